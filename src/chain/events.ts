@@ -1,0 +1,141 @@
+import type { Pubkey } from './pubkey.ts'
+import type { VenueId } from './venue-id.ts'
+
+/**
+ * What the decoder gives: facts of the chain in raw integers and key bytes, without money values.
+ * Kinds and fields follow spec choices section 15, amounts section 16.
+ */
+export type ChainEvent = Trade | LiquidityChange | Launch | CurveChange | PoolChange
+
+export type EventKind = ChainEvent['kind']
+
+/** Where an event stands in its transaction, and who caused it. */
+export interface EventOrigin {
+  readonly venue: VenueId
+  readonly program: Pubkey
+  /** The pool, curve or market account. */
+  readonly pool: Pubkey
+  /** Index of the outer instruction. */
+  readonly ixIndex: number
+  /**
+   * Index in the outer instruction's inner group, null for the outer instruction itself. Where one instruction
+   * settles several trades, each but the first carries the index of the inner instruction that moved its input
+   * or stated it, so that signature, ixIndex and innerIxIndex name one event of a kind.
+   */
+  readonly innerIxIndex: number | null
+  readonly user: Pubkey
+}
+
+export interface Trade extends EventOrigin {
+  readonly kind: 'trade'
+  readonly inMint: Pubkey
+  readonly outMint: Pubkey
+  readonly inDecimals: number
+  readonly outDecimals: number
+  /** The fill, in base units: what trader and pool exchanged at the pool's price. */
+  readonly inAmount: bigint
+  readonly outAmount: bigint
+  /** What left and what reached the trader's accounts for this fill, all fees included. */
+  readonly traderIn: bigint
+  readonly traderOut: bigint
+  readonly fees: readonly Fee[]
+  /** Reserves of the pool after the trade, where the venue states them. */
+  readonly reserves: TradeReserves | null
+  readonly exact: 'in' | 'out' | null
+  /** The aggregator's instruction or the venue's own multi-hop that this fill is a leg of. */
+  readonly route: RouteLeg | null
+}
+
+export interface Fee {
+  readonly kind:
+    | 'protocol'
+    | 'platform'
+    | 'creator'
+    | 'share'
+    | 'referral'
+    | 'host'
+    | 'cashback'
+    | 'holder-rewards'
+    | 'trading'
+    | 'lp'
+    | 'transfer'
+  readonly mint: Pubkey
+  readonly amount: bigint
+}
+
+export interface TradeReserves {
+  readonly in: bigint
+  readonly out: bigint
+  /** Virtual reserves of a bonding curve. */
+  readonly virtualIn?: bigint
+  readonly virtualOut?: bigint
+}
+
+export interface RouteLeg {
+  /** The program whose instruction routes. */
+  readonly program: Pubkey
+  /** Index of the outer instruction that is the route. */
+  readonly ixIndex: number
+  /** 1-based position among the route's fills, and their number. */
+  readonly hop: number
+  readonly hops: number
+}
+
+export interface LiquidityChange extends EventOrigin {
+  readonly kind: 'liquidity'
+  readonly event: 'add' | 'remove'
+  readonly baseMint: Pubkey
+  readonly quoteMint: Pubkey
+  readonly baseDecimals: number
+  readonly quoteDecimals: number
+  readonly baseAmount: bigint
+  readonly quoteAmount: bigint
+  readonly lpAmount: bigint | null
+  readonly position: Pubkey | null
+}
+
+export interface Launch extends EventOrigin {
+  readonly kind: 'launch'
+  readonly event: 'create'
+  readonly baseMint: Pubkey
+  readonly quoteMint: Pubkey
+  readonly name: string
+  readonly symbol: string
+  readonly uri: string
+  readonly creator: Pubkey
+  readonly decimals: number | null
+  readonly supply: bigint | null
+  readonly curve: Pubkey
+}
+
+export interface CurveChange extends EventOrigin {
+  readonly kind: 'curve'
+  readonly event: 'create' | 'complete' | 'migrate'
+  readonly baseMint: Pubkey
+  readonly quoteMint: Pubkey | null
+  readonly curve: Pubkey
+  /** 0 to 100, where the event states enough to know it. */
+  readonly progressPct: number | null
+  /** The pool that a migration leads to. */
+  readonly destination: Pubkey | null
+  readonly reserves: CurveReserves | null
+}
+
+export interface CurveReserves {
+  readonly realBase?: bigint
+  readonly realQuote?: bigint
+  readonly virtualBase?: bigint
+  readonly virtualQuote?: bigint
+}
+
+export interface PoolChange extends EventOrigin {
+  readonly kind: 'pool'
+  readonly event: 'create' | 'update'
+  readonly baseMint: Pubkey
+  readonly quoteMint: Pubkey
+  readonly baseVault: Pubkey | null
+  readonly quoteVault: Pubkey | null
+  readonly feeBps: number | null
+  readonly initialBase: bigint | null
+  readonly initialQuote: bigint | null
+}

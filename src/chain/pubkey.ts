@@ -1,0 +1,65 @@
+import { decodeBase58, encodeBase58 } from './base58.ts'
+
+/** An address of the chain: 32 raw bytes. Text appears only at the edge. */
+export type Pubkey = Uint8Array
+
+/** The bytes of a base58 address; throws a RangeError when it is not one of 32 bytes. */
+export function pubkeyFromBase58(text: string): Pubkey {
+  const bytes = decodeBase58(text)
+  if (bytes.length !== 32) throw new RangeError('an address has 32 bytes')
+  return bytes
+}
+
+export function pubkeyToBase58(key: Pubkey): string {
+  return encodeBase58(key)
+}
+
+export function samePubkey(a: Pubkey, b: Pubkey): boolean {
+  for (let i = 0; i < 32; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** A compact text form for use as a Map key: one character a byte; never shown. */
+export function pubkeyMapKey(key: Pubkey): string {
+  return String.fromCharCode.apply(null, key as unknown as number[])
+}
+
+export function isZeroPubkey(key: Pubkey): boolean {
+  for (let i = 0; i < 32; i++) if (key[i] !== 0) return false
+  return true
+}
+
+/**
+ * Values by address, found from either form of a key, so that a JSON source is looked up by text and a
+ * binary one by bytes, and neither is converted for it.
+ */
+export class PubkeyTable<T> {
+  readonly #byText = new Map<string, T>()
+  readonly #byHash = new Map<number, { key: Pubkey; value: T }[]>()
+
+  constructor(entries: Iterable<readonly [base58: string, value: T]>) {
+    for (const [text, value] of entries) {
+      const key = pubkeyFromBase58(text)
+      this.#byText.set(text, value)
+      const hash = pubkeyHash(key)
+      const bucket = this.#byHash.get(hash)
+      if (bucket === undefined) this.#byHash.set(hash, [{ key, value }])
+      else bucket.push({ key, value })
+    }
+  }
+
+  ofText(text: string): T | undefined {
+    return this.#byText.get(text)
+  }
+
+  ofBytes(key: Pubkey): T | undefined {
+    const bucket = this.#byHash.get(pubkeyHash(key))
+    if (bucket === undefined) return undefined
+    for (const entry of bucket) if (samePubkey(entry.key, key)) return entry.value
+    return undefined
+  }
+}
+
+function pubkeyHash(key: Pubkey): number {
+  return (key[0]! | (key[1]! << 8) | (key[2]! << 16) | (key[3]! << 24)) ^ (key[31]! << 7)
+}

@@ -1,0 +1,20 @@
+/** The venues' names on the wire (spec choices, section 15). */
+export const VENUE_IDS = [
+  'raydium-amm-v4',
+  'raydium-stable',
+  'raydium-clmm',
+  'raydium-cpmm',
+  'raydium-launchlab',
+  'meteora-dlmm',
+  'meteora-damm-v1',
+  'meteora-damm-v2',
+  'meteora-dbc',
+  'pumpfun',
+  'pumpswap',
+  'orca-whirlpool',
+  'moonshot',
+  'lifinity',
+  'phoenix'
+] as const
+
+export type VenueId = (typeof VENUE_IDS)[number]

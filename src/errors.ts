@@ -1,0 +1,52 @@
+/**
+ * Every error the service gives on purpose: its code, the HTTP status, the code and title on the wire, and whether
+ * trying again can help. Append-only.
+ */
+export const ERRORS = {
+  PARAMETER_INVALID: { status: 400, code: 'invalid_parameter', title: 'Invalid parameter', retryable: false },
+  ADDRESS_INVALID: { status: 400, code: 'invalid_address', title: 'Invalid address', retryable: false },
+  CURSOR_INVALID: { status: 400, code: 'invalid_cursor', title: 'Invalid cursor', retryable: false },
+  JSON_INVALID: { status: 400, code: 'malformed_json', title: 'Malformed JSON', retryable: false },
+  KEY_MISSING: { status: 401, code: 'missing_api_key', title: 'Missing API key', retryable: false },
+  KEY_INVALID: { status: 401, code: 'invalid_api_key', title: 'Invalid API key', retryable: false },
+  SCOPE_MISSING: { status: 403, code: 'insufficient_scope', title: 'Insufficient scope', retryable: false },
+  ROUTE_NOT_FOUND: { status: 404, code: 'unknown_route', title: 'Unknown route', retryable: false },
+  TOKEN_NOT_FOUND: { status: 404, code: 'token_not_found', title: 'Token not found', retryable: false },
+  METHOD_INVALID: { status: 405, code: 'method_not_allowed', title: 'Method not allowed', retryable: false },
+  BODY_EXCEEDED: { status: 413, code: 'body_too_large', title: 'Body too large', retryable: false },
+  MEDIA_TYPE_INVALID: {
+    status: 415,
+    code: 'unsupported_media_type',
+    title: 'Unsupported media type',
+    retryable: false
+  },
+  SERVICE_FAILED: { status: 500, code: 'internal', title: 'Internal error', retryable: false },
+  SERVICE_DRAINING: { status: 503, code: 'draining', title: 'Draining', retryable: true },
+  STORAGE_UNAVAILABLE: {
+    status: 503,
+    code: 'storage_unavailable',
+    title: 'Storage unavailable',
+    retryable: true
+  }
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** The one class of errors thrown on purpose. `detail` may be shown to a client. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly fields: readonly { readonly field: string; readonly message: string }[]
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { cause?: unknown; fields?: readonly { field: string; message: string }[] } = {}
+  ) {
+    super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'ServiceError'
+    this.code = code
+    this.detail = detail
+    this.fields = options.fields ?? []
+  }
+}

@@ -1,0 +1,156 @@
+import type { Fee, LiquidityChange, CurveChange, PoolChange, TradeReserves } from '../chain/events.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { VenueId } from '../chain/venue-id.ts'
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized'
+
+/** What every stored event carries (spec choices, section 15). */
+export interface RowOrigin {
+  /** slot × 2^20 + position in the slot; of a trade, the position of its `trades:` copy. */
+  readonly cursor: number
+  readonly slot: number
+  /** Unix seconds, of the block. */
+  readonly blockTime: number
+  readonly signature: Uint8Array
+  readonly txIndex: number
+  readonly ixIndex: number
+  readonly innerIxIndex: number | null
+  readonly venue: VenueId
+  readonly program: Pubkey
+  readonly pool: Pubkey
+  readonly user: Pubkey
+  readonly feePayer: Pubkey
+  readonly commitment: Commitment
+}
+
+/**
+ * A trade as it is served under one mint. A trade without a cash side has two rows, one per mint, each with the
+ * cash fields null.
+ */
+export interface TradeRow extends RowOrigin {
+  /** The token that the row is listed under. */
+  readonly mint: Pubkey
+  readonly inMint: Pubkey
+  readonly outMint: Pubkey
+  readonly inDecimals: number
+  readonly outDecimals: number
+  /** The fill, in base units. */
+  readonly inAmount: bigint
+  readonly outAmount: bigint
+  readonly traderIn: bigint
+  readonly traderOut: bigint
+  readonly fees: readonly Fee[]
+  readonly reserves: TradeReserves | null
+  readonly exact: 'in' | 'out' | null
+  /** Which side is cash; null when neither is. `in`: the trader spent cash, a buy. */
+  readonly cashSide: 'in' | 'out' | null
+  /** Cash per token in human units, from the raw amounts; null without a cash side. */
+  readonly price: number | null
+  /** What one unit of the cash is worth in USD at the row's minute; null when unknown. */
+  readonly cashUsd: number | null
+  /** Whether the price counts for candles and the latest price (spec choices, section 12). */
+  readonly priceForming: boolean
+  readonly route: {
+    readonly program: Pubkey
+    readonly ixIndex: number
+    readonly hop: number
+    readonly hops: number
+  } | null
+}
+
+/** Liquidity, curve and pool events as stored. */
+export type PoolEventRow = RowOrigin & { readonly body: LiquidityChange | CurveChange | PoolChange }
+
+export type LaunchStatus = 'created' | 'trading' | 'graduated'
+
+export interface LaunchRow extends RowOrigin {
+  /** Unix milliseconds at which the source received the block. */
+  readonly ingestedAtMs: number
+  readonly mint: Pubkey
+  readonly quoteMint: Pubkey
+  readonly creator: Pubkey
+  readonly name: string
+  readonly symbol: string
+  readonly uri: string
+  readonly decimals: number | null
+  readonly supply: bigint | null
+  readonly curve: Pubkey
+  readonly status: LaunchStatus
+}
+
+export const INTERVALS = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w'] as const
+export type Interval = (typeof INTERVALS)[number]
+
+export interface Ohlc {
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+}
+
+/**
+ * One bucket of a pair. Sums are integers so that merging buckets is associative: a larger interval equals the
+ * fold of its 1m buckets and the fold of the rows, to the bit.
+ */
+export interface Candle {
+  /** Bucket start, unix seconds. */
+  readonly ts: number
+  /** From price-forming rows; null in a bucket that has none. */
+  readonly native: Ohlc | null
+  readonly usd: Ohlc | null
+  /** From all rows (`raw=1`). */
+  readonly nativeRaw: Ohlc | null
+  readonly usdRaw: Ohlc | null
+  /** Base units of the token and of the cash. */
+  readonly volumeToken: bigint
+  readonly volumeCash: bigint
+  /** Millionths of a USD, each row rounded on its own. */
+  readonly volumeMicroUsd: bigint
+  readonly trades: number
+  readonly buys: number
+}
+
+/** What ingest remembers of a (mint, cash) pair between blocks; stored with the block that changes it. */
+export interface PairRow {
+  readonly mint: Pubkey
+  readonly cash: Pubkey
+  readonly decimals: number
+  readonly cashDecimals: number
+  /** Up to 20 newest price-forming prices, oldest first. */
+  readonly recent: readonly number[]
+  /** Up to 3 newest excluded prices since the last price-forming one, oldest first. */
+  readonly excluded: readonly number[]
+  /** The newest price-forming row. */
+  readonly last: LastPrice | null
+}
+
+export interface LastPrice {
+  readonly cursor: number
+  readonly slot: number
+  readonly blockTime: number
+  readonly signature: Uint8Array
+  readonly venue: VenueId
+  readonly pool: Pubkey
+  readonly price: number
+  readonly cashUsd: number | null
+}
+
+/** The SOL price of one minute of block time (spec choices, section 12). */
+export interface SolPriceRow {
+  /** Minute start, unix seconds. */
+  readonly minute: number
+  readonly usd: number
+  /** The minute whose trades gave it; null when it is the operator's starting value. */
+  readonly sourceMinute: number | null
+}
+
+/** A committed slot. */
+export interface SlotRow {
+  readonly slot: number
+  readonly blockTime: number
+  readonly parentSlot: number | null
+  readonly transactions: number
+  readonly trades: number
+  readonly events: number
+  readonly receivedAtMs: number
+}
