@@ -1,0 +1,9 @@
+import { PubkeyTable } from './pubkey.ts'
+
+/** Programs that route through venues. They are labels on the venues' trades, never trades themselves. */
+export const AGGREGATORS = new PubkeyTable<string>([
+  ['JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4', 'jupiter-v6'],
+  ['JUP4Fb2cqiRUcaTHdrPC8h2gNsA2ETXiPDD33WcGuJB', 'jupiter-v4'],
+  ['routeUGWgWzqBWFcrCfv8tritsqukccJPu3q5GPP3xS', 'raydium-router'],
+  ['6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma', 'okx-v2']
+])

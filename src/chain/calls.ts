@@ -1,0 +1,143 @@
+import { attachLogs } from './invocation-logs.ts'
+import { Invocation } from './invocation.ts'
+import { PubkeyTable } from './pubkey.ts'
+import { TokenAccounts } from './token-accounts.ts'
+import { VALUE_PROGRAMS, readMovements, type Movement, type TokenAccountOpening } from './token-movement.ts'
+import type { Instruction, Transaction } from './transaction.ts'
+import type { Venue } from './venue.ts'
+
+/** The venue calls of a transaction, in execution order, each with what happened below it. */
+export interface VenueCalls {
+  readonly calls: readonly Invocation[]
+  /** Calls whose nesting is not known and could not be recovered: what they moved cannot be told apart. */
+  readonly unplaced: readonly Invocation[]
+}
+
+/** Precompiles run before the transaction's programs and write no log lines. */
+const SILENT_PROGRAMS = new PubkeyTable<true>([
+  ['Ed25519SigVerify111111111111111111111111111', true],
+  ['KeccakSecp256k11111111111111111111111111111', true],
+  ['Secp256r1SigVerify1111111111111111111111111', true]
+])
+
+const NO_CALLS: VenueCalls = { calls: [], unplaced: [] }
+
+/**
+ * Walks a transaction in execution order with a stack of open venue calls. A movement belongs to the innermost
+ * open call, a stated event to the innermost open call of the program that stated it.
+ */
+export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue>): VenueCalls {
+  const { instructions, keys } = transaction
+  const venueByKey = new Array<Venue | null | undefined>(keys.length)
+  let any = false
+  const venueOf = (instruction: Instruction): Venue | null => {
+    const known = venueByKey[instruction.program]
+    if (known !== undefined) return known
+    return (venueByKey[instruction.program] = keys.lookup(instruction.program, venues) ?? null)
+  }
+  let wantsLogs = !transaction.nestingKnown
+  for (const instruction of instructions) {
+    const venue = venueOf(instruction)
+    if (venue === null) continue
+    any = true
+    if (venue.transport === 'log' || venue.transport === 'self-call-and-log') wantsLogs = true
+  }
+  if (!any) return NO_CALLS
+
+  const logs = wantsLogs
+    ? attachLogs(
+        transaction.logs,
+        instructions,
+        (instruction) => keys.lookup(instruction.program, SILENT_PROGRAMS) === true
+      )
+    : null
+  const movements: Movement[] = []
+  const openings: TokenAccountOpening[] = []
+  const movementEnds: number[] = []
+  const sink = {
+    movement: (movement: Movement) => void movements.push(movement),
+    opening: (opening: TokenAccountOpening) => void openings.push(opening)
+  }
+  for (const instruction of instructions) {
+    const program = keys.lookup(instruction.program, VALUE_PROGRAMS)
+    if (program !== undefined) readMovements(instruction, program, sink)
+    movementEnds.push(movements.length)
+  }
+  const tokens = new TokenAccounts(transaction, movements, openings)
+
+  const heights = transaction.nestingKnown
+    ? instructions.map((instruction) => instruction.height)
+    : (logs?.heights ?? guesslessHeights(instructions, venueOf))
+  const calls: Invocation[] = []
+  const unplaced: Invocation[] = []
+  const open: { call: Invocation; height: number }[] = []
+  for (let position = 0; position < instructions.length; position++) {
+    const instruction = instructions[position]!
+    const height = heights[position]!
+    if (instruction.innerIndex === null) open.length = 0
+    else while (open.length > 0 && open.at(-1)!.height >= height && height > 0) open.pop()
+    const venue = venueOf(instruction)
+    if (venue !== null) {
+      const stated = statedBy(venue, instruction, open)
+      if (stated) continue
+      const log = logs?.byInstruction.get(position) ?? null
+      const call = new Invocation({ transaction, tokens, venue, instruction, position, log })
+      if (height === 0) {
+        unplaced.push(call)
+        open.length = 0
+        continue
+      }
+      open.at(-1)?.call.nested.push(call)
+      open.push({ call, height })
+      calls.push(call)
+      continue
+    }
+    const innermost = open.at(-1)
+    if (innermost === undefined) continue
+    const start = position === 0 ? 0 : movementEnds[position - 1]!
+    for (let i = start; i < movementEnds[position]!; i++) innermost.call.movements.push(movements[i]!)
+  }
+  return { calls, unplaced }
+}
+
+/** Gives a stated event to the open call of its program; false when the instruction is no such event. */
+function statedBy(venue: Venue, instruction: Instruction, open: readonly { call: Invocation }[]): boolean {
+  const offset = venue.statedEventOffset(instruction.data)
+  if (offset < 0) return false
+  for (let i = open.length - 1; i >= 0; i--) {
+    const { call } = open[i]!
+    if (call.instruction.program !== instruction.program) continue
+    call.stated.push({ bytes: instruction.data.subarray(offset), instruction })
+    return true
+  }
+  return false
+}
+
+/**
+ * Heights where the record has none: a group with one venue call gives it all that follows; in a group with
+ * several, nobody can say whose a transfer is, and every call in it is left without a height.
+ */
+function guesslessHeights(
+  instructions: readonly Instruction[],
+  venueOf: (instruction: Instruction) => Venue | null
+): number[] {
+  const candidates = new Map<number, number>()
+  const isCall = (instruction: Instruction): boolean => {
+    const venue = venueOf(instruction)
+    return venue !== null && venue.statedEventOffset(instruction.data) < 0
+  }
+  for (const instruction of instructions) {
+    if (!isCall(instruction)) continue
+    candidates.set(instruction.outerIndex, (candidates.get(instruction.outerIndex) ?? 0) + 1)
+  }
+  let below = false
+  return instructions.map((instruction) => {
+    if (instruction.innerIndex === null) below = false
+    const count = candidates.get(instruction.outerIndex) ?? 0
+    const call = isCall(instruction)
+    if (count > 1) return call ? 0 : 1
+    if (call) below = true
+    const base = instruction.innerIndex === null ? 1 : 2
+    return call || !below ? base : base + 1
+  })
+}

@@ -1,0 +1,176 @@
+import type {
+  ChainEvent,
+  CurveChange,
+  EventOrigin,
+  Fee,
+  Launch,
+  LiquidityChange,
+  PoolChange,
+  TradeReserves
+} from './events.ts'
+import type { Invocation } from './invocation.ts'
+import type { Pubkey } from './pubkey.ts'
+import type { VenueId } from './venue-id.ts'
+
+/** Why a candidate gave no event. */
+export type MissingReason =
+  | 'nesting-unknown'
+  | 'no-movements'
+  | 'ambiguous-movements'
+  | 'mint-unknown'
+  | 'decimals-unknown'
+  | 'transfer-fee-unknown'
+  | 'zero-amount'
+  | 'event-missing'
+  | 'event-too-short'
+  | 'accounts-unknown'
+  | 'readings-contradict'
+
+/** What the decoder noticed besides events; counted per venue, and listed by `millrace decode --explain`. */
+export type Note = NoteOrigin &
+  (
+    | { readonly kind: 'missing'; readonly reason: MissingReason; readonly detail: string }
+    | { readonly kind: 'disagreement'; readonly detail: string }
+    | { readonly kind: 'drift'; readonly layout: string; readonly bytes: number }
+    | { readonly kind: 'unknown-instruction'; readonly discriminator: string }
+    | { readonly kind: 'unknown-event'; readonly discriminator: string }
+  )
+
+export interface NoteOrigin {
+  readonly venue: VenueId
+  readonly ixIndex: number
+  readonly innerIxIndex: number | null
+}
+
+/** What a venue says of an event; the rest follows from the call. */
+type Said<E extends EventOrigin> = Omit<E, keyof EventOrigin | 'kind'> & {
+  readonly pool: Pubkey
+  readonly user: Pubkey
+  /** Of the second and further event of a kind that one instruction gives (see EventOrigin). */
+  readonly innerIxIndex?: number | null
+}
+
+export interface SaidTrade {
+  readonly pool: Pubkey
+  readonly user: Pubkey
+  readonly inMint: Pubkey
+  readonly outMint: Pubkey
+  readonly inAmount: bigint
+  readonly outAmount: bigint
+  /** The trader's totals; the fill where they are equal to it. */
+  readonly traderIn?: bigint
+  readonly traderOut?: bigint
+  readonly fees?: readonly Fee[]
+  readonly reserves?: TradeReserves | null
+  readonly exact?: 'in' | 'out' | null
+  readonly innerIxIndex?: number | null
+}
+
+type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
+
+/** Collects what one call of a venue gives, and holds back what would have to be guessed. */
+export class Emitter {
+  readonly events: ChainEvent[] = []
+  readonly notes: Note[] = []
+  #call: Invocation | null = null
+
+  /** Begins the events of a call. */
+  enter(call: Invocation): void {
+    this.#call = call
+  }
+
+  trade(said: SaidTrade): void {
+    const call = this.#current()
+    const inDecimals = call.tokens.decimalsOf(said.inMint)
+    const outDecimals = call.tokens.decimalsOf(said.outMint)
+    if (said.inAmount <= 0n || said.outAmount <= 0n) return this.missing('zero-amount')
+    if (inDecimals === null || outDecimals === null) return this.missing('decimals-unknown')
+    this.events.push({
+      kind: 'trade',
+      ...this.#origin(said),
+      inMint: said.inMint,
+      outMint: said.outMint,
+      inDecimals,
+      outDecimals,
+      inAmount: said.inAmount,
+      outAmount: said.outAmount,
+      traderIn: said.traderIn ?? said.inAmount,
+      traderOut: said.traderOut ?? said.outAmount,
+      fees: said.fees ?? [],
+      reserves: said.reserves ?? null,
+      exact: said.exact ?? null,
+      route: null
+    })
+  }
+
+  liquidity(said: SaidLiquidity): void {
+    const call = this.#current()
+    const baseDecimals = call.tokens.decimalsOf(said.baseMint)
+    const quoteDecimals = call.tokens.decimalsOf(said.quoteMint)
+    if (said.baseAmount === 0n && said.quoteAmount === 0n) return this.missing('zero-amount')
+    if (baseDecimals === null || quoteDecimals === null) return this.missing('decimals-unknown')
+    this.events.push({ ...said, kind: 'liquidity', ...this.#origin(said), baseDecimals, quoteDecimals })
+  }
+
+  launch(said: Said<Launch>): void {
+    this.events.push({ ...said, kind: 'launch', ...this.#origin(said) })
+  }
+
+  curve(said: Said<CurveChange>): void {
+    this.events.push({ ...said, kind: 'curve', ...this.#origin(said) })
+  }
+
+  pool(said: Said<PoolChange>): void {
+    this.events.push({ ...said, kind: 'pool', ...this.#origin(said) })
+  }
+
+  /** A candidate that gives no event. */
+  missing(reason: MissingReason, detail = ''): void {
+    this.notes.push({ kind: 'missing', ...this.#noteOrigin(), reason, detail })
+  }
+
+  /** Two independent readings that differ. */
+  disagreement(detail: string): void {
+    this.notes.push({ kind: 'disagreement', ...this.#noteOrigin(), detail })
+  }
+
+  /** Ends the events of a call: notes what its layouts did not fit and what they do not know. */
+  leave(): void {
+    const call = this.#current()
+    for (const [layout, bytes] of call.misfits) {
+      if (bytes > 0) this.notes.push({ kind: 'drift', ...this.#noteOrigin(), layout, bytes })
+      else this.missing('event-too-short', `${layout} in ${-bytes} bytes`)
+    }
+    if (call.layout === undefined) this.#unknown('unknown-instruction', call.instruction.data)
+    for (const { bytes } of call.stated) {
+      if (call.venue.events.find(bytes) === undefined) this.#unknown('unknown-event', bytes)
+    }
+    this.#call = null
+  }
+
+  #unknown(kind: 'unknown-instruction' | 'unknown-event', bytes: Uint8Array): void {
+    this.notes.push({ kind, ...this.#noteOrigin(), discriminator: bytes.subarray(0, 8).toHex() })
+  }
+
+  #current(): Invocation {
+    if (this.#call === null) throw new Error('no call entered')
+    return this.#call
+  }
+
+  #origin(said: { pool: Pubkey; user: Pubkey; innerIxIndex?: number | null }): EventOrigin {
+    const call = this.#current()
+    return {
+      venue: call.venue.id,
+      program: call.program,
+      pool: said.pool,
+      ixIndex: call.instruction.outerIndex,
+      innerIxIndex: said.innerIxIndex === undefined ? call.instruction.innerIndex : said.innerIxIndex,
+      user: said.user
+    }
+  }
+
+  #noteOrigin(): NoteOrigin {
+    const { venue, instruction } = this.#current()
+    return { venue: venue.id, ixIndex: instruction.outerIndex, innerIxIndex: instruction.innerIndex }
+  }
+}

@@ -1,0 +1,89 @@
+import type { Instruction } from './transaction.ts'
+
+/** What one invocation wrote to the log that the decoder reads. */
+export interface InvocationLog {
+  /** Payloads of `Program data:` lines, base64 decoded. */
+  readonly data: Uint8Array[]
+  /** Payloads of `ray_log:` lines, base64 decoded. */
+  readonly rayLogs: Uint8Array[]
+  /** True when the invocation's `success` line was reached: nothing it logged is missing. */
+  complete: boolean
+}
+
+export interface AttachedLogs {
+  /** By position in the instruction list. */
+  readonly byInstruction: ReadonlyMap<number, InvocationLog>
+  /** False when the invoke lines do not fit the instructions; then nothing is attached. */
+  readonly aligned: boolean
+  readonly truncated: boolean
+  /** Heights by position in the list, as the invoke lines state them; null where they end early. */
+  readonly heights: readonly number[] | null
+}
+
+const NONE: AttachedLogs = { byInstruction: new Map(), aligned: false, truncated: false, heights: null }
+
+/**
+ * Gives each log payload to the invocation that wrote it. The k-th `invoke` line belongs to the k-th instruction
+ * in execution order that the runtime logs (precompiles are not logged). The runtime drops lines past its budget,
+ * also between shorter ones that still fit, so nothing after `Log truncated` is read.
+ *
+ * @param isSilent whether the runtime logs nothing for the instruction's program
+ */
+export function attachLogs(
+  logs: readonly string[] | null,
+  instructions: readonly Instruction[],
+  isSilent: (instruction: Instruction) => boolean
+): AttachedLogs {
+  if (logs === null || logs.length === 0) return NONE
+  const byInstruction = new Map<number, InvocationLog>()
+  const heights: number[] = instructions.map((instruction) => (instruction.innerIndex === null ? 1 : 0))
+  const stack: InvocationLog[] = []
+  let next = 0
+  let truncated = false
+  for (const line of logs) {
+    if (!line.startsWith('Program ')) {
+      if (line.startsWith('Log truncated')) {
+        truncated = true
+        break
+      }
+      continue
+    }
+    if (line.startsWith('data: ', 8)) {
+      const log = stack.at(-1)
+      // Several payloads of one call stand in one line, parted by spaces.
+      if (log !== undefined) for (const payload of line.slice(14).split(' ')) pushBase64(log.data, payload)
+    } else if (line.startsWith('log: ', 8)) {
+      if (line.startsWith('ray_log: ', 13)) {
+        const log = stack.at(-1)
+        if (log !== undefined) pushBase64(log.rayLogs, line.slice(22))
+      }
+    } else if (line.endsWith(']') && line.includes(' invoke [')) {
+      while (next < instructions.length && isSilent(instructions[next]!)) next++
+      const instruction = instructions[next]
+      const height = Number(line.slice(line.lastIndexOf('[') + 1, -1))
+      if (instruction === undefined || height !== stack.length + 1) return NONE
+      if (instruction.height !== 0 && instruction.height !== height) return NONE
+      if (instruction.innerIndex === null ? height !== 1 : height < 2) return NONE
+      const log: InvocationLog = { data: [], rayLogs: [], complete: false }
+      byInstruction.set(next, log)
+      heights[next] = height
+      stack.push(log)
+      next++
+    } else if (line.endsWith(' success')) {
+      const log = stack.pop()
+      if (log !== undefined) log.complete = true
+    } else if (line.includes(' failed: ')) stack.pop()
+  }
+  while (next < instructions.length && isSilent(instructions[next]!)) next++
+  const complete = !truncated && next === instructions.length
+  if (!truncated && !complete) return NONE
+  return { byInstruction, aligned: true, truncated, heights: complete ? heights : null }
+}
+
+function pushBase64(into: Uint8Array[], payload: string): void {
+  try {
+    into.push(Uint8Array.fromBase64(payload))
+  } catch {
+    // A program may log anything; a payload that is no base64 is no event.
+  }
+}

@@ -1,0 +1,129 @@
+import type { InstructionLayout, Layout, Reading } from './layout.ts'
+import type { InvocationLog } from './invocation-logs.ts'
+import type { Pubkey } from './pubkey.ts'
+import type { TokenAccounts } from './token-accounts.ts'
+import type { Movement } from './token-movement.ts'
+import type { Instruction, Transaction } from './transaction.ts'
+import type { Venue } from './venue.ts'
+
+/** An event that a program stated through an instruction to itself. */
+export interface StatedEvent {
+  /** From the event's discriminator on. */
+  readonly bytes: Uint8Array
+  readonly instruction: Instruction
+}
+
+/**
+ * One call of a venue's program: its instruction, and what happened below it that belongs to no other venue's
+ * call. Venues read facts from here; nothing here interprets them.
+ */
+export class Invocation {
+  readonly transaction: Transaction
+  readonly tokens: TokenAccounts
+  readonly venue: Venue
+  readonly instruction: Instruction
+  /** Position in the transaction's instruction list. */
+  readonly position: number
+  readonly layout: InstructionLayout | undefined
+  readonly log: InvocationLog | null
+  /** In execution order. */
+  readonly movements: Movement[] = []
+  readonly stated: StatedEvent[] = []
+  /** Calls of venues directly below, in execution order. */
+  readonly nested: Invocation[] = []
+  /** Bodies that were longer than the newest layout known, or shorter than the oldest: positive or negative bytes. */
+  readonly misfits = new Map<string, number>()
+
+  constructor(call: {
+    transaction: Transaction
+    tokens: TokenAccounts
+    venue: Venue
+    instruction: Instruction
+    position: number
+    log: InvocationLog | null
+  }) {
+    this.transaction = call.transaction
+    this.tokens = call.tokens
+    this.venue = call.venue
+    this.instruction = call.instruction
+    this.position = call.position
+    this.log = call.log
+    this.layout = call.venue.instructions.find(call.instruction.data)
+  }
+
+  get program(): Pubkey {
+    return this.transaction.keys.bytes(this.instruction.program)
+  }
+
+  get accountCount(): number {
+    return this.instruction.accounts.length
+  }
+
+  /** Key index of the instruction's account at a position, -1 past its list. */
+  account(position: number): number {
+    return position >= 0 && position < this.instruction.accounts.length
+      ? this.instruction.accounts[position]!
+      : -1
+  }
+
+  /** Key of the account at a position; null past the list. */
+  key(position: number): Pubkey | null {
+    const index = this.account(position)
+    return index < 0 ? null : this.transaction.keys.bytes(index)
+  }
+
+  /** Key index of an address; -1 when the transaction does not name it. */
+  indexOf(key: Pubkey): number {
+    const { keys } = this.transaction
+    scan: for (let index = 0; index < keys.length; index++) {
+      const candidate = keys.bytes(index)
+      for (let i = 0; i < 32; i++) if (candidate[i] !== key[i]) continue scan
+      return index
+    }
+    return -1
+  }
+
+  /** Whether this call is the instruction of a layout. */
+  is(layout: InstructionLayout): boolean {
+    return this.layout === layout
+  }
+
+  /** The arguments under a layout; null when the data is shorter than its oldest version. */
+  args<T>(layout: Layout<T>): Reading<T> | null {
+    return this.#read(layout, this.instruction.data)
+  }
+
+  /** The stated events (self-calls) of a layout, in order; ones too short for it are left out. */
+  statedEvents<T>(layout: Layout<T>): { value: T; drift: number; innerIndex: number | null }[] {
+    const found: { value: T; drift: number; innerIndex: number | null }[] = []
+    for (const { bytes, instruction } of this.stated) {
+      const reading = this.#readEvent(layout, bytes)
+      if (reading !== null) found.push({ ...reading, innerIndex: instruction.innerIndex })
+    }
+    return found
+  }
+
+  /** The logged events of a layout, in order. */
+  loggedEvents<T>(layout: Layout<T>): Reading<T>[] {
+    const found: Reading<T>[] = []
+    for (const bytes of this.log?.data ?? []) {
+      const reading = this.#readEvent(layout, bytes)
+      if (reading !== null) found.push(reading)
+    }
+    return found
+  }
+
+  #readEvent<T>(layout: Layout<T>, bytes: Uint8Array): Reading<T> | null {
+    const { discriminator } = layout
+    if (bytes.length < discriminator.length) return null
+    for (let i = 0; i < discriminator.length; i++) if (bytes[i] !== discriminator[i]) return null
+    return this.#read(layout, bytes)
+  }
+
+  #read<T>(layout: Layout<T>, bytes: Uint8Array): Reading<T> | null {
+    const reading = layout.read(bytes, layout.discriminator.length)
+    if (reading === null) this.misfits.set(layout.name, -bytes.length)
+    else if (reading.drift > 0) this.misfits.set(layout.name, reading.drift)
+    return reading
+  }
+}

@@ -1,0 +1,378 @@
+import { pubkeyFromBase58, type Pubkey } from './pubkey.ts'
+
+/**
+ * Binary layouts as data. A layout is a name, a discriminator and fields in Borsh order; what programs append over
+ * the years stands as appended groups, each wholly there or absent. A body that ends before a group is an older
+ * program's; one that goes on after the last group is a newer program's and reads with `drift`.
+ */
+
+/** Reads little-endian values one after another; past the end it gives zeros and sets `short`. */
+export class ByteReader {
+  offset: number
+  short = false
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+
+  constructor(bytes: Uint8Array, offset = 0) {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.offset = offset
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.offset
+  }
+
+  take(size: number): number {
+    const at = this.offset
+    if (at + size > this.#bytes.length) {
+      this.short = true
+      return -1
+    }
+    this.offset = at + size
+    return at
+  }
+
+  u8(): number {
+    const at = this.take(1)
+    return at < 0 ? 0 : this.#bytes[at]!
+  }
+
+  u16(): number {
+    const at = this.take(2)
+    return at < 0 ? 0 : this.#view.getUint16(at, true)
+  }
+
+  u32(): number {
+    const at = this.take(4)
+    return at < 0 ? 0 : this.#view.getUint32(at, true)
+  }
+
+  i16(): number {
+    const at = this.take(2)
+    return at < 0 ? 0 : this.#view.getInt16(at, true)
+  }
+
+  i32(): number {
+    const at = this.take(4)
+    return at < 0 ? 0 : this.#view.getInt32(at, true)
+  }
+
+  u64(): bigint {
+    const at = this.take(8)
+    return at < 0 ? 0n : this.#view.getBigUint64(at, true)
+  }
+
+  i64(): bigint {
+    const at = this.take(8)
+    return at < 0 ? 0n : this.#view.getBigInt64(at, true)
+  }
+
+  bytes(size: number): Uint8Array {
+    const at = this.take(size)
+    return at < 0 ? new Uint8Array(size) : this.#bytes.subarray(at, at + size)
+  }
+}
+
+/** Collects little-endian values; the inverse of ByteReader. */
+export class ByteWriter {
+  readonly #parts: number[] = []
+
+  bytes(bytes: Uint8Array): void {
+    for (const byte of bytes) this.#parts.push(byte)
+  }
+
+  uint(value: bigint, size: number): void {
+    let rest = BigInt.asUintN(size * 8, value)
+    for (let i = 0; i < size; i++) {
+      this.#parts.push(Number(rest & 255n))
+      rest >>= 8n
+    }
+  }
+
+  finish(): Uint8Array {
+    return Uint8Array.from(this.#parts)
+  }
+}
+
+export interface Codec<T> {
+  /** A word for property tests and documents: `u64`, `pubkey`, `vec<…>`. */
+  readonly type: string
+  read(reader: ByteReader): T
+  write(writer: ByteWriter, value: T): void
+}
+
+function uint(size: 1 | 2 | 4, read: (reader: ByteReader) => number): Codec<number> {
+  return { type: `u${size * 8}`, read, write: (writer, value) => writer.uint(BigInt(value), size) }
+}
+
+export const u8 = uint(1, (reader) => reader.u8())
+export const u16 = uint(2, (reader) => reader.u16())
+export const u32 = uint(4, (reader) => reader.u32())
+
+export const i16: Codec<number> = {
+  type: 'i16',
+  read: (reader) => reader.i16(),
+  write: (writer, value) => writer.uint(BigInt(value), 2)
+}
+
+export const i32: Codec<number> = {
+  type: 'i32',
+  read: (reader) => reader.i32(),
+  write: (writer, value) => writer.uint(BigInt(value), 4)
+}
+
+export const u64: Codec<bigint> = {
+  type: 'u64',
+  read: (reader) => reader.u64(),
+  write: (writer, value) => writer.uint(value, 8)
+}
+
+export const i64: Codec<bigint> = {
+  type: 'i64',
+  read: (reader) => reader.i64(),
+  write: (writer, value) => writer.uint(value, 8)
+}
+
+export const u128: Codec<bigint> = {
+  type: 'u128',
+  read: (reader) => reader.u64() | (reader.u64() << 64n),
+  write: (writer, value) => writer.uint(value, 16)
+}
+
+export const i128: Codec<bigint> = {
+  type: 'i128',
+  read: (reader) => reader.u64() | (reader.i64() << 64n),
+  write: (writer, value) => writer.uint(value, 16)
+}
+
+export const bool: Codec<boolean> = {
+  type: 'bool',
+  read: (reader) => reader.u8() !== 0,
+  write: (writer, value) => writer.uint(value ? 1n : 0n, 1)
+}
+
+export const pubkey: Codec<Pubkey> = {
+  type: 'pubkey',
+  read: (reader) => reader.bytes(32),
+  write: (writer, value) => writer.bytes(value)
+}
+
+const utf8 = new TextDecoder()
+const utf8Encoder = new TextEncoder()
+
+/** u32 length, then UTF-8; bytes that are none read as U+FFFD. */
+export const string: Codec<string> = {
+  type: 'string',
+  read(reader) {
+    const size = reader.u32()
+    if (size > reader.left) {
+      reader.short = true
+      return ''
+    }
+    return utf8.decode(reader.bytes(size))
+  },
+  write(writer, value) {
+    const bytes = utf8Encoder.encode(value)
+    writer.uint(BigInt(bytes.length), 4)
+    writer.bytes(bytes)
+  }
+}
+
+export function option<T>(codec: Codec<T>): Codec<T | null> {
+  return {
+    type: `option<${codec.type}>`,
+    read: (reader) => (reader.u8() === 0 ? null : codec.read(reader)),
+    write(writer, value) {
+      writer.uint(value === null ? 0n : 1n, 1)
+      if (value !== null) codec.write(writer, value)
+    }
+  }
+}
+
+/** u32 count, then the items; a count beyond what the bytes can hold is a short body. */
+export function vec<T>(codec: Codec<T>): Codec<T[]> {
+  return {
+    type: `vec<${codec.type}>`,
+    read(reader) {
+      const count = reader.u32()
+      const items: T[] = []
+      if (count > reader.left) reader.short = true
+      for (let i = 0; i < count && !reader.short; i++) items.push(codec.read(reader))
+      return items
+    },
+    write(writer, value) {
+      writer.uint(BigInt(value.length), 4)
+      for (const item of value) codec.write(writer, item)
+    }
+  }
+}
+
+export function array<T>(codec: Codec<T>, size: number): Codec<T[]> {
+  return {
+    type: `array<${codec.type}, ${size}>`,
+    read: (reader) => Array.from({ length: size }, () => codec.read(reader)),
+    write(writer, value) {
+      for (const item of value) codec.write(writer, item)
+    }
+  }
+}
+
+export type Fields = Readonly<Record<string, Codec<unknown>>>
+export type Values<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Codec<infer T> ? T : never }
+
+export function struct<F extends Fields>(fields: F): Codec<Values<F>> {
+  const entries = Object.entries(fields)
+  return {
+    type: `struct<${entries.map(([name, codec]) => `${name}: ${codec.type}`).join(', ')}>`,
+    read(reader) {
+      const value: Record<string, unknown> = {}
+      for (const [name, codec] of entries) value[name] = codec.read(reader)
+      return value as Values<F>
+    },
+    write(writer, value) {
+      for (const [name, codec] of entries) codec.write(writer, value[name])
+    }
+  }
+}
+
+export interface Reading<T> {
+  readonly value: T
+  /** Bytes after the newest known field: a newer program writes more than is known here. */
+  readonly drift: number
+}
+
+export interface Layout<T> {
+  readonly name: string
+  readonly discriminator: Uint8Array
+  readonly fields: Fields
+  readonly appended: readonly Fields[]
+  /** Reads what follows the discriminator; null when it ends before the oldest known version does. */
+  read(bytes: Uint8Array, offset: number): Reading<T> | null
+  /** Discriminator and body; appended groups are written up to the first that has a field missing. */
+  write(value: T): Uint8Array
+}
+
+type Appended<G extends readonly Fields[]> = G extends readonly [
+  infer F extends Fields,
+  ...infer R extends readonly Fields[]
+]
+  ? Partial<Values<F>> & Appended<R>
+  : unknown
+
+/** A layout of `base`, always there, and the groups that later versions of the program appended, in order. */
+export function layout<F extends Fields, G extends readonly Fields[]>(
+  name: string,
+  discriminatorHex: string,
+  base: F,
+  ...appended: G
+): Layout<Values<F> & Appended<G>> {
+  const discriminator = Uint8Array.fromHex(discriminatorHex)
+  const baseEntries = Object.entries(base)
+  const appendedEntries = appended.map((group) => Object.entries(group))
+  return {
+    name,
+    discriminator,
+    fields: base,
+    appended,
+    read(bytes, offset) {
+      const reader = new ByteReader(bytes, offset)
+      const value: Record<string, unknown> = {}
+      for (const [key, codec] of baseEntries) value[key] = codec.read(reader)
+      if (reader.short) return null
+      for (const group of appendedEntries) {
+        if (reader.left === 0) break
+        const start = reader.offset
+        const part: Record<string, unknown> = {}
+        for (const [key, codec] of group) part[key] = codec.read(reader)
+        if (reader.short) {
+          reader.offset = start
+          reader.short = false
+          break
+        }
+        Object.assign(value, part)
+      }
+      return { value: value as Values<F> & Appended<G>, drift: reader.left }
+    },
+    write(value) {
+      const writer = new ByteWriter()
+      const fields = value as Record<string, unknown>
+      writer.bytes(discriminator)
+      for (const [key, codec] of baseEntries) codec.write(writer, fields[key])
+      for (const group of appendedEntries) {
+        if (group.some(([key]) => fields[key] === undefined)) break
+        for (const [key, codec] of group) codec.write(writer, fields[key])
+      }
+      return writer.finish()
+    }
+  }
+}
+
+/** What an instruction's account list means: names to positions. Lists that differ by length are told apart by it. */
+export type AccountPositions = Readonly<Record<string, number>>
+
+export interface InstructionLayout<
+  T = unknown,
+  A extends AccountPositions = AccountPositions
+> extends Layout<T> {
+  /** The positions for a list of so many accounts; null when no known version has such a list. */
+  accounts(count: number): A | null
+}
+
+/** An instruction with its arguments; accounts are fixed positions, or chosen by the list's length. */
+export function instruction<F extends Fields, A extends AccountPositions>(
+  name: string,
+  discriminatorHex: string,
+  args: F,
+  accounts: A | ((count: number) => A | null),
+  ...appended: Fields[]
+): InstructionLayout<Values<F>, A> {
+  const body = layout(name, discriminatorHex, args, ...appended)
+  if (typeof accounts === 'function') return { ...body, accounts }
+  const needed = Math.max(-1, ...Object.values(accounts)) + 1
+  return { ...body, accounts: (count) => (count < needed ? null : accounts) }
+}
+
+/** Finds a layout by the discriminator at the start of bytes. */
+export class LayoutTable<L extends { readonly discriminator: Uint8Array }> {
+  readonly #byPrefix = new Map<number, L[]>()
+
+  constructor(layouts: readonly L[]) {
+    for (const entry of layouts) {
+      const prefix = prefixOf(entry.discriminator, 0, entry.discriminator.length)
+      const bucket = this.#byPrefix.get(prefix)
+      if (bucket === undefined) this.#byPrefix.set(prefix, [entry])
+      else bucket.push(entry)
+    }
+  }
+
+  find(bytes: Uint8Array, offset = 0): L | undefined {
+    const size = bytes.length - offset
+    const bucket =
+      (size >= 4 ? this.#byPrefix.get(prefixOf(bytes, offset, size)) : undefined) ??
+      this.#byPrefix.get(prefixOf(bytes, offset, Math.min(size, 1)))
+    if (bucket === undefined) return undefined
+    for (const entry of bucket) if (startsWith(bytes, offset, entry.discriminator)) return entry
+    return undefined
+  }
+}
+
+/** One byte, or the first four of a longer discriminator, told apart by sign and range. */
+function prefixOf(bytes: Uint8Array, offset: number, size: number): number {
+  if (size < 4) return size === 0 ? -1 : bytes[offset]! - 1000
+  return (
+    (bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24)) >>>
+    0
+  )
+}
+
+function startsWith(bytes: Uint8Array, offset: number, prefix: Uint8Array): boolean {
+  if (bytes.length - offset < prefix.length) return false
+  for (let i = 0; i < prefix.length; i++) if (bytes[offset + i] !== prefix[i]) return false
+  return true
+}
+
+/** A constant address of a layout file. */
+export function address(base58: string): Pubkey {
+  return pubkeyFromBase58(base58)
+}
