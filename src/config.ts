@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
-import { VENUE_IDS, type VenueId } from './chain/venue-id.ts'
+import { VENUE_IDS } from './chain/venue-id.ts'
 
 /**
  * What an operator sets (spec choices, section 13). Each variable `MILLRACE_X_Y` is also the flag `--x-y` of
@@ -52,17 +52,12 @@ const factor = z
   .transform(Number)
   .pipe(z.number().positive('is not above 0'))
 
-const venues = z.union([
-  z.literal('all').transform((): VenueId[] => [...VENUE_IDS]),
-  list(choice(...VENUE_IDS)).pipe(
-    z.array(z.string()).min(1, 'names no venue') as unknown as z.ZodType<VenueId[]>
-  )
-])
-
-const roles = z.union([
-  z.literal('all').transform((): ('ingest' | 'gateway' | 'delivery')[] => ['ingest', 'gateway', 'delivery']),
-  list(choice('ingest', 'gateway', 'delivery'), 1)
-])
+/** A list of names, where `all` stands for every one of them. */
+const listOrAll = <const T extends readonly [string, ...string[]]>(...names: T) =>
+  z
+    .string()
+    .transform((text) => (text === 'all' ? names.join(',') : text))
+    .pipe(list(choice(...names), 1))
 
 export const SETTINGS = {
   host: {
@@ -121,7 +116,11 @@ export const SETTINGS = {
     secret: true,
     meaning: 'shared counters, live feed and leases between processes'
   },
-  role: { schema: roles, fallback: 'all', meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`' },
+  role: {
+    schema: listOrAll('ingest', 'gateway', 'delivery'),
+    fallback: 'all',
+    meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
+  },
   adminKey: {
     schema: optional(z.string().min(16, 'is shorter than 16 characters')),
     fallback: '',
@@ -129,7 +128,7 @@ export const SETTINGS = {
     meaning: 'bootstrap admin key; without it, an empty store makes one and prints it once'
   },
   rateLimitPerMinute: { schema: integer(1, 1e9), fallback: '600', meaning: 'default of a key' },
-  venues: { schema: venues, fallback: 'all', meaning: 'venues that are decoded' },
+  venues: { schema: listOrAll(...VENUE_IDS), fallback: 'all', meaning: 'venues that are decoded' },
   indexCommitment: {
     schema: choice('confirmed', 'processed', 'finalized'),
     fallback: 'confirmed',
@@ -189,7 +188,7 @@ export function readConfig(
   for (const name of SETTING_NAMES) {
     const setting: Setting = SETTINGS[name]
     const given = flags[name] ?? environment[variableOf(name)]
-    const result = setting.schema.safeParse(given ?? setting.fallback)
+    const result: z.ZodSafeParseResult<unknown> = setting.schema.safeParse(given ?? setting.fallback)
     if (result.success) config[name] = result.data
     else {
       const said = flags[name] === undefined ? variableOf(name) : `--${flagOf(name)}`
