@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import { pubkeyFromBase58, pubkeyToBase58, type Pubkey, type PubkeyTable } from '../../src/chain/pubkey.ts'
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/token-movement.ts'
+import type { AccountKeys, Instruction, TokenBalance, Transaction } from '../../src/chain/transaction.ts'
+
+/**
+ * Transactions written by names, for tests. An account is a base58 address, or any other text, which stands for an
+ * address of its own.
+ */
+export interface CallSpec {
+  readonly program: string
+  readonly accounts: readonly string[]
+  readonly data: Uint8Array
+  /** What the call runs, in order; nests to any depth. */
+  readonly inner?: readonly CallSpec[]
+  /** Payloads that the call itself writes as `Program data:`, after its inner calls. */
+  readonly logged?: readonly Uint8Array[]
+  /** Whole log lines that the call itself writes, after its inner calls. */
+  readonly lines?: readonly string[]
+}
+
+export interface BalanceSpec {
+  readonly account: string
+  readonly mint: string
+  readonly owner?: string
+  readonly decimals: number
+  /** Null where the account does not exist then. */
+  readonly before?: bigint | null
+  readonly after?: bigint | null
+}
+
+export interface TransactionSpec {
+  /** The first pays the fee. */
+  readonly signers: readonly string[]
+  readonly calls: readonly CallSpec[]
+  readonly balances?: readonly BalanceSpec[]
+  readonly failed?: boolean
+  /** False leaves out stack heights, as older records do. */
+  readonly heights?: boolean
+  /** Replaces the log that follows from the calls; null for a record without. */
+  readonly logs?: readonly string[] | null
+}
+
+/** The address that a name stands for. */
+export function keyOf(name: string): Pubkey {
+  if (/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(name)) {
+    try {
+      return pubkeyFromBase58(name)
+    } catch {
+      // A long name that is no address.
+    }
+  }
+  return new Uint8Array(createHash('sha256').update(name).digest())
+}
+
+export function buildTransaction(spec: TransactionSpec): Transaction {
+  const names: string[] = []
+  const indexOf = (name: string): number => {
+    const known = names.indexOf(name)
+    return known >= 0 ? known : names.push(name) - 1
+  }
+  spec.signers.forEach(indexOf)
+  const instructions: Instruction[] = []
+  const logs: string[] = []
+  let outerIndex = 0
+  let innerCount = 0
+  const run = (call: CallSpec, height: number): void => {
+    const inner = height > 1
+    instructions.push({
+      program: indexOf(call.program),
+      accounts: call.accounts.map(indexOf),
+      data: call.data,
+      height: inner && spec.heights === false ? 0 : height,
+      outerIndex,
+      innerIndex: inner ? innerCount++ : null
+    })
+    const program = pubkeyToBase58(keyOf(call.program))
+    logs.push(`Program ${program} invoke [${height}]`)
+    for (const child of call.inner ?? []) run(child, height + 1)
+    for (const payload of call.logged ?? []) logs.push(`Program data: ${payload.toBase64()}`)
+    logs.push(...(call.lines ?? []))
+    logs.push(`Program ${program} success`)
+  }
+  for (const call of spec.calls) {
+    innerCount = 0
+    run(call, 1)
+    outerIndex++
+  }
+  const balances = spec.balances ?? []
+  const side = (of: 'before' | 'after'): TokenBalance[] =>
+    balances
+      .filter((balance) => balance[of] !== null)
+      .map(({ account, mint, owner, decimals, ...amounts }) => ({
+        account: indexOf(account),
+        mint: keyOf(mint),
+        owner: owner === undefined ? null : keyOf(owner),
+        amount: amounts[of] ?? 0n,
+        decimals
+      }))
+  const preTokenBalances = side('before')
+  const postTokenBalances = side('after')
+  return {
+    signature: new Uint8Array(64),
+    index: null,
+    version: 0,
+    failed: spec.failed ?? false,
+    keys: new NamedKeys(names.map(keyOf)),
+    signerCount: spec.signers.length,
+    feeLamports: 5000n,
+    instructions,
+    nestingKnown: spec.heights !== false || instructions.every(({ innerIndex }) => innerIndex === null),
+    logs: spec.logs === undefined ? logs : spec.logs,
+    preTokenBalances,
+    postTokenBalances,
+    preBalances: names.map(() => 0),
+    postBalances: names.map(() => 0)
+  }
+}
+
+class NamedKeys implements AccountKeys {
+  readonly #keys: readonly Pubkey[]
+
+  constructor(keys: readonly Pubkey[]) {
+    this.#keys = keys
+  }
+
+  get length(): number {
+    return this.#keys.length
+  }
+
+  bytes(index: number): Pubkey {
+    const key = this.#keys[index]
+    if (key === undefined) throw new RangeError('no such account')
+    return key
+  }
+
+  lookup<T>(index: number, table: PubkeyTable<T>): T | undefined {
+    return table.ofBytes(this.bytes(index))
+  }
+}
+
+/** Little-endian bytes of an unsigned integer. */
+export function littleEndian(value: bigint, size: number): Uint8Array {
+  return Uint8Array.from({ length: size }, (_, i) => Number((value >> BigInt(8 * i)) & 255n))
+}
+
+function join(...parts: (number | Uint8Array)[]): Uint8Array {
+  return Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...part])))
+}
+
+/** SPL Token `Transfer`. */
+export function tokenTransfer(
+  source: string,
+  destination: string,
+  authority: string,
+  amount: bigint
+): CallSpec {
+  return {
+    program: TOKEN_PROGRAM,
+    accounts: [source, destination, authority],
+    data: join(3, littleEndian(amount, 8))
+  }
+}
+
+/** `TransferChecked`, or Token-2022's `TransferCheckedWithFee` when a fee is given. */
+export function checkedTransfer(
+  source: string,
+  mint: string,
+  destination: string,
+  authority: string,
+  amount: bigint,
+  decimals: number,
+  more: { readonly program?: string; readonly fee?: bigint } = {}
+): CallSpec {
+  const body = join(littleEndian(amount, 8), decimals)
+  return {
+    program: more.program ?? (more.fee === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM),
+    accounts: [source, mint, destination, authority],
+    data: more.fee === undefined ? join(12, body) : join(26, 1, body, littleEndian(more.fee, 8))
+  }
+}
+
+export function mintTo(mint: string, account: string, authority: string, amount: bigint): CallSpec {
+  return {
+    program: TOKEN_PROGRAM,
+    accounts: [mint, account, authority],
+    data: join(7, littleEndian(amount, 8))
+  }
+}
+
+export function burn(account: string, mint: string, authority: string, amount: bigint): CallSpec {
+  return {
+    program: TOKEN_PROGRAM,
+    accounts: [account, mint, authority],
+    data: join(8, littleEndian(amount, 8))
+  }
+}
+
+/** System `Transfer` of lamports. */
+export function lamportTransfer(from: string, to: string, lamports: bigint): CallSpec {
+  return {
+    program: SYSTEM_PROGRAM,
+    accounts: [from, to],
+    data: join(littleEndian(2n, 4), littleEndian(lamports, 8))
+  }
+}
