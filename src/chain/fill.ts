@@ -1,4 +1,5 @@
 import type { MissingReason } from './emitter.ts'
+import type { Fee } from './events.ts'
 import type { Invocation } from './invocation.ts'
 import type { Pubkey } from './pubkey.ts'
 
@@ -21,12 +22,17 @@ export interface Fill {
 
 export type FillReading = Fill | { readonly kind: 'none'; readonly reason: MissingReason }
 
+/** The amounts of a fill as a venue's event states them: gross as they left an account, net as they arrived. */
+export type StatedFill = Pick<Fill, 'inGross' | 'inNet' | 'outGross' | 'outNet'>
+
 export interface FillAccounts {
   /** Key indexes of the pool's two vaults, in any order. */
   readonly vaults: readonly [number, number]
   /** The trader's paying and receiving accounts; -1 where the instruction does not name them. */
   readonly source: number
   readonly destination: number
+  /** What the venue's event states: it settles a transfer fee that the record leaves open. */
+  readonly stated?: StatedFill | null
 }
 
 /**
@@ -62,7 +68,8 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
       movement.source === outVault &&
       (accounts.destination < 0 || movement.destination === accounts.destination)
     if (!paysIn && !paysOut) continue
-    const credited = call.tokens.credited(movement)
+    const credited =
+      call.tokens.credited(movement) ?? statedCredit(accounts.stated ?? null, movement.amount, paysIn)
     if (credited === null) return { kind: 'none', reason: 'transfer-fee-unknown' }
     if (paysIn) {
       inGross += movement.amount
@@ -89,6 +96,38 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
     outNet,
     inInnerIndex
   }
+}
+
+function statedCredit(stated: StatedFill | null, amount: bigint, paysIn: boolean): bigint | null {
+  if (stated === null) return null
+  if (paysIn) return amount === stated.inGross ? stated.inNet : null
+  return amount === stated.outGross ? stated.outNet : null
+}
+
+/** Where the transfers and a venue's event disagree about a fill, in words; null when they agree. */
+export function fillDisagreement(fill: Fill, stated: StatedFill): string | null {
+  const same =
+    fill.inGross === stated.inGross &&
+    fill.inNet === stated.inNet &&
+    fill.outGross === stated.outGross &&
+    fill.outNet === stated.outNet
+  return same ? null : `event ${amountsOf(stated)}, transfers ${amountsOf(fill)}`
+}
+
+function amountsOf({ inGross, inNet, outGross, outNet }: StatedFill): string {
+  return `${inGross} (${inNet}) → ${outGross} (${outNet})`
+}
+
+/** The Token-2022 transfer fees that a fill met on its way in and out. */
+export function transferFees(fill: Fill): Fee[] {
+  const fees: Fee[] = []
+  if (fill.inGross > fill.inNet) {
+    fees.push({ kind: 'transfer', mint: fill.inMint, amount: fill.inGross - fill.inNet })
+  }
+  if (fill.outGross > fill.outNet) {
+    fees.push({ kind: 'transfer', mint: fill.outMint, amount: fill.outGross - fill.outNet })
+  }
+  return fees
 }
 
 /** The tokens that a call moved into (positive) or out of (negative) a vault, transfer fees taken off; null when unknown. */
