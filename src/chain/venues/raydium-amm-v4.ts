@@ -1,8 +1,19 @@
 import type { Emitter } from '../emitter.ts'
-import { readFill, vaultChange } from '../fill.ts'
+import { readFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
-import { LayoutTable, instruction, layout, u64, u8 } from '../layout.ts'
+import {
+  LayoutTable,
+  instruction,
+  layout,
+  pubkey,
+  u16,
+  u64,
+  u8,
+  type InstructionLayout,
+  type Layout
+} from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
+import { emitLiquidity, movedLiquidity } from './raydium-liquidity.ts'
 
 // Source: raydium-io/raydium-amm, program source. Discriminators are one byte; tokens are classic SPL only.
 
@@ -41,6 +52,10 @@ const swapBaseOut = instruction('swapBaseOut', '0b', SWAP_OUT, orderBookSwapAcco
 const swapBaseInV2 = instruction('swapBaseInV2', '10', SWAP_IN, POOL_ONLY_SWAP)
 const swapBaseOutV2 = instruction('swapBaseOutV2', '11', SWAP_OUT, POOL_ONLY_SWAP)
 
+type OpeningAccounts = Readonly<
+  Record<'amm' | 'coinMint' | 'pcMint' | 'coinVault' | 'pcVault' | 'user', number>
+>
+
 const initialize2 = instruction(
   'initialize2',
   '01',
@@ -61,22 +76,55 @@ const initialize2 = instruction(
   }
 )
 
-type LiquidityAccounts = Readonly<Record<'amm' | 'lpMint' | 'coinVault' | 'pcVault' | 'owner', number>>
+/** How pools were opened until 2022, after `preInitialize` and transfers into the vaults. */
+const initialize = instruction(
+  'initialize',
+  '00',
+  { nonce: u8, openTime: u64 },
+  { amm: 3, coinMint: 7, pcMint: 8, coinVault: 9, pcVault: 10, user: 17 }
+)
 
-const deposit = instruction('deposit', '03', { maxCoin: u64, maxPc: u64, baseSide: u64 }, (count) => {
-  if (count >= 14)
-    return { amm: 1, lpMint: 5, coinVault: 6, pcVault: 7, owner: 12 } satisfies LiquidityAccounts
-  return count === 11 ? { amm: 1, lpMint: 4, coinVault: 5, pcVault: 6, owner: 10 } : null
-})
+type ProviderAccounts = Readonly<Record<'amm' | 'lpMint' | 'coinVault' | 'pcVault' | 'owner', number>>
 
-const withdraw = instruction('withdraw', '04', { amount: u64 }, (count) => {
-  if (count >= 22)
-    return { amm: 1, lpMint: 5, coinVault: 6, pcVault: 7, owner: 18 } satisfies LiquidityAccounts
-  if (count >= 20) return { amm: 1, lpMint: 5, coinVault: 6, pcVault: 7, owner: 16 }
-  return count === 11 ? { amm: 1, lpMint: 4, coinVault: 5, pcVault: 6, owner: 10 } : null
-})
+const WITH_ORDER_BOOK = { amm: 1, lpMint: 5, coinVault: 6, pcVault: 7 }
+const POOL_ONLY = { amm: 1, lpMint: 4, coinVault: 5, pcVault: 6, owner: 10 }
 
-const withdrawPnl = instruction('withdrawPnl', '07', {}, {})
+const deposit = instruction(
+  'deposit',
+  '03',
+  { maxCoin: u64, maxPc: u64, baseSide: u64 },
+  (count): ProviderAccounts | null => {
+    if (count >= 14) return { ...WITH_ORDER_BOOK, owner: 12 }
+    return count === 11 ? POOL_ONLY : null
+  },
+  { otherAmountMin: u64 }
+)
+
+const withdraw = instruction(
+  'withdraw',
+  '04',
+  { amount: u64 },
+  (count): ProviderAccounts | null => {
+    // Two accounts of padding before the market, 22 or 23 in all, while pools had a withdraw queue.
+    if (count >= 20) return { ...WITH_ORDER_BOOK, owner: count >= 22 ? 18 : 16 }
+    return count === 11 ? POOL_ONLY : null
+  },
+  { minCoin: u64, minPc: u64 }
+)
+
+/** What moves no one's trade: cranks of the order book, the operator's fees and settings. */
+const UPKEEP = [
+  instruction('monitorStep', '02', { planOrders: u16, placeOrders: u16, cancelOrders: u16 }, {}),
+  instruction('migrateToOpenBook', '05', {}, {}),
+  instruction('setParams', '06', { param: u8 }, {}),
+  instruction('withdrawPnl', '07', {}, {}),
+  instruction('withdrawSrm', '08', { amount: u64 }, {}),
+  instruction('preInitialize', '0a', { nonce: u8 }, {}),
+  instruction('simulateInfo', '0c', { param: u8 }, {}),
+  instruction('adminCancelOrders', '0d', { limit: u16 }, {}),
+  instruction('createConfigAccount', '0e', {}, {}),
+  instruction('updateConfigAccount', '0f', { param: u8 }, {})
+] as const
 
 const SWAPS = [swapBaseIn, swapBaseOut, swapBaseInV2, swapBaseOutV2] as const
 
@@ -100,19 +148,42 @@ export const swapBaseOutLog = layout('ray_log swapBaseOut', '04', {
   deductedIn: u64
 })
 
+const OTHER_LOGS = [
+  layout('ray_log initialize', '00', {
+    time: u64,
+    pcDecimals: u8,
+    coinDecimals: u8,
+    pcLot: u64,
+    coinLot: u64,
+    pcAmount: u64,
+    coinAmount: u64,
+    market: pubkey
+  }),
+  layout('ray_log deposit', '01', {}),
+  layout('ray_log withdraw', '02', {})
+] as const
+
 export const raydiumAmmV4: Venue = {
   id: 'raydium-amm-v4',
   programs: ['675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8'],
   transport: 'log',
-  instructions: new LayoutTable([...SWAPS, initialize2, deposit, withdraw, withdrawPnl]),
-  events: new LayoutTable([swapBaseInLog, swapBaseOutLog]),
+  instructions: new LayoutTable<InstructionLayout>([
+    ...SWAPS,
+    initialize,
+    initialize2,
+    deposit,
+    withdraw,
+    ...UPKEEP
+  ]),
+  events: new LayoutTable<Layout<unknown>>([swapBaseInLog, swapBaseOutLog, ...OTHER_LOGS]),
   statedEventOffset: noSelfCall,
   decode(call, emit) {
     const swap = SWAPS.find((candidate) => call.is(candidate))
     if (swap !== undefined) decodeSwap(call, emit, swap)
-    else if (call.is(deposit)) decodeLiquidity(call, emit, 'add')
-    else if (call.is(withdraw)) decodeLiquidity(call, emit, 'remove')
-    else if (call.is(initialize2)) decodeInitialize(call, emit)
+    else if (call.is(deposit)) decodeLiquidity(call, emit, 'add', deposit.accounts(call.accountCount))
+    else if (call.is(withdraw)) decodeLiquidity(call, emit, 'remove', withdraw.accounts(call.accountCount))
+    else if (call.is(initialize2)) decodeInitialize(call, emit, initialize2.accounts(call.accountCount))
+    else if (call.is(initialize)) decodeInitialize(call, emit, initialize.accounts(call.accountCount))
   }
 }
 
@@ -159,36 +230,30 @@ function loggedAmounts(call: Invocation): { in: bigint; out: bigint } | null {
   return null
 }
 
-function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove'): void {
-  const accounts = (event === 'add' ? deposit : withdraw).accounts(call.accountCount)
+function decodeLiquidity(
+  call: Invocation,
+  emit: Emitter,
+  event: 'add' | 'remove',
+  accounts: ProviderAccounts | null
+): void {
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
-  const coinVault = call.account(accounts.coinVault)
-  const pcVault = call.account(accounts.pcVault)
-  const baseMint = call.tokens.mintOf(coinVault)
-  const quoteMint = call.tokens.mintOf(pcVault)
-  if (baseMint === null || quoteMint === null) return emit.missing('mint-unknown')
-  const coin = vaultChange(call, coinVault)
-  const pc = vaultChange(call, pcVault)
-  if (coin === null || pc === null) return emit.missing('transfer-fee-unknown')
-  const sign = event === 'add' ? 1n : -1n
-  const lpMint = call.account(accounts.lpMint)
-  const lp = call.movements.find(({ kind, mint }) => (kind === 'mint' || kind === 'burn') && mint === lpMint)
-  emit.liquidity({
+  emitLiquidity(call, emit, {
     event,
     pool: call.key(accounts.amm)!,
-    user: call.tokens.trader(call.account(accounts.owner), []),
-    baseMint,
-    quoteMint,
-    baseAmount: coin * sign,
-    quoteAmount: pc * sign,
-    lpAmount: lp?.amount ?? null,
+    owner: call.account(accounts.owner),
+    vaults: [call.account(accounts.coinVault), call.account(accounts.pcVault)],
+    lpMint: call.account(accounts.lpMint),
     position: null
   })
 }
 
-function decodeInitialize(call: Invocation, emit: Emitter): void {
-  const accounts = initialize2.accounts(call.accountCount)
+/** A pool's first deposit is its opening, not a liquidity event besides. */
+function decodeInitialize(call: Invocation, emit: Emitter, accounts: OpeningAccounts | null): void {
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const moved = movedLiquidity(call, 'add', [
+    call.account(accounts.coinVault),
+    call.account(accounts.pcVault)
+  ])
   emit.pool({
     event: 'create',
     pool: call.key(accounts.amm)!,
@@ -198,7 +263,7 @@ function decodeInitialize(call: Invocation, emit: Emitter): void {
     baseVault: call.key(accounts.coinVault),
     quoteVault: call.key(accounts.pcVault),
     feeBps: null,
-    initialBase: vaultChange(call, call.account(accounts.coinVault)),
-    initialQuote: vaultChange(call, call.account(accounts.pcVault))
+    initialBase: moved?.[0] || null,
+    initialQuote: moved?.[1] || null
   })
 }
