@@ -1,0 +1,15 @@
+/** What a key may do (spec choices, section 10). */
+export const SCOPES = [
+  'data:read',
+  'rpc:read',
+  'rpc:send',
+  'stream',
+  'webhooks',
+  'tx:send',
+  'revenue',
+  'admin'
+] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** The scopes of a key that is made without naming any. */
+export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'admin')

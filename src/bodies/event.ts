@@ -1,0 +1,95 @@
+import { encodeBase58 } from '../chain/base58.ts'
+import type { CurveChange, EventKind, LiquidityChange, PoolChange } from '../chain/events.ts'
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import { humanAmount } from '../market/amount.ts'
+import type { PoolEventRow, RowOrigin } from '../market/rows.ts'
+
+/** Every event's fields (spec choices, section 15), in snake_case as served. */
+export function eventFields(row: RowOrigin, kind: EventKind, event: string) {
+  return {
+    kind,
+    event,
+    venue: row.venue,
+    program: pubkeyToBase58(row.program),
+    pool: pubkeyToBase58(row.pool),
+    slot: row.slot,
+    block_time: row.blockTime,
+    ts_ms: row.blockTime * 1000,
+    signature: encodeBase58(row.signature),
+    tx_index: row.txIndex,
+    ix_index: row.ixIndex,
+    inner_ix_index: row.innerIxIndex,
+    cursor: row.cursor,
+    commitment: row.commitment,
+    user: pubkeyToBase58(row.user),
+    fee_payer: pubkeyToBase58(row.feePayer)
+  }
+}
+
+/** A liquidity, curve or pool event as served. */
+export function poolEventBody(row: PoolEventRow) {
+  const { body } = row
+  const fields = eventFields(row, body.kind, body.event)
+  switch (body.kind) {
+    case 'liquidity':
+      return { ...fields, ...liquidityFields(body) }
+    case 'curve':
+      return { ...fields, ...curveFields(body) }
+    case 'pool':
+      return { ...fields, ...poolFields(body) }
+  }
+}
+
+export function addressOrNull(key: Pubkey | null): string | null {
+  return key === null ? null : pubkeyToBase58(key)
+}
+
+export function rawOrNull(amount: bigint | null | undefined): string | null {
+  return amount === null || amount === undefined ? null : amount.toString()
+}
+
+function liquidityFields(body: LiquidityChange) {
+  return {
+    base_mint: pubkeyToBase58(body.baseMint),
+    quote_mint: pubkeyToBase58(body.quoteMint),
+    base_amount: humanAmount(body.baseAmount, body.baseDecimals),
+    quote_amount: humanAmount(body.quoteAmount, body.quoteDecimals),
+    base_amount_raw: body.baseAmount.toString(),
+    quote_amount_raw: body.quoteAmount.toString(),
+    lp_amount_raw: rawOrNull(body.lpAmount),
+    position: addressOrNull(body.position)
+  }
+}
+
+function curveFields(body: CurveChange) {
+  const { reserves } = body
+  return {
+    base_mint: pubkeyToBase58(body.baseMint),
+    quote_mint: addressOrNull(body.quoteMint),
+    curve: pubkeyToBase58(body.curve),
+    progress_pct: body.progressPct,
+    // `pool` of a migration is where it leads to; until then the curve is the pool.
+    pool: pubkeyToBase58(body.destination ?? body.pool),
+    reserves:
+      reserves === null
+        ? null
+        : {
+            real_base_raw: rawOrNull(reserves.realBase),
+            real_quote_raw: rawOrNull(reserves.realQuote),
+            virtual_base_raw: rawOrNull(reserves.virtualBase),
+            virtual_quote_raw: rawOrNull(reserves.virtualQuote)
+          }
+  }
+}
+
+function poolFields(body: PoolChange) {
+  return {
+    base_mint: pubkeyToBase58(body.baseMint),
+    quote_mint: pubkeyToBase58(body.quoteMint),
+    base_vault: addressOrNull(body.baseVault),
+    quote_vault: addressOrNull(body.quoteVault),
+    fee_bps: body.feeBps,
+    initial_base_raw: rawOrNull(body.initialBase),
+    initial_quote_raw: rawOrNull(body.initialQuote)
+  }
+}

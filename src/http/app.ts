@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import fastify, { type FastifyInstance } from 'fastify'
+import type { Storage } from '../../storage/port.ts'
+import type { CashList } from '../market/cash.ts'
+import type { DecodingReport } from '../decoding-report.ts'
+import type { Clock } from '../ports.ts'
+import type { Logger, Metrics } from '../telemetry.ts'
+import { access } from './plugins/access.ts'
+import { freshness } from './plugins/freshness.ts'
+import { problems } from './plugins/problems.ts'
+import { requests } from './plugins/requests.ts'
+import { adminRoutes } from './routes/admin.ts'
+import { candleRoutes } from './routes/candles.ts'
+import { healthRoutes } from './routes/health.ts'
+import { launchRoutes } from './routes/launches.ts'
+import { metricsRoutes } from './routes/metrics.ts'
+import { priceRoutes } from './routes/price.ts'
+import { tradeRoutes } from './routes/trades.ts'
+
+/** What the HTTP side needs of the rest. */
+export interface AppDeps {
+  readonly storage: Storage
+  readonly cash: CashList
+  readonly decoding: DecodingReport
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly version: string
+  /** The live supervision tree, as plain JSON. */
+  readonly tree: () => unknown
+  readonly draining: () => boolean
+}
+
+/** No endpoint of the Data API takes a body; this bounds what is read before one is refused. */
+const BODY_BYTES_MAX = 64 * 1024
+
+/** Builds the HTTP service; it does not listen. */
+export function buildApp(deps: AppDeps): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    // A client's id may be anything; ours is what logs and problems name.
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    routerOptions: { maxParamLength: 128 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false
+  })
+  void app.register(problems)
+  void app.register(requests, deps)
+  void app.register(freshness, deps)
+  void app.register(access, deps)
+  void app.register(healthRoutes, deps)
+  void app.register(launchRoutes, deps)
+  void app.register(tradeRoutes, deps)
+  void app.register(candleRoutes, deps)
+  void app.register(priceRoutes, deps)
+  void app.register(adminRoutes, deps)
+  void app.register(metricsRoutes, deps)
+  return app
+}

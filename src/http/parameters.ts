@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
+import { ServiceError } from '../errors.ts'
+
+/** An address in a path or query. Refused with `invalid_address`. */
+export const address = z.string().transform((text, context): Pubkey => {
+  try {
+    return pubkeyFromBase58(text)
+  } catch {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a base58 address of 32 bytes',
+      params: { address: true }
+    })
+    return z.NEVER
+  }
+})
+
+/** A whole number in a query, `fallback` when absent; out of range is refused, never clamped. */
+export function wholeNumber(min: number, max: number, fallback: number) {
+  const message = `must be a whole number between ${min} and ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .pipe(z.number().min(min, message).max(max, message))
+    .default(fallback)
+}
+
+export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, `must be one of ${values.join(', ')}`)
+}
+
+/** How deep an offset may reach; beyond it a list is walked by `after` (spec choices, section 1). */
+const OFFSET_DEPTH = 10_000
+
+/** The paging of every list. */
+export function paging(limitMax: number, limitDefault: number) {
+  return {
+    limit: wholeNumber(1, limitMax, limitDefault),
+    offset: wholeNumber(0, OFFSET_DEPTH, 0),
+    order: oneOf(['desc', 'asc']).default('desc'),
+    after: z.string().optional()
+  }
+}
+
+/** Refuses what `paging` cannot say of single fields. */
+export function checkPaging(page: { limit: number; offset: number; after?: string | undefined }): void {
+  if (page.offset + page.limit > OFFSET_DEPTH) {
+    throw invalid('offset', `offset + limit must be at most ${OFFSET_DEPTH}; walk further with after`)
+  }
+  if (page.after !== undefined && page.offset > 0) throw invalid('offset', 'must be 0 when after is given')
+}
+
+/** Reads input under a schema; every problem names its field. Unknown fields are refused, not ignored. */
+export function read<T extends z.ZodRawShape>(
+  shape: z.ZodObject<T>,
+  input: unknown
+): z.output<z.ZodObject<T>> {
+  const result = shape.strict().safeParse(input)
+  if (result.success) return result.data
+  const fields = result.error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        field: key,
+        message: 'is not a parameter of this endpoint',
+        address: false
+      }))
+    }
+    const isAddress = issue.code === 'custom' && issue.params?.address === true
+    const message = issue.code === 'invalid_type' ? 'must be given once, as text' : issue.message
+    return [{ field: issue.path.join('.'), message, address: isAddress }]
+  })
+  const first = fields[0]!
+  const code = fields.every((field) => field.address) ? 'ADDRESS_INVALID' : 'PARAMETER_INVALID'
+  throw new ServiceError(code, `${first.field} ${first.message}`, {
+    ...(fields.length > 1 ? { fields: fields.map(({ field, message }) => ({ field, message })) } : {})
+  })
+}
+
+function invalid(field: string, message: string): ServiceError {
+  return new ServiceError('PARAMETER_INVALID', `${field} ${message}`)
+}

@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import plugin from 'fastify-plugin'
+import { ERRORS, ServiceError } from '../../errors.ts'
+import { problemOf, serviceErrorOf } from '../problem.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that the request ended with, for its log line. */
+    failure: ServiceError | null
+  }
+}
+
+/** Answers every error as problem+json, unknown routes and methods included. */
+export const problems = plugin(
+  async (app) => {
+    const methodsByPath: { readonly path: RegExp; readonly method: string }[] = []
+    app.addHook('onRoute', ({ url, method }) => {
+      const path = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`)
+      for (const name of [method].flat()) methodsByPath.push({ path, method: name })
+    })
+    app.decorateRequest('failure', null)
+    app.setErrorHandler(async (thrown, request, reply) => sendProblem(request, reply, serviceErrorOf(thrown)))
+    app.setNotFoundHandler(async (request, reply) => {
+      const path = request.url.split('?', 1)[0]!
+      const methods = methodsByPath.filter((route) => route.path.test(path)).map(({ method }) => method)
+      if (methods.length === 0) {
+        return sendProblem(request, reply, new ServiceError('ROUTE_NOT_FOUND', 'no such route'))
+      }
+      const allow = methods.join(', ')
+      void reply.header('allow', allow)
+      return sendProblem(request, reply, new ServiceError('METHOD_INVALID', `this route answers ${allow}`))
+    })
+  },
+  { name: 'problems' }
+)
+
+async function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: ServiceError
+): Promise<FastifyReply> {
+  request.failure = error
+  const { status, retryable } = ERRORS[error.code]
+  if (status === 401) void reply.header('www-authenticate', 'Bearer')
+  if (retryable) void reply.header('retry-after', '1')
+  const origin = `${request.protocol}://${request.host}`
+  const problem = problemOf(error, { id: request.id, origin })
+  return reply.code(status).type('application/problem+json').send(JSON.stringify(problem))
+}

@@ -1,0 +1,46 @@
+import plugin from 'fastify-plugin'
+import { ServiceError } from '../../errors.ts'
+import type { AppDeps } from '../app.ts'
+
+/** Gives each request its id, refuses new ones while draining, and tells of each in one line and one sample. */
+export const requests = plugin(
+  async (app, { logger, metrics, draining }: Pick<AppDeps, 'logger' | 'metrics' | 'draining'>) => {
+    app.addHook('onRequest', async (request, reply) => {
+      void reply.header('x-request-id', request.id)
+      void reply.header('referrer-policy', 'no-referrer')
+      void reply.header('x-content-type-options', 'nosniff')
+      if (!draining()) return
+      void reply.header('connection', 'close')
+      if (!request.routeOptions.config.answersWhileDraining) {
+        throw new ServiceError('SERVICE_DRAINING', 'the service is draining; come back')
+      }
+    })
+    app.addHook('onResponse', async (request, reply) => {
+      const route = request.routeOptions.url ?? 'unknown'
+      metrics.requestSeconds.observe({ route, status: reply.statusCode }, reply.elapsedTime / 1000)
+      const { failure } = request
+      const line = {
+        request_id: request.id,
+        method: request.method,
+        route,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 1000) / 1000,
+        tenant: request.caller?.tenant,
+        key_id: request.caller?.keyId,
+        code: failure?.code
+      }
+      if (reply.statusCode >= 500 && failure?.code === 'SERVICE_FAILED') {
+        logger.error({ ...line, error: failure.cause }, 'request failed')
+      } else logger.debug(line, 'request')
+    })
+  },
+  { name: 'requests', dependencies: ['problems'] }
+)
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Health and the operator's views stay readable while the service drains. */
+    answersWhileDraining?: boolean
+  }
+}

@@ -1,0 +1,51 @@
+import { ERRORS, ServiceError } from '../errors.ts'
+
+/** An error as served (RFC 9457; spec choices, section 3). */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly request_id: string
+  readonly errors?: readonly { readonly field: string; readonly message: string }[]
+}
+
+/** Where a problem's `type` is explained. */
+export function problemPath(code: string): string {
+  return `/problems/${code.replaceAll('_', '-')}`
+}
+
+export function problemOf(
+  error: ServiceError,
+  request: { readonly id: string; readonly origin: string }
+): Problem {
+  const { status, code, title } = ERRORS[error.code]
+  return {
+    type: request.origin + problemPath(code),
+    title,
+    status,
+    detail: error.detail,
+    code,
+    request_id: request.id,
+    ...(error.fields.length > 0 ? { errors: error.fields } : {})
+  }
+}
+
+/** What a thrown value is to a client: itself when it was thrown on purpose, else an internal error that tells nothing. */
+export function serviceErrorOf(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown
+  const statusCode =
+    typeof thrown === 'object' && thrown !== null && 'statusCode' in thrown ? thrown.statusCode : undefined
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || thrown instanceof SyntaxError) {
+    return new ServiceError('JSON_INVALID', 'the body is no valid JSON', { cause: thrown })
+  }
+  if (statusCode === 413) return new ServiceError('BODY_EXCEEDED', 'the body is too large', { cause: thrown })
+  if (statusCode === 415) {
+    return new ServiceError('MEDIA_TYPE_INVALID', 'the body must be application/json', { cause: thrown })
+  }
+  if (statusCode === 400)
+    return new ServiceError('PARAMETER_INVALID', 'the request is malformed', { cause: thrown })
+  return new ServiceError('SERVICE_FAILED', 'the request failed on our side', { cause: thrown })
+}

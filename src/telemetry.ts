@@ -1,0 +1,112 @@
+import { pino, type Logger } from 'pino'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { Config } from './config.ts'
+import type { DecodingReport, VenueReport } from './decoding-report.ts'
+
+export type { Logger }
+
+/** Headers and fields that may carry a key never reach a log line. */
+const REDACTED = [
+  'req.headers.authorization',
+  'req.headers["x-api-key"]',
+  'headers.authorization',
+  'headers["x-api-key"]',
+  'key'
+]
+
+/** Structured logs on standard error; standard output carries results. */
+export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
+  const options = { level: config.logLevel, base: null, redact: REDACTED }
+  const pretty = config.logFormat === null ? process.stderr.isTTY : config.logFormat === 'pretty'
+  if (!pretty) return pino(options, pino.destination({ dest: 2, sync: true }))
+  const target = 'pino-pretty'
+  return pino(options, pino.transport({ target, options: { destination: 2, singleLine: true } }))
+}
+
+/** The service's metrics, as `/metrics` serves them. */
+export interface Metrics {
+  readonly registry: Registry
+  readonly blocks: Counter
+  readonly transactions: Counter<'kind'>
+  readonly headSlot: Gauge
+  readonly headTime: Gauge
+  readonly commitSeconds: Histogram
+  readonly requestSeconds: Histogram<'route' | 'status'>
+}
+
+export function createMetrics(decoding: DecodingReport): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  decodingGauge('millrace_events', 'Events decoded, by venue and kind', ['kind'], (report) =>
+    Object.entries(report.events).map(([kind, count]) => [{ kind }, count])
+  )
+  decodingGauge(
+    'millrace_missing',
+    'Candidates that gave no event, by venue and reason',
+    ['reason'],
+    (report) => Object.entries(report.missing).map(([reason, count]) => [{ reason }, count])
+  )
+  decodingGauge('millrace_disagreements', 'Facts whose two readings differed, by venue', [], (report) => [
+    [{}, report.disagreements]
+  ])
+  decodingGauge('millrace_drift', 'Bodies longer than the newest known layout', ['layout'], (report) =>
+    Object.entries(report.drift).map(([layout, count]) => [{ layout }, count])
+  )
+  decodingGauge(
+    'millrace_unknown_instructions',
+    'Instructions that no layout knows',
+    ['discriminator'],
+    (report) =>
+      Object.entries(report.unknownInstructions).map(([discriminator, count]) => [{ discriminator }, count])
+  )
+
+  function decodingGauge(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    counts: (report: VenueReport) => (readonly [Record<string, string>, number])[]
+  ): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      labelNames: ['venue', ...labels],
+      collect() {
+        for (const [venue, report] of Object.entries(decoding.venues)) {
+          for (const [label, count] of counts(report)) this.set({ venue, ...label }, count)
+        }
+      }
+    })
+  }
+
+  return {
+    registry,
+    blocks: new Counter({ name: 'millrace_blocks_total', help: 'Blocks committed', registers }),
+    transactions: new Counter({
+      name: 'millrace_transactions_total',
+      help: 'Transactions of committed blocks: votes, which are left out first, and the others',
+      labelNames: ['kind'],
+      registers
+    }),
+    headSlot: new Gauge({ name: 'millrace_head_slot', help: 'Newest committed slot', registers }),
+    headTime: new Gauge({
+      name: 'millrace_head_block_time',
+      help: 'Its block time, unix seconds',
+      registers
+    }),
+    commitSeconds: new Histogram({
+      name: 'millrace_commit_seconds',
+      help: 'Time of a durable commit of one block',
+      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+      registers
+    }),
+    requestSeconds: new Histogram({
+      name: 'millrace_http_request_seconds',
+      help: 'Time of a request, by route and status',
+      labelNames: ['route', 'status'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers
+    })
+  }
+}
