@@ -56,7 +56,7 @@ type OpeningAccounts = Readonly<
   Record<'amm' | 'coinMint' | 'pcMint' | 'coinVault' | 'pcVault' | 'user', number>
 >
 
-const initialize2 = instruction(
+export const ammInitialize2 = instruction(
   'initialize2',
   '01',
   { nonce: u8, openTime: u64, initPcAmount: u64, initCoinAmount: u64 },
@@ -170,7 +170,7 @@ export const raydiumAmmV4: Venue = {
   instructions: new LayoutTable<InstructionLayout>([
     ...SWAPS,
     initialize,
-    initialize2,
+    ammInitialize2,
     deposit,
     withdraw,
     ...UPKEEP
@@ -182,7 +182,7 @@ export const raydiumAmmV4: Venue = {
     if (swap !== undefined) decodeSwap(call, emit, swap)
     else if (call.is(deposit)) decodeLiquidity(call, emit, 'add', deposit.accounts(call.accountCount))
     else if (call.is(withdraw)) decodeLiquidity(call, emit, 'remove', withdraw.accounts(call.accountCount))
-    else if (call.is(initialize2)) decodeInitialize(call, emit, initialize2.accounts(call.accountCount))
+    else if (call.is(ammInitialize2)) decodeInitialize(call, emit, ammInitialize2.accounts(call.accountCount))
     else if (call.is(initialize)) decodeInitialize(call, emit, initialize.accounts(call.accountCount))
   }
 }

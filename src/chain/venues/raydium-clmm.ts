@@ -1,0 +1,270 @@
+import type { Emitter } from '../emitter.ts'
+import type { Fee } from '../events.ts'
+import { fillDisagreement, readFill, transferFees, type StatedFill } from '../fill.ts'
+import type { Invocation } from '../invocation.ts'
+import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
+import { samePubkey, type Pubkey } from '../pubkey.ts'
+import { noSelfCall, type Venue } from '../venue.ts'
+import {
+  OTHER_EVENTS,
+  createPersonalPositionEvent,
+  decreaseLiquidityEvent,
+  increaseLiquidityEvent,
+  swapEvent,
+  type SwapStated
+} from './raydium-clmm-events.ts'
+import {
+  CREATIONS,
+  DECREASES,
+  HOP,
+  INCREASES,
+  OPENINGS,
+  SWAPS,
+  UPKEEP,
+  swapRouterBaseIn
+} from './raydium-clmm-instructions.ts'
+import { emitLiquidity, type Pair, type StatedLiquidity } from './raydium-liquidity.ts'
+import { soleTransfer } from './raydium-transfer.ts'
+
+export const raydiumClmm: Venue = {
+  id: 'raydium-clmm',
+  programs: ['CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'],
+  transport: 'log',
+  instructions: new LayoutTable<InstructionLayout>([
+    ...SWAPS,
+    swapRouterBaseIn,
+    ...CREATIONS,
+    ...OPENINGS,
+    ...INCREASES,
+    ...DECREASES,
+    ...UPKEEP
+  ]),
+  events: new LayoutTable<Layout<unknown>>([
+    swapEvent,
+    createPersonalPositionEvent,
+    increaseLiquidityEvent,
+    decreaseLiquidityEvent,
+    ...OTHER_EVENTS
+  ]),
+  statedEventOffset: noSelfCall,
+  decode(call, emit) {
+    const swap = SWAPS.find((candidate) => call.is(candidate))
+    if (swap !== undefined) return decodeSwap(call, emit, swap)
+    if (call.is(swapRouterBaseIn)) return decodeRouter(call, emit)
+    const opening = OPENINGS.find((candidate) => call.is(candidate))
+    if (opening !== undefined) return decodeLiquidity(call, emit, 'add', opening, statedOpening(call))
+    const increase = INCREASES.find((candidate) => call.is(candidate))
+    if (increase !== undefined) return decodeLiquidity(call, emit, 'add', increase, statedIncrease(call))
+    const decrease = DECREASES.find((candidate) => call.is(candidate))
+    if (decrease !== undefined) return decodeDecrease(call, emit, decrease)
+    const creation = CREATIONS.find((candidate) => call.is(candidate))
+    if (creation !== undefined) return decodeCreation(call, emit, creation)
+    if (call.layout === undefined) decodeUnknown(call, emit)
+  }
+}
+
+/** One pool's part of a swap. Accounts are key indexes. */
+interface Hop {
+  readonly pool: Pubkey
+  readonly authority: number
+  readonly source: number
+  readonly destination: number
+  readonly vaults: readonly [number, number]
+  readonly exact: 'in' | 'out' | null
+  readonly event: SwapStated | null
+  /** Whether an earlier hop already carries the instruction's own index. */
+  readonly further: boolean
+}
+
+function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number]): void {
+  const accounts = swap.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const isBaseInput = call.args(swap)?.value.isBaseInput
+  emitHop(call, emit, {
+    pool: call.key(accounts.poolState)!,
+    authority: call.account(accounts.payer),
+    source: call.account(accounts.inputTokenAccount),
+    destination: call.account(accounts.outputTokenAccount),
+    vaults: [call.account(accounts.inputVault), call.account(accounts.outputVault)],
+    exact: isBaseInput === undefined ? null : isBaseInput ? 'in' : 'out',
+    event: call.loggedEvents(swapEvent)[0]?.value ?? null,
+    further: false
+  })
+}
+
+/**
+ * Every hop brings its own accounts, followed by tick arrays in a number that only the accounts' types tell. A hop
+ * stands where an account paid into the hop's input vault and its output vault paid the account before them.
+ */
+function decodeRouter(call: Invocation, emit: Emitter): void {
+  const accounts = swapRouterBaseIn.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const events = call.loggedEvents(swapEvent).map(({ value }) => value)
+  let source = call.account(accounts.inputTokenAccount)
+  let hops = 0
+  // The configuration stands before the pool.
+  for (let at = accounts.firstHop + 1; at + HOP.outputVaultMint < call.accountCount; at++) {
+    const pool = call.key(at + HOP.poolState)!
+    const destination = call.account(at + HOP.outputTokenAccount)
+    const vaults = [call.account(at + HOP.inputVault), call.account(at + HOP.outputVault)] as const
+    if (!paid(call, source, vaults[0]) || !paid(call, vaults[1], destination)) continue
+    const event = events[hops] ?? null
+    emitHop(call, emit, {
+      pool,
+      authority: call.account(accounts.payer),
+      source,
+      destination,
+      vaults,
+      exact: 'in',
+      event: event !== null && samePubkey(event.poolState, pool) ? event : null,
+      further: hops > 0
+    })
+    hops++
+    source = destination
+    at += HOP.outputVaultMint
+  }
+  if (hops === 0) emit.missing('no-movements')
+  else if (events.length > hops) emit.missing('ambiguous-movements', `${hops} hops, ${events.length} events`)
+}
+
+function paid(call: Invocation, source: number, destination: number): boolean {
+  return call.movements.some(
+    (movement) =>
+      movement.kind === 'transfer' && movement.source === source && movement.destination === destination
+  )
+}
+
+/** An instruction that is not known yet trades all the same where it logs a trade; its transfers tell the accounts. */
+function decodeUnknown(call: Invocation, emit: Emitter): void {
+  for (const [index, { value: event }] of call.loggedEvents(swapEvent).entries()) {
+    const stated = statedFill(event)
+    const paidIn = soleTransfer(call, stated.inGross)
+    const paidOut = soleTransfer(call, stated.outGross)
+    if (paidIn === null || paidOut === null) emit.missing('ambiguous-movements', 'of an unknown instruction')
+    else {
+      emitHop(call, emit, {
+        pool: event.poolState,
+        authority: call.indexOf(event.sender),
+        source: paidIn.source,
+        destination: paidOut.destination,
+        vaults: [paidIn.destination, paidOut.source],
+        exact: null,
+        event,
+        further: index > 0
+      })
+    }
+  }
+}
+
+function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
+  const { source, destination, event } = hop
+  const stated = event === null ? null : statedFill(event)
+  const fill = readFill(call, { vaults: hop.vaults, source, destination, stated })
+  if (fill.kind === 'none') return emit.missing(fill.reason)
+  const difference = stated === null ? null : fillDisagreement(fill, stated)
+  if (difference !== null) emit.disagreement(difference)
+  emit.trade({
+    pool: hop.pool,
+    user: call.tokens.trader(hop.authority, [source, destination]),
+    inMint: fill.inMint,
+    outMint: fill.outMint,
+    inAmount: fill.inNet,
+    outAmount: fill.outGross,
+    traderIn: fill.inGross,
+    traderOut: fill.outNet,
+    fees: [...tradingFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
+    exact: hop.exact,
+    ...(hop.further ? { innerIxIndex: fill.inInnerIndex } : {})
+  })
+}
+
+/** The event's input is what the vault was credited, its output what the trader was. */
+function statedFill(event: SwapStated): StatedFill {
+  const [input, inputFee, output, outputFee] = event.zeroForOne
+    ? [event.amount0, event.transferFee0, event.amount1, event.transferFee1]
+    : [event.amount1, event.transferFee1, event.amount0, event.transferFee0]
+  return { inGross: input + inputFee, inNet: input, outGross: output + outputFee, outNet: output }
+}
+
+function tradingFees(event: SwapStated | null, inMint: Pubkey, outMint: Pubkey): Fee[] {
+  if (event === null) return []
+  const [mint0, mint1] = event.zeroForOne ? [inMint, outMint] : [outMint, inMint]
+  const fees: Fee[] = []
+  if (event.tradeFee0) fees.push({ kind: 'trading', mint: mint0, amount: event.tradeFee0 })
+  if (event.tradeFee1) fees.push({ kind: 'trading', mint: mint1, amount: event.tradeFee1 })
+  return fees
+}
+
+type PositionLayout = (typeof OPENINGS | typeof INCREASES | typeof DECREASES)[number]
+
+function decodeLiquidity(
+  call: Invocation,
+  emit: Emitter,
+  event: 'add' | 'remove',
+  layout: PositionLayout,
+  stated: StatedLiquidity | null
+): void {
+  const accounts = layout.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  emitLiquidity(
+    call,
+    emit,
+    {
+      event,
+      pool: call.key(accounts.poolState)!,
+      owner: call.account(accounts.owner),
+      vaults: [call.account(accounts.tokenVault0), call.account(accounts.tokenVault1)],
+      lpMint: -1,
+      position: call.key(accounts.personalPosition)
+    },
+    stated
+  )
+}
+
+function statedOpening(call: Invocation): StatedLiquidity | null {
+  const opened = call.loggedEvents(createPersonalPositionEvent)[0]?.value
+  return opened === undefined ? null : deposited([opened.depositAmount0, opened.depositAmount1])
+}
+
+function statedIncrease(call: Invocation): StatedLiquidity | null {
+  const increased = call.loggedEvents(increaseLiquidityEvent)[0]?.value
+  return increased === undefined ? null : deposited([increased.amount0, increased.amount1])
+}
+
+function deposited(amounts: Pair): StatedLiquidity {
+  return { amounts, moved: amounts }
+}
+
+/**
+ * The fees that a position earned leave the vaults in the same transfers as its liquidity; only the event parts them,
+ * and without it the sum is what is known. A decrease by no liquidity is a claim of fees.
+ */
+function decodeDecrease(call: Invocation, emit: Emitter, layout: (typeof DECREASES)[number]): void {
+  const decreased = call.loggedEvents(decreaseLiquidityEvent)[0]?.value
+  if (decreased === undefined) {
+    if (call.args(layout)?.value.liquidity === 0n) return
+    return decodeLiquidity(call, emit, 'remove', layout, null)
+  }
+  const { decreaseAmount0, decreaseAmount1, feeAmount0, feeAmount1 } = decreased
+  decodeLiquidity(call, emit, 'remove', layout, {
+    amounts: [decreaseAmount0, decreaseAmount1],
+    moved: [decreaseAmount0 + feeAmount0, decreaseAmount1 + feeAmount1]
+  })
+}
+
+function decodeCreation(call: Invocation, emit: Emitter, layout: (typeof CREATIONS)[number]): void {
+  const accounts = layout.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  emit.pool({
+    event: 'create',
+    pool: call.key(accounts.poolState)!,
+    user: call.tokens.trader(call.account(accounts.poolCreator), []),
+    baseMint: call.key(accounts.tokenMint0)!,
+    quoteMint: call.key(accounts.tokenMint1)!,
+    baseVault: call.key(accounts.tokenVault0),
+    quoteVault: call.key(accounts.tokenVault1),
+    feeBps: null,
+    initialBase: null,
+    initialQuote: null
+  })
+}

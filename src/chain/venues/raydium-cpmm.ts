@@ -1,0 +1,191 @@
+import type { Emitter } from '../emitter.ts'
+import type { Fee } from '../events.ts'
+import { fillDisagreement, readFill, transferFees, type StatedFill } from '../fill.ts'
+import type { Invocation } from '../invocation.ts'
+import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
+import type { Pubkey } from '../pubkey.ts'
+import { noSelfCall, type Venue } from '../venue.ts'
+import {
+  UPKEEP,
+  cpmmInitialize,
+  cpmmInitializeWithPermission,
+  deposit,
+  lpChangeEvent,
+  swapBaseInput,
+  swapBaseOutput,
+  swapEvent,
+  withdraw,
+  type SwapStated
+} from './raydium-cpmm-layouts.ts'
+import { emitLiquidity, movedLiquidity, type StatedLiquidity } from './raydium-liquidity.ts'
+import { soleTransfer } from './raydium-transfer.ts'
+
+export const raydiumCpmm: Venue = {
+  id: 'raydium-cpmm',
+  programs: ['CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C'],
+  transport: 'log',
+  instructions: new LayoutTable<InstructionLayout>([
+    swapBaseInput,
+    swapBaseOutput,
+    cpmmInitialize,
+    cpmmInitializeWithPermission,
+    deposit,
+    withdraw,
+    ...UPKEEP
+  ]),
+  events: new LayoutTable<Layout<unknown>>([swapEvent, lpChangeEvent]),
+  statedEventOffset: noSelfCall,
+  decode(call, emit) {
+    if (call.is(swapBaseInput)) decodeSwap(call, emit, 'in')
+    else if (call.is(swapBaseOutput)) decodeSwap(call, emit, 'out')
+    else if (call.is(deposit)) decodeLiquidity(call, emit, 'add')
+    else if (call.is(withdraw)) decodeLiquidity(call, emit, 'remove')
+    else if (call.is(cpmmInitialize)) decodeInitialize(call, emit, cpmmInitialize)
+    else if (call.is(cpmmInitializeWithPermission)) decodeInitialize(call, emit, cpmmInitializeWithPermission)
+    else if (call.layout === undefined) decodeUnknown(call, emit)
+  }
+}
+
+function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void {
+  const accounts = swapBaseInput.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  emitSwap(call, emit, {
+    pool: call.key(accounts.poolState)!,
+    authority: call.account(accounts.payer),
+    vaults: [call.account(accounts.inputVault), call.account(accounts.outputVault)],
+    source: call.account(accounts.inputTokenAccount),
+    destination: call.account(accounts.outputTokenAccount),
+    exact,
+    event: call.loggedEvents(swapEvent)[0]?.value ?? null
+  })
+}
+
+/** An instruction that is not known yet trades all the same where it logs a trade; its transfers tell the accounts. */
+function decodeUnknown(call: Invocation, emit: Emitter): void {
+  for (const { value: event } of call.loggedEvents(swapEvent)) {
+    const stated = statedFill(event)
+    const paid = soleTransfer(call, stated.inGross)
+    const received = soleTransfer(call, stated.outGross)
+    if (paid === null || received === null) emit.missing('ambiguous-movements', 'of an unknown instruction')
+    else {
+      emitSwap(call, emit, {
+        pool: event.poolId,
+        authority: paid.authority,
+        vaults: [paid.destination, received.source],
+        source: paid.source,
+        destination: received.destination,
+        exact: event.baseInput ? 'in' : 'out',
+        event
+      })
+    }
+  }
+}
+
+interface Swap {
+  readonly pool: Pubkey
+  readonly authority: number
+  readonly vaults: readonly [number, number]
+  readonly source: number
+  readonly destination: number
+  readonly exact: 'in' | 'out'
+  readonly event: SwapStated | null
+}
+
+function emitSwap(call: Invocation, emit: Emitter, swap: Swap): void {
+  const { event, source, destination } = swap
+  const stated = event === null ? null : statedFill(event)
+  const fill = readFill(call, { vaults: swap.vaults, source, destination, stated })
+  if (fill.kind === 'none') return emit.missing(fill.reason)
+  const difference = stated === null ? null : fillDisagreement(fill, stated)
+  if (difference !== null) emit.disagreement(difference)
+  emit.trade({
+    pool: swap.pool,
+    user: call.tokens.trader(swap.authority, [source, destination]),
+    inMint: fill.inMint,
+    outMint: fill.outMint,
+    inAmount: fill.inNet,
+    outAmount: fill.outGross,
+    traderIn: fill.inGross,
+    traderOut: fill.outNet,
+    fees: [...statedFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
+    exact: swap.exact
+  })
+}
+
+/** The event's input is what the vault was credited, its output what the vault sent. */
+function statedFill(event: SwapStated): StatedFill {
+  return {
+    inGross: event.inputAmount + event.inputTransferFee,
+    inNet: event.inputAmount,
+    outGross: event.outputAmount,
+    outNet: event.outputAmount - event.outputTransferFee
+  }
+}
+
+function statedFees(event: SwapStated | null, inMint: Pubkey, outMint: Pubkey): Fee[] {
+  const fees: Fee[] = []
+  if (event?.tradeFee) fees.push({ kind: 'trading', mint: inMint, amount: event.tradeFee })
+  if (event?.creatorFee) {
+    const mint = event.creatorFeeOnInput === true ? inMint : outMint
+    fees.push({ kind: 'creator', mint, amount: event.creatorFee })
+  }
+  return fees
+}
+
+function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove'): void {
+  const accounts = deposit.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  emitLiquidity(
+    call,
+    emit,
+    {
+      event,
+      pool: call.key(accounts.poolState)!,
+      owner: call.account(accounts.owner),
+      vaults: [call.account(accounts.token0Vault), call.account(accounts.token1Vault)],
+      lpMint: call.account(accounts.lpMint),
+      position: null
+    },
+    statedLiquidity(call, event)
+  )
+}
+
+/** A deposit states what the vaults were credited, a withdrawal what its owner was: the fee completes it. */
+function statedLiquidity(call: Invocation, event: 'add' | 'remove'): StatedLiquidity | null {
+  const change = call.loggedEvents(lpChangeEvent)[0]?.value
+  if (change === undefined) return null
+  const amounts =
+    event === 'add'
+      ? ([change.token0Amount, change.token1Amount] as const)
+      : ([
+          change.token0Amount + change.token0TransferFee,
+          change.token1Amount + change.token1TransferFee
+        ] as const)
+  return { amounts, moved: amounts }
+}
+
+/** A pool's first deposit is its opening, not a liquidity event besides. */
+function decodeInitialize(
+  call: Invocation,
+  emit: Emitter,
+  layout: typeof cpmmInitialize | typeof cpmmInitializeWithPermission
+): void {
+  const accounts = layout.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const moved = movedLiquidity(call, 'add', [
+    call.account(accounts.token0Vault),
+    call.account(accounts.token1Vault)
+  ])
+  emit.pool({
+    event: 'create',
+    pool: call.key(accounts.poolState)!,
+    user: call.tokens.trader(call.account(accounts.creator), []),
+    baseMint: call.key(accounts.token0Mint)!,
+    quoteMint: call.key(accounts.token1Mint)!,
+    baseVault: call.key(accounts.token0Vault),
+    quoteVault: call.key(accounts.token1Vault),
+    feeBps: null,
+    initialBase: moved?.[0] ?? null,
+    initialQuote: moved?.[1] ?? null
+  })
+}
