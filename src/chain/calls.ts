@@ -1,4 +1,4 @@
-import { attachLogs } from './invocation-logs.ts'
+import { attachLogs, type AttachedLogs, type InvocationLog } from './invocation-logs.ts'
 import { Invocation } from './invocation.ts'
 import { PubkeyTable } from './pubkey.ts'
 import { TokenAccounts } from './token-accounts.ts'
@@ -35,22 +35,17 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
     if (known !== undefined) return known
     return (venueByKey[instruction.program] = keys.lookup(instruction.program, venues) ?? null)
   }
-  let wantsLogs = !transaction.nestingKnown
-  for (const instruction of instructions) {
-    const venue = venueOf(instruction)
-    if (venue === null) continue
-    any = true
-    if (venue.transport === 'log' || venue.transport === 'self-call-and-log') wantsLogs = true
-  }
+  for (const instruction of instructions) if (venueOf(instruction) !== null) any = true
   if (!any) return NO_CALLS
 
-  const logs = wantsLogs
-    ? attachLogs(
-        transaction.logs,
-        instructions,
-        (instruction) => keys.lookup(instruction.program, SILENT_PROGRAMS) === true
-      )
-    : null
+  // Most transactions are decoded without a look at their log.
+  let attached: AttachedLogs | undefined
+  const logs = (): AttachedLogs =>
+    (attached ??= attachLogs(
+      transaction.logs,
+      instructions,
+      (instruction) => keys.lookup(instruction.program, SILENT_PROGRAMS) === true
+    ))
   const movements: Movement[] = []
   const openings: TokenAccountOpening[] = []
   const movementEnds: number[] = []
@@ -67,7 +62,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
 
   const heights = transaction.nestingKnown
     ? instructions.map((instruction) => instruction.height)
-    : (logs?.heights ?? guesslessHeights(instructions, venueOf))
+    : (logs().heights ?? guesslessHeights(instructions, venueOf))
   const calls: Invocation[] = []
   const unplaced: Invocation[] = []
   const open: { call: Invocation; height: number }[] = []
@@ -80,7 +75,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
     if (venue !== null) {
       const stated = statedBy(venue, instruction, open)
       if (stated) continue
-      const log = logs?.byInstruction.get(position) ?? null
+      const log = (): InvocationLog | null => logs().byInstruction.get(position) ?? null
       const call = new Invocation({ transaction, tokens, venue, instruction, position, log })
       if (height === 0) {
         unplaced.push(call)

@@ -25,7 +25,6 @@ export class Invocation {
   /** Position in the transaction's instruction list. */
   readonly position: number
   readonly layout: InstructionLayout | undefined
-  readonly log: InvocationLog | null
   /** In execution order. */
   readonly movements: Movement[] = []
   readonly stated: StatedEvent[] = []
@@ -33,6 +32,7 @@ export class Invocation {
   readonly nested: Invocation[] = []
   /** Bodies that were longer than the newest layout known, or shorter than the oldest: positive or negative bytes. */
   readonly misfits = new Map<string, number>()
+  readonly #log: () => InvocationLog | null
 
   constructor(call: {
     transaction: Transaction
@@ -40,15 +40,20 @@ export class Invocation {
     venue: Venue
     instruction: Instruction
     position: number
-    log: InvocationLog | null
+    log: () => InvocationLog | null
   }) {
     this.transaction = call.transaction
     this.tokens = call.tokens
     this.venue = call.venue
     this.instruction = call.instruction
     this.position = call.position
-    this.log = call.log
+    this.#log = call.log
     this.layout = call.venue.instructions.find(call.instruction.data)
+  }
+
+  /** What this call wrote to the log; null where the record has none, or none that fits the instructions. */
+  get log(): InvocationLog | null {
+    return this.#log()
   }
 
   get program(): Pubkey {
