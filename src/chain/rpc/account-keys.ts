@@ -1,0 +1,60 @@
+import { pubkeyFromBase58, type Pubkey, type PubkeyTable } from '../pubkey.ts'
+import type { AccountKeys } from '../transaction.ts'
+import type { WireTransaction } from '../wire.ts'
+
+/** Keys that came as base58; a key is decoded when its bytes are first asked for (1.1 µs) and kept. */
+export class TextKeys implements AccountKeys {
+  readonly #texts: readonly string[]
+  readonly #bytes: (Pubkey | undefined)[] = []
+
+  /** The texts are known to be of 32 bytes each. */
+  constructor(texts: readonly string[]) {
+    this.#texts = texts
+  }
+
+  get length(): number {
+    return this.#texts.length
+  }
+
+  bytes(index: number): Pubkey {
+    return (this.#bytes[index] ??= pubkeyFromBase58(this.#text(index)))
+  }
+
+  lookup<T>(index: number, table: PubkeyTable<T>): T | undefined {
+    return table.ofText(this.#text(index))
+  }
+
+  #text(index: number): string {
+    const text = this.#texts[index]
+    if (text === undefined) throw new RangeError(`no account ${index}`)
+    return text
+  }
+}
+
+/** Static keys in bytes, followed by the loaded ones, which a node writes as base58 whatever the encoding. */
+export class WireKeys implements AccountKeys {
+  readonly #wire: WireTransaction
+  readonly #loaded: TextKeys
+  readonly #bytes: (Pubkey | undefined)[] = []
+
+  constructor(wire: WireTransaction, loaded: readonly string[]) {
+    this.#wire = wire
+    this.#loaded = new TextKeys(loaded)
+  }
+
+  get length(): number {
+    return this.#wire.keyCount + this.#loaded.length
+  }
+
+  bytes(index: number): Pubkey {
+    const { keys, keyCount } = this.#wire
+    if (index >= keyCount) return this.#loaded.bytes(index - keyCount)
+    if (!(index >= 0)) throw new RangeError(`no account ${index}`)
+    return (this.#bytes[index] ??= keys.subarray(index * 32, index * 32 + 32))
+  }
+
+  lookup<T>(index: number, table: PubkeyTable<T>): T | undefined {
+    const { keyCount } = this.#wire
+    return index < keyCount ? table.ofBytes(this.bytes(index)) : this.#loaded.lookup(index - keyCount, table)
+  }
+}

@@ -1,0 +1,84 @@
+import type { Block, Transaction } from '../transaction.ts'
+import {
+  countOrNull,
+  isCount,
+  isObject,
+  listOf,
+  objectOf,
+  readOrExplain,
+  Unreadable,
+  type UnreadableOutcome
+} from './fields.ts'
+import { unwrapResponse, type AbsentOutcome, type RpcFailure } from './response.ts'
+import { isVote, openEntry, readEntry } from './transaction.ts'
+
+/** A block as a node gives it: getBlock names neither its own slot nor always a time. */
+export interface RpcBlock extends Omit<Block, 'slot' | 'blockTime'> {
+  readonly slot: number | null
+  /** Unix seconds. */
+  readonly blockTime: number | null
+  /** Entries left out because they cannot be read. */
+  readonly unreadable: readonly UnreadableEntry[]
+}
+
+export interface UnreadableEntry {
+  /** Position in the block. */
+  readonly index: number
+  readonly reason: string
+}
+
+export type BlockOutcome =
+  { readonly kind: 'block'; readonly block: RpcBlock } | RpcFailure | AbsentOutcome | UnreadableOutcome
+
+/**
+ * Reads a getBlock result: bare, as the whole JSON-RPC response, or as `{slot, block}` around either, in the
+ * encodings that readRpcTransaction knows. The slot is the record's, else the given one. Votes are counted and
+ * left out before anything of them is decoded; an entry that cannot be read does not take the others with it,
+ * but a block of which nothing can be read is unreadable.
+ */
+export function readRpcBlock(value: unknown, slot: number | null = null): BlockOutcome {
+  if (isObject(value) && 'block' in value && isCount(value.slot)) return readRpcBlock(value.block, value.slot)
+  const payload = unwrapResponse(value)
+  if (payload.kind !== 'result') return payload
+  return readOrExplain(() => {
+    const result = objectOf(payload.result, 'block')
+    const parentSlot = countOrNull(result.parentSlot, 'parentSlot')
+    const blockTime = countOrNull(result.blockTime, 'blockTime')
+    const entries = readEntries(listOf(result.transactions, 'transactions'))
+    const [first] = entries.unreadable
+    if (first !== undefined && entries.unreadable.length === entries.total) {
+      throw new Unreadable(`transactions: ${first.reason}`)
+    }
+    const { transactions, votes, unreadable } = entries
+    const ownSlot = countOrNull(result.slot, 'slot') ?? slot
+    return {
+      kind: 'block',
+      block: { slot: ownSlot, blockTime, parentSlot, transactions, votes, unreadable }
+    }
+  })
+}
+
+/** The block proper; null when its slot or its time is not known. */
+export function placeBlock(block: RpcBlock): Block | null {
+  const { slot, blockTime, parentSlot, transactions, votes } = block
+  return slot === null || blockTime === null ? null : { slot, blockTime, parentSlot, transactions, votes }
+}
+
+function readEntries(entries: readonly unknown[]) {
+  const transactions: Transaction[] = []
+  const unreadable: UnreadableEntry[] = []
+  let votes = 0
+  for (let index = 0; index < entries.length; index++) {
+    const outcome = readOrExplain(() => {
+      const entry = objectOf(entries[index], 'transactions')
+      const opened = openEntry(entry)
+      return isVote(opened) ? VOTE : readEntry(entry, opened, index)
+    })
+    if (!('kind' in outcome)) transactions.push(outcome)
+    else if (outcome.kind === 'vote') votes++
+    else unreadable.push({ index, reason: outcome.reason })
+  }
+  return { transactions, votes, unreadable, total: entries.length }
+}
+
+const VOTE = { kind: 'vote' } as const

@@ -1,0 +1,79 @@
+import { base58SizeTest } from '../base58.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/**
+ * Ends the reading of one record, naming the field that does not hold what a node writes there. Thrown and caught
+ * inside src/chain/rpc only; callers get the outcome `unreadable`.
+ *
+ * Shapes are checked by hand: a schema library would visit, and copy, every field of every transaction of a block.
+ */
+export class Unreadable extends Error {
+  readonly field: string
+
+  constructor(field: string) {
+    super(`not readable: ${field}`)
+    this.field = field
+  }
+}
+
+export interface UnreadableOutcome {
+  readonly kind: 'unreadable'
+  /** The field that cannot be read. */
+  readonly reason: string
+}
+
+/** Runs a reading and gives its fault as an outcome. Anything but Unreadable is a fault of ours and passes. */
+export function readOrExplain<T>(read: () => T): T | UnreadableOutcome {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Unreadable) return { kind: 'unreadable', reason: error.field }
+    throw error
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function objectOf(value: unknown, field: string): JsonObject {
+  if (!isObject(value)) throw new Unreadable(field)
+  return value
+}
+
+export function listOf(value: unknown, field: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Unreadable(field)
+  return value
+}
+
+/** A list that older nodes leave out or write as null. */
+export function listOrEmpty(value: unknown, field: string): readonly unknown[] {
+  return value === undefined || value === null ? [] : listOf(value, field)
+}
+
+export function countOf(value: unknown, field: string): number {
+  if (!isCount(value)) throw new Unreadable(field)
+  return value
+}
+
+export function countOrNull(value: unknown, field: string): number | null {
+  return value === undefined || value === null ? null : countOf(value, field)
+}
+
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+const isKeyText = base58SizeTest(32)
+const isSignatureText = base58SizeTest(64)
+
+export function keyTextOf(value: unknown, field: string): string {
+  if (typeof value !== 'string' || !isKeyText(value)) throw new Unreadable(field)
+  return value
+}
+
+export function signatureTextOf(value: unknown, field: string): string {
+  if (typeof value !== 'string' || !isSignatureText(value)) throw new Unreadable(field)
+  return value
+}

@@ -1,0 +1,93 @@
+import { pubkeyFromBase58, type Pubkey } from '../pubkey.ts'
+import type { TokenBalance } from '../transaction.ts'
+import { isCount, keyTextOf, listOrEmpty, objectOf, Unreadable, type JsonObject } from './fields.ts'
+
+/** The token balances of a transaction; old records have none, or no owners in them. */
+export function readTokenBalances(meta: JsonObject, keyCount: number) {
+  const preTokenBalances = readList(meta.preTokenBalances, 'meta.preTokenBalances', keyCount, [])
+  // The second list mostly repeats the first with other amounts.
+  const postTokenBalances = readList(
+    meta.postTokenBalances,
+    'meta.postTokenBalances',
+    keyCount,
+    preTokenBalances
+  )
+  return { preTokenBalances, postTokenBalances }
+}
+
+const NOT_DIGIT = /[^0-9]/
+
+function readList(
+  value: unknown,
+  field: string,
+  keyCount: number,
+  earlier: readonly RpcTokenBalance[]
+): readonly RpcTokenBalance[] {
+  return listOrEmpty(value, field).map((entry, at) => {
+    const { accountIndex, mint, owner, uiTokenAmount } = objectOf(entry, field)
+    const { amount, decimals } = objectOf(uiTokenAmount, field)
+    if (!isCount(accountIndex) || accountIndex >= keyCount) throw new Unreadable(`${field}.accountIndex`)
+    if (!isCount(decimals) || decimals > 255) throw new Unreadable(`${field}.decimals`)
+    if (!isAmountText(amount)) throw new Unreadable(`${field}.amount`)
+    const mintText = keyTextFrom(mint, earlier[at]?.mintText, field)
+    const ownerText = isMissing(owner) ? null : keyTextFrom(owner, earlier[at]?.ownerText, field)
+    return new RpcTokenBalance(accountIndex, mintText, ownerText, amount, decimals)
+  })
+}
+
+function isAmountText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= 20 && !NOT_DIGIT.test(value)
+}
+
+/** Some old records have an empty owner where others have none. */
+function isMissing(owner: unknown): boolean {
+  return owner === undefined || owner === null || owner === ''
+}
+
+function keyTextFrom(value: unknown, earlier: KeyText | null | undefined, field: string): KeyText {
+  if (earlier !== null && earlier !== undefined && earlier.text === value) return earlier
+  return new KeyText(keyTextOf(value, field))
+}
+
+/** A base58 key that is decoded when first asked for. */
+class KeyText {
+  readonly text: string
+  #bytes: Pubkey | undefined
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  get bytes(): Pubkey {
+    return (this.#bytes ??= pubkeyFromBase58(this.text))
+  }
+}
+
+/** Most balances are never looked at: keys and amount are decoded when asked for. */
+class RpcTokenBalance implements TokenBalance {
+  readonly account: number
+  readonly decimals: number
+  readonly mintText: KeyText
+  readonly ownerText: KeyText | null
+  readonly #amountText: string
+
+  constructor(account: number, mint: KeyText, owner: KeyText | null, amount: string, decimals: number) {
+    this.account = account
+    this.decimals = decimals
+    this.mintText = mint
+    this.ownerText = owner
+    this.#amountText = amount
+  }
+
+  get mint(): Pubkey {
+    return this.mintText.bytes
+  }
+
+  get owner(): Pubkey | null {
+    return this.ownerText === null ? null : this.ownerText.bytes
+  }
+
+  get amount(): bigint {
+    return BigInt(this.#amountText)
+  }
+}

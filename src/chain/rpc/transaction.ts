@@ -1,0 +1,317 @@
+import { decodeBase58, isBase58 } from '../base58.ts'
+import { pubkeyFromBase58, PubkeyTable } from '../pubkey.ts'
+import type {
+  AccountKeys,
+  Instruction,
+  TokenBalance,
+  Transaction,
+  TransactionVersion
+} from '../transaction.ts'
+import { callsOnly, readWire, type WireTransaction } from '../wire.ts'
+import { TextKeys, WireKeys } from './account-keys.ts'
+import {
+  countOf,
+  countOrNull,
+  isCount,
+  isObject,
+  keyTextOf,
+  listOf,
+  listOrEmpty,
+  objectOf,
+  readOrExplain,
+  signatureTextOf,
+  Unreadable,
+  type JsonObject,
+  type UnreadableOutcome
+} from './fields.ts'
+import { placeOuter, readInstruction, readInstructions, type KeyScope } from './instruction.ts'
+import { unwrapResponse, type AbsentOutcome, type RpcFailure } from './response.ts'
+import { readTokenBalances } from './token-balance.ts'
+
+export type TransactionOutcome =
+  | {
+      readonly kind: 'transaction'
+      readonly transaction: Transaction
+      /** Null where the record does not say. */
+      readonly slot: number | null
+      /** Unix seconds; null where the record does not say. */
+      readonly blockTime: number | null
+      /** True for `jsonParsed`, where an instruction that is not known is empty. */
+      readonly parsed: boolean
+    }
+  | RpcFailure
+  | AbsentOutcome
+  | UnreadableOutcome
+
+/**
+ * Reads a getTransaction result, bare or as the whole JSON-RPC response, in the encodings `json`, `jsonParsed`,
+ * `base64` and `base58`. A given position in the block stands in place of the record's own. Any value is answered
+ * with an outcome; what `transaction` gives throws nothing later.
+ */
+export function readRpcTransaction(value: unknown, position: number | null = null): TransactionOutcome {
+  const payload = unwrapResponse(value)
+  if (payload.kind !== 'result') return payload
+  return readOrExplain(() => {
+    const entry = objectOf(payload.result, 'transaction')
+    const opened = openEntry(entry)
+    const index = position ?? countOrNull(entry.transactionIndex, 'transactionIndex')
+    return {
+      kind: 'transaction',
+      transaction: readEntry(entry, opened, index),
+      slot: countOrNull(entry.slot, 'slot'),
+      blockTime: countOrNull(entry.blockTime, 'blockTime'),
+      parsed: opened.kind === 'message' && isParsed(opened.message)
+    }
+  })
+}
+
+/** The transaction of an entry before anything of it is decoded: its bytes, or its JSON message. */
+export type OpenedEntry =
+  | { readonly kind: 'wire'; readonly wire: WireTransaction }
+  | { readonly kind: 'message'; readonly message: JsonObject; readonly signatures: readonly unknown[] }
+
+/** Opens an entry of a block, or a getTransaction result; throws Unreadable. */
+export function openEntry(entry: JsonObject): OpenedEntry {
+  const body = entry.transaction
+  if (isObject(body)) {
+    const message = objectOf(body.message, 'transaction.message')
+    return { kind: 'message', message, signatures: listOf(body.signatures, 'transaction.signatures') }
+  }
+  // Before encodings had names, a bare string was base58.
+  const [text, encoding] = Array.isArray(body) ? (body as unknown[]) : [body, 'base58']
+  const outcome = readWire(bytesOf(text, encoding))
+  if (outcome.kind === 'unreadable') throw new Unreadable(`transaction: ${outcome.reason}`)
+  return outcome
+}
+
+const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
+const VOTE_PROGRAM_BYTES = pubkeyFromBase58(VOTE_PROGRAM)
+
+/** Whether every outer instruction is of the vote program; nothing is decoded for it. */
+export function isVote(opened: OpenedEntry): boolean {
+  if (opened.kind === 'wire') return callsOnly(opened.wire, VOTE_PROGRAM_BYTES)
+  const { instructions, accountKeys } = opened.message
+  if (!Array.isArray(instructions) || instructions.length === 0) return false
+  const keys: unknown[] = Array.isArray(accountKeys) ? accountKeys : []
+  for (const instruction of instructions as unknown[]) {
+    if (!isObject(instruction)) return false
+    const { programId, programIdIndex } = instruction
+    const program = programId ?? (isCount(programIdIndex) ? keys[programIdIndex] : undefined)
+    if (program !== VOTE_PROGRAM) return false
+  }
+  return true
+}
+
+const VOTES = new PubkeyTable([[VOTE_PROGRAM, true]])
+
+/** The same of a transaction that is already read. */
+export function isVoteTransaction({ instructions, keys }: Transaction): boolean {
+  return instructions.every(({ innerIndex, program }) => innerIndex !== null || keys.lookup(program, VOTES))
+}
+
+/** The transaction of an opened entry, with its position in the block; throws Unreadable. */
+export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number | null): Transaction {
+  const meta = objectOf(entry.meta, 'meta')
+  const parts = opened.kind === 'wire' ? ofWire(opened.wire, meta) : ofMessage(opened, entry.version, meta)
+  const { version, signature, keys, signerCount, outer, scope } = parts
+  if (signerCount < 1 || signerCount > keys.length) throw new Unreadable('transaction.signatures')
+  const inner = listOrEmpty(meta.innerInstructions, 'meta.innerInstructions')
+  return new RpcTransaction(signature, {
+    index,
+    version,
+    failed: isFailed(meta),
+    keys,
+    signerCount,
+    feeLamports: BigInt(countOf(meta.fee, 'meta.fee')),
+    ...readInstructions(outer, inner, scope),
+    logs: logsOf(meta.logMessages),
+    ...readTokenBalances(meta, keys.length),
+    preBalances: balancesOf(meta.preBalances, 'meta.preBalances'),
+    postBalances: balancesOf(meta.postBalances, 'meta.postBalances')
+  })
+}
+
+/** What the two forms of a transaction have in common. */
+interface EntryParts {
+  readonly version: TransactionVersion
+  readonly signature: string | Uint8Array
+  readonly keys: AccountKeys
+  readonly signerCount: number
+  readonly outer: { readonly count: number; read(index: number): Instruction }
+  readonly scope: KeyScope
+}
+
+function ofWire(wire: WireTransaction, meta: JsonObject): EntryParts {
+  let lookedUp = 0
+  for (const { writable, readonly } of wire.lookups) lookedUp += writable.length + readonly.length
+  const loaded = lookedUp === 0 ? [] : loadedTexts(meta)
+  if (loaded.length !== lookedUp) throw new Unreadable('meta.loadedAddresses')
+  const keys = new WireKeys(wire, loaded)
+  const { instructions } = wire
+  return {
+    version: wire.version,
+    signature: wire.signatures[0]!,
+    keys,
+    signerCount: wire.header.signatures,
+    outer: { count: instructions.length, read: (index) => placeOuter(instructions[index]!, index) },
+    scope: { count: keys.length, indexOf: () => undefined }
+  }
+}
+
+function ofMessage(
+  opened: OpenedEntry & { kind: 'message' },
+  version: unknown,
+  meta: JsonObject
+): EntryParts {
+  const { message, signatures } = opened
+  const texts = keyTexts(message, meta)
+  const scope = textScope(texts)
+  const instructions = listOf(message.instructions, 'transaction.message.instructions')
+  return {
+    version: versionOf(version, message),
+    signature: signatureTextOf(signatures[0], 'transaction.signatures'),
+    keys: new TextKeys(texts),
+    signerCount: isObject(message.header)
+      ? countOf(message.header.numRequiredSignatures, 'transaction.message.header')
+      : signatures.length,
+    outer: {
+      count: instructions.length,
+      read: (outerIndex) => {
+        const field = 'transaction.message.instructions'
+        const place = { height: 1, outerIndex, innerIndex: null }
+        return readInstruction(objectOf(instructions[outerIndex], field), place, scope, field)
+      }
+    },
+    scope
+  }
+}
+
+function versionOf(version: unknown, message: JsonObject): TransactionVersion {
+  if (version === 'legacy' || version === 0 || version === 1) return version
+  if (version !== undefined && version !== null) throw new Unreadable('version')
+  // Nodes leave it out when the caller does not ask for versions; the message still shows it.
+  if (isObject(message.transactionConfig)) return 1
+  return Array.isArray(message.addressTableLookups) ? 0 : 'legacy'
+}
+
+function isParsed({ accountKeys }: JsonObject): boolean {
+  return Array.isArray(accountKeys) && isObject(accountKeys[0])
+}
+
+/** Static and loaded keys. jsonParsed lists both under accountKeys, the others keep the loaded ones in the meta. */
+function keyTexts(message: JsonObject, meta: JsonObject): readonly string[] {
+  const field = 'transaction.message.accountKeys'
+  let complete = false
+  const texts = listOf(message.accountKeys, field).map((key) => {
+    if (!isObject(key)) return keyTextOf(key, field)
+    if (key.source === 'lookupTable') complete = true
+    return keyTextOf(key.pubkey, field)
+  })
+  if (complete) return texts
+  const loaded = loadedTexts(meta)
+  const lookups = listOrEmpty(message.addressTableLookups, 'transaction.message.addressTableLookups')
+  if (lookups.length > 0 && loaded.length === 0) throw new Unreadable('meta.loadedAddresses')
+  return loaded.length === 0 ? texts : texts.concat(loaded)
+}
+
+/** Writable, then readonly ones; old records have none. */
+function loadedTexts({ loadedAddresses }: JsonObject): string[] {
+  const field = 'meta.loadedAddresses'
+  if (loadedAddresses === undefined || loadedAddresses === null) return []
+  const { writable, readonly } = objectOf(loadedAddresses, field)
+  const texts: string[] = []
+  for (const text of listOf(writable, field)) texts.push(keyTextOf(text, field))
+  for (const text of listOf(readonly, field)) texts.push(keyTextOf(text, field))
+  return texts
+}
+
+function textScope(texts: readonly string[]): KeyScope {
+  let indexes: Map<unknown, number> | undefined
+  return {
+    count: texts.length,
+    indexOf(text) {
+      indexes ??= new Map(texts.map((key, index) => [key, index]))
+      return indexes.get(text)
+    }
+  }
+}
+
+function bytesOf(text: unknown, encoding: unknown): Uint8Array {
+  if (typeof text !== 'string' || text.length > TRANSACTION_DIGITS_MAX) throw new Unreadable('transaction')
+  if (encoding === 'base64') return base64Bytes(text)
+  if (encoding !== 'base58' || !isBase58(text)) throw new Unreadable('transaction')
+  return decodeBase58(text)
+}
+
+// A transaction has 4,096 bytes at most, 5,600 digits in base58.
+const TRANSACTION_DIGITS_MAX = 8_192
+
+function base64Bytes(text: string): Uint8Array {
+  try {
+    return Uint8Array.fromBase64(text)
+  } catch {
+    throw new Unreadable('transaction')
+  }
+}
+
+function isFailed({ err, status }: JsonObject): boolean {
+  if (err !== undefined) return err !== null
+  if (!isObject(status)) throw new Unreadable('meta.err')
+  return 'Err' in status
+}
+
+function logsOf(value: unknown): readonly string[] | null {
+  if (value === undefined || value === null) return null
+  const logs = listOf(value, 'meta.logMessages')
+  for (let i = 0; i < logs.length; i++) {
+    if (typeof logs[i] !== 'string') throw new Unreadable('meta.logMessages')
+  }
+  return logs as readonly string[]
+}
+
+function balancesOf(value: unknown, field: string): readonly number[] {
+  const balances = listOrEmpty(value, field)
+  for (let i = 0; i < balances.length; i++) {
+    if (typeof balances[i] !== 'number') throw new Unreadable(field)
+  }
+  return balances as readonly number[]
+}
+
+class RpcTransaction implements Transaction {
+  readonly index: number | null
+  readonly version: TransactionVersion
+  readonly failed: boolean
+  readonly keys: AccountKeys
+  readonly signerCount: number
+  readonly feeLamports: bigint
+  readonly instructions: readonly Instruction[]
+  readonly nestingKnown: boolean
+  readonly logs: readonly string[] | null
+  readonly preTokenBalances: readonly TokenBalance[]
+  readonly postTokenBalances: readonly TokenBalance[]
+  readonly preBalances: readonly number[]
+  readonly postBalances: readonly number[]
+  #signature: string | Uint8Array
+
+  constructor(signature: string | Uint8Array, facts: Omit<Transaction, 'signature'>) {
+    this.#signature = signature
+    this.index = facts.index
+    this.version = facts.version
+    this.failed = facts.failed
+    this.keys = facts.keys
+    this.signerCount = facts.signerCount
+    this.feeLamports = facts.feeLamports
+    this.instructions = facts.instructions
+    this.nestingKnown = facts.nestingKnown
+    this.logs = facts.logs
+    this.preTokenBalances = facts.preTokenBalances
+    this.postTokenBalances = facts.postTokenBalances
+    this.preBalances = facts.preBalances
+    this.postBalances = facts.postBalances
+  }
+
+  get signature(): Uint8Array {
+    if (typeof this.#signature === 'string') this.#signature = decodeBase58(this.#signature)
+    return this.#signature
+  }
+}

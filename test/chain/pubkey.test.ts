@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  isZeroPubkey,
+  pubkeyFromBase58,
+  pubkeyMapKey,
+  pubkeyToBase58,
+  PubkeyTable,
+  samePubkey
+} from '../../src/chain/pubkey.ts'
+
+const WSOL = 'So11111111111111111111111111111111111111112'
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
+
+t.test('an address comes back from its bytes', (t) => {
+  t.equal(pubkeyToBase58(pubkeyFromBase58(WSOL)), WSOL)
+  t.equal(isZeroPubkey(pubkeyFromBase58('1'.repeat(32))), true)
+  t.equal(isZeroPubkey(pubkeyFromBase58(WSOL)), false)
+  t.end()
+})
+
+t.test('a text that is not one of 32 bytes is refused', (t) => {
+  for (const bad of [
+    '',
+    '1',
+    '1'.repeat(31),
+    '1'.repeat(33),
+    `${WSOL}1`,
+    WSOL.slice(1),
+    `${WSOL.slice(1)}0`
+  ]) {
+    t.throws(() => pubkeyFromBase58(bad), { name: 'RangeError' }, bad)
+  }
+  t.end()
+})
+
+t.test('two keys have one map key exactly when they are the same', (t) => {
+  fc.assert(
+    fc.property(key, fc.nat(31), fc.integer({ min: 1, max: 255 }), (a, at, change) => {
+      const b = Uint8Array.from(a)
+      const equal = samePubkey(a, b) && pubkeyMapKey(a) === pubkeyMapKey(b)
+      b[at]! ^= change
+      return equal && !samePubkey(a, b) && pubkeyMapKey(a) !== pubkeyMapKey(b)
+    }),
+    { seed: 7 }
+  )
+  t.pass('no counter-example')
+  t.end()
+})
+
+t.test('a table finds a value by text and by bytes alike, and nothing for another key', (t) => {
+  fc.assert(
+    fc.property(fc.uniqueArray(key, { minLength: 2, maxLength: 40, selector: pubkeyToBase58 }), (keys) => {
+      const [absent, ...present] = keys.map(pubkeyToBase58)
+      const table = new PubkeyTable(present.map((text, value) => [text, value] as const))
+      return (
+        present.every(
+          (text, value) => table.ofText(text) === value && table.ofBytes(pubkeyFromBase58(text)) === value
+        ) &&
+        table.ofText(absent!) === undefined &&
+        table.ofBytes(pubkeyFromBase58(absent!)) === undefined
+      )
+    }),
+    { seed: 7 }
+  )
+  t.pass('no counter-example')
+  t.end()
+})
+
+t.test('keys that share the bytes a table hashes are still told apart', (t) => {
+  const near = [1, 2, 3].map((middle) => pubkeyToBase58(new Uint8Array(32).fill(9, 0, 4).fill(middle, 8, 9)))
+  const table = new PubkeyTable(near.map((text, value) => [text, value] as const))
+  t.same(
+    near.map((text) => table.ofBytes(pubkeyFromBase58(text))),
+    [0, 1, 2]
+  )
+  t.end()
+})
