@@ -335,9 +335,11 @@ export function instruction<F extends Fields, A extends AccountPositions>(
 
 /** Finds a layout by the discriminator at the start of bytes. */
 export class LayoutTable<L extends { readonly discriminator: Uint8Array }> {
+  readonly entries: readonly L[]
   readonly #byPrefix = new Map<number, L[]>()
 
   constructor(layouts: readonly L[]) {
+    this.entries = layouts
     for (const entry of layouts) {
       const prefix = prefixOf(entry.discriminator, 0, entry.discriminator.length)
       const bucket = this.#byPrefix.get(prefix)
