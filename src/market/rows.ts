@@ -154,3 +154,22 @@ export interface SlotRow {
   readonly events: number
   readonly receivedAtMs: number
 }
+
+/** All that one block changes. Lists are in cursor order; candles and pairs are absolute values, not deltas. */
+export interface BlockCommit {
+  readonly slot: SlotRow
+  readonly trades: readonly TradeRow[]
+  readonly poolEvents: readonly PoolEventRow[]
+  readonly candles: readonly CandleUpsert[]
+  /** New launches and launches whose status changed. */
+  readonly launches: readonly LaunchRow[]
+  readonly pairs: readonly PairRow[]
+  readonly solPrice: SolPriceRow | null
+}
+
+export interface CandleUpsert {
+  readonly mint: Pubkey
+  readonly cash: Pubkey
+  readonly interval: Interval
+  readonly candle: Candle
+}

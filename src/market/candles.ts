@@ -1,0 +1,104 @@
+import { microUsd } from './amount.ts'
+import { legOf, otherSide } from './legs.ts'
+import { INTERVALS } from './rows.ts'
+import type { Candle, Interval, Ohlc, TradeRow } from './rows.ts'
+
+const SECONDS: Readonly<Record<Interval, number>> = {
+  '1m': 60,
+  '5m': 300,
+  '15m': 900,
+  '30m': 1_800,
+  '1h': 3_600,
+  '4h': 14_400,
+  '1d': 86_400,
+  '1w': 604_800
+}
+/** 1970-01-05, a Monday; weeks begin on Mondays at 00:00 UTC. */
+const FIRST_MONDAY = 4 * 86_400
+
+export function intervalSeconds(interval: Interval): number {
+  return SECONDS[interval]
+}
+
+/** Start of the bucket that a time falls into; unix seconds. */
+export function bucketStart(interval: Interval, time: number): number {
+  const seconds = SECONDS[interval]
+  const origin = interval === '1w' ? FIRST_MONDAY : 0
+  return Math.floor((time - origin) / seconds) * seconds + origin
+}
+
+/** The bucket starts of a time, in the order of INTERVALS. */
+export function bucketStarts(time: number): number[] {
+  return INTERVALS.map((interval) => bucketStart(interval, time))
+}
+
+/** What a trade with a cash side adds to the bucket that starts at `ts`. */
+export function candleOf(row: TradeRow, ts: number): Candle {
+  const cashSide = row.cashSide!
+  const cash = legOf(row, cashSide)
+  const { price, cashUsd } = row
+  const nativeRaw = price === null ? null : flat(price)
+  const usdRaw = price === null || cashUsd === null ? null : flat(price * cashUsd)
+  return {
+    ts,
+    native: row.priceForming ? nativeRaw : null,
+    usd: row.priceForming ? usdRaw : null,
+    nativeRaw,
+    usdRaw,
+    volumeToken: legOf(row, otherSide(cashSide)).amount,
+    volumeCash: cash.amount,
+    volumeMicroUsd: cashUsd === null ? 0n : microUsd(cash, cashUsd),
+    trades: 1,
+    buys: cashSide === 'in' ? 1 : 0
+  }
+}
+
+/** Two parts of one bucket as one, the earlier first. Associative, to the bit. */
+export function mergeCandles(earlier: Candle, later: Candle): Candle {
+  return {
+    ts: earlier.ts,
+    native: mergeOhlc(earlier.native, later.native),
+    usd: mergeOhlc(earlier.usd, later.usd),
+    nativeRaw: mergeOhlc(earlier.nativeRaw, later.nativeRaw),
+    usdRaw: mergeOhlc(earlier.usdRaw, later.usdRaw),
+    volumeToken: earlier.volumeToken + later.volumeToken,
+    volumeCash: earlier.volumeCash + later.volumeCash,
+    volumeMicroUsd: earlier.volumeMicroUsd + later.volumeMicroUsd,
+    trades: earlier.trades + later.trades,
+    buys: earlier.buys + later.buys
+  }
+}
+
+/** The larger buckets of a pair from its smaller ones, oldest first. */
+export function foldCandles(candles: Iterable<Candle>, interval: Interval): Candle[] {
+  const buckets = new Map<number, Candle>()
+  for (const candle of candles) {
+    const part = { ...candle, ts: bucketStart(interval, candle.ts) }
+    const bucket = buckets.get(part.ts)
+    buckets.set(part.ts, bucket === undefined ? part : mergeCandles(bucket, part))
+  }
+  return [...buckets.values()].sort((a, b) => a.ts - b.ts)
+}
+
+/** The buckets of a pair from its rows in cursor order, oldest first. */
+export function foldRows(rows: Iterable<TradeRow>, interval: Interval): Candle[] {
+  return foldCandles(
+    Array.from(rows, (row) => candleOf(row, row.blockTime)),
+    interval
+  )
+}
+
+function flat(price: number): Ohlc {
+  return { open: price, high: price, low: price, close: price }
+}
+
+function mergeOhlc(earlier: Ohlc | null, later: Ohlc | null): Ohlc | null {
+  if (earlier === null) return later
+  if (later === null) return earlier
+  return {
+    open: earlier.open,
+    high: Math.max(earlier.high, later.high),
+    low: Math.min(earlier.low, later.low),
+    close: later.close
+  }
+}

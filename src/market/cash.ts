@@ -1,0 +1,54 @@
+import { PubkeyTable, pubkeyFromBase58, pubkeyToBase58 } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { Fill, Side } from './legs.ts'
+
+/** A currency in which pairs are priced (spec choices, section 12). */
+export interface CashMint {
+  readonly mint: Pubkey
+  /** Null for an operator's mint: its name is metadata of the chain. */
+  readonly symbol: string | null
+  /** Between two cash mints, the lower rank is the token. */
+  readonly rank: number
+  /** Worth 1 USD by definition; wrapped SOL is not. */
+  readonly pegged: boolean
+}
+
+export const WSOL = 'So11111111111111111111111111111111111111112'
+export const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+export const USDT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'
+
+const DEFAULTS = [
+  { text: WSOL, symbol: 'SOL', pegged: false },
+  { text: USDC, symbol: 'USDC', pegged: true },
+  { text: USDT, symbol: 'USDT', pegged: true }
+]
+
+export class CashList {
+  readonly #table: PubkeyTable<CashMint>
+
+  /** The three default mints, and an operator's USD-pegged ones ranked after them in the order given. */
+  constructor(usdMints: readonly Pubkey[] = []) {
+    const extra = usdMints
+      .map((mint) => ({ text: pubkeyToBase58(mint), symbol: null, pegged: true }))
+      .filter(({ text }) => !DEFAULTS.some((known) => known.text === text))
+    this.#table = new PubkeyTable(
+      [...DEFAULTS, ...extra].map(({ text, symbol, pegged }, rank) => [
+        text,
+        { mint: pubkeyFromBase58(text), symbol, rank, pegged }
+      ])
+    )
+  }
+
+  of(mint: Pubkey): CashMint | undefined {
+    return this.#table.ofBytes(mint)
+  }
+
+  /** Which side of a trade is cash: `in` is a buy, `out` a sell, null when neither mint is cash. */
+  sideOf(fill: Pick<Fill, 'inMint' | 'outMint'>): Side | null {
+    const paid = this.of(fill.inMint)
+    const received = this.of(fill.outMint)
+    if (paid === undefined) return received === undefined ? null : 'out'
+    if (received === undefined) return 'in'
+    return paid.rank > received.rank ? 'in' : 'out'
+  }
+}

@@ -1,0 +1,68 @@
+import { samePubkey } from '../chain/pubkey.ts'
+import type { ChainEvent } from '../chain/events.ts'
+import type { TradeRow } from './rows.ts'
+
+/**
+ * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone,
+ * so every replica, restart and backfill gives the same event the same cursor.
+ *
+ * C1. Every copy of an event on a channel has a position of its own, taken whether or not that copy is sent.
+ * C2. The REST row carries the position of its `trades:` copy; other rows carry their first.
+ */
+export const POSITIONS_PER_SLOT = 2 ** 20
+
+/**
+ * Distance of each channel's copy from the event's first cursor (C1). A trade without a cash side is on the
+ * `trades:` channels of both mints, the mint paid in first, and has no price copy.
+ */
+export const COPY_OFFSETS = {
+  trade: { trades: 0, price: 1, pool: 2, venue: 3 },
+  swap: { tradesIn: 0, tradesOut: 1, pool: 2, venue: 3 },
+  liquidity: { pool: 0, venue: 1 },
+  launch: { launches: 0, venue: 1 },
+  curve: { pool: 0, venue: 1, curves: 2 },
+  pool: { pool: 0, venue: 1, pools: 2 }
+} as const
+
+const COPIES = { trade: 4, liquidity: 2, launch: 2, curve: 3, pool: 3 } as const
+
+/**
+ * The first cursor of each event, in order. A slot has 2^20 positions: the first event that does not fit and all
+ * after it get none, so the list may be shorter than the events.
+ */
+export function placeEvents(
+  slot: number,
+  events: readonly { readonly kind: ChainEvent['kind'] }[]
+): number[] {
+  const cursors: number[] = []
+  let position = 0
+  for (const event of events) {
+    const next = position + COPIES[event.kind]
+    if (next > POSITIONS_PER_SLOT) break
+    cursors.push(cursorAt(slot, position))
+    position = next
+  }
+  return cursors
+}
+
+/** A safe integer for every slot below 2^33. */
+export function cursorAt(slot: number, position: number): number {
+  return slot * POSITIONS_PER_SLOT + position
+}
+
+export function splitCursor(cursor: number): { slot: number; position: number } {
+  const position = cursor % POSITIONS_PER_SLOT
+  return { slot: (cursor - position) / POSITIONS_PER_SLOT, position }
+}
+
+/** The first cursor of the event that a row tells of, from which COPY_OFFSETS counts (C2). */
+export function eventCursor(row: Pick<TradeRow, 'cursor' | 'cashSide' | 'mint' | 'inMint'>): number {
+  const isSecondRow = row.cashSide === null && !samePubkey(row.mint, row.inMint)
+  return isSecondRow ? row.cursor - COPY_OFFSETS.swap.tradesOut : row.cursor
+}
+
+/** A cursor as a client sends it, an integer or its decimal text; null when it is neither. */
+export function readCursor(value: unknown): number | null {
+  const cursor = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
+  return typeof cursor === 'number' && Number.isSafeInteger(cursor) && cursor >= 0 ? cursor : null
+}

@@ -1,0 +1,169 @@
+import type { Trade } from '../chain/events.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { BlockEntry, DecodedBlock } from './block.ts'
+import { bucketStarts, mergeCandles } from './candles.ts'
+import type { CashList } from './cash.ts'
+import { COPY_OFFSETS, placeEvents } from './cursor.ts'
+import { LaunchFold } from './launches.ts'
+import { legOf, otherSide } from './legs.ts'
+import type { Side } from './legs.ts'
+import { PairFold, pairKey } from './pairs.ts'
+import type { PairKey } from './pairs.ts'
+import { INTERVALS } from './rows.ts'
+import type { BlockCommit, Candle, CandleUpsert, Interval } from './rows.ts'
+import type { LaunchRow, PairRow, PoolEventRow, RowOrigin, TradeRow } from './rows.ts'
+import { advanceSolUsd, solTradeOf } from './sol-usd.ts'
+import type { SolTrade, SolUsd } from './sol-usd.ts'
+import { launchableMints } from './touched.ts'
+
+/** The market as of the block before; it holds all that `touchedBy` names. */
+export interface KnownMarket {
+  readonly solUsd: SolUsd
+  pair(key: PairKey): PairRow | null
+  candle(key: PairKey, interval: Interval, ts: number): Candle | null
+  launch(mint: Pubkey): LaunchRow | null
+}
+
+export interface FoldOptions {
+  readonly cash: CashList
+  /** The operator's starting price of SOL, null without one. */
+  readonly startingSolUsd: number | null
+}
+
+/** What a block changes in storage, and in the market's state beside it. */
+export interface BlockFold extends BlockCommit {
+  readonly solUsd: SolUsd
+  /** Events past the last position of the slot, which are not in the commit. */
+  readonly leftOut: number
+}
+
+/**
+ * Turns a block's events into rows with cursors and money values, and folds them into candles, pairs, launches and
+ * the SOL price. Changes nothing: folding the same block on the same market again gives the same.
+ */
+export function foldBlock(known: KnownMarket, block: DecodedBlock, options: FoldOptions): BlockFold {
+  const { cash } = options
+  const cursors = placeEvents(
+    block.slot,
+    block.entries.map((entry) => entry.event)
+  )
+  const entries = block.entries.slice(0, cursors.length)
+  const solUsd = advanceSolUsd(known.solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
+  const pairs = new Map<PairKey, PairFold>()
+  const launches = new LaunchFold((mint) => known.launch(mint))
+  const trades: TradeRow[] = []
+  const poolEvents: PoolEventRow[] = []
+  let tradeCount = 0
+
+  for (const [index, entry] of entries.entries()) {
+    const { event } = entry
+    const origin = originOf(block, entry, cursors[index]!)
+    switch (event.kind) {
+      case 'trade':
+        tradeCount++
+        trades.push(...tradeRows(origin, event))
+        for (const mint of launchableMints(event, cash)) launches.trade(mint)
+        break
+      case 'launch':
+        launches.launch(origin, event, block.receivedAtMs)
+        break
+      case 'curve':
+        launches.curve(event)
+        poolEvents.push({ ...origin, body: event })
+        break
+      case 'liquidity':
+      case 'pool':
+        poolEvents.push({ ...origin, body: event })
+        break
+    }
+  }
+
+  function tradeRows(origin: RowOrigin, trade: Trade): TradeRow[] {
+    const side = cash.sideOf(trade)
+    return side === null ? swapRows(origin, trade) : [pricedRow(origin, trade, side)]
+  }
+
+  function pricedRow(origin: RowOrigin, trade: Trade, cashSide: Side): TradeRow {
+    const cashLeg = legOf(trade, cashSide)
+    const token = legOf(trade, otherSide(cashSide))
+    const key = pairKey(token.mint, cashLeg.mint)
+    let pair = pairs.get(key)
+    if (pair === undefined) {
+      pair = new PairFold(key, known.pair(key), cashLeg, token)
+      pairs.set(key, pair)
+    }
+    const cashUsd = cash.of(cashLeg.mint)!.pegged ? 1 : (solUsd.price?.usd ?? null)
+    return pair.take({ ...factsOf(origin, trade), mint: token.mint, cashSide, cashUsd }, cashLeg, token)
+  }
+
+  return {
+    slot: {
+      slot: block.slot,
+      blockTime: block.blockTime,
+      parentSlot: block.parentSlot,
+      transactions: block.transactions,
+      trades: tradeCount,
+      events: entries.length,
+      receivedAtMs: block.receivedAtMs
+    },
+    trades,
+    poolEvents,
+    candles: candleUpserts(known, block.blockTime, pairs.values()),
+    launches: launches.changed(),
+    pairs: [...pairs.values()].filter((pair) => pair.isChanged).map((pair) => pair.row),
+    solPrice: solUsd.price === known.solUsd.price ? null : solUsd.price,
+    solUsd,
+    leftOut: block.entries.length - entries.length
+  }
+}
+
+function solTradesOf(entries: readonly BlockEntry[]): SolTrade[] {
+  const trades: SolTrade[] = []
+  for (const { event } of entries) {
+    const trade = event.kind === 'trade' ? solTradeOf(event) : null
+    if (trade !== null) trades.push(trade)
+  }
+  return trades
+}
+
+/** Each pair's rows were folded once; every interval's running bucket takes them in whole. */
+function candleUpserts(known: KnownMarket, blockTime: number, pairs: Iterable<PairFold>): CandleUpsert[] {
+  const starts = bucketStarts(blockTime)
+  const upserts: CandleUpsert[] = []
+  for (const { key, row, candle: part } of pairs) {
+    for (const [index, interval] of INTERVALS.entries()) {
+      const ts = starts[index]!
+      const stored = known.candle(key, interval, ts)
+      const candle = stored === null ? { ...part!, ts } : mergeCandles(stored, part!)
+      upserts.push({ mint: row.mint, cash: row.cash, interval, candle })
+    }
+  }
+  return upserts
+}
+
+function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOrigin {
+  const { slot, blockTime, commitment } = block
+  const { signature, txIndex, feePayer } = entry
+  const { ixIndex, innerIxIndex, venue, program, pool, user } = entry.event
+  const place = { cursor, slot, blockTime, signature, txIndex, ixIndex, innerIxIndex }
+  return { ...place, venue, program, pool, user, feePayer, commitment }
+}
+
+type TradeFacts = Omit<TradeRow, 'mint' | 'cashSide' | 'price' | 'cashUsd' | 'priceForming'>
+
+function factsOf(origin: RowOrigin, trade: Trade): TradeFacts {
+  const { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut } = trade
+  const { fees, reserves, exact, route } = trade
+  const fill = { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut }
+  return { ...origin, ...fill, fees, reserves, exact, route }
+}
+
+/** A trade without a cash side, listed under both mints; it has no price and no candle. */
+function swapRows(origin: RowOrigin, trade: Trade): TradeRow[] {
+  const facts = factsOf(origin, trade)
+  const unpriced = { cashSide: null, price: null, cashUsd: null, priceForming: false }
+  return [
+    { ...facts, ...unpriced, mint: trade.inMint, cursor: origin.cursor + COPY_OFFSETS.swap.tradesIn },
+    { ...facts, ...unpriced, mint: trade.outMint, cursor: origin.cursor + COPY_OFFSETS.swap.tradesOut }
+  ]
+}

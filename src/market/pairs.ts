@@ -1,0 +1,63 @@
+import { pubkeyMapKey } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { candleOf, mergeCandles } from './candles.ts'
+import type { Leg } from './legs.ts'
+import { isDust, judgePrice, priceOf } from './price.ts'
+import type { Candle, PairRow, TradeRow } from './rows.ts'
+
+/** Names a (mint, cash) pair in a Map. */
+export type PairKey = string
+
+export function pairKey(mint: Pubkey, cash: Pubkey): PairKey {
+  return pubkeyMapKey(mint) + pubkeyMapKey(cash)
+}
+
+/** A row with a cash side before its price is judged. */
+export type UnpricedRow = Omit<TradeRow, 'price' | 'priceForming'>
+
+/** One pair while a block is folded: its remembered state and what the block adds to its buckets. */
+export class PairFold {
+  readonly key: PairKey
+  /** The state after the rows taken so far. */
+  row: PairRow
+  /** The block's rows as one candle, of no bucket yet; null before the first. */
+  candle: Candle | null = null
+  readonly #stored: PairRow | null
+
+  constructor(key: PairKey, stored: PairRow | null, cash: Leg, token: Leg) {
+    this.key = key
+    this.#stored = stored
+    this.row = stored ?? {
+      mint: token.mint,
+      cash: cash.mint,
+      decimals: token.decimals,
+      cashDecimals: cash.decimals,
+      recent: [],
+      excluded: [],
+      last: null
+    }
+  }
+
+  /** A pair is stored from its first trade on, so that an unknown pair has no candles either. */
+  get isChanged(): boolean {
+    return this.row !== this.#stored
+  }
+
+  /** Prices the next row of the pair, in cursor order, and takes it in. */
+  take(unpriced: UnpricedRow, cash: Leg, token: Leg): TradeRow {
+    const price = priceOf(cash, token)
+    const mayForm = price !== null && !isDust(cash, token, unpriced.cashUsd)
+    const row = { ...unpriced, price, priceForming: mayForm && this.#judge(unpriced, price) }
+    const part = candleOf(row, 0)
+    this.candle = this.candle === null ? part : mergeCandles(this.candle, part)
+    return row
+  }
+
+  #judge(unpriced: UnpricedRow, price: number): boolean {
+    const { forming, level } = judgePrice(this.row, price)
+    const { cursor, slot, blockTime, signature, venue, pool, cashUsd } = unpriced
+    const last = forming ? { cursor, slot, blockTime, signature, venue, pool, price, cashUsd } : this.row.last
+    this.row = { ...this.row, ...level, last }
+    return forming
+  }
+}

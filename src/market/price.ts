@@ -1,0 +1,65 @@
+import { humanAmount, powerOfTen, ratio } from './amount.ts'
+import type { Leg } from './legs.ts'
+import type { PairRow } from './rows.ts'
+
+// The price-forming rule of spec choices, section 12.
+const LEG_UNITS_MIN = 1_000n
+const CASH_USD_MIN = 0.01
+const CASH_SOL_MIN = 0.0001
+const RECENT_MAX = 20
+const OUTLIER_FACTOR = 10
+const AGREEING = 3
+const AGREEMENT = 1.25
+
+/**
+ * Cash per token in human units, from the raw amounts: the double nearest to the true quotient (half a unit in
+ * the last place). Null when no token moved.
+ */
+export function priceOf(cash: Leg, token: Leg): number | null {
+  if (token.amount === 0n) return null
+  const shift = token.decimals - cash.decimals
+  return shift >= 0
+    ? ratio(cash.amount * powerOfTen(shift), token.amount)
+    : ratio(cash.amount, token.amount * powerOfTen(-shift))
+}
+
+/** Whether a trade is too small to say anything of the price. `cashUsd` is null only for SOL without a price. */
+export function isDust(cash: Leg, token: Leg, cashUsd: number | null): boolean {
+  if (cash.amount < LEG_UNITS_MIN || token.amount < LEG_UNITS_MIN) return true
+  const amount = humanAmount(cash.amount, cash.decimals)
+  return cashUsd === null ? amount < CASH_SOL_MIN : amount * cashUsd < CASH_USD_MIN
+}
+
+/** The prices against which the next one of a pair is judged. */
+export type PriceLevel = Pick<PairRow, 'recent' | 'excluded'>
+
+/**
+ * Judges a price that is not dust, and gives the level after it. It is excluded when it lies more than 10 times
+ * above or below the median of the last 20 price-forming ones (the mean of the middle two for an even number).
+ * Three excluded in a row agree when the highest is at most 1.25 times the lowest: then the level has moved, the
+ * third forms a price, and the three are all that the next one is judged against. The first of a pair always forms.
+ */
+export function judgePrice(level: PriceLevel, price: number): { forming: boolean; level: PriceLevel } {
+  if (!isOutlier(level.recent, price)) {
+    return { forming: true, level: { recent: [...level.recent, price].slice(-RECENT_MAX), excluded: [] } }
+  }
+  const excluded = [...level.excluded, price].slice(-AGREEING)
+  const moved = excluded.length === AGREEING && Math.max(...excluded) <= AGREEMENT * Math.min(...excluded)
+  return moved
+    ? { forming: true, level: { recent: excluded, excluded: [] } }
+    : { forming: false, level: { recent: level.recent, excluded } }
+}
+
+function isOutlier(recent: readonly number[], price: number): boolean {
+  // Near all of them is near their median too, found without sorting; it is the usual case, and so is an empty list.
+  const isNearLowest = price <= Math.min(...recent) * OUTLIER_FACTOR
+  if (isNearLowest && price * OUTLIER_FACTOR >= Math.max(...recent)) return false
+  const middle = median(recent)
+  return price > middle * OUTLIER_FACTOR || price * OUTLIER_FACTOR < middle
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
+}

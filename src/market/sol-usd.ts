@@ -1,0 +1,124 @@
+import { pubkeyFromBase58, samePubkey } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { powerOfTen } from './amount.ts'
+import { USDC, USDT, WSOL } from './cash.ts'
+import { legOf, otherSide } from './legs.ts'
+import type { Fill } from './legs.ts'
+import { priceOf } from './price.ts'
+import type { SlotRow, SolPriceRow, TradeRow } from './rows.ts'
+
+const SOL_MINT = pubkeyFromBase58(WSOL)
+const DOLLAR_MINTS = [pubkeyFromBase58(USDC), pubkeyFromBase58(USDT)]
+const MINUTE = 60
+/** How far back the newest trading minute may lie (spec choices, section 12). */
+const LOOK_BACK = 60 * MINUTE
+
+/** A SOL–USDC or SOL–USDT trade worth at least 1 USD, weighted by its SOL volume. */
+export interface SolTrade {
+  readonly price: number
+  readonly lamports: bigint
+}
+
+/**
+ * What pricing SOL remembers between blocks. All of it follows from stored rows: `restoreSolUsd` gives the same
+ * state after a restart at any block.
+ */
+export interface SolUsd {
+  /** Start of the newest block's minute, unix seconds; 0 before the first block. */
+  readonly minute: number
+  /** The price of that minute; null in a hole. */
+  readonly price: SolPriceRow | null
+  /** Whether the chain has given any price: from then on the operator's starting value is not used. */
+  readonly fromChain: boolean
+  /** The trades of that minute so far, which price the next one. */
+  readonly trades: readonly SolTrade[]
+}
+
+export const COLD_SOL_USD: SolUsd = { minute: 0, price: null, fromChain: false, trades: [] }
+
+/** The trade as far as it prices SOL; null when it does not. */
+export function solTradeOf(fill: Fill): SolTrade | null {
+  const solSide = samePubkey(fill.inMint, SOL_MINT) ? 'in' : samePubkey(fill.outMint, SOL_MINT) ? 'out' : null
+  if (solSide === null) return null
+  const sol = legOf(fill, solSide)
+  const dollars = legOf(fill, otherSide(solSide))
+  if (!isDollar(dollars.mint) || dollars.amount < powerOfTen(dollars.decimals)) return null
+  const price = priceOf(dollars, sol)
+  return price === null ? null : { price, lamports: sol.amount }
+}
+
+function isDollar(mint: Pubkey): boolean {
+  return DOLLAR_MINTS.some((dollar) => samePubkey(dollar, mint))
+}
+
+/**
+ * The state after a block; its `price` is what the block's rows are priced with. A minute's price is decided at its
+ * first block from the newest earlier minute that traded, at most 60 minutes back. Where there is none, the first
+ * block that trades prices its own minute, and before the chain has given any price the operator's value stands in.
+ * The chain's block times never fall; a block whose time does is priced with the newest minute and prices nothing.
+ */
+export function advanceSolUsd(
+  state: SolUsd,
+  blockTime: number,
+  trades: readonly SolTrade[],
+  startingUsd: number | null
+): SolUsd {
+  const blockMinute = minuteOf(blockTime)
+  if (blockMinute < state.minute) return state
+  const begun = blockMinute > state.minute ? beginMinute(state, blockMinute, startingUsd) : state
+  if (trades.length === 0) return begun
+  const isOpen = begun.price === null || begun.price.sourceMinute === null
+  return {
+    minute: blockMinute,
+    price: isOpen ? { minute: blockMinute, usd: medianUsd(trades), sourceMinute: blockMinute } : begun.price,
+    fromChain: true,
+    trades: [...begun.trades, ...trades]
+  }
+}
+
+function beginMinute(state: SolUsd, minute: number, startingUsd: number | null): SolUsd {
+  return { minute, price: inheritedPrice(state, minute, startingUsd), fromChain: state.fromChain, trades: [] }
+}
+
+function inheritedPrice(state: SolUsd, minute: number, startingUsd: number | null): SolPriceRow | null {
+  if (!state.fromChain) return startingUsd === null ? null : { minute, usd: startingUsd, sourceMinute: null }
+  const sourceMinute = state.trades.length > 0 ? state.minute : state.price?.sourceMinute
+  if (sourceMinute === undefined || sourceMinute === null || minute - sourceMinute > LOOK_BACK) return null
+  return { minute, usd: state.trades.length > 0 ? medianUsd(state.trades) : state.price!.usd, sourceMinute }
+}
+
+/**
+ * The state as of a committed head: the newest `sol_price` row at or before its minute, and the rows listed under
+ * wrapped SOL from the start of its minute (others among them are left aside).
+ */
+export function restoreSolUsd(
+  head: SlotRow | null,
+  price: SolPriceRow | null,
+  rows: Iterable<TradeRow>
+): SolUsd {
+  if (head === null) return COLD_SOL_USD
+  const minute = minuteOf(head.blockTime)
+  const trades: SolTrade[] = []
+  for (const row of rows) {
+    const trade = minuteOf(row.blockTime) === minute ? solTradeOf(row) : null
+    if (trade !== null) trades.push(trade)
+  }
+  const fromChain = price !== null && price.sourceMinute !== null
+  return { minute, price: price?.minute === minute ? price : null, fromChain, trades }
+}
+
+export function minuteOf(time: number): number {
+  return time - (time % MINUTE)
+}
+
+/** The lowest price at or below which half of the volume traded, in whatever order the trades come. */
+function medianUsd(trades: readonly SolTrade[]): number {
+  const sorted = trades.toSorted((a, b) => a.price - b.price)
+  const total = sorted.reduce((sum, trade) => sum + trade.lamports, 0n)
+  let below = 0n
+  for (const trade of sorted) {
+    below += trade.lamports
+    if (below * 2n >= total) return trade.price
+  }
+  throw new RangeError('a median needs a trade')
+}

@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { BlockFold } from '../../src/market/fold.ts'
+import { MarketState } from '../../src/market/market-state.ts'
+import { pairKey } from '../../src/market/pairs.ts'
+import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
+import { touchedBy } from '../../src/market/touched.ts'
+import { ingest, MemoryStore } from './memory-store.ts'
+import { anyChain, anyChainWithFallingTimes, block, buy, curve, key, launch, NOON, OPTIONS } from './world.ts'
+import { OTHER, PEGGED, SOL, solSale, TOKEN, trade, USD_COIN } from './world.ts'
+
+/** A fold without the order of the minute's SOL trades, which a restart reads newest first. */
+const comparable = (fold: BlockFold) => ({
+  ...fold,
+  solUsd: { ...fold.solUsd, trades: fold.solUsd.trades.map(({ price }) => price).sort((a, b) => a - b) }
+})
+
+t.test('a market that restarts before every block folds as one that stays warm', async (t) => {
+  fc.assert(
+    fc.property(anyChain, fc.option(fc.constant(150)), (chain, startingSolUsd) => {
+      const options = { ...OPTIONS, startingSolUsd }
+      const warmStore = new MemoryStore()
+      const coldStore = new MemoryStore()
+      const warm = warmStore.restart()
+      for (const at of chain) {
+        const cold = ingest(coldStore, coldStore.restart(), at, options)
+        t.strictSame(comparable(cold), comparable(ingest(warmStore, warm, at, options)))
+      }
+      t.strictSame(coldStore.candles, warmStore.candles)
+    }),
+    { seed: 11, numRuns: 40 }
+  )
+})
+
+t.test('a market with hardly any room folds as one with much, even when times fall', async (t) => {
+  let evicted = false
+  fc.assert(
+    fc.property(anyChainWithFallingTimes, (chain) => {
+      const start = { solUsd: COLD_SOL_USD, newestTime: -Infinity }
+      const stores = [new MemoryStore(), new MemoryStore()] as const
+      const roomy = new MarketState(start)
+      const narrow = new MarketState(start, { pairsMax: 2, launchesMax: 1 })
+      for (const at of chain) {
+        t.strictSame(ingest(stores[0], narrow, at, OPTIONS), ingest(stores[1], roomy, at, OPTIONS))
+        t.ok(narrow.size.pairs <= 2 && narrow.size.launches <= 1)
+        evicted ||= roomy.size.pairs > 2
+      }
+    }),
+    { seed: 12, numRuns: 40 }
+  )
+  t.ok(evicted)
+})
+
+t.test('a block touches its pairs, and the mints whose launch may change', async (t) => {
+  const events = [
+    buy(1n, 1n),
+    buy(2n, 2n),
+    solSale(200),
+    trade({ inMint: PEGGED, outMint: OTHER }),
+    trade({ inMint: OTHER, outMint: key(3) }),
+    launch({ baseMint: key(4) }),
+    curve('migrate', { baseMint: key(5) })
+  ]
+  const touched = touchedBy(block(5, NOON, events), OPTIONS.cash)
+  t.equal(touched.blockTime, NOON)
+  t.same(
+    [...touched.pairs.values()],
+    [
+      { mint: TOKEN, cash: SOL },
+      { mint: SOL, cash: USD_COIN },
+      { mint: OTHER, cash: PEGGED }
+    ]
+  )
+  t.same([...touched.launches.values()], [TOKEN, OTHER, key(3), key(4), key(5)])
+})
+
+/** A market that has folded one buy at noon, and what a later buy would miss. */
+function afterOneBuy() {
+  const store = new MemoryStore()
+  const state = store.restart()
+  ingest(store, state, block(5, NOON, [buy(10n ** 9n, 10n ** 6n)]), OPTIONS)
+  const missingAt = (time: number) => state.missing(touchedBy(block(6, time, [buy(1n, 1n)]), OPTIONS.cash))
+  return { store, state, missingAt }
+}
+
+t.test('a cold market misses the pair, its running buckets and the launch', async (t) => {
+  const state = new MemoryStore().restart()
+  const missing = state.missing(touchedBy(block(5, NOON, [buy(1n, 1n)]), OPTIONS.cash))
+  t.same(missing.pairs, [{ mint: TOKEN, cash: SOL }])
+  t.same(missing.launches, [TOKEN])
+  t.equal(missing.candles.length, 8)
+  t.match(missing.candles[7], { mint: TOKEN, cash: SOL, interval: '1w', ts: Date.UTC(2026, 7, 24) / 1000 })
+})
+
+t.test('a known pair misses nothing, not even in a new minute', async (t) => {
+  const { missingAt } = afterOneBuy()
+  t.same(missingAt(NOON), { pairs: [], candles: [], launches: [] })
+  t.same(missingAt(NOON + 60), { pairs: [], candles: [], launches: [] })
+  t.same(missingAt(NOON + 10 ** 6), { pairs: [], candles: [], launches: [] })
+})
+
+t.test('a known pair misses the buckets of an earlier time', async (t) => {
+  const { missingAt } = afterOneBuy()
+  t.same(
+    missingAt(NOON - 60).candles.map(({ interval }) => interval),
+    ['1m', '5m', '15m', '30m', '1h', '4h']
+  )
+})
+
+t.test('after a restart a pair of the store misses nothing later than the head', async (t) => {
+  const { store } = afterOneBuy()
+  const state = store.restart()
+  const later = block(6, NOON + 60, [buy(10n ** 9n, 10n ** 6n)])
+  const fold = ingest(store, state, later, OPTIONS)
+  t.match(
+    fold.candles.find(({ interval }) => interval === '5m'),
+    { candle: { ts: NOON, trades: 2 } }
+  )
+  t.match(
+    fold.candles.find(({ interval }) => interval === '1m'),
+    { candle: { ts: NOON + 60, trades: 1 } }
+  )
+})
+
+t.test('the pairs and launches untouched for longest go first', async (t) => {
+  const store = new MemoryStore()
+  const start = { solUsd: COLD_SOL_USD, newestTime: -Infinity }
+  const state = new MarketState(start, { pairsMax: 2, launchesMax: 2 })
+  const buyOf = (mint: Uint8Array) => buy(10n ** 9n, 10n ** 6n, { outMint: mint })
+  for (const [i, mint] of [TOKEN, OTHER, TOKEN, key(3)].entries()) {
+    ingest(store, state, block(5 + i, NOON, [buyOf(mint)]), OPTIONS)
+  }
+  const missing = state.missing(touchedBy(block(9, NOON, [TOKEN, OTHER, key(3)].map(buyOf)), OPTIONS.cash))
+  t.same(missing.pairs, [{ mint: OTHER, cash: SOL }])
+  t.same(missing.launches, [OTHER])
+})
+
+t.test('reading what was never loaded throws', async (t) => {
+  const { state } = afterOneBuy()
+  const pair = pairKey(TOKEN, SOL)
+  t.throws(() => state.pair(pairKey(OTHER, SOL)), /pair was not loaded/)
+  t.throws(() => state.candle(pair, '1m', NOON - 60), /1m bucket at \d+ was not loaded/)
+  t.throws(() => state.launch(OTHER), /launch of a mint was not loaded/)
+  t.equal(state.launch(TOKEN), null)
+})

@@ -1,0 +1,89 @@
+import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import { foldBlock } from '../../src/market/fold.ts'
+import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
+import { MarketState } from '../../src/market/market-state.ts'
+import type { Loaded, Missing } from '../../src/market/market-state.ts'
+import { pairKey } from '../../src/market/pairs.ts'
+import type { BlockCommit, Candle, LaunchRow, PairRow } from '../../src/market/rows.ts'
+import type { SlotRow, SolPriceRow, TradeRow } from '../../src/market/rows.ts'
+import { restoreSolUsd } from '../../src/market/sol-usd.ts'
+import { touchedBy } from '../../src/market/touched.ts'
+import { SOL } from './world.ts'
+
+/** What a durable store would hold, in plain Maps. */
+export class MemoryStore {
+  head: SlotRow | null = null
+  readonly trades: TradeRow[] = []
+  readonly pairs = new Map<string, PairRow>()
+  readonly candles = new Map<string, Candle>()
+  readonly launches = new Map<string, LaunchRow>()
+  readonly solPrices = new Map<number, SolPriceRow>()
+
+  commit(block: BlockCommit): void {
+    this.head = block.slot
+    this.trades.push(...block.trades)
+    for (const row of block.pairs) this.pairs.set(pairKey(row.mint, row.cash), row)
+    for (const { mint, cash, interval, candle } of block.candles) {
+      this.candles.set(`${pairKey(mint, cash)}/${interval}/${candle.ts}`, candle)
+    }
+    for (const row of block.launches) this.launches.set(pubkeyMapKey(row.mint), row)
+    if (block.solPrice !== null) this.solPrices.set(block.solPrice.minute, block.solPrice)
+  }
+
+  load(missing: Missing): Loaded {
+    return {
+      pairs: missing.pairs.map((at) => ({ ...at, row: this.pairs.get(pairKey(at.mint, at.cash)) ?? null })),
+      candles: missing.candles.map((at) => ({
+        ...at,
+        candle: this.candles.get(`${pairKey(at.mint, at.cash)}/${at.interval}/${at.ts}`) ?? null
+      })),
+      launches: missing.launches.map((mint) => ({
+        mint,
+        launch: this.launches.get(pubkeyMapKey(mint)) ?? null
+      }))
+    }
+  }
+
+  /** The SOL price state as a restart would find it: rows newest first, as a reader pages back. */
+  restoreSolUsd() {
+    const { head } = this
+    if (head === null) return restoreSolUsd(null, null, [])
+    const prices = [...this.solPrices.values()].filter((row) => row.minute <= head.blockTime)
+    const newest = prices.reduce<SolPriceRow | null>(
+      (best, row) => (best === null || row.minute > best.minute ? row : best),
+      null
+    )
+    const rows = this.trades.filter((row) => samePubkey(row.mint, SOL)).toReversed()
+    return restoreSolUsd(head, newest, rows)
+  }
+
+  /** The market's state right after a restart. */
+  restart(): MarketState {
+    return new MarketState({ solUsd: this.restoreSolUsd(), newestTime: this.head?.blockTime ?? -Infinity })
+  }
+}
+
+/** One block through load, fold, commit and apply, as ingest does it. */
+export function ingest(
+  store: MemoryStore,
+  state: MarketState,
+  block: DecodedBlock,
+  options: FoldOptions
+): BlockFold {
+  state.load(store.load(state.missing(touchedBy(block, options.cash))))
+  const fold = foldBlock(state, block, options)
+  store.commit(fold)
+  state.apply(fold)
+  return fold
+}
+
+/** Folds a chain from an empty store, warm all along. */
+export function ingestAll(
+  chain: readonly DecodedBlock[],
+  options: FoldOptions
+): { store: MemoryStore; folds: BlockFold[] } {
+  const store = new MemoryStore()
+  const state = store.restart()
+  return { store, folds: chain.map((block) => ingest(store, state, block, options)) }
+}

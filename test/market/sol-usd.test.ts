@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { COLD_SOL_USD, advanceSolUsd, solTradeOf } from '../../src/market/sol-usd.ts'
+import type { SolTrade } from '../../src/market/sol-usd.ts'
+import type { ChainEvent } from '../../src/chain/events.ts'
+import { MemoryStore, ingest, ingestAll } from './memory-store.ts'
+import { anyChain, block, buy, NOON, OPTIONS, PEGGED, solSale, TETHER, trade } from './world.ts'
+
+const MINUTE = 60
+
+/** Ingests blocks given as [seconds after noon, events]. */
+function ingestAt(
+  blocks: readonly (readonly [number, readonly ChainEvent[]])[],
+  startingSolUsd: number | null = null
+) {
+  const chain = blocks.map(([seconds, events], i) => block(1_000 + i, NOON + seconds, events))
+  return ingestAll(chain, { ...OPTIONS, startingSolUsd }).folds
+}
+
+const probe = buy(1_000_000_000n, 1_000_000_000n)
+/** What the probes of each block were priced with. */
+function pricesOf(folds: ReturnType<typeof ingestAt>) {
+  return folds.map((fold) => fold.trades.findLast((row) => row.pool[0] === 100)?.cashUsd)
+}
+
+t.test('SOL trades for USDC and USDT worth at least 1 USD count, others do not', async (t) => {
+  t.same(solTradeOf(solSale(200)), { price: 200, lamports: 1_000_000_000n })
+  t.same(solTradeOf(solSale(200, 500_000_000n, TETHER)), { price: 200, lamports: 500_000_000n })
+  t.same(solTradeOf(solSale(100, 10_000_000n)), { price: 100, lamports: 10_000_000n }, 'exactly 1 USD')
+  t.equal(solTradeOf(solSale(99.9999, 10_000_000n)), null, 'less than 1 USD')
+  t.equal(solTradeOf(solSale(200, 1_000_000_000n, PEGGED)), null, 'a pegged mint of the operator')
+  t.equal(solTradeOf(probe), null)
+  t.equal(solTradeOf(trade({ outMint: probe.inMint })), null, 'SOL for SOL')
+})
+
+t.test('a minute is priced by the volume-weighted median of the previous minute', async (t) => {
+  const sales = [solSale(200, 3_000_000_000n), solSale(100, 1_000_000_000n), solSale(900, 1_500_000_000n)]
+  const folds = ingestAt([
+    [0, sales],
+    [59, [probe]],
+    [60, [probe, solSale(500)]],
+    [119, [probe]]
+  ])
+  t.same(pricesOf(folds).slice(2), [200, 200], 'the trades of the minute itself change nothing')
+  t.same(folds[2]!.solPrice, { minute: NOON + MINUTE, usd: 200, sourceMinute: NOON })
+  t.equal(folds[3]!.solPrice, null, 'written once')
+})
+
+t.test('the weighted median is the lowest price at or below which half of the volume traded', async (t) => {
+  const usdAfter = (trades: SolTrade[]) => advanceSolUsd(COLD_SOL_USD, NOON, trades, null).price!.usd
+  t.equal(usdAfter([{ price: 7, lamports: 1n }]), 7)
+  const half = [
+    { price: 9, lamports: 5n },
+    { price: 7, lamports: 2n },
+    { price: 8, lamports: 3n }
+  ]
+  t.equal(usdAfter(half), 8)
+  t.equal(usdAfter([...half, { price: 10, lamports: 1n }]), 9)
+})
+
+t.test('a quiet minute takes the newest earlier one, at most 60 minutes back', async (t) => {
+  const folds = ingestAt([
+    [0, [solSale(200)]],
+    [60, [solSale(210)]],
+    [3 * MINUTE, [probe]],
+    [61 * MINUTE + 59, [probe]],
+    [62 * MINUTE, [probe]]
+  ])
+  t.same(pricesOf(folds).slice(2), [210, 210, null])
+  t.same(folds[3]!.solPrice, { minute: NOON + 61 * MINUTE, usd: 210, sourceMinute: NOON + MINUTE })
+  t.equal(folds[4]!.solPrice, null)
+  t.equal(folds[4]!.trades[0]!.priceForming, true, 'the price in SOL needs no dollar')
+})
+
+t.test('the first block with trades after a hole prices its own minute', async (t) => {
+  const folds = ingestAt([
+    [0, [solSale(200)]],
+    [7_200, [probe]],
+    [7_210, [probe, solSale(300), probe]],
+    [7_220, [probe, solSale(310)]],
+    [7_260, [probe]]
+  ])
+  t.same(pricesOf(folds).slice(1), [null, 300, 300, 300])
+  t.same(
+    folds[2]!.trades.map((row) => row.cashUsd),
+    [300, 1, 300],
+    'rows before its trade as well'
+  )
+  t.same(folds[2]!.solPrice, { minute: NOON + 7_200, usd: 300, sourceMinute: NOON + 7_200 })
+  t.same(folds[4]!.solPrice, { minute: NOON + 7_260, usd: 300, sourceMinute: NOON + 7_200 })
+})
+
+t.test('the first block with trades at a cold start prices its own minute', async (t) => {
+  const folds = ingestAt([
+    [0, [probe]],
+    [1, [probe, solSale(250)]]
+  ])
+  t.same(pricesOf(folds), [null, 250])
+})
+
+t.test('a starting value stands in until the chain gives a price, and never after', async (t) => {
+  const folds = ingestAt(
+    [
+      [0, [probe]],
+      [60, [probe]],
+      [70, [probe, solSale(250)]],
+      [80, [probe]],
+      [10_000, [probe]]
+    ],
+    150
+  )
+  t.same(pricesOf(folds), [150, 150, 250, 250, null])
+  t.same(folds[1]!.solPrice, { minute: NOON + 60, usd: 150, sourceMinute: null })
+  t.same(folds[2]!.solPrice, { minute: NOON + 60, usd: 250, sourceMinute: NOON + 60 })
+})
+
+t.test('USD-pegged cash is worth 1 USD whatever SOL does', async (t) => {
+  for (const inMint of [TETHER, PEGGED]) {
+    const [fold] = ingestAt([[0, [trade({ inMint, inDecimals: 6, inAmount: 5_000_000n })]]])
+    t.equal(fold!.trades[0]!.cashUsd, 1)
+    t.equal(fold!.candles[0]!.candle.volumeMicroUsd, 5_000_000n)
+  }
+})
+
+t.test('a block whose time falls is priced with the newest minute and prices nothing', async (t) => {
+  const folds = ingestAt([
+    [0, [solSale(200)]],
+    [60, [probe, solSale(220)]],
+    [30, [probe, solSale(999)]],
+    [120, [probe]]
+  ])
+  t.same(pricesOf(folds).slice(1), [200, 200, 220])
+})
+
+t.test('a restart at any block restores the same SOL price state', async (t) => {
+  const byPrice = (a: SolTrade, b: SolTrade) => a.price - b.price || Number(a.lamports - b.lamports)
+  const sorted = (state: typeof COLD_SOL_USD) => ({ ...state, trades: state.trades.toSorted(byPrice) })
+  let prices = 0
+  fc.assert(
+    fc.property(anyChain, fc.option(fc.constant(150)), (chain, startingSolUsd) => {
+      const store = new MemoryStore()
+      const warm = store.restart()
+      for (const at of chain) {
+        const fold = ingest(store, warm, at, { ...OPTIONS, startingSolUsd })
+        if (fold.solPrice !== null) prices++
+        t.strictSame(sorted(store.restoreSolUsd()), sorted(warm.solUsd))
+      }
+    }),
+    { seed: 3, numRuns: 60 }
+  )
+  t.ok(prices > 100, 'the chains priced many minutes')
+})
