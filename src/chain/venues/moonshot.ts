@@ -1,0 +1,306 @@
+import type { Emitter } from '../emitter.ts'
+import type { Fee } from '../events.ts'
+import type { Invocation } from '../invocation.ts'
+import { LayoutTable, instruction, layout, option, pubkey, string, u16, u32, u64, u8 } from '../layout.ts'
+import { samePubkey, type Pubkey } from '../pubkey.ts'
+import { NATIVE_MINT } from '../token-accounts.ts'
+import type { Movement } from '../token-movement.ts'
+import { noSelfCall, type Venue } from '../venue.ts'
+
+// Source: the vendor's published interface, versions 1 and 4. The curve account itself holds the lamports: a buyer's
+// reach it by system transfers, a seller's leave it without any instruction, so only the logged event states them.
+
+const SOL = 0
+const SELL = 1
+const EXACT_IN = 0
+
+const TRADE_ARGS = { tokenAmount: u64, collateralAmount: u64, fixedSide: u8, slippageBps: u64 }
+const TRADE_ACCOUNTS = {
+  sender: 0,
+  senderTokenAccount: 1,
+  curveAccount: 2,
+  curveTokenAccount: 3,
+  dexFee: 4,
+  helioFee: 5,
+  mint: 6,
+  configAccount: 7
+}
+
+const buy = instruction('buy', '66063d1201daebea', TRADE_ARGS, TRADE_ACCOUNTS)
+const sell = instruction('sell', '33e685a4017f83ad', TRADE_ARGS, TRADE_ACCOUNTS)
+
+const tokenMint = instruction(
+  'tokenMint',
+  '032ca4b87b0df5b3',
+  {
+    name: string,
+    symbol: string,
+    uri: string,
+    decimals: u8,
+    collateralCurrency: u8,
+    amount: u64,
+    curveType: u8,
+    migrationTarget: u8
+  },
+  { sender: 0, backendAuthority: 1, curveAccount: 2, mint: 3, mintMetadata: 4, curveTokenAccount: 5 },
+  { priceIncrease: u16, collateralCollected: u64 }
+)
+
+const migrateFunds = instruction(
+  'migrateFunds',
+  '2ae50ae7bd3ec1ae',
+  {},
+  {
+    backendAuthority: 0,
+    migrationAuthority: 1,
+    curveAccount: 2,
+    curveTokenAccount: 3,
+    migrationAuthorityTokenAccount: 4,
+    mint: 5,
+    dexFeeAccount: 6,
+    helioFeeAccount: 7,
+    configAccount: 8
+  }
+)
+
+const CONFIG_ARGS = {
+  migrationAuthority: option(pubkey),
+  backendAuthority: option(pubkey),
+  configAuthority: option(pubkey),
+  helioFee: option(pubkey),
+  dexFee: option(pubkey),
+  feeBps: option(u16),
+  dexFeeShare: option(u8),
+  migrationFee: option(u64),
+  marketcapThreshold: option(u64),
+  marketcapCurrency: option(u8),
+  minSupportedDecimalPlaces: option(u8),
+  maxSupportedDecimalPlaces: option(u8),
+  minSupportedTokenSupply: option(u64),
+  maxSupportedTokenSupply: option(u64),
+  coefB: option(u32)
+}
+const CONFIG_V4_ARGS = {
+  constantProductV1McapThreshold: option(u64),
+  constantProductV2McapThreshold: option(u64)
+}
+const configInit = instruction('configInit', '0deca4ad6afda4b9', CONFIG_ARGS, {}, CONFIG_V4_ARGS)
+const configUpdate = instruction('configUpdate', '50256d88528759f1', CONFIG_ARGS, {}, CONFIG_V4_ARGS)
+
+const tradeEvent = layout(
+  'TradeEvent',
+  'bddb7fd34ee661ee',
+  {
+    amount: u64,
+    collateralAmount: u64,
+    dexFee: u64,
+    helioFee: u64,
+    allocation: u64,
+    curve: pubkey,
+    costToken: pubkey,
+    sender: pubkey,
+    type: u8
+  },
+  { label: string }
+)
+
+const migrationEvent = layout(
+  'MigrationEvent',
+  'ffca4c935be74916',
+  { tokensMigrated: u64, tokensBurned: u64, collateralMigrated: u64, fee: u64 },
+  { label: string }
+)
+
+export const moonshot: Venue = {
+  id: 'moonshot',
+  programs: ['MoonCVVNZFSYkqNXP6bxHLPL6QQJiMagDL3qcqUQTrG'],
+  transport: 'log',
+  instructions: new LayoutTable([buy, sell, tokenMint, migrateFunds, configInit, configUpdate]),
+  events: new LayoutTable([tradeEvent, migrationEvent]),
+  statedEventOffset: noSelfCall,
+  decode(call, emit) {
+    if (call.is(buy)) decodeTrade(call, emit, false)
+    else if (call.is(sell)) decodeTrade(call, emit, true)
+    else if (call.is(tokenMint)) decodeLaunch(call, emit)
+    else if (call.is(migrateFunds)) decodeMigration(call, emit)
+    else if (call.layout === undefined) decodeUnnamed(call, emit)
+  }
+}
+
+/** What a trade moved. Collateral is the curve's part, before fees. */
+interface Moved {
+  readonly isSell: boolean
+  readonly tokens: bigint
+  readonly collateral: bigint
+  readonly collateralMint: Pubkey
+  readonly dexFee: bigint
+  readonly helioFee: bigint
+}
+
+function decodeTrade(call: Invocation, emit: Emitter, isSell: boolean): void {
+  const accounts = buy.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const curve = call.key(accounts.curveAccount)!
+  const traderAccount = call.account(accounts.senderTokenAccount)
+  const curveTokens = call.account(accounts.curveTokenAccount)
+  const [source, destination] = isSell ? [traderAccount, curveTokens] : [curveTokens, traderAccount]
+  const tokens = sum(call, (movement) => {
+    return movement.kind === 'transfer' && movement.source === source && movement.destination === destination
+  })
+  const logged = call.loggedEvents(tradeEvent).find(({ value }) => samePubkey(value.curve, curve))?.value
+  const paid = isSell ? null : paidLamports(call, accounts)
+  let moved: Moved
+  if (logged !== undefined) {
+    if ((logged.type === SELL) !== isSell) return emit.missing('readings-contradict', 'side')
+    if (logged.amount !== tokens) {
+      return emit.missing('readings-contradict', `event ${logged.amount} tokens, transfers ${tokens}`)
+    }
+    moved = {
+      ...logged,
+      isSell,
+      tokens,
+      collateral: logged.collateralAmount,
+      collateralMint: logged.costToken
+    }
+    if (paid !== null && samePubkey(logged.costToken, NATIVE_MINT) && paid.collateral !== moved.collateral) {
+      const detail = `event ${moved.collateral} lamports, transfers ${paid.collateral}`
+      return emit.missing('readings-contradict', detail)
+    }
+  } else {
+    if (paid === null || paid.collateral === 0n) return emit.missing('event-missing')
+    if (tokens === 0n) return emit.missing('no-movements')
+    moved = { ...paid, isSell, tokens, collateralMint: NATIVE_MINT }
+  }
+  const user = call.tokens.trader(call.account(accounts.sender), [traderAccount])
+  emitTrade(call, emit, { curve, user, mint: call.key(accounts.mint)!, moved })
+}
+
+/** A buyer's lamports; null where both fees go to one account, so that they cannot be told apart. */
+function paidLamports(
+  call: Invocation,
+  accounts: typeof TRADE_ACCOUNTS
+): { collateral: bigint; dexFee: bigint; helioFee: bigint } | null {
+  const receivers = [accounts.curveAccount, accounts.dexFee, accounts.helioFee].map((at) => call.account(at))
+  if (new Set(receivers).size < receivers.length) return null
+  const [collateral, dexFee, helioFee] = receivers.map((account) =>
+    sum(call, ({ kind, destination }) => kind === 'lamports' && destination === account)
+  ) as [bigint, bigint, bigint]
+  return { collateral, dexFee, helioFee }
+}
+
+function sum(call: Invocation, isPart: (movement: Movement) => boolean): bigint {
+  return call.movements.reduce((total, movement) => (isPart(movement) ? total + movement.amount : total), 0n)
+}
+
+function emitTrade(
+  call: Invocation,
+  emit: Emitter,
+  trade: { curve: Pubkey; user: Pubkey; mint: Pubkey; moved: Moved }
+): void {
+  const { isSell, tokens, collateral, collateralMint, dexFee, helioFee } = trade.moved
+  const fees: Fee[] = [
+    { kind: 'protocol', mint: collateralMint, amount: dexFee },
+    { kind: 'platform', mint: collateralMint, amount: helioFee }
+  ]
+  const args = call.is(buy) || call.is(sell) ? call.args(buy) : null
+  const said = {
+    pool: trade.curve,
+    user: trade.user,
+    fees: fees.filter(({ amount }) => amount > 0n),
+    exact: args === null ? null : args.value.fixedSide === EXACT_IN ? ('in' as const) : ('out' as const)
+  }
+  if (isSell) {
+    const traderOut = collateral - dexFee - helioFee
+    if (traderOut < 0n) return emit.missing('readings-contradict', 'fees above the collateral')
+    const legs = { inMint: trade.mint, inAmount: tokens, outMint: collateralMint, outAmount: collateral }
+    emit.trade({ ...said, ...legs, traderOut })
+  } else {
+    const legs = { inMint: collateralMint, inAmount: collateral, outMint: trade.mint, outAmount: tokens }
+    emit.trade({ ...said, ...legs, traderIn: collateral + dexFee + helioFee })
+  }
+}
+
+/** An instruction newer than the layouts: the event says what it traded, the transfer of as many which token. */
+function decodeUnnamed(call: Invocation, emit: Emitter): void {
+  const [event, ...more] = call.loggedEvents(tradeEvent)
+  if (event === undefined) return
+  const { value } = event
+  const transfers = call.movements.filter(
+    ({ kind, amount }) => kind === 'transfer' && amount === value.amount
+  )
+  if (more.length > 0 || transfers.length !== 1) {
+    return emit.missing('ambiguous-movements', 'event of an unknown instruction')
+  }
+  const mint = call.tokens.mintMoved(transfers[0]!)
+  if (mint === null) return emit.missing('mint-unknown')
+  const moved = {
+    ...value,
+    isSell: value.type === SELL,
+    tokens: value.amount,
+    collateral: value.collateralAmount,
+    collateralMint: value.costToken
+  }
+  emitTrade(call, emit, { curve: value.curve, user: value.sender, mint, moved })
+}
+
+function decodeLaunch(call: Invocation, emit: Emitter): void {
+  const accounts = tokenMint.accounts(call.accountCount)
+  const args = call.args(tokenMint)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  if (args === null) return
+  const { name, symbol, uri, decimals, collateralCurrency } = args.value
+  if (collateralCurrency !== SOL) return emit.missing('mint-unknown', `currency ${collateralCurrency}`)
+  const baseMint = call.key(accounts.mint)!
+  const creator = call.key(accounts.sender)!
+  const curve = call.key(accounts.curveAccount)!
+  const curveTokens = call.account(accounts.curveTokenAccount)
+  const supply = sum(call, ({ kind, destination }) => kind === 'mint' && destination === curveTokens)
+  const origin = { pool: curve, user: call.tokens.trader(call.account(accounts.sender), []) }
+  call.tokens.stateDecimals(baseMint, decimals)
+  emit.launch({
+    ...origin,
+    event: 'create',
+    baseMint,
+    quoteMint: NATIVE_MINT,
+    name,
+    symbol,
+    uri,
+    creator,
+    decimals,
+    supply: supply === 0n ? null : supply,
+    curve
+  })
+  emit.curve({
+    ...origin,
+    event: 'create',
+    baseMint,
+    quoteMint: NATIVE_MINT,
+    curve,
+    progressPct: 0,
+    destination: null,
+    reserves: supply === 0n ? null : { realBase: supply, realQuote: 0n }
+  })
+}
+
+/** The funds go to the migration authority, which opens the pool elsewhere: the destination is not in the call. */
+function decodeMigration(call: Invocation, emit: Emitter): void {
+  const accounts = migrateFunds.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const logged = call.loggedEvents(migrationEvent)[0]?.value
+  const curveTokens = call.account(accounts.curveTokenAccount)
+  const leaves = call.movements.some(({ kind, source }) => kind !== 'lamports' && source === curveTokens)
+  if (logged === undefined && !leaves) return
+  const curve = call.key(accounts.curveAccount)!
+  emit.curve({
+    event: 'migrate',
+    pool: curve,
+    user: call.tokens.trader(call.account(accounts.migrationAuthority), []),
+    baseMint: call.key(accounts.mint)!,
+    quoteMint: NATIVE_MINT,
+    curve,
+    progressPct: 100,
+    destination: null,
+    reserves:
+      logged === undefined ? null : { realBase: logged.tokensMigrated, realQuote: logged.collateralMigrated }
+  })
+}

@@ -1,0 +1,150 @@
+import type { Emitter } from '../emitter.ts'
+import { vaultChange } from '../fill.ts'
+import type { Invocation } from '../invocation.ts'
+import type { Pubkey } from '../pubkey.ts'
+import {
+  decreaseLiquidity,
+  decreaseLiquidityV2,
+  increaseLiquidity,
+  increaseLiquidityByTokenAmountsV2,
+  increaseLiquidityV2,
+  liquidityDecreased,
+  liquidityIncreased,
+  repositionLiquidityV2
+} from './orca-whirlpool-layouts.ts'
+
+const INCREASES = [increaseLiquidity, increaseLiquidityV2, increaseLiquidityByTokenAmountsV2] as const
+const DECREASES = [decreaseLiquidity, decreaseLiquidityV2] as const
+
+/** Emits what a call changed of a position's liquidity; calls of other instructions give nothing. */
+export function decodePosition(call: Invocation, emit: Emitter): void {
+  const increase = INCREASES.find((candidate) => call.is(candidate))
+  const decrease = DECREASES.find((candidate) => call.is(candidate))
+  if (increase !== undefined) decodeLiquidity(call, emit, increase, 'add')
+  else if (decrease !== undefined) decodeLiquidity(call, emit, decrease, 'remove')
+  else if (call.is(repositionLiquidityV2)) decodeReposition(call, emit)
+}
+
+type LiquidityLayout = (typeof INCREASES | typeof DECREASES)[number] | typeof repositionLiquidityV2
+
+interface LiquidityAccounts {
+  readonly whirlpool: number
+  readonly positionAuthority: number
+  readonly position: number
+  readonly tokenOwnerAccountA: number
+  readonly tokenOwnerAccountB: number
+  readonly tokenVaultA: number
+  readonly tokenVaultB: number
+  /** Not named before the second versions. */
+  readonly tokenMintA?: number
+  readonly tokenMintB?: number
+}
+
+interface PositionChange {
+  readonly pool: Pubkey
+  readonly user: Pubkey
+  readonly baseMint: Pubkey
+  readonly quoteMint: Pubkey
+  readonly position: Pubkey
+  readonly vaults: readonly [number, number]
+  /** What the two vaults were credited, negative for what left them. */
+  readonly base: bigint
+  readonly quote: bigint
+}
+
+function readPositionChange(
+  call: Invocation,
+  emit: Emitter,
+  layout: LiquidityLayout
+): PositionChange | undefined {
+  const accounts: LiquidityAccounts | null = layout.accounts(call.accountCount)
+  if (accounts === null) return void emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const { tokenMintA = -1, tokenMintB = -1 } = accounts
+  const vaults = [call.account(accounts.tokenVaultA), call.account(accounts.tokenVaultB)] as const
+  const baseMint = call.key(tokenMintA) ?? call.tokens.mintOf(vaults[0])
+  const quoteMint = call.key(tokenMintB) ?? call.tokens.mintOf(vaults[1])
+  if (baseMint === null || quoteMint === null) return void emit.missing('mint-unknown')
+  const base = vaultChange(call, vaults[0])
+  const quote = vaultChange(call, vaults[1])
+  if (base === null || quote === null) return void emit.missing('transfer-fee-unknown')
+  const ownerAccounts = [call.account(accounts.tokenOwnerAccountA), call.account(accounts.tokenOwnerAccountB)]
+  return {
+    pool: call.key(accounts.whirlpool)!,
+    user: call.tokens.trader(call.account(accounts.positionAuthority), ownerAccounts),
+    baseMint,
+    quoteMint,
+    position: call.key(accounts.position)!,
+    vaults,
+    base,
+    quote
+  }
+}
+
+function decodeLiquidity(
+  call: Invocation,
+  emit: Emitter,
+  layout: LiquidityLayout,
+  event: 'add' | 'remove'
+): void {
+  const change = readPositionChange(call, emit, layout)
+  if (change === undefined) return
+  const sign = event === 'add' ? 1n : -1n
+  const { pool, user, baseMint, quoteMint, position } = change
+  const baseAmount = change.base * sign
+  const quoteAmount = change.quote * sign
+  if (baseAmount < 0n || quoteAmount < 0n) return emit.missing('readings-contradict', 'direction')
+  const logged = call.loggedEvents(event === 'add' ? liquidityIncreased : liquidityDecreased)[0]?.value
+  if (logged !== undefined) {
+    const { tokenAAmount, tokenATransferFee, tokenBAmount, tokenBTransferFee } = logged
+    if (
+      !agrees(baseAmount, tokenAAmount, tokenATransferFee) ||
+      !agrees(quoteAmount, tokenBAmount, tokenBTransferFee)
+    ) {
+      const event = `${tokenAAmount}, ${tokenBAmount}`
+      emit.disagreement(`event ${event}, transfers ${baseAmount}, ${quoteAmount}`)
+    }
+  }
+  emit.liquidity({
+    event,
+    pool,
+    user,
+    baseMint,
+    quoteMint,
+    baseAmount,
+    quoteAmount,
+    lpAmount: null,
+    position
+  })
+}
+
+/** Whether a vault's change is a stated amount, with or without the transfer fee on top. */
+function agrees(change: bigint, amount: bigint, transferFee: bigint): boolean {
+  return change === amount || change === amount - transferFee
+}
+
+/** The pool gives and takes the difference between both ranges: what left it is a removal, what came an addition. */
+function decodeReposition(call: Invocation, emit: Emitter): void {
+  const change = readPositionChange(call, emit, repositionLiquidityV2)
+  if (change === undefined) return
+  const { vaults, base, quote, ...said } = change
+  const removes = base < 0n || quote < 0n
+  if (removes) {
+    emit.liquidity({
+      ...said,
+      event: 'remove',
+      baseAmount: base < 0n ? -base : 0n,
+      quoteAmount: quote < 0n ? -quote : 0n,
+      lpAmount: null
+    })
+  }
+  if (base <= 0n && quote <= 0n) return
+  const paidIn = call.movements.find(({ destination }) => vaults.includes(destination))
+  emit.liquidity({
+    ...said,
+    event: 'add',
+    baseAmount: base > 0n ? base : 0n,
+    quoteAmount: quote > 0n ? quote : 0n,
+    lpAmount: null,
+    ...(removes && paidIn !== undefined ? { innerIxIndex: paidIn.instruction.innerIndex } : {})
+  })
+}

@@ -1,0 +1,160 @@
+import type { Emitter } from '../emitter.ts'
+import type { Fee } from '../events.ts'
+import { readFill } from '../fill.ts'
+import type { Invocation } from '../invocation.ts'
+import { LayoutTable } from '../layout.ts'
+import type { Venue } from '../venue.ts'
+import {
+  BID,
+  EVENTS,
+  INSTRUCTIONS,
+  LOG_TAG,
+  initializeMarket,
+  placeLimitOrder,
+  placeLimitOrderWithFreeFunds,
+  swap,
+  swapWithFreeFunds
+} from './phoenix-layouts.ts'
+import { readOrderLog, type OrderLog } from './phoenix-order-log.ts'
+
+/**
+ * An order book: a take is one trade, however many makers it fills. The log states it in lots, whose sizes are in the
+ * market's account only; the transfers state it in base units, with what rests of a limit order added and what the
+ * trader had in the market left out. A trade is given where both readings fit together.
+ */
+export const phoenix: Venue = {
+  id: 'phoenix',
+  programs: ['PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY'],
+  transport: 'self-call',
+  instructions: new LayoutTable(INSTRUCTIONS),
+  events: new LayoutTable(EVENTS),
+  statedEventOffset: (data) => (data[0] === LOG_TAG ? 1 : -1),
+  decode(call, emit) {
+    if (call.is(swap)) decodeOrder(call, emit, swap)
+    else if (call.is(placeLimitOrder)) decodeOrder(call, emit, placeLimitOrder)
+    else if (call.is(swapWithFreeFunds)) decodeFreeFunds(call, emit)
+    else if (call.is(placeLimitOrderWithFreeFunds)) decodeFreeFunds(call, emit)
+    else if (call.is(initializeMarket)) decodeMarket(call, emit)
+  }
+}
+
+/** No token moves: the fill stands in lots alone. */
+function decodeFreeFunds(call: Invocation, emit: Emitter): void {
+  const log = readOrderLog(call)
+  if (log === null || !log.complete) return emit.missing('event-missing')
+  const baseLots = log.summary?.baseLots ?? 0n
+  if (baseLots > 0n) emit.missing('no-movements', `filled ${baseLots} lots from funds held in the market`)
+}
+
+function decodeOrder(call: Invocation, emit: Emitter, order: typeof swap | typeof placeLimitOrder): void {
+  const accounts = order.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const log = readOrderLog(call)
+  const isReadable = log !== null && log.complete
+  if (!isReadable && order === placeLimitOrder) return emit.missing('event-missing')
+  if (isReadable && (log.summary === null || log.summary.baseLots === 0n)) return
+  const quoteVault = call.account(accounts.quoteVault)
+  const fill = readFill(call, {
+    vaults: [call.account(accounts.baseVault), quoteVault],
+    source: -1,
+    destination: -1
+  })
+  if (fill.kind === 'none') return emit.missing(fill.reason, isReadable ? 'funds held in the market' : '')
+  const isBid = fill.inVault === quoteVault
+  let inAmount = fill.inGross
+  const fees: Fee[] = []
+  if (isReadable) {
+    const lots = lotSizes(log, isBid, fill.inGross, fill.outGross)
+    if (lots === null) return emit.missing('readings-contradict', 'transfers do not fit the lots filled')
+    inAmount = lots.filledIn
+    const mint = isBid ? fill.inMint : fill.outMint
+    if (lots.fee > 0n) fees.push({ kind: 'trading', mint, amount: lots.fee })
+  }
+  const traderAccounts = [call.account(accounts.baseAccount), call.account(accounts.quoteAccount)]
+  emit.trade({
+    pool: call.key(accounts.market)!,
+    user: call.tokens.trader(call.account(accounts.trader), traderAccounts),
+    inMint: fill.inMint,
+    outMint: fill.outMint,
+    inAmount,
+    outAmount: fill.outGross,
+    fees,
+    exact: order === swap ? fixedSide(call) : null
+  })
+}
+
+function fixedSide(call: Invocation): 'in' | 'out' | null {
+  const args = call.args(swap)
+  if (args === null) return null
+  const paysFixed = args.value.side === BID ? args.value.quoteLots : args.value.baseLots
+  return paysFixed > 0n ? 'in' : 'out'
+}
+
+/**
+ * The fill in base units. What came out is the fill alone; what went in is the fill and what was locked for the
+ * resting part, less what the trader had free in the market. Both must be whole lots of a size that is a power of
+ * ten, as every market's are: with free funds in use they are not, but by a rare accident.
+ */
+function lotSizes(
+  log: OrderLog,
+  isBid: boolean,
+  paidIn: bigint,
+  paidOut: bigint
+): { filledIn: bigint; fee: bigint } | null {
+  const { baseLots, quoteLots, feeQuoteLots } = log.summary!
+  const [lotsIn, lotsOut] = isBid ? [quoteLots, baseLots] : [baseLots, quoteLots]
+  const locked = lockedLots(log, isBid)
+  const sizeOut = lotSize(paidOut, lotsOut, lotsOut)
+  const sizeIn = locked === null ? null : lotSize(paidIn, lotsIn + locked.least, lotsIn + locked.most)
+  if (sizeIn === null || sizeOut === null) return null
+  return { filledIn: lotsIn * sizeIn, fee: feeQuoteLots * (isBid ? sizeIn : sizeOut) }
+}
+
+/**
+ * Lots locked for what rests of the order. A resting bid locks quote lots at its price; what a tick is worth follows
+ * from the fills, to the rounding of their sum.
+ */
+function lockedLots(log: OrderLog, isBid: boolean): { least: bigint; most: bigint } | null {
+  if (log.places.length === 0) return { least: 0n, most: 0n }
+  if (!isBid) {
+    const placed = log.places.reduce((lots, { baseLots }) => lots + baseLots, 0n)
+    return { least: placed, most: placed }
+  }
+  const filledTicks = log.fills.reduce((sum, each) => sum + each.priceInTicks * each.baseLotsFilled, 0n)
+  const placedTicks = log.places.reduce((sum, each) => sum + each.priceInTicks * each.baseLots, 0n)
+  const { quoteLots, feeQuoteLots } = log.summary!
+  const filledLots = quoteLots - feeQuoteLots
+  if (filledTicks === 0n || filledLots <= 0n) return null
+  return {
+    least: (placedTicks * (filledLots - 1n)) / filledTicks,
+    most: (placedTicks * filledLots) / filledTicks
+  }
+}
+
+/** The one power of ten that makes an amount a number of lots between two bounds; null when none or several do. */
+function lotSize(amount: bigint, least: bigint, most: bigint): bigint | null {
+  let found: bigint | null = null
+  for (let size = 1n; size * least <= amount && size <= amount; size *= 10n) {
+    if (size * most < amount || amount % size !== 0n) continue
+    if (found !== null) return null
+    found = size
+  }
+  return found
+}
+
+function decodeMarket(call: Invocation, emit: Emitter): void {
+  const accounts = initializeMarket.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  emit.pool({
+    event: 'create',
+    pool: call.key(accounts.market)!,
+    user: call.tokens.trader(call.account(accounts.creator), []),
+    baseMint: call.key(accounts.baseMint)!,
+    quoteMint: call.key(accounts.quoteMint)!,
+    baseVault: call.key(accounts.baseVault),
+    quoteVault: call.key(accounts.quoteVault),
+    feeBps: call.args(initializeMarket)?.value.takerFeeBps ?? null,
+    initialBase: null,
+    initialQuote: null
+  })
+}

@@ -1,0 +1,192 @@
+import t from 'tap'
+import fc from 'fast-check'
+import { decodeTransaction } from '../../../src/chain/decode.ts'
+import type { ChainEvent, Trade } from '../../../src/chain/events.ts'
+import { readRpcTransaction } from '../../../src/chain/rpc/transaction.ts'
+import { lifinity } from '../../../src/chain/venues/lifinity.ts'
+import {
+  burn,
+  buildTransaction,
+  keyOf,
+  littleEndian,
+  mintTo,
+  tokenTransfer,
+  type CallSpec
+} from '../build-transaction.ts'
+import { fixtureTransactions, fixturesDirectory, testWithFixtures } from '../../fixtures.ts'
+import { RecordedFacts, checkVaults } from '../vault-check.ts'
+import { compareVector, readVectors } from '../vectors.ts'
+
+const [V1, V2] = lifinity.programs as [string, string]
+
+function data(discriminator: string, ...values: bigint[]): Uint8Array {
+  return Uint8Array.from([
+    ...Uint8Array.fromHex(discriminator),
+    ...values.flatMap((value) => [...littleEndian(value, 8)])
+  ])
+}
+
+const BALANCES = [
+  { account: 'vault a', mint: 'mint a', decimals: 6, before: 1n, after: 2n },
+  { account: 'vault b', mint: 'mint b', decimals: 9, before: 1n, after: 2n },
+  { account: 'user a', mint: 'mint a', owner: 'wallet', decimals: 6 },
+  { account: 'user b', mint: 'mint b', owner: 'wallet', decimals: 9 }
+]
+
+function swapCall(program: string, inner: readonly CallSpec[]): CallSpec {
+  const accounts = ['authority', 'amm', 'wallet', 'user a', 'user b', 'vault a', 'vault b', 'lp', 'fees']
+  return {
+    program,
+    accounts: [...accounts, 'token', 'o1', 'o2', 'o3'],
+    data: data('f8c69e91e17587c8', 700n, 1n),
+    inner
+  }
+}
+
+function decoded(calls: readonly CallSpec[], heights = true) {
+  return decodeTransaction(buildTransaction({ signers: ['wallet'], calls, balances: BALANCES, heights }))
+}
+
+testWithFixtures(t, 'every vector reads as its source states', async (t) => {
+  for (const vector of readVectors(fixturesDirectory(), 'lifinity-v2')) {
+    t.match(compareVector(lifinity, vector), { found: String, differences: [] }, vector.name)
+  }
+})
+
+testWithFixtures(t, 'recorded swaps agree with the balances of their vaults, without notes', async (t) => {
+  let checked = 0
+  for (const { entry, result } of fixtureTransactions()) {
+    if (!entry.venues.includes('lifinity-v2')) continue
+    const outcome = readRpcTransaction(result)
+    if (outcome.kind !== 'transaction') throw new Error(entry.file)
+    const { events, notes } = decodeTransaction(outcome.transaction)
+    t.same(
+      notes.filter(({ venue }) => venue === 'lifinity'),
+      [],
+      entry.signature
+    )
+    const trades = tradesOf(events)
+    t.equal(trades.length, outcome.transaction.failed ? 0 : entry.instructions['lifinity-v2']!.length)
+    const verdict = checkVaults(new RecordedFacts(result), trades, V2, ({ accounts }) => [
+      accounts[5]!,
+      accounts[6]!
+    ])
+    t.same(verdict.differences, [], entry.signature)
+    checked += verdict.checked
+  }
+  t.ok(checked >= 6, `${checked} swaps were checked`)
+})
+
+function tradesOf(events: readonly ChainEvent[]): Trade[] {
+  return events.filter((event) => event.kind === 'trade' && event.venue === 'lifinity') as Trade[]
+}
+
+t.test(
+  'a swap is what the vaults took and gave, in both versions, with a mint to the fee account between',
+  async (t) => {
+    for (const program of [V1, V2]) {
+      const { events, notes } = decoded([
+        swapCall(program, [
+          tokenTransfer('user a', 'vault a', 'wallet', 700n),
+          mintTo('lp', 'fees', 'authority', 3n),
+          tokenTransfer('vault b', 'user b', 'authority', 41n)
+        ])
+      ])
+      t.same(notes, [])
+      t.match(events, [
+        {
+          kind: 'trade',
+          venue: 'lifinity',
+          program: keyOf(program),
+          pool: keyOf('amm'),
+          user: keyOf('wallet'),
+          inMint: keyOf('mint a'),
+          outMint: keyOf('mint b'),
+          inAmount: 700n,
+          outAmount: 41n,
+          exact: 'in'
+        }
+      ])
+    }
+  }
+)
+
+t.test(
+  'a swap without stack heights is read when it is the only one, and noted when it is not',
+  async (t) => {
+    const call = swapCall(V2, [
+      tokenTransfer('user a', 'vault a', 'wallet', 700n),
+      tokenTransfer('vault b', 'user b', 'authority', 41n)
+    ])
+    t.equal(
+      decoded([{ program: 'router', accounts: [], data: new Uint8Array(), inner: [call] }], false).events
+        .length,
+      1
+    )
+  }
+)
+
+t.test('a swap whose payment is missing is noted, not guessed', async (t) => {
+  const { events, notes } = decoded([swapCall(V2, [tokenTransfer('vault b', 'user b', 'authority', 41n)])])
+  t.same(events, [])
+  t.match(notes, [{ kind: 'missing', reason: 'no-movements' }])
+})
+
+t.test('a deposit and a withdrawal are liquidity, with the pool tokens minted and burned', async (t) => {
+  const accounts = ['amm', 'authority', 'wallet']
+  const deposit = {
+    program: V2,
+    accounts: [...accounts, 'user a', 'user b', 'vault a', 'vault b', 'lp', 'user lp', 'token'],
+    data: data('205f453c4b4fcdee', 5n, 9n, 9n),
+    inner: [
+      tokenTransfer('user a', 'vault a', 'wallet', 7n),
+      tokenTransfer('user b', 'vault b', 'wallet', 8n),
+      mintTo('lp', 'user lp', 'authority', 5n)
+    ]
+  }
+  const withdrawal = {
+    program: V2,
+    accounts: [...accounts, 'user lp', 'vault a', 'vault b', 'lp', 'user a', 'user b', 'token'],
+    data: data('bdfe9caed209a4d8', 5n, 0n, 0n),
+    inner: [
+      burn('user lp', 'lp', 'wallet', 5n),
+      tokenTransfer('vault a', 'user a', 'authority', 6n),
+      tokenTransfer('vault b', 'user b', 'authority', 7n)
+    ]
+  }
+  const { events, notes } = decoded([deposit, withdrawal])
+  t.same(notes, [])
+  t.match(events, [
+    {
+      kind: 'liquidity',
+      event: 'add',
+      baseAmount: 7n,
+      quoteAmount: 8n,
+      lpAmount: 5n,
+      baseMint: keyOf('mint a')
+    },
+    { kind: 'liquidity', event: 'remove', baseAmount: 6n, quoteAmount: 7n, lpAmount: 5n, pool: keyOf('amm') }
+  ])
+})
+
+t.test('hostile bytes and short account lists never throw', async (t) => {
+  const discriminators = ['f8c69e91e17587c8', '205f453c4b4fcdee', 'bdfe9caed209a4d8']
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...discriminators),
+      fc.uint8Array({ maxLength: 40 }),
+      fc.nat(12),
+      (discriminator, tail, count) => {
+        const call = {
+          program: V1,
+          accounts: swapCall(V1, []).accounts.slice(0, count),
+          data: Uint8Array.from([...Uint8Array.fromHex(discriminator), ...tail]),
+          inner: [tokenTransfer('user a', 'vault a', 'wallet', 7n)]
+        }
+        return decoded([call]).events.every(({ kind }) => kind !== 'trade')
+      }
+    ),
+    { seed: 1, numRuns: 300 }
+  )
+  t.pass('no run threw or gave a trade from half of one')
+})
