@@ -1,4 +1,5 @@
 import type { Block, Transaction } from '../transaction.ts'
+import { isVote, openEntry } from './entry.ts'
 import {
   countOrNull,
   isCount,
@@ -10,7 +11,7 @@ import {
   type UnreadableOutcome
 } from './fields.ts'
 import { unwrapResponse, type AbsentOutcome, type RpcFailure } from './response.ts'
-import { isVote, openEntry, readEntry } from './transaction.ts'
+import { readEntry } from './transaction.ts'
 
 /** A block as a node gives it: getBlock names neither its own slot nor always a time. */
 export interface RpcBlock extends Omit<Block, 'slot' | 'blockTime'> {

@@ -1,5 +1,5 @@
-import { decodeBase58, isBase58 } from '../base58.ts'
-import { pubkeyFromBase58, PubkeyTable } from '../pubkey.ts'
+import { decodeBase58 } from '../base58.ts'
+import { PubkeyTable } from '../pubkey.ts'
 import type {
   AccountKeys,
   Instruction,
@@ -7,12 +7,12 @@ import type {
   Transaction,
   TransactionVersion
 } from '../transaction.ts'
-import { callsOnly, readWire, type WireTransaction } from '../wire.ts'
+import type { WireTransaction } from '../wire.ts'
 import { TextKeys, WireKeys } from './account-keys.ts'
+import { openEntry, VOTE_PROGRAM, type OpenedEntry } from './entry.ts'
 import {
   countOf,
   countOrNull,
-  isCount,
   isObject,
   keyTextOf,
   listOf,
@@ -65,47 +65,11 @@ export function readRpcTransaction(value: unknown, position: number | null = nul
   })
 }
 
-/** The transaction of an entry before anything of it is decoded: its bytes, or its JSON message. */
-export type OpenedEntry =
-  | { readonly kind: 'wire'; readonly wire: WireTransaction }
-  | { readonly kind: 'message'; readonly message: JsonObject; readonly signatures: readonly unknown[] }
-
-/** Opens an entry of a block, or a getTransaction result; throws Unreadable. */
-export function openEntry(entry: JsonObject): OpenedEntry {
-  const body = entry.transaction
-  if (isObject(body)) {
-    const message = objectOf(body.message, 'transaction.message')
-    return { kind: 'message', message, signatures: listOf(body.signatures, 'transaction.signatures') }
-  }
-  // Before encodings had names, a bare string was base58.
-  const [text, encoding] = Array.isArray(body) ? (body as unknown[]) : [body, 'base58']
-  const outcome = readWire(bytesOf(text, encoding))
-  if (outcome.kind === 'unreadable') throw new Unreadable(`transaction: ${outcome.reason}`)
-  return outcome
-}
-
-const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
-const VOTE_PROGRAM_BYTES = pubkeyFromBase58(VOTE_PROGRAM)
-
-/** Whether every outer instruction is of the vote program; nothing is decoded for it. */
-export function isVote(opened: OpenedEntry): boolean {
-  if (opened.kind === 'wire') return callsOnly(opened.wire, VOTE_PROGRAM_BYTES)
-  const { instructions, accountKeys } = opened.message
-  if (!Array.isArray(instructions) || instructions.length === 0) return false
-  const keys: unknown[] = Array.isArray(accountKeys) ? accountKeys : []
-  for (const instruction of instructions as unknown[]) {
-    if (!isObject(instruction)) return false
-    const { programId, programIdIndex } = instruction
-    const program = programId ?? (isCount(programIdIndex) ? keys[programIdIndex] : undefined)
-    if (program !== VOTE_PROGRAM) return false
-  }
-  return true
-}
-
 const VOTES = new PubkeyTable([[VOTE_PROGRAM, true]])
 
-/** The same of a transaction that is already read. */
+/** Whether a transaction that is read does nothing but vote. */
 export function isVoteTransaction({ instructions, keys }: Transaction): boolean {
+  if (instructions.length === 0) return false
   return instructions.every(({ innerIndex, program }) => innerIndex !== null || keys.lookup(program, VOTES))
 }
 
@@ -233,24 +197,6 @@ function textScope(texts: readonly string[]): KeyScope {
       indexes ??= new Map(texts.map((key, index) => [key, index]))
       return indexes.get(text)
     }
-  }
-}
-
-function bytesOf(text: unknown, encoding: unknown): Uint8Array {
-  if (typeof text !== 'string' || text.length > TRANSACTION_DIGITS_MAX) throw new Unreadable('transaction')
-  if (encoding === 'base64') return base64Bytes(text)
-  if (encoding !== 'base58' || !isBase58(text)) throw new Unreadable('transaction')
-  return decodeBase58(text)
-}
-
-// A transaction has 4,096 bytes at most, 5,600 digits in base58.
-const TRANSACTION_DIGITS_MAX = 8_192
-
-function base64Bytes(text: string): Uint8Array {
-  try {
-    return Uint8Array.fromBase64(text)
-  } catch {
-    throw new Unreadable('transaction')
   }
 }
 

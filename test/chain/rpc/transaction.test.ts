@@ -129,6 +129,11 @@ t.test('a vote is recognised after reading too', (t) => {
   const accountKeys = [message.accountKeys[0]!, 'Vote111111111111111111111111111111111111111']
   const vote = { ...result, transaction: { ...result.transaction, message: { ...message, accountKeys } } }
   t.equal(isVoteTransaction(mustRead(vote)), true)
+  const nothing = { ...result.transaction, message: { ...message, instructions: [] } }
+  t.equal(
+    isVoteTransaction(mustRead({ ...result, transaction: nothing, meta: { err: null, fee: 1 } })),
+    false
+  )
   t.end()
 })
 

@@ -1,0 +1,48 @@
+/** A line of a file: its text, or null when it is longer than allowed. */
+export interface Line {
+  /** 1-based. */
+  readonly number: number
+  /** Where it begins in the decompressed bytes, and how many it has. */
+  readonly start: number
+  readonly length: number
+  readonly text: string | null
+}
+
+const NEWLINE = 10
+
+/**
+ * The lines of a byte stream that are not blank, one held at a time. A line longer than `bytesMax` is passed over
+ * without being kept. A fault of the stream is thrown after the lines before it.
+ */
+export async function* readLines(bytes: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Line> {
+  let number = 1
+  let start = 0
+  let length = 0
+  let kept: Buffer[] = []
+  const finish = (): Line => {
+    const text = length > bytesMax ? null : Buffer.concat(kept).toString('utf8')
+    const line = { number, start, length, text }
+    number++
+    start += length + 1
+    length = 0
+    kept = []
+    return line
+  }
+  const keep = (part: Buffer): void => {
+    length += part.length
+    if (length <= bytesMax) kept.push(part)
+    else kept = []
+  }
+  for await (const chunk of bytes) {
+    let from = 0
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      keep(chunk.subarray(from, end))
+      from = end + 1
+      const line = finish()
+      if (line.text?.trim() !== '') yield line
+    }
+    keep(chunk.subarray(from))
+  }
+  const last = finish()
+  if (last.length > 0 && last.text?.trim() !== '') yield last
+}

@@ -1,0 +1,247 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { encodeBase58 } from '../chain/base58.ts'
+import type { RpcBlock } from '../chain/rpc/block.ts'
+import { isVoteTransaction, type TransactionOutcome } from '../chain/rpc/transaction.ts'
+import { formatOf, listFiles, openBytes, readText } from './files.ts'
+import { blockFingerprint } from './fingerprint.ts'
+import { readLines } from './lines.ts'
+import { readRecordText, RecordLoader, type RecordPlace, type TextOutcome } from './loader.ts'
+import { ProblemTally, type ProblemReason, type RecordedProblem } from './problems.ts'
+
+/** A transaction recorded on its own. */
+export interface SingleRecord {
+  readonly place: RecordPlace
+  /** Position in the block, where a record of it says so. */
+  readonly index: number | null
+  readonly parsed: boolean
+}
+
+/** What is known of one slot: a whole block, or the single transactions in order of their files. */
+export interface RecordedSlot {
+  readonly block: RecordPlace | null
+  readonly singles: ReadonlyMap<string, SingleRecord>
+}
+
+/** What a folder holds, without the contents: some 300 bytes of memory a record. */
+export interface RecordedIndex {
+  /** `empty`: no record that could be served; `not-a-directory`: nothing could be looked at. */
+  readonly kind: 'indexed' | 'empty' | 'not-a-directory'
+  readonly directory: string
+  /** Slots in ascending order. */
+  readonly slots: readonly number[]
+  readonly bySlot: ReadonlyMap<number, RecordedSlot>
+  readonly files: number
+  /** Records of a block or transaction that another record already gives. */
+  readonly repeated: number
+  /** Votes among single transactions; those of blocks are counted by the blocks. */
+  readonly votes: number
+  readonly problems: ProblemTally
+  readonly recordBytesMax: number
+}
+
+export interface ScanOptions {
+  /** Hears of the first few problems of each reason. */
+  readonly onProblem?: (problem: RecordedProblem) => void
+  /** Bytes of one record, decompressed. A mainnet block of 2026 has 5 to 15 million. */
+  readonly recordBytesMax?: number
+  /** Records kept in the index. */
+  readonly recordsMax?: number
+}
+
+const RECORD_BYTES_MAX = 256 * 1024 * 1024
+const RECORDS_MAX = 1_000_000
+
+/**
+ * The first pass over a recorded folder: reads every record once to learn its slot and whether it can be read, and
+ * keeps only where it is. Holds one record in memory at a time. Never rejects for what the folder holds.
+ */
+export async function scanRecorded(directory: string, options: ScanOptions = {}): Promise<RecordedIndex> {
+  const isDirectory = await stat(directory).then(
+    (found) => found.isDirectory(),
+    () => false
+  )
+  const scan = new Scan(directory, options)
+  const files = isDirectory ? await listFiles(directory) : []
+  for (const file of files) await scan.readFile(file)
+  await scan.close()
+  const slots = [...scan.bySlot].flatMap(([slot, { block, singles }]) =>
+    block === null && singles.size === 0 ? [] : [slot]
+  )
+  slots.sort((a, b) => a - b)
+  return {
+    kind: !isDirectory ? 'not-a-directory' : slots.length === 0 ? 'empty' : 'indexed',
+    directory,
+    slots,
+    bySlot: scan.bySlot,
+    files: files.length,
+    repeated: scan.repeated,
+    votes: scan.votes,
+    problems: scan.problems,
+    recordBytesMax: scan.recordBytesMax
+  }
+}
+
+interface OpenSlot extends RecordedSlot {
+  block: RecordPlace | null
+  readonly singles: Map<string, SingleRecord>
+}
+
+class Scan {
+  readonly bySlot = new Map<number, OpenSlot>()
+  readonly problems: ProblemTally
+  readonly recordBytesMax: number
+  repeated = 0
+  votes = 0
+  readonly #directory: string
+  readonly #recordsMax: number
+  /** The slot under which a single transaction is kept, by its signature. */
+  readonly #slotOf = new Map<string, number>()
+  readonly #loader: RecordLoader
+  #records = 0
+
+  constructor(directory: string, options: ScanOptions) {
+    this.#directory = directory
+    this.problems = new ProblemTally(options.onProblem)
+    this.recordBytesMax = options.recordBytesMax ?? RECORD_BYTES_MAX
+    this.#recordsMax = options.recordsMax ?? RECORDS_MAX
+    this.#loader = new RecordLoader(directory, this.recordBytesMax)
+  }
+
+  async close(): Promise<void> {
+    await this.#loader.close()
+  }
+
+  async readFile(file: string): Promise<void> {
+    const format = formatOf(file)
+    if (format === null) {
+      this.#report('other-file', 'not .json or .ndjson, plain, .gz or .zst', { file, line: null })
+      return
+    }
+    const bytes = openBytes(join(this.#directory, file), format.compression)
+    try {
+      if (!format.lines) {
+        await this.#consider({ file, line: null }, await readText(bytes, this.recordBytesMax))
+        return
+      }
+      for await (const { text, ...line } of readLines(bytes, this.recordBytesMax)) {
+        await this.#consider({ file, line }, text)
+      }
+    } catch (error) {
+      this.#report('unreadable-file', messageOf(error), { file, line: null })
+    }
+  }
+
+  async #consider(place: RecordPlace, text: string | null): Promise<void> {
+    if (text === null) {
+      this.#report('too-large', `more than ${this.recordBytesMax} bytes`, place)
+      return
+    }
+    const outcome = readRecordText(text, place.file)
+    if (outcome.kind === 'block') await this.#addBlock(place, outcome.block)
+    else if (outcome.kind === 'transaction') this.#addSingle(place, outcome)
+    else this.#report(...faultOf(outcome), place)
+  }
+
+  async #addBlock(place: RecordPlace, block: RpcBlock): Promise<void> {
+    if (!this.#isPlaced(place, block)) return
+    const slot = this.#slot(block.slot)
+    if (slot.block !== null) {
+      if (await this.#isSame(slot.block, block)) this.repeated++
+      else this.#report('slot-twice', `slot ${block.slot} is different in ${slot.block.file}`, place)
+      return
+    }
+    if (!this.#hasRoom(place)) return
+    for (const { index, reason } of block.unreadable) {
+      this.#report('unreadable-transaction', `transaction ${index}: ${reason}`, place)
+    }
+    this.repeated += slot.singles.size
+    slot.singles.clear()
+    slot.block = place
+  }
+
+  #addSingle(place: RecordPlace, outcome: TransactionOutcome & { kind: 'transaction' }): void {
+    if (isVoteTransaction(outcome.transaction)) {
+      this.votes++
+      return
+    }
+    if (!this.#isPlaced(place, outcome)) return
+    const { index } = outcome.transaction
+    const signature = encodeBase58(outcome.transaction.signature)
+    const known = this.#slotOf.get(signature)
+    const slot = this.#slot(known ?? outcome.slot)
+    const earlier = slot.singles.get(signature)
+    if (earlier !== undefined) {
+      this.repeated++
+      // Of two records the lossless one is read; the position may come from either.
+      const better = earlier.parsed && !outcome.parsed ? { place, parsed: false } : earlier
+      slot.singles.set(signature, { ...better, index: earlier.index ?? index })
+    } else if (slot.block !== null) {
+      this.repeated++
+    } else if (this.#hasRoom(place)) {
+      this.#slotOf.set(signature, outcome.slot)
+      slot.singles.set(signature, { place, index, parsed: outcome.parsed })
+    }
+  }
+
+  /** Whether a record says when it was; reported where not. */
+  #isPlaced<T extends { slot: number | null; blockTime: number | null }>(
+    place: RecordPlace,
+    record: T
+  ): record is T & { slot: number; blockTime: number } {
+    if (record.slot === null)
+      this.#report('no-slot', 'neither the record nor the file name has a slot', place)
+    else if (record.blockTime === null) this.#report('no-block-time', `slot ${record.slot}`, place)
+    else return true
+    return false
+  }
+
+  #hasRoom(place: RecordPlace): boolean {
+    if (this.#records < this.#recordsMax) {
+      this.#records++
+      return true
+    }
+    this.#report('too-many-records', `more than ${this.#recordsMax}`, place)
+    return false
+  }
+
+  /** Whether a block says the same as the one at a place that was read before. */
+  async #isSame(place: RecordPlace, block: RpcBlock): Promise<boolean> {
+    const earlier = await this.#loader.load(place, {})
+    return earlier?.kind === 'block' && blockFingerprint(earlier.block) === blockFingerprint(block)
+  }
+
+  #report(reason: ProblemReason, detail: string, { file, line }: RecordPlace): void {
+    this.problems.add({ reason, file, line: line?.number ?? null, detail })
+  }
+
+  #slot(number: number): OpenSlot {
+    let slot = this.bySlot.get(number)
+    if (slot === undefined) {
+      slot = { block: null, singles: new Map() }
+      this.bySlot.set(number, slot)
+    }
+    return slot
+  }
+}
+
+function faultOf(
+  outcome: Exclude<TextOutcome, { kind: 'block' | 'transaction' }>
+): [reason: ProblemReason, detail: string] {
+  switch (outcome.kind) {
+    case 'not-json':
+      return ['not-json', outcome.detail]
+    case 'other':
+      return ['neither-block-nor-transaction', 'JSON of another shape']
+    case 'absent':
+      return ['no-result', 'the result is null']
+    case 'rpc-error':
+      return ['rpc-error', `${outcome.code ?? 'no code'}: ${outcome.message}`]
+    case 'unreadable':
+      return ['unreadable-record', outcome.reason]
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
