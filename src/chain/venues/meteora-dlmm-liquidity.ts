@@ -1,0 +1,106 @@
+import type { Emitter } from '../emitter.ts'
+import type { Invocation } from '../invocation.ts'
+import {
+  addLiquidityEvent,
+  lbPairCreateEvent,
+  rebalancingEvent,
+  removeLiquidityEvent
+} from './meteora-dlmm-events.ts'
+import {
+  ADDS,
+  CUSTOMIZABLE_PAIRS,
+  ONE_SIDED_ADDS,
+  OTHER_PAIRS,
+  REMOVES,
+  rebalanceLiquidity
+} from './meteora-dlmm-instructions.ts'
+import { emitLiquidity, vaultAmounts, type Amounts } from './meteora-liquidity.ts'
+
+/** An add or removal of both tokens; either may be zero. */
+export function decodeTwoSided(call: Invocation, emit: Emitter): void {
+  const add = ADDS.find((candidate) => call.is(candidate))
+  const accounts = (add ?? REMOVES.find((candidate) => call.is(candidate)))?.accounts(call.accountCount)
+  if (accounts == null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const event = add === undefined ? 'remove' : 'add'
+  const stated = call.statedEvents(event === 'add' ? addLiquidityEvent : removeLiquidityEvent)[0]
+  emitLiquidity(emit, {
+    event,
+    pool: call.key(accounts.lbPair)!,
+    user: call.tokens.trader(call.account(accounts.sender), []),
+    mints: [call.key(accounts.tokenXMint)!, call.key(accounts.tokenYMint)!],
+    stated: stated === undefined ? null : pairOf(stated.value.amounts),
+    moved: vaultAmounts(call, event, [call.account(accounts.reserveX), call.account(accounts.reserveY)]),
+    position: call.key(accounts.position)
+  })
+}
+
+/** An add of one token. The instruction names that one only; the pair's other mint is nowhere in it. */
+export function decodeOneSidedAdd(call: Invocation, emit: Emitter): void {
+  const add = ONE_SIDED_ADDS.find((candidate) => call.is(candidate))
+  const accounts = add?.accounts(call.accountCount)
+  if (accounts == null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  emit.missing('mint-unknown', 'the other token of a one-sided add')
+}
+
+/** Withdraws and adds in one instruction: up to two events. */
+export function decodeRebalance(call: Invocation, emit: Emitter): void {
+  const accounts = rebalanceLiquidity.accounts(call.accountCount)
+  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const stated = call.statedEvents(rebalancingEvent)[0]
+  if (stated === undefined) return emit.missing('event-missing', 'Rebalancing')
+  const { value, innerIndex } = stated
+  const moved = vaultAmounts(call, 'add', [call.account(accounts.reserveX), call.account(accounts.reserveY)])
+  const net: Amounts = [
+    value.xAddedAmount - value.xWithdrawnAmount - value.xFeeAmount,
+    value.yAddedAmount - value.yWithdrawnAmount - value.yFeeAmount
+  ]
+  if (moved !== null && (moved[0] !== net[0] || moved[1] !== net[1])) {
+    emit.disagreement(`event ${net.join(', ')}, transfers ${moved.join(', ')}`)
+  }
+  const common = {
+    pool: call.key(accounts.lbPair)!,
+    user: call.tokens.trader(call.account(accounts.sender), []),
+    mints: [call.key(accounts.tokenXMint)!, call.key(accounts.tokenYMint)!],
+    moved: null,
+    position: call.key(accounts.position)
+  } as const
+  const withdrawn: Amounts = [value.xWithdrawnAmount, value.yWithdrawnAmount]
+  emitLiquidity(emit, { ...common, event: 'remove', stated: withdrawn })
+  const second = withdrawn[0] > 0n || withdrawn[1] > 0n
+  emitLiquidity(emit, {
+    ...common,
+    event: 'add',
+    stated: [value.xAddedAmount, value.yAddedAmount],
+    ...(second && { innerIxIndex: innerIndex })
+  })
+}
+
+export function decodeCreate(call: Invocation, emit: Emitter): void {
+  const customizable = CUSTOMIZABLE_PAIRS.find((candidate) => call.is(candidate))
+  const accounts = (customizable ?? OTHER_PAIRS.find((candidate) => call.is(candidate)))?.accounts(
+    call.accountCount
+  )
+  if (accounts == null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  if (call.statedEvents(lbPairCreateEvent).length === 0) return emit.missing('event-missing', 'LbPairCreate')
+  const params = customizable === undefined ? undefined : call.args(customizable)?.value.params
+  emit.pool({
+    event: 'create',
+    pool: call.key(accounts.lbPair)!,
+    user: call.tokens.trader(call.account(accounts.funder), []),
+    baseMint: call.key(accounts.tokenXMint)!,
+    quoteMint: call.key(accounts.tokenYMint)!,
+    baseVault: call.key(accounts.reserveX),
+    quoteVault: call.key(accounts.reserveY),
+    // The base fee is factor × step × 10^power in units of 1e-8; a variable fee comes on top.
+    feeBps:
+      params === undefined
+        ? null
+        : (params.baseFactor * params.binStep * 10 ** params.baseFeePowerFactor) / 10_000,
+    initialBase: null,
+    initialQuote: null
+  })
+}
+
+function pairOf(amounts: readonly bigint[]): Amounts {
+  return [amounts[0] ?? 0n, amounts[1] ?? 0n]
+}

@@ -1,0 +1,135 @@
+import type { Emitter, MissingReason } from '../emitter.ts'
+import type { Fee } from '../events.ts'
+import { readFill } from '../fill.ts'
+import type { Invocation } from '../invocation.ts'
+import type { Pubkey } from '../pubkey.ts'
+import type { Movement } from '../token-movement.ts'
+
+/** What a program's own event says of a swap, in base units; null where it says nothing. */
+export interface StatedSwap {
+  /** What left the trader, and what the input vault was credited of it. */
+  readonly inGross: bigint
+  readonly inNet: bigint | null
+  /** What left the output vault for the trader, and what the trader was credited of it. */
+  readonly outGross: bigint
+  readonly outNet: bigint | null
+  /** What the swap paid to a third account, which may be the trader's own. */
+  readonly sideFee: bigint
+}
+
+/** Key indexes of the accounts of a swap whose direction the event states. */
+export interface SwapAccounts {
+  readonly inVault: number
+  readonly outVault: number
+  readonly source: number
+  readonly destination: number
+}
+
+/** Both sides of both transfers: what the trader paid and the vault got, what the vault paid and the trader got. */
+export interface SettledSwap {
+  readonly inGross: bigint
+  readonly inNet: bigint
+  readonly outGross: bigint
+  readonly outNet: bigint
+}
+
+/**
+ * Brings a swap's two readings together: the event, and the transfers between trader and vaults. Null, and noted why,
+ * when they contradict or leave a transfer fee open.
+ */
+export function settleSwap(
+  call: Invocation,
+  emit: Emitter,
+  accounts: SwapAccounts,
+  stated: StatedSwap
+): SettledSwap | null {
+  const { inVault, outVault, source, destination } = accounts
+  const fill = readFill(call, { vaults: [inVault, outVault], source, destination })
+  if (fill.kind === 'none') return complete(emit, stated, fill.reason)
+  const sideFee = fill.outGross - stated.outGross
+  if (
+    fill.inVault !== inVault ||
+    fill.inGross !== stated.inGross ||
+    (sideFee !== 0n && sideFee !== stated.sideFee)
+  ) {
+    emit.missing(
+      'readings-contradict',
+      `event ${stated.inGross} → ${stated.outGross}, transfers ${fill.inGross} → ${fill.outGross}`
+    )
+    return null
+  }
+  const { inGross, inNet } = fill
+  if (stated.inNet !== null && stated.inNet !== inNet) {
+    emit.disagreement(`event credits ${stated.inNet} to the vault, transfers ${inNet}`)
+  }
+  if (sideFee === 0n) return { inGross, inNet, outGross: fill.outGross, outNet: fill.outNet }
+  const untaxed = fill.outNet === fill.outGross
+  const outNet = stated.outNet ?? (untaxed ? stated.outGross : null)
+  return complete(emit, { ...stated, inNet, outNet }, 'transfer-fee-unknown')
+}
+
+/** A reading that says everything; else null, and noted why. */
+function complete(emit: Emitter, stated: StatedSwap, reason: MissingReason): SettledSwap | null {
+  const { inGross, inNet, outGross, outNet } = stated
+  if (inNet !== null && outNet !== null) return { inGross, inNet, outGross, outNet }
+  emit.missing(reason)
+  return null
+}
+
+/** The two transfers of a swap, found by their amounts alone. */
+export interface SwapLegs {
+  readonly settled: SettledSwap
+  readonly in: Movement
+  readonly out: Movement
+  readonly inMint: Pubkey
+  readonly outMint: Pubkey
+}
+
+/**
+ * The legs of a swap whose instruction is not known: an event with no known instruction is still a trade. Each stated
+ * amount must have moved exactly once. Null, and noted why, when it did not.
+ */
+export function findLegs(call: Invocation, emit: Emitter, stated: StatedSwap): SwapLegs | null {
+  const paid = theOnly(call, stated.inGross)
+  const got = theOnly(call, stated.outGross)
+  if (paid === null || got === null) {
+    emit.missing('ambiguous-movements', 'an event without a known instruction')
+    return null
+  }
+  const inMint = call.tokens.mintMoved(paid)
+  const outMint = call.tokens.mintMoved(got)
+  if (inMint === null || outMint === null) {
+    emit.missing('mint-unknown')
+    return null
+  }
+  const inNet = stated.inNet ?? call.tokens.credited(paid)
+  const outNet = stated.outNet ?? call.tokens.credited(got)
+  const settled = complete(emit, { ...stated, inNet, outNet }, 'transfer-fee-unknown')
+  return settled === null ? null : { settled, in: paid, out: got, inMint, outMint }
+}
+
+function theOnly(call: Invocation, amount: bigint): Movement | null {
+  const moved = call.movements.filter(
+    (movement) => movement.kind === 'transfer' && movement.amount === amount
+  )
+  return moved.length === 1 ? moved[0]! : null
+}
+
+/** The fill is the vaults' side of both transfers, the totals are the trader's side. */
+export function amountsOf({ inGross, inNet, outGross, outNet }: SettledSwap) {
+  return { inAmount: inNet, outAmount: outGross, traderIn: inGross, traderOut: outNet }
+}
+
+/** The rows of the fees that were taken at all, with those that Token-2022 took of the transfers. */
+export function feeRows(
+  fees: readonly Fee[],
+  settled: SettledSwap,
+  inMint: Pubkey,
+  outMint: Pubkey
+): readonly Fee[] {
+  return [
+    ...fees,
+    { kind: 'transfer' as const, mint: inMint, amount: settled.inGross - settled.inNet },
+    { kind: 'transfer' as const, mint: outMint, amount: settled.outGross - settled.outNet }
+  ].filter(({ amount }) => amount > 0n)
+}
