@@ -1,0 +1,67 @@
+import type { DecodedTransactions } from '../chain/decode-block.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import { CashList } from '../market/cash.ts'
+import { eventCursor } from '../market/cursor.ts'
+import { foldBlock } from '../market/fold.ts'
+import { MarketState } from '../market/market-state.ts'
+import type { RowOrigin } from '../market/rows.ts'
+import { COLD_SOL_USD } from '../market/sol-usd.ts'
+import { touchedBy } from '../market/touched.ts'
+import { poolEventBody } from './event.ts'
+import { launchBody } from './launch.ts'
+import { tradeBody } from './trade.ts'
+
+/** A record of one block, or of one transaction as a block of its own. */
+export interface Recorded {
+  readonly slot: number | null
+  readonly blockTime: number | null
+  readonly parentSlot: number | null
+  readonly transactions: readonly Transaction[]
+  readonly votes: number
+}
+
+/**
+ * The events of a record as the service would serve them from an empty store, in chain order; what the record does
+ * not say (slot, time, position) is null. A trade without a cash side is one event here, under the mint paid in.
+ */
+export function eventBodies(
+  recorded: Recorded,
+  entries: DecodedTransactions['entries']
+): Record<string, unknown>[] {
+  const cash = new CashList()
+  const { slot, blockTime } = recorded
+  const block = {
+    slot: slot ?? 0,
+    blockTime: blockTime ?? 0,
+    parentSlot: recorded.parentSlot,
+    receivedAtMs: (blockTime ?? 0) * 1000,
+    commitment: 'finalized' as const,
+    transactions: recorded.transactions.length + recorded.votes,
+    entries
+  }
+  const market = new MarketState({ solUsd: COLD_SOL_USD, newestTime: -Infinity })
+  const missing = market.missing(touchedBy(block, cash))
+  market.load({
+    pairs: missing.pairs.map((at) => ({ ...at, row: null })),
+    candles: missing.candles.map((at) => ({ ...at, candle: null })),
+    launches: missing.launches.map((mint) => ({ mint, launch: null }))
+  })
+  const fold = foldBlock(market, block, { cash, startingSolUsd: null })
+  const trades = fold.trades.filter((row) => eventCursor(row) === row.cursor)
+  const bodies: { readonly row: RowOrigin; readonly body: Record<string, unknown> }[] = [
+    ...trades.map((row) => ({ row, body: tradeBody(row, cash) })),
+    ...fold.poolEvents.map((row) => ({ row, body: poolEventBody(row) })),
+    ...fold.launches.map((row) => ({ row, body: launchBody(row) }))
+  ]
+  const unknown = {
+    ...(slot === null ? { slot: null, cursor: null } : {}),
+    ...(blockTime === null ? { block_time: null, ts: null, ts_ms: null, ingested_at: null } : {}),
+    ...(recorded.transactions.every(({ index }) => index === null) ? { tx_index: null } : {})
+  }
+  return bodies
+    .sort((a, b) => a.row.cursor - b.row.cursor)
+    .map(({ body }) => ({
+      ...body,
+      ...Object.fromEntries(Object.entries(unknown).filter(([name]) => name in body))
+    }))
+}

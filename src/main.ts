@@ -1,0 +1,37 @@
+import type { Command } from './cli/command.ts'
+import { config } from './cli/config.ts'
+import { decode } from './cli/decode.ts'
+import { serve } from './cli/serve.ts'
+
+const COMMANDS: Readonly<Record<string, Command>> = { serve, decode, config }
+
+const USAGE = `usage: millrace serve [--flag value …]          run the service
+       millrace decode [--explain] [FILE…|-]   events of getTransaction or getBlock results
+       millrace config [--flag value …]        the effective configuration`
+
+const [name, ...args] = process.argv.slice(2)
+const command = name === undefined ? undefined : COMMANDS[name]
+if (command === undefined) {
+  const asked = name === 'help' || name === '--help'
+  ;(asked ? process.stdout : process.stderr).write(`${USAGE}\n`)
+  process.exit(asked ? 0 : 2)
+}
+
+const interrupt = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // The second signal does not wait for what the first began.
+    if (interrupt.signal.aborted) process.exit(1)
+    interrupt.abort()
+  })
+}
+// A reader that closes early, like `head`, ends the command; it is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+process.exitCode = await command({
+  args,
+  stdout: (line) => void process.stdout.write(`${line}\n`),
+  stderr: (line) => void process.stderr.write(`${line}\n`),
+  stdin: process.stdin,
+  interrupted: interrupt.signal
+})

@@ -1,0 +1,55 @@
+import { edge } from '../actors/edge.ts'
+import { ingest } from '../actors/ingest.ts'
+import { recordedSource } from '../actors/source.ts'
+import { store } from '../actors/store.ts'
+import { supervise, type Supervision } from '../actors/supervisor.ts'
+import { child, supervisor } from '../actors/unit.ts'
+import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
+import { pubkeyFromBase58 } from './chain/pubkey.ts'
+import type { Config } from './config.ts'
+import { DecodingReport } from './decoding-report.ts'
+import { CashList } from './market/cash.ts'
+import { systemPorts, type Ports } from './ports.ts'
+import { createMetrics, type Logger } from './telemetry.ts'
+
+export interface ServiceDeps {
+  readonly config: Config & { readonly recordedDir: string }
+  readonly logger: Logger
+  readonly version: string
+  /** Hears the keys that an empty store was given; they can be shown this once. */
+  readonly onFirstKeys: (keys: FirstKeys) => void
+  readonly onListening: (port: number) => void
+  readonly ports?: Ports
+}
+
+/**
+ * Composes and starts the service: storage ⊃ chain (source ⊃ ingest) ⊃ edge. Each level is started when those outside
+ * it are ready, and is restarted with them; the edge drains first, the store closes last.
+ */
+export function startService(deps: ServiceDeps): Supervision {
+  const { config, logger, version, onFirstKeys, onListening, ports = systemPorts } = deps
+  const { clock } = ports
+  const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
+  const decoding = new DecodingReport()
+  const metrics = createMetrics(decoding)
+  const recorded = { directory: config.recordedDir, speed: config.recordedSpeed }
+  const fold = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
+
+  const openStore = () => openEmbeddedStorage({ directory: config.dataDir })
+  const prepareStore = async (storage: Awaited<ReturnType<typeof openStore>>): Promise<void> => {
+    const made = await bootstrapKeys(storage.keys, config.adminKey, clock.now())
+    if (made !== null) onFirstKeys(made)
+  }
+  const http = { cash, decoding, metrics, logger, clock, version, tree: () => supervision.tree() }
+  const tree = supervisor('service', 'rest_for_one', [
+    child('storage', store(openStore, prepareStore)),
+    supervisor('chain', 'rest_for_one', [
+      child('source', recordedSource(recorded, { clock, logger })),
+      child('ingest', ingest({ fold, decoding, metrics, logger, clock }))
+    ]),
+    child('edge', edge({ host: config.host, port: config.port, onListening }, http))
+  ])
+  const supervision = supervise(tree, ports)
+  return supervision
+}

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { SETTING_NAMES, SETTINGS, variableOf } from '../../src/config.ts'
+import { ROOT, readSources } from './sources.ts'
+
+const sources = readSources()
+const own = sources.filter(({ path }) => !path.startsWith('test/') && !path.includes('/test/'))
+
+t.test('the top level holds the names that the plan of the house gives it', async (t) => {
+  const listed = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+  const top = new Set(listed.map((path) => path.split('/')[0]!).filter((name) => !name.startsWith('.')))
+  const plan =
+    'README.md actors docker-compose.yml loadtest machines package-lock.json package.json src storage test tsconfig.json'
+  t.same(
+    [...top].filter((name) => !plan.split(' ').includes(name)),
+    []
+  )
+})
+
+t.test('no file of the house is past 450 lines', async (t) => {
+  const long = own.filter(({ text }) => text.split('\n').length > 450).map(({ path }) => path)
+  t.same(long, [])
+})
+
+t.test('no file has a name that says nothing', async (t) => {
+  t.same(
+    sources.filter(({ path }) => /(utils?|helpers?|common|misc)\b/i.test(path)).map(({ path }) => path),
+    []
+  )
+})
+
+t.test('exports are named', async (t) => {
+  t.same(
+    own.filter(({ text }) => /^export default/m.test(text)).map(({ path }) => path),
+    []
+  )
+})
+
+t.test('the configuration table of the README has every variable with its default', async (t) => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  for (const name of SETTING_NAMES) {
+    const row = readme.split('\n').find((line) => line.startsWith(`| \`${variableOf(name)}\` |`))
+    t.ok(row, `${variableOf(name)} has a row`)
+    const { fallback } = SETTINGS[name]
+    if (fallback !== '') t.match(row ?? '', `\`${fallback}\``, `${variableOf(name)} shows its default`)
+  }
+})
