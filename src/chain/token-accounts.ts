@@ -1,6 +1,6 @@
 import { address } from './layout.ts'
-import { isZeroPubkey, pubkeyMapKey, samePubkey, type Pubkey } from './pubkey.ts'
-import type { Movement } from './token-movement.ts'
+import { isZeroPubkey, samePubkey, type Pubkey } from './pubkey.ts'
+import type { Movement, TokenAccountOpening } from './token-movement.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'
 
 /** Wrapped SOL; native SOL legs of bonding curves are reported under it. */
@@ -14,42 +14,46 @@ export const NATIVE_DECIMALS = 9
 export class TokenAccounts {
   readonly #transaction: Transaction
   readonly #movements: readonly Movement[]
-  readonly #pre = new Map<number, TokenBalance>()
-  readonly #post = new Map<number, TokenBalance>()
-  readonly #mints = new Map<number, Pubkey>()
-  readonly #decimals = new Map<string, number>()
+  readonly #openings: readonly TokenAccountOpening[]
+  readonly #pre: (TokenBalance | undefined)[] = []
+  readonly #post: (TokenBalance | undefined)[] = []
+  /** Decimals of mints that were handed out, by identity; a base58 source decodes a key only when it is asked for. */
+  readonly #known = new Map<Pubkey, number>([[NATIVE_MINT, NATIVE_DECIMALS]])
+  readonly #stated: { readonly mint: Pubkey; readonly decimals: number }[] = []
 
   constructor(
     transaction: Transaction,
     movements: readonly Movement[],
-    openings: readonly { readonly account: number; readonly mint: number }[]
+    openings: readonly TokenAccountOpening[]
   ) {
     this.#transaction = transaction
     this.#movements = movements
-    this.#decimals.set(pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS)
-    for (const balance of transaction.preTokenBalances) this.#learn(this.#pre, balance)
-    for (const balance of transaction.postTokenBalances) this.#learn(this.#post, balance)
-    for (const { account, mint } of openings) {
-      if (!this.#mints.has(account)) this.#mints.set(account, transaction.keys.bytes(mint))
-    }
-    for (const movement of movements) {
-      if (movement.mint < 0) continue
-      const mint = transaction.keys.bytes(movement.mint)
-      if (movement.source >= 0) this.#mints.set(movement.source, mint)
-      if (movement.destination >= 0) this.#mints.set(movement.destination, mint)
-      if (movement.decimals >= 0) this.#decimals.set(pubkeyMapKey(mint), movement.decimals)
-    }
-  }
-
-  #learn(balances: Map<number, TokenBalance>, balance: TokenBalance): void {
-    balances.set(balance.account, balance)
-    this.#mints.set(balance.account, balance.mint)
-    this.#decimals.set(pubkeyMapKey(balance.mint), balance.decimals)
+    this.#openings = openings
+    for (const balance of transaction.preTokenBalances) this.#pre[balance.account] = balance
+    for (const balance of transaction.postTokenBalances) this.#post[balance.account] = balance
   }
 
   /** The mint of a token account; null when the transaction does not show it. */
   mintOf(account: number): Pubkey | null {
-    return this.#mints.get(account) ?? null
+    if (account < 0) return null
+    const balance = this.#pre[account] ?? this.#post[account]
+    if (balance !== undefined) {
+      const { mint } = balance
+      this.#known.set(mint, balance.decimals)
+      return mint
+    }
+    const index = this.#mintIndexOf(account)
+    return index < 0 ? null : this.#transaction.keys.bytes(index)
+  }
+
+  /** Key index of the mint of an account without a reported balance: one that was opened and closed on the way. */
+  #mintIndexOf(account: number): number {
+    for (const movement of this.#movements) {
+      if (movement.mint >= 0 && (movement.source === account || movement.destination === account)) {
+        return movement.mint
+      }
+    }
+    return this.#openings.find((opening) => opening.account === account)?.mint ?? -1
   }
 
   /** The mint that a movement moved: as stated, else that of either account. */
@@ -60,31 +64,45 @@ export class TokenAccounts {
 
   /** The decimals of a mint; null when nothing in the transaction states them. */
   decimalsOf(mint: Pubkey): number | null {
-    return this.#decimals.get(pubkeyMapKey(mint)) ?? null
+    const known = this.#known.get(mint)
+    if (known !== undefined) return known
+    const found = this.#findDecimals(mint)
+    if (found !== null) this.#known.set(mint, found)
+    return found
   }
 
-  /** Decimals that a venue's own event or launch data states; never overrides what the token program said. */
+  #findDecimals(mint: Pubkey): number | null {
+    if (samePubkey(mint, NATIVE_MINT)) return NATIVE_DECIMALS
+    const { preTokenBalances, postTokenBalances, keys } = this.#transaction
+    for (const balance of postTokenBalances) if (samePubkey(balance.mint, mint)) return balance.decimals
+    for (const balance of preTokenBalances) if (samePubkey(balance.mint, mint)) return balance.decimals
+    for (const movement of this.#movements) {
+      if (movement.decimals >= 0 && samePubkey(keys.bytes(movement.mint), mint)) return movement.decimals
+    }
+    return this.#stated.find((stated) => samePubkey(stated.mint, mint))?.decimals ?? null
+  }
+
+  /** Decimals that a venue's own event or launch data states; never override what the token program said. */
   stateDecimals(mint: Pubkey, decimals: number): void {
-    const key = pubkeyMapKey(mint)
-    if (!this.#decimals.has(key)) this.#decimals.set(key, decimals)
+    this.#stated.push({ mint, decimals })
   }
 
   /** The owner of a token account as the node reports it; null in older records or when not reported. */
   ownerOf(account: number): Pubkey | null {
-    return (this.#pre.get(account) ?? this.#post.get(account))?.owner ?? null
+    return (this.#pre[account] ?? this.#post[account])?.owner ?? null
   }
 
   /** Balance before the transaction, zero for an account that did not exist; null when the record has none of it. */
   balanceBefore(account: number): bigint | null {
-    const balance = this.#pre.get(account)
+    const balance = this.#pre[account]
     if (balance !== undefined) return balance.amount
-    return this.#post.has(account) ? 0n : null
+    return this.#post[account] === undefined ? null : 0n
   }
 
   balanceAfter(account: number): bigint | null {
-    const balance = this.#post.get(account)
+    const balance = this.#post[account]
     if (balance !== undefined) return balance.amount
-    return this.#pre.has(account) ? 0n : null
+    return this.#pre[account] === undefined ? null : 0n
   }
 
   /**
