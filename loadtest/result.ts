@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+
+const RESULTS = join(import.meta.dirname, 'results')
+
+/** Keeps a result with machine and commit, and prints it. */
+export async function writeResult(name: string, figures: Readonly<Record<string, unknown>>): Promise<void> {
+  const [cpu] = cpus()
+  const result = {
+    benchmark: name,
+    at: new Date().toISOString().slice(0, 10),
+    commit:
+      git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' with changes'),
+    machine: {
+      cpu: cpu?.model ?? 'unknown',
+      cores: cpus().length,
+      memory_gib: Math.round(totalmem() / 2 ** 30)
+    },
+    node: process.version,
+    command: `node loadtest/${name}.ts`,
+    ...figures
+  }
+  mkdirSync(RESULTS, { recursive: true })
+  const text = JSON.stringify(
+    result,
+    (_key, value: unknown) => (typeof value === 'number' ? rounded(value) : value),
+    2
+  )
+  writeFileSync(join(RESULTS, `${name}.json`), `${text}\n`)
+  process.stdout.write(`${text}\n`)
+}
+
+function rounded(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(4))
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, { encoding: 'utf8' }).trim()
+}
