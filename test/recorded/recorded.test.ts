@@ -11,6 +11,7 @@ import {
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import type { Block } from '../../src/chain/transaction.ts'
@@ -293,6 +294,35 @@ t.test('linked files are read, and a link to a folder is not followed', async (t
   symlinkSync(join(directory, 'real/1.json'), join(directory, '2.json'))
   symlinkSync(directory, join(directory, 'real/again'))
   t.same(await slotsOf(await scanRecorded(directory)), [1, 2])
+})
+
+t.test('a folder of files cut and changed anywhere is scanned and read without a fault', async (t) => {
+  const good = [
+    Buffer.from(JSON.stringify(block(1))),
+    gzipSync(JSON.stringify(block(2))),
+    zstdCompressSync(JSON.stringify(block(3))),
+    Buffer.from([4, 5].map((slot) => JSON.stringify(transaction(slot, 'A'))).join('\n'))
+  ]
+  const endings = ['json', 'json.gz', 'json.zst', 'ndjson']
+  const change = fc.record({ which: fc.nat(3), cut: fc.nat(), at: fc.nat(), value: fc.nat(255) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
+      const files = changes.map(({ which, cut, at, value }, i) => {
+        const bytes = Buffer.from(good[which]!)
+        bytes[at % bytes.length] = value
+        // Half of the files keep their whole length.
+        const size = cut % 2 === 0 ? bytes.length : cut % bytes.length
+        return [`${i}.${endings[which]!}`, bytes.subarray(0, size)] as const
+      })
+      const index = await scanRecorded(folder(t, Object.fromEntries(files)))
+      const blocks = await blocksOf(index)
+      t.same(
+        blocks.map((each) => each.slot),
+        index.slots
+      )
+    }),
+    { seed: 7, numRuns: 40 }
+  )
 })
 
 testWithFixtures(
