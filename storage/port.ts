@@ -1,6 +1,8 @@
 import type { Pubkey } from '../src/chain/pubkey.ts'
 import type {
+  BlockCommit,
   Candle,
+  CandleUpsert,
   Interval,
   LaunchRow,
   LaunchStatus,
@@ -11,6 +13,8 @@ import type {
   TradeRow
 } from '../src/market/rows.ts'
 
+export type { BlockCommit, CandleUpsert }
+
 /**
  * What the service needs of a store, in the words of the domain. Two promises hold for every adapter:
  * a block is visible to readers after all of it is durable and never before, and writing the same block
@@ -20,6 +24,7 @@ import type {
 export interface Storage {
   readonly blocks: BlockStore
   readonly trades: TradeStore
+  readonly poolEvents: PoolEventStore
   readonly candles: CandleStore
   readonly launches: LaunchStore
   readonly pairs: PairStore
@@ -27,25 +32,6 @@ export interface Storage {
   readonly keys: KeyStore
   /** Ends after everything accepted is durable. */
   close(): Promise<void>
-}
-
-/** All that one block changes. Lists are in cursor order; candles and pairs are absolute values, not deltas. */
-export interface BlockCommit {
-  readonly slot: SlotRow
-  readonly trades: readonly TradeRow[]
-  readonly poolEvents: readonly PoolEventRow[]
-  readonly candles: readonly CandleUpsert[]
-  /** New launches and launches whose status changed. */
-  readonly launches: readonly LaunchRow[]
-  readonly pairs: readonly PairRow[]
-  readonly solPrice: SolPriceRow | null
-}
-
-export interface CandleUpsert {
-  readonly mint: Pubkey
-  readonly cash: Pubkey
-  readonly interval: Interval
-  readonly candle: Candle
 }
 
 export interface BlockStore {
@@ -72,6 +58,11 @@ export interface TradePage {
 export interface TradeStore {
   /** Rows listed under a mint, in cursor order; `limit` rows at most. An unknown mint has none. */
   ofMint(mint: Pubkey, page: TradePage): Promise<TradeRow[]>
+}
+
+export interface PoolEventStore {
+  /** Liquidity, curve and pool events of a pool, in cursor order; `limit` rows at most. */
+  ofPool(pool: Pubkey, page: TradePage): Promise<PoolEventRow[]>
 }
 
 export interface CandleStore {

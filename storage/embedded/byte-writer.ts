@@ -1,0 +1,97 @@
+const encoder = new TextEncoder()
+/** From here on an integer no longer fits the exact part of a double, 2^53. */
+const NUMBER_END = 2n ** 53n
+/** Bits of an amount written from a double at a time: seven groups of seven. */
+const CHUNK_BITS = 49n
+const CHUNK_MASK = 2n ** CHUNK_BITS - 1n
+
+/**
+ * Bytes in the making. Integers are little-endian base 128, seven bits a byte, the high bit set on all but the last;
+ * floats are 8 bytes, little-endian. A value out of range throws a RangeError: nothing is stored rounded or cut.
+ */
+export class ByteWriter {
+  #bytes = new Uint8Array(16_384)
+  #view = new DataView(this.#bytes.buffer)
+  #length = 0
+
+  /** A copy of what was written; the writer starts again. */
+  take(): Uint8Array {
+    const taken = this.#bytes.slice(0, this.#length)
+    this.#length = 0
+    return taken
+  }
+
+  /** Drops what was written. */
+  clear(): void {
+    this.#length = 0
+  }
+
+  byte(value: number): void {
+    this.#reserve(1)
+    this.#bytes[this.#length++] = value
+  }
+
+  /** An integer from 0 to 2^53 − 1. */
+  count(value: number): void {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a count`)
+    this.#reserve(8)
+    while (value > 127) {
+      this.#bytes[this.#length++] = (value % 128) | 128
+      value = Math.floor(value / 128)
+    }
+    this.#bytes[this.#length++] = value
+  }
+
+  /** An integer of either sign below 2^52. */
+  offset(value: number): void {
+    this.count(value < 0 ? -2 * value - 1 : 2 * value)
+  }
+
+  /** A count or nothing. */
+  optionalCount(value: number | null): void {
+    this.count(value === null ? 0 : value + 1)
+  }
+
+  /** A whole amount of any size. */
+  amount(value: bigint): void {
+    if (value < 0n) throw new RangeError(`${value} is not an amount`)
+    while (value >= NUMBER_END) {
+      this.#reserve(7)
+      let chunk = Number(value & CHUNK_MASK)
+      for (let i = 0; i < 7; i++) {
+        this.#bytes[this.#length++] = (chunk % 128) | 128
+        chunk = Math.floor(chunk / 128)
+      }
+      value >>= CHUNK_BITS
+    }
+    this.count(Number(value))
+  }
+
+  float(value: number): void {
+    this.#reserve(8)
+    this.#view.setFloat64(this.#length, value, true)
+    this.#length += 8
+  }
+
+  /** Bytes whose number the reader knows. */
+  fixed(bytes: Uint8Array, length: number): void {
+    if (bytes.length !== length) throw new RangeError(`${bytes.length} bytes where ${length} belong`)
+    this.#reserve(length)
+    this.#bytes.set(bytes, this.#length)
+    this.#length += length
+  }
+
+  text(text: string): void {
+    const bytes = encoder.encode(text)
+    this.count(bytes.length)
+    this.fixed(bytes, bytes.length)
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return
+    const grown = new Uint8Array(Math.max(this.#length + more, this.#bytes.length * 2))
+    grown.set(this.#bytes)
+    this.#bytes = grown
+    this.#view = new DataView(grown.buffer)
+  }
+}

@@ -1,0 +1,107 @@
+import { INTERVALS } from '../../src/market/rows.ts'
+import type { Candle, Interval, Ohlc } from '../../src/market/rows.ts'
+import type { ByteReader } from './byte-reader.ts'
+import type { ByteWriter } from './byte-writer.ts'
+import { intervalCodes } from './codes.ts'
+
+/** The newest bucket of a pair in each interval. */
+export type OpenCandles = Readonly<Partial<Record<Interval, Candle>>>
+
+const NATIVE = 1
+const USD = 2
+const NATIVE_RAW = 4
+const USD_RAW = 8
+/** The raw prices are those of the price-forming rows, as in most buckets. */
+const NATIVE_RAW_SAME = 16
+const USD_RAW_SAME = 32
+
+export function writeOpenCandles(out: ByteWriter, open: OpenCandles): void {
+  for (const interval of INTERVALS) {
+    const candle = open[interval]
+    if (candle === undefined) continue
+    out.byte(intervalCodes.codeOf(interval))
+    writeCandle(out, candle, null)
+  }
+}
+
+export function readOpenCandles(source: ByteReader): OpenCandles {
+  const open: Partial<Record<Interval, Candle>> = {}
+  while (!source.atEnd) open[intervalCodes.wordOf(source.byte())] = readCandle(source, null)
+  return open
+}
+
+/** Candles in order of time. */
+export function writeCandles(out: ByteWriter, candles: readonly Candle[]): void {
+  candles.forEach((candle, i) => writeCandle(out, candle, candles[i - 1] ?? null))
+}
+
+export function readCandles(source: ByteReader): Candle[] {
+  const candles: Candle[] = []
+  while (!source.atEnd) candles.push(readCandle(source, candles.at(-1) ?? null))
+  return candles
+}
+
+function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): void {
+  out.offset(candle.ts - (before?.ts ?? 0))
+  const flags = flagsOf(candle)
+  out.byte(flags)
+  if (flags & NATIVE) writeOhlc(out, candle.native!)
+  if (flags & USD) writeOhlc(out, candle.usd!)
+  if (flags & NATIVE_RAW) writeOhlc(out, candle.nativeRaw!)
+  if (flags & USD_RAW) writeOhlc(out, candle.usdRaw!)
+  out.amount(candle.volumeToken)
+  out.amount(candle.volumeCash)
+  out.amount(candle.volumeMicroUsd)
+  out.count(candle.trades)
+  out.count(candle.buys)
+}
+
+function readCandle(source: ByteReader, before: Candle | null): Candle {
+  const ts = source.offset() + (before?.ts ?? 0)
+  const flags = source.byte()
+  const native = flags & NATIVE ? readOhlc(source) : null
+  const usd = flags & USD ? readOhlc(source) : null
+  return {
+    ts,
+    native,
+    usd,
+    nativeRaw: flags & NATIVE_RAW ? readOhlc(source) : flags & NATIVE_RAW_SAME ? native : null,
+    usdRaw: flags & USD_RAW ? readOhlc(source) : flags & USD_RAW_SAME ? usd : null,
+    volumeToken: source.amount(),
+    volumeCash: source.amount(),
+    volumeMicroUsd: source.amount(),
+    trades: source.count(),
+    buys: source.count()
+  }
+}
+
+function flagsOf(candle: Candle): number {
+  let flags = 0
+  if (candle.native !== null) flags |= NATIVE
+  if (candle.usd !== null) flags |= USD
+  if (candle.nativeRaw !== null)
+    flags |= sameOhlc(candle.nativeRaw, candle.native) ? NATIVE_RAW_SAME : NATIVE_RAW
+  if (candle.usdRaw !== null) flags |= sameOhlc(candle.usdRaw, candle.usd) ? USD_RAW_SAME : USD_RAW
+  return flags
+}
+
+function writeOhlc(out: ByteWriter, prices: Ohlc): void {
+  out.float(prices.open)
+  out.float(prices.high)
+  out.float(prices.low)
+  out.float(prices.close)
+}
+
+function readOhlc(source: ByteReader): Ohlc {
+  return { open: source.float(), high: source.float(), low: source.float(), close: source.float() }
+}
+
+function sameOhlc(a: Ohlc, b: Ohlc | null): boolean {
+  return (
+    b !== null &&
+    Object.is(a.open, b.open) &&
+    Object.is(a.high, b.high) &&
+    Object.is(a.low, b.low) &&
+    Object.is(a.close, b.close)
+  )
+}

@@ -1,0 +1,73 @@
+import type { Fee } from '../../src/chain/events.ts'
+import type { VenueId } from '../../src/chain/venue-id.ts'
+import type { Commitment, Interval, LaunchStatus } from '../../src/market/rows.ts'
+
+/** A closed set of words as one stored byte each. Append-only: a stored number never changes its meaning. */
+export class Codes<Word extends string> {
+  readonly #codeOf: Readonly<Record<Word, number>>
+  readonly #wordOf = new Map<number, Word>()
+
+  constructor(codes: Readonly<Record<Word, number>>) {
+    this.#codeOf = codes
+    for (const word of Object.keys(codes) as Word[]) this.#wordOf.set(codes[word], word)
+  }
+
+  codeOf(word: Word): number {
+    const code: number | undefined = this.#codeOf[word]
+    if (code === undefined) throw new RangeError(`${word} has no code`)
+    return code
+  }
+
+  wordOf(code: number): Word {
+    const word = this.#wordOf.get(code)
+    if (word === undefined) throw new RangeError(`${code} stands for no word`)
+    return word
+  }
+}
+
+export const venueCodes = new Codes<VenueId>({
+  'raydium-amm-v4': 0,
+  'raydium-stable': 1,
+  'raydium-clmm': 2,
+  'raydium-cpmm': 3,
+  'raydium-launchlab': 4,
+  'meteora-dlmm': 5,
+  'meteora-damm-v1': 6,
+  'meteora-damm-v2': 7,
+  'meteora-dbc': 8,
+  pumpfun: 9,
+  pumpswap: 10,
+  'orca-whirlpool': 11,
+  moonshot: 12,
+  lifinity: 13,
+  phoenix: 14
+})
+
+export const feeKindCodes = new Codes<Fee['kind']>({
+  protocol: 0,
+  platform: 1,
+  creator: 2,
+  share: 3,
+  referral: 4,
+  host: 5,
+  cashback: 6,
+  'holder-rewards': 7,
+  trading: 8,
+  lp: 9,
+  transfer: 10
+})
+
+export const commitmentCodes = new Codes<Commitment>({ processed: 0, confirmed: 1, finalized: 2 })
+
+export const launchStatusCodes = new Codes<LaunchStatus>({ created: 0, trading: 1, graduated: 2 })
+
+export const intervalCodes = new Codes<Interval>({
+  '1m': 0,
+  '5m': 1,
+  '15m': 2,
+  '30m': 3,
+  '1h': 4,
+  '4h': 5,
+  '1d': 6,
+  '1w': 7
+})

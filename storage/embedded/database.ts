@@ -1,0 +1,176 @@
+import { ClassicLevel } from 'classic-level'
+import { ServiceError } from '../../src/errors.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { CrashPoint } from '../crash-points.ts'
+import { HotValues } from './hot-values.ts'
+import { formatKey, keysOf } from './keys.ts'
+import { formatKind, slotKind } from './kinds.ts'
+import { View } from './view.ts'
+import { WriteBatch } from './write-batch.ts'
+
+export type Level = ClassicLevel<Buffer, Uint8Array>
+
+/** The format of the whole store: which keys there are and what they mean. */
+const FORMAT = 1
+/** Chosen by loadtest/storage-engines.ts: larger ones lengthen recovery, smaller ones write levels more often. */
+const WRITE_BUFFER_BYTES = 16 * 2 ** 20
+const BLOCK_CACHE_BYTES = 32 * 2 ** 20
+const FILE_BYTES_MAX = 8 * 2 ** 20
+
+export interface DatabaseOptions {
+  readonly directory: string
+  readonly hotBytesMax: number
+  readonly reached: (point: CrashPoint) => void
+}
+
+/**
+ * The engine and what of it readers may see. D1: one write at a time, each a single synced batch. D2: readers look
+ * through a view, which is replaced by one assignment after the batch is on disk. D3: after a failed write nobody
+ * knows what is on disk, so all later writes are refused until the store is opened again.
+ */
+export class Database {
+  readonly #level: Level
+  readonly #hot: HotValues
+  readonly #reached: (point: CrashPoint) => void
+  #view: View
+  /** Settles, always by resolving, after every write accepted so far. */
+  #written: Promise<void> = Promise.resolve()
+  #failure: ServiceError | null = null
+  #closed: Promise<void> | null = null
+
+  private constructor(level: Level, options: DatabaseOptions, head: SlotRow | null) {
+    this.#level = level
+    this.#hot = new HotValues(options.hotBytesMax)
+    this.#reached = options.reached
+    this.#view = new View(level, this.#hot, head)
+  }
+
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const level: Level = new ClassicLevel(options.directory, {
+      keyEncoding: 'buffer',
+      valueEncoding: 'view',
+      writeBufferSize: WRITE_BUFFER_BYTES,
+      cacheSize: BLOCK_CACHE_BYTES,
+      maxFileSize: FILE_BYTES_MAX
+    })
+    try {
+      await level.open()
+    } catch (cause) {
+      throw unopened(options.directory, cause)
+    }
+    try {
+      const head = await readHead(level, options.reached)
+      options.reached('open.ready')
+      return new Database(level, options, head)
+    } catch (error) {
+      await level.close()
+      throw error
+    }
+  }
+
+  /** Runs a query on the newest committed state, which stays as it is until the query ends. */
+  async read<T>(query: (view: View) => Promise<T>): Promise<T> {
+    if (this.#closed !== null) throw closed()
+    const view = this.#view
+    view.hold()
+    try {
+      return await query(view)
+    } finally {
+      view.release()
+    }
+  }
+
+  /**
+   * Stages a batch on the newest state and makes it durable, then visible. Staging that returns null writes nothing.
+   * Resolves to whether something was written.
+   */
+  write(stage: (view: View, batch: WriteBatch) => Promise<Staged | null>): Promise<boolean> {
+    if (this.#closed !== null) return Promise.reject(closed())
+    const written = this.#written.then(() => this.#write(stage)) // D1
+    this.#written = written.then(
+      () => undefined,
+      () => undefined
+    )
+    return written
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#written.then(() => {
+      this.#reached('close.drained')
+      return this.#level.close()
+    })
+    return this.#closed
+  }
+
+  async #write(stage: (view: View, batch: WriteBatch) => Promise<Staged | null>): Promise<boolean> {
+    if (this.#failure !== null) throw this.#failure // D3
+    const view = this.#view
+    const batch = new WriteBatch()
+    const staged = await stage(view, batch)
+    if (staged === null) return false
+    try {
+      if (staged.kind === 'block') this.#reached('commit.staged')
+      const writing = this.#level.batch(batch.operations, { sync: true })
+      if (staged.kind === 'block') this.#reached('commit.writing')
+      await writing
+    } catch (cause) {
+      this.#failure = new ServiceError(
+        'STORAGE_UNAVAILABLE',
+        'a write failed; the store must be opened again',
+        { cause }
+      )
+      throw this.#failure
+    }
+    this.#reached(staged.kind === 'block' ? 'commit.durable' : 'key.durable')
+    this.#publish(batch, staged.kind === 'block' ? staged.head : view.head)
+    if (staged.kind === 'block') this.#reached('commit.published')
+    return true
+  }
+
+  /** Without an await in it: readers see the state before or the state after. */
+  #publish(batch: WriteBatch, head: SlotRow | null): void {
+    const before = this.#view
+    batch.warm(this.#hot)
+    this.#view = new View(this.#level, this.#hot, head) // D2
+    before.retire()
+  }
+}
+
+/** What a batch is: a block, which becomes the head, or anything beside the chain. */
+export type Staged = { readonly kind: 'block'; readonly head: SlotRow } | { readonly kind: 'key' }
+
+/** The newest slot of a store of our format; an empty store is given the format first. */
+async function readHead(level: Level, reached: (point: CrashPoint) => void): Promise<SlotRow | null> {
+  const view = new View(level, new HotValues(0), null)
+  try {
+    const format = await view.get(formatKind, formatKey())
+    if (format === null) {
+      const keys = await level.keys({ limit: 1 }).all()
+      if (keys.length > 0) throw foreign('holds something else than a store')
+      reached('open.created')
+      const batch = new WriteBatch()
+      batch.put(formatKind, formatKey(), FORMAT)
+      await level.batch(batch.operations, { sync: true })
+      return null
+    }
+    if (format > FORMAT)
+      throw foreign(`has format ${format}, newer than ${FORMAT}, the newest this version knows`)
+    for await (const [, slot] of view.scan(slotKind, keysOf('b'), { reverse: true, expected: 1 })) return slot
+    return null
+  } finally {
+    view.retire()
+  }
+}
+
+function unopened(directory: string, cause: unknown): ServiceError {
+  const reason = cause instanceof Error ? (cause.cause as { code?: string } | undefined)?.code : undefined
+  const detail =
+    reason === 'LEVEL_LOCKED'
+      ? `the store in ${directory} is open in another process`
+      : `the store in ${directory} cannot be opened`
+  return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
+}
+
+const foreign = (what: string): ServiceError =>
+  new ServiceError('STORAGE_UNAVAILABLE', `the store's directory ${what}`)
+const closed = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')

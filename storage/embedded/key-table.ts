@@ -1,0 +1,47 @@
+import { samePubkey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ByteReader } from './byte-reader.ts'
+import type { ByteWriter } from './byte-writer.ts'
+
+/**
+ * The addresses of one stored value: each is written once, where it first occurs, and is a number from then on. Rows
+ * of a page share most of theirs, on disk and in memory.
+ */
+export class KeyTable {
+  readonly #keys: Pubkey[]
+
+  constructor(keys: readonly Pubkey[] = []) {
+    this.#keys = [...keys]
+  }
+
+  get keys(): readonly Pubkey[] {
+    return this.#keys
+  }
+
+  write(out: ByteWriter, key: Pubkey): void {
+    // Some sixty addresses at most, the frequent ones first: a scan is faster than a map keyed by text.
+    const index = this.#keys.findIndex((known) => samePubkey(known, key))
+    out.count(index < 0 ? this.#keys.length : index)
+    if (index >= 0) return
+    out.fixed(key, 32)
+    this.#keys.push(key)
+  }
+
+  writeOptional(out: ByteWriter, key: Pubkey | null): void {
+    out.byte(key === null ? 0 : 1)
+    if (key !== null) this.write(out, key)
+  }
+
+  read(source: ByteReader): Pubkey {
+    const index = source.count()
+    if (index < this.#keys.length) return this.#keys[index]!
+    if (index > this.#keys.length) throw new RangeError('an address is named before it is given')
+    const key = source.fixed(32)
+    this.#keys.push(key)
+    return key
+  }
+
+  readOptional(source: ByteReader): Pubkey | null {
+    return source.byte() === 0 ? null : this.read(source)
+  }
+}

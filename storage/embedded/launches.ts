@@ -1,0 +1,79 @@
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { LaunchRow } from '../../src/market/rows.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { LaunchStore } from '../port.ts'
+import type { Database } from './database.ts'
+import { keysOf, launchAtKey, launchKey, launchKeysOf, launchOfStatusKey } from './keys.ts'
+import { launchKind, mintKind } from './kinds.ts'
+import type { View } from './view.ts'
+import type { WriteBatch } from './write-batch.ts'
+
+type LaunchPage = Parameters<LaunchStore['page']>[0]
+
+/** Launches by mint, and two indexes from a cursor to the mint: of all launches, and of those in a status. */
+export function launchStore(database: Database): LaunchStore {
+  return {
+    ofMint: (mint) => database.read((view) => view.get(launchKind, launchKey(mint))),
+    page: (page) => database.read((view) => launchPage(view, page))
+  }
+}
+
+async function launchPage(view: View, page: LaunchPage): Promise<LaunchRow[]> {
+  const mints = await indexedMints(view, page)
+  const launches = await view.getMany(launchKind, mints.map(launchKey))
+  return launches.map((launch) => {
+    if (launch === null) throw new ServiceError('STORAGE_UNAVAILABLE', 'a launch in the index is missing')
+    return launch
+  })
+}
+
+async function indexedMints(view: View, page: LaunchPage): Promise<Pubkey[]> {
+  const mints: Pubkey[] = []
+  if (page.limit <= 0) return mints
+  const all = page.status === undefined ? keysOf('n') : launchKeysOf(page.status)
+  const from = page.from === undefined ? null : launchIndexKey(page.status, page.from)
+  const range =
+    from === null
+      ? all
+      : page.order === 'desc'
+        ? { gte: all.gte, lt: from }
+        : { gte: Buffer.concat([from, Buffer.of(0)]), lt: all.lt }
+  let skip = page.offset ?? 0
+  const expected = skip + page.limit
+  for await (const [, mint] of view.scan(mintKind, range, { reverse: page.order === 'desc', expected })) {
+    if (skip-- > 0) continue
+    mints.push(mint)
+    if (mints.length === page.limit) break
+  }
+  return mints
+}
+
+function launchIndexKey(status: LaunchRow['status'] | undefined, cursor: number): Buffer {
+  const within = Math.min(Math.max(cursor, 0), Number.MAX_SAFE_INTEGER)
+  return status === undefined ? launchAtKey(within) : launchOfStatusKey(status, within)
+}
+
+/** Puts launches in place of those of their mints, and their index entries where they belong now. */
+export async function stageLaunches(
+  view: View,
+  batch: WriteBatch,
+  launches: readonly LaunchRow[]
+): Promise<void> {
+  // Of several rows of a mint in a block the last counts: between commits a mint has one launch.
+  const rows = [...new Map(launches.map((row) => [pubkeyMapKey(row.mint), row])).values()]
+  const stored = await view.getMany(
+    launchKind,
+    rows.map((row) => launchKey(row.mint))
+  )
+  rows.forEach((row, i) => {
+    const before = stored[i]
+    if (before !== null && before !== undefined) {
+      batch.delete(launchAtKey(before.cursor))
+      batch.delete(launchOfStatusKey(before.status, before.cursor))
+    }
+    batch.put(launchKind, launchKey(row.mint), row)
+    batch.put(mintKind, launchAtKey(row.cursor), row.mint)
+    batch.put(mintKind, launchOfStatusKey(row.status, row.cursor), row.mint)
+  })
+}

@@ -1,0 +1,57 @@
+import { crc32 } from 'node:zlib'
+import { ServiceError } from '../../src/errors.ts'
+import { ByteReader } from './byte-reader.ts'
+import { ByteWriter } from './byte-writer.ts'
+import type { Key } from './keys.ts'
+
+/** A kind of record: what errors call it, and how its value becomes bytes and back. */
+export interface RecordKind<T> {
+  readonly name: string
+  write(out: ByteWriter, value: T): void
+  read(source: ByteReader): T
+  /** What a decoded value takes in memory, in bytes, estimated. */
+  weigh(value: T): number
+}
+
+/** A value starts with the version of its layout and the CRC-32 of its key, version and contents. */
+const VERSION = 1
+const HEAD_BYTES = 5
+const scratch = new ByteWriter()
+
+export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array {
+  scratch.clear()
+  scratch.byte(VERSION)
+  scratch.fixed(new Uint8Array(4), 4)
+  kind.write(scratch, value)
+  const bytes = scratch.take()
+  view(bytes).setUint32(1, checksum(key, bytes), true)
+  return bytes
+}
+
+/** Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes are the ones written under this key. */
+export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
+  if (bytes.length < HEAD_BYTES || view(bytes).getUint32(1, true) !== checksum(key, bytes))
+    throw unreadable(kind, key, 'is damaged: its checksum does not match')
+  if (bytes[0] !== VERSION)
+    throw unreadable(kind, key, `has layout ${bytes[0]}, which this version does not know`)
+  try {
+    const source = new ByteReader(bytes, HEAD_BYTES)
+    const value = kind.read(source)
+    if (!source.atEnd) throw new RangeError('the value has more bytes than its contents')
+    return value
+  } catch (cause) {
+    throw unreadable(kind, key, 'does not follow its layout', cause)
+  }
+}
+
+function checksum(key: Key, bytes: Uint8Array): number {
+  return crc32(bytes.subarray(HEAD_BYTES), crc32(key, bytes[0]))
+}
+
+function unreadable<T>(kind: RecordKind<T>, key: Key, what: string, cause?: unknown): ServiceError {
+  return new ServiceError('STORAGE_UNAVAILABLE', `${kind.name} ${key.toString('hex')} ${what}`, { cause })
+}
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,59 @@
+import { POSITIONS_PER_SLOT } from '../../src/market/cursor.ts'
+import type { RowOrigin } from '../../src/market/rows.ts'
+import type { ByteReader } from './byte-reader.ts'
+import type { ByteWriter } from './byte-writer.ts'
+import { commitmentCodes, venueCodes } from './codes.ts'
+import type { KeyTable } from './key-table.ts'
+
+/** How rows of a kind are packed after one another: each against the row before it, null for the first. */
+export interface RowCodec<Row> {
+  write(out: ByteWriter, row: Row, before: Row | null, keys: KeyTable): void
+  read(source: ByteReader, before: Row | null, keys: KeyTable): Row
+}
+
+export function writeRowOrigin(
+  out: ByteWriter,
+  row: RowOrigin,
+  before: RowOrigin | null,
+  keys: KeyTable
+): void {
+  out.count(row.cursor - (before?.cursor ?? 0))
+  out.offset(row.slot - Math.floor(row.cursor / POSITIONS_PER_SLOT))
+  out.offset(row.blockTime - (before?.blockTime ?? 0))
+  const sameSignature = before !== null && sameBytes(row.signature, before.signature)
+  out.byte(sameSignature ? 1 : 0)
+  if (!sameSignature) out.fixed(row.signature, 64)
+  out.count(row.txIndex)
+  out.count(row.ixIndex)
+  out.optionalCount(row.innerIxIndex)
+  out.byte(venueCodes.codeOf(row.venue))
+  out.byte(commitmentCodes.codeOf(row.commitment))
+  keys.write(out, row.program)
+  keys.write(out, row.pool)
+  keys.write(out, row.user)
+  keys.write(out, row.feePayer)
+}
+
+/** A fresh object, for the reader of a kind of row to complete. */
+export function readRowOrigin(source: ByteReader, before: RowOrigin | null, keys: KeyTable): RowOrigin {
+  const cursor = source.count() + (before?.cursor ?? 0)
+  return {
+    cursor,
+    slot: source.offset() + Math.floor(cursor / POSITIONS_PER_SLOT),
+    blockTime: source.offset() + (before?.blockTime ?? 0),
+    signature: source.byte() === 1 && before !== null ? before.signature : source.fixed(64),
+    txIndex: source.count(),
+    ixIndex: source.count(),
+    innerIxIndex: source.optionalCount(),
+    venue: venueCodes.wordOf(source.byte()),
+    commitment: commitmentCodes.wordOf(source.byte()),
+    program: keys.read(source),
+    pool: keys.read(source),
+    user: keys.read(source),
+    feePayer: keys.read(source)
+  }
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}

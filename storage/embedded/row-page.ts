@@ -1,0 +1,81 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { ByteReader } from './byte-reader.ts'
+import { ByteWriter } from './byte-writer.ts'
+import { KeyTable } from './key-table.ts'
+import type { Key } from './keys.ts'
+import type { RecordKind } from './record.ts'
+import type { RowCodec } from './row-origin-codec.ts'
+
+/** Rows of one list that follow each other, stored as one value. Never empty. */
+export interface RowPage<Row> {
+  readonly rows: readonly Row[]
+  /** The rows as stored, and the addresses they name: what the next row is appended to. */
+  readonly packed: Uint8Array
+  readonly keys: readonly Pubkey[]
+  /** Where the page before this one is: null when there is none, undefined when nobody has looked. */
+  older: Key | null | undefined
+}
+
+/** Measured on Node 26: 10,000 trade rows read from full pages. */
+const ROW_WEIGHT = 900
+const scratch = new ByteWriter()
+
+/** A page with rows added; both the given page and the rows stay as they are. */
+export function extendPage<Row>(
+  codec: RowCodec<Row>,
+  page: RowPage<Row> | null,
+  rows: readonly Row[]
+): RowPage<Row> {
+  const keys = new KeyTable(page?.keys)
+  let before: Row | null = page?.rows.at(-1) ?? null
+  scratch.clear()
+  for (const row of rows) {
+    codec.write(scratch, row, before, keys)
+    before = row
+  }
+  const added = scratch.take()
+  // Memory keeps the rows that the bytes give back: those given may hold on to the buffers of a whole block.
+  const kept = readRows(codec, new ByteReader(added), page)
+  return {
+    rows: page === null ? kept.rows : [...page.rows, ...kept.rows],
+    keys: kept.keys,
+    packed: page === null ? added : concatBytes(page.packed, added),
+    older: page?.older
+  }
+}
+
+export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind<RowPage<Row>> {
+  return {
+    name,
+    write: (out, page) => out.fixed(page.packed, page.packed.length),
+    read(source) {
+      const packed = source.rest()
+      return { ...readRows(codec, source, null), packed, older: undefined }
+    },
+    weigh: (page) => page.rows.length * ROW_WEIGHT + page.packed.length
+  }
+}
+
+/** The rows to the end of the source, which follow those of a page. */
+function readRows<Row>(
+  codec: RowCodec<Row>,
+  source: ByteReader,
+  page: RowPage<Row> | null
+): { rows: Row[]; keys: readonly Pubkey[] } {
+  const keys = new KeyTable(page?.keys)
+  const rows: Row[] = []
+  let before: Row | null = page?.rows.at(-1) ?? null
+  while (!source.atEnd) {
+    const row = codec.read(source, before, keys)
+    rows.push(row)
+    before = row
+  }
+  return { rows, keys: keys.keys }
+}
+
+function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(a.length + b.length)
+  joined.set(a)
+  joined.set(b, a.length)
+  return joined
+}

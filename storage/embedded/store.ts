@@ -1,0 +1,45 @@
+import type { Storage } from '../port.ts'
+import type { CrashPoint } from '../crash-points.ts'
+import { apiKeyStore } from './api-keys.ts'
+import { blockStore } from './blocks.ts'
+import { candleStore } from './candles.ts'
+import { Database } from './database.ts'
+import { launchStore } from './launches.ts'
+import { pairStore } from './pairs.ts'
+import { poolEventPages, tradePages } from './row-lists.ts'
+import { solPriceStore } from './sol-prices.ts'
+
+/** What the store keeps in memory of what it has read and written, in estimated bytes. Chosen. */
+const HOT_BYTES_MAX = 64 * 2 ** 20
+
+export interface EmbeddedStorageOptions {
+  /** Made when it is missing. One process at a time may have it open. */
+  readonly directory: string
+  /** The cap of decoded values in memory, estimated bytes; the engine's own buffers, 64 MB, come on top. */
+  readonly hotBytesMax?: number
+  /** Called at each crash point; tests end the process there. */
+  readonly reached?: (point: CrashPoint) => void
+}
+
+/**
+ * Opens the store in a directory. Rejects with STORAGE_UNAVAILABLE when another process has it open, when its format
+ * is newer than this version knows, or when it cannot be read.
+ */
+export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Promise<Storage> {
+  const database = await Database.open({
+    directory: options.directory,
+    hotBytesMax: options.hotBytesMax ?? HOT_BYTES_MAX,
+    reached: options.reached ?? (() => undefined)
+  })
+  return {
+    blocks: blockStore(database),
+    trades: { ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)) },
+    poolEvents: { ofPool: (pool, page) => database.read((view) => poolEventPages.read(view, pool, page)) },
+    candles: candleStore(database),
+    launches: launchStore(database),
+    pairs: pairStore(database),
+    solPrices: solPriceStore(database),
+    keys: apiKeyStore(database),
+    close: () => database.close()
+  }
+}

@@ -1,0 +1,125 @@
+import type { Fee, TradeReserves } from '../../src/chain/events.ts'
+import type { TradeRow } from '../../src/market/rows.ts'
+import type { ByteReader } from './byte-reader.ts'
+import type { ByteWriter } from './byte-writer.ts'
+import { feeKindCodes } from './codes.ts'
+import type { KeyTable } from './key-table.ts'
+import { readRowOrigin, writeRowOrigin } from './row-origin-codec.ts'
+import type { RowCodec } from './row-origin-codec.ts'
+
+/** Bits of a row's flags: what is there, and the small closed choices. */
+const EXACT_IN = 1
+const EXACT_OUT = 2
+const CASH_IN = 4
+const CASH_OUT = 8
+const PRICE = 16
+const CASH_USD = 32
+const PRICE_FORMING = 64
+const RESERVES = 128
+const VIRTUAL_IN = 256
+const VIRTUAL_OUT = 512
+const ROUTE = 1024
+
+export const tradeCodec: RowCodec<TradeRow> = {
+  write(out, row, before, keys) {
+    writeRowOrigin(out, row, before, keys)
+    out.count(flagsOf(row))
+    keys.write(out, row.mint)
+    keys.write(out, row.inMint)
+    keys.write(out, row.outMint)
+    out.count(row.inDecimals)
+    out.count(row.outDecimals)
+    out.amount(row.inAmount)
+    out.amount(row.outAmount)
+    out.amount(row.traderIn)
+    out.amount(row.traderOut)
+    writeFees(out, row.fees, keys)
+    if (row.reserves !== null) writeReserves(out, row.reserves)
+    if (row.price !== null) out.float(row.price)
+    if (row.cashUsd !== null) out.float(row.cashUsd)
+    if (row.route === null) return
+    keys.write(out, row.route.program)
+    out.count(row.route.ixIndex)
+    out.count(row.route.hop)
+    out.count(row.route.hops)
+  },
+
+  read(source, before, keys) {
+    const origin = readRowOrigin(source, before, keys)
+    const flags = source.count()
+    return {
+      ...origin,
+      mint: keys.read(source),
+      inMint: keys.read(source),
+      outMint: keys.read(source),
+      inDecimals: source.count(),
+      outDecimals: source.count(),
+      inAmount: source.amount(),
+      outAmount: source.amount(),
+      traderIn: source.amount(),
+      traderOut: source.amount(),
+      fees: readFees(source, keys),
+      reserves: flags & RESERVES ? readReserves(source, flags) : null,
+      exact: flags & EXACT_IN ? 'in' : flags & EXACT_OUT ? 'out' : null,
+      cashSide: flags & CASH_IN ? 'in' : flags & CASH_OUT ? 'out' : null,
+      price: flags & PRICE ? source.float() : null,
+      cashUsd: flags & CASH_USD ? source.float() : null,
+      priceForming: (flags & PRICE_FORMING) !== 0,
+      route:
+        flags & ROUTE
+          ? {
+              program: keys.read(source),
+              ixIndex: source.count(),
+              hop: source.count(),
+              hops: source.count()
+            }
+          : null
+    }
+  }
+}
+
+function flagsOf(row: TradeRow): number {
+  let flags = 0
+  if (row.exact !== null) flags |= row.exact === 'in' ? EXACT_IN : EXACT_OUT
+  if (row.cashSide !== null) flags |= row.cashSide === 'in' ? CASH_IN : CASH_OUT
+  if (row.price !== null) flags |= PRICE
+  if (row.cashUsd !== null) flags |= CASH_USD
+  if (row.priceForming) flags |= PRICE_FORMING
+  if (row.reserves !== null) flags |= RESERVES
+  if (row.reserves?.virtualIn !== undefined) flags |= VIRTUAL_IN
+  if (row.reserves?.virtualOut !== undefined) flags |= VIRTUAL_OUT
+  if (row.route !== null) flags |= ROUTE
+  return flags
+}
+
+function writeFees(out: ByteWriter, fees: readonly Fee[], keys: KeyTable): void {
+  out.count(fees.length)
+  for (const fee of fees) {
+    out.byte(feeKindCodes.codeOf(fee.kind))
+    keys.write(out, fee.mint)
+    out.amount(fee.amount)
+  }
+}
+
+function readFees(source: ByteReader, keys: KeyTable): Fee[] {
+  const fees: Fee[] = []
+  for (let left = source.count(); left > 0; left--)
+    fees.push({ kind: feeKindCodes.wordOf(source.byte()), mint: keys.read(source), amount: source.amount() })
+  return fees
+}
+
+function writeReserves(out: ByteWriter, reserves: TradeReserves): void {
+  out.amount(reserves.in)
+  out.amount(reserves.out)
+  if (reserves.virtualIn !== undefined) out.amount(reserves.virtualIn)
+  if (reserves.virtualOut !== undefined) out.amount(reserves.virtualOut)
+}
+
+function readReserves(source: ByteReader, flags: number): TradeReserves {
+  return {
+    in: source.amount(),
+    out: source.amount(),
+    ...(flags & VIRTUAL_IN ? { virtualIn: source.amount() } : {}),
+    ...(flags & VIRTUAL_OUT ? { virtualOut: source.amount() } : {})
+  }
+}

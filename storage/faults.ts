@@ -1,0 +1,84 @@
+import { ServiceError } from '../src/errors.ts'
+import type { Storage } from './port.ts'
+
+type Methods<Part> = Part extends (...args: never[]) => unknown ? never : keyof Part & string
+
+/** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
+export type StorageOperation = {
+  [Part in keyof Storage]: `${Part}.${Methods<Storage[Part]>}`
+}[Exclude<keyof Storage, 'close'>]
+
+/** What happens to the n-th call of an operation, counted from 1. */
+export interface StorageFault {
+  readonly operation: StorageOperation
+  readonly nth: number
+  /**
+   * `fail` rejects without asking the store; `fail-after` lets the store do it and loses the answer; `delay` asks
+   * the store once `until` has resolved.
+   */
+  readonly effect:
+    | { readonly kind: 'fail' }
+    | { readonly kind: 'fail-after' }
+    | { readonly kind: 'delay'; readonly until: Promise<void> }
+}
+
+export interface FaultyStorage {
+  readonly storage: Storage
+  /** Faults that have not happened: a test that ends with any has not tested them. */
+  readonly unfired: () => readonly StorageFault[]
+}
+
+type Call = (...args: unknown[]) => Promise<unknown>
+
+/** A store whose operations fail or wait as the faults say, and are otherwise those of the given one. For tests. */
+export function withFaults(storage: Storage, faults: readonly StorageFault[]): FaultyStorage {
+  const calls = new Map<string, number>()
+  const unfired = new Set(faults)
+
+  const faulty = (operation: string, call: Call): Call => {
+    return async (...args) => {
+      const nth = (calls.get(operation) ?? 0) + 1
+      calls.set(operation, nth)
+      const fault = faults.find((fault) => fault.operation === operation && fault.nth === nth)
+      if (fault === undefined) return call(...args)
+      unfired.delete(fault)
+      switch (fault.effect.kind) {
+        case 'fail':
+          throw injected(fault)
+        case 'fail-after':
+          await call(...args)
+          throw injected(fault)
+        case 'delay':
+          await fault.effect.until
+          return call(...args)
+      }
+    }
+  }
+
+  const part = <Part extends object>(name: string, methods: Part): Part =>
+    Object.fromEntries(
+      Object.entries(methods as Record<string, Call>).map(([method, call]) => [
+        method,
+        faulty(`${name}.${method}`, call.bind(methods))
+      ])
+    ) as Part
+
+  return {
+    storage: {
+      blocks: part('blocks', storage.blocks),
+      trades: part('trades', storage.trades),
+      poolEvents: part('poolEvents', storage.poolEvents),
+      candles: part('candles', storage.candles),
+      launches: part('launches', storage.launches),
+      pairs: part('pairs', storage.pairs),
+      solPrices: part('solPrices', storage.solPrices),
+      keys: part('keys', storage.keys),
+      close: () => storage.close()
+    },
+    unfired: () => [...unfired]
+  }
+}
+
+function injected(fault: StorageFault): ServiceError {
+  return new ServiceError('STORAGE_UNAVAILABLE', `call ${fault.nth} of ${fault.operation} fails on purpose`)
+}

@@ -1,0 +1,126 @@
+import { samePubkey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type {
+  Candle,
+  Interval,
+  LaunchRow,
+  PairRow,
+  PoolEventRow,
+  SlotRow,
+  SolPriceRow,
+  TradeRow
+} from '../../src/market/rows.ts'
+import type { BlockCommit, CandleUpsert, CandleStore, LaunchStore, TradePage } from '../port.ts'
+
+/** What a store must answer, computed from plain lists by plain scans. */
+export class StorageModel {
+  readonly slots: SlotRow[] = []
+  readonly #trades: TradeRow[] = []
+  readonly #poolEvents: PoolEventRow[] = []
+  readonly #solPrices: SolPriceRow[] = []
+  #candles: CandleUpsert[] = []
+  #launches: LaunchRow[] = []
+  #pairs: PairRow[] = []
+
+  commit(block: BlockCommit): boolean {
+    if (this.slots.length > 0 && block.slot.slot <= this.slots.at(-1)!.slot) return false
+    this.slots.push(block.slot)
+    this.#trades.push(...block.trades)
+    this.#poolEvents.push(...block.poolEvents)
+    for (const upsert of block.candles)
+      this.#candles = [...this.#candles.filter((known) => !isSameBucket(known, upsert)), upsert]
+    for (const launch of block.launches)
+      this.#launches = [...this.#launches.filter((known) => !samePubkey(known.mint, launch.mint)), launch]
+    for (const pair of block.pairs)
+      this.#pairs = [...this.#pairs.filter((known) => !isSamePair(known, pair)), pair]
+    if (block.solPrice !== null) {
+      const { minute } = block.solPrice
+      const known = this.#solPrices.findIndex((price) => price.minute === minute)
+      if (known >= 0) this.#solPrices.splice(known, 1)
+      this.#solPrices.push(block.solPrice)
+    }
+    return true
+  }
+
+  head(): SlotRow | null {
+    return this.slots.at(-1) ?? null
+  }
+
+  trades(mint: Pubkey, page: TradePage): TradeRow[] {
+    return pageOf(
+      this.#trades.filter((row) => samePubkey(row.mint, mint)),
+      page
+    )
+  }
+
+  poolEvents(pool: Pubkey, page: TradePage): PoolEventRow[] {
+    return pageOf(
+      this.#poolEvents.filter((row) => samePubkey(row.pool, pool)),
+      page
+    )
+  }
+
+  candle(mint: Pubkey, cash: Pubkey, interval: Interval, ts: number): Candle | null {
+    return this.#series(mint, cash, interval).find((candle) => candle.ts === ts) ?? null
+  }
+
+  candles(
+    mint: Pubkey,
+    cash: Pubkey,
+    interval: Interval,
+    range: Parameters<CandleStore['range']>[3]
+  ): Candle[] {
+    const inRange = this.#series(mint, cash, interval).filter(({ ts }) => ts >= range.from && ts < range.to)
+    return inRange.slice(Math.max(0, inRange.length - range.limit))
+  }
+
+  launch(mint: Pubkey): LaunchRow | null {
+    return this.#launches.find((row) => samePubkey(row.mint, mint)) ?? null
+  }
+
+  launches(page: Parameters<LaunchStore['page']>[0]): LaunchRow[] {
+    const offset = page.offset ?? 0
+    const rows = this.#launches.filter((row) => page.status === undefined || row.status === page.status)
+    return pageOf(rows, { ...page, limit: offset + page.limit }).slice(offset)
+  }
+
+  pair(mint: Pubkey, cash: Pubkey): PairRow | null {
+    return this.#pairs.find((row) => isSamePair(row, { mint, cash })) ?? null
+  }
+
+  pairs(mint: Pubkey): PairRow[] {
+    return this.#pairs.filter((row) => samePubkey(row.mint, mint))
+  }
+
+  solPrice(minute: number): SolPriceRow | null {
+    const before = this.#solPrices.filter((price) => price.minute <= minute)
+    return before.sort((a, b) => a.minute - b.minute).at(-1) ?? null
+  }
+
+  #series(mint: Pubkey, cash: Pubkey, interval: Interval): Candle[] {
+    return this.#candles
+      .filter((known) => isSamePair(known, { mint, cash }) && known.interval === interval)
+      .map(({ candle }) => candle)
+      .sort((a, b) => a.ts - b.ts)
+  }
+}
+
+function pageOf<Row extends { readonly cursor: number }>(rows: readonly Row[], page: TradePage): Row[] {
+  const { from, until, order, limit } = page
+  const desc = order === 'desc'
+  return rows
+    .filter(({ cursor }) => from === undefined || (desc ? cursor < from : cursor > from))
+    .filter(({ cursor }) => until === undefined || (desc ? cursor >= until : cursor <= until))
+    .sort((a, b) => (desc ? b.cursor - a.cursor : a.cursor - b.cursor))
+    .slice(0, limit)
+}
+
+interface Pair {
+  readonly mint: Pubkey
+  readonly cash: Pubkey
+}
+
+const isSamePair = (a: Pair, b: Pair): boolean => samePubkey(a.mint, b.mint) && samePubkey(a.cash, b.cash)
+
+const isSameBucket = (a: CandleUpsert, b: CandleUpsert): boolean =>
+  isSamePair(a, b) && a.interval === b.interval && a.candle.ts === b.candle.ts

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { CRASH_POINTS } from '../../storage/crash-points.ts'
+import type { CrashPoint } from '../../storage/crash-points.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { assertSame } from '../../storage/test/conformance.ts'
+import { StorageModel } from '../../storage/test/model.ts'
+import { Choices, sampleBlock, sampleKey } from '../../storage/test/sample-blocks.ts'
+import { rawContents } from './embedded-directory.ts'
+
+const BLOCKS = 24
+const SEED = 77
+const directory = t.testdir()
+const points = Object.keys(CRASH_POINTS) as CrashPoint[]
+
+interface Life {
+  readonly lines: readonly string[]
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Runs the child until it ends; `killAfter` kills it after so many lines and a further instant. */
+async function live(
+  place: string,
+  options: { crash?: readonly [CrashPoint, number]; killAfter?: { lines: number; ms: number } } = {}
+): Promise<Life> {
+  const script = join(import.meta.dirname, 'crash-child.ts')
+  const args = [script, place, String(BLOCKS), ...(options.crash ?? []).map(String)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const lines: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    if (lines.length === options.killAfter?.lines)
+      setTimeout(() => child.kill('SIGKILL'), options.killAfter.ms)
+  }
+  const [code, signal] = await exit
+  if (signal === null) assert.equal(code, 0, 'the child failed on its own')
+  return { lines, signal }
+}
+
+const undisturbed = join(directory, 'undisturbed')
+const model = new StorageModel()
+for (let index = 0; index < BLOCKS; index++) model.commit(sampleBlock(SEED, index))
+t.strictSame((await live(undisturbed)).lines.at(-1), 'done')
+const expected = await rawContents(undisturbed)
+
+/** Every row through the port, every key, and every byte beneath are those of the undisturbed run. */
+async function assertUndisturbed(place: string): Promise<void> {
+  assert.deepEqual(await rawContents(place), expected)
+  const storage = await openEmbeddedStorage({ directory: place })
+  try {
+    await assertSame(storage, model)
+    const keys = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleKey(i * 8))
+    assert.deepEqual(await storage.keys.all(), keys)
+  } finally {
+    await storage.close()
+  }
+}
+
+/** Which block a store ends with, as an index of the series; -1 for none. */
+async function lastBlock(place: string): Promise<number> {
+  const storage = await openEmbeddedStorage({ directory: place })
+  const head = await storage.blocks.head()
+  await storage.close()
+  return head === null ? -1 : model.slots.findIndex(({ slot }) => slot === head.slot)
+}
+
+/** The heads that may be found after dying at the n-th passing of a point, counted in blocks committed. */
+function headsAfter(point: CrashPoint, nth: number): readonly number[] {
+  switch (point) {
+    case 'open.created':
+    case 'open.ready':
+      return [-1]
+    case 'commit.staged':
+      return [nth - 2]
+    case 'commit.writing':
+      return [nth - 2, nth - 1]
+    case 'commit.durable':
+    case 'commit.published':
+      return [nth - 1]
+    case 'key.durable':
+      return [(nth - 1) * 8]
+    case 'close.drained':
+      return [BLOCKS - 1]
+  }
+}
+
+for (const point of points)
+  t.test(`killed at ${point}: ${CRASH_POINTS[point]}`, async (t) => {
+    // Passed once a run, or in the middle of the series.
+    const nth = /^(open|close)/.test(point) ? 1 : 3
+    const place = join(directory, point)
+    const { lines, signal } = await live(place, { crash: [point, nth] })
+    t.equal(signal, 'SIGKILL')
+    t.equal(lines.at(-1), `killed at ${point}`, 'the point fired')
+    const head = await lastBlock(place)
+    t.ok(headsAfter(point, nth).includes(head), `block ${head} is the last`)
+    t.equal((await live(place)).lines.at(-1), 'done')
+    await assertUndisturbed(place)
+  })
+
+t.test(
+  'killed at fifteen random instants and restarted each time, the store ends as if undisturbed',
+  async (t) => {
+    const place = join(directory, 'random')
+    const choices = new Choices(4_711)
+    let kills = 0
+    while (kills < 15) {
+      // Blocks that are stored already pass in no time: the kill is set among the first that are not.
+      const stored = Math.max(0, (await lastBlock(place)) + 1)
+      const lines = Math.min(BLOCKS - 1, stored + choices.below(3)) || 1
+      const { signal } = await live(place, { killAfter: { lines, ms: choices.fraction() * 4 } })
+      if (signal !== 'SIGKILL') break
+      kills++
+    }
+    t.ok(kills >= 10, `${kills} kills`)
+    t.equal((await live(place)).lines.at(-1), 'done')
+    await assertUndisturbed(place)
+  }
+)

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { ClassicLevel } from 'classic-level'
+
+type Raw = ClassicLevel<Buffer, Buffer>
+
+/** Opens the engine beneath a closed store, for what the port does not offer. */
+export async function withRawStore<T>(directory: string, use: (raw: Raw) => Promise<T>): Promise<T> {
+  const raw: Raw = new ClassicLevel(directory, { keyEncoding: 'buffer', valueEncoding: 'buffer' })
+  await raw.open()
+  try {
+    return await use(raw)
+  } finally {
+    await raw.close()
+  }
+}
+
+/** A digest of every key and value of a closed store, and their number. */
+export function rawContents(directory: string): Promise<{ records: number; digest: string }> {
+  return withRawStore(directory, async (raw) => {
+    const hash = createHash('sha256')
+    let records = 0
+    for await (const [key, value] of raw.iterator()) {
+      hash.update(`${key.length} ${value.length} `).update(key).update(value)
+      records++
+    }
+    return { records, digest: hash.digest('hex') }
+  })
+}
+
+/** Flips one bit in the middle of every value whose key starts so; gives their number. */
+export function damageRecords(directory: string, prefix: Buffer): Promise<number> {
+  return withRawStore(directory, async (raw) => {
+    let damaged = 0
+    for await (const [key, value] of raw.iterator({ gte: prefix })) {
+      if (!key.subarray(0, prefix.length).equals(prefix)) break
+      value[value.length >> 1]! ^= 4
+      await raw.put(key, value)
+      damaged++
+    }
+    return damaged
+  })
+}
