@@ -11,6 +11,8 @@ export interface Setting {
   readonly schema: z.ZodType
   readonly fallback: string
   readonly secret?: boolean
+  /** Part of the contract that this version reads and checks, and nothing more. */
+  readonly inert?: boolean
   readonly meaning: string
 }
 
@@ -83,40 +85,77 @@ export const SETTINGS = {
     meaning: '`max`, or a factor of real time'
   },
   rpcUrl: {
+    inert: true,
     schema: list(url('http:', 'https:')),
     fallback: '',
     secret: true,
     meaning: "the operator's nodes"
   },
-  rpcWsUrl: { schema: list(url('ws:', 'wss:')), fallback: '', secret: true, meaning: 'their pubsub' },
+  rpcWsUrl: {
+    inert: true,
+    schema: list(url('ws:', 'wss:')),
+    fallback: '',
+    secret: true,
+    meaning: 'their pubsub'
+  },
   archiveRpcUrl: {
+    inert: true,
     schema: list(url('http:', 'https:')),
     fallback: '',
     secret: true,
     meaning: 'archive nodes'
   },
-  yellowstoneUrl: { schema: optional(url('http:', 'https:')), fallback: '', meaning: 'gRPC source' },
-  yellowstoneToken: { schema: optional(z.string()), fallback: '', secret: true, meaning: 'its token' },
+  yellowstoneUrl: {
+    inert: true,
+    schema: optional(url('http:', 'https:')),
+    fallback: '',
+    meaning: 'gRPC source'
+  },
+  yellowstoneToken: {
+    inert: true,
+    schema: optional(z.string()),
+    fallback: '',
+    secret: true,
+    meaning: 'its token'
+  },
   storage: { schema: choice('embedded', 'scylla'), fallback: 'embedded', meaning: 'what keeps the data' },
-  scyllaContactPoints: { schema: list(z.string()), fallback: '127.0.0.1', meaning: 'nodes of the cluster' },
-  scyllaPort: { schema: integer(1, 65535), fallback: '9042', meaning: 'its CQL port' },
-  scyllaDatacenter: { schema: z.string().min(1), fallback: 'datacenter1', meaning: 'the local datacenter' },
-  scyllaKeyspace: { schema: z.string().regex(/^[a-z]\w*$/), fallback: 'millrace', meaning: 'the keyspace' },
-  scyllaUsername: { schema: optional(z.string()), fallback: '', meaning: 'its user' },
+  scyllaContactPoints: {
+    inert: true,
+    schema: list(z.string()),
+    fallback: '127.0.0.1',
+    meaning: 'nodes of the cluster'
+  },
+  scyllaPort: { inert: true, schema: integer(1, 65535), fallback: '9042', meaning: 'its CQL port' },
+  scyllaDatacenter: {
+    inert: true,
+    schema: z.string().min(1),
+    fallback: 'datacenter1',
+    meaning: 'the local datacenter'
+  },
+  scyllaKeyspace: {
+    inert: true,
+    schema: z.string().regex(/^[a-z]\w*$/),
+    fallback: 'millrace',
+    meaning: 'the keyspace'
+  },
+  scyllaUsername: { inert: true, schema: optional(z.string()), fallback: '', meaning: 'its user' },
   scyllaPassword: {
+    inert: true,
     schema: optional(z.string()),
     fallback: '',
     secret: true,
     meaning: "the user's password"
   },
-  scyllaReplication: { schema: integer(1, 10), fallback: '1', meaning: 'replicas of a row' },
+  scyllaReplication: { inert: true, schema: integer(1, 10), fallback: '1', meaning: 'replicas of a row' },
   redisUrl: {
+    inert: true,
     schema: optional(url('redis:', 'rediss:')),
     fallback: '',
     secret: true,
     meaning: 'shared counters, live feed and leases between processes'
   },
   role: {
+    inert: true,
     schema: listOrAll('ingest', 'gateway', 'delivery'),
     fallback: 'all',
     meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
@@ -127,18 +166,29 @@ export const SETTINGS = {
     secret: true,
     meaning: 'bootstrap admin key; without it, an empty store makes one and prints it once'
   },
-  rateLimitPerMinute: { schema: integer(1, 1e9), fallback: '600', meaning: 'default of a key' },
+  rateLimitPerMinute: { inert: true, schema: integer(1, 1e9), fallback: '600', meaning: 'default of a key' },
   venues: { schema: listOrAll(...VENUE_IDS), fallback: 'all', meaning: 'venues that are decoded' },
   indexCommitment: {
+    inert: true,
     schema: choice('confirmed', 'processed', 'finalized'),
     fallback: 'confirmed',
     meaning: 'how settled a block is before it is indexed'
   },
   usdMints: { schema: list(mint), fallback: '', meaning: 'further mints worth 1 USD each' },
   solUsd: { schema: optional(factor), fallback: '', meaning: 'SOL price used until the chain gives one' },
-  retentionDays: { schema: integer(1, 36500), fallback: '90', meaning: 'days of rows kept' },
-  replayHorizonSeconds: { schema: integer(1, 3.2e9), fallback: '86400', meaning: 'how far `since` reaches' },
-  allowPrivateWebhooks: { schema: flag, fallback: 'false', meaning: 'webhooks to loopback, for development' },
+  retentionDays: { inert: true, schema: integer(1, 36500), fallback: '90', meaning: 'days of rows kept' },
+  replayHorizonSeconds: {
+    inert: true,
+    schema: integer(1, 3.2e9),
+    fallback: '86400',
+    meaning: 'how far `since` reaches'
+  },
+  allowPrivateWebhooks: {
+    inert: true,
+    schema: flag,
+    fallback: 'false',
+    meaning: 'webhooks to loopback, for development'
+  },
   logLevel: {
     schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     fallback: 'info',
@@ -223,6 +273,15 @@ function firstMessage(error: z.ZodError): string {
     if (branch !== undefined) return branch.message
   }
   return issue?.message ?? 'is invalid'
+}
+
+/** Variables that were set to something and change nothing in this version. */
+export function inertVariables(config: Config): string[] {
+  return SETTING_NAMES.filter((name) => {
+    const setting: Setting = SETTINGS[name]
+    const fallback: unknown = setting.schema.parse(setting.fallback)
+    return setting.inert === true && JSON.stringify(config[name]) !== JSON.stringify(fallback)
+  }).map(variableOf)
 }
 
 /** The configuration as text values, secrets masked: what `millrace config` prints. */

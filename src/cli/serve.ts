@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { FirstKeys } from '../access/bootstrap.ts'
-import { readConfig, type Config } from '../config.ts'
+import { inertVariables, readConfig, type Config } from '../config.ts'
 import { startService } from '../service.ts'
 import { createLogger } from '../telemetry.ts'
 import { version } from '../version.ts'
@@ -21,6 +21,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
     return 2
   }
   const logger = createLogger(config)
+  for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   let port = config.port
   let keys: FirstKeys | null = null
   await using service = startService({
