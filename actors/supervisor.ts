@@ -1,0 +1,142 @@
+import { createActor, fromCallback, toPromise } from 'xstate'
+import { oneForOne } from '../machines/one-for-one.machine.ts'
+import { serviceMachine } from '../machines/service.machine.ts'
+import type { ServiceOutput } from '../machines/service.machine.ts'
+import { supervised } from '../machines/supervised.machine.ts'
+import { backoffMs, jittered } from '../machines/unit.ts'
+import type { Ask, Policy, UnitInput, UnitLogic } from '../machines/unit.ts'
+import type { Ports } from '../src/ports.ts'
+import { LiveUnit, observeUnits } from './live-tree.ts'
+import type { TreeNode } from './live-tree.ts'
+import { fromProcess } from './process.ts'
+import type { AnyUnit, ProcessUnit, SupervisorUnit, Unit } from './unit.ts'
+
+/** A running tree. */
+export interface Supervision {
+  /** Resolves once everything is up for the first time; false when the tree ended before. */
+  readonly ready: Promise<boolean>
+  /** Resolves at the end, with the failure for which the process should exit non-zero. Never rejects. */
+  readonly done: Promise<ServiceOutput>
+  /** Ends everything from the inside out, within the deadline. Asking again changes nothing. */
+  drain(): Promise<ServiceOutput>
+  /**
+   * Crashes the process at a path like `chain/ingest`, named without the root, as if it had rejected with `error`.
+   * False when it does not run at the moment.
+   */
+  kill(path: string, error?: Error): boolean
+  /** The tree as it is now. */
+  tree(): TreeNode
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface Deadlines {
+  /** For the drain of the whole tree; then it is killed. */
+  readonly drainMs: number
+  /** For its kill; then it is abandoned. */
+  readonly killMs: number
+}
+
+/** Starts a tree of units; one whose needs are not all met inside it is a type error. */
+export function supervise(
+  root: Unit<object>,
+  ports: Ports,
+  deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 }
+): Supervision {
+  const wiring = new Wiring(ports)
+  const { logic, live } = wiring.unit(root, '', nothing)
+  const actor = createActor(serviceMachine.provide({ actors: { tree: logic } }), {
+    clock: ports.clock,
+    inspect: observeUnits(wiring.machines),
+    input: deadlines
+  })
+  const done = toPromise(actor).catch((error: Error): ServiceOutput => ({ kind: 'failed', error }))
+  const ready = new Promise<boolean>((resolve) => {
+    actor.subscribe((snapshot) => {
+      if (snapshot.matches({ running: 'ready' })) resolve(true)
+    })
+    void done.then(() => resolve(false))
+  })
+  const drain = (): Promise<ServiceOutput> => {
+    actor.send({ type: 'drain' })
+    return done
+  }
+  actor.start()
+
+  return {
+    ready,
+    done,
+    drain,
+    kill: (path, error = new Error('killed')) => wiring.paths.get(path)?.crash(error) ?? false,
+    tree: () => live.toJSON(),
+    [Symbol.asyncDispose]: async () => void (await drain())
+  }
+}
+
+interface Wired {
+  readonly logic: UnitLogic
+  readonly live: LiveUnit
+}
+
+/** Turns descriptions into machines, from the innermost outwards, and remembers which unit each belongs to. */
+class Wiring {
+  readonly paths = new Map<string, LiveUnit>()
+  readonly machines = new Map<unknown, LiveUnit>()
+  readonly #ports: Ports
+
+  constructor(ports: Ports) {
+    this.#ports = ports
+  }
+
+  unit(unit: AnyUnit, path: string, inside: UnitLogic, policy: Policy = unit.policy): Wired {
+    const { process, live } = unit.kind === 'process' ? this.#process(unit) : this.#members(unit, path)
+    const machine = supervised(unit.name, policy).provide({
+      actors: { process, inside },
+      delays: {
+        backoff: ({ context }) => jittered(backoffMs(context.policy, context.attempt), this.#ports.random())
+      }
+    })
+    if (this.paths.has(path)) throw new RangeError(`two units are called ${path}`)
+    this.paths.set(path, live)
+    this.machines.set(machine, live)
+    return { logic: machine, live }
+  }
+
+  #process({ name, policy, run }: ProcessUnit) {
+    const about = { name, kind: 'process', strategy: null, restart: policy.restart } as const
+    const live = new LiveUnit(about, [], this.#ports.clock)
+    return { process: fromProcess(name, run, live), live }
+  }
+
+  #members({ name, strategy, policy, children }: SupervisorUnit, path: string) {
+    const pathOf = (child: AnyUnit): string => (path === '' ? child.name : `${path}/${child.name}`)
+    const lives: LiveUnit[] = []
+    let process: UnitLogic = nothing
+    if (strategy === 'one_for_one') {
+      const wired = children.map((child) => this.unit(child, pathOf(child), nothing))
+      lives.push(...wired.map(({ live }) => live))
+      const names = children.map((child) => child.name)
+      const actors = Object.fromEntries(wired.map(({ logic }, index) => [names[index]!, logic]))
+      process = oneForOne(`${name} members`, names).provide({ actors })
+    } else {
+      for (const child of children.toReversed()) {
+        const policy = strategy === 'one_for_all' ? neverAlone(child.policy) : child.policy
+        const { logic, live } = this.unit(child, pathOf(child), process, policy)
+        process = logic
+        lives.unshift(live)
+      }
+    }
+    const about = { name, kind: 'supervisor', strategy, restart: policy.restart } as const
+    return { process, live: new LiveUnit(about, lives, this.#ports.clock) }
+  }
+}
+
+/** Nested like rest_for_one; but the first crash fails each level, so that all are restarted by the supervisor. */
+function neverAlone(policy: Policy): Policy {
+  return { ...policy, intensity: { ...policy.intensity, crashes: 0 } }
+}
+
+/** What is inside the innermost: always ready, and gone when asked. */
+const nothing: UnitLogic = fromCallback<Ask, UnitInput>(({ self, sendBack, receive }) => {
+  receive(() => sendBack({ type: `${self.id}.exited` }))
+  sendBack({ type: `${self.id}.ready`, gives: {} })
+})
