@@ -1,6 +1,7 @@
 import { decodeTransaction } from '../../src/chain/decode.ts'
 import type { Note } from '../../src/chain/emitter.ts'
 import type { ChainEvent, Trade } from '../../src/chain/events.ts'
+import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { readRpcTransaction } from '../../src/chain/rpc/transaction.ts'
 import type { VenueId } from '../../src/chain/venue-id.ts'
 import { fixtureTransactions, type FixtureEntry } from '../fixtures.ts'
@@ -164,4 +165,34 @@ export function* recordedVenue(name: string, venue: VenueId): Generator<Recorded
       notes: decoded.notes.filter((note) => note.venue === venue)
     }
   }
+}
+
+/**
+ * Compares a venue's trades with the hops that the catalogue's sources state for it: program, mints, amounts. A route's
+ * hop names the program, so hops and trades of one program follow each other in the same order.
+ */
+export function statedHops(
+  name: string,
+  venue: VenueId,
+  program: string
+): { readonly differences: string[]; readonly hops: number } {
+  const differences: string[] = []
+  let hops = 0
+  for (const { entry, trades } of recordedVenue(name, venue)) {
+    const stated = entry.expected.flatMap(({ values }) =>
+      (values as { name?: string; data?: Record<string, string> }[])
+        .filter(({ name, data }) => name === 'SwapEvent' && data?.amm === program)
+        .map(
+          ({ data }) => `${data!.inputMint} ${data!.inputAmount} ${data!.outputMint} ${data!.outputAmount}`
+        )
+    )
+    if (stated.length === 0) continue
+    hops += stated.length
+    const read = trades.map(({ inMint, inAmount, outMint, outAmount }) =>
+      [pubkeyToBase58(inMint), inAmount, pubkeyToBase58(outMint), outAmount].join(' ')
+    )
+    if (read.join() !== stated.join())
+      differences.push(`${entry.signature}: stated ${stated.join()}, read ${read.join()}`)
+  }
+  return { differences, hops }
 }

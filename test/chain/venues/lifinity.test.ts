@@ -1,8 +1,6 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { decodeTransaction } from '../../../src/chain/decode.ts'
-import type { ChainEvent, Trade } from '../../../src/chain/events.ts'
-import { readRpcTransaction } from '../../../src/chain/rpc/transaction.ts'
 import { lifinity } from '../../../src/chain/venues/lifinity.ts'
 import {
   burn,
@@ -13,8 +11,8 @@ import {
   tokenTransfer,
   type CallSpec
 } from '../build-transaction.ts'
-import { fixtureTransactions, fixturesDirectory, testWithFixtures } from '../../fixtures.ts'
-import { RecordedFacts, checkVaults } from '../vault-check.ts'
+import { fixturesDirectory, testWithFixtures } from '../../fixtures.ts'
+import { checkVaults, recordedVenue, statedHops } from '../vault-check.ts'
 import { compareVector, readVectors } from '../vectors.ts'
 
 const [V1, V2] = lifinity.programs as [string, string]
@@ -55,31 +53,21 @@ testWithFixtures(t, 'every vector reads as its source states', async (t) => {
 
 testWithFixtures(t, 'recorded swaps agree with the balances of their vaults, without notes', async (t) => {
   let checked = 0
-  for (const { entry, result } of fixtureTransactions()) {
-    if (!entry.venues.includes('lifinity-v2')) continue
-    const outcome = readRpcTransaction(result)
-    if (outcome.kind !== 'transaction') throw new Error(entry.file)
-    const { events, notes } = decodeTransaction(outcome.transaction)
-    t.same(
-      notes.filter(({ venue }) => venue === 'lifinity'),
-      [],
-      entry.signature
-    )
-    const trades = tradesOf(events)
-    t.equal(trades.length, outcome.transaction.failed ? 0 : entry.instructions['lifinity-v2']!.length)
-    const verdict = checkVaults(new RecordedFacts(result), trades, V2, ({ accounts }) => [
-      accounts[5]!,
-      accounts[6]!
-    ])
-    t.same(verdict.differences, [], entry.signature)
+  for (const { entry, facts, failed, trades, notes } of recordedVenue('lifinity-v2', 'lifinity')) {
+    const { signature } = entry
+    t.same(notes, [], signature)
+    t.equal(trades.length, failed ? 0 : entry.instructions['lifinity-v2']!.length, signature)
+    const verdict = checkVaults(facts, trades, V2, ({ accounts }) => [accounts[5]!, accounts[6]!])
+    t.same(verdict.differences, [], signature)
     checked += verdict.checked
   }
   t.ok(checked >= 6, `${checked} swaps were checked`)
 })
 
-function tradesOf(events: readonly ChainEvent[]): Trade[] {
-  return events.filter((event) => event.kind === 'trade' && event.venue === 'lifinity') as Trade[]
-}
+testWithFixtures(t, 'recorded swaps agree with what the aggregator states', async (t) => {
+  const checked = statedHops('lifinity-v2', 'lifinity', V2)
+  t.same(checked, { differences: [], hops: 2 })
+})
 
 t.test(
   'a swap is what the vaults took and gave, in both versions, with a mint to the fee account between',
@@ -111,20 +99,17 @@ t.test(
   }
 )
 
-t.test(
-  'a swap without stack heights is read when it is the only one, and noted when it is not',
-  async (t) => {
-    const call = swapCall(V2, [
-      tokenTransfer('user a', 'vault a', 'wallet', 700n),
-      tokenTransfer('vault b', 'user b', 'authority', 41n)
-    ])
-    t.equal(
-      decoded([{ program: 'router', accounts: [], data: new Uint8Array(), inner: [call] }], false).events
-        .length,
-      1
-    )
-  }
-)
+t.test('a swap without stack heights is read when it is the only one', async (t) => {
+  const call = swapCall(V2, [
+    tokenTransfer('user a', 'vault a', 'wallet', 700n),
+    tokenTransfer('vault b', 'user b', 'authority', 41n)
+  ])
+  t.equal(
+    decoded([{ program: 'router', accounts: [], data: new Uint8Array(), inner: [call] }], false).events
+      .length,
+    1
+  )
+})
 
 t.test('a swap whose payment is missing is noted, not guessed', async (t) => {
   const { events, notes } = decoded([swapCall(V2, [tokenTransfer('vault b', 'user b', 'authority', 41n)])])
