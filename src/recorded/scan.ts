@@ -207,7 +207,7 @@ class Scan {
 
   /** Whether a block says the same as the one at a place that was read before. */
   async #isSame(place: RecordPlace, block: RpcBlock): Promise<boolean> {
-    const earlier = await this.#loader.load(place, {})
+    const earlier = await this.#loader.load(place, {}).catch(() => null)
     return earlier?.kind === 'block' && blockFingerprint(earlier.block) === blockFingerprint(block)
   }
 
