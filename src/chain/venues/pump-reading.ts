@@ -1,0 +1,102 @@
+import type { Fee } from '../events.ts'
+import type { Invocation } from '../invocation.ts'
+import type { Layout } from '../layout.ts'
+import { samePubkey, type Pubkey } from '../pubkey.ts'
+
+// What the two Pump programs have in common.
+
+export interface PumpEvent {
+  /** From the discriminator on. */
+  readonly bytes: Uint8Array
+  /** Index in the inner group of the call that stated it; null for a logged one. */
+  readonly innerIndex: number | null
+}
+
+/**
+ * The events of a call, in order. The programs state each event through a call to themselves, and have also logged
+ * them: the log is read only when it is whole and the call stated nothing, so that no event is read twice.
+ */
+export function pumpEvents(call: Invocation): PumpEvent[] {
+  if (call.stated.length > 0) {
+    return call.stated.map(({ bytes, instruction }) => ({ bytes, innerIndex: instruction.innerIndex }))
+  }
+  const { log } = call
+  return log !== null && log.complete ? log.data.map((bytes) => ({ bytes, innerIndex: null })) : []
+}
+
+/** The body of an event under its layout; null, and counted, when it is shorter than the oldest version. */
+export function readPumpEvent<T>(call: Invocation, layout: Layout<T>, bytes: Uint8Array): T | null {
+  const reading = layout.read(bytes, layout.discriminator.length)
+  if (reading === null) call.misfits.set(layout.name, -bytes.length)
+  else if (reading.drift > 0) call.misfits.set(layout.name, reading.drift)
+  return reading === null ? null : reading.value
+}
+
+/**
+ * Who traded, launched or moved liquidity. The programs demand the user's signature, so the user of an outer
+ * instruction signed the transaction; below another program it may be an address that only that program signs for.
+ *
+ * @param named position of the account that should be the user; -1 when not known
+ */
+export function pumpUser(
+  call: Invocation,
+  user: Pubkey,
+  named: number,
+  tokenAccounts: readonly number[]
+): Pubkey {
+  if (call.instruction.innerIndex === null) return user
+  const index = call.account(named)
+  const known = index >= 0 && samePubkey(call.transaction.keys.bytes(index), user)
+  return call.tokens.trader(known ? index : call.indexOf(user), tokenAccounts)
+}
+
+/**
+ * Position of a hop's five accounts in a multi-hop list: base mint, quote mint, pool or curve, base vault, quote
+ * vault; -1 when none fits.
+ */
+export function hopPosition(call: Invocation, fits: (key: (offset: 0 | 1 | 2) => Pubkey) => boolean): number {
+  for (let position = 0; position + 5 <= call.accountCount; position++) {
+    if (fits((offset) => call.key(position + offset)!)) return position
+  }
+  return -1
+}
+
+/** What a call's transfers took out of a token account, and put into it before transfer fees. */
+export function transferredTotals(
+  call: Invocation,
+  account: number
+): { readonly out: bigint; readonly in: bigint } {
+  const totals = { out: 0n, in: 0n }
+  for (const { kind, source, destination, amount } of call.movements) {
+    if (kind !== 'transfer') continue
+    if (source === account) totals.out += amount
+    if (destination === account) totals.in += amount
+  }
+  return totals
+}
+
+interface PumpFees {
+  readonly protocol: bigint | undefined
+  readonly creator: bigint | undefined
+  /** Part of the creator's. */
+  readonly holderRewards: bigint | undefined
+  readonly cashback?: bigint | undefined
+  readonly lp?: bigint
+}
+
+/** The fees that a trade was charged; the buyback is part of the protocol's. */
+export function pumpFees(mint: Pubkey, fees: PumpFees): Fee[] {
+  const holders = fees.holderRewards ?? 0n
+  const creator = fees.creator ?? 0n
+  const split = holders <= creator
+  const charged: Fee[] = []
+  const add = (kind: Fee['kind'], amount: bigint | undefined): void => {
+    if (amount !== undefined && amount > 0n) charged.push({ kind, mint, amount })
+  }
+  add('lp', fees.lp)
+  add('protocol', fees.protocol)
+  add('creator', split ? creator - holders : creator)
+  if (split) add('holder-rewards', holders)
+  add('cashback', fees.cashback)
+  return charged
+}
