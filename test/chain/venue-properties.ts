@@ -8,9 +8,12 @@ import { buildTransaction, tokenTransfer, type CallSpec } from './build-transact
 
 const SEED = 20261121
 
-/** Mostly small bytes, so that counts, tags and lengths are often valid. */
+/** Mostly zeros and small bytes, so that counts, tags and lengths are often valid. */
 const body = fc
-  .array(fc.oneof({ weight: 3, arbitrary: fc.nat(3) }, fc.nat(255)), { maxLength: 420, size: 'max' })
+  .array(fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, fc.nat(3), fc.nat(255)), {
+    maxLength: 420,
+    size: 'max'
+  })
   .map((bytes) => Uint8Array.from(bytes))
 
 /** Whatever bytes a layout reads, it writes again so that it reads the same; shorter ones give null. */
@@ -28,7 +31,7 @@ export function layoutsReadWhatTheyWrite(t: Test, venue: Venue): void {
         assert.deepEqual(written.slice(0, layout.discriminator.length), layout.discriminator)
         assert.deepEqual(again, { value: reading.value, drift: 0 })
       }),
-      { seed: SEED, numRuns: 30 }
+      { seed: SEED, numRuns: 100 }
     )
     t.ok(read > 0, `${layout.name} read some of them`)
   }
