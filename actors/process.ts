@@ -34,8 +34,8 @@ export interface Witness {
 }
 
 /**
- * The actor of a process, invoked as `process`. It never throws, and says at its end, once, how that came. A rejection
- * with the reason of its own kill is an exit.
+ * The actor of a process, invoked as `process`. It never throws, and says at its end, once, how that came. To be aborted
+ * when asked to end is an exit.
  */
 export function fromProcess(name: string, run: Run<Resources, unknown>, witness: Witness): UnitLogic {
   return fromCallback<Ask, UnitInput>(({ input, receive, sendBack }) => {
@@ -68,7 +68,7 @@ export function fromProcess(name: string, run: Run<Resources, unknown>, witness:
     void (async () => run(scope))()
       .then(
         () => forced,
-        (thrown: unknown) => forced ?? (isAbort(kill.signal, thrown) ? undefined : toError(thrown))
+        (thrown: unknown) => forced ?? (isAbort(drain.signal, thrown) ? undefined : toError(thrown))
       )
       .then((error) => {
         witness.died(life)
@@ -78,8 +78,8 @@ export function fromProcess(name: string, run: Run<Resources, unknown>, witness:
   })
 }
 
-function isAbort({ aborted, reason }: AbortSignal, thrown: unknown): boolean {
-  return aborted && (thrown === reason || (thrown instanceof Error && thrown.name === 'AbortError'))
+function isAbort({ aborted }: AbortSignal, thrown: unknown): boolean {
+  return aborted && thrown instanceof Error && thrown.name === 'AbortError'
 }
 
 function toError(thrown: unknown): Error {

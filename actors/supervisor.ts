@@ -43,7 +43,7 @@ export function supervise(
   deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 }
 ): Supervision {
   const wiring = new Wiring(ports)
-  const { logic, live } = wiring.unit(root, '', nothing)
+  const { logic, live } = wiring.unit(root, '', nothing, root.policy)
   const actor = createActor(serviceMachine.provide({ actors: { tree: logic } }), {
     clock: ports.clock,
     inspect: observeUnits(wiring.machines),
@@ -77,6 +77,18 @@ interface Wired {
   readonly live: LiveUnit
 }
 
+interface Member {
+  readonly unit: AnyUnit
+  readonly path: string
+  readonly policy: Policy
+}
+
+/** Units as the process of their supervisor. */
+interface Group {
+  readonly process: UnitLogic
+  readonly lives: readonly LiveUnit[]
+}
+
 /** Turns descriptions into machines, from the innermost outwards, and remembers which unit each belongs to. */
 class Wiring {
   readonly paths = new Map<string, LiveUnit>()
@@ -87,7 +99,7 @@ class Wiring {
     this.#ports = ports
   }
 
-  unit(unit: AnyUnit, path: string, inside: UnitLogic, policy: Policy = unit.policy): Wired {
+  unit(unit: AnyUnit, path: string, inside: UnitLogic, policy: Policy): Wired {
     const { process, live } = unit.kind === 'process' ? this.#process(unit) : this.#members(unit, path)
     const machine = supervised(unit.name, policy).provide({
       actors: { process, inside },
@@ -108,25 +120,35 @@ class Wiring {
   }
 
   #members({ name, strategy, policy, children }: SupervisorUnit, path: string) {
-    const pathOf = (child: AnyUnit): string => (path === '' ? child.name : `${path}/${child.name}`)
-    const lives: LiveUnit[] = []
-    let process: UnitLogic = nothing
-    if (strategy === 'one_for_one') {
-      const wired = children.map((child) => this.unit(child, pathOf(child), nothing))
-      lives.push(...wired.map(({ live }) => live))
-      const names = children.map((child) => child.name)
-      const actors = Object.fromEntries(wired.map(({ logic }, index) => [names[index]!, logic]))
-      process = oneForOne(`${name} members`, names).provide({ actors })
-    } else {
-      for (const child of children.toReversed()) {
-        const policy = strategy === 'one_for_all' ? neverAlone(child.policy) : child.policy
-        const { logic, live } = this.unit(child, pathOf(child), process, policy)
-        process = logic
-        lives.unshift(live)
-      }
-    }
     const about = { name, kind: 'supervisor', strategy, restart: policy.restart } as const
+    const members = children.map((child) => ({
+      unit: child,
+      path: path === '' ? child.name : `${path}/${child.name}`,
+      policy: strategy === 'one_for_all' ? neverAlone(child.policy) : child.policy
+    }))
+    const { process, lives } =
+      strategy === 'one_for_one' ? this.#sideBySide(name, members) : this.#nested(members)
     return { process, live: new LiveUnit(about, lives, this.#ports.clock) }
+  }
+
+  #sideBySide(name: string, members: readonly Member[]): Group {
+    const wired = members.map(({ unit, path, policy }) => this.unit(unit, path, nothing, policy))
+    const names = members.map(({ unit }) => unit.name)
+    const actors = Object.fromEntries(wired.map(({ logic }, index) => [names[index]!, logic]))
+    return {
+      process: oneForOne(`${name} members`, names).provide({ actors }),
+      lives: wired.map(({ live }) => live)
+    }
+  }
+
+  #nested(members: readonly Member[]): Group {
+    return members.reduceRight<Group>(
+      (inner, { unit, path, policy }) => {
+        const { logic, live } = this.unit(unit, path, inner.process, policy)
+        return { process: logic, lives: [live, ...inner.lives] }
+      },
+      { process: nothing, lives: [] }
+    )
   }
 }
 

@@ -1,0 +1,27 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import type { AnyStateMachine } from 'xstate'
+import { oneForOne } from '../../machines/one-for-one.machine.ts'
+import { serviceMachine } from '../../machines/service.machine.ts'
+import { supervised } from '../../machines/supervised.machine.ts'
+import type { Policy } from '../../machines/unit.ts'
+import { drawMachine } from './mermaid.ts'
+
+const DOCUMENT = new URL('../../src/docs/machines.md', import.meta.url)
+
+const MACHINES: [title: string, machine: AnyStateMachine][] = [
+  ['supervised: a unit under its policy, with what is built on it inside', supervised('unit', {} as Policy)],
+  ['one-for-one: units side by side', oneForOne('group', ['a', 'b'])],
+  ['service: the whole tree, to the exit of the process', serviceMachine]
+]
+
+const text = [
+  '# Machines',
+  'Drawn from `machines/`; the test `test/machines/diagrams.test.ts` compares, and draws anew with `MILLRACE_DRAW=1`.',
+  ...MACHINES.flatMap(([title, machine]) => [`## ${title}`, `\`\`\`mermaid\n${drawMachine(machine)}\n\`\`\``])
+].join('\n\n')
+
+t.test('the drawn machines are the machines', async (t) => {
+  if (process.env['MILLRACE_DRAW'] === '1') writeFileSync(DOCUMENT, `${text}\n`)
+  t.equal(readFileSync(DOCUMENT, 'utf8'), `${text}\n`)
+})

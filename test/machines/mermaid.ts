@@ -1,0 +1,43 @@
+import type { AnyStateMachine, StateNode } from 'xstate'
+
+/** A machine as a Mermaid state diagram: its states, and the events, delays and guards that lead from one to another. */
+export function drawMachine({ root }: AnyStateMachine): string {
+  const arrows: string[] = []
+  return ['stateDiagram-v2', ...drawStates(root, '  ', arrows), ...arrows].join('\n')
+}
+
+function drawStates(node: StateNode, indent: string, arrows: string[]): string[] {
+  const children = Object.values(node.states)
+  const lines = children.flatMap((child) => {
+    arrows.push(...drawTransitions(child))
+    const inner = drawStates(child, `${indent}  `, arrows)
+    const named = `${indent}state "${child.key}" as ${idOf(child)}`
+    return inner.length === 0 ? [named] : [`${named} {`, ...inner, `${indent}}`]
+  })
+  if (node.type === 'parallel')
+    return lines.flatMap((line, at) => (at > 0 && line.endsWith('{') ? [`${indent}--`, line] : [line]))
+  const initial = children.find((child) => child.key === node.config.initial)
+  return initial === undefined ? lines : [`${indent}[*] --> ${idOf(initial)}`, ...lines]
+}
+
+function drawTransitions(node: StateNode): string[] {
+  const arrows = [...node.transitions.values(), node.always ?? []]
+    .flat()
+    .flatMap(({ eventType, guard, target }) =>
+      (target ?? []).map((to) => {
+        const words = [nameOf(eventType), typeof guard === 'string' ? `[${guard}]` : ''].filter(Boolean)
+        return `  ${idOf(node)} --> ${idOf(to)}${words.length > 0 ? `: ${words.join(' ')}` : ''}`
+      })
+    )
+  return node.type === 'final' ? [`  ${idOf(node)} --> [*]`] : arrows
+}
+
+/** `after drain` for the end of a delay, nothing for a transition without an event. */
+function nameOf(eventType: string): string {
+  if (eventType.startsWith('xstate.done.state')) return 'all ended'
+  return eventType.replace(/^xstate\.after\.(\w+)\..*$/, 'after $1')
+}
+
+function idOf(node: StateNode): string {
+  return node.path.join('_')
+}
