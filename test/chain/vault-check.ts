@@ -179,20 +179,19 @@ export function statedHops(
   const differences: string[] = []
   let hops = 0
   for (const { entry, trades } of recordedVenue(name, venue)) {
-    const stated = entry.expected.flatMap(({ values }) =>
-      (values as { name?: string; data?: Record<string, string> }[])
+    const read = trades.map(({ inMint, inAmount, outMint, outAmount }) =>
+      [pubkeyToBase58(inMint), inAmount, pubkeyToBase58(outMint), outAmount].join(' ')
+    )
+    for (const { values, from } of entry.expected) {
+      const stated = (values as { name?: string; data?: Record<string, string> }[])
         .filter(({ name, data }) => name === 'SwapEvent' && data?.amm === program)
         .map(
           ({ data }) => `${data!.inputMint} ${data!.inputAmount} ${data!.outputMint} ${data!.outputAmount}`
         )
-    )
-    if (stated.length === 0) continue
-    hops += stated.length
-    const read = trades.map(({ inMint, inAmount, outMint, outAmount }) =>
-      [pubkeyToBase58(inMint), inAmount, pubkeyToBase58(outMint), outAmount].join(' ')
-    )
-    if (read.join() !== stated.join())
-      differences.push(`${entry.signature}: stated ${stated.join()}, read ${read.join()}`)
+      hops += stated.length
+      if (stated.length === 0 || read.join() === stated.join()) continue
+      differences.push(`${entry.signature}: ${from} states ${stated.join()}, read ${read.join()}`)
+    }
   }
   return { differences, hops }
 }

@@ -14,6 +14,7 @@ import {
 import { fixturesDirectory, testWithFixtures } from '../../fixtures.ts'
 import { checkVaults, recordedVenue, statedHops } from '../vault-check.ts'
 import { compareVector, readVectors } from '../vectors.ts'
+import { anyCallDecodes, layoutsReadWhatTheyWrite } from '../venue-properties.ts'
 
 const [V1, V2] = lifinity.programs as [string, string]
 
@@ -153,6 +154,10 @@ t.test('a deposit and a withdrawal are liquidity, with the pool tokens minted an
     { kind: 'liquidity', event: 'remove', baseAmount: 6n, quoteAmount: 7n, lpAmount: 5n, pool: keyOf('amm') }
   ])
 })
+
+t.test('what every layout reads, it writes again', async (t) => layoutsReadWhatTheyWrite(t, lifinity))
+
+t.test('no bytes, accounts or logs throw', async (t) => anyCallDecodes(t, lifinity))
 
 t.test('hostile bytes and short account lists never throw', async (t) => {
   const discriminators = ['f8c69e91e17587c8', '205f453c4b4fcdee', 'bdfe9caed209a4d8']

@@ -16,6 +16,7 @@ import {
 } from '../build-transaction.ts'
 import { recordedVenue } from '../vault-check.ts'
 import { compareVector, readVectors } from '../vectors.ts'
+import { anyCallDecodes, layoutsReadWhatTheyWrite } from '../venue-properties.ts'
 
 const [PROGRAM] = moonshot.programs as [string]
 const instruction = (hex: string) => moonshot.instructions.find(Uint8Array.fromHex(hex))!
@@ -259,6 +260,10 @@ t.test(
     t.same(migrate([], []), { events: [], notes: [] })
   }
 )
+
+t.test('what every layout reads, it writes again', async (t) => layoutsReadWhatTheyWrite(t, moonshot))
+
+t.test('no bytes, accounts or logs throw', async (t) => anyCallDecodes(t, moonshot))
 
 t.test('whatever is cut off a call, nothing throws and no amount is made up', async (t) => {
   fc.assert(

@@ -16,6 +16,7 @@ import { phoenix } from '../../../src/chain/venues/phoenix.ts'
 import { testWithFixtures } from '../../fixtures.ts'
 import { buildTransaction, keyOf, tokenTransfer, type CallSpec } from '../build-transaction.ts'
 import { checkVaults, recordedVenue, statedHops } from '../vault-check.ts'
+import { anyCallDecodes, layoutsReadWhatTheyWrite } from '../venue-properties.ts'
 
 const [PROGRAM] = phoenix.programs as [string]
 const BID = 0
@@ -307,6 +308,10 @@ t.test('a limit order gives the fill back whatever rests, for any lot sizes', as
   )
   t.pass('every fill was found')
 })
+
+t.test('what every layout reads, it writes again', async (t) => layoutsReadWhatTheyWrite(t, phoenix))
+
+t.test('no bytes, accounts or logs throw', async (t) => anyCallDecodes(t, phoenix))
 
 t.test('hostile batches and short account lists never throw', async (t) => {
   fc.assert(
