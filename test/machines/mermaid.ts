@@ -1,4 +1,4 @@
-import type { AnyStateMachine, StateNode } from 'xstate'
+import type { AnyStateMachine, AnyStateNode } from 'xstate'
 
 /** A machine as a Mermaid state diagram: its states, and the events, delays and guards that lead from one to another. */
 export function drawMachine({ root }: AnyStateMachine): string {
@@ -6,8 +6,8 @@ export function drawMachine({ root }: AnyStateMachine): string {
   return ['stateDiagram-v2', ...drawStates(root, '  ', arrows), ...arrows].join('\n')
 }
 
-function drawStates(node: StateNode, indent: string, arrows: string[]): string[] {
-  const children = Object.values(node.states)
+function drawStates(node: AnyStateNode, indent: string, arrows: string[]): string[] {
+  const children = Object.values<AnyStateNode>(node.states)
   const lines = children.flatMap((child) => {
     arrows.push(...drawTransitions(child))
     const inner = drawStates(child, `${indent}  `, arrows)
@@ -20,7 +20,7 @@ function drawStates(node: StateNode, indent: string, arrows: string[]): string[]
   return initial === undefined ? lines : [`${indent}[*] --> ${idOf(initial)}`, ...lines]
 }
 
-function drawTransitions(node: StateNode): string[] {
+function drawTransitions(node: AnyStateNode): string[] {
   const arrows = [...node.transitions.values(), node.always ?? []]
     .flat()
     .flatMap(({ eventType, guard, target }) =>
@@ -38,6 +38,6 @@ function nameOf(eventType: string): string {
   return eventType.replace(/^xstate\.after\.(\w+)\..*$/, 'after $1')
 }
 
-function idOf(node: StateNode): string {
+function idOf(node: AnyStateNode): string {
   return node.path.join('_')
 }
