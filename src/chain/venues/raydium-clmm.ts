@@ -236,14 +236,14 @@ function deposited(amounts: Pair): StatedLiquidity {
 }
 
 /**
- * The fees that a position earned leave the vaults in the same transfers as its liquidity; only the event parts them,
- * and without it the sum is what is known. A decrease by no liquidity is a claim of fees.
+ * The fees that a position earned leave the vaults in the same transfers as its liquidity, and only the event parts
+ * them: without it the amounts are not known. A decrease by no liquidity is a claim of fees.
  */
 function decodeDecrease(call: Invocation, emit: Emitter, layout: (typeof DECREASES)[number]): void {
   const decreased = call.loggedEvents(decreaseLiquidityEvent)[0]?.value
   if (decreased === undefined) {
     if (call.args(layout)?.value.liquidity === 0n) return
-    return decodeLiquidity(call, emit, 'remove', layout, null)
+    return emit.missing('event-missing', 'fees are not told from liquidity')
   }
   const { decreaseAmount0, decreaseAmount1, feeAmount0, feeAmount1 } = decreased
   decodeLiquidity(call, emit, 'remove', layout, {
