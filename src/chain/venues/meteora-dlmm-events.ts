@@ -69,6 +69,8 @@ export const lbPairCreateEvent = layout('LbPairCreate', 'b94afc7d1bd7bc6f', {
   tokenY: pubkey
 })
 
+type LayoutValue<L> = L extends Layout<infer T> ? T : never
+
 const REBALANCED = {
   xWithdrawnAmount: u64,
   xAddedAmount: u64,
@@ -95,11 +97,17 @@ const rebalancingBefore012 = layout('Rebalancing', '006d75b33d5bc7c8', {
   ...REBALANCED
 })
 
+type Rebalanced = LayoutValue<typeof rebalancingBefore012> & Partial<LayoutValue<typeof rebalancing>>
+
 /** 0.12.0 put owner and active bin in the middle; only the size tells the two apart. */
-export const rebalancingEvent = {
+export const rebalancingEvent: Layout<Rebalanced> = {
   ...rebalancing,
-  read(bytes: Uint8Array, offset: number) {
+  read(bytes, offset) {
     return (bytes.length - offset < 180 ? rebalancingBefore012 : rebalancing).read(bytes, offset)
+  },
+  write({ owner, activeBinId, ...value }) {
+    if (owner === undefined || activeBinId === undefined) return rebalancingBefore012.write(value)
+    return rebalancing.write({ owner, activeBinId, ...value })
   }
 }
 
