@@ -250,7 +250,7 @@ export function supervised(name: string, policy: Policy) {
           },
           killing: {
             id: 'killing',
-            entry: ['killProcess', 'announceDoom'],
+            entry: 'killProcess',
             always: { guard: 'isGone', target: '#settling' },
             after: { kill: { actions: 'outlive', target: '#settling' } }
           }

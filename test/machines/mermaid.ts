@@ -25,7 +25,9 @@ function drawTransitions(node: AnyStateNode): string[] {
     .flat()
     .flatMap(({ eventType, guard, target }) =>
       (target ?? []).map((to) => {
-        const words = [nameOf(String(eventType)), typeof guard === 'string' ? `[${guard}]` : ''].filter(Boolean)
+        const words = [nameOf(String(eventType)), typeof guard === 'string' ? `[${guard}]` : ''].filter(
+          Boolean
+        )
         return `  ${idOf(node)} --> ${idOf(to)}${words.length > 0 ? `: ${words.join(' ')}` : ''}`
       })
     )
