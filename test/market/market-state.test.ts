@@ -135,6 +135,27 @@ t.test('the pairs and launches untouched for longest go first', async (t) => {
   t.same(missing.launches, [OTHER])
 })
 
+t.test('a pair that was let go is not taken to end where times fell to', async (t) => {
+  const store = new MemoryStore()
+  const start = { solUsd: COLD_SOL_USD, newestTime: -Infinity }
+  const state = new MarketState(start, { pairsMax: 1 })
+  const ours = [buy(10n ** 9n, 10n ** 6n)]
+  const others = [buy(10n ** 9n, 10n ** 6n, { outMint: OTHER })]
+  const steps = [
+    [60, ours],
+    [0, others],
+    [0, ours],
+    [60, ours]
+  ] as const
+  const folds = steps.map(([seconds, events], i) =>
+    ingest(store, state, block(5 + i, NOON + seconds, events), OPTIONS)
+  )
+  t.match(
+    folds[3]!.candles.find(({ interval }) => interval === '1m'),
+    { candle: { ts: NOON + 60, trades: 2 } }
+  )
+})
+
 t.test('reading what was never loaded throws', async (t) => {
   const { state } = afterOneBuy()
   const pair = pairKey(TOKEN, SOL)

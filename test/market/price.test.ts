@@ -32,6 +32,9 @@ t.test('a ratio is the nearest double to the true quotient', async (t) => {
     { seed: 2, numRuns: 2_000 }
   )
   t.equal(ratio(0n, 10n ** 30n), 0)
+  const halfway = (2n ** 53n + 1n) * 10n ** 18n
+  t.equal(ratio(halfway, 10n ** 18n), 2 ** 53, 'a tie goes to the even neighbour')
+  t.equal(ratio(halfway + 1n, 10n ** 18n), 2 ** 53 + 2, 'a hair above a tie goes up')
   t.equal(ratio(10n ** 274n, 1n), 1e274, 'the largest a u64 and a byte of decimals can give')
   t.equal(ratio(1n, 10n ** 274n), 1e-274)
 })
@@ -46,6 +49,7 @@ t.test('the USD worth of a cash leg is rounded to a millionth', async (t) => {
   t.equal(microUsd(usdc(1_234_567n), 1), 1_234_567n)
   t.equal(microUsd({ ...usdc(1_234_567n), decimals: 9 }, 1), 1_235n)
   t.equal(microUsd({ ...usdc(12n), decimals: 2 }, 1), 120_000n)
+  t.equal(microUsd(usdc(2n ** 60n + 1n), 1), 2n ** 60n + 1n, 'pegged amounts are exact')
   t.equal(microUsd(sol(2_000_000_000n), 187.5), 375_000_000n)
 })
 

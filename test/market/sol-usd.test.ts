@@ -126,7 +126,7 @@ t.test('a block whose time falls is priced with the newest minute and prices not
   const folds = ingestAt([
     [0, [solSale(200)]],
     [60, [probe, solSale(220)]],
-    [30, [probe, solSale(999)]],
+    [30, [probe, solSale(999, 9_000_000_000n)]],
     [120, [probe]]
   ])
   t.same(pricesOf(folds).slice(1), [200, 200, 220])
