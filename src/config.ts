@@ -254,12 +254,18 @@ function readFlags(args: readonly string[], problems: string[]): Partial<Record<
   const options = Object.fromEntries(SETTING_NAMES.map((name) => [flagOf(name), { type: 'string' as const }]))
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const flags: Partial<Record<SettingName, string>> = {}
+  let unknownAt = -2
   for (const token of tokens) {
-    if (token.kind === 'positional') problems.push(`${JSON.stringify(token.value)} is no flag`)
+    // What follows an unknown flag is most likely its value.
+    if (token.kind === 'positional' && token.index !== unknownAt + 1) {
+      problems.push(`${JSON.stringify(token.value)} is no flag`)
+    }
     if (token.kind !== 'option') continue
     const name = SETTING_NAMES.find((candidate) => flagOf(candidate) === token.name)
-    if (name === undefined) problems.push(`${token.rawName} is unknown`)
-    else if (token.value === undefined) problems.push(`${token.rawName} has no value`)
+    if (name === undefined) {
+      problems.push(`${token.rawName} is unknown`)
+      if (token.value === undefined) unknownAt = token.index
+    } else if (token.value === undefined) problems.push(`${token.rawName} has no value`)
     else flags[name] = token.value
   }
   return flags

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { edge } from '../actors/edge.ts'
 import { ingest } from '../actors/ingest.ts'
 import { recordedSource } from '../actors/source.ts'
@@ -36,7 +37,7 @@ export function startService(deps: ServiceDeps): Supervision {
   const recorded = { directory: config.recordedDir, speed: config.recordedSpeed }
   const fold = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
 
-  const openStore = () => openEmbeddedStorage({ directory: config.dataDir })
+  const openStore = () => openEmbeddedStorage({ directory: join(config.dataDir, 'store') })
   const prepareStore = async (storage: Awaited<ReturnType<typeof openStore>>): Promise<void> => {
     const made = await bootstrapKeys(storage.keys, config.adminKey, clock.now())
     if (made !== null) onFirstKeys(made)

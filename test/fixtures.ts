@@ -8,7 +8,7 @@ import type { Test } from 'tap'
  * holds. Tests that need it are declared through testWithFixtures, so that a run without it says so.
  */
 const DIRECTORY = process.env.FIXTURES_DIR ?? join(import.meta.dirname, '../../shared/fixtures')
-const REQUIRED = Boolean(process.env.CI) || Boolean(process.env.MILLRACE_REQUIRE_FIXTURES)
+const REQUIRED = Boolean(process.env.CI) || Boolean(process.env.REQUIRE_FIXTURES)
 
 export function fixturesDirectory(): string {
   return DIRECTORY

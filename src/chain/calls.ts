@@ -73,8 +73,11 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
     else while (open.length > 0 && open.at(-1)!.height >= height && height > 0) open.pop()
     const venue = venueOf(instruction)
     if (venue !== null) {
-      const stated = statedBy(venue, instruction, open)
-      if (stated) continue
+      const eventAt = venue.statedEventOffset(instruction.data)
+      if (eventAt >= 0) {
+        giveToCall(instruction, eventAt, open)
+        continue
+      }
       const log = (): InvocationLog | null => logs().byInstruction.get(position) ?? null
       const call = new Invocation({ transaction, tokens, venue, instruction, position, log })
       if (height === 0) {
@@ -95,17 +98,10 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
   return { calls, unplaced }
 }
 
-/** Gives a stated event to the open call of its program; false when the instruction is no such event. */
-function statedBy(venue: Venue, instruction: Instruction, open: readonly { call: Invocation }[]): boolean {
-  const offset = venue.statedEventOffset(instruction.data)
-  if (offset < 0) return false
-  for (let i = open.length - 1; i >= 0; i--) {
-    const { call } = open[i]!
-    if (call.instruction.program !== instruction.program) continue
-    call.stated.push({ bytes: instruction.data.subarray(offset), instruction })
-    return true
-  }
-  return false
+/** A stated event belongs to the innermost open call of its program; one that has none is nobody's. */
+function giveToCall(instruction: Instruction, eventAt: number, open: readonly { call: Invocation }[]): void {
+  const owner = open.findLast(({ call }) => call.instruction.program === instruction.program)
+  owner?.call.stated.push({ bytes: instruction.data.subarray(eventAt), instruction })
 }
 
 /**

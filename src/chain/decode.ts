@@ -2,6 +2,7 @@ import { AGGREGATORS } from './aggregators.ts'
 import { collectCalls } from './calls.ts'
 import { Emitter, type Note } from './emitter.ts'
 import type { ChainEvent, Trade } from './events.ts'
+import { samePubkey, type Pubkey } from './pubkey.ts'
 import type { Transaction } from './transaction.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
@@ -32,11 +33,16 @@ export function decodeTransaction(transaction: Transaction): Decoded {
   return { events: labelRoutes(transaction, emitter.events), notes: emitter.notes }
 }
 
-/** Marks the fills of an outer instruction that routes: an aggregator's, or one that gave several fills. */
+/** Marks the fills of an outer instruction that routes: an aggregator's, or one with fills in several pools. */
 function labelRoutes(transaction: Transaction, events: readonly ChainEvent[]): readonly ChainEvent[] {
   const hops = new Map<number, number>()
+  const pools = new Map<number, Pubkey[]>()
   for (const event of events) {
-    if (event.kind === 'trade') hops.set(event.ixIndex, (hops.get(event.ixIndex) ?? 0) + 1)
+    if (event.kind !== 'trade') continue
+    hops.set(event.ixIndex, (hops.get(event.ixIndex) ?? 0) + 1)
+    const seen = pools.get(event.ixIndex)
+    if (seen === undefined) pools.set(event.ixIndex, [event.pool])
+    else if (!seen.some((pool) => samePubkey(pool, event.pool))) seen.push(event.pool)
   }
   if (hops.size === 0) return events
   const outerPrograms = new Map<number, number>()
@@ -49,7 +55,8 @@ function labelRoutes(transaction: Transaction, events: readonly ChainEvent[]): r
     const program = outerPrograms.get(event.ixIndex)
     const count = hops.get(event.ixIndex)!
     if (program === undefined) return event
-    if (count === 1 && transaction.keys.lookup(program, AGGREGATORS) === undefined) return event
+    const onePool = pools.get(event.ixIndex)!.length === 1
+    if (onePool && transaction.keys.lookup(program, AGGREGATORS) === undefined) return event
     const hop = (seen.get(event.ixIndex) ?? 0) + 1
     seen.set(event.ixIndex, hop)
     const route = { program: transaction.keys.bytes(program), ixIndex: event.ixIndex, hop, hops: count }
