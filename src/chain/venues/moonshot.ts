@@ -1,122 +1,36 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
 import type { Invocation } from '../invocation.ts'
-import { LayoutTable, instruction, layout, option, pubkey, string, u16, u32, u64, u8 } from '../layout.ts'
+import { LayoutTable } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
 import { NATIVE_MINT } from '../token-accounts.ts'
 import type { Movement } from '../token-movement.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
+import {
+  EVENTS,
+  INSTRUCTIONS,
+  type TRADE_ACCOUNTS,
+  buy,
+  migrateFunds,
+  migrationEvent,
+  sell,
+  tokenMint,
+  tradeEvent
+} from './moonshot-layouts.ts'
 
-// Source: the vendor's published interface, versions 1 and 4. The curve account itself holds the lamports: a buyer's
-// reach it by system transfers, a seller's leave it without any instruction, so only the logged event states them.
+// The curve account itself holds the lamports: a buyer's reach it by system transfers, a seller's leave it without any
+// instruction, so only the logged event states them.
 
 const SOL = 0
 const SELL = 1
 const EXACT_IN = 0
 
-const TRADE_ARGS = { tokenAmount: u64, collateralAmount: u64, fixedSide: u8, slippageBps: u64 }
-const TRADE_ACCOUNTS = {
-  sender: 0,
-  senderTokenAccount: 1,
-  curveAccount: 2,
-  curveTokenAccount: 3,
-  dexFee: 4,
-  helioFee: 5,
-  mint: 6,
-  configAccount: 7
-}
-
-const buy = instruction('buy', '66063d1201daebea', TRADE_ARGS, TRADE_ACCOUNTS)
-const sell = instruction('sell', '33e685a4017f83ad', TRADE_ARGS, TRADE_ACCOUNTS)
-
-const tokenMint = instruction(
-  'tokenMint',
-  '032ca4b87b0df5b3',
-  {
-    name: string,
-    symbol: string,
-    uri: string,
-    decimals: u8,
-    collateralCurrency: u8,
-    amount: u64,
-    curveType: u8,
-    migrationTarget: u8
-  },
-  { sender: 0, backendAuthority: 1, curveAccount: 2, mint: 3, mintMetadata: 4, curveTokenAccount: 5 },
-  { priceIncrease: u16, collateralCollected: u64 }
-)
-
-const migrateFunds = instruction(
-  'migrateFunds',
-  '2ae50ae7bd3ec1ae',
-  {},
-  {
-    backendAuthority: 0,
-    migrationAuthority: 1,
-    curveAccount: 2,
-    curveTokenAccount: 3,
-    migrationAuthorityTokenAccount: 4,
-    mint: 5,
-    dexFeeAccount: 6,
-    helioFeeAccount: 7,
-    configAccount: 8
-  }
-)
-
-const CONFIG_ARGS = {
-  migrationAuthority: option(pubkey),
-  backendAuthority: option(pubkey),
-  configAuthority: option(pubkey),
-  helioFee: option(pubkey),
-  dexFee: option(pubkey),
-  feeBps: option(u16),
-  dexFeeShare: option(u8),
-  migrationFee: option(u64),
-  marketcapThreshold: option(u64),
-  marketcapCurrency: option(u8),
-  minSupportedDecimalPlaces: option(u8),
-  maxSupportedDecimalPlaces: option(u8),
-  minSupportedTokenSupply: option(u64),
-  maxSupportedTokenSupply: option(u64),
-  coefB: option(u32)
-}
-const CONFIG_V4_ARGS = {
-  constantProductV1McapThreshold: option(u64),
-  constantProductV2McapThreshold: option(u64)
-}
-const configInit = instruction('configInit', '0deca4ad6afda4b9', CONFIG_ARGS, {}, CONFIG_V4_ARGS)
-const configUpdate = instruction('configUpdate', '50256d88528759f1', CONFIG_ARGS, {}, CONFIG_V4_ARGS)
-
-const tradeEvent = layout(
-  'TradeEvent',
-  'bddb7fd34ee661ee',
-  {
-    amount: u64,
-    collateralAmount: u64,
-    dexFee: u64,
-    helioFee: u64,
-    allocation: u64,
-    curve: pubkey,
-    costToken: pubkey,
-    sender: pubkey,
-    type: u8
-  },
-  { label: string }
-)
-
-const migrationEvent = layout(
-  'MigrationEvent',
-  'ffca4c935be74916',
-  { tokensMigrated: u64, tokensBurned: u64, collateralMigrated: u64, fee: u64 },
-  { label: string }
-)
-
 export const moonshot: Venue = {
   id: 'moonshot',
   programs: ['MoonCVVNZFSYkqNXP6bxHLPL6QQJiMagDL3qcqUQTrG'],
   transport: 'log',
-  instructions: new LayoutTable([buy, sell, tokenMint, migrateFunds, configInit, configUpdate]),
-  events: new LayoutTable([tradeEvent, migrationEvent]),
+  instructions: new LayoutTable(INSTRUCTIONS),
+  events: new LayoutTable(EVENTS),
   statedEventOffset: noSelfCall,
   decode(call, emit) {
     if (call.is(buy)) decodeTrade(call, emit, false)
@@ -143,9 +57,8 @@ function decodeTrade(call: Invocation, emit: Emitter, isSell: boolean): void {
   const curve = call.key(accounts.curveAccount)!
   const traderAccount = call.account(accounts.senderTokenAccount)
   const curveTokens = call.account(accounts.curveTokenAccount)
-  const [source, destination] = isSell ? [traderAccount, curveTokens] : [curveTokens, traderAccount]
-  const tokens = sum(call, (movement) => {
-    return movement.kind === 'transfer' && movement.source === source && movement.destination === destination
+  const tokens = sum(call, ({ kind, source, destination }) => {
+    return kind === 'transfer' && (isSell ? destination : source) === curveTokens
   })
   const logged = call.loggedEvents(tradeEvent).find(({ value }) => samePubkey(value.curve, curve))?.value
   const paid = isSell ? null : paidLamports(call, accounts)

@@ -4,12 +4,14 @@ import { EVENTS, fill, fillSummary, header, place } from './phoenix-layouts.ts'
 
 type EventOf<L> = L extends Layout<infer T> ? T : never
 
+export type Summary = EventOf<typeof fillSummary>
+
 /** What an order did, in lots of its market. */
 export interface OrderLog {
   readonly fills: readonly EventOf<typeof fill>[]
   readonly places: readonly EventOf<typeof place>[]
   /** Null for an order that may not take. */
-  readonly summary: EventOf<typeof fillSummary> | null
+  readonly summary: Summary | null
   /** False where an event was met that is not known, so that those after it could not be read. */
   readonly complete: boolean
 }
@@ -20,7 +22,7 @@ const LAYOUTS: LayoutTable<Layout<unknown>> = new LayoutTable(EVENTS)
 export function readOrderLog(call: Invocation): OrderLog | null {
   const fills: EventOf<typeof fill>[] = []
   const places: EventOf<typeof place>[] = []
-  let summary: EventOf<typeof fillSummary> | null = null
+  let summary: Summary | null = null
   let complete = true
   let batches = 0
   for (const { bytes } of call.stated) {
@@ -41,7 +43,7 @@ export function readOrderLog(call: Invocation): OrderLog | null {
       }
       if (layout === fill) fills.push(reading.value as EventOf<typeof fill>)
       if (layout === place) places.push(reading.value as EventOf<typeof place>)
-      if (layout === fillSummary) summary = reading.value as EventOf<typeof fillSummary>
+      if (layout === fillSummary) summary = reading.value as Summary
       at = bytes.length - reading.drift
     }
   }

@@ -15,7 +15,7 @@ import {
   swap,
   swapWithFreeFunds
 } from './phoenix-layouts.ts'
-import { readOrderLog, type OrderLog } from './phoenix-order-log.ts'
+import { readOrderLog, type OrderLog, type Summary } from './phoenix-order-log.ts'
 
 /**
  * An order book: a take is one trade, however many makers it fills. The log states it in lots, whose sizes are in the
@@ -52,19 +52,20 @@ function decodeOrder(call: Invocation, emit: Emitter, order: typeof swap | typeo
   const log = readOrderLog(call)
   const isReadable = log !== null && log.complete
   if (!isReadable && order === placeLimitOrder) return emit.missing('event-missing')
-  if (isReadable && (log.summary === null || log.summary.baseLots === 0n)) return
+  const taken = isReadable ? log.summary : null
+  if (isReadable && (taken === null || taken.baseLots === 0n)) return
   const quoteVault = call.account(accounts.quoteVault)
   const fill = readFill(call, {
     vaults: [call.account(accounts.baseVault), quoteVault],
     source: -1,
     destination: -1
   })
-  if (fill.kind === 'none') return emit.missing(fill.reason, isReadable ? 'funds held in the market' : '')
+  if (fill.kind === 'none') return emit.missing(fill.reason, `${taken?.baseLots ?? 'unknown'} lots filled`)
   const isBid = fill.inVault === quoteVault
   let inAmount = fill.inGross
   const fees: Fee[] = []
-  if (isReadable) {
-    const lots = lotSizes(log, isBid, fill.inGross, fill.outGross)
+  if (isReadable && taken !== null) {
+    const lots = lotSizes(log, taken, isBid, fill.inGross, fill.outGross)
     if (lots === null) return emit.missing('readings-contradict', 'transfers do not fit the lots filled')
     inAmount = lots.filledIn
     const mint = isBid ? fill.inMint : fill.outMint
@@ -97,13 +98,14 @@ function fixedSide(call: Invocation): 'in' | 'out' | null {
  */
 function lotSizes(
   log: OrderLog,
+  taken: Summary,
   isBid: boolean,
   paidIn: bigint,
   paidOut: bigint
 ): { filledIn: bigint; fee: bigint } | null {
-  const { baseLots, quoteLots, feeQuoteLots } = log.summary!
+  const { baseLots, quoteLots, feeQuoteLots } = taken
   const [lotsIn, lotsOut] = isBid ? [quoteLots, baseLots] : [baseLots, quoteLots]
-  const locked = lockedLots(log, isBid)
+  const locked = lockedLots(log, taken, isBid)
   const sizeOut = lotSize(paidOut, lotsOut, lotsOut)
   const sizeIn = locked === null ? null : lotSize(paidIn, lotsIn + locked.least, lotsIn + locked.most)
   if (sizeIn === null || sizeOut === null) return null
@@ -114,7 +116,7 @@ function lotSizes(
  * Lots locked for what rests of the order. A resting bid locks quote lots at its price; what a tick is worth follows
  * from the fills, to the rounding of their sum.
  */
-function lockedLots(log: OrderLog, isBid: boolean): { least: bigint; most: bigint } | null {
+function lockedLots(log: OrderLog, taken: Summary, isBid: boolean): { least: bigint; most: bigint } | null {
   if (log.places.length === 0) return { least: 0n, most: 0n }
   if (!isBid) {
     const placed = log.places.reduce((lots, { baseLots }) => lots + baseLots, 0n)
@@ -122,8 +124,7 @@ function lockedLots(log: OrderLog, isBid: boolean): { least: bigint; most: bigin
   }
   const filledTicks = log.fills.reduce((sum, each) => sum + each.priceInTicks * each.baseLotsFilled, 0n)
   const placedTicks = log.places.reduce((sum, each) => sum + each.priceInTicks * each.baseLots, 0n)
-  const { quoteLots, feeQuoteLots } = log.summary!
-  const filledLots = quoteLots - feeQuoteLots
+  const filledLots = taken.quoteLots - taken.feeQuoteLots
   if (filledTicks === 0n || filledLots <= 0n) return null
   return {
     least: (placedTicks * (filledLots - 1n)) / filledTicks,
