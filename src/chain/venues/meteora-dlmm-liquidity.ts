@@ -75,6 +75,7 @@ export function decodeRebalance(call: Invocation, emit: Emitter): void {
   })
 }
 
+/** A pair of two tokens; it starts empty and is filled by adds of its own. */
 export function decodeCreate(call: Invocation, emit: Emitter): void {
   const customizable = CUSTOMIZABLE_PAIRS.find((candidate) => call.is(candidate))
   const accounts = (customizable ?? OTHER_PAIRS.find((candidate) => call.is(candidate)))?.accounts(

@@ -44,28 +44,28 @@ export function settleSwap(
   stated: StatedSwap
 ): SettledSwap | null {
   const { inVault, outVault, source, destination } = accounts
-  const fill = readFill(call, { vaults: [inVault, outVault], source, destination })
+  const { inGross, inNet, outGross, outNet } = stated
+  const whole = inNet !== null && outNet !== null ? { inGross, inNet, outGross, outNet } : null
+  const fill = readFill(call, { vaults: [inVault, outVault], source, destination, stated: whole })
   if (fill.kind === 'none') return complete(emit, stated, fill.reason)
-  const sideFee = fill.outGross - stated.outGross
+  const sideFee = fill.outGross - outGross
   if (
     fill.inVault !== inVault ||
-    fill.inGross !== stated.inGross ||
+    fill.inGross !== inGross ||
     (sideFee !== 0n && sideFee !== stated.sideFee)
   ) {
-    emit.missing(
-      'readings-contradict',
-      `event ${stated.inGross} → ${stated.outGross}, transfers ${fill.inGross} → ${fill.outGross}`
-    )
+    const transfers = `${fill.inGross} → ${fill.outGross}`
+    emit.missing('readings-contradict', `event ${inGross} → ${outGross}, transfers ${transfers}`)
     return null
   }
-  const { inGross, inNet } = fill
-  if (stated.inNet !== null && stated.inNet !== inNet) {
-    emit.disagreement(`event credits ${stated.inNet} to the vault, transfers ${inNet}`)
+  if (inNet !== null && inNet !== fill.inNet) {
+    emit.disagreement(`event credits ${inNet} to the vault, transfers ${fill.inNet}`)
   }
-  if (sideFee === 0n) return { inGross, inNet, outGross: fill.outGross, outNet: fill.outNet }
+  if (sideFee === 0n) return fill
+  // The side fee went to the trader too: what the trader was credited of the trade alone.
   const untaxed = fill.outNet === fill.outGross
-  const outNet = stated.outNet ?? (untaxed ? stated.outGross : null)
-  return complete(emit, { ...stated, inNet, outNet }, 'transfer-fee-unknown')
+  const tradeNet = outNet ?? (untaxed ? outGross : null)
+  return complete(emit, { ...stated, inNet: fill.inNet, outNet: tradeNet }, 'transfer-fee-unknown')
 }
 
 /** A reading that says everything; else null, and noted why. */

@@ -15,6 +15,7 @@ import {
   swap,
   swap2
 } from '../../../src/chain/venues/meteora-damm-v2-instructions.ts'
+import { TOKEN_2022_PROGRAM } from '../../../src/chain/token-movement.ts'
 import { meteoraDammV2 } from '../../../src/chain/venues/meteora-damm-v2.ts'
 import { fixturesDirectory, testWithFixtures } from '../../fixtures.ts'
 import {
@@ -203,6 +204,17 @@ void t.test('an event without its transfers states everything itself', async (t)
   })
   t.strictSame(notes, [])
   t.match(events, [{ ...TRADE, exact: 'out' }])
+})
+
+void t.test('the event settles a transfer fee that the record leaves open', async (t) => {
+  const inner = [
+    checkedTransfer('user in', 'mint b', 'vault b', 'user', 100n, 9, { program: TOKEN_2022_PROGRAM }),
+    checkedTransfer('vault a', 'mint a', 'user out', 'authority', 40n, 6, { program: TOKEN_2022_PROGRAM }),
+    selfCall(PROGRAM, swap2Event.write(newer))
+  ]
+  const { events, notes } = decode({ inner })
+  t.strictSame(notes, [])
+  t.match(events, [TRADE])
 })
 
 void t.test('a swap without an event is read from its transfers', async (t) => {

@@ -17,6 +17,7 @@ import {
   REMOVES,
   rebalanceLiquidity
 } from '../../../src/chain/venues/meteora-dlmm-instructions.ts'
+import { TOKEN_2022_PROGRAM } from '../../../src/chain/token-movement.ts'
 import { meteoraDlmm } from '../../../src/chain/venues/meteora-dlmm.ts'
 import { fixturesDirectory, testWithFixtures } from '../../fixtures.ts'
 import {
@@ -262,6 +263,18 @@ void t.test('transfer fees part the fill from what the trader paid and got', asy
     { kind: 'transfer', mint: keyOf('mint x'), amount: 10n },
     { kind: 'transfer', mint: keyOf('mint y'), amount: 4n }
   ])
+})
+
+void t.test('a Token-2022 transfer whose fee nobody states is held back', async (t) => {
+  const got = checkedTransfer('vault y', 'mint y', 'user out', 'pair', 40n, 9, {
+    program: TOKEN_2022_PROGRAM
+  })
+  const { events, notes } = decode({ inner: [PAID, got, selfCall(PROGRAM, swap2Event.write(newer))] })
+  t.strictSame(events, [])
+  t.match(notes, [{ kind: 'missing', reason: 'transfer-fee-unknown' }])
+  const known = [...BALANCES, balance('user out', 'mint y', { before: 5n, after: 43n })]
+  const inner = [PAID, got, selfCall(PROGRAM, swap2Event.write(newer))]
+  t.match(decode({ inner }, known).events, [{ outAmount: 40n, traderOut: 38n }])
 })
 
 void t.test('an event that its transfers contradict is held back', async (t) => {
