@@ -96,13 +96,23 @@ export class TokenAccounts {
   balanceBefore(account: number): bigint | null {
     const balance = this.#pre[account]
     if (balance !== undefined) return balance.amount
-    return this.#post[account] === undefined ? null : 0n
+    return this.#post[account] !== undefined || this.#isTemporary(account) ? 0n : null
   }
 
   balanceAfter(account: number): bigint | null {
     const balance = this.#post[account]
     if (balance !== undefined) return balance.amount
-    return this.#pre[account] === undefined ? null : 0n
+    return this.#pre[account] !== undefined || this.#isTemporary(account) ? 0n : null
+  }
+
+  /** Opened and closed within the transaction, so that it began and ended empty. */
+  #isTemporary(account: number): boolean {
+    return (
+      this.#post.length > 0 &&
+      this.#pre[account] === undefined &&
+      this.#post[account] === undefined &&
+      this.#openings.some((opening) => opening.account === account)
+    )
   }
 
   /**

@@ -183,6 +183,34 @@ void t.test('the event settles transfer fees that balances leave open', async (t
   t.match(events, [{ inAmount: 100n, outAmount: 50n, traderIn: 110n, traderOut: 45n, exact: 'in' }])
 })
 
+void t.test(
+  'an account that was opened and closed on the way tells the fee by what it passed on',
+  async (t) => {
+    const program = TOKEN_2022_PROGRAM
+    const { events, notes } = decodeTransaction(
+      buildTransaction({
+        signers: ['user'],
+        calls: [
+          { program, accounts: ['temporary', 'mint 1'], data: Uint8Array.from([18, ...keyOf('user')]) },
+          {
+            program: PROGRAM,
+            accounts: ACCOUNTS.with(5, 'temporary'),
+            data: EXACT_OUT,
+            inner: [
+              TRANSFERS[0]!,
+              checkedTransfer('vault 1', 'mint 1', 'temporary', 'authority', 50n, 6, { program })
+            ]
+          },
+          checkedTransfer('temporary', 'mint 1', 'elsewhere', 'user', 45n, 6, { program })
+        ],
+        balances: BALANCES
+      })
+    )
+    t.strictSame(notes, [])
+    t.match(events, [{ inAmount: 100n, outAmount: 50n, traderIn: 100n, traderOut: 45n }])
+  }
+)
+
 void t.test('an event that disagrees is noted, and the transfers count', async (t) => {
   const event = swapEvent.write({ ...STATED, outputAmount: 51n })
   const { events, notes } = decode({ data: EXACT_OUT, inner: TRANSFERS, logged: [event] })
