@@ -85,6 +85,20 @@ testWithFixtures(t, 'a recorded referral fee is what the output vault lost besid
   t.end()
 })
 
+testWithFixtures(t, 'amounts are those that a source states', (t) => {
+  const [recorded] = [...recordedVenue('meteora-damm-v2', 'meteora-damm-v2')].filter(({ entry }) =>
+    entry.signature.startsWith('5QJamv41')
+  )
+  const stated = recorded!.entry.expected[0]!.values[0] as Record<string, string>
+  t.match(recorded!.trades, [
+    {
+      traderIn: BigInt(stated['swap.included_transfer_fee_amount_in']!),
+      outAmount: BigInt(stated['swap.included_transfer_fee_amount_out']!)
+    }
+  ])
+  t.end()
+})
+
 const SWAP = ['authority', 'pool', 'user in', 'user out', 'vault a', 'vault b', 'mint a', 'mint b', 'user']
 const SWAP_ACCOUNTS = [...SWAP, 'token', 'token', 'referral', 'events', PROGRAM]
 const BALANCES = ['a', 'b'].map((name) => ({

@@ -84,6 +84,11 @@ testWithFixtures(t, 'amounts are those that the sources state', (t) => {
   const { differences, hops } = statedHops('meteora-dlmm', 'meteora-dlmm', PROGRAM)
   t.strictSame(differences, [])
   t.ok(hops >= 5, `${hops} hops`)
+  const [routed] = [...recordedVenue('meteora-dlmm', 'meteora-dlmm')].filter(({ entry }) =>
+    entry.signature.startsWith('31ycbQtF')
+  )
+  const { FromTokenAmount, ToTokenAmount } = routed!.entry.expected[0]!.values[0] as Record<string, string>
+  t.match(routed!.trades, [{ inAmount: BigInt(FromTokenAmount!), outAmount: BigInt(ToTokenAmount!) }])
   t.end()
 })
 
