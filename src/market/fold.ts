@@ -1,5 +1,6 @@
 import type { Trade } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
+import type { VenueId } from '../chain/venue-id.ts'
 import type { BlockEntry, DecodedBlock } from './block.ts'
 import { bucketStarts, mergeCandles } from './candles.ts'
 import type { CashList } from './cash.ts'
@@ -28,6 +29,8 @@ export interface FoldOptions {
   readonly cash: CashList
   /** The operator's starting price of SOL, null without one. */
   readonly startingSolUsd: number | null
+  /** The venues that are indexed; without it all are. Events of others keep their cursors, and give no rows. */
+  readonly venues?: ReadonlySet<VenueId>
 }
 
 /** What a block changes in storage, and in the market's state beside it. */
@@ -47,7 +50,8 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     block.slot,
     block.entries.map((entry) => entry.event)
   )
-  const entries = block.entries.slice(0, cursors.length)
+  const isIndexed = (entry: BlockEntry): boolean => options.venues?.has(entry.event.venue) !== false
+  const entries = block.entries.slice(0, cursors.length).filter(isIndexed)
   const solUsd = advanceSolUsd(known.solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
   const pairs = new Map<PairKey, PairFold>()
   const launches = new LaunchFold((mint) => known.launch(mint))
@@ -55,9 +59,11 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   const poolEvents: PoolEventRow[] = []
   let tradeCount = 0
 
-  for (const [index, entry] of entries.entries()) {
+  for (const [index, cursor] of cursors.entries()) {
+    const entry = block.entries[index]!
+    if (!isIndexed(entry)) continue
     const { event } = entry
-    const origin = originOf(block, entry, cursors[index]!)
+    const origin = originOf(block, entry, cursor)
     switch (event.kind) {
       case 'trade':
         tradeCount++
@@ -113,7 +119,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     pairs: [...pairs.values()].filter((pair) => pair.isChanged).map((pair) => pair.row),
     solPrice: solUsd.price === known.solUsd.price ? null : solUsd.price,
     solUsd,
-    leftOut: block.entries.length - entries.length
+    leftOut: block.entries.length - cursors.length
   }
 }
 

@@ -206,6 +206,27 @@ t.test('positions depend on the block alone, whatever the market was before', as
   )
 })
 
+t.test(
+  'events of a venue that is switched off give no rows, and the others keep their cursors',
+  async (t) => {
+    const events = [
+      solSale(150),
+      buy(2_000_000_000n, 4_000_000n, { venue: 'phoenix' as const }),
+      buy(3_000_000_000n, 4_000_000n, { venue: 'pumpfun' as const })
+    ]
+    const all = ingestAll([block(5, NOON, events)], OPTIONS).folds[0]!
+    const some = ingestAll([block(5, NOON, events)], { ...OPTIONS, venues: new Set(['pumpfun' as const]) })
+      .folds[0]!
+    t.same(
+      some.trades.map(({ venue }) => venue),
+      ['pumpfun']
+    )
+    t.equal(some.trades[0]!.cursor, all.trades.find(({ venue }) => venue === 'pumpfun')!.cursor)
+    t.equal(some.slot.trades, 1)
+    t.equal(some.trades[0]!.cashUsd, null, 'what is off prices nothing')
+  }
+)
+
 function cursorsOf(fold: ReturnType<typeof foldOne>): number[] {
   return [...fold.trades, ...fold.poolEvents].map((row) => row.cursor).sort((a, b) => a - b)
 }
