@@ -57,7 +57,7 @@ export class LiveUnit implements Witness {
 
   reported(error: Error): void {
     this.#error = error
-    this.#errorAt = this.#clock.now()
+    this.#errorAt = Math.floor(this.#clock.now())
   }
 
   /** Crashes the process if it runs; returns whether it did. */
@@ -74,7 +74,7 @@ export class LiveUnit implements Witness {
     }
     if (this.#startsBefore + context.starts !== this.#instance) {
       this.#instance = this.#startsBefore + context.starts
-      this.#startedAt = this.#clock.now()
+      this.#startedAt = Math.floor(this.#clock.now())
     }
     if (context.error !== null && context.error !== this.#error) this.reported(context.error)
     this.#state = innermost(value)

@@ -46,7 +46,7 @@ export interface BlockStore {
   has(slot: number): Promise<boolean>
 }
 
-export interface TradePage {
+export interface PageRequest {
   /** Only rows with a cursor below (order desc) or above (order asc) this one. */
   readonly from?: number
   /** Only rows whose cursor is at least (desc) or at most (asc) this one. */
@@ -57,12 +57,12 @@ export interface TradePage {
 
 export interface TradeStore {
   /** Rows listed under a mint, in cursor order; `limit` rows at most. An unknown mint has none. */
-  ofMint(mint: Pubkey, page: TradePage): Promise<TradeRow[]>
+  ofMint(mint: Pubkey, page: PageRequest): Promise<TradeRow[]>
 }
 
 export interface PoolEventStore {
   /** Liquidity, curve and pool events of a pool, in cursor order; `limit` rows at most. */
-  ofPool(pool: Pubkey, page: TradePage): Promise<PoolEventRow[]>
+  ofPool(pool: Pubkey, page: PageRequest): Promise<PoolEventRow[]>
 }
 
 export interface CandleStore {

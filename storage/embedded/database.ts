@@ -12,7 +12,7 @@ export type Level = ClassicLevel<Buffer, Uint8Array>
 
 /** The format of the whole store: which keys there are and what they mean. */
 const FORMAT = 1
-/** Chosen by loadtest/storage-engines.ts: larger ones lengthen recovery, smaller ones write levels more often. */
+/** Chosen: larger ones lengthen recovery, smaller ones write levels more often. */
 const WRITE_BUFFER_BYTES = 16 * 2 ** 20
 const BLOCK_CACHE_BYTES = 32 * 2 ** 20
 const FILE_BYTES_MAX = 8 * 2 ** 20

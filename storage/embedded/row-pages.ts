@@ -1,6 +1,6 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
-import type { TradePage } from '../port.ts'
+import type { PageRequest } from '../port.ts'
 import { openPageKey, pageKey } from './keys.ts'
 import type { Key, PageList } from './keys.ts'
 import type { RecordKind } from './record.ts'
@@ -49,7 +49,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /** Rows of an owner, `limit` at most, in the order asked for. */
-  async read(view: View, owner: Pubkey, page: TradePage): Promise<Row[]> {
+  async read(view: View, owner: Pubkey, page: PageRequest): Promise<Row[]> {
     if (page.limit <= 0) return []
     const open = await view.get(this.#kind, openPageKey(this.#list, owner))
     if (open === null) return []
@@ -75,7 +75,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     if (page !== null) batch.putOwned(this.#kind, openPageKey(this.#list, owner), page)
   }
 
-  async #descending(view: View, owner: Pubkey, open: RowPage<Row>, page: TradePage): Promise<Row[]> {
+  async #descending(view: View, owner: Pubkey, open: RowPage<Row>, page: PageRequest): Promise<Row[]> {
     const rows: Row[] = []
     const from = Math.min(page.from ?? CURSOR_MAX, CURSOR_MAX)
     if (takeNewest(rows, open, page)) return rows
@@ -108,7 +108,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /** Does not warm the memory: whoever reads forward reads long lists once. */
-  async #ascending(view: View, owner: Pubkey, open: RowPage<Row>, page: TradePage): Promise<Row[]> {
+  async #ascending(view: View, owner: Pubkey, open: RowPage<Row>, page: PageRequest): Promise<Row[]> {
     const rows: Row[] = []
     const from = Math.max(page.from ?? -1, -1)
     if (open.rows[0]!.cursor > from + 1) {
@@ -136,7 +136,7 @@ const pagesOf = (rows: number): number => Math.ceil(rows / PAGE_ROWS) + 1
 function takeNewest<Row extends { readonly cursor: number }>(
   into: Row[],
   page: RowPage<Row>,
-  query: TradePage
+  query: PageRequest
 ): boolean {
   for (let i = page.rows.length - 1; i >= 0; i--) {
     const row = page.rows[i]!
@@ -151,7 +151,7 @@ function takeNewest<Row extends { readonly cursor: number }>(
 function takeOldest<Row extends { readonly cursor: number }>(
   into: Row[],
   page: RowPage<Row>,
-  query: TradePage
+  query: PageRequest
 ): boolean {
   for (const row of page.rows) {
     if (query.from !== undefined && row.cursor <= query.from) continue

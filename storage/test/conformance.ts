@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { LaunchStatus } from '../../src/market/rows.ts'
-import type { BlockCommit, Storage, TradePage } from '../port.ts'
+import type { BlockCommit, Storage, PageRequest } from '../port.ts'
 import { StorageModel } from './model.ts'
 import {
   blockOfTrades,
@@ -38,7 +38,7 @@ export type OpenForTest = (t: Test) => Promise<StorageUnderTest>
 const MINUTE = 1_760_000_040
 const [mint, other] = [sampleMint(0), sampleMint(1)]
 const [cash, otherCash] = [sampleCash(0), sampleCash(1)]
-const ALL: TradePage = { order: 'asc', limit: 10_000 }
+const ALL: PageRequest = { order: 'asc', limit: 10_000 }
 
 /** What every adapter of the storage port must do. */
 export function storageConformance(t: Test, open: OpenForTest): void {
@@ -169,7 +169,7 @@ async function testRows(t: Test, open: OpenForTest): Promise<void> {
     const { storage } = await open(t)
     for (let index = 0; index < 10; index++) await storage.blocks.commit(blockOfTrades(index, mint, 10))
     const all = (await storage.trades.ofMint(mint, ALL)).map((row) => row.cursor)
-    const cursors = async (page: TradePage): Promise<number[]> =>
+    const cursors = async (page: PageRequest): Promise<number[]> =>
       (await storage.trades.ofMint(mint, page)).map((row) => row.cursor)
     const [low, high] = [all[20]!, all[70]!]
     t.strictSame(await cursors({ ...ALL, from: low, until: high }), all.slice(21, 71))
@@ -434,13 +434,13 @@ export async function assertSame(
   assert.deepStrictEqual(await storage.blocks.head(), model.head())
   for (const { slot } of model.slots) assert.ok(await storage.blocks.has(slot))
   const cursors = model.slots.map(({ slot }) => slot * 2 ** 20)
-  const randomPage = (): TradePage => ({
+  const randomPage = (): PageRequest => ({
     order: choices.of(['asc', 'desc']),
     limit: 1 + choices.below(70),
     ...(choices.chance(0.7) ? { from: choices.of(cursors) + choices.below(40) } : {}),
     ...(choices.chance(0.3) ? { until: choices.of(cursors) + choices.below(40) } : {})
   })
-  const pages: TradePage[] = [ALL, { ...ALL, order: 'desc' }, ...Array.from({ length: 6 }, randomPage)]
+  const pages: PageRequest[] = [ALL, { ...ALL, order: 'desc' }, ...Array.from({ length: 6 }, randomPage)]
 
   for (let n = 0; n < SAMPLE_POOLS; n++)
     for (const page of pages)
@@ -469,7 +469,7 @@ async function assertSameMint(
   storage: Storage,
   model: StorageModel,
   mint: Pubkey,
-  pages: readonly TradePage[],
+  pages: readonly PageRequest[],
   choices: Choices
 ): Promise<void> {
   for (const page of pages)

@@ -10,7 +10,7 @@ import type {
   SolPriceRow,
   TradeRow
 } from '../../src/market/rows.ts'
-import type { BlockCommit, CandleUpsert, CandleStore, LaunchStore, TradePage } from '../port.ts'
+import type { BlockCommit, CandleUpsert, CandleStore, LaunchStore, PageRequest } from '../port.ts'
 
 /** What a store must answer, computed from plain lists by plain scans. */
 export class StorageModel {
@@ -46,14 +46,14 @@ export class StorageModel {
     return this.slots.at(-1) ?? null
   }
 
-  trades(mint: Pubkey, page: TradePage): TradeRow[] {
+  trades(mint: Pubkey, page: PageRequest): TradeRow[] {
     return pageOf(
       this.#trades.filter((row) => samePubkey(row.mint, mint)),
       page
     )
   }
 
-  poolEvents(pool: Pubkey, page: TradePage): PoolEventRow[] {
+  poolEvents(pool: Pubkey, page: PageRequest): PoolEventRow[] {
     return pageOf(
       this.#poolEvents.filter((row) => samePubkey(row.pool, pool)),
       page
@@ -105,7 +105,7 @@ export class StorageModel {
   }
 }
 
-function pageOf<Row extends { readonly cursor: number }>(rows: readonly Row[], page: TradePage): Row[] {
+function pageOf<Row extends { readonly cursor: number }>(rows: readonly Row[], page: PageRequest): Row[] {
   const { from, until, order, limit } = page
   const desc = order === 'desc'
   return rows
