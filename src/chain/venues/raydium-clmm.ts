@@ -108,7 +108,6 @@ function decodeRouter(call: Invocation, emit: Emitter): void {
     const destination = call.account(at + HOP.outputTokenAccount)
     const vaults = [call.account(at + HOP.inputVault), call.account(at + HOP.outputVault)] as const
     if (!paid(call, source, vaults[0]) || !paid(call, vaults[1], destination)) continue
-    const event = events[hops] ?? null
     emitHop(call, emit, {
       pool,
       authority: call.account(accounts.payer),
@@ -116,7 +115,7 @@ function decodeRouter(call: Invocation, emit: Emitter): void {
       destination,
       vaults,
       exact: 'in',
-      event: event !== null && samePubkey(event.poolState, pool) ? event : null,
+      event: events.find(({ poolState }) => samePubkey(poolState, pool)) ?? null,
       further: hops > 0
     })
     hops++
@@ -215,7 +214,8 @@ function decodeLiquidity(
       owner: call.account(accounts.owner),
       vaults: [call.account(accounts.tokenVault0), call.account(accounts.tokenVault1)],
       lpMint: -1,
-      position: call.key(accounts.personalPosition)
+      position: call.key(accounts.personalPosition),
+      mayBeEmpty: event === 'remove' || OPENINGS.some((opening) => opening === layout)
     },
     stated
   )

@@ -14,6 +14,8 @@ export interface LiquidityAccounts {
   /** Key index of the mint of the pool's shares, -1 where a position holds them. */
   readonly lpMint: number
   readonly position: Pubkey | null
+  /** Whether the instruction may move nothing, as the opening of an empty position does. */
+  readonly mayBeEmpty?: boolean
 }
 
 /** What an event states: the liquidity itself, and what crossed the vaults for it, claimed fees included. */
@@ -24,7 +26,7 @@ export interface StatedLiquidity {
 
 /**
  * Emits liquidity that came into a pool's vaults or left them. Only one direction is counted: what an order book
- * settles into the vaults during a withdrawal is none of the provider's. A call that moved nothing is no event.
+ * settles into the vaults during a withdrawal is none of the provider's.
  */
 export function emitLiquidity(
   call: Invocation,
@@ -39,7 +41,10 @@ export function emitLiquidity(
   }
   const amounts = stated?.amounts ?? moved
   if (amounts === null) return emit.missing('transfer-fee-unknown')
-  if (amounts[0] === 0n && amounts[1] === 0n) return
+  if (amounts[0] === 0n && amounts[1] === 0n) {
+    if (accounts.mayBeEmpty !== true) emit.missing('no-movements')
+    return
+  }
   const baseMint = call.tokens.mintOf(vaults[0])
   const quoteMint = call.tokens.mintOf(vaults[1])
   if (baseMint === null || quoteMint === null) return emit.missing('mint-unknown')

@@ -232,10 +232,11 @@ void t.test('a relayed trade belongs to the signer that owns its accounts', asyn
 })
 
 void t.test(
-  'a swap that moved nothing, or whose accounts are cut off, is missing with a reason',
+  'a swap or a deposit that moved nothing, or whose accounts are cut off, is missing with a reason',
   async (t) => {
     const cases: readonly [TransactionSpec['calls'], string][] = [
       [[swap(POOL_ONLY, `10${ARGUMENTS}`, [])], 'no-movements'],
+      [[swap([...POOL_ONLY, 'more', 'and more', 'the rest'], `03${ARGUMENTS}`, [])], 'no-movements'],
       [[swap(POOL_ONLY.slice(0, 6), `10${ARGUMENTS}`, TRANSFERS)], 'accounts-unknown']
     ]
     for (const [calls, reason] of cases) {
