@@ -3,34 +3,96 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGIT = new Int8Array(128).fill(-1)
 for (let i = 0; i < 58; i++) DIGIT[ALPHABET.charCodeAt(i)] = i
 
-// Nine digits are the most that a double holds exactly: 58^9 < 2^53. A big integer fed nine digits a step decodes a
-// 383-byte event in 14 µs, where 24-bit limbs took 50 and a byte at a time 257 (32 bytes: 1.1, 1.3 and 4 µs).
-const STEP_DIGITS = 9
-const POWERS = Array.from({ length: STEP_DIGITS + 1 }, (_, exponent) => 58n ** BigInt(exponent))
-const STEP = 58n ** BigInt(STEP_DIGITS)
-
 /** The bytes of a base58 text; throws a RangeError that names the first bad character. */
 export function decodeBase58(text: string): Uint8Array {
   const length = text.length
   let zeros = 0
   while (zeros < length && text.charCodeAt(zeros) === 49) zeros++
   if (zeros === length) return new Uint8Array(zeros)
+  return length - zeros <= SHORT_DIGITS ? decodeShort(text, zeros) : decodeLong(text, zeros)
+}
+
+// Most of what is decoded is short: a key has 44 digits, a token transfer 13. Groups of five digits are multiplied into
+// limbs of 20 bits from a table, in doubles: 9 groups × 58^5 × 2^20 < 2^53, so that every sum is exact.
+const GROUP_DIGITS = 5
+const SHORT_DIGITS = 45
+const LIMB = 2 ** 20
+const LIMBS = 14
+const GROUPS = Array.from({ length: SHORT_DIGITS / GROUP_DIGITS }, (_, group) =>
+  limbsOf(58n ** BigInt(group * GROUP_DIGITS))
+)
+const sums = new Float64Array(LIMBS)
+const scratch = new Uint8Array((LIMBS / 2) * 5)
+
+function limbsOf(number: bigint): Float64Array {
+  const limbs: number[] = []
+  for (let rest = number; rest > 0n; rest /= BigInt(LIMB)) limbs.push(Number(rest % BigInt(LIMB)))
+  return Float64Array.from(limbs)
+}
+
+/** A key in 0.3 µs, a token transfer in 0.1; through a big integer they take 1.1 and 0.6. */
+function decodeShort(text: string, zeros: number): Uint8Array {
+  const groups = Math.ceil((text.length - zeros) / GROUP_DIGITS)
+  // The highest group reaches into one limb more than its unit has; limbs are taken in pairs of five bytes.
+  const used = Math.min(LIMBS, (GROUPS[groups - 1]!.length + 3) & ~1)
+  for (let i = 0; i < used; i++) sums[i] = 0
+  for (let group = 0, end = text.length; group < groups; group++, end -= GROUP_DIGITS) {
+    const value = chunkAt(text, Math.max(zeros, end - GROUP_DIGITS), end)
+    const limbs = GROUPS[group]!
+    for (let i = 0; i < limbs.length; i++) sums[i]! += value * limbs[i]!
+  }
+  let carry = 0
+  let at = scratch.length
+  for (let i = 0; i < used; i += 2) {
+    const low = sums[i]! + carry
+    carry = Math.floor(low / LIMB)
+    const bits = low - carry * LIMB
+    const high = sums[i + 1]! + carry
+    carry = Math.floor(high / LIMB)
+    const next = high - carry * LIMB
+    scratch[--at] = bits
+    scratch[--at] = bits >> 8
+    scratch[--at] = (bits >> 16) | (next << 4)
+    scratch[--at] = next >> 4
+    scratch[--at] = next >> 12
+  }
+  while (scratch[at] === 0) at++
+  const bytes = new Uint8Array(zeros + scratch.length - at)
+  for (let i = zeros; i < bytes.length; i++) bytes[i] = scratch[at++]!
+  return bytes
+}
+
+// Nine digits are the most that a double holds exactly: 58^9 < 2^53. A big integer fed nine digits a step decodes a
+// 383-byte event in 14 µs, where limbs of 24 bits took 50 and a byte at a time 257.
+const STEP_DIGITS = 9
+const POWERS = Array.from({ length: STEP_DIGITS + 1 }, (_, exponent) => 58n ** BigInt(exponent))
+const STEP = 58n ** BigInt(STEP_DIGITS)
+
+function decodeLong(text: string, zeros: number): Uint8Array {
   let number = 0n
-  let at = zeros
-  while (at < length) {
-    const take = Math.min(STEP_DIGITS, length - at)
-    let chunk = 0
-    for (let i = at; i < at + take; i++) {
-      const code = text.charCodeAt(i)
-      const digit = code < 128 ? DIGIT[code]! : -1
-      if (digit < 0) throw new RangeError(`not base58: ${JSON.stringify(text[i])} at position ${i}`)
-      chunk = chunk * 58 + digit
-    }
-    number = number * POWERS[take]! + BigInt(chunk)
-    at += take
+  for (let at = zeros; at < text.length; at += STEP_DIGITS) {
+    const end = Math.min(at + STEP_DIGITS, text.length)
+    number = number * POWERS[end - at]! + BigInt(chunkAt(text, at, end))
   }
   const hex = number.toString(16)
   return Uint8Array.fromHex('00'.repeat(zeros) + (hex.length % 2 === 1 ? '0' : '') + hex)
+}
+
+/** The value of a few digits. */
+function chunkAt(text: string, start: number, end: number): number {
+  let value = 0
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    const digit = code < 128 ? DIGIT[code]! : -1
+    if (digit < 0) throw strangeCharacter(text)
+    value = value * 58 + digit
+  }
+  return value
+}
+
+function strangeCharacter(text: string): RangeError {
+  const at = NOT_BASE58.exec(text)!.index
+  return new RangeError(`not base58: ${JSON.stringify(text[at])} at position ${at}`)
 }
 
 /** The base58 text of bytes. */
