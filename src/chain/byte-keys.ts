@@ -1,0 +1,25 @@
+import type { Pubkey, PubkeyTable } from './pubkey.ts'
+import type { AccountKeys } from './transaction.ts'
+
+/** Keys of a source that has all of them as bytes, one after the other; a key is a view of them, made once. */
+export class ByteKeys implements AccountKeys {
+  readonly length: number
+  readonly #keys: Uint8Array
+  readonly #views: (Pubkey | undefined)[] = []
+
+  /** Throws a RangeError unless the bytes are a whole number of keys. */
+  constructor(keys: Uint8Array) {
+    if (keys.length % 32 !== 0) throw new RangeError('an address has 32 bytes')
+    this.length = keys.length / 32
+    this.#keys = keys
+  }
+
+  bytes(index: number): Pubkey {
+    if (!(index >= 0 && index < this.length)) throw new RangeError(`no account ${index}`)
+    return (this.#views[index] ??= this.#keys.subarray(index * 32, index * 32 + 32))
+  }
+
+  lookup<T>(index: number, table: PubkeyTable<T>): T | undefined {
+    return table.ofBytes(this.bytes(index))
+  }
+}
