@@ -3,9 +3,11 @@ import t from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import { decodeTransactions } from '../../../src/chain/decode-block.ts'
 import { decodeTransaction } from '../../../src/chain/decode.ts'
+import { samePubkey } from '../../../src/chain/pubkey.ts'
 import type { Transaction } from '../../../src/chain/transaction.ts'
 import { VENUE_IDS } from '../../../src/chain/venue-id.ts'
 import { testWithFixtures } from '../../fixtures.ts'
+import { balancesShow } from './balance-changes.ts'
 import { FACTS_FILE, readFacts, type Fact } from './encoding.ts'
 import { eventText } from './event-text.ts'
 import { featuresOf } from './features.ts'
@@ -27,6 +29,26 @@ t.test('every fact decodes to the events that stand beside it', async (t) => {
   for (const fact of facts) {
     t.strictSame(JSON.parse(eventsOf(fact.transaction)), JSON.parse(fact.expected), nameOf(fact))
   }
+})
+
+t.test('a trade is one that the balances show, where nothing else touches its pool', async (t) => {
+  const shownTrades = new Set<string>()
+  for (const fact of facts) {
+    const { transaction } = fact
+    const { events } = decodeTransaction(transaction)
+    // What creates or fills a pool changes its balances too.
+    if (events.some(({ kind }) => kind !== 'trade') || transaction.preBalances.length === 0) continue
+    for (const event of events) {
+      if (event.kind !== 'trade' || events.filter(({ pool }) => samePubkey(pool, event.pool)).length > 1)
+        continue
+      t.ok(balancesShow(transaction, event), `${nameOf(fact)} ${event.venue}`)
+      shownTrades.add(event.venue)
+    }
+  }
+  t.strictSame(
+    VENUE_IDS.filter((venue) => shown.has(`${venue} trade`) && !shownTrades.has(venue)),
+    []
+  )
 })
 
 t.test('a block of facts decodes to what its transactions do one by one', async (t) => {

@@ -4,8 +4,8 @@
  *
  *   node test/chain/facts/select.ts
  *
- * The events are a regression record: they are what the decoder gave, no more. That they are true is proven by the
- * tests that hold the decoder to the fixtures' own values; run those first, and write the facts when they pass.
+ * The events are a regression record: they are what the decoder gave. That they are true is proven by the tests that
+ * hold the decoder to the fixtures' own values; run those first, and write the facts when they pass.
  */
 import { writeFileSync } from 'node:fs'
 import { encodeFacts, FACTS_FILE, type FactBlock } from './encoding.ts'
