@@ -24,7 +24,7 @@ export function readVectors(fixtures: string, file: string): Vector[] {
  * source chose itself, `null` says that the name is not about the bytes.
  */
 export function compareVector(
-  venue: Venue,
+  venue: Pick<Venue, 'instructions' | 'events' | 'statedEventOffset'>,
   vector: Vector,
   aliases: Readonly<Record<string, string | null>> = {}
 ): { readonly found: string | null; readonly differences: string[] } {
