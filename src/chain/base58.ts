@@ -13,14 +13,16 @@ export function decodeBase58(text: string): Uint8Array {
 }
 
 // Most of what is decoded is short: a key has 44 digits, a token transfer 13. Groups of five digits are multiplied into
-// limbs of 20 bits from a table, in doubles: 9 groups × 58^5 × 2^20 < 2^53, so that every sum is exact.
+// limbs of 20 bits from a table, in doubles: 9 groups × 58^5 × 2^20 < 2^53, so that every sum is exact as long as what
+// is over 20 bits is carried on after every eighth group. Through a big integer short texts take twice as long, and
+// from about 200 digits on they take less that way.
 const GROUP_DIGITS = 5
-const SHORT_DIGITS = 45
+const SHORT_DIGITS = 120
 const LIMB = 2 ** 20
-const LIMBS = 14
 const GROUPS = Array.from({ length: SHORT_DIGITS / GROUP_DIGITS }, (_, group) =>
   limbsOf(58n ** BigInt(group * GROUP_DIGITS))
 )
+const LIMBS = 36
 const sums = new Float64Array(LIMBS)
 const scratch = new Uint8Array((LIMBS / 2) * 5)
 
@@ -30,36 +32,42 @@ function limbsOf(number: bigint): Float64Array {
   return Float64Array.from(limbs)
 }
 
-/** A key in 0.3 µs, a token transfer in 0.1; through a big integer they take 1.1 and 0.6. */
 function decodeShort(text: string, zeros: number): Uint8Array {
   const groups = Math.ceil((text.length - zeros) / GROUP_DIGITS)
-  // The highest group reaches into one limb more than its unit has; limbs are taken in pairs of five bytes.
+  // The highest group reaches into two limbs more than its unit has; limbs are written in pairs, five bytes each.
   const used = Math.min(LIMBS, (GROUPS[groups - 1]!.length + 3) & ~1)
   for (let i = 0; i < used; i++) sums[i] = 0
   for (let group = 0, end = text.length; group < groups; group++, end -= GROUP_DIGITS) {
     const value = chunkAt(text, Math.max(zeros, end - GROUP_DIGITS), end)
     const limbs = GROUPS[group]!
     for (let i = 0; i < limbs.length; i++) sums[i]! += value * limbs[i]!
+    if (group % 8 === 7) carryOn(used)
   }
-  let carry = 0
+  carryOn(used)
   let at = scratch.length
   for (let i = 0; i < used; i += 2) {
-    const low = sums[i]! + carry
-    carry = Math.floor(low / LIMB)
-    const bits = low - carry * LIMB
-    const high = sums[i + 1]! + carry
-    carry = Math.floor(high / LIMB)
-    const next = high - carry * LIMB
-    scratch[--at] = bits
-    scratch[--at] = bits >> 8
-    scratch[--at] = (bits >> 16) | (next << 4)
-    scratch[--at] = next >> 4
-    scratch[--at] = next >> 12
+    const low = sums[i]!
+    const high = sums[i + 1]!
+    scratch[--at] = low
+    scratch[--at] = low >> 8
+    scratch[--at] = (low >> 16) | (high << 4)
+    scratch[--at] = high >> 4
+    scratch[--at] = high >> 12
   }
   while (scratch[at] === 0) at++
   const bytes = new Uint8Array(zeros + scratch.length - at)
   for (let i = zeros; i < bytes.length; i++) bytes[i] = scratch[at++]!
   return bytes
+}
+
+/** Brings every limb below 2^20. */
+function carryOn(used: number): void {
+  let carry = 0
+  for (let i = 0; i < used; i++) {
+    const sum = sums[i]! + carry
+    carry = Math.floor(sum / LIMB)
+    sums[i] = sum - carry * LIMB
+  }
 }
 
 // Nine digits are the most that a double holds exactly: 58^9 < 2^53. A big integer fed nine digits a step decodes a

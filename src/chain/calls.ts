@@ -1,8 +1,8 @@
 import { attachLogs, type AttachedLogs, type InvocationLog } from './invocation-logs.ts'
 import { Invocation } from './invocation.ts'
 import { PubkeyTable } from './pubkey.ts'
+import { Movements } from './movements.ts'
 import { TokenAccounts } from './token-accounts.ts'
-import { VALUE_PROGRAMS, readMovements, type Movement, type TokenAccountOpening } from './token-movement.ts'
 import type { Instruction, Transaction } from './transaction.ts'
 import type { Venue } from './venue.ts'
 
@@ -46,19 +46,8 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
       instructions,
       (instruction) => keys.lookup(instruction.program, SILENT_PROGRAMS) === true
     ))
-  const movements: Movement[] = []
-  const openings: TokenAccountOpening[] = []
-  const movementEnds: number[] = []
-  const sink = {
-    movement: (movement: Movement) => void movements.push(movement),
-    opening: (opening: TokenAccountOpening) => void openings.push(opening)
-  }
-  for (const instruction of instructions) {
-    const program = keys.lookup(instruction.program, VALUE_PROGRAMS)
-    if (program !== undefined) readMovements(instruction, program, sink)
-    movementEnds.push(movements.length)
-  }
-  const tokens = new TokenAccounts(transaction, movements, openings)
+  const moved = new Movements(transaction)
+  const tokens = new TokenAccounts(transaction, moved)
 
   const heights = transaction.nestingKnown
     ? instructions.map((instruction) => instruction.height)
@@ -79,7 +68,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
         continue
       }
       const log = (): InvocationLog | null => logs().byInstruction.get(position) ?? null
-      const call = new Invocation({ transaction, tokens, venue, instruction, position, log })
+      const call = new Invocation({ transaction, tokens, moved, venue, instruction, position, log })
       if (height === 0) {
         unplaced.push(call)
         open.length = 0
@@ -90,10 +79,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
       calls.push(call)
       continue
     }
-    const innermost = open.at(-1)
-    if (innermost === undefined) continue
-    const start = position === 0 ? 0 : movementEnds[position - 1]!
-    for (let i = start; i < movementEnds[position]!; i++) innermost.call.movements.push(movements[i]!)
+    open.at(-1)?.call.below.push(position)
   }
   return { calls, unplaced }
 }

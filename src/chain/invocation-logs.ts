@@ -20,6 +20,8 @@ export interface AttachedLogs {
   readonly heights: readonly number[] | null
 }
 
+const COLON = 58
+
 const NONE: AttachedLogs = { byInstruction: new Map(), aligned: false, truncated: false, heights: null }
 
 /**
@@ -48,19 +50,22 @@ export function attachLogs(
       }
       continue
     }
-    if (line.startsWith('data: ', 8)) {
+    // `Program log: …`, `Program data: …`, or `Program <address> <what>`.
+    const wordEnd = line.indexOf(' ', 8)
+    if (wordEnd < 0) continue
+    if (line.charCodeAt(wordEnd - 1) === COLON) {
       const log = stack.at(-1)
+      if (log === undefined) continue
       // Several payloads of one call stand in one line, parted by spaces.
-      if (log !== undefined) for (const payload of line.slice(14).split(' ')) pushBase64(log.data, payload)
-    } else if (line.startsWith('log: ', 8)) {
-      if (line.startsWith('ray_log: ', 13)) {
-        const log = stack.at(-1)
-        if (log !== undefined) pushBase64(log.rayLogs, line.slice(22))
-      }
-    } else if (line.endsWith(']') && line.includes(' invoke [')) {
+      if (line.startsWith('data: ', 8))
+        for (const text of line.slice(14).split(' ')) pushBase64(log.data, text)
+      else if (line.startsWith('log: ray_log: ', 8)) pushBase64(log.rayLogs, line.slice(22))
+      continue
+    }
+    if (line.startsWith('invoke [', wordEnd + 1)) {
       while (next < instructions.length && isSilent(instructions[next]!)) next++
       const instruction = instructions[next]
-      const height = Number(line.slice(line.lastIndexOf('[') + 1, -1))
+      const height = Number(line.slice(wordEnd + 9, -1))
       if (instruction === undefined || height !== stack.length + 1) return NONE
       if (instruction.height !== 0 && instruction.height !== height) return NONE
       if (instruction.innerIndex === null ? height !== 1 : height < 2) return NONE
@@ -69,10 +74,10 @@ export function attachLogs(
       heights[next] = height
       stack.push(log)
       next++
-    } else if (line.endsWith(' success')) {
+    } else if (line.startsWith('success', wordEnd + 1)) {
       const log = stack.pop()
       if (log !== undefined) log.complete = true
-    } else if (line.includes(' failed: ')) stack.pop()
+    } else if (line.startsWith('failed', wordEnd + 1)) stack.pop()
   }
   while (next < instructions.length && isSilent(instructions[next]!)) next++
   const complete = !truncated && next === instructions.length

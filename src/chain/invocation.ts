@@ -2,6 +2,7 @@ import type { InstructionLayout, Layout, Reading } from './layout.ts'
 import type { InvocationLog } from './invocation-logs.ts'
 import type { Pubkey } from './pubkey.ts'
 import type { TokenAccounts } from './token-accounts.ts'
+import type { Movements } from './movements.ts'
 import type { Movement } from './token-movement.ts'
 import type { Instruction, Transaction } from './transaction.ts'
 import type { Venue } from './venue.ts'
@@ -25,18 +26,21 @@ export class Invocation {
   /** Position in the transaction's instruction list. */
   readonly position: number
   readonly layout: InstructionLayout | undefined
-  /** In execution order. */
-  readonly movements: Movement[] = []
+  /** Positions of the instructions below that belong to no other venue's call, in execution order. */
+  readonly below: number[] = []
   readonly stated: StatedEvent[] = []
   /** Calls of venues directly below, in execution order. */
   readonly nested: Invocation[] = []
   /** Bodies that were longer than the newest layout known, or shorter than the oldest: positive or negative bytes. */
   readonly misfits = new Map<string, number>()
   readonly #log: () => InvocationLog | null
+  readonly #moved: Movements
+  #movements: readonly Movement[] | undefined
 
   constructor(call: {
     transaction: Transaction
     tokens: TokenAccounts
+    moved: Movements
     venue: Venue
     instruction: Instruction
     position: number
@@ -48,12 +52,18 @@ export class Invocation {
     this.instruction = call.instruction
     this.position = call.position
     this.#log = call.log
+    this.#moved = call.moved
     this.layout = call.venue.instructions.find(call.instruction.data)
   }
 
   /** What this call wrote to the log; null where the record has none, or none that fits the instructions. */
   get log(): InvocationLog | null {
     return this.#log()
+  }
+
+  /** What moved below this call, in execution order. */
+  get movements(): readonly Movement[] {
+    return (this.#movements ??= this.below.flatMap((position) => this.#moved.at(position)))
   }
 
   get program(): Pubkey {

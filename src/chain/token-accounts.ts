@@ -1,6 +1,7 @@
 import { address } from './layout.ts'
 import { isZeroPubkey, samePubkey, type Pubkey } from './pubkey.ts'
-import type { Movement, TokenAccountOpening } from './token-movement.ts'
+import type { Movement } from './token-movement.ts'
+import type { Movements } from './movements.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'
 
 /** Wrapped SOL; native SOL legs of bonding curves are reported under it. */
@@ -13,22 +14,16 @@ export const NATIVE_DECIMALS = 9
  */
 export class TokenAccounts {
   readonly #transaction: Transaction
-  readonly #movements: readonly Movement[]
-  readonly #openings: readonly TokenAccountOpening[]
+  readonly #moved: Movements
   readonly #pre: (TokenBalance | undefined)[] = []
   readonly #post: (TokenBalance | undefined)[] = []
   /** Decimals of mints that were handed out, by identity; a base58 source decodes a key only when it is asked for. */
   readonly #known = new Map<Pubkey, number>([[NATIVE_MINT, NATIVE_DECIMALS]])
   readonly #stated: { readonly mint: Pubkey; readonly decimals: number }[] = []
 
-  constructor(
-    transaction: Transaction,
-    movements: readonly Movement[],
-    openings: readonly TokenAccountOpening[]
-  ) {
+  constructor(transaction: Transaction, moved: Movements) {
     this.#transaction = transaction
-    this.#movements = movements
-    this.#openings = openings
+    this.#moved = moved
     for (const balance of transaction.preTokenBalances) this.#pre[balance.account] = balance
     for (const balance of transaction.postTokenBalances) this.#post[balance.account] = balance
   }
@@ -48,12 +43,12 @@ export class TokenAccounts {
 
   /** Key index of the mint of an account without a reported balance: one that was opened and closed on the way. */
   #mintIndexOf(account: number): number {
-    for (const movement of this.#movements) {
+    for (const movement of this.#moved.all()) {
       if (movement.mint >= 0 && (movement.source === account || movement.destination === account)) {
         return movement.mint
       }
     }
-    return this.#openings.find((opening) => opening.account === account)?.mint ?? -1
+    return this.#moved.openings().find((opening) => opening.account === account)?.mint ?? -1
   }
 
   /** The mint that a movement moved: as stated, else that of either account. */
@@ -76,7 +71,7 @@ export class TokenAccounts {
     const { preTokenBalances, postTokenBalances, keys } = this.#transaction
     for (const balance of postTokenBalances) if (samePubkey(balance.mint, mint)) return balance.decimals
     for (const balance of preTokenBalances) if (samePubkey(balance.mint, mint)) return balance.decimals
-    for (const movement of this.#movements) {
+    for (const movement of this.#moved.all()) {
       if (movement.decimals >= 0 && samePubkey(keys.bytes(movement.mint), mint)) return movement.decimals
     }
     return this.#stated.find((stated) => samePubkey(stated.mint, mint))?.decimals ?? null
@@ -111,7 +106,7 @@ export class TokenAccounts {
       this.#post.length > 0 &&
       this.#pre[account] === undefined &&
       this.#post[account] === undefined &&
-      this.#openings.some((opening) => opening.account === account)
+      this.#moved.openings().some((opening) => opening.account === account)
     )
   }
 
@@ -130,7 +125,7 @@ export class TokenAccounts {
     let gross = after - before
     let open = 0
     let openAmount = 0n
-    for (const other of this.#movements) {
+    for (const other of this.#moved.all()) {
       if (other.kind === 'lamports') continue
       if (other.source === account) gross += other.amount
       if (other.destination !== account) continue
