@@ -26,6 +26,10 @@ export interface PublishedCall {
   readonly places: PlacesOf
 }
 
+export function isVenueProgram(program: string): boolean {
+  return program in VENUES
+}
+
 /** Of the calls whose program and discriminator are listed here. */
 export function publishedCall({ program, data }: RawCall): PublishedCall | null {
   const venue = VENUES[program]
@@ -172,6 +176,8 @@ const VENUES: Readonly<Record<string, PublishedVenue>> = {
     id: 'pumpfun',
     discriminatorBytes: 8,
     calls: {
+      '181ec828051c0777': ['create', curve(2, 3)],
+      d6904cec5f8b31b4: ['create_v2', curve(2, 3)],
       '66063d1201daebea': ['buy', curve(3, 4)],
       '38fc74089edfcd5f': ['buy_exact_sol_in', curve(3, 4)],
       '33e685a4017f83ad': ['sell', curve(3, 4)],

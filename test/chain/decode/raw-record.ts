@@ -11,6 +11,16 @@ export interface RawCall {
   readonly data: Uint8Array
   readonly ixIndex: number
   readonly innerIxIndex: number | null
+  /** 1 for an outer instruction; null for an inner one whose record does not say. */
+  readonly height: number | null
+}
+
+/** A transfer of tokens, with the programs that it ran below, outermost first. */
+export interface RawTransfer {
+  readonly source: string
+  readonly destination: string
+  readonly amount: bigint
+  readonly callers: readonly string[]
 }
 
 /** Indexes in encoding `json`, addresses in `jsonParsed`, where token and system instructions have no bytes. */
@@ -19,6 +29,7 @@ interface RawInstruction {
   readonly programId?: string
   readonly accounts?: readonly (number | string)[]
   readonly data?: string
+  readonly stackHeight?: number | null
 }
 
 interface RawBalance {
@@ -46,6 +57,11 @@ interface RawMessage {
   readonly instructions: readonly RawInstruction[]
 }
 
+const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
+])
+
 export class RawRecord {
   readonly failed: boolean
   readonly keys: readonly string[]
@@ -67,10 +83,10 @@ export class RawRecord {
     this.keys = complete ? keys : [...keys, ...writable, ...readonly]
     const calls: RawCall[] = []
     instructions.forEach((outer, ixIndex) => {
-      calls.push({ ...this.#name(outer), ixIndex, innerIxIndex: null })
+      calls.push({ ...this.#name(outer), ixIndex, innerIxIndex: null, height: 1 })
       const group = meta.innerInstructions?.find(({ index }) => index === ixIndex)
       group?.instructions.forEach((inner, innerIxIndex) => {
-        calls.push({ ...this.#name(inner), ixIndex, innerIxIndex })
+        calls.push({ ...this.#name(inner), ixIndex, innerIxIndex, height: inner.stackHeight ?? null })
       })
     })
     this.calls = calls
@@ -101,6 +117,30 @@ export class RawRecord {
       (this.#balance('preTokenBalances', account) ?? this.#balance('postTokenBalances', account))?.mint ??
       null
     )
+  }
+
+  ownerOf(account: string): string | null {
+    const balance = this.#balance('preTokenBalances', account) ?? this.#balance('postTokenBalances', account)
+    return balance?.owner ?? null
+  }
+
+  /** Every transfer of the two token programs; null where the record does not say what ran below what. */
+  tokenTransfers(): RawTransfer[] | null {
+    const transfers: RawTransfer[] = []
+    const open: string[] = []
+    for (const { program, accounts, data, height } of this.calls) {
+      if (height === null) return null
+      open.length = height - 1
+      const callers = [...open]
+      open.push(program)
+      if (!TOKEN_PROGRAMS.has(program)) continue
+      const [tag] = data
+      const isChecked = tag === 12 || (tag === 26 && data[1] === 1)
+      if (tag !== 3 && !isChecked) continue
+      const amount = new DataView(data.buffer, data.byteOffset).getBigUint64(tag === 26 ? 2 : 1, true)
+      transfers.push({ source: accounts[0]!, destination: accounts[isChecked ? 2 : 1]!, amount, callers })
+    }
+    return transfers
   }
 
   /** What a token account gained in base units; one that does not exist holds nothing. */
