@@ -123,7 +123,7 @@ testWithFixtures(
       for (const { agreement } of traderChanges(events, raw)!) traders[agreement]++
     }
     t.strictSame(traders, { equal: 38, 'equal-with-others': 11, 'other-accounts': 1, different: 0 })
-    t.equal(vaults, 119)
+    t.equal(vaults, 118)
   }
 )
 
