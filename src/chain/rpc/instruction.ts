@@ -1,4 +1,4 @@
-import { decodeBase58, isBase58 } from '../base58.ts'
+import { decodeBase58 } from '../base58.ts'
 import type { Instruction } from '../transaction.ts'
 import type { WireInstruction } from '../wire.ts'
 import { isCount, isObject, listOf, objectOf, Unreadable, type JsonObject } from './fields.ts'
@@ -101,10 +101,19 @@ function groupsByOuter(
 }
 
 function dataTextOf(value: unknown, field: string): string {
-  if (typeof value !== 'string' || value.length > DATA_DIGITS_MAX || !isBase58(value)) {
-    throw new Unreadable(`${field}.data`)
-  }
+  if (typeof value !== 'string' || value.length > DATA_DIGITS_MAX) throw new Unreadable(`${field}.data`)
   return value
+}
+
+const NO_DATA = new Uint8Array(0)
+
+/** Text that is no base58 is no data: the instruction reads as an unknown one. Most are never looked at. */
+function bytesOf(text: string): Uint8Array {
+  try {
+    return decodeBase58(text)
+  } catch {
+    return NO_DATA
+  }
 }
 
 /** An instruction whose data came as base58: decoded when first asked for (14 µs for a 383-byte event) and kept. */
@@ -127,6 +136,6 @@ class TextInstruction implements Instruction {
   }
 
   get data(): Uint8Array {
-    return (this.#data ??= decodeBase58(this.#text))
+    return (this.#data ??= bytesOf(this.#text))
   }
 }

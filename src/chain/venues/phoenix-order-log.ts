@@ -37,7 +37,7 @@ export function readOrderLog(call: Invocation): OrderLog | null {
       const layout = LAYOUTS.find(bytes, at)
       const reading = layout?.read(bytes, at + 1) ?? null
       if (reading === null) {
-        call.misfits.set('batch of events', bytes.length - at)
+        call.noteMisfit('batch of events', bytes.length - at)
         complete = false
         break
       }

@@ -27,8 +27,8 @@ export function pumpEvents(call: Invocation): PumpEvent[] {
 /** The body of an event under its layout; null, and counted, when it is shorter than the oldest version. */
 export function readPumpEvent<T>(call: Invocation, layout: Layout<T>, bytes: Uint8Array): T | null {
   const reading = layout.read(bytes, layout.discriminator.length)
-  if (reading === null) call.misfits.set(layout.name, -bytes.length)
-  else if (reading.drift > 0) call.misfits.set(layout.name, reading.drift)
+  if (reading === null) call.noteMisfit(layout.name, -bytes.length)
+  else if (reading.drift > 0) call.noteMisfit(layout.name, reading.drift)
   return reading === null ? null : reading.value
 }
 
