@@ -50,10 +50,11 @@ export function rawOrNull(amount: bigint | null | undefined): string | null {
 
 function liquidityFields(body: LiquidityChange) {
   return {
-    base_mint: pubkeyToBase58(body.baseMint),
-    quote_mint: pubkeyToBase58(body.quoteMint),
-    base_amount: humanAmount(body.baseAmount, body.baseDecimals),
-    quote_amount: humanAmount(body.quoteAmount, body.quoteDecimals),
+    base_mint: addressOrNull(body.baseMint),
+    quote_mint: addressOrNull(body.quoteMint),
+    // Decimals are unknown only where the amount is zero.
+    base_amount: humanAmount(body.baseAmount, body.baseDecimals ?? 0),
+    quote_amount: humanAmount(body.quoteAmount, body.quoteDecimals ?? 0),
     base_amount_raw: body.baseAmount.toString(),
     quote_amount_raw: body.quoteAmount.toString(),
     lp_amount_raw: rawOrNull(body.lpAmount),

@@ -101,8 +101,8 @@ function feeTotal(row: TradeRow) {
 function reservesBody(row: TradeRow) {
   if (row.reserves === null) return null
   return {
-    in_raw: row.reserves.in.toString(),
-    out_raw: row.reserves.out.toString(),
+    in_raw: rawOrNull(row.reserves.in),
+    out_raw: rawOrNull(row.reserves.out),
     virtual_in_raw: rawOrNull(row.reserves.virtualIn),
     virtual_out_raw: rawOrNull(row.reserves.virtualOut)
   }

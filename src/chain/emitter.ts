@@ -104,11 +104,17 @@ export class Emitter {
   }
 
   liquidity(said: SaidLiquidity): void {
-    const call = this.#current()
-    const baseDecimals = call.tokens.decimalsOf(said.baseMint)
-    const quoteDecimals = call.tokens.decimalsOf(said.quoteMint)
-    if (said.baseAmount === 0n && said.quoteAmount === 0n) return this.missing('zero-amount')
-    if (baseDecimals === null || quoteDecimals === null) return this.missing('decimals-unknown')
+    const { baseMint, quoteMint, baseAmount, quoteAmount } = said
+    const { tokens } = this.#current()
+    const baseDecimals = baseMint === null ? null : tokens.decimalsOf(baseMint)
+    const quoteDecimals = quoteMint === null ? null : tokens.decimalsOf(quoteMint)
+    if (baseAmount === 0n && quoteAmount === 0n) return this.missing('zero-amount')
+    if ((baseAmount !== 0n && baseMint === null) || (quoteAmount !== 0n && quoteMint === null)) {
+      return this.missing('mint-unknown')
+    }
+    if ((baseAmount !== 0n && baseDecimals === null) || (quoteAmount !== 0n && quoteDecimals === null)) {
+      return this.missing('decimals-unknown')
+    }
     this.events.push({ ...said, kind: 'liquidity', ...this.#origin(said), baseDecimals, quoteDecimals })
   }
 

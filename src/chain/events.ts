@@ -64,8 +64,8 @@ export interface Fee {
 }
 
 export interface TradeReserves {
-  readonly in: bigint
-  readonly out: bigint
+  readonly in?: bigint
+  readonly out?: bigint
   /** Virtual reserves of a bonding curve. */
   readonly virtualIn?: bigint
   readonly virtualOut?: bigint
@@ -84,10 +84,12 @@ export interface RouteLeg {
 export interface LiquidityChange extends EventOrigin {
   readonly kind: 'liquidity'
   readonly event: 'add' | 'remove'
-  readonly baseMint: Pubkey
-  readonly quoteMint: Pubkey
-  readonly baseDecimals: number
-  readonly quoteDecimals: number
+  /** Null for the untouched side of a one-sided change, where the transaction does not name its token. */
+  readonly baseMint: Pubkey | null
+  readonly quoteMint: Pubkey | null
+  /** Null only where the amount is zero. */
+  readonly baseDecimals: number | null
+  readonly quoteDecimals: number | null
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
   readonly lpAmount: bigint | null

@@ -73,10 +73,10 @@ function readEventOrigin(source: ByteReader, keys: KeyTable): EventOrigin {
 
 function writeLiquidity(out: ByteWriter, body: LiquidityChange, keys: KeyTable): void {
   out.byte(liquidityCodes.codeOf(body.event))
-  keys.write(out, body.baseMint)
-  keys.write(out, body.quoteMint)
-  out.count(body.baseDecimals)
-  out.count(body.quoteDecimals)
+  keys.writeOptional(out, body.baseMint)
+  keys.writeOptional(out, body.quoteMint)
+  out.optionalCount(body.baseDecimals)
+  out.optionalCount(body.quoteDecimals)
   out.amount(body.baseAmount)
   out.amount(body.quoteAmount)
   writeOptionalAmount(out, body.lpAmount)
@@ -88,10 +88,10 @@ function readLiquidity(source: ByteReader, origin: EventOrigin, keys: KeyTable):
     kind: 'liquidity',
     ...origin,
     event: liquidityCodes.wordOf(source.byte()),
-    baseMint: keys.read(source),
-    quoteMint: keys.read(source),
-    baseDecimals: source.count(),
-    quoteDecimals: source.count(),
+    baseMint: keys.readOptional(source),
+    quoteMint: keys.readOptional(source),
+    baseDecimals: source.optionalCount(),
+    quoteDecimals: source.optionalCount(),
     baseAmount: source.amount(),
     quoteAmount: source.amount(),
     lpAmount: readOptionalAmount(source),

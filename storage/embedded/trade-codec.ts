@@ -16,9 +16,11 @@ const PRICE = 16
 const CASH_USD = 32
 const PRICE_FORMING = 64
 const RESERVES = 128
-const VIRTUAL_IN = 256
-const VIRTUAL_OUT = 512
-const ROUTE = 1024
+const RESERVE_IN = 256
+const RESERVE_OUT = 512
+const VIRTUAL_IN = 1024
+const VIRTUAL_OUT = 2048
+const ROUTE = 4096
 
 export const tradeCodec: RowCodec<TradeRow> = {
   write(out, row, before, keys) {
@@ -86,6 +88,8 @@ function flagsOf(row: TradeRow): number {
   if (row.cashUsd !== null) flags |= CASH_USD
   if (row.priceForming) flags |= PRICE_FORMING
   if (row.reserves !== null) flags |= RESERVES
+  if (row.reserves?.in !== undefined) flags |= RESERVE_IN
+  if (row.reserves?.out !== undefined) flags |= RESERVE_OUT
   if (row.reserves?.virtualIn !== undefined) flags |= VIRTUAL_IN
   if (row.reserves?.virtualOut !== undefined) flags |= VIRTUAL_OUT
   if (row.route !== null) flags |= ROUTE
@@ -109,16 +113,16 @@ function readFees(source: ByteReader, keys: KeyTable): Fee[] {
 }
 
 function writeReserves(out: ByteWriter, reserves: TradeReserves): void {
-  out.amount(reserves.in)
-  out.amount(reserves.out)
+  if (reserves.in !== undefined) out.amount(reserves.in)
+  if (reserves.out !== undefined) out.amount(reserves.out)
   if (reserves.virtualIn !== undefined) out.amount(reserves.virtualIn)
   if (reserves.virtualOut !== undefined) out.amount(reserves.virtualOut)
 }
 
 function readReserves(source: ByteReader, flags: number): TradeReserves {
   return {
-    in: source.amount(),
-    out: source.amount(),
+    ...(flags & RESERVE_IN ? { in: source.amount() } : {}),
+    ...(flags & RESERVE_OUT ? { out: source.amount() } : {}),
     ...(flags & VIRTUAL_IN ? { virtualIn: source.amount() } : {}),
     ...(flags & VIRTUAL_OUT ? { virtualOut: source.amount() } : {})
   }

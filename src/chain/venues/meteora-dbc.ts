@@ -45,6 +45,8 @@ interface CurveSwap extends StatedSwap {
   readonly tradingFee: bigint
   readonly protocolFee: bigint
   readonly referralFee: bigint
+  /** What the curve holds of the quote token after the swap; null in the older event. */
+  readonly quoteReserve: bigint | null
 }
 
 /** The swaps that a call states, each once: by EvtSwap2 where there is any, else by the older EvtSwap. */
@@ -53,7 +55,11 @@ function statedSwaps(call: Invocation): CurveSwap[] {
   if (newer.length > 0) {
     return newer.map(({ value, innerIndex }) => {
       const { includedFeeInputAmount, excludedFeeInputAmount } = value.swapResult
-      return curveSwap(value, innerIndex, includedFeeInputAmount, excludedFeeInputAmount)
+      const { quoteReserveAmount } = value
+      return {
+        ...curveSwap(value, innerIndex, includedFeeInputAmount, excludedFeeInputAmount),
+        quoteReserve: quoteReserveAmount
+      }
     })
   }
   return call
@@ -95,7 +101,8 @@ function curveSwap(
     feeOnInput,
     tradingFee,
     protocolFee,
-    referralFee
+    referralFee,
+    quoteReserve: null
   }
 }
 
@@ -153,6 +160,7 @@ function decodeUnknownSwaps(call: Invocation, emit: Emitter, swaps: readonly Cur
 
 /** The fill leaves out what the curve did not get or give; the totals are the trader's own. */
 function tradeOf(stated: CurveSwap, settled: SettledSwap, [inMint, outMint]: readonly [Pubkey, Pubkey]) {
+  const { quoteReserve } = stated
   const mint = stated.feeOnInput ? inMint : outMint
   const fees: Fee[] = [
     { kind: 'trading', mint, amount: stated.tradingFee },
@@ -167,7 +175,8 @@ function tradeOf(stated: CurveSwap, settled: SettledSwap, [inMint, outMint]: rea
     outAmount: stated.fillOut,
     traderIn: settled.inGross,
     traderOut: settled.outNet,
-    fees: fees.filter(({ amount }) => amount > 0n)
+    fees: fees.filter(({ amount }) => amount > 0n),
+    reserves: quoteReserve === null ? null : stated.buys ? { in: quoteReserve } : { out: quoteReserve }
   }
 }
 

@@ -68,7 +68,7 @@ const TWO_SIDED = {
 }
 /** The newer forms list their bin arrays last. */
 const TWO_SIDED_2 = { ...TWO_SIDED, sender: 9 }
-const ONE_SIDED = { position: 0, lbPair: 1, reserve: 4, tokenMint: 5, sender: 8 }
+const ONE_SIDED = { position: 0, lbPair: 1, userToken: 3, reserve: 4, tokenMint: 5, sender: 8 }
 
 export const ADDS = [
   instruction('addLiquidity', 'b59d59438fb63448', { liquidityParameter }, TWO_SIDED),

@@ -1,4 +1,5 @@
 import type { Emitter } from '../emitter.ts'
+import { vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import {
   addLiquidityEvent,
@@ -34,12 +35,26 @@ export function decodeTwoSided(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** An add of one token. The instruction names that one only; the pair's other mint is nowhere in it. */
+/** An add of one token. The instruction names that one only, and the event says which of the pair's two it is. */
 export function decodeOneSidedAdd(call: Invocation, emit: Emitter): void {
   const add = ONE_SIDED_ADDS.find((candidate) => call.is(candidate))
   const accounts = add?.accounts(call.accountCount)
   if (accounts == null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
-  emit.missing('mint-unknown', 'the other token of a one-sided add')
+  const stated = call.statedEvents(addLiquidityEvent)[0]
+  if (stated === undefined) return emit.missing('event-missing', 'AddLiquidity')
+  const [x, y] = pairOf(stated.value.amounts)
+  if (x > 0n && y > 0n) return emit.missing('readings-contradict', 'a one-sided add of two tokens')
+  const mint = call.key(accounts.tokenMint)!
+  const moved = vaultChange(call, call.account(accounts.reserve))
+  emitLiquidity(emit, {
+    event: 'add',
+    pool: call.key(accounts.lbPair)!,
+    user: call.tokens.trader(call.account(accounts.sender), [call.account(accounts.userToken)]),
+    mints: x > 0n ? [mint, null] : [null, mint],
+    stated: [x, y],
+    moved: moved === null ? null : x > 0n ? [moved, 0n] : [0n, moved],
+    position: call.key(accounts.position)
+  })
 }
 
 /** Withdraws and adds in one instruction: up to two events. */

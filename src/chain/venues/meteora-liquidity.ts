@@ -10,7 +10,8 @@ export interface LiquidityReading {
   readonly event: 'add' | 'remove'
   readonly pool: Pubkey
   readonly user: Pubkey
-  readonly mints: readonly [Pubkey, Pubkey]
+  /** Null for a token that the transaction does not name; its amount is zero then. */
+  readonly mints: readonly [Pubkey | null, Pubkey | null]
   /** What the event states, and what the vaults show; null where there is no such reading. */
   readonly stated: Amounts | null
   readonly moved: Amounts | null

@@ -38,13 +38,16 @@ export function isNative(mint: Pubkey): boolean {
   return samePubkey(mint, NATIVE_MINT)
 }
 
-/** Null for the events of 2024 that state only virtual reserves. */
-export function tradeReserves(body: TradeBody, quote: Quote): TradeReserves | null {
-  const { realTokenReserves, virtualTokenReserves } = body
-  if (realTokenReserves === undefined || quote.real === undefined || quote.virtual === undefined) return null
-  return body.isBuy
-    ? { in: quote.real, out: realTokenReserves, virtualIn: quote.virtual, virtualOut: virtualTokenReserves }
-    : { in: realTokenReserves, out: quote.real, virtualIn: virtualTokenReserves, virtualOut: quote.virtual }
+/** The events of 2024 state only virtual reserves. */
+export function tradeReserves(body: TradeBody, quote: Quote): TradeReserves {
+  const token = { real: body.realTokenReserves, virtual: body.virtualTokenReserves }
+  const [paid, received] = body.isBuy ? [quote, token] : [token, quote]
+  return {
+    ...(paid.real !== undefined && { in: paid.real }),
+    ...(received.real !== undefined && { out: received.real }),
+    ...(paid.virtual !== undefined && { virtualIn: paid.virtual }),
+    ...(received.virtual !== undefined && { virtualOut: received.virtual })
+  }
 }
 
 export function curveReserves(body: TradeBody): CurveReserves {

@@ -183,7 +183,7 @@ t.test('an error, an absent result and every broken field have an outcome of the
     ['transaction.signatures', inMessage({ header: { numRequiredSignatures: 3 } })],
     [
       'transaction.message.instructions.data',
-      inMessage({ instructions: [{ programIdIndex: 1, accounts: [], data: '0' }] })
+      inMessage({ instructions: [{ programIdIndex: 1, accounts: [], data: 5 }] })
     ],
     [
       'transaction.message.instructions.accounts',

@@ -44,25 +44,18 @@ testWithFixtures(t, 'every vector agrees', (t) => {
 testWithFixtures(t, 'recorded transactions give each swap, add, removal and pool once', (t) => {
   const kindOf = (name: string): string | null => {
     if (name.startsWith('swap')) return 'trade'
-    if (/^(add|remove)_.*one_side/.test(name)) return 'one-sided'
     if (/^(add|remove)_|^rebalance_/.test(name)) return 'liquidity'
     return /^initialize_.*lb_pair/.test(name) ? 'pool' : null
   }
   for (const { entry, events, notes, failed } of recordedVenue('meteora-dlmm', 'meteora-dlmm')) {
     const names = failed ? [] : entry.instructions['meteora-dlmm']!.map(kindOf)
-    const expected = names.filter((kind) => kind !== null && kind !== 'one-sided')
+    const expected = names.filter((kind) => kind !== null)
     t.strictSame(
       events.map(({ kind }) => kind),
       expected,
       entry.signature
     )
-    // A one-sided add does not name the pair's other mint.
-    const oneSided = names.filter((kind) => kind === 'one-sided').map(() => 'mint-unknown')
-    t.strictSame(
-      notes.map((note) => (note.kind === 'missing' ? note.reason : note)),
-      oneSided,
-      entry.signature
-    )
+    t.strictSame(notes, [], entry.signature)
   }
 })
 
@@ -408,7 +401,7 @@ void t.test('a rebalance that removes and adds is two events, in either form of 
   }
 })
 
-void t.test('a one-sided add is noted as missing: the other mint is nowhere', async (t) => {
+void t.test('a one-sided add names the token that was added, and no other', async (t) => {
   const { events, notes } = decode({
     accounts: ['position', 'pair', PROGRAM, 'user x', 'vault x', 'mint x', 'bins', 'bins', 'user', 'token'],
     data: ONE_SIDED_ADDS[1].write({
@@ -419,8 +412,18 @@ void t.test('a one-sided add is noted as missing: the other mint is nowhere', as
       selfCall(PROGRAM, addLiquidityEvent.write(changed))
     ]
   })
-  t.strictSame(events, [])
-  t.match(notes, [{ kind: 'missing', reason: 'mint-unknown' }])
+  t.strictSame(notes, [])
+  t.match(events, [
+    {
+      kind: 'liquidity',
+      event: 'add',
+      baseMint: keyOf('mint x'),
+      quoteMint: null,
+      baseAmount: 30n,
+      quoteAmount: 0n,
+      quoteDecimals: null
+    }
+  ])
 })
 
 void t.test('a pair states its base fee where its creation does', async (t) => {

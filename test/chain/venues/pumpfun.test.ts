@@ -266,7 +266,7 @@ t.test('a trade reads the same in every version of its event', async (t) => {
     t.equal(read!.inAmount, 1000n)
     t.equal(read!.outAmount, 2000n)
     t.equal(read!.traderIn - read!.inAmount, expected.fees, `fees until ${field}`)
-    t.equal(read!.reserves === null ? null : read!.reserves.out, expected.reserves)
+    t.equal(read!.reserves!.out ?? null, expected.reserves)
   }
 })
 

@@ -80,7 +80,7 @@ testWithFixtures(t, 'every recorded transaction decodes, and agrees with the bal
           [event.baseMint, event.baseAmount],
           [event.quoteMint, event.quoteAmount]
         ] as const) {
-          const { before, after } = holdings(result, pool, text(mint))
+          const { before, after } = holdings(result, pool, text(mint!))
           t.equal(after - before, sign * amount, `liquidity of ${entry.file}`)
         }
       }
