@@ -1,0 +1,174 @@
+/**
+ * Ingest of the recorded mainnet block, repeated under new slots, from the decoder's input form to the durable commit;
+ * beside it what reading the same block from JSON costs. The bar is ten times mainnet's live rate on one core:
+ *
+ *     taskset -c 0 node loadtest/ingest.ts [blocks]
+ */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { pino } from 'pino'
+import { ingestBlock, type IngestDeps } from '../actors/ingest.ts'
+import { restoreMarket } from '../actors/market-loader.ts'
+import { ByteKeys } from '../src/chain/byte-keys.ts'
+import { readRpcBlock } from '../src/chain/rpc/block.ts'
+import type { Block, TokenBalance, Transaction } from '../src/chain/transaction.ts'
+import { DecodingReport } from '../src/decoding-report.ts'
+import { CashList, WSOL } from '../src/market/cash.ts'
+import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
+import { systemPorts } from '../src/ports.ts'
+import { createMetrics } from '../src/telemetry.ts'
+import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { fixturesDirectory } from './fixtures.ts'
+import { writeResult } from './result.ts'
+
+/** Mainnet in 2026: about 1,500 transactions that are no votes a block, 2.5 blocks a second. */
+const LIVE_RATE = 1500 * 2.5
+const SLOT = 254170887
+
+const blocks = Number(process.argv[2] ?? 600)
+const warmUp = 50
+const text = gunzipSync(readFileSync(join(fixturesDirectory(), `blocks/${SLOT}.json.gz`))).toString('utf8')
+const recorded = readBlock(JSON.parse(text))
+
+function readBlock(value: unknown): Block {
+  const outcome = readRpcBlock(value, SLOT)
+  if (outcome.kind !== 'block') throw new Error(`the recorded block is ${outcome.kind}`)
+  return { ...outcome.block, slot: SLOT, blockTime: outcome.block.blockTime! }
+}
+
+/** A transaction as a binary source hands it over: bytes, and nothing that an earlier look has decoded. */
+function binaryForm(transaction: Transaction): () => Transaction {
+  const { keys, instructions, preTokenBalances, postTokenBalances } = transaction
+  const keyBytes = Buffer.concat(Array.from({ length: keys.length }, (_, index) => keys.bytes(index)))
+  const plain = {
+    signature: transaction.signature,
+    index: transaction.index,
+    version: transaction.version,
+    failed: transaction.failed,
+    signerCount: transaction.signerCount,
+    feeLamports: transaction.feeLamports,
+    nestingKnown: transaction.nestingKnown,
+    logs: transaction.logs,
+    preBalances: transaction.preBalances,
+    postBalances: transaction.postBalances,
+    instructions: instructions.map(({ program, accounts, data, height, outerIndex, innerIndex }) => ({
+      program,
+      accounts,
+      data,
+      height,
+      outerIndex,
+      innerIndex
+    })),
+    preTokenBalances: preTokenBalances.map(plainBalance),
+    postTokenBalances: postTokenBalances.map(plainBalance)
+  }
+  return () => ({ ...plain, keys: new ByteKeys(keyBytes) })
+}
+
+function plainBalance({ account, mint, owner, amount, decimals }: TokenBalance): TokenBalance {
+  return { account, mint, owner, amount, decimals }
+}
+
+const forms = recorded.transactions.map(binaryForm)
+
+function blockAt(place: number): Block {
+  return {
+    ...recorded,
+    slot: SLOT + place,
+    parentSlot: SLOT + place - 1,
+    blockTime: recorded.blockTime + Math.floor(place * 0.4),
+    transactions: forms.map((form) => form())
+  }
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-ingest-'))
+const storage = await openEmbeddedStorage({ directory })
+const decoding = new DecodingReport()
+const deps: IngestDeps = {
+  fold: { cash: new CashList(), startingSolUsd: null },
+  decoding,
+  metrics: createMetrics(decoding),
+  logger: pino({ level: 'silent' }),
+  clock: systemPorts.clock
+}
+const market = await restoreMarket(storage, null)
+const waits: number[] = []
+let cpuStart = process.cpuUsage()
+let ingestMs = 0
+let peakRss = 0
+for (let place = 0; place < warmUp + blocks; place++) {
+  if (place === warmUp) {
+    cpuStart = process.cpuUsage()
+    ingestMs = 0
+    waits.length = 0
+  }
+  const block = blockAt(place)
+  const started = performance.now()
+  await ingestBlock(
+    { block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1000 },
+    market,
+    storage,
+    deps
+  )
+  waits.push(performance.now() - started)
+  ingestMs += waits.at(-1)!
+  peakRss = Math.max(peakRss, process.memoryUsage.rss())
+}
+const cpu = process.cpuUsage(cpuStart)
+const heap = process.memoryUsage().heapUsed
+
+// After the load: every block is there, in order, with all of its rows, each once.
+const head = await storage.blocks.head()
+const solRows: number[] = []
+for (let from = 0; ; from = solRows.at(-1)!) {
+  const rows = await storage.trades.ofMint(pubkeyFromBase58(WSOL), { from, order: 'asc', limit: 1000 })
+  solRows.push(...rows.map((row) => row.cursor))
+  if (rows.length < 1000) break
+}
+const perBlock = solRows.filter((cursor) => Math.floor(cursor / 2 ** 20) === SLOT).length
+const complete =
+  head?.slot === SLOT + warmUp + blocks - 1 &&
+  solRows.length === perBlock * (warmUp + blocks) &&
+  solRows.every((cursor, index) => index === 0 || cursor > solRows[index - 1]!)
+await storage.close()
+const bytes = readdirSync(directory).reduce((sum, file) => sum + statSync(join(directory, file)).size, 0)
+rmSync(directory, { recursive: true })
+
+function timed(run: () => void): number {
+  run()
+  const rounds = 20
+  const started = performance.now()
+  for (let i = 0; i < rounds; i++) run()
+  return (performance.now() - started) / rounds
+}
+
+const parseMs = timed(() => void JSON.parse(text))
+const readMs = timed(() => void readBlock(JSON.parse(text)))
+waits.sort((a, b) => a - b)
+const nonVote = recorded.transactions.length
+const trades =
+  Object.values(decoding.venues).reduce((sum, venue) => sum + venue.events.trade, 0) / (warmUp + blocks)
+const rate = (nonVote * blocks) / (ingestMs / 1000)
+
+await writeResult('ingest', {
+  blocks,
+  transactions_a_block: { total: nonVote + recorded.votes, not_votes: nonVote, trades },
+  not_vote_transactions_per_second: Math.round(rate),
+  times_live_rate: rate / LIVE_RATE,
+  bar: 10,
+  reached: rate / LIVE_RATE >= 10,
+  ms_a_block: {
+    mean: ingestMs / blocks,
+    p50: waits[Math.floor(blocks * 0.5)],
+    p99: waits[Math.floor(blocks * 0.99)]
+  },
+  cpu_ms_a_block: (cpu.user + cpu.system) / 1000 / blocks,
+  json_alone: { parse_ms_a_block: parseMs, parse_and_read_ms_a_block: readMs },
+  bytes_a_trade_on_disk: bytes / (trades * (warmUp + blocks)),
+  peak_rss_mib: peakRss / 2 ** 20,
+  heap_mib: heap / 2 ** 20,
+  verified_complete: complete
+})
+if (!complete) process.exitCode = 1
