@@ -27,6 +27,7 @@ export class LiveUnit implements Witness {
   readonly #clock: Clock
   readonly #about: Pick<TreeNode, 'name' | 'kind' | 'strategy' | 'restart'>
   readonly #children: readonly LiveUnit[]
+  readonly #onFault: (error: Error) => void
   #state = 'waiting'
   #machine = ''
   #instance = 0
@@ -40,11 +41,13 @@ export class LiveUnit implements Witness {
   constructor(
     about: Pick<TreeNode, 'name' | 'kind' | 'strategy' | 'restart'>,
     children: readonly LiveUnit[],
-    clock: Clock
+    clock: Clock,
+    onFault: (error: Error) => void
   ) {
     this.#about = about
     this.#children = children
     this.#clock = clock
+    this.#onFault = onFault
   }
 
   born(life: Life): void {
@@ -58,6 +61,7 @@ export class LiveUnit implements Witness {
   reported(error: Error): void {
     this.#error = error
     this.#errorAt = Math.floor(this.#clock.now())
+    this.#onFault(error)
   }
 
   /** Crashes the process if it runs; returns whether it did. */

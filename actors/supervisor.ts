@@ -36,13 +36,17 @@ export interface Deadlines {
   readonly killMs: number
 }
 
+/** Hears of every fault of a unit, whether it ended by it or not. The root's path is empty. */
+export type OnFault = (path: string, error: Error) => void
+
 /** Starts a tree of units; one whose needs are not all met inside it is a type error. */
 export function supervise(
   root: Unit<object>,
   ports: Ports,
-  deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 }
+  deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 },
+  onFault: OnFault = () => undefined
 ): Supervision {
-  const wiring = new Wiring(ports)
+  const wiring = new Wiring(ports, onFault)
   const { logic, live } = wiring.unit(root, '', nothing, root.policy)
   const actor = createActor(serviceMachine.provide({ actors: { tree: logic } }), {
     clock: ports.clock,
@@ -94,13 +98,15 @@ class Wiring {
   readonly paths = new Map<string, LiveUnit>()
   readonly machines = new Map<unknown, LiveUnit>()
   readonly #ports: Ports
+  readonly #onFault: OnFault
 
-  constructor(ports: Ports) {
+  constructor(ports: Ports, onFault: OnFault) {
     this.#ports = ports
+    this.#onFault = onFault
   }
 
   unit(unit: AnyUnit, path: string, inside: UnitLogic, policy: Policy): Wired {
-    const { process, live } = unit.kind === 'process' ? this.#process(unit) : this.#members(unit, path)
+    const { process, live } = unit.kind === 'process' ? this.#process(unit, path) : this.#members(unit, path)
     const machine = supervised(unit.name, policy).provide({
       actors: { process, inside },
       delays: {
@@ -113,9 +119,9 @@ class Wiring {
     return { logic: machine, live }
   }
 
-  #process({ name, policy, run }: ProcessUnit) {
+  #process({ name, policy, run }: ProcessUnit, path: string) {
     const about = { name, kind: 'process', strategy: null, restart: policy.restart } as const
-    const live = new LiveUnit(about, [], this.#ports.clock)
+    const live = this.#live(about, [], path)
     return { process: fromProcess(name, run, live), live }
   }
 
@@ -128,7 +134,11 @@ class Wiring {
     }))
     const { process, lives } =
       strategy === 'one_for_one' ? this.#sideBySide(name, members) : this.#nested(members)
-    return { process, live: new LiveUnit(about, lives, this.#ports.clock) }
+    return { process, live: this.#live(about, lives, path) }
+  }
+
+  #live(about: ConstructorParameters<typeof LiveUnit>[0], children: readonly LiveUnit[], path: string) {
+    return new LiveUnit(about, children, this.#ports.clock, (error) => this.#onFault(path, error))
   }
 
   #sideBySide(name: string, members: readonly Member[]): Group {

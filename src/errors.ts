@@ -20,6 +20,8 @@ export const ERRORS = {
     title: 'Unsupported media type',
     retryable: false
   },
+  HEADERS_EXCEEDED: { status: 431, code: 'headers_too_large', title: 'Headers too large', retryable: false },
+  REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', title: 'Request timeout', retryable: false },
   SERVICE_FAILED: { status: 500, code: 'internal', title: 'Internal error', retryable: false },
   SERVICE_DRAINING: { status: 503, code: 'draining', title: 'Draining', retryable: true },
   STORAGE_UNAVAILABLE: {

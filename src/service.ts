@@ -51,6 +51,8 @@ export function startService(deps: ServiceDeps): Supervision {
     ]),
     child('edge', edge({ host: config.host, port: config.port, onListening }, http))
   ])
-  const supervision = supervise(tree, ports)
+  const supervision = supervise(tree, ports, undefined, (path, err) =>
+    logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
+  )
   return supervision
 }

@@ -43,7 +43,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   if (await service.ready) greet(keys, `http://${urlHost(config.host)}:${port}`, stdout)
   const output = await service.done
   if (output.kind !== 'failed') return 0
-  logger.fatal({ error: output.error }, `the service failed: ${output.error.message}`)
+  logger.fatal({ err: output.error }, `the service failed: ${output.error.message}`)
   return 1
 }
 

@@ -14,6 +14,7 @@ import { candleRoutes } from './routes/candles.ts'
 import { healthRoutes } from './routes/health.ts'
 import { launchRoutes } from './routes/launches.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { refuseBytes, refuseUrl } from './refusals.ts'
 import { priceRoutes } from './routes/price.ts'
 import { tradeRoutes } from './routes/trades.ts'
 
@@ -34,6 +35,9 @@ export interface AppDeps {
 /** No endpoint of the Data API takes a body; this bounds what is read before one is refused. */
 const BODY_BYTES_MAX = 64 * 1024
 
+/** Node refuses a longer request line and headers, so that every path reaches a route, which says what is wrong. */
+const URL_BYTES_MAX = 16 * 1024
+
 /** Builds the HTTP service; it does not listen. */
 export function buildApp(deps: AppDeps): FastifyInstance {
   const app = fastify({
@@ -42,9 +46,11 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     // A client's id may be anything; ours is what logs and problems name.
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    routerOptions: { maxParamLength: 128 },
+    routerOptions: { maxParamLength: URL_BYTES_MAX },
     forceCloseConnections: 'idle',
-    return503OnClosing: false
+    return503OnClosing: false,
+    frameworkErrors: (_error, request, reply) => void refuseUrl(request, reply, deps),
+    clientErrorHandler: refuseBytes
   })
   void app.register(problems)
   void app.register(requests, deps)

@@ -78,6 +78,7 @@ export function read<T extends z.ZodRawShape>(
   })
 }
 
-function invalid(field: string, message: string): ServiceError {
+/** A parameter that its schema alone cannot refuse. */
+export function invalid(field: string, message: string): ServiceError {
   return new ServiceError('PARAMETER_INVALID', `${field} ${message}`)
 }

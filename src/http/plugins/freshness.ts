@@ -7,14 +7,19 @@ export function freshnessSeconds(head: SlotRow | null, nowMs: number): number | 
   return head === null ? null : Math.max(0, Math.floor(nowMs / 1000) - head.blockTime)
 }
 
+/** The freshness header; none while nothing is indexed, or while the store is away. */
+export async function freshnessHeader({ storage, clock }: Pick<AppDeps, 'storage' | 'clock'>) {
+  // A store that is away makes this header the least of the client's problems.
+  const head = await storage.blocks.head().catch(() => null)
+  const seconds = freshnessSeconds(head, clock.now())
+  return seconds === null ? {} : { 'x-data-freshness-seconds': String(seconds) }
+}
+
 /** Says on every response how old the newest indexed block is. */
 export const freshness = plugin(
   async (app, { storage, clock }: Pick<AppDeps, 'storage' | 'clock'>) => {
     app.addHook('onSend', async (_request, reply) => {
-      // A store that is away makes this header the least of the client's problems.
-      const head = await storage.blocks.head().catch(() => null)
-      const seconds = freshnessSeconds(head, clock.now())
-      if (seconds !== null) void reply.header('x-data-freshness-seconds', seconds)
+      void reply.headers(await freshnessHeader({ storage, clock }))
     })
   },
   { name: 'freshness' }

@@ -34,7 +34,8 @@ export const problems = plugin(
   { name: 'problems' }
 )
 
-async function sendProblem(
+/** Answers with an error, whichever route it belongs to. */
+export async function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   error: ServiceError

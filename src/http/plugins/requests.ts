@@ -2,13 +2,20 @@ import plugin from 'fastify-plugin'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
 
+/** What every response carries, errors included. */
+export function responseHeaders(requestId: string) {
+  return {
+    'x-request-id': requestId,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff'
+  }
+}
+
 /** Gives each request its id, refuses new ones while draining, and tells of each in one line and one sample. */
 export const requests = plugin(
   async (app, { logger, metrics, draining }: Pick<AppDeps, 'logger' | 'metrics' | 'draining'>) => {
     app.addHook('onRequest', async (request, reply) => {
-      void reply.header('x-request-id', request.id)
-      void reply.header('referrer-policy', 'no-referrer')
-      void reply.header('x-content-type-options', 'nosniff')
+      void reply.headers(responseHeaders(request.id))
       if (!draining()) return
       void reply.header('connection', 'close')
       if (!request.routeOptions.config.answersWhileDraining) {
@@ -30,8 +37,8 @@ export const requests = plugin(
         key_id: request.caller?.keyId,
         code: failure?.code
       }
-      if (reply.statusCode >= 500 && failure?.code === 'SERVICE_FAILED') {
-        logger.error({ ...line, error: failure.cause }, 'request failed')
+      if (failure?.code === 'SERVICE_FAILED' || failure?.code === 'STORAGE_UNAVAILABLE') {
+        logger.error({ ...line, err: failure }, 'request failed')
       } else logger.debug(line, 'request')
     })
   },

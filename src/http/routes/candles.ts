@@ -5,7 +5,7 @@ import { intervalSeconds } from '../../market/candles.ts'
 import { WSOL } from '../../market/cash.ts'
 import { INTERVALS } from '../../market/rows.ts'
 import type { AppDeps } from '../app.ts'
-import { address, oneOf, read, wholeNumber } from '../parameters.ts'
+import { address, invalid, oneOf, read, wholeNumber } from '../parameters.ts'
 
 const params = z.object({ mint: address })
 const query = z.object({
@@ -15,13 +15,20 @@ const query = z.object({
   limit: wholeNumber(1, 1000, 300)
 })
 
-/** Buckets without a price carry no candle; past so many reads in a row of nothing but those, the answer is what was found. */
+/** Buckets without a price carry no candle, so older ones are read until there are enough, at most so many times. */
 const READS_MAX = 8
+/** Buckets of each read after the first. */
+const BUCKETS_PER_READ = 1000
 
-export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+type Deps = Pick<AppDeps, 'storage' | 'cash'>
+
+export const candleRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash: cashes }) => {
   app.get('/v1/tokens/:mint/candles', { config: { scope: 'data:read' } }, async (request) => {
     const { mint } = read(params, request.params)
     const { interval, cash, currency, limit } = read(query, request.query)
+    if (cashes.of(cash) === undefined) {
+      throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
+    }
     const pair = await storage.pairs.get(mint, cash)
     const head = await storage.blocks.head()
     if (pair === null || head === null) return { data: [] }
@@ -31,12 +38,13 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async 
     const newestFirst: ReturnType<typeof candleBody>[] = []
     let to = Number.MAX_SAFE_INTEGER
     for (let reads = 0; reads < READS_MAX && newestFirst.length < limit; reads++) {
-      const candles = await storage.candles.range(mint, cash, interval, { from: 0, to, limit })
+      const asked = reads === 0 ? limit : BUCKETS_PER_READ
+      const candles = await storage.candles.range(mint, cash, interval, { from: 0, to, limit: asked })
       for (const candle of candles.toReversed()) {
         const prices = candlePrices(candle, currency)
         if (prices !== null && newestFirst.length < limit) newestFirst.push(candleBody(candle, prices, view))
       }
-      if (candles.length < limit) break
+      if (candles.length < asked) break
       to = candles[0]!.ts
     }
     return { data: newestFirst.toReversed() }

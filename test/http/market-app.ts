@@ -1,0 +1,166 @@
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { loadMissing, restoreMarket } from '../../actors/market-loader.ts'
+import { hashApiKey, makeApiKey } from '../../src/access/api-key.ts'
+import type { Scope } from '../../src/access/scopes.ts'
+import { DecodingReport } from '../../src/decoding-report.ts'
+import { buildApp } from '../../src/http/app.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import { foldBlock } from '../../src/market/fold.ts'
+import type { MarketState } from '../../src/market/market-state.ts'
+import { touchedBy } from '../../src/market/touched.ts'
+import { createMetrics } from '../../src/telemetry.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import type { Storage } from '../../storage/port.ts'
+import { OPTIONS } from '../market/world.ts'
+
+/** A row of a list, and a response, as a client reads them. */
+export interface Row {
+  readonly [field: string]: unknown
+  readonly cursor: number
+}
+
+export interface Body {
+  readonly [field: string]: unknown
+  readonly data: readonly Row[]
+  readonly nextCursor: string | null
+  readonly type: string
+  readonly code: string
+  readonly detail: string
+  readonly request_id: string
+  readonly errors: readonly { readonly field: string; readonly message: string }[]
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly type: string
+  readonly text: string
+  readonly body: Body
+}
+
+/** The HTTP side on an embedded store, with a clock and a drain that the test sets. */
+export interface MarketApp {
+  readonly app: FastifyInstance
+  readonly storage: Storage
+  /** Every line that was logged, at level trace. */
+  readonly logged: readonly string[]
+  forgetLogged(): void
+  /** A key of the tenant `acme` that may read data. */
+  readonly key: string
+  nowMs: number
+  draining: boolean
+  commit(...blocks: readonly DecodedBlock[]): Promise<void>
+  makeKey(scopes: readonly Scope[]): Promise<string>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  ask(
+    method: string,
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+    payload?: string
+  ): Promise<Answer>
+}
+
+const NO_BODY = {} as Body
+
+export async function marketApp(
+  t: Test,
+  faulty: (storage: Storage) => Storage = (storage) => storage
+): Promise<MarketApp> {
+  const storage = await openEmbeddedStorage({ directory: t.testdir() })
+  const logged: string[] = []
+  const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
+  const decoding = new DecodingReport()
+  const key = makeApiKey()
+  let market: MarketState | null = null
+  const app = buildApp({
+    storage: faulty(storage),
+    cash: OPTIONS.cash,
+    decoding,
+    metrics: createMetrics(decoding),
+    logger,
+    clock: {
+      now: () => world.nowMs,
+      setTimeout: (run, ms) => setTimeout(run, ms),
+      clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
+    },
+    version: '1.2.3',
+    tree: () => ({ name: 'service' }),
+    draining: () => world.draining
+  })
+
+  async function putKey(text: string, scopes: readonly Scope[]): Promise<void> {
+    const about = { prefix: text.slice(0, 12), tenant: 'acme', name: 'of the test', createdAtMs: 1 }
+    await storage.keys.put({ id: `id-${text.slice(8, 14)}`, hash: hashApiKey(text), scopes, ...about })
+  }
+
+  const world: MarketApp = {
+    app,
+    storage,
+    logged,
+    forgetLogged: () => void logged.splice(0),
+    key,
+    nowMs: 0,
+    draining: false,
+    async commit(...blocks) {
+      market ??= await restoreMarket(storage, await storage.blocks.head())
+      for (const block of blocks) {
+        market.load(await loadMissing(storage, market.missing(touchedBy(block, OPTIONS.cash))))
+        const fold = foldBlock(market, block, OPTIONS)
+        await storage.blocks.commit(fold)
+        market.apply(fold)
+      }
+    },
+    async makeKey(scopes) {
+      const made = makeApiKey()
+      await putKey(made, scopes)
+      return made
+    },
+    get: (path, headers) => world.ask('GET', path, headers),
+    async ask(method, path, headers = { 'x-api-key': key }, payload) {
+      const response = await app.inject({
+        method: method as 'GET',
+        url: path,
+        headers,
+        ...(payload === undefined ? {} : { payload })
+      })
+      const type = String(response.headers['content-type'] ?? '')
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        type,
+        text: response.body,
+        body: type.includes('json') && response.body !== '' ? (JSON.parse(response.body) as Body) : NO_BODY
+      }
+    }
+  }
+  await putKey(key, ['data:read'])
+  t.teardown(async () => {
+    await app.close()
+    await storage.close()
+  })
+  return world
+}
+
+/** The whole list behind an endpoint, walked by `after` with the limits that `limitOf` gives. */
+export async function walk(
+  app: MarketApp,
+  path: string,
+  limitOf: () => number,
+  between: () => Promise<void> = async () => undefined
+): Promise<Row[]> {
+  const rows: Row[] = []
+  let after: string | null = null
+  do {
+    const joint = path.includes('?') ? '&' : '?'
+    const { status, body, text } = await app.get(
+      `${path}${joint}limit=${limitOf()}${after === null ? '' : `&after=${after}`}`
+    )
+    if (status !== 200) throw new Error(text)
+    rows.push(...body.data)
+    after = body.nextCursor
+    await between()
+  } while (after !== null)
+  return rows
+}
