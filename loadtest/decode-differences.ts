@@ -1,7 +1,10 @@
 import { DexParser } from 'solana-dex-parser'
+import { AGGREGATORS } from '../src/chain/aggregators.ts'
 import { decodeTransaction } from '../src/chain/decode.ts'
+import type { ChainEvent } from '../src/chain/events.ts'
 import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { readRpcTransaction } from '../src/chain/rpc/transaction.ts'
+import { VENUES_BY_PROGRAM } from '../src/chain/venues.ts'
 
 type PeerTransaction = Parameters<DexParser['parseAll']>[0]
 
@@ -14,41 +17,98 @@ interface Fill {
   readonly outAmounts: readonly string[]
 }
 
-/** The trades that both find, with equal or other amounts, and those that one alone finds, with where. */
+interface Difference {
+  readonly kind: 'ours_only' | 'peer_only' | 'other_amounts'
+  readonly signature: string
+  readonly fill: Fill
+  /** Our reading, where both found the trade. */
+  readonly beside?: Fill
+}
+
+/** What one transaction gives on both sides. */
+interface Sides {
+  readonly signature: string
+  readonly failed: boolean
+  readonly events: readonly ChainEvent[]
+  readonly own: readonly Fill[]
+  readonly peers: readonly Fill[]
+}
+
+/** The trades that both find, with equal or other amounts, and those that one alone finds, counted by the reason. */
 export function compareTrades(ours: readonly unknown[], peers: readonly PeerTransaction[]) {
-  const peer = new DexParser()
+  const parser = new DexParser()
   const found = { ours: 0, peer: 0, same: 0, other_amounts: 0, ours_only: 0, peer_only: 0 }
-  const cases: {
-    readonly kind: string
-    readonly signature: string
-    readonly fill: unknown
-    readonly beside?: unknown
-  }[] = []
+  const because: Record<string, number> = {}
+  const unexplained: Difference[] = []
   for (const [place, value] of ours.entries()) {
-    const own = ownFills(value)
-    const rest = [...own]
-    const { signature, fills } = peerFills(peer, peers[place]!)
-    found.ours += own.length
-    found.peer += fills.length
-    for (const fill of fills) {
-      const same = rest.findIndex((candidate) => isSame(candidate, fill))
-      const pair = same >= 0 ? same : rest.findIndex((candidate) => isPair(candidate, fill))
-      if (pair < 0) {
-        found.peer_only++
-        cases.push({ kind: 'peer_only', signature, fill })
-        continue
-      }
-      const [matched] = rest.splice(pair, 1)
-      if (same >= 0) found.same++
-      else {
-        found.other_amounts++
-        cases.push({ kind: 'other_amounts', signature, fill, beside: matched })
-      }
+    const sides = sidesOf(value, parser, peers[place]!)
+    if (sides === null) continue
+    const { same, differences } = compare(sides)
+    found.ours += sides.own.length
+    found.peer += sides.peers.length
+    found.same += same
+    for (const difference of differences) {
+      found[difference.kind]++
+      const reason = explain(difference, sides)
+      if (reason === null) unexplained.push(difference)
+      else because[`${difference.kind}: ${reason}`] = (because[`${difference.kind}: ${reason}`] ?? 0) + 1
     }
-    found.ours_only += rest.length
-    for (const fill of rest) cases.push({ kind: 'ours_only', signature, fill })
   }
-  return { ...found, cases }
+  return { ...found, because, unexplained }
+}
+
+function compare({ signature, own, peers }: Sides): { same: number; differences: Difference[] } {
+  const rest = [...own]
+  const differences: Difference[] = []
+  let same = 0
+  for (const fill of peers) {
+    const equal = rest.findIndex((candidate) => isSame(candidate, fill))
+    const pair = equal >= 0 ? equal : rest.findIndex((candidate) => isPair(candidate, fill))
+    if (pair < 0) {
+      differences.push({ kind: 'peer_only', signature, fill })
+      continue
+    }
+    const [beside] = rest.splice(pair, 1)
+    if (equal >= 0) same++
+    else differences.push({ kind: 'other_amounts', signature, fill, beside: beside! })
+  }
+  for (const fill of rest) differences.push({ kind: 'ours_only', signature, fill })
+  return { same, differences }
+}
+
+/** Cases that were looked at one by one, by the start of their signature. */
+const REVIEWED: Readonly<Record<string, string>> = {
+  '5yqnLaYVBKtM': "the peer takes the trader's lamport difference, which holds the network fee of 19,000",
+  '4NAjaq6zBbFJ':
+    "the peer adds a referral fee that is paid to the trader's own account; it stands among our fees",
+  '5QBqQcPw7NcV':
+    "the peer adds a referral fee that is paid to the trader's own account, and then takes the next hop for it",
+  '2H67XLLAJvdz': 'a claim of fees, which the peer reads as a trade'
+}
+
+function explain({ kind, signature, fill }: Difference, { failed, events, peers }: Sides): string | null {
+  const reviewed = REVIEWED[signature.slice(0, 12)]
+  if (reviewed !== undefined && VENUES_BY_PROGRAM.ofText(fill.program) !== undefined) return reviewed
+  const reversed = peers.some((peer) => peer.inMint === fill.outMint && peer.outMint === fill.inMint)
+  if (kind === 'ours_only') {
+    const hidden = peers.some(
+      (peer) => peer.program !== fill.program && isSame({ ...fill, program: peer.program }, peer)
+    )
+    if (hidden) return 'the peer gives this fill under the program that routed it'
+    const phoenix = VENUES_BY_PROGRAM.ofText(fill.program)?.id === 'phoenix'
+    if (phoenix && reversed) return 'the peer has the direction reversed: Phoenix pays out before it takes in'
+    return 'a fill that the peer does not find'
+  }
+  if (failed) return 'the transaction failed, so nothing was executed'
+  if (AGGREGATORS.ofText(fill.program) !== undefined)
+    return "an aggregator's own event, which repeats its legs"
+  const venue = VENUES_BY_PROGRAM.ofText(fill.program)
+  if (venue === undefined) return 'a program that is none of the fifteen venues'
+  if (venue.id === 'phoenix') return 'the direction is reversed: Phoenix pays out before it takes in'
+  if (events.some((event) => event.kind === 'liquidity' && event.venue === venue.id)) {
+    return 'liquidity, which the peer reads as a trade'
+  }
+  return null
 }
 
 function isPair(a: Fill, b: Fill): boolean {
@@ -59,32 +119,36 @@ function isSame(a: Fill, b: Fill): boolean {
   return isPair(a, b) && a.inAmounts.includes(b.inAmounts[0]!) && a.outAmounts.includes(b.outAmounts[0]!)
 }
 
-function ownFills(value: unknown): Fill[] {
+function sidesOf(value: unknown, parser: DexParser, peer: PeerTransaction): Sides | null {
   const outcome = readRpcTransaction(value)
-  if (outcome.kind !== 'transaction') return []
-  return decodeTransaction(outcome.transaction).events.flatMap((event) =>
-    event.kind === 'trade'
-      ? [
-          {
-            program: pubkeyToBase58(event.program),
-            inMint: pubkeyToBase58(event.inMint),
-            outMint: pubkeyToBase58(event.outMint),
-            inAmounts: [event.inAmount.toString(), event.traderIn.toString()],
-            outAmounts: [event.outAmount.toString(), event.traderOut.toString()]
-          }
-        ]
-      : []
-  )
+  if (outcome.kind !== 'transaction') return null
+  const { transaction } = outcome
+  const { events } = decodeTransaction(transaction)
+  const { trades, signature } = parser.parseAll(peer)
+  return {
+    signature,
+    failed: transaction.failed,
+    events,
+    own: events.flatMap(ownFill),
+    peers: trades.map((trade) => ({
+      program: trade.programId ?? '',
+      inMint: trade.inputToken.mint,
+      outMint: trade.outputToken.mint,
+      inAmounts: [trade.inputToken.amountRaw],
+      outAmounts: [trade.outputToken.amountRaw]
+    }))
+  }
 }
 
-function peerFills(peer: DexParser, value: PeerTransaction): { signature: string; fills: Fill[] } {
-  const { trades, signature } = peer.parseAll(value)
-  const fills = trades.map((trade) => ({
-    program: trade.programId ?? '',
-    inMint: trade.inputToken.mint,
-    outMint: trade.outputToken.mint,
-    inAmounts: [trade.inputToken.amountRaw],
-    outAmounts: [trade.outputToken.amountRaw]
-  }))
-  return { signature, fills }
+function ownFill(event: ChainEvent): Fill[] {
+  if (event.kind !== 'trade') return []
+  return [
+    {
+      program: pubkeyToBase58(event.program),
+      inMint: pubkeyToBase58(event.inMint),
+      outMint: pubkeyToBase58(event.outMint),
+      inAmounts: [event.inAmount.toString(), event.traderIn.toString()],
+      outAmounts: [event.outAmount.toString(), event.traderOut.toString()]
+    }
+  ]
 }
