@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import { withRawStore } from '../storage/embedded-directory.ts'
+
+const API_KEY = 'k'.charCodeAt(0)
+
+export interface StoredRows {
+  /** Records of each kind, by the letter of their keys. */
+  readonly records: Readonly<Record<string, number>>
+  /** Of every key and value, to the byte. */
+  readonly digest: string
+}
+
+/** All that a closed store holds but its API keys, which each store makes for itself. */
+export function storedRows(storeDirectory: string): Promise<StoredRows> {
+  return withRawStore(storeDirectory, async (raw) => {
+    const hash = createHash('sha256')
+    const records: Record<string, number> = {}
+    for await (const [key, value] of raw.iterator()) {
+      if (key[0] === API_KEY) continue
+      hash.update(`${key.length} ${value.length} `).update(key).update(value)
+      const kind = String.fromCharCode(key[0]!)
+      records[kind] = (records[kind] ?? 0) + 1
+    }
+    return { records, digest: hash.digest('hex') }
+  })
+}
