@@ -24,7 +24,8 @@ export interface IngestDeps {
  * The process that turns blocks into stored rows.
  *
  * I1. A block is one durable commit; nothing of it is visible before (the store's promise).
- * I2. What is remembered between blocks follows from the store: a restart goes on after the head as if undisturbed.
+ * I2. What is remembered between blocks follows from the store: a restart goes on after the head as if undisturbed
+ *     (INVARIANTS 6).
  * I3. A block that cannot be committed crashes the process, which is restarted and reads it again.
  */
 export function ingest(deps: IngestDeps): Run<{ readonly storage: Storage; readonly source: BlockSource }> {

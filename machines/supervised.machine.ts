@@ -7,7 +7,7 @@ import type { Ask, Host, News, Policy, Resources, UnitInput } from './unit.ts'
  *
  * S1. What is inside starts after the process is ready, and has drained before the process is asked to drain.
  * S2. A process that ended or is to be killed takes everything inside with it: a kill reaches all at once, so that
- *     nothing is restarted on what is about to go.
+ *     nothing is restarted on what is about to go (INVARIANTS 8).
  * S3. The next instance starts after the last one has ended and its backoff has passed. One that does not end is
  *     stuck, which fails this unit and every unit outside it.
  * S4. A drain or a kill ends every state, and nothing restarts after it.

@@ -17,8 +17,8 @@ export type { BlockCommit, CandleUpsert }
 
 /**
  * What the service needs of a store, in the words of the domain. Two promises hold for every adapter:
- * a block is visible to readers after all of it is durable and never before, and writing the same block
- * again changes nothing. Every method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store
+ * a block is visible to readers after all of it is durable and never before (INVARIANTS 4), and writing the same
+ * block again changes nothing (INVARIANTS 5). Every method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store
  * cannot answer.
  */
 export interface Storage {

@@ -14,7 +14,7 @@ export interface Decoded {
 
 const NOTHING: Decoded = { events: [], notes: [] }
 
-/** Decodes one transaction. Pure; throws on no input. A failed transaction did nothing. */
+/** Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction did nothing. */
 export function decodeTransaction(transaction: Transaction): Decoded {
   if (transaction.failed) return NOTHING
   const { calls, unplaced } = collectCalls(transaction, VENUES_BY_PROGRAM)

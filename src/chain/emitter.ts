@@ -68,7 +68,7 @@ export interface SaidTrade {
 
 type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
 
-/** Collects what one call of a venue gives, and holds back what would have to be guessed. */
+/** Collects what one call of a venue gives, and holds back, with a note, what would have to be guessed (INVARIANTS 2). */
 export class Emitter {
   readonly events: ChainEvent[] = []
   readonly notes: Note[] = []

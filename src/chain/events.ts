@@ -3,7 +3,7 @@ import type { VenueId } from './venue-id.ts'
 
 /**
  * What the decoder gives: facts of the chain in raw integers and key bytes, without money values.
- * Kinds and fields follow spec choices section 15, amounts section 16.
+ * Kinds and fields follow spec choices section 15, amounts section 16; every amount was executed (INVARIANTS 1).
  */
 export type ChainEvent = Trade | LiquidityChange | Launch | CurveChange | PoolChange
 

@@ -53,7 +53,7 @@ export function candleOf(row: TradeRow, ts: number): Candle {
   }
 }
 
-/** Two parts of one bucket as one, the earlier first. Associative, to the bit. */
+/** Two parts of one bucket as one, the earlier first. Associative, to the bit (INVARIANTS 7). */
 export function mergeCandles(earlier: Candle, later: Candle): Candle {
   return {
     ts: earlier.ts,

@@ -4,7 +4,7 @@ import type { TradeRow } from './rows.ts'
 
 /**
  * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone,
- * so every replica, restart and backfill gives the same event the same cursor.
+ * so every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
  *
  * C1. Every copy of an event on a channel has a position of its own, taken whether or not that copy is sent.
  * C2. The REST row carries the position of its `trades:` copy; other rows carry their first.

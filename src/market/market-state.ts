@@ -45,7 +45,7 @@ const LAUNCHES_MAX = 10_000
  * block: `missing` says what to load, `load` takes it, `foldBlock` reads, and `apply` takes the fold in once it is
  * durable. What is absent from the store is remembered as well.
  *
- * M1. At most so many pairs and launches stay after `apply`; those untouched for longest go first.
+ * M1. (INVARIANTS 10) At most so many pairs and launches stay after `apply`; those untouched for longest go first.
  * M2. A bucket later than any block so far cannot be stored, so a new minute of a known pair loads nothing.
  * M3. To read what was neither loaded nor written is a fault of the caller and throws.
  */

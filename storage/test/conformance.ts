@@ -69,6 +69,7 @@ async function testBlocks(t: Test, open: OpenForTest): Promise<void> {
     }
   )
 
+  // INVARIANTS 5
   t.test('a block at or below the head changes nothing, whatever it holds', async (t) => {
     const { storage } = await open(t)
     await storage.blocks.commit(blockOfTrades(0, mint, 3))
@@ -98,6 +99,7 @@ async function testBlocks(t: Test, open: OpenForTest): Promise<void> {
     t.equal((await storage.trades.ofMint(mint, ALL)).length, 6)
   })
 
+  // INVARIANTS 4
   t.test('a reader during a commit sees all of the block or none of it', async (t) => {
     const { storage } = await open(t)
     const sizes = [100, 33, 1, 70]

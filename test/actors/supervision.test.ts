@@ -45,6 +45,7 @@ t.test('a drain ends the units in reverse, each before the next is asked', async
   t.strictSame(recorder.take(), ['-edge#1', '-ingest#1', '-source#1', '-storage#1'])
 })
 
+// INVARIANTS 8
 t.test('a crash takes everything inside with it and leaves everything outside as it was', async (t) => {
   const cases: [path: string, outer: string[], anew: string[]][] = [
     ['edge', ['storage#1', 'source#1', 'ingest#1'], ['+edge#2']],

@@ -37,7 +37,7 @@ export function layoutsReadWhatTheyWrite(t: Test, venue: Venue): void {
   }
 }
 
-/** No bytes, account lists, logs or transfers make the venue throw. */
+/** No bytes, account lists, logs or transfers make the venue throw (INVARIANTS 9). */
 export function anyCallDecodes(t: Test, venue: Venue): void {
   const names = Array.from({ length: 12 }, (_, i) => `account ${i}`)
   const account = fc.constantFrom(...names)

@@ -38,6 +38,26 @@ t.test('exports are named', async (t) => {
   )
 })
 
+t.test('every invariant is cited by code that keeps it and by a test that holds it', async (t) => {
+  const stated = readFileSync(join(ROOT, 'src/docs/INVARIANTS.md'), 'utf8').match(/^\d+\. \*\*/gm) ?? []
+  t.ok(stated.length > 0 && stated.length <= 10)
+  const isTest = (path: string): boolean => path.startsWith('test/') || path.includes('/test/')
+  for (let number = 1; number <= stated.length; number++) {
+    const citation = new RegExp(`INVARIANTS ${number}\\b`)
+    const citing = sources.filter(
+      ({ path, text }) => path !== 'test/house/shape.test.ts' && citation.test(text)
+    )
+    t.ok(
+      citing.some(({ path }) => !isTest(path)),
+      `${number} is cited in code`
+    )
+    t.ok(
+      citing.some(({ path }) => isTest(path)),
+      `${number} is cited in a test`
+    )
+  }
+})
+
 t.test('the configuration table of the README has every variable with its default', async (t) => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
   for (const name of SETTING_NAMES) {

@@ -136,6 +136,7 @@ for (const [name, chains] of [
   ['times that never fall', anyChain],
   ['times that may fall', anyChainWithFallingTimes]
 ] as const) {
+  // INVARIANTS 7
   t.test(`with ${name}, stored buckets equal the fold of 1m buckets and of rows, to the bit`, async (t) => {
     let buckets = 0
     fc.assert(

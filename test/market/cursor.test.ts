@@ -65,6 +65,7 @@ t.test('a block past its positions is folded without the rest, which is counted'
   t.same(splitCursor(folds[0]!.poolEvents.at(-1)!.cursor), { slot: 9, position: 2 ** 20 - 2 })
 })
 
+// INVARIANTS 3
 t.test('positions rise strictly within a slot and into the next', async (t) => {
   fc.assert(
     fc.property(fc.array(anyEvent), fc.array(anyEvent, { minLength: 1 }), (first, second) => {

@@ -15,6 +15,7 @@ const comparable = (fold: BlockFold) => ({
   solUsd: { ...fold.solUsd, trades: fold.solUsd.trades.map(({ price }) => price).sort((a, b) => a - b) }
 })
 
+// INVARIANTS 6
 t.test('a market that restarts before every block folds as one that stays warm', async (t) => {
   fc.assert(
     fc.property(anyChain, fc.option(fc.constant(150)), (chain, startingSolUsd) => {
@@ -122,6 +123,7 @@ t.test('after a restart a pair of the store misses nothing later than the head',
   )
 })
 
+// INVARIANTS 10
 t.test('the pairs and launches untouched for longest go first', async (t) => {
   const store = new MemoryStore()
   const start = { solUsd: COLD_SOL_USD, newestTime: -Infinity }

@@ -31,6 +31,7 @@ t.test('every fact decodes to the events that stand beside it', async (t) => {
   }
 })
 
+// INVARIANTS 1
 t.test('a trade is one that the balances show, where nothing else touches its pool', async (t) => {
   const shownTrades = new Set<string>()
   for (const fact of facts) {

@@ -640,6 +640,7 @@ t.test('a trade of nothing, and one whose decimals nobody states, are held back'
   })
   t.match(nothing, { events: [], notes: [{ reason: 'zero-amount' }] })
   const unknown = outer({ inner: [stating(PUMP, tradeEvent.write(trade))] }, { balances: [] })
+  // INVARIANTS 2
   t.match(unknown, { events: [], notes: [{ reason: 'decimals-unknown' }] })
 })
 
