@@ -80,13 +80,17 @@ function* eventFeatures(event: ChainEvent): Iterable<string> {
   const { venue } = event
   if (event.kind !== 'trade') {
     yield `${venue} ${event.kind} ${event.event}`
+    if (event.kind === 'liquidity' && (event.baseAmount === 0n || event.quoteAmount === 0n)) {
+      yield `${venue} liquidity ${event.event} of one side`
+    }
     return
   }
   yield `${venue} trade`
   yield `${venue} trade exact ${event.exact}`
   const [gives, takes] = [event.inMint, event.outMint].map((mint) => samePubkey(mint, WRAPPED_SOL))
   yield `${venue} trade ${gives ? 'gives SOL' : takes ? 'takes SOL' : 'of tokens alone'}`
-  yield `${venue} trade with${event.reserves === null ? 'out' : ''} reserves`
+  const reserves = event.reserves === null ? 'none' : Object.keys(event.reserves).sort().join(', ')
+  yield `${venue} trade with reserves ${reserves}`
   for (const { kind } of event.fees) yield `${venue} fee ${kind}`
 }
 
