@@ -1,7 +1,12 @@
 import { buildApp, type AppDeps } from '../src/http/app.ts'
 import type { Storage } from '../storage/port.ts'
+import { sleep } from '../src/ports.ts'
 import { aborted } from './aborted.ts'
+import { Connections } from './connections.ts'
 import type { Run } from './process.ts'
+
+/** How long a drain hears out connections whose request is still on its way. Chosen. */
+const GRACE_MS = 500
 
 export interface EdgeOptions {
   readonly host: string
@@ -19,16 +24,12 @@ export function edge(
   let bound = port
   return async ({ input, draining, signal, ready, gauge }) => {
     const app = buildApp({ ...deps, storage: input.storage, draining: () => draining.aborted })
+    const connections = new Connections(app.server)
     try {
       await app.listen({ host, port: bound })
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
-      let connections = 0
-      app.server.on('connection', (socket) => {
-        connections++
-        socket.once('close', () => connections--)
-      })
-      gauge('connections', () => connections)
+      gauge('connections', () => connections.size)
       onListening(bound)
       ready()
       await aborted(draining)
@@ -36,6 +37,7 @@ export function edge(
       const terminate = (): void => app.server.closeAllConnections()
       signal.addEventListener('abort', terminate)
       if (signal.aborted) terminate()
+      void sleep(deps.clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
       await app.close()
     }
   }

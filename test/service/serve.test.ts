@@ -17,9 +17,9 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),
-    once(child, 'exit')
+    once(child, 'exit') as Promise<[number | null]>
   ])
-  return { stdout, stderr, code: code as number | null }
+  return { stdout, stderr, code }
 }
 
 testWithFixtures(
@@ -33,14 +33,14 @@ testWithFixtures(
     const health = await first.get('/v1/health', null)
     t.equal(health.status, 503, 'recorded data is older than 120 s')
     t.match(health.body, { status: 'degraded', slot: 448828792, block_time: 1789933239 })
-    t.ok(health.body.data_freshness_seconds > 120)
+    t.ok(Number(health.body.data_freshness_seconds) > 120)
     t.match(health.headers.get('x-data-freshness-seconds'), /^\d+$/)
     t.ok(health.headers.get('x-request-id'))
 
     const trades = await first.get(`/v1/tokens/${WSOL}/trades?limit=1`)
     t.equal(trades.status, 200)
     t.equal(trades.body.tenant, 'operator')
-    const [trade] = trades.body.data
+    const trade = trades.body.data[0]!
     t.match(trade, {
       venue: 'raydium-amm-v4',
       event: 'buy',
@@ -70,32 +70,32 @@ testWithFixtures(
 
     const candles = await first.get(`/v1/tokens/${WSOL}/candles?cash=${USDC}&interval=1w&limit=2`)
     t.equal(candles.body.data.length, 2)
-    t.equal(candles.body.data[1].ts, '2026-09-14 00:00:00', 'a week starts on Monday')
-    t.equal(candles.body.data[1].closed, false)
+    t.equal(candles.body.data[1]?.ts, '2026-09-14 00:00:00', 'a week starts on Monday')
+    t.equal(candles.body.data[1]?.closed, false)
 
     const launches = await first.get('/v1/launches?limit=500')
     t.ok(launches.body.data.length >= 5)
     for (const launch of launches.body.data)
       t.match(launch.ingested_at, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/)
-    const statuses = new Set(launches.body.data.map((launch: { status: string }) => launch.status))
+    const statuses = new Set(launches.body.data.map((launch) => launch.status))
     for (const status of statuses) {
       const some = await first.get(`/v1/launches?limit=500&status=${String(status)}`)
       t.same(
         some.body.data,
-        launches.body.data.filter((launch: { status: string }) => launch.status === status),
+        launches.body.data.filter((launch) => launch.status === status),
         `status=${String(status)} filters the same list`
       )
     }
 
     const tree = await first.get('/v1/admin/tree')
     t.match(
-      tree.body.children.map((child: { name: string }) => child.name),
+      tree.body.children.map((child) => child.name),
       ['storage', 'chain', 'edge']
     )
     const decoding = await first.get('/v1/admin/decoding')
-    t.ok(decoding.body.venues['raydium-amm-v4'].events.trade > 50)
+    t.ok((decoding.body.venues['raydium-amm-v4']?.events.trade ?? 0) > 50)
     const metrics = await first.get('/metrics', null)
-    t.match(metrics.body, /millrace_events\{venue="pumpfun",kind="trade"\} \d+/)
+    t.match(metrics.body.text, /millrace_events\{venue="pumpfun",kind="trade"\} \d+/)
 
     const started = Date.now()
     t.same(await first.end('SIGTERM'), { code: 0, signal: null })

@@ -20,14 +20,22 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Body = any
+/** A response's JSON, of which a test reads the fields that it expects. */
+export interface Body {
+  readonly [field: string]: unknown
+  readonly data: readonly Readonly<Record<string, unknown>>[]
+  readonly code: string
+  readonly children: readonly { readonly name: string }[]
+  readonly venues: Readonly<Record<string, { readonly events: Readonly<Record<string, number>> }>>
+}
 
 export interface ServiceFlags {
   readonly dataDir: string
   readonly recordedDir: string
   readonly more?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Hears every line of standard error as it comes. */
+  readonly onStderr?: (line: string) => void
 }
 
 /** Runs a command of millrace; the environment's own MILLRACE_ variables stay out. */
@@ -62,7 +70,10 @@ export async function startProcess(flags: ServiceFlags): Promise<ServiceProcess>
   const ended = once(child, 'exit')
   const lines = { stdout: createInterface(child.stdout!), stderr: createInterface(child.stderr!) }
   lines.stdout.on('line', (line) => stdout.push(line))
-  lines.stderr.on('line', (line) => stderr.push(line))
+  lines.stderr.on('line', (line) => {
+    stderr.push(line)
+    flags.onStderr?.(line)
+  })
 
   const seen = (of: 'stdout' | 'stderr', pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -90,7 +101,11 @@ export async function startProcess(flags: ServiceFlags): Promise<ServiceProcess>
       const response = await fetch(url + path, { headers: key === null ? {} : { 'x-api-key': key } })
       const text = await response.text()
       const isJson = response.headers.get('content-type')?.includes('json') ?? false
-      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: isJson ? (JSON.parse(text) as Body) : ({ text } as unknown as Body)
+      }
     },
     async end(signal) {
       child.kill(signal)

@@ -16,11 +16,12 @@ export const requests = plugin(
   async (app, { logger, metrics, draining }: Pick<AppDeps, 'logger' | 'metrics' | 'draining'>) => {
     app.addHook('onRequest', async (request, reply) => {
       void reply.headers(responseHeaders(request.id))
-      if (!draining()) return
-      void reply.header('connection', 'close')
-      if (!request.routeOptions.config.answersWhileDraining) {
+      if (draining() && !request.routeOptions.config.answersWhileDraining) {
         throw new ServiceError('SERVICE_DRAINING', 'the service is draining; come back')
       }
+    })
+    app.addHook('onSend', async (_request, reply) => {
+      if (draining()) void reply.header('connection', 'close')
     })
     app.addHook('onResponse', async (request, reply) => {
       const route = request.routeOptions.url ?? 'unknown'
