@@ -38,6 +38,7 @@ export interface FillAccounts {
 /**
  * The trade that a call's own transfers show: trader → one vault, the other vault → trader. Which vault received
  * decides the direction. Other transfers out of a vault (host, referral, protocol) are not the trade's amount.
+ * Transfers that the vaults' reported balances contradict are no reading.
  */
 export function readFill(call: Invocation, accounts: FillAccounts): FillReading {
   const [vaultA, vaultB] = accounts.vaults
@@ -84,6 +85,9 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
   }
   if (outGross === 0n) return { kind: 'none', reason: 'no-movements' }
   if (inMint === null || outMint === null) return { kind: 'none', reason: 'mint-unknown' }
+  if (contradictsBalance(call, inVault) || contradictsBalance(call, outVault)) {
+    return { kind: 'none', reason: 'readings-contradict' }
+  }
   return {
     kind: 'fill',
     inVault,
@@ -96,6 +100,12 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
     outNet,
     inInnerIndex
   }
+}
+
+/** Whether a vault's reported balances say something else than the transfers. */
+export function contradictsBalance(call: Invocation, vault: number): boolean {
+  const change = vaultChange(call, vault)
+  return change !== null && call.tokens.balancesContradict(vault, change)
 }
 
 function statedCredit(stated: StatedFill | null, amount: bigint, paysIn: boolean): bigint | null {

@@ -139,6 +139,30 @@ export class TokenAccounts {
   }
 
   /**
+   * Whether the reported balances of an account that stood before and after contradict what was moved: neither the
+   * given change nor all movements of the transaction lead from the one to the other. Lamports that were sent to
+   * wrapped SOL may count or not, as it takes another instruction to make tokens of them.
+   */
+  balancesContradict(account: number, change: bigint): boolean {
+    const before = this.#pre[account]
+    const after = this.#post[account]
+    if (before === undefined || after === undefined) return false
+    const difference = after.amount - before.amount
+    if (difference === change) return false
+    let tokens = 0n
+    let lamports = 0n
+    for (const movement of this.#moved.all()) {
+      if (movement.source === account) tokens -= movement.amount
+      if (movement.destination !== account) continue
+      const credited = this.credited(movement)
+      if (credited === null) return false
+      if (movement.kind === 'lamports') lamports += movement.amount
+      else tokens += credited
+    }
+    return difference !== tokens && difference !== tokens + lamports
+  }
+
+  /**
    * Who traded (spec choices, section 12): the authority if it signed, else the signer that owns one of the
    * trader's token accounts, else the fee payer.
    */

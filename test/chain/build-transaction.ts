@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey, type PubkeyTable } from '../../src/chain/pubkey.ts'
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/token-movement.ts'
+import {
+  readMovements,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM
+} from '../../src/chain/token-movement.ts'
 import type { AccountKeys, Instruction, TokenBalance, Transaction } from '../../src/chain/transaction.ts'
 
 /**
@@ -24,7 +29,11 @@ export interface BalanceSpec {
   readonly mint: string
   readonly owner?: string
   readonly decimals: number
-  /** Null where the account does not exist then. */
+  /**
+   * Null where the account does not exist then. One that is left out follows from the other and what the calls moved;
+   * without both, the account holds no more than it must. A Token-2022 transfer that does not state its fee moves
+   * nothing here: the balances leave it open.
+   */
   readonly before?: bigint | null
   readonly after?: bigint | null
 }
@@ -86,7 +95,10 @@ export function buildTransaction(spec: TransactionSpec): Transaction {
     run(call, 1)
     outerIndex++
   }
-  const balances = spec.balances ?? []
+  const balances = (spec.balances ?? []).map((balance) => ({
+    ...balance,
+    ...amountsOf(balance, netMovement(instructions, names, indexOf(balance.account)))
+  }))
   const side = (of: 'before' | 'after'): TokenBalance[] =>
     balances
       .filter((balance) => balance[of] !== null)
@@ -115,6 +127,38 @@ export function buildTransaction(spec: TransactionSpec): Transaction {
     preBalances: names.map(() => 0),
     postBalances: names.map(() => 0)
   }
+}
+
+function amountsOf(
+  { before, after }: BalanceSpec,
+  net: bigint
+): { readonly before: bigint | null | undefined; readonly after: bigint | null | undefined } {
+  if (before === null || after === null || (before !== undefined && after !== undefined))
+    return { before, after }
+  if (before !== undefined) return { before, after: before + net }
+  if (after !== undefined) return { before: after - net, after }
+  return net < 0n ? { before: -net, after: 0n } : { before: 0n, after: net }
+}
+
+/** What the calls moved into an account, less what they moved out of it. */
+function netMovement(
+  instructions: readonly Instruction[],
+  names: readonly string[],
+  account: number
+): bigint {
+  let net = 0n
+  for (const instruction of instructions) {
+    const program = names[instruction.program]
+    if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) continue
+    readMovements(instruction, program === TOKEN_PROGRAM ? 'token' : 'token-2022', {
+      movement: ({ source, destination, amount, fee, mayWithhold }) => {
+        if (source === account) net -= amount
+        if (destination === account && (!mayWithhold || fee !== null)) net += amount - (fee ?? 0n)
+      },
+      opening: () => undefined
+    })
+  }
+  return net
 }
 
 class NamedKeys implements AccountKeys {

@@ -100,6 +100,7 @@ class CurveCall {
     const curve = accounts.curve ?? curveByTokens(this.#call, body)
     if (curve === null) return this.#emit.missing('accounts-unknown')
     if (this.#contradicts(accounts.baseVault, body)) return
+    if (isBuy && isNative(quote.mint) && this.#isPaidOtherwise(curve, quote.amount)) return
     const fee = body.fee ?? unstatedFee(this.#call, isBuy, quote.amount, accounts.feeRecipient)
     const paid = fee + (body.creatorFee ?? 0n) + (body.cashback ?? 0n)
     const amounts = isBuy
@@ -237,6 +238,23 @@ class CurveCall {
     if (moved === stated) return false
     this.#emit.disagreement(`events ${stated}, transfers ${moved}`)
     this.#emit.missing('readings-contradict', `events ${stated}, transfers ${moved}`)
+    return true
+  }
+
+  /** Whether a lone buy sent its curve lamports, but not those that it states, in one transfer or in all; noted. */
+  #isPaidOtherwise(curve: Pubkey, stated: bigint): boolean {
+    const { movements, transaction } = this.#call
+    if (this.#trades.length + this.#parts.length > 1) return false
+    const paid = movements
+      .filter(
+        ({ kind, destination }) =>
+          kind === 'lamports' && samePubkey(transaction.keys.bytes(destination), curve)
+      )
+      .map(({ amount }) => amount)
+    const total = paid.reduce((sum, amount) => sum + amount, 0n)
+    if (paid.length === 0 || total === stated || paid.includes(stated)) return false
+    this.#emit.disagreement(`event ${stated} lamports, transfers ${total}`)
+    this.#emit.missing('readings-contradict', `event ${stated} lamports, transfers ${total}`)
     return true
   }
 

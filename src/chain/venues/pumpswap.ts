@@ -1,6 +1,6 @@
 import type { Emitter } from '../emitter.ts'
 import type { TradeReserves } from '../events.ts'
-import { vaultChange } from '../fill.ts'
+import { contradictsBalance, vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type Layout } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
@@ -130,6 +130,7 @@ class PoolCall {
       this.#emit.disagreement(`events ${stated}, transfers ${moved}`)
       return this.#emit.missing('readings-contradict', `events ${stated}, transfers ${moved}`)
     }
+    if (this.#contradictsQuote(accounts, swap)) return
     if (this.#fills++ > 0 && swap.innerIndex === null) {
       return this.#emit.missing('nesting-unknown', 'a further trade of one call, stated in its log only')
     }
@@ -157,6 +158,22 @@ class PoolCall {
       exact: this.#exactSide(swap),
       ...(this.#fills > 1 ? { innerIxIndex: swap.innerIndex } : {})
     })
+  }
+
+  /**
+   * Whether a lone trade moved another quote amount than it states, give or take the fees, which may go through the
+   * vault or beside it, and the vault's balances do not contradict the transfers; noted.
+   */
+  #contradictsQuote({ quoteVault }: PoolAccounts, { isBuy, quote, body }: Swap): boolean {
+    if (quoteVault < 0 || this.#swaps.length > 1) return false
+    const moved = transferredTotals(this.#call, quoteVault)[isBuy ? 'in' : 'out']
+    const kept = isBuy ? moved - quote : quote - moved
+    const fees = body.protocolFee + (body.coinCreatorFee ?? 0n) + (body.cashback ?? 0n)
+    if (moved === 0n || (kept >= 0n && kept <= fees)) return false
+    if (contradictsBalance(this.#call, quoteVault)) return false
+    this.#emit.disagreement(`event ${quote} of the quote, transfers ${moved}`)
+    this.#emit.missing('readings-contradict', `event ${quote} of the quote, transfers ${moved}`)
+    return true
   }
 
   /** The base that all events of the pool and direction state, as the vault's transfers are one sum too. */

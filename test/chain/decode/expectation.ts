@@ -122,8 +122,8 @@ export function decimals(mint: string, expected: string | number): Expectation {
 function liquidityDecimals(events: readonly ChainEvent[], mint: string): number | null {
   for (const event of events) {
     if (event.kind !== 'liquidity') continue
-    if (text(event.baseMint) === mint) return event.baseDecimals
-    if (text(event.quoteMint) === mint) return event.quoteDecimals
+    if (event.baseMint !== null && text(event.baseMint) === mint) return event.baseDecimals
+    if (event.quoteMint !== null && text(event.quoteMint) === mint) return event.quoteDecimals
   }
   return null
 }

@@ -16,9 +16,6 @@ const FEES_WITH_LIQUIDITY =
 const KEPT_FEES =
   "LaunchLab keeps fees that stand outside the fill in the vault until they are claimed: in older versions all, in newer ones the protocol's."
 const RENT = "The curve's account is opened in the same transaction, and holds its rent."
-const ONE_SIDED =
-  'A one-sided deposit into a pair whose other token the transaction does not name: noted as missing.'
-
 export const REVIEWED_REMAINDERS: readonly ReviewedRemainder[] = [
   {
     signature: '24tyxQ3V6TpmWivhfbwtcXUxLz3QB4pXseVdbuMNstYw21bwzyhNuWstcm5MmcixYmkDpqaxGKQKhcddfXKytCFK',
@@ -135,28 +132,10 @@ export const REVIEWED_REMAINDERS: readonly ReviewedRemainder[] = [
     reason: RENT
   },
   {
-    signature: '2UuNrM8cfGGzXQcwgKVGfQQkMZVVbECUv6MiNJf39bNKxZH8BdixgiiLr1JshwccGjxGyXK1kaKn7SYwq9t2exaa',
-    account: '9wNw1MzqqghpAsjZVfJdyc3S18A7LnfZaWVXtEcbcVrZ',
-    remainder: 1128348848n,
-    reason: ONE_SIDED
-  },
-  {
-    signature: '5bBZp3QDwjotuq48fC1jgXKLeYAzKot3azJ644muEACpuEgxXXZZqQ5A8wnrnLucfNykqJ7GuYyQuorSFpCvEDsF',
-    account: 'CoaxzEh8p5YyGLcj36Eo3cUThVJxeKCs7qvLAGDYwBcz',
-    remainder: 145444903n,
-    reason: ONE_SIDED
-  },
-  {
     signature: '62ZhYXL9NDQfkJZruVCQAgtzAE7nhNKN859N1Rm58uEdFp7HF2tikZUfb9G2NeMuxRu9dG9GmEqCZ36osakVcFD7',
     account: 'HpdzsJNWmStGq29k22P1W7m7ZdpKXnHNExmiRkZekBtK',
     remainder: -65438436n,
     reason: CLAIMED_FEES
-  },
-  {
-    signature: '62cJgjZtwZqpnZVVVSZVjsbEKker4aUXfDyh2WED5GLwNCUCheSh36S5f4xx8Cae9ifyuGcS2yurutsiVwGscFCM',
-    account: 'Fji4wxD9WcwcxDuqftsArQRgr7jYZqALwfsCUudm2sGi',
-    remainder: 1000006494n,
-    reason: ONE_SIDED
   },
   {
     signature: '5HzJs4E3KobYW4dfDAvxzuUPriKdK71iPG7g7w3VQBC1bgpQmHjeevkBBmp8WFf3FeosqMkcgSHV5LPqwDfmvr2X',

@@ -103,10 +103,14 @@ function isCounted(pool: PoolChange, changes: readonly LiquidityChange[]): boole
 
 function pairFlows(event: LiquidityChange | PoolChange, sign: bigint, base: bigint, quote: bigint): Flow[] {
   const pool = text(event.pool)
+  const { venue } = event
+  // The untouched side of a one-sided change may be unnamed.
   return [
-    { pool, mint: text(event.baseMint), amount: sign * base, venue: event.venue },
-    { pool, mint: text(event.quoteMint), amount: sign * quote, venue: event.venue }
-  ].filter(({ amount }) => amount !== 0n)
+    { mint: event.baseMint, amount: sign * base },
+    { mint: event.quoteMint, amount: sign * quote }
+  ].flatMap(({ mint, amount }) =>
+    mint === null || amount === 0n ? [] : [{ pool, mint: text(mint), amount, venue }]
+  )
 }
 
 /**

@@ -26,8 +26,8 @@ function data(discriminator: string, ...values: bigint[]): Uint8Array {
 }
 
 const BALANCES = [
-  { account: 'vault a', mint: 'mint a', decimals: 6, before: 1n, after: 2n },
-  { account: 'vault b', mint: 'mint b', decimals: 9, before: 1n, after: 2n },
+  { account: 'vault a', mint: 'mint a', decimals: 6 },
+  { account: 'vault b', mint: 'mint b', decimals: 9 },
   { account: 'user a', mint: 'mint a', owner: 'wallet', decimals: 6 },
   { account: 'user b', mint: 'mint b', owner: 'wallet', decimals: 9 }
 ]

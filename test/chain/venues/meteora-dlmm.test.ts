@@ -104,8 +104,6 @@ const balance = (account: string, mint: string, more: Partial<BalanceSpec> = {})
   mint,
   owner: 'pair',
   decimals: 6,
-  before: 1_000n,
-  after: 1_000n,
   ...more
 })
 const BALANCES = [balance('vault x', 'mint x'), balance('vault y', 'mint y', { decimals: 9 })]

@@ -38,7 +38,7 @@ const MINTS: Record<string, number> = { a: 6, b: 9, c: 2 }
 const BALANCES: BalanceSpec[] = ['one a', 'one b', 'two b', 'two c', 'wallet a', 'wallet b', 'wallet c'].map(
   (account) => {
     const mint = account.slice(-1)
-    return { account, mint, owner: account.split(' ')[0]!, decimals: MINTS[mint]!, before: 50n, after: 50n }
+    return { account, mint, owner: account.split(' ')[0]!, decimals: MINTS[mint]! }
   }
 )
 

@@ -23,8 +23,8 @@ const BID = 0
 const ASK = 1
 
 const BALANCES = [
-  { account: 'base vault', mint: 'base', decimals: 9, before: 1n, after: 2n },
-  { account: 'quote vault', mint: 'quote', decimals: 6, before: 1n, after: 2n }
+  { account: 'base vault', mint: 'base', decimals: 9 },
+  { account: 'quote vault', mint: 'quote', decimals: 6 }
 ]
 const MARKET = [PROGRAM, 'log authority', 'market', 'trader']
 const VAULTS = ['base tokens', 'quote tokens', 'base vault', 'quote vault', 'token program']

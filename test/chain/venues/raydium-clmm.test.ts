@@ -143,7 +143,7 @@ const stated = (pool: string, more: Partial<SwapStated>): SwapStated => ({
 })
 
 function vault(account: string, mint: string, more: Partial<BalanceSpec> = {}): BalanceSpec {
-  return { account, mint, owner: 'pool', decimals: 6, before: 1_000n, after: 1_000n, ...more }
+  return { account, mint, owner: 'pool', decimals: 6, ...more }
 }
 const BALANCES = [vault('vault 0', 'mint 0'), vault('vault 1', 'mint 1', { decimals: 9 })]
 const SINGLE = [

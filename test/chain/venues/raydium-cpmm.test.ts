@@ -100,9 +100,7 @@ const BALANCES = ['0', '1'].map((side) => ({
   account: `vault ${side}`,
   mint: `mint ${side}`,
   owner: 'authority',
-  decimals: 6,
-  before: 1000n,
-  after: 1000n
+  decimals: 6
 }))
 const TRANSFERS = [
   tokenTransfer('user 0', 'vault 0', 'user', 100n),

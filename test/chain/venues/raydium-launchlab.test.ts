@@ -124,9 +124,7 @@ const BALANCES = ['base', 'quote'].map((side) => ({
   account: `${side} vault`,
   mint: `${side} mint`,
   owner: 'authority',
-  decimals: side === 'base' ? 6 : 9,
-  before: 10_000_000n,
-  after: 10_000_000n
+  decimals: side === 'base' ? 6 : 9
 }))
 
 /** A buy of 1,000,000 base for 990 of 1,000 quote, on a constant product. */

@@ -19,9 +19,7 @@ const BALANCES = ['coin', 'pc'].map((side) => ({
   account: `${side} vault`,
   mint: side,
   owner: 'authority',
-  decimals: 6,
-  before: 1000n,
-  after: 1000n
+  decimals: 6
 }))
 const MARKET = ['program', 'market', 'bids', 'asks', 'queue', 'market coin', 'market pc', 'signer']
 const TRADER = ['user pc', 'user coin', 'user']
