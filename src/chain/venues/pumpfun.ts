@@ -100,9 +100,9 @@ class CurveCall {
     const curve = accounts.curve ?? curveByTokens(this.#call, body)
     if (curve === null) return this.#emit.missing('accounts-unknown')
     if (this.#contradicts(accounts.baseVault, body)) return
-    if (isBuy && isNative(quote.mint) && this.#isPaidOtherwise(curve, quote.amount)) return
     const fee = body.fee ?? unstatedFee(this.#call, isBuy, quote.amount, accounts.feeRecipient)
     const paid = fee + (body.creatorFee ?? 0n) + (body.cashback ?? 0n)
+    if (isBuy && isNative(quote.mint) && this.#isPaidOtherwise(curve, quote.amount, paid)) return
     const amounts = isBuy
       ? { inAmount: quote.amount, traderIn: quote.amount + paid, outAmount: tokenAmount }
       : { inAmount: tokenAmount, outAmount: quote.amount, traderOut: atLeastZero(quote.amount - paid) }
@@ -241,18 +241,20 @@ class CurveCall {
     return true
   }
 
-  /** Whether a lone buy sent its curve lamports, but not those that it states, in one transfer or in all; noted. */
-  #isPaidOtherwise(curve: Pubkey, stated: bigint): boolean {
+  /**
+   * Whether a lone buy sent its curve lamports, but neither in one transfer nor in all of them what it states, give or
+   * take fees that stay on the curve; noted. Rent may come in a transfer of its own.
+   */
+  #isPaidOtherwise(curve: Pubkey, stated: bigint, fees: bigint): boolean {
     const { movements, transaction } = this.#call
     if (this.#trades.length + this.#parts.length > 1) return false
-    const paid = movements
-      .filter(
-        ({ kind, destination }) =>
-          kind === 'lamports' && samePubkey(transaction.keys.bytes(destination), curve)
-      )
-      .map(({ amount }) => amount)
+    const paid: bigint[] = []
+    for (const { kind, destination, amount } of movements) {
+      if (kind === 'lamports' && samePubkey(transaction.keys.bytes(destination), curve)) paid.push(amount)
+    }
     const total = paid.reduce((sum, amount) => sum + amount, 0n)
-    if (paid.length === 0 || total === stated || paid.includes(stated)) return false
+    if (paid.length === 0) return false
+    if ([...paid, total].some((amount) => amount >= stated && amount <= stated + fees)) return false
     this.#emit.disagreement(`event ${stated} lamports, transfers ${total}`)
     this.#emit.missing('readings-contradict', `event ${stated} lamports, transfers ${total}`)
     return true
