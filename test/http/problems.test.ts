@@ -281,5 +281,6 @@ t.test(
       t.match(JSON.parse(answer.slice(answer.indexOf('{'))), { status, code, request_id: UUID })
       t.notMatch(answer, INTERNAL)
     }
+    t.match(await raw(app, 'GET /x HTTP/1.0\r\n\r\n'), /"type":"\/problems\/unknown-route"/, 'without a host')
   }
 )

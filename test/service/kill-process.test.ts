@@ -9,7 +9,7 @@ import { testWithFixtures } from '../fixtures.ts'
 import { FIRST_SLOT, recordedBlocks, writeLines } from './recorded-folder.ts'
 import { storedRows } from './stored-rows.ts'
 
-const BLOCKS = 150
+const BLOCKS = 300
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
 const ADMIN_KEY = 'an-admin-key-of-the-tests'
 

@@ -9,7 +9,7 @@ import { FIRST_SLOT, recordedBlocks, writeLines } from './recorded-folder.ts'
 import { ADMIN_KEY, spawnMillrace } from './service-process.ts'
 import { storedRows } from './stored-rows.ts'
 
-const BLOCKS = 170
+const BLOCKS = 220
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
 const SEED = 90_210
 

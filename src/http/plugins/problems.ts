@@ -44,7 +44,8 @@ export async function sendProblem(
   const { status, retryable } = ERRORS[error.code]
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (retryable) void reply.header('retry-after', '1')
-  const origin = `${request.protocol}://${request.host}`
+  // An HTTP/1.0 client may name no host; the type is a path then.
+  const origin = request.host === '' ? '' : `${request.protocol}://${request.host}`
   const problem = problemOf(error, { id: request.id, origin })
   return reply.code(status).type('application/problem+json').send(JSON.stringify(problem))
 }
