@@ -29,7 +29,7 @@ export const REVIEWED: readonly ReviewedExpectation[] = [
   {
     signature: '4v28RP4AadGTfSRmYyZyag2erNokm6pyE7Fdct14bkEKSDFusPkxkp2DLSovxuGPnRA6qJdmFFQrJHCouq6RaNrw',
     says: ['out 0.001491447 9gr8', 'network fee 2077200 lamports'],
-    reason: `${KEEPER} The fee is a sum with rent of the maker's.`
+    reason: `${KEEPER} The network's fee was 15000 lamports; the sum that the source states is no number of the transaction.`
   },
   {
     signature: '4xqxLBqu1ju8eRKb2YiazZxDCdJbLQ8Eh4nEE1zE2WN7GLoyfCes4Cs4fHAcvpf6yNocNv77DfN6oEC7CyYrKAza',

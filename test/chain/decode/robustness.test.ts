@@ -9,7 +9,7 @@ import { readRpcTransaction } from '../../../src/chain/rpc/transaction.ts'
 import { testWithFixtures } from '../../fixtures.ts'
 import { bareResult, decodedRecords, tradesOf, type DecodedRecord } from './decoded-record.ts'
 import { SOL } from './expectation.ts'
-import { anyMutation, dataMutation, logMutation, withoutHeights } from './mutations.ts'
+import { anyMutation, instructionMutation, logMutation, withoutHeights } from './mutations.ts'
 import { publishedPools } from './published-accounts.ts'
 
 const SEED = 20261121
@@ -62,23 +62,27 @@ testWithFixtures(t, 'nothing cut, lost, shuffled or changed in a record makes th
   t.ok(trades > 1000, `${trades} trades were left`)
 })
 
-testWithFixtures(t, 'no bytes in place of instruction data give a trade that balances contradict', (t) => {
-  let kept = 0
-  let held = 0
-  holdsFor(confirmedRecords(), dataMutation, 4000, ({ transaction, confirmed }, mutate) => {
-    const { events, notes } = decodeTransaction(mutate(transaction))
-    let found = 0
-    for (const trade of tradesOf(events)) {
-      const right = confirmed.get(pubkeyToBase58(trade.pool))
-      if (right === undefined) continue
-      found++
-      assert.deepEqual(toldByVaults(trade), toldByVaults(right))
-    }
-    kept += found
-    if (found < confirmed.size && notes.length > 0) held++
-  })
-  t.ok(kept > 1000 && held > 100, `${kept} trades are right, ${held} times one is held back with a note`)
-})
+testWithFixtures(
+  t,
+  'no other bytes, other accounts or lost instruction give a trade that balances contradict',
+  (t) => {
+    let kept = 0
+    let held = 0
+    holdsFor(confirmedRecords(), instructionMutation, 6000, ({ transaction, confirmed }, mutate) => {
+      const { events, notes } = decodeTransaction(mutate(transaction))
+      let found = 0
+      for (const trade of tradesOf(events)) {
+        const right = confirmed.get(pubkeyToBase58(trade.pool))
+        if (right === undefined) continue
+        found++
+        assert.deepEqual(toldByVaults(trade), toldByVaults(right))
+      }
+      kept += found
+      if (found < confirmed.size && notes.length > 0) held++
+    })
+    t.ok(kept > 1000 && held > 100, `${kept} trades are right, ${held} times one is held back with a note`)
+  }
+)
 
 /**
  * The amounts that balances of vaults can tell. Lamports that a curve pays out are moved by no instruction, and fees
