@@ -102,6 +102,15 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
   }
 }
 
+/**
+ * A fill as the amounts of a trade (spec choices, section 16): what the input vault was credited and the output vault
+ * sent; the trader's totals are what left and what reached the trader's accounts.
+ */
+export function fillAmounts(fill: Fill) {
+  const { inMint, outMint, inNet, outGross, inGross, outNet } = fill
+  return { inMint, outMint, inAmount: inNet, outAmount: outGross, traderIn: inGross, traderOut: outNet }
+}
+
 /** Whether a vault's reported balances say something else than the transfers. */
 export function contradictsBalance(call: Invocation, vault: number): boolean {
   const change = vaultChange(call, vault)

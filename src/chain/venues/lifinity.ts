@@ -1,5 +1,5 @@
 import type { Emitter } from '../emitter.ts'
-import { readFill, vaultChange } from '../fill.ts'
+import { fillAmounts, readFill, vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, instruction, u64 } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
@@ -63,12 +63,7 @@ function decodeSwap(call: Invocation, emit: Emitter): void {
   emit.trade({
     pool: call.key(accounts.amm)!,
     user: call.tokens.trader(call.account(accounts.userTransferAuthority), [source, destination]),
-    inMint: fill.inMint,
-    outMint: fill.outMint,
-    inAmount: fill.inNet,
-    outAmount: fill.outGross,
-    traderIn: fill.inGross,
-    traderOut: fill.outNet,
+    ...fillAmounts(fill),
     exact: 'in'
   })
 }

@@ -1,6 +1,6 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
-import { fillDisagreement, readFill, transferFees, type StatedFill } from '../fill.ts'
+import { fillAmounts, fillDisagreement, readFill, transferFees, type StatedFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type Layout } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
@@ -149,17 +149,11 @@ function decodeHop(call: Invocation, emit: Emitter, hop: Hop, isFirst: boolean, 
   if (fill.inVault !== inVault) return emit.missing('readings-contradict', 'direction')
   const difference = stated === null ? null : fillDisagreement(fill, stated)
   if (difference !== null) emit.disagreement(difference)
-  const { inMint, outMint } = fill
   emit.trade({
     pool,
     ...trader,
-    inMint,
-    outMint,
-    inAmount: fill.inNet,
-    outAmount: fill.outGross,
-    traderIn: fill.inGross,
-    traderOut: fill.outNet,
-    fees: [...(logged === undefined ? [] : tradingFees(logged, inMint)), ...transferFees(fill)],
+    ...fillAmounts(fill),
+    fees: [...(logged === undefined ? [] : tradingFees(logged, fill.inMint)), ...transferFees(fill)],
     ...(isFirst ? {} : { innerIxIndex: fill.inInnerIndex })
   })
 }

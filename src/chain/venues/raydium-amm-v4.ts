@@ -1,5 +1,5 @@
 import type { Emitter } from '../emitter.ts'
-import { readFill } from '../fill.ts'
+import { fillAmounts, readFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import {
   LayoutTable,
@@ -205,12 +205,7 @@ function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number
   emit.trade({
     pool: call.key(accounts.amm)!,
     user: call.tokens.trader(call.account(accounts.owner), [source, destination]),
-    inMint: fill.inMint,
-    outMint: fill.outMint,
-    inAmount: fill.inNet,
-    outAmount: fill.outGross,
-    traderIn: fill.inGross,
-    traderOut: fill.outNet,
+    ...fillAmounts(fill),
     exact: swap === swapBaseIn || swap === swapBaseInV2 ? 'in' : 'out'
   })
 }

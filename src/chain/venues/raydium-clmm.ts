@@ -1,6 +1,6 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
-import { fillDisagreement, readFill, transferFees, type StatedFill } from '../fill.ts'
+import { type StatedFill, fillAmounts, fillDisagreement, readFill, transferFees } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
@@ -165,12 +165,7 @@ function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
   emit.trade({
     pool: hop.pool,
     user: call.tokens.trader(hop.authority, [source, destination]),
-    inMint: fill.inMint,
-    outMint: fill.outMint,
-    inAmount: fill.inNet,
-    outAmount: fill.outGross,
-    traderIn: fill.inGross,
-    traderOut: fill.outNet,
+    ...fillAmounts(fill),
     fees: [...tradingFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
     exact: hop.exact,
     ...(hop.further ? { innerIxIndex: fill.inInnerIndex } : {})

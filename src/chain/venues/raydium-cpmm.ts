@@ -1,6 +1,6 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
-import { fillDisagreement, readFill, transferFees, type StatedFill } from '../fill.ts'
+import { type StatedFill, fillAmounts, fillDisagreement, readFill, transferFees } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
 import type { Pubkey } from '../pubkey.ts'
@@ -101,12 +101,7 @@ function emitSwap(call: Invocation, emit: Emitter, swap: Swap): void {
   emit.trade({
     pool: swap.pool,
     user: call.tokens.trader(swap.authority, [source, destination]),
-    inMint: fill.inMint,
-    outMint: fill.outMint,
-    inAmount: fill.inNet,
-    outAmount: fill.outGross,
-    traderIn: fill.inGross,
-    traderOut: fill.outNet,
+    ...fillAmounts(fill),
     fees: [...statedFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
     exact: swap.exact
   })

@@ -1,5 +1,5 @@
 import type { Emitter } from '../emitter.ts'
-import { readFill } from '../fill.ts'
+import { fillAmounts, readFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, instruction, layout, u64, u8, type InstructionLayout, type Layout } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
@@ -68,12 +68,7 @@ function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void 
   emit.trade({
     pool: call.key(accounts.amm)!,
     user: call.tokens.trader(call.account(accounts.owner), [source, destination]),
-    inMint: fill.inMint,
-    outMint: fill.outMint,
-    inAmount: fill.inNet,
-    outAmount: fill.outGross,
-    traderIn: fill.inGross,
-    traderOut: fill.outNet,
+    ...fillAmounts(fill),
     exact
   })
 }
