@@ -1,11 +1,11 @@
-import { address } from './layout.ts'
+import { pubkeyFromBase58 } from './pubkey.ts'
 import { isZeroPubkey, samePubkey, type Pubkey } from './pubkey.ts'
 import type { Movement } from './token-movement.ts'
 import type { Movements } from './movements.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'
 
 /** Wrapped SOL; native SOL legs of bonding curves are reported under it. */
-export const NATIVE_MINT = address('So11111111111111111111111111111111111111112')
+export const NATIVE_MINT = pubkeyFromBase58('So11111111111111111111111111111111111111112')
 export const NATIVE_DECIMALS = 9
 
 /**

@@ -1,4 +1,5 @@
-import { instruction, layout, pubkey, struct, u16, u32, u64, u8, vec } from '../../src/chain/layout.ts'
+import { pubkey, struct, u16, u32, u64, u8, vec } from '../../src/chain/codec.ts'
+import { instruction, layout } from '../../src/chain/layout.ts'
 
 // What aggregators state of the swaps that they run through venues: a second source for the amounts of a route's legs.
 

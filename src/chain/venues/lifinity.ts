@@ -1,7 +1,8 @@
 import type { Emitter } from '../emitter.ts'
 import { fillAmounts, readFill, vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
-import { LayoutTable, instruction, u64 } from '../layout.ts'
+import { u64 } from '../codec.ts'
+import { LayoutTable, instruction } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
 
 // Source: the vendor's published interface of version 1; version 2 has the same first accounts. No events: transfers

@@ -1,17 +1,5 @@
-import {
-  LayoutTable,
-  array,
-  bool,
-  instruction,
-  layout,
-  option,
-  pubkey,
-  struct,
-  u32,
-  u64,
-  u8,
-  type Layout
-} from '../layout.ts'
+import { array, bool, option, pubkey, struct, u32, u64, u8 } from '../codec.ts'
+import { LayoutTable, instruction, layout, type Layout } from '../layout.ts'
 
 // Source: IDL 0.5.3 of @meteora-ag/dynamic-amm-sdk 1.4.1.
 

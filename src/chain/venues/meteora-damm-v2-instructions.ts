@@ -1,4 +1,5 @@
-import { LayoutTable, bool, instruction, option, pubkey, struct, u128, u16, u32, u64, u8 } from '../layout.ts'
+import { bool, option, pubkey, struct, u128, u16, u32, u64, u8 } from '../codec.ts'
+import { LayoutTable, instruction } from '../layout.ts'
 
 // Source: IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0; what is gone since from its IDLs 0.1.3 and 0.1.5.
 

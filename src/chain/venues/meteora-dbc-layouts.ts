@@ -1,17 +1,5 @@
-import {
-  LayoutTable,
-  bool,
-  instruction,
-  layout,
-  pubkey,
-  string,
-  struct,
-  u128,
-  u64,
-  u8,
-  vec,
-  type Layout
-} from '../layout.ts'
+import { bool, pubkey, string, struct, u128, u64, u8, vec } from '../codec.ts'
+import { LayoutTable, instruction, layout, type Layout } from '../layout.ts'
 
 // Source: IDL 0.2.1 of @meteora-ag/dynamic-bonding-curve-sdk 1.5.12; what is gone since from its IDL 0.1.4.
 

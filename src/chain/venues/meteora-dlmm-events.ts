@@ -1,19 +1,5 @@
-import {
-  LayoutTable,
-  array,
-  bool,
-  i16,
-  i32,
-  layout,
-  pubkey,
-  u128,
-  u16,
-  u32,
-  u64,
-  u8,
-  vec,
-  type Layout
-} from '../layout.ts'
+import { array, bool, i16, i32, pubkey, u128, u16, u32, u64, u8, vec } from '../codec.ts'
+import { LayoutTable, layout, type Layout } from '../layout.ts'
 import { placeLimitOrderParams } from './meteora-dlmm-structs.ts'
 
 // Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14. Since 0.12.0 a swap states both Swap and Swap2Evt.

@@ -1,4 +1,5 @@
-import { LayoutTable, i32, instruction, option, u16, u64, u8, vec } from '../layout.ts'
+import { i32, option, u16, u64, u8, vec } from '../codec.ts'
+import { LayoutTable, instruction } from '../layout.ts'
 import {
   unused,
   remainingAccountsInfo,

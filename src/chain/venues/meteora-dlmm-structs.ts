@@ -1,4 +1,4 @@
-import { array, bool, i32, option, struct, u16, u32, u64, u8, vec, type Codec } from '../layout.ts'
+import { array, bool, i32, option, struct, u16, u32, u64, u8, vec, type Codec } from '../codec.ts'
 
 // Parameter structs of meteora-dlmm. Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14.
 

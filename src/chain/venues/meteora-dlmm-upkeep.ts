@@ -1,4 +1,5 @@
-import { bool, i32, i64, instruction, pubkey, u128, u16, u32, u64, u8, vec } from '../layout.ts'
+import { bool, i32, i64, pubkey, u128, u16, u32, u64, u8, vec } from '../codec.ts'
+import { instruction } from '../layout.ts'
 import { remainingAccountsInfo, placeLimitOrderParams } from './meteora-dlmm-structs.ts'
 
 // Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14; older forms from the IDLs 0.5.0, 0.8.6 and 0.9.1 of its releases.

@@ -1,4 +1,5 @@
-import { instruction, layout, option, pubkey, string, u16, u32, u64, u8 } from '../layout.ts'
+import { option, pubkey, string, u16, u32, u64, u8 } from '../codec.ts'
+import { instruction, layout } from '../layout.ts'
 
 // Source: the vendor's published interface, versions 1 and 4.
 

@@ -1,19 +1,5 @@
-import {
-  bool,
-  i32,
-  instruction,
-  layout,
-  option,
-  pubkey,
-  struct,
-  u128,
-  u16,
-  u32,
-  u64,
-  u8,
-  vec,
-  type Fields
-} from '../layout.ts'
+import { bool, i32, option, pubkey, struct, u128, u16, u32, u64, u8, vec, type Fields } from '../codec.ts'
+import { instruction, layout } from '../layout.ts'
 
 // Source: the program's published interface, version 0.9.0, restated as facts.
 

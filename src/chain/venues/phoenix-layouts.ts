@@ -1,18 +1,5 @@
-import {
-  bool,
-  i64,
-  instruction,
-  layout,
-  option,
-  pubkey,
-  u128,
-  u16,
-  u32,
-  u64,
-  u8,
-  type Codec,
-  type InstructionLayout
-} from '../layout.ts'
+import { bool, i64, option, pubkey, u128, u16, u32, u64, u8, type Codec } from '../codec.ts'
+import { instruction, layout, type InstructionLayout } from '../layout.ts'
 
 // Source: Ellipsis-Labs/phoenix-v1, program source. Discriminators are one byte, of instructions and of events.
 

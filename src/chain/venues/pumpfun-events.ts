@@ -1,4 +1,5 @@
-import { bool, i64, layout, pubkey, string, struct, u16, u64, u8, vec, type Layout } from '../layout.ts'
+import { bool, i64, pubkey, string, struct, u16, u64, u8, vec } from '../codec.ts'
+import { layout, type Layout } from '../layout.ts'
 
 // Source: as for the instructions. Bodies only ever grew at the end, by the groups in their order here.
 

@@ -1,4 +1,5 @@
-import { bool, i128, i64, layout, pubkey, string, u16, u64, u8, type Layout } from '../layout.ts'
+import { bool, i128, i64, pubkey, string, u16, u64, u8 } from '../codec.ts'
+import { layout, type Layout } from '../layout.ts'
 
 // Source: as for the instructions. Bodies only ever grew at the end, by the groups in their order here.
 

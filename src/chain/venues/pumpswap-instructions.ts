@@ -1,4 +1,5 @@
-import { bool, instruction, pubkey, u16, u64, type InstructionLayout } from '../layout.ts'
+import { bool, pubkey, u16, u64 } from '../codec.ts'
+import { instruction, type InstructionLayout } from '../layout.ts'
 
 // Source: pump-fun/pump-public-docs (idl and docs) and @pump-fun/pump-sdk. `OptionBool` and `OptionU64` of the IDL
 // have one field and no tag byte. Account lists only ever grew at the end.

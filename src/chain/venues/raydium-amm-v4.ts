@@ -1,17 +1,8 @@
 import type { Emitter } from '../emitter.ts'
 import { fillAmounts, readFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
-import {
-  LayoutTable,
-  instruction,
-  layout,
-  pubkey,
-  u16,
-  u64,
-  u8,
-  type InstructionLayout,
-  type Layout
-} from '../layout.ts'
+import { pubkey, u16, u64, u8 } from '../codec.ts'
+import { LayoutTable, instruction, layout, type InstructionLayout, type Layout } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
 import { emitLiquidity, movedLiquidity } from './raydium-liquidity.ts'
 

@@ -1,4 +1,5 @@
-import { array, bool, i32, layout, pubkey, u128, u16, u64 } from '../layout.ts'
+import { array, bool, i32, pubkey, u128, u16, u64 } from '../codec.ts'
+import { layout } from '../layout.ts'
 
 // Source: raydium-io/raydium-clmm, program source; raydium-io/raydium-idl. Events stand in the log.
 

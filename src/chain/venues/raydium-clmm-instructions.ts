@@ -1,4 +1,5 @@
-import { bool, i32, instruction, option, pubkey, u128, u16, u32, u64, u8, vec } from '../layout.ts'
+import { bool, i32, option, pubkey, u128, u16, u32, u64, u8, vec } from '../codec.ts'
+import { instruction } from '../layout.ts'
 
 // Source: raydium-io/raydium-clmm, program source; raydium-io/raydium-idl.
 

@@ -1,4 +1,5 @@
-import { bool, instruction, layout, pubkey, u64, u8 } from '../layout.ts'
+import { bool, pubkey, u64, u8 } from '../codec.ts'
+import { instruction, layout } from '../layout.ts'
 
 // Source: raydium-io/raydium-cp-swap, program source; raydium-io/raydium-idl. Events stand in the log.
 

@@ -1,18 +1,5 @@
-import {
-  bool,
-  instruction,
-  layout,
-  option,
-  pubkey,
-  string,
-  struct,
-  u16,
-  u64,
-  u8,
-  type ByteReader,
-  type Codec,
-  type Layout
-} from '../layout.ts'
+import { bool, option, pubkey, string, struct, u16, u64, u8, type ByteReader, type Codec } from '../codec.ts'
+import { instruction, layout, type Layout } from '../layout.ts'
 
 // Source: IDL 0.2.0 in raydium-io/raydium-docs; raydium-sdk-v2. Events come as calls of the program to itself.
 

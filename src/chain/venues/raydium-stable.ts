@@ -1,7 +1,8 @@
 import type { Emitter } from '../emitter.ts'
 import { fillAmounts, readFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
-import { LayoutTable, instruction, layout, u64, u8, type InstructionLayout, type Layout } from '../layout.ts'
+import { u64, u8 } from '../codec.ts'
+import { LayoutTable, instruction, layout, type InstructionLayout, type Layout } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
 import { emitLiquidity } from './raydium-liquidity.ts'
 
