@@ -13,6 +13,7 @@ export default tseslint.config(
         { considerDefaultExhaustiveForUnions: true }
       ],
       '@typescript-eslint/consistent-type-imports': 'error',
+      'no-duplicate-imports': ['error', { allowSeparateTypeImports: true }],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
       'no-restricted-properties': [

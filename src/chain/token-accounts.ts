@@ -1,5 +1,4 @@
-import { pubkeyFromBase58 } from './pubkey.ts'
-import { isZeroPubkey, samePubkey, type Pubkey } from './pubkey.ts'
+import { isZeroPubkey, pubkeyFromBase58, samePubkey, type Pubkey } from './pubkey.ts'
 import type { Movement } from './token-movement.ts'
 import type { Movements } from './movements.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'

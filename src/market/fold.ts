@@ -11,8 +11,17 @@ import type { Side } from './legs.ts'
 import { PairFold, pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
 import { INTERVALS } from './rows.ts'
-import type { BlockCommit, Candle, CandleUpsert, Interval } from './rows.ts'
-import type { LaunchRow, PairRow, PoolEventRow, RowOrigin, TradeRow } from './rows.ts'
+import type {
+  BlockCommit,
+  Candle,
+  CandleUpsert,
+  Interval,
+  LaunchRow,
+  PairRow,
+  PoolEventRow,
+  RowOrigin,
+  TradeRow
+} from './rows.ts'
 import { advanceSolUsd, solTradeOf } from './sol-usd.ts'
 import type { SolTrade, SolUsd } from './sol-usd.ts'
 import { launchableMints } from './touched.ts'

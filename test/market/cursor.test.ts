@@ -1,12 +1,30 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { cursorAt, eventCursor, placeEvents, readCursor, splitCursor } from '../../src/market/cursor.ts'
-import { POSITIONS_PER_SLOT } from '../../src/market/cursor.ts'
+import {
+  cursorAt,
+  eventCursor,
+  placeEvents,
+  POSITIONS_PER_SLOT,
+  readCursor,
+  splitCursor
+} from '../../src/market/cursor.ts'
 import type { BlockEntry } from '../../src/market/block.ts'
 import { ingestAll } from './memory-store.ts'
-import { anyEvent, block, buy, curve, launch, liquidity, NOON, OPTIONS, OTHER } from './world.ts'
-import { poolChange, TOKEN, trade } from './world.ts'
+import {
+  anyEvent,
+  block,
+  buy,
+  curve,
+  launch,
+  liquidity,
+  NOON,
+  OPTIONS,
+  OTHER,
+  poolChange,
+  TOKEN,
+  trade
+} from './world.ts'
 
 t.test('each kind of event takes a position per channel copy', async (t) => {
   const events = [buy(1n, 1n), liquidity(), launch(), curve('create'), poolChange(), buy(1n, 1n)]

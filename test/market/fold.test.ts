@@ -16,9 +16,16 @@ import {
   liquidity,
   NOON,
   OPTIONS,
-  OTHER
+  OTHER,
+  POOL,
+  poolChange,
+  sell,
+  SOL,
+  solSale,
+  TOKEN,
+  trade,
+  USD_COIN
 } from './world.ts'
-import { poolChange, POOL, sell, SOL, solSale, TOKEN, trade, USD_COIN } from './world.ts'
 
 function foldOne(...events: Parameters<typeof block>[2]) {
   return ingestAll([block(5, NOON, events)], OPTIONS).folds[0]!

@@ -6,8 +6,24 @@ import { pairKey } from '../../src/market/pairs.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
-import { anyChain, anyChainWithFallingTimes, block, buy, curve, key, launch, NOON, OPTIONS } from './world.ts'
-import { OTHER, PEGGED, SOL, solSale, TOKEN, trade, USD_COIN } from './world.ts'
+import {
+  anyChain,
+  anyChainWithFallingTimes,
+  block,
+  buy,
+  curve,
+  key,
+  launch,
+  NOON,
+  OPTIONS,
+  OTHER,
+  PEGGED,
+  SOL,
+  solSale,
+  TOKEN,
+  trade,
+  USD_COIN
+} from './world.ts'
 
 /** A fold without the order of the minute's SOL trades, which a restart reads newest first. */
 const comparable = (fold: BlockFold) => ({

@@ -5,8 +5,15 @@ import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
 import { MarketState } from '../../src/market/market-state.ts'
 import type { Loaded, Missing } from '../../src/market/market-state.ts'
 import { pairKey } from '../../src/market/pairs.ts'
-import type { BlockCommit, Candle, LaunchRow, PairRow } from '../../src/market/rows.ts'
-import type { SlotRow, SolPriceRow, TradeRow } from '../../src/market/rows.ts'
+import type {
+  BlockCommit,
+  Candle,
+  LaunchRow,
+  PairRow,
+  SlotRow,
+  SolPriceRow,
+  TradeRow
+} from '../../src/market/rows.ts'
 import { restoreSolUsd } from '../../src/market/sol-usd.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import { SOL } from './world.ts'
