@@ -88,6 +88,7 @@ testWithFixtures(
     const expected = await storedRows(join(directory, 'undisturbed/store'))
 
     const { supervision, logged, instances, head, get } = start(join(directory, 'disturbed'), recorded)
+    t.teardown(() => supervision.drain())
     const kills = [
       'chain/ingest',
       'edge',
