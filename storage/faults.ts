@@ -73,6 +73,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       pairs: part('pairs', storage.pairs),
       solPrices: part('solPrices', storage.solPrices),
       keys: part('keys', storage.keys),
+      failed: storage.failed,
       close: () => storage.close()
     },
     unfired: () => [...unfired]

@@ -30,6 +30,11 @@ export interface Storage {
   readonly pairs: PairStore
   readonly solPrices: SolPriceStore
   readonly keys: KeyStore
+  /**
+   * Resolves with the fault after which the store takes no write until it is opened again; pending as long as there
+   * is none.
+   */
+  readonly failed: Promise<Error>
   /** Ends after everything accepted is durable. */
   close(): Promise<void>
 }

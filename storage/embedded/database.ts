@@ -36,6 +36,7 @@ export class Database {
   /** Settles, always by resolving, after every write accepted so far. */
   #written: Promise<void> = Promise.resolve()
   #failure: ServiceError | null = null
+  readonly #failed = Promise.withResolvers<Error>()
   #closed: Promise<void> | null = null
 
   private constructor(level: Level, options: DatabaseOptions, head: SlotRow | null) {
@@ -94,6 +95,11 @@ export class Database {
     return written
   }
 
+  /** Resolves with the failed write after which all later ones are refused (D3). */
+  get failed(): Promise<Error> {
+    return this.#failed.promise
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#written.then(() => {
       this.#reached('close.drained')
@@ -119,6 +125,7 @@ export class Database {
         'a write failed; the store must be opened again',
         { cause }
       )
+      this.#failed.resolve(this.#failure)
       throw this.#failure
     }
     this.#reached(staged.kind === 'block' ? 'commit.durable' : 'key.durable')

@@ -40,6 +40,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     pairs: pairStore(database),
     solPrices: solPriceStore(database),
     keys: apiKeyStore(database),
+    failed: database.failed,
     close: () => database.close()
   }
 }

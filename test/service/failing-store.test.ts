@@ -25,8 +25,7 @@ async function ingestAll(
   directory: string,
   recorded: string,
   faults: readonly StorageFault[],
-  opened: (storage: Storage) => Storage = (storage) => storage,
-  crashes = 5
+  opened: (storage: Storage) => Storage = (storage) => storage
 ) {
   const done = Promise.withResolvers<void>()
   const logger = pino(
@@ -53,9 +52,7 @@ async function ingestAll(
         store(open, async () => undefined)
       ),
       child('source', recordedSource({ directory: recorded, speed: 'max' }, { clock, logger })),
-      child('ingest', ingest({ fold, decoding, metrics: createMetrics(decoding), logger, clock }), {
-        intensity: { crashes, periodMs: 30_000 }
-      })
+      child('ingest', ingest({ fold, decoding, metrics: createMetrics(decoding), logger, clock }))
     ]),
     systemPorts
   )
@@ -125,14 +122,17 @@ testWithFixtures(
     const refusing = (storage: Storage): Storage => {
       let commits = 0
       if (openings++ > 0) return storage
+      const failed = Promise.withResolvers<Error>()
       const commit: Storage['blocks']['commit'] = async (block) => {
-        if (++commits > 5) throw new ServiceError('STORAGE_UNAVAILABLE', 'the store must be opened again')
-        return storage.blocks.commit(block)
+        if (++commits <= 5) return storage.blocks.commit(block)
+        const failure = new ServiceError('STORAGE_UNAVAILABLE', 'the store must be opened again')
+        failed.resolve(failure)
+        throw failure
       }
-      return { ...storage, blocks: { ...storage.blocks, commit } }
+      return { ...storage, failed: failed.promise, blocks: { ...storage.blocks, commit } }
     }
-    const { restarts, rows } = await ingestAll(join(directory, 'refusing'), recorded, [], refusing, 1)
-    t.equal(restarts.storage, 1)
+    const { restarts, rows } = await ingestAll(join(directory, 'refusing'), recorded, [], refusing)
+    t.equal(restarts.storage, 1, 'the first refusal is enough')
     t.equal(openings, 2)
     t.strictSame(rows, expected.rows)
   }
