@@ -1,6 +1,7 @@
-import { pubkeyFromBase58, type Pubkey, type PubkeyTable } from '../pubkey.ts'
+import type { Pubkey, PubkeyTable } from '../pubkey.ts'
 import type { AccountKeys } from '../transaction.ts'
 import type { WireTransaction } from '../wire.ts'
+import { keyOfText } from './frequent-keys.ts'
 
 /** Keys that came as base58; a key is decoded when its bytes are first asked for (1.1 µs) and kept. */
 export class TextKeys implements AccountKeys {
@@ -17,7 +18,7 @@ export class TextKeys implements AccountKeys {
   }
 
   bytes(index: number): Pubkey {
-    return (this.#bytes[index] ??= pubkeyFromBase58(this.#text(index)))
+    return (this.#bytes[index] ??= keyOfText(this.#text(index)))
   }
 
   lookup<T>(index: number, table: PubkeyTable<T>): T | undefined {

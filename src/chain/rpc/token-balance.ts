@@ -1,6 +1,7 @@
-import { pubkeyFromBase58, type Pubkey } from '../pubkey.ts'
+import type { Pubkey } from '../pubkey.ts'
 import type { TokenBalance } from '../transaction.ts'
 import { isCount, keyTextOf, listOrEmpty, objectOf, Unreadable, type JsonObject } from './fields.ts'
+import { keyOfText } from './frequent-keys.ts'
 
 /** The token balances of a transaction; old records have none, or no owners in them. */
 export function readTokenBalances(meta: JsonObject, keyCount: number) {
@@ -59,7 +60,7 @@ class KeyText {
   }
 
   get bytes(): Pubkey {
-    return (this.#bytes ??= pubkeyFromBase58(this.text))
+    return (this.#bytes ??= keyOfText(this.text))
   }
 }
 
