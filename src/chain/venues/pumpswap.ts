@@ -14,10 +14,8 @@ import {
   depositEvent,
   sellEvent,
   withdrawEvent,
-  type BuyBody,
   type CreatePoolBody,
   type DepositBody,
-  type SellBody,
   type WithdrawBody
 } from './pumpswap-events.ts'
 import {
@@ -28,6 +26,7 @@ import {
   deposit,
   withdraw
 } from './pumpswap-instructions.ts'
+import { bought, sold, type Swap } from './pumpswap-swap.ts'
 
 /**
  * The pools that graduated coins trade in, and any other. The program's events are the reading; what the base vault
@@ -43,18 +42,6 @@ export const pumpswap: Venue = {
   decode(call, emit) {
     if (!call.is(boostBuyAndBurn)) new PoolCall(call, emit).decode()
   }
-}
-
-/** What a BuyEvent and a SellEvent say, in the same words. */
-interface Swap {
-  readonly isBuy: boolean
-  readonly body: BuyBody | SellBody
-  readonly base: bigint
-  /** What the quote vault took or gave for liquidity; fees that stay in the vault until swept are beside it. */
-  readonly quote: bigint
-  /** What the user paid or got. */
-  readonly userQuote: bigint
-  readonly innerIndex: number | null
 }
 
 /** One call of the program, event after event. */
@@ -277,29 +264,5 @@ class PoolCall {
     if (call.instruction.innerIndex === null) return body.user
     const tokens = [call.indexOf(body.userBaseTokenAccount), call.indexOf(body.userQuoteTokenAccount)]
     return pumpUser(call, body.user, named, tokens)
-  }
-}
-
-function bought(body: BuyBody, innerIndex: number | null): Swap {
-  const { baseAmountOut, quoteAmountInWithLpFee, userQuoteAmountIn } = body
-  return {
-    isBuy: true,
-    body,
-    base: baseAmountOut,
-    quote: quoteAmountInWithLpFee,
-    userQuote: userQuoteAmountIn,
-    innerIndex
-  }
-}
-
-function sold(body: SellBody, innerIndex: number | null): Swap {
-  const { baseAmountIn, quoteAmountOutWithoutLpFee, userQuoteAmountOut } = body
-  return {
-    isBuy: false,
-    body,
-    base: baseAmountIn,
-    quote: quoteAmountOutWithoutLpFee,
-    userQuote: userQuoteAmountOut,
-    innerIndex
   }
 }

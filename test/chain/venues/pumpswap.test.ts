@@ -267,6 +267,25 @@ t.test('a trade reads the same in every version of its event', async (t) => {
   }
 })
 
+t.test(
+  'a buy of an exact quote that states the amounts turned around: the trader paid the fees too',
+  async (t) => {
+    const event = { ...bought, quoteAmountIn: 509n, userQuoteAmountIn: 500n, ixName: 'buy_exact_quote_in' }
+    const { events, notes } = outer({
+      data: buyExactQuoteIn.write({ spendableQuoteIn: 509n, minBaseAmountOut: 1n }),
+      inner: [
+        sent(1000n),
+        paid(502n),
+        paid(4n, 'protocol quote'),
+        paid(3n, 'creator quote'),
+        stating(SWAP, buyEvent.write(event))
+      ]
+    })
+    t.same(notes, [])
+    t.match(plain(events), [{ inAmount: 502n, outAmount: 1000n, traderIn: 509n, exact: 'in' }])
+  }
+)
+
 t.test('body sizes are those that were seen on the chain', async (t) => {
   t.equal(buyEvent.write(bought).length - 8, 481)
   t.equal(buyEvent.write({ ...bought, ixName: 'buy_exact_quote_in_v2' }).length - 8, 499)
