@@ -12,7 +12,10 @@ export async function writeResult(name: string, figures: Readonly<Record<string,
     benchmark: name,
     at: new Date().toISOString().slice(0, 10),
     commit:
-      git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' with changes'),
+      git('rev-parse', '--short', 'HEAD') +
+      (git('status', '--porcelain', '--', 'src', 'actors', 'machines', 'storage', 'package-lock.json') === ''
+        ? ''
+        : ' with changes'),
     machine: {
       cpu: cpu?.model ?? 'unknown',
       cores: cpus().length,
