@@ -12,20 +12,26 @@ export interface RecordedOptions {
   readonly speed: 'max' | number
 }
 
-/** The process of a recorded folder: learns what it holds, and gives a source of its blocks. */
+/**
+ * The process of a recorded folder. It is ready at once, so that what is stored is served while a large folder is still
+ * looked through; whoever asks for blocks waits for that.
+ */
 export function recordedSource(
   options: RecordedOptions,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger }
 ): Run<unknown, BlockSource> {
   return async ({ draining, ready, gauge }) => {
-    const index = await scanRecorded(options.directory, {
+    const indexing = scanRecorded(options.directory, {
+      signal: draining,
       onProblem: ({ reason, file, line, detail }) =>
         logger.warn({ reason, file, line: line ?? undefined }, `recorded folder: ${detail}`)
     })
+    ready({ blocks: ({ after, signal }) => paced(indexing, after, options.speed, clock, signal) })
+    const index = await indexing
+    if (draining.aborted) return
     tellOf(index, logger)
     gauge('slots', () => index.slots.length)
     gauge('problems', () => Object.values(index.problems.counts).reduce((sum, count) => sum + count, 0))
-    ready({ blocks: ({ after, signal }) => paced(index, after, options.speed, clock, signal) })
     await aborted(draining)
   }
 }
@@ -43,12 +49,13 @@ function tellOf(index: RecordedIndex, logger: Logger): void {
 }
 
 async function* paced(
-  index: RecordedIndex,
+  indexing: Promise<RecordedIndex>,
   after: number | null,
   speed: 'max' | number,
   clock: Clock,
   signal: AbortSignal
 ): AsyncGenerator<SourcedBlock> {
+  const index = await indexing
   let start: { readonly clockMs: number; readonly blockTime: number } | null = null
   for await (const block of readRecorded(index, { fromSlot: after === null ? 0 : after + 1 })) {
     if (speed !== 'max') {

@@ -30,6 +30,9 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
     version,
     onFirstKeys: (made) => {
       keys = made
+      // At once: they are stored, and nobody can show them again.
+      if (made.admin !== null) stdout(`admin key, shown only now:  ${made.admin}`)
+      stdout(`demo key, shown only now:   ${made.demo}`)
     },
     onListening: (bound) => {
       port = bound
@@ -67,8 +70,6 @@ async function refusalOf(config: Config): Promise<readonly string[] | null> {
 
 function greet(keys: FirstKeys | null, url: string, stdout: (line: string) => void): void {
   if (keys === null) return
-  if (keys.admin !== null) stdout(`admin key, shown only now:  ${keys.admin}`)
-  stdout(`demo key, shown only now:   ${keys.demo}`)
   stdout('try:')
   stdout(`  curl ${url}/v1/health`)
   stdout(`  curl -H 'X-API-Key: ${keys.demo}' ${url}/v1/launches`)

@@ -47,6 +47,8 @@ export interface ScanOptions {
   readonly recordBytesMax?: number
   /** Records kept in the index. */
   readonly recordsMax?: number
+  /** Ends the scan at the next record; the index holds what was found until then. */
+  readonly signal?: AbortSignal
 }
 
 const RECORD_BYTES_MAX = 256 * 1024 * 1024
@@ -63,7 +65,10 @@ export async function scanRecorded(directory: string, options: ScanOptions = {})
   )
   const scan = new Scan(directory, options)
   const files = isDirectory ? await listFiles(directory) : []
-  for (const file of files) await scan.readFile(file)
+  for (const file of files) {
+    if (options.signal?.aborted === true) break
+    await scan.readFile(file)
+  }
   await scan.close()
   const slots = [...scan.bySlot].flatMap(([slot, { block, singles }]) =>
     block === null && singles.size === 0 ? [] : [slot]
@@ -98,6 +103,7 @@ class Scan {
   /** The slot under which a single transaction is kept, by its signature. */
   readonly #slotOf = new Map<string, number>()
   readonly #loader: RecordLoader
+  readonly #signal: AbortSignal | undefined
   #records = 0
 
   constructor(directory: string, options: ScanOptions) {
@@ -106,6 +112,7 @@ class Scan {
     this.recordBytesMax = options.recordBytesMax ?? RECORD_BYTES_MAX
     this.#recordsMax = options.recordsMax ?? RECORDS_MAX
     this.#loader = new RecordLoader(directory, this.recordBytesMax)
+    this.#signal = options.signal
   }
 
   async close(): Promise<void> {
@@ -125,6 +132,7 @@ class Scan {
         return
       }
       for await (const { text, ...line } of readLines(bytes, this.recordBytesMax)) {
+        if (this.#signal?.aborted === true) return
         await this.#consider({ file, line }, text)
       }
     } catch (error) {
