@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { SETTING_NAMES, SETTINGS, variableOf } from '../../src/config.ts'
+import { DecodingReport } from '../../src/decoding-report.ts'
+import { createMetrics } from '../../src/telemetry.ts'
 import { ROOT, readSources } from './sources.ts'
 
 const sources = readSources()
@@ -36,6 +38,14 @@ t.test('exports are named', async (t) => {
     own.filter(({ text }) => /^export default/m.test(text)).map(({ path }) => path),
     []
   )
+})
+
+t.test('the README has every metric', async (t) => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  const { registry } = createMetrics(new DecodingReport())
+  const names = registry.getMetricsAsArray().map(({ name }) => name)
+  t.ok(names.length > 10)
+  for (const name of names.filter((name) => name.startsWith('millrace_'))) t.match(readme, `\`${name}\``)
 })
 
 t.test('every invariant is cited by code that keeps it and by a test that holds it', async (t) => {
