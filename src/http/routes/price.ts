@@ -19,7 +19,7 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash
     const priced = pairs.filter((pair) => pair.last !== null)
     const newest = priced.sort((a, b) => b.last!.cursor - a.last!.cursor)[0]
     if (newest === undefined || head === null) {
-      throw new ServiceError('TOKEN_NOT_FOUND', 'no trade of this token is known')
+      throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
     }
     const stats = new Map<PairRow, WindowStats>()
     for (const pair of pairs) stats.set(pair, await dayStats(storage, pair, head.blockTime))
