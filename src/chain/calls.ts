@@ -67,7 +67,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
         giveToCall(instruction, eventAt, open)
         continue
       }
-      const log = (): InvocationLog | null => logs().byInstruction.get(position) ?? null
+      const log = (): InvocationLog | null => logs().byInstruction[position] ?? null
       const call = new Invocation({ transaction, tokens, moved, venue, instruction, position, log })
       if (height === 0) {
         unplaced.push(call)

@@ -1,18 +1,46 @@
 import type { Instruction } from './transaction.ts'
 
-/** What one invocation wrote to the log that the decoder reads. */
-export interface InvocationLog {
-  /** Payloads of `Program data:` lines, base64 decoded. */
-  readonly data: Uint8Array[]
-  /** Payloads of `ray_log:` lines, base64 decoded. */
-  readonly rayLogs: Uint8Array[]
+/** What one invocation wrote to the log that the decoder reads. Most of it is never looked at. */
+export class InvocationLog {
   /** True when the invocation's `success` line was reached: nothing it logged is missing. */
-  complete: boolean
+  complete = false
+  #data: string[] | undefined
+  #rayLogs: string[] | undefined
+
+  /** Payloads of `Program data:` lines, base64 decoded. */
+  get data(): Uint8Array[] {
+    return fromBase64(this.#data)
+  }
+
+  /** Payloads of `ray_log:` lines, base64 decoded. */
+  get rayLogs(): Uint8Array[] {
+    return fromBase64(this.#rayLogs)
+  }
+
+  /** Takes a line of the program's own; most say nothing that is read. */
+  take(line: string): void {
+    // Several payloads of one call stand in one line, parted by spaces.
+    if (line.startsWith('data: ', 8)) (this.#data ??= []).push(...line.slice(14).split(' '))
+    else if (line.startsWith('log: ray_log: ', 8)) (this.#rayLogs ??= []).push(line.slice(22))
+  }
+}
+
+/** A program may log anything; a payload that is no base64 is no event. */
+function fromBase64(texts: readonly string[] | undefined): Uint8Array[] {
+  const payloads: Uint8Array[] = []
+  for (const text of texts ?? []) {
+    try {
+      payloads.push(Uint8Array.fromBase64(text))
+    } catch {
+      continue
+    }
+  }
+  return payloads
 }
 
 export interface AttachedLogs {
   /** By position in the instruction list. */
-  readonly byInstruction: ReadonlyMap<number, InvocationLog>
+  readonly byInstruction: readonly (InvocationLog | undefined)[]
   /** False when the invoke lines do not fit the instructions; then nothing is attached. */
   readonly aligned: boolean
   readonly truncated: boolean
@@ -22,7 +50,7 @@ export interface AttachedLogs {
 
 const COLON = 58
 
-const NONE: AttachedLogs = { byInstruction: new Map(), aligned: false, truncated: false, heights: null }
+const NONE: AttachedLogs = { byInstruction: [], aligned: false, truncated: false, heights: null }
 
 /**
  * Gives each log payload to the invocation that wrote it. The k-th `invoke` line belongs to the k-th instruction
@@ -37,7 +65,7 @@ export function attachLogs(
   isSilent: (instruction: Instruction) => boolean
 ): AttachedLogs {
   if (logs === null || logs.length === 0) return NONE
-  const byInstruction = new Map<number, InvocationLog>()
+  const byInstruction: (InvocationLog | undefined)[] = []
   const heights: number[] = instructions.map((instruction) => (instruction.innerIndex === null ? 1 : 0))
   const stack: InvocationLog[] = []
   let next = 0
@@ -54,12 +82,7 @@ export function attachLogs(
     const wordEnd = line.indexOf(' ', 8)
     if (wordEnd < 0) continue
     if (line.charCodeAt(wordEnd - 1) === COLON) {
-      const log = stack.at(-1)
-      if (log === undefined) continue
-      // Several payloads of one call stand in one line, parted by spaces.
-      if (line.startsWith('data: ', 8))
-        for (const text of line.slice(14).split(' ')) pushBase64(log.data, text)
-      else if (line.startsWith('log: ray_log: ', 8)) pushBase64(log.rayLogs, line.slice(22))
+      stack.at(-1)?.take(line)
       continue
     }
     if (line.startsWith('invoke [', wordEnd + 1)) {
@@ -69,8 +92,8 @@ export function attachLogs(
       if (instruction === undefined || height !== stack.length + 1) return NONE
       if (instruction.height !== 0 && instruction.height !== height) return NONE
       if (instruction.innerIndex === null ? height !== 1 : height < 2) return NONE
-      const log: InvocationLog = { data: [], rayLogs: [], complete: false }
-      byInstruction.set(next, log)
+      const log = new InvocationLog()
+      byInstruction[next] = log
       heights[next] = height
       stack.push(log)
       next++
@@ -83,12 +106,4 @@ export function attachLogs(
   const complete = !truncated && next === instructions.length
   if (!truncated && !complete) return NONE
   return { byInstruction, aligned: true, truncated, heights: complete ? heights : null }
-}
-
-function pushBase64(into: Uint8Array[], payload: string): void {
-  try {
-    into.push(Uint8Array.fromBase64(payload))
-  } catch {
-    // A program may log anything; a payload that is no base64 is no event.
-  }
 }
