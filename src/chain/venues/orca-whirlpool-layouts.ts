@@ -202,6 +202,8 @@ const REWARD_EMISSIONS = { rewardIndex: u8, emissionsPerSecondX64: u128 }
 
 /** Instructions that trade nothing and move no liquidity. */
 const OTHERS: readonly (readonly [name: string, discriminator: string, args?: Fields])[] = [
+  // Once, in December 2022: it restated what pools hold, moved no tokens, and is in no published interface since.
+  ['adminIncreaseLiquidity', 'e581999d996a61a0', { liquidity: u128 }],
   ['closeBundledPosition', '2924d8f51b556743', { bundleIndex: u16 }],
   ['closePosition', '7b86510031446262'],
   ['closePositionWithTokenExtensions', '01b6873b9b1963df'],

@@ -499,6 +499,17 @@ t.test(
   }
 )
 
+t.test(
+  'an administrator who restates the liquidity of a pool adds none and is no unknown call',
+  async (t) => {
+    const data = Buffer.from(`e581999d996a61a0${'07'.repeat(16)}`, 'hex')
+    t.match(decoded([{ program: PROGRAM, accounts: ['config', 'one', 'authority'], data }]), {
+      events: [],
+      notes: []
+    })
+  }
+)
+
 t.test('what every layout reads, it writes again', async (t) => layoutsReadWhatTheyWrite(t, orcaWhirlpool))
 
 t.test('no bytes, accounts or logs throw', async (t) => anyCallDecodes(t, orcaWhirlpool))
