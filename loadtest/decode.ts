@@ -73,7 +73,6 @@ while (Object.values(spent).some(({ ms }) => ms < secondsPerSide * 1000)) {
 const rates = Object.fromEntries(
   Object.entries(spent).map(([name, { ms, transactions }]) => [name, Math.round((transactions / ms) * 1000)])
 )
-const fastestPeer = Math.max(rates['solana-dex-parser']!, rates['solana-dex-parser, trades only']!)
 const differences = compareTrades(ours, peers)
 
 await writeResult('decode', {
@@ -82,7 +81,11 @@ await writeResult('decode', {
   ratio_to_all: rates.millrace! / rates['solana-dex-parser']!,
   ratio_to_trades_only: rates.millrace! / rates['solana-dex-parser, trades only']!,
   bar: 20,
-  reached: rates.millrace! / fastestPeer >= 20,
+  // Millrace does the whole job; the peer's trades alone are a part of it.
+  reached: {
+    all: rates.millrace! / rates['solana-dex-parser']! >= 20,
+    trades_only: rates.millrace! / rates['solana-dex-parser, trades only']! >= 20
+  },
   events: Object.fromEntries(Object.entries(spent).map(([name, { events }]) => [name, events])),
   trades: differences
 })
