@@ -25,7 +25,8 @@ export function candleBody(candle: Candle, prices: Ohlc, view: CandleView) {
     high: prices.high,
     low: prices.low,
     close: prices.close,
-    volume_usd: Number(candle.volumeMicroUsd) / 1e6,
+    // Null where no row of the bucket has a USD price: unknown is not zero.
+    volume_usd: candle.usdRaw === null ? null : Number(candle.volumeMicroUsd) / 1e6,
     volume_token: humanAmount(candle.volumeToken, view.decimals),
     volume_cash: humanAmount(candle.volumeCash, view.cashDecimals),
     trades: candle.trades,

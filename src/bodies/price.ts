@@ -22,7 +22,8 @@ export function priceBody(
 ) {
   const last = newest.last!
   const own = stats.get(newest)
-  const microUsd = [...stats.values()].reduce((sum, window) => sum + window.volumeMicroUsd, 0n)
+  const volumes = [...stats.values()].flatMap(({ volumeMicroUsd }) => volumeMicroUsd ?? [])
+  const isUsdKnown = stats.size === 0 || volumes.length > 0
   const age = Math.max(0, headTime - last.blockTime)
   return {
     mint: pubkeyToBase58(newest.mint),
@@ -39,7 +40,7 @@ export function priceBody(
     ts_ms: last.blockTime * 1000,
     age_seconds: age,
     market_cap_usd: null,
-    volume_24h_usd: Number(microUsd) / 1e6,
+    volume_24h_usd: isUsdKnown ? Number(volumes.reduce((sum, volume) => sum + volume, 0n)) / 1e6 : null,
     volume_24h_native: own === undefined ? 0 : humanAmount(own.volumeCash, newest.cashDecimals),
     liquidity_usd: null,
     price_change_24h_pct: own?.changeUsdPct ?? own?.changePct ?? null,

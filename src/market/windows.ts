@@ -34,7 +34,8 @@ export interface WindowStats {
   /** Base units of the token and of the cash. */
   readonly volumeToken: bigint
   readonly volumeCash: bigint
-  readonly volumeMicroUsd: bigint
+  /** Null where trades are known, and no price in USD of any of them. */
+  readonly volumeMicroUsd: bigint | null
   /** In the pair's cash currency and in USD; null when no price is known to compare with. */
   readonly changePct: number | null
   readonly changeUsdPct: number | null
@@ -53,7 +54,7 @@ export function windowStats(candles: readonly Candle[], before: readonly Candle[
     buys: total?.buys ?? 0,
     volumeToken: total?.volumeToken ?? 0n,
     volumeCash: total?.volumeCash ?? 0n,
-    volumeMicroUsd: total?.volumeMicroUsd ?? 0n,
+    volumeMicroUsd: total === null ? 0n : total.usdRaw === null ? null : total.volumeMicroUsd,
     changePct: changePct(earlier?.native ?? null, total?.native ?? null),
     changeUsdPct: changePct(earlier?.usd ?? null, total?.usd ?? null)
   }
