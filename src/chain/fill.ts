@@ -1,4 +1,4 @@
-import type { MissingReason } from './emitter.ts'
+import type { Emitter, MissingReason } from './emitter.ts'
 import type { Fee } from './events.ts'
 import type { Invocation } from './invocation.ts'
 import type { Pubkey } from './pubkey.ts'
@@ -100,6 +100,19 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
     outNet,
     inInnerIndex
   }
+}
+
+/** A call's fill; null, and noted why, where there is none. Where it and the venue's event differ, that is noted. */
+export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccounts): Fill | null {
+  const fill = readFill(call, accounts)
+  if (fill.kind === 'none') {
+    emit.missing(fill.reason)
+    return null
+  }
+  const stated = accounts.stated ?? null
+  const difference = stated === null ? null : fillDisagreement(fill, stated)
+  if (difference !== null) emit.disagreement(difference)
+  return fill
 }
 
 /**

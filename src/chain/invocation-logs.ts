@@ -39,18 +39,15 @@ function fromBase64(texts: readonly string[] | undefined): Uint8Array[] {
 }
 
 export interface AttachedLogs {
-  /** By position in the instruction list. */
+  /** By position in the instruction list; empty where the invoke lines do not fit the instructions. */
   readonly byInstruction: readonly (InvocationLog | undefined)[]
-  /** False when the invoke lines do not fit the instructions; then nothing is attached. */
-  readonly aligned: boolean
-  readonly truncated: boolean
   /** Heights by position in the list, as the invoke lines state them; null where they end early. */
   readonly heights: readonly number[] | null
 }
 
 const COLON = 58
 
-const NONE: AttachedLogs = { byInstruction: [], aligned: false, truncated: false, heights: null }
+const NONE: AttachedLogs = { byInstruction: [], heights: null }
 
 /**
  * Gives each log payload to the invocation that wrote it. The k-th `invoke` line belongs to the k-th instruction
@@ -105,5 +102,5 @@ export function attachLogs(
   while (next < instructions.length && isSilent(instructions[next]!)) next++
   const complete = !truncated && next === instructions.length
   if (!truncated && !complete) return NONE
-  return { byInstruction, aligned: true, truncated, heights: complete ? heights : null }
+  return { byInstruction, heights: complete ? heights : null }
 }

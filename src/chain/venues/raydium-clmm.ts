@@ -1,6 +1,6 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
-import { type StatedFill, fillAmounts, fillDisagreement, readFill, transferFees } from '../fill.ts'
+import { type StatedFill, fillAmounts, settleFill, transferFees } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
@@ -158,10 +158,8 @@ function decodeUnknown(call: Invocation, emit: Emitter): void {
 function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
   const { source, destination, event } = hop
   const stated = event === null ? null : statedFill(event)
-  const fill = readFill(call, { vaults: hop.vaults, source, destination, stated })
-  if (fill.kind === 'none') return emit.missing(fill.reason)
-  const difference = stated === null ? null : fillDisagreement(fill, stated)
-  if (difference !== null) emit.disagreement(difference)
+  const fill = settleFill(call, emit, { vaults: hop.vaults, source, destination, stated })
+  if (fill === null) return
   emit.trade({
     pool: hop.pool,
     user: call.tokens.trader(hop.authority, [source, destination]),

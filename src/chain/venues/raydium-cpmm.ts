@@ -1,6 +1,6 @@
 import type { Emitter } from '../emitter.ts'
 import type { Fee } from '../events.ts'
-import { type StatedFill, fillAmounts, fillDisagreement, readFill, transferFees } from '../fill.ts'
+import { type StatedFill, fillAmounts, settleFill, transferFees } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type InstructionLayout, type Layout } from '../layout.ts'
 import type { Pubkey } from '../pubkey.ts'
@@ -94,10 +94,8 @@ interface Swap {
 function emitSwap(call: Invocation, emit: Emitter, swap: Swap): void {
   const { event, source, destination } = swap
   const stated = event === null ? null : statedFill(event)
-  const fill = readFill(call, { vaults: swap.vaults, source, destination, stated })
-  if (fill.kind === 'none') return emit.missing(fill.reason)
-  const difference = stated === null ? null : fillDisagreement(fill, stated)
-  if (difference !== null) emit.disagreement(difference)
+  const fill = settleFill(call, emit, { vaults: swap.vaults, source, destination, stated })
+  if (fill === null) return
   emit.trade({
     pool: swap.pool,
     user: call.tokens.trader(swap.authority, [source, destination]),
