@@ -1,4 +1,6 @@
 import type { Pubkey } from '../src/chain/pubkey.ts'
+import type { ActivityHour, ActivityOf, TotalsRow } from '../src/market/activity-rows.ts'
+import type { CurveRow, PoolRow, TokenRow } from '../src/market/registry-rows.ts'
 import type {
   BlockCommit,
   Candle,
@@ -29,6 +31,12 @@ export interface Storage {
   readonly launches: LaunchStore
   readonly pairs: PairStore
   readonly solPrices: SolPriceStore
+  readonly activity: ActivityStore
+  readonly tokens: TokenStore
+  readonly pools: PoolStore
+  readonly curves: CurveStore
+  readonly totals: TotalsStore
+  readonly tenants: TenantStore
   readonly keys: KeyStore
   /**
    * Resolves with the fault after which the store takes no write until it is opened again; pending as long as there
@@ -49,6 +57,11 @@ export interface BlockStore {
   head(): Promise<SlotRow | null>
   /** Whether a slot is committed. */
   has(slot: number): Promise<boolean>
+  /**
+   * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from
+   * slot to slot by more than a second or two; who needs the exact second looks at the rows.
+   */
+  firstSince(blockTime: number): Promise<number | null>
 }
 
 export interface PageRequest {
@@ -63,6 +76,8 @@ export interface PageRequest {
 export interface TradeStore {
   /** Rows listed under a mint, in cursor order; `limit` rows at most. An unknown mint has none. */
   ofMint(mint: Pubkey, page: PageRequest): Promise<TradeRow[]>
+  /** Rows whose user is the wallet, in cursor order; of a trade without a cash side the row of the mint paid in. */
+  ofWallet(wallet: Pubkey, page: PageRequest): Promise<TradeRow[]>
 }
 
 export interface PoolEventStore {
@@ -104,7 +119,74 @@ export interface SolPriceStore {
   atOrBefore(minute: number): Promise<SolPriceRow | null>
 }
 
-/** An API key as stored: never the key itself. */
+export interface ActivityStore {
+  get(of: ActivityOf, owner: Pubkey, hour: number): Promise<ActivityHour | null>
+  /**
+   * Hours of an owner with from ≤ hour < to that have an event, oldest first: the newest `limit` of them.
+   */
+  range(
+    of: ActivityOf,
+    owner: Pubkey,
+    range: { readonly from: number; readonly to: number; readonly limit: number }
+  ): Promise<ActivityHour[]>
+  /** What every mint traded in one hour, in the order of mints: `limit` at most, after `after`. */
+  mintsOfHour(
+    hour: number,
+    page: { readonly after?: Pubkey; readonly limit: number }
+  ): Promise<MintTurnover[]>
+}
+
+/** A mint's trades of one hour, by minute. */
+export interface MintTurnover {
+  readonly mint: Pubkey
+  /** Oldest first; minutes with a trade alone. */
+  readonly minutes: readonly {
+    readonly minute: number
+    readonly trades: number
+    readonly volumeMicroUsd: bigint
+  }[]
+}
+
+export interface TokenStore {
+  get(mint: Pubkey): Promise<TokenRow | null>
+}
+
+export interface PoolStore {
+  get(pool: Pubkey): Promise<PoolRow | null>
+  /**
+   * Pools listed under a mint, by `firstCursor`: those whose base it is, and those whose quote it is where the quote
+   * is no cash (`PoolRow.quoteListed`).
+   */
+  ofMint(
+    mint: Pubkey,
+    page: { readonly from?: number; readonly order: 'asc' | 'desc'; readonly limit: number }
+  ): Promise<PoolRow[]>
+}
+
+export interface CurveStore {
+  ofMint(mint: Pubkey): Promise<CurveRow | null>
+}
+
+export interface TotalsStore {
+  /** Null on an empty store. */
+  get(): Promise<TotalsRow | null>
+}
+
+/** Who keys belong to. Its name is its id. */
+export interface TenantRow {
+  readonly name: string
+  readonly createdAtMs: number
+}
+
+export interface TenantStore {
+  /** Stores a tenant; false when there is one of that name, which stays as it is. */
+  create(tenant: TenantRow): Promise<boolean>
+  get(name: string): Promise<TenantRow | null>
+  /** Every tenant, in order of creation. */
+  all(): Promise<TenantRow[]>
+}
+
+/** An API key as stored: never the key itself. Times are unix milliseconds. */
 export interface KeyRow {
   readonly id: string
   /** SHA-256 of the whole key. */
@@ -115,9 +197,21 @@ export interface KeyRow {
   readonly name: string
   readonly scopes: readonly string[]
   readonly createdAtMs: number
+  /** Null: what the service is configured with. */
+  readonly ratePerMinute: number | null
+  /** Valid strictly before; null never ends. */
+  readonly expiresAtMs: number | null
+  readonly revokedAtMs: number | null
+  /** Addresses and CIDR ranges that may use it; empty lets all. */
+  readonly allowedIps: readonly string[]
+  /** Origins whose pages may use it; empty lets none. */
+  readonly corsOrigins: readonly string[]
+  /** The id of the key that took its place. */
+  readonly successor: string | null
 }
 
 export interface KeyStore {
+  /** Stores a key, in place of the one with its id. */
   put(key: KeyRow): Promise<void>
   byHash(hash: Uint8Array): Promise<KeyRow | null>
   /** Every key, in order of creation; bounded by the operator, not by tenants. */

@@ -127,6 +127,11 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     launches: launches.changed(),
     pairs: [...pairs.values()].filter((pair) => pair.isChanged).map((pair) => pair.row),
     solPrice: solUsd.price === known.solUsd.price ? null : solUsd.price,
+    activity: [],
+    tokens: [],
+    pools: [],
+    curves: [],
+    totals: null,
     solUsd,
     leftOut: block.entries.length - cursors.length
   }

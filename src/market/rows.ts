@@ -1,6 +1,8 @@
 import type { Fee, LiquidityChange, CurveChange, PoolChange, TradeReserves } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
+import type { ActivityHour, TotalsRow } from './activity-rows.ts'
+import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
@@ -155,7 +157,7 @@ export interface SlotRow {
   readonly receivedAtMs: number
 }
 
-/** All that one block changes. Lists are in cursor order; candles and pairs are absolute values, not deltas. */
+/** All that one block changes. Lists are in cursor order; all but trades and events are absolute values, not deltas. */
 export interface BlockCommit {
   readonly slot: SlotRow
   readonly trades: readonly TradeRow[]
@@ -165,6 +167,12 @@ export interface BlockCommit {
   readonly launches: readonly LaunchRow[]
   readonly pairs: readonly PairRow[]
   readonly solPrice: SolPriceRow | null
+  readonly activity: readonly ActivityHour[]
+  readonly tokens: readonly TokenRow[]
+  readonly pools: readonly PoolRow[]
+  readonly curves: readonly CurveRow[]
+  /** Null when the block changes none of the sums. */
+  readonly totals: TotalsRow | null
 }
 
 export interface CandleUpsert {

@@ -1,0 +1,86 @@
+import type { CurveReserves } from '../chain/events.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { VenueId } from '../chain/venue-id.ts'
+
+/** What is known of a mint that a trade or an event named. Cash mints have one too where they are a token. */
+export interface TokenRow {
+  readonly mint: Pubkey
+  readonly decimals: number | null
+  readonly firstCursor: number
+  readonly firstTime: number
+  /** Rows listed under the mint since the index began. */
+  readonly trades: number
+  readonly pools: number
+  readonly lastTrade: {
+    readonly cursor: number
+    readonly slot: number
+    readonly blockTime: number
+    readonly signature: Uint8Array
+  } | null
+  /** USD price of its newest price-forming row that has one. */
+  readonly lastUsd: number | null
+}
+
+/** A pool, curve or market that an event named. */
+export interface PoolRow {
+  readonly pool: Pubkey
+  readonly venue: VenueId
+  readonly program: Pubkey
+  /** Base is the token and quote the cash; of a pool without a cash side, as its first event names them. */
+  readonly base: Pubkey
+  readonly quote: Pubkey
+  /** Whether the pool is listed under its quote too: the quote is no cash. */
+  readonly quoteListed: boolean
+  readonly baseDecimals: number | null
+  readonly quoteDecimals: number | null
+  /** As creation or update events state them. */
+  readonly baseVault: Pubkey | null
+  readonly quoteVault: Pubkey | null
+  readonly feeBps: number | null
+  /** Null when the creation was before the index began. */
+  readonly created: { readonly slot: number; readonly blockTime: number } | null
+  /** The event that first named the pool; lists of pools are in this order. */
+  readonly firstCursor: number
+  readonly trades: number
+  /** The newest trade; price and cash value as in its row. */
+  readonly lastTrade: {
+    readonly cursor: number
+    readonly slot: number
+    readonly blockTime: number
+    readonly price: number | null
+    readonly cashUsd: number | null
+  } | null
+}
+
+export type CurveStatus = 'bonding' | 'graduating' | 'graduated'
+
+/** The bonding curve of a mint, from its events and the trades on it. Amounts in base units; null when not stated. */
+export interface CurveRow {
+  readonly mint: Pubkey
+  readonly platform: VenueId
+  readonly curve: Pubkey
+  readonly quote: Pubkey | null
+  readonly decimals: number | null
+  readonly quoteDecimals: number | null
+  readonly status: CurveStatus
+  /** 0 to 100: the part of the tokens for sale that is sold. */
+  readonly progressPct: number | null
+  readonly reserves: CurveReserves
+  /** Cash that the curve holds when it completes, where the reserves determine it. */
+  readonly targetQuote: bigint | null
+  /** Cash per token on the curve, in human units. */
+  readonly price: number | null
+  readonly cashUsd: number | null
+  readonly creator: Pubkey | null
+  readonly created: { readonly slot: number; readonly blockTime: number } | null
+  readonly graduated: {
+    readonly slot: number
+    readonly blockTime: number
+    readonly signature: Uint8Array
+    readonly pool: Pubkey | null
+  } | null
+  /** The newest event of the curve. */
+  readonly cursor: number
+  readonly slot: number
+  readonly blockTime: number
+}
