@@ -72,6 +72,12 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       launches: part('launches', storage.launches),
       pairs: part('pairs', storage.pairs),
       solPrices: part('solPrices', storage.solPrices),
+      activity: part('activity', storage.activity),
+      tokens: part('tokens', storage.tokens),
+      pools: part('pools', storage.pools),
+      curves: part('curves', storage.curves),
+      totals: part('totals', storage.totals),
+      tenants: part('tenants', storage.tenants),
       keys: part('keys', storage.keys),
       failed: storage.failed,
       close: () => storage.close()

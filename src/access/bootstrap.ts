@@ -42,7 +42,13 @@ export async function bootstrapKeys(
       tenant,
       name,
       scopes,
-      createdAtMs: nowMs
+      createdAtMs: nowMs,
+      ratePerMinute: null,
+      expiresAtMs: null,
+      revokedAtMs: null,
+      allowedIps: [],
+      corsOrigins: [],
+      successor: null
     })
   }
 }

@@ -6,6 +6,7 @@ import { slotKind, solPriceKind } from './kinds.ts'
 import { stageLaunches } from './launches.ts'
 import { stagePairs } from './pairs.ts'
 import { poolEventPages, tradePages } from './row-lists.ts'
+import { firstSince } from './unbuilt.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -18,6 +19,7 @@ export function blockStore(database: Database): BlockStore {
         return { kind: 'block', head: block.slot }
       }),
     head: () => database.read(async (view) => view.head),
+    firstSince,
     has: (slot) => database.read(async (view) => (await view.get(slotKind, slotKey(slot))) !== null)
   }
 }

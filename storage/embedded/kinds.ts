@@ -146,9 +146,14 @@ export const apiKeyKind: RecordKind<KeyRow> = {
     out.text(row.prefix)
     out.text(row.tenant)
     out.text(row.name)
-    out.count(row.scopes.length)
-    for (const scope of row.scopes) out.text(scope)
+    writeTexts(out, row.scopes)
     out.float(row.createdAtMs)
+    out.optionalCount(row.ratePerMinute)
+    writeOptionalFloat(out, row.expiresAtMs)
+    writeOptionalFloat(out, row.revokedAtMs)
+    writeTexts(out, row.allowedIps)
+    writeTexts(out, row.corsOrigins)
+    writeTexts(out, row.successor === null ? [] : [row.successor])
   },
   read: (source) => ({
     id: source.text(),
@@ -156,10 +161,34 @@ export const apiKeyKind: RecordKind<KeyRow> = {
     prefix: source.text(),
     tenant: source.text(),
     name: source.text(),
-    scopes: Array.from({ length: source.count() }, () => source.text()),
-    createdAtMs: source.float()
+    scopes: readTexts(source),
+    createdAtMs: source.float(),
+    ratePerMinute: source.optionalCount(),
+    expiresAtMs: readOptionalFloat(source),
+    revokedAtMs: readOptionalFloat(source),
+    allowedIps: readTexts(source),
+    corsOrigins: readTexts(source),
+    successor: readTexts(source)[0] ?? null
   }),
   weigh: () => 800
+}
+
+function writeTexts(out: ByteWriter, texts: readonly string[]): void {
+  out.count(texts.length)
+  for (const text of texts) out.text(text)
+}
+
+function readTexts(source: ByteReader): string[] {
+  return Array.from({ length: source.count() }, () => source.text())
+}
+
+function writeOptionalFloat(out: ByteWriter, value: number | null): void {
+  out.byte(value === null ? 0 : 1)
+  if (value !== null) out.float(value)
+}
+
+function readOptionalFloat(source: ByteReader): number | null {
+  return source.byte() === 0 ? null : source.float()
 }
 
 function writeFloats(out: ByteWriter, values: readonly number[]): void {

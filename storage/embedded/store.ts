@@ -8,6 +8,7 @@ import { launchStore } from './launches.ts'
 import { pairStore } from './pairs.ts'
 import { poolEventPages, tradePages } from './row-lists.ts'
 import { solPriceStore } from './sol-prices.ts'
+import * as unbuilt from './unbuilt.ts'
 
 /** What the store keeps in memory of what it has read and written, in estimated bytes. Chosen. */
 const HOT_BYTES_MAX = 64 * 2 ** 20
@@ -33,12 +34,21 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
   })
   return {
     blocks: blockStore(database),
-    trades: { ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)) },
+    trades: {
+      ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
+      ofWallet: unbuilt.ofWallet
+    },
     poolEvents: { ofPool: (pool, page) => database.read((view) => poolEventPages.read(view, pool, page)) },
     candles: candleStore(database),
     launches: launchStore(database),
     pairs: pairStore(database),
     solPrices: solPriceStore(database),
+    activity: unbuilt.activityStore,
+    tokens: unbuilt.tokenStore,
+    pools: unbuilt.poolStore,
+    curves: unbuilt.curveStore,
+    totals: unbuilt.totalsStore,
+    tenants: unbuilt.tenantStore,
     keys: apiKeyStore(database),
     failed: database.failed,
     close: () => database.close()

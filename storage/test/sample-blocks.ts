@@ -109,7 +109,12 @@ export function sampleBlock(seed: number, index: number): BlockCommit {
             usd: 100 + choices.fraction(),
             sourceMinute: choices.chance(0.5) ? null : blockTime - 60
           }
-        : null
+        : null,
+    activity: [],
+    tokens: [],
+    pools: [],
+    curves: [],
+    totals: null
   }
 }
 
@@ -142,7 +147,12 @@ export function emptyBlock(index: number): BlockCommit {
     candles: [],
     launches: [],
     pairs: [],
-    solPrice: null
+    solPrice: null,
+    activity: [],
+    tokens: [],
+    pools: [],
+    curves: [],
+    totals: null
   }
 }
 
@@ -195,7 +205,13 @@ export function sampleKey(n: number): KeyRow {
     tenant: `tenant-${n % 3}`,
     name: `key number ${n}`,
     scopes: n % 2 === 0 ? ['data:read', 'stream:read'] : [],
-    createdAtMs: FIRST_TIME * 1_000 + n
+    createdAtMs: FIRST_TIME * 1_000 + n,
+    ratePerMinute: n % 2 === 0 ? null : 60 * n,
+    expiresAtMs: n % 3 === 0 ? null : FIRST_TIME * 2_000 + n,
+    revokedAtMs: n % 5 === 0 ? FIRST_TIME * 1_500 : null,
+    allowedIps: n % 2 === 0 ? [] : ['10.0.0.0/8', '::1'],
+    corsOrigins: n % 3 === 0 ? ['https://example.org'] : [],
+    successor: n % 4 === 0 ? `key-${n + 1}` : null
   }
 }
 

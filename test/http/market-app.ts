@@ -92,7 +92,16 @@ export async function marketApp(
 
   async function putKey(text: string, scopes: readonly Scope[]): Promise<void> {
     const about = { prefix: text.slice(0, 12), tenant: 'acme', name: 'of the test', createdAtMs: 1 }
-    await storage.keys.put({ id: `id-${text.slice(8, 14)}`, hash: hashApiKey(text), scopes, ...about })
+    const unlimited = { ratePerMinute: null, expiresAtMs: null, revokedAtMs: null, successor: null }
+    const anywhere = { allowedIps: [], corsOrigins: [] }
+    await storage.keys.put({
+      id: `id-${text.slice(8, 14)}`,
+      hash: hashApiKey(text),
+      scopes,
+      ...about,
+      ...unlimited,
+      ...anywhere
+    })
   }
 
   const world: MarketApp = {

@@ -215,7 +215,7 @@ t.test('a failure on our side is told without its cause, and logged with it', as
   const broken = new TypeError('secret of the driver at /var/lib/store')
   const app = await marketApp(t, (storage) => ({
     ...storage,
-    trades: { ofMint: () => Promise.reject(broken) }
+    trades: { ...storage.trades, ofMint: () => Promise.reject(broken) }
   }))
   await app.commit(block(1, NOON, []))
   app.nowMs = NOON * 1000
