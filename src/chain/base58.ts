@@ -114,6 +114,12 @@ function strangeCharacter(text: string): RangeError {
 
 /** The base58 text of bytes. */
 export function encodeBase58(bytes: Uint8Array): string {
+  if (bytes.length === 32) return encodeKey(bytes)
+  if (bytes.length === 64) return encodeSignature(bytes)
+  return encodeAny(bytes)
+}
+
+function encodeAny(bytes: Uint8Array): string {
   const size = bytes.length
   let zeros = 0
   while (zeros < size && bytes[zeros] === 0) zeros++
@@ -133,6 +139,61 @@ export function encodeBase58(bytes: Uint8Array): string {
     number = rest
   }
   return '1'.repeat(zeros) + text
+}
+
+// Nearly all that is encoded is a key or a signature. For one size the digits follow from a table: what a limb of three
+// bytes adds to each group of four digits. 22 limbs × 2^24 × 58^4 < 2^52, so that doubles are exact. A key takes 0.5 µs
+// and a signature 1, where a big integer takes 2.2 and 5.
+const LIMB_BYTES = 3
+const UNIT_DIGITS = 4
+const UNIT = 58 ** UNIT_DIGITS
+// Two digits at a time: of a number below 58², the characters of both.
+const TENS = Uint8Array.from({ length: 3364 }, (_, pair) => ALPHABET.charCodeAt(Math.floor(pair / 58)))
+const ONES = Uint8Array.from({ length: 3364 }, (_, pair) => ALPHABET.charCodeAt(pair % 58))
+const encodeKey = fixedEncoder(32)
+const encodeSignature = fixedEncoder(64)
+
+function fixedEncoder(size: number): (bytes: Uint8Array) => string {
+  const limbs = Math.ceil(size / LIMB_BYTES)
+  const first = size - (limbs - 1) * LIMB_BYTES
+  const groups = Math.ceil((size * 8) / Math.log2(UNIT))
+  // By group, the lowest first: the weights of the limbs that reach it, the highest limb first.
+  const weights: number[][] = Array.from({ length: groups }, () => [])
+  for (let limb = limbs - 1; limb >= 0; limb--) {
+    let rest = 1n << BigInt(8 * LIMB_BYTES * limb)
+    for (let group = 0; rest > 0n; group++, rest /= BigInt(UNIT))
+      weights[group]!.push(Number(rest % BigInt(UNIT)))
+  }
+  const values = new Float64Array(limbs)
+  const digits = Buffer.alloc(groups * UNIT_DIGITS)
+
+  return (bytes) => {
+    values[0] = 0
+    for (let i = 0; i < first; i++) values[0] = values[0] * 256 + bytes[i]!
+    for (let limb = 1, at = first; limb < limbs; limb++, at += LIMB_BYTES) {
+      values[limb] = bytes[at]! * 65_536 + bytes[at + 1]! * 256 + bytes[at + 2]!
+    }
+    let carry = 0
+    for (let group = 0, end = digits.length; group < groups; group++, end -= UNIT_DIGITS) {
+      const row = weights[group]!
+      let sum = carry
+      for (let limb = 0; limb < row.length; limb++) sum += values[limb]! * row[limb]!
+      carry = Math.floor(sum / UNIT)
+      const rest = (sum - carry * UNIT) | 0
+      const high = (rest / 3364) | 0
+      const low = rest - high * 3364
+      digits[end - 4] = TENS[high]!
+      digits[end - 3] = ONES[high]!
+      digits[end - 2] = TENS[low]!
+      digits[end - 1] = ONES[low]!
+    }
+    // A leading zero byte is a 1, a leading zero digit is nothing.
+    let start = 0
+    while (digits[start] === 49) start++
+    let zeros = 0
+    while (bytes[zeros] === 0) zeros++
+    return digits.latin1Slice(start - zeros, digits.length)
+  }
 }
 
 // Looking for a strange character takes 60 % of the time of matching the whole text.

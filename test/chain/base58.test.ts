@@ -51,6 +51,34 @@ t.test('addresses read as an independent library reads them', (t) => {
   t.end()
 })
 
+t.test(
+  'keys and signatures, whose sizes have a table each, read as the same number a byte longer does',
+  async (t) => {
+    const edges = (size: number) => [
+      new Uint8Array(size),
+      new Uint8Array(size).fill(255),
+      Uint8Array.from({ length: size }, (_, i) => (i === 0 ? 1 : 0)),
+      Uint8Array.from({ length: size }, (_, i) => (i === size - 1 ? 1 : 0))
+    ]
+    const sparse = (size: number) =>
+      fc
+        .array(fc.constantFrom(0, 0, 1, 57, 58, 255), { minLength: size, maxLength: size })
+        .map((bytes) => Uint8Array.from(bytes))
+    for (const size of [32, 64]) {
+      // Of a size without a table the big integer is used; a leading zero byte is a leading 1.
+      const isSame = (bytes: Uint8Array) =>
+        `1${encodeBase58(bytes)}` === encodeBase58(Uint8Array.from([0, ...bytes]))
+      for (const bytes of edges(size)) t.ok(isSame(bytes), bytes.toHex())
+      const any = fc.oneof(fc.uint8Array({ minLength: size, maxLength: size }), sparse(size))
+      fc.assert(fc.property(any, isSame), {
+        seed: 7,
+        numRuns: 2000,
+        examples: edges(size).map((bytes) => [bytes])
+      })
+    }
+  }
+)
+
 t.test('a character outside the alphabet is named with its position', (t) => {
   for (const bad of ['0', 'O', 'I', 'l', ' ', '+', 'é', '\u{1F600}', '\n']) {
     t.equal(isBase58(`abc${bad}`), false)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { encodeBase58 } from '../../src/chain/base58.ts'
 import {
   isZeroPubkey,
   pubkeyFromBase58,
@@ -17,6 +18,17 @@ t.test('an address comes back from its bytes', (t) => {
   t.equal(isZeroPubkey(pubkeyFromBase58('1'.repeat(32))), true)
   t.equal(isZeroPubkey(pubkeyFromBase58(WSOL)), false)
   t.end()
+})
+
+t.test('addresses that take turns at one place of the texts kept keep to their own text', async (t) => {
+  // The kept texts are found by the first four bytes and the last.
+  const rivals = fc
+    .array(fc.nat(5), { minLength: 1, maxLength: 40 })
+    .map((numbers) => numbers.map((n) => Uint8Array.from({ length: 32 }, (_, i) => (i === 16 ? n : 9))))
+  fc.assert(
+    fc.property(rivals, (keys) => keys.every((each) => pubkeyToBase58(each) === encodeBase58(each))),
+    { seed: 7 }
+  )
 })
 
 t.test('a text that is not one of 32 bytes is refused', (t) => {
