@@ -29,6 +29,12 @@ export const ERRORS = {
     code: 'storage_unavailable',
     title: 'Storage unavailable',
     retryable: true
+  },
+  DEADLINE_EXCEEDED: {
+    status: 503,
+    code: 'deadline_exceeded',
+    title: 'Deadline exceeded',
+    retryable: true
   }
 } as const
 

@@ -8,6 +8,7 @@ import { child, supervisor } from '../actors/unit.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
+import { CommitFeed } from './commit-feed.ts'
 import type { Config } from './config.ts'
 import { DecodingReport } from './decoding-report.ts'
 import { CashList } from './market/cash.ts'
@@ -31,6 +32,7 @@ export interface ServiceDeps {
 export function startService(deps: ServiceDeps): Supervision {
   const { config, logger, version, onFirstKeys, onListening, ports = systemPorts } = deps
   const { clock } = ports
+  const feed = new CommitFeed()
   const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
   const decoding = new DecodingReport()
   const metrics = createMetrics(decoding)
@@ -42,7 +44,7 @@ export function startService(deps: ServiceDeps): Supervision {
     const made = await bootstrapKeys(storage.keys, config.adminKey, clock.now())
     if (made !== null) onFirstKeys(made)
   }
-  const http = { cash, decoding, metrics, logger, clock, version, tree: () => supervision.tree() }
+  const http = { feed, cash, decoding, metrics, logger, clock, version, tree: () => supervision.tree() }
   const tree = supervisor('service', 'rest_for_one', [
     child('storage', store(openStore, prepareStore)),
     supervisor('chain', 'rest_for_one', [

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Storage } from '../../storage/port.ts'
+import type { CommitFeed } from '../commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
 import type { Clock } from '../ports.ts'
 import type { Logger, Metrics } from '../telemetry.ts'
+import { Answers } from './answers.ts'
 import { access } from './plugins/access.ts'
 import { freshness } from './plugins/freshness.ts'
 import { problems } from './plugins/problems.ts'
@@ -21,6 +23,8 @@ import { tradeRoutes } from './routes/trades.ts'
 /** What the HTTP side needs of the rest. */
 export interface AppDeps {
   readonly storage: Storage
+  /** Tells of blocks as soon as the storage shows them. */
+  readonly feed: CommitFeed
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly metrics: Metrics
@@ -52,6 +56,10 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     frameworkErrors: (_error, request, reply) => void refuseUrl(request, reply, deps),
     clientErrorHandler: refuseBytes
   })
+  const answers = new Answers(deps.feed, deps.clock)
+  const unfollow = answers.follow()
+  app.addHook('onClose', async () => unfollow())
+  app.decorate('answers', answers)
   void app.register(problems)
   void app.register(requests, deps)
   void app.register(freshness, deps)
@@ -64,4 +72,11 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(adminRoutes, deps)
   void app.register(metricsRoutes, deps)
   return app
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What has been answered and still holds. */
+    answers: Answers
+  }
 }

@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Scope } from '../access/scopes.ts'
 import type { ErrorCode } from '../errors.ts'
-import { read } from './parameters.ts'
+import type { Answer, Making } from './answers.ts'
+import { read, reader } from './parameters.ts'
 import type { Caller } from './plugins/access.ts'
+import { sendAnswer } from './respond.ts'
 
 /** A call that the documentation shows, and that a test makes. Values stand for parameters of the path and the query. */
 export interface Example {
@@ -76,7 +78,7 @@ export function endpoint<
 }
 
 /** What a handler is given: the input as its schemas read it, and who asks. */
-export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
+export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Making {
   readonly params: z.output<P>
   readonly query: z.output<Q>
   readonly body: z.output<B>
@@ -86,27 +88,84 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   readonly reply: FastifyReply
 }
 
-/** Serves an endpoint: the handler's answer goes out as JSON. */
+/** What the handler of a cached answer is given. The answer is shared by the keys of a tenant, so it knows no more. */
+export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extends Making {
+  readonly params: z.output<P>
+  readonly query: z.output<Q>
+  /** Empty where the scope is open. */
+  readonly tenant: string
+}
+
+/** Serves an endpoint whose answer is made for each request: it goes out as JSON. */
 export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   app: FastifyInstance,
-  { method, path, scope, answersWhileDraining, params, query, body, status }: Endpoint<P, Q, B, A>,
+  endpoint: Endpoint<P, Q, B, A>,
   handler: (call: Call<P, Q, B>) => Promise<z.input<A>>
 ): void {
+  const { answers } = app
+  const { status, body: bodySchema } = endpoint
+  const readParams = reader(endpoint.params)
+  const readQuery = reader(endpoint.query)
   app.route({
-    method,
-    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { scope, answersWhileDraining },
+    ...routeOf(endpoint),
     handler: async (request, reply) => {
-      const call = {
-        params: read(params, request.params),
-        query: read(query, request.query),
-        body: body === (NO_BODY as z.ZodType) ? undefined : body.parse(request.body),
-        caller: request.caller,
-        request,
-        reply
-      }
-      const answer = await handler(call as Call<P, Q, B>)
-      return reply.code(status).send(answer)
+      const params = readParams(request.params)
+      const query = readQuery(request.query)
+      const body = readBody(bodySchema, request.body)
+      const { caller } = request
+      const answer = await answers.within((making) =>
+        handler({ ...making, params, query, body, caller, request, reply })
+      )
+      // A handler that has another status for some answers has set it itself.
+      if (status !== 200) void reply.code(status)
+      return reply.send(answer)
     }
   })
+}
+
+/**
+ * Serves an endpoint whose answer is kept: the same URL asked again by a key of the same tenant gets the same bytes,
+ * before anything of it is parsed, until a block changes what the answer depends on. With entity tag and gzip.
+ */
+export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A extends z.ZodType>(
+  app: FastifyInstance,
+  endpoint: Endpoint<P, Q, z.ZodUndefined, A>,
+  handler: (call: CachedCall<P, Q>) => Promise<Answer<z.input<A>>>
+): void {
+  const { answers } = app
+  const readParams = reader(endpoint.params)
+  const readQuery = reader(endpoint.query)
+  app.route({
+    ...routeOf(endpoint),
+    handler: (request, reply) => {
+      const tenant = request.caller?.tenant ?? ''
+      // No URL holds a space, so that no tenant's name makes the key of another's.
+      const key = `${request.raw.url} ${tenant}`
+      const kept = answers.fresh(key)
+      if (kept !== null) return sendAnswer(request, reply, kept, answers, key)
+      const making = answers.make(key, async ({ head, signal }) =>
+        handler({
+          params: readParams(request.params),
+          query: readQuery(request.query),
+          tenant,
+          head,
+          signal
+        })
+      )
+      return making.then((made) => sendAnswer(request, reply, made, answers, key))
+    }
+  })
+}
+
+function routeOf({ method, path, scope, answersWhileDraining }: Endpoint) {
+  return {
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { scope, answersWhileDraining }
+  }
+}
+
+function readBody<B extends z.ZodType>(schema: B, body: unknown): z.output<B> {
+  if (schema instanceof z.ZodObject) return read(schema, body)
+  return schema.parse(schema instanceof z.ZodUndefined ? undefined : body)
 }

@@ -52,14 +52,30 @@ export function checkPaging(page: { limit: number; offset: number; after?: strin
   if (page.after !== undefined && page.offset > 0) throw invalid('offset', 'must be 0 when after is given')
 }
 
-/** Reads input under a schema; every problem names its field. Unknown fields are refused, not ignored. */
-export function read<T extends z.ZodRawShape>(
-  shape: z.ZodObject<T>,
-  input: unknown
-): z.output<z.ZodObject<T>> {
-  const result = shape.strict().safeParse(input)
-  if (result.success) return result.data
-  const fields = result.error.issues.flatMap((issue) => {
+/**
+ * Reads input under a schema; every problem names its field. Unknown fields are refused, not ignored. Gives a reader,
+ * for a schema is compiled once and not per request.
+ */
+export function reader<T extends z.ZodObject>(shape: T): (input: unknown) => z.output<T> {
+  const strict = shape.strict()
+  return (input) => {
+    const result = strict.safeParse(input)
+    if (result.success) return result.data as z.output<T>
+    throw refusalOf(result.error)
+  }
+}
+
+const readers = new WeakMap<z.ZodObject, (input: unknown) => unknown>()
+
+/** Reads input under a schema, as `reader` does. */
+export function read<T extends z.ZodObject>(shape: T, input: unknown): z.output<T> {
+  const known = readers.get(shape) ?? reader(shape)
+  readers.set(shape, known)
+  return known(input) as z.output<T>
+}
+
+function refusalOf(error: z.ZodError): ServiceError {
+  const fields = error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
         field: key,
@@ -73,7 +89,7 @@ export function read<T extends z.ZodRawShape>(
   })
   const first = fields[0]!
   const code = fields.every((field) => field.address) ? 'ADDRESS_INVALID' : 'PARAMETER_INVALID'
-  throw new ServiceError(code, `${first.field} ${first.message}`, {
+  return new ServiceError(code, `${first.field} ${first.message}`, {
     ...(fields.length > 1 ? { fields: fields.map(({ field, message }) => ({ field, message })) } : {})
   })
 }

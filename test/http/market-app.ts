@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { loadMissing, restoreMarket } from '../../actors/market-loader.ts'
 import { hashApiKey, makeApiKey } from '../../src/access/api-key.ts'
 import type { Scope } from '../../src/access/scopes.ts'
+import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
@@ -73,9 +74,11 @@ export async function marketApp(
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()
   const key = makeApiKey()
+  const feed = new CommitFeed()
   let market: MarketState | null = null
   const app = buildApp({
     storage: faulty(storage),
+    feed,
     cash: OPTIONS.cash,
     decoding,
     metrics: createMetrics(decoding),
@@ -119,6 +122,7 @@ export async function marketApp(
         const fold = foldBlock(market, block, OPTIONS)
         await storage.blocks.commit(fold)
         market.apply(fold)
+        feed.publish(fold)
       }
     },
     async makeKey(scopes) {

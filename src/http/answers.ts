@@ -1,0 +1,225 @@
+import type { CommitFeed } from '../commit-feed.ts'
+import type { SlotRow } from '../market/rows.ts'
+import type { Clock } from '../ports.ts'
+import { TouchLog, ownerKey, type Owner, type Pace } from '../touch-log.ts'
+import { withinDeadline } from './deadline.ts'
+import { Rendering } from './rendering.ts'
+
+/** JSON text that a handler has written itself, for lists where that is much faster than an object for each row. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** What a cached endpoint answers, and what has to stay as it is for the answer to hold. */
+export interface Answer<Body> {
+  /**
+   * The body; or, where a field of it follows the head's block time alone (an age), what makes it for a time in unix
+   * seconds, from what the handler has read.
+   */
+  readonly body: Body | JsonText | ((headTime: number) => Body | JsonText)
+  readonly dependsOn: readonly Owner[]
+  /** `minute` for rolling windows and whatever else follows the head's minute; `block` for what every block changes. */
+  readonly changesWith: Pace
+}
+
+/** What answers are made with: the head that was known before anything was read, and the end of patience. */
+export interface Making {
+  readonly head: SlotRow | null
+  readonly signal: AbortSignal
+}
+
+/** Memory for answers: the least recently used leave first. */
+const BYTES_MAX = 64 * 2 ** 20
+/** An answer that takes more than this part of the memory is not kept. */
+const PART_MAX = 1 / 8
+/** What an answer costs besides its key and its bytes: its tag, its owners and the entries that hold them. */
+const OVERHEAD_BYTES = 1024
+/** Gzip forms that are made at a time. */
+const PACKING_MAX = 2
+
+interface Kept {
+  readonly render: ((headTime: number) => string) | null
+  readonly owners: readonly string[]
+  readonly pace: Pace
+  /** The newest slot at which the answer is known to hold. */
+  slot: number
+  /** The block time that it is rendered for. */
+  headTime: number
+  rendering: Rendering
+  /** What it was counted with. */
+  size: number
+}
+
+interface Flight {
+  readonly slot: number
+  readonly rendering: Promise<Rendering>
+}
+
+/**
+ * Answers by the request that asked for them, served again for as long as no block has changed what they depend on.
+ *
+ * A1. The head is noted before a handler reads: what was read may be newer than the note, never older.
+ * A2. An answer is served only if none of its owners was touched, and its pace did not change, after its slot.
+ * A3. Requests for one answer at one head share one making of it.
+ */
+export class Answers {
+  readonly #feed: CommitFeed
+  readonly #clock: Clock
+  readonly #touches: TouchLog
+  readonly #bytesMax: number
+  /** Least recently used first. */
+  readonly #kept = new Map<string, Kept>()
+  /** No more than there are open requests. */
+  readonly #flights = new Map<string, Flight>()
+  #bytes = 0
+  #packing = 0
+
+  constructor(feed: CommitFeed, clock: Clock, limits: { bytesMax?: number; ownersMax?: number } = {}) {
+    this.#feed = feed
+    this.#clock = clock
+    this.#touches = new TouchLog(feed, limits.ownersMax)
+    this.#bytesMax = limits.bytesMax ?? BYTES_MAX
+  }
+
+  /** Bytes in use; never above the limit. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  /** The newest committed block, as the feed tells it. */
+  get head(): SlotRow | null {
+    return this.#feed.head
+  }
+
+  /** Keeps up with the feed until the returned function is called. */
+  follow(): () => void {
+    return this.#touches.follow()
+  }
+
+  /** The kept answer of a key, if it still holds. */
+  fresh(key: string): Rendering | null {
+    const kept = this.#kept.get(key)
+    if (kept === undefined) return null
+    const { head } = this.#feed
+    const slot = slotOf(head)
+    if (kept.slot !== slot) {
+      if (!this.#touches.holds(kept.owners, kept.pace, kept.slot)) {
+        this.#drop(key, kept)
+        return null
+      }
+      kept.slot = slot
+      if (kept.render !== null && head !== null && head.blockTime !== kept.headTime) {
+        kept.rendering = new Rendering(kept.render(head.blockTime))
+        kept.headTime = head.blockTime
+        this.#count(key, kept)
+      }
+    }
+    this.#kept.delete(key)
+    this.#kept.set(key, kept)
+    return kept.rendering
+  }
+
+  /**
+   * The gzip form of a key's answer, kept with it. Null while others are being made: packing shares its threads with
+   * the store, so an answer goes out as it is rather than wait for one.
+   */
+  packed(key: string, rendering: Rendering): Buffer | Promise<Buffer> | null {
+    if (rendering.packed !== null) return rendering.packed
+    if (this.#packing === PACKING_MAX) return null
+    return this.#pack(key, rendering)
+  }
+
+  /** Makes the answer of a key and keeps it, or joins who is making it; rejects as `make` does, or at the deadline. */
+  async make<Body>(key: string, make: (making: Making) => Promise<Answer<Body>>): Promise<Rendering> {
+    const slot = slotOf(this.#feed.head)
+    const running = this.#flights.get(key)
+    if (running?.slot === slot) return running.rendering
+    const flight = { slot, rendering: this.#make(key, this.#feed.head, make) }
+    this.#flights.set(key, flight)
+    try {
+      return await flight.rendering
+    } finally {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+    }
+  }
+
+  /** Works within the deadline that every answer has. */
+  async within<T>(work: (making: Making) => Promise<T>): Promise<T> {
+    const { head } = this.#feed
+    return withinDeadline(this.#clock, (signal) => work({ head, signal }))
+  }
+
+  async #make<Body>(
+    key: string,
+    head: SlotRow | null,
+    make: (making: Making) => Promise<Answer<Body>>
+  ): Promise<Rendering> {
+    const { body, dependsOn, changesWith } = await withinDeadline(this.#clock, (signal) =>
+      make({ head, signal })
+    )
+    const render = isRenderer(body) ? (headTime: number) => textOf(body(headTime)) : null
+    const headTime = head?.blockTime ?? 0
+    const rendering = new Rendering(render === null ? textOf(body) : render(headTime))
+    if (rendering.size <= this.#bytesMax * PART_MAX) {
+      const owners = dependsOn.map(ownerKey)
+      this.#keep(key, { render, owners, pace: changesWith, slot: slotOf(head), headTime, rendering, size: 0 })
+    }
+    return rendering
+  }
+
+  async #pack(key: string, rendering: Rendering): Promise<Buffer> {
+    this.#packing++
+    try {
+      const packed = await rendering.pack()
+      const kept = this.#kept.get(key)
+      if (kept?.rendering === rendering) this.#count(key, kept)
+      return packed
+    } finally {
+      this.#packing--
+    }
+  }
+
+  #keep(key: string, kept: Kept): void {
+    const before = this.#kept.get(key)
+    if (before !== undefined) this.#drop(key, before)
+    this.#kept.set(key, kept)
+    this.#count(key, kept)
+  }
+
+  #drop(key: string, kept: Kept): void {
+    this.#kept.delete(key)
+    this.#bytes -= kept.size
+  }
+
+  /** Counts an answer that is new or has grown, and lets go of the least recently used while they are too much. */
+  #count(key: string, kept: Kept): void {
+    const size = OVERHEAD_BYTES + 2 * key.length + kept.rendering.size
+    this.#bytes += size - kept.size
+    kept.size = size
+    while (this.#bytes > this.#bytesMax) {
+      const [oldest, least] = this.#kept.entries().next().value!
+      this.#drop(oldest, least)
+    }
+  }
+}
+
+function isRenderer<Body>(body: Answer<Body>['body']): body is (headTime: number) => Body | JsonText {
+  return typeof body === 'function'
+}
+
+function textOf(body: unknown): string {
+  return body instanceof JsonText ? body.text : JSON.stringify(body)
+}
+
+/** The slot of a head; below every slot where there is none. */
+function slotOf(head: SlotRow | null): number {
+  return head?.slot ?? -1
+}
