@@ -192,7 +192,7 @@ function fixedEncoder(size: number): (bytes: Uint8Array) => string {
     while (digits[start] === 49) start++
     let zeros = 0
     while (bytes[zeros] === 0) zeros++
-    return digits.latin1Slice(start - zeros, digits.length)
+    return digits.toString('latin1', start - zeros)
   }
 }
 

@@ -85,6 +85,7 @@ t.test('a character outside the alphabet is named with its position', (t) => {
     t.throws(() => decodeBase58(`abc${bad}`), { name: 'RangeError', message: /at position 3/ })
   }
   t.end()
+  t.end()
 })
 
 t.test('the size test says of any text what decoding it says', (t) => {
