@@ -53,7 +53,7 @@ t.test('addresses read as an independent library reads them', (t) => {
 
 t.test(
   'keys and signatures, whose sizes have a table each, read as the same number a byte longer does',
-  async (t) => {
+  (t) => {
     const edges = (size: number) => [
       new Uint8Array(size),
       new Uint8Array(size).fill(255),
@@ -70,12 +70,9 @@ t.test(
         `1${encodeBase58(bytes)}` === encodeBase58(Uint8Array.from([0, ...bytes]))
       for (const bytes of edges(size)) t.ok(isSame(bytes), bytes.toHex())
       const any = fc.oneof(fc.uint8Array({ minLength: size, maxLength: size }), sparse(size))
-      fc.assert(fc.property(any, isSame), {
-        seed: 7,
-        numRuns: 2000,
-        examples: edges(size).map((bytes) => [bytes])
-      })
+      fc.assert(fc.property(any, isSame), { seed: 7, numRuns: 2000 })
     }
+    t.end()
   }
 )
 
@@ -84,7 +81,6 @@ t.test('a character outside the alphabet is named with its position', (t) => {
     t.equal(isBase58(`abc${bad}`), false)
     t.throws(() => decodeBase58(`abc${bad}`), { name: 'RangeError', message: /at position 3/ })
   }
-  t.end()
   t.end()
 })
 
