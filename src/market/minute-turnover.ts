@@ -1,0 +1,82 @@
+const FIRST_LENGTH = 16
+
+/** What a mint traded: trades, and their volume in millionths of a USD. */
+export interface Turnover {
+  readonly trades: number
+  readonly microUsd: bigint
+}
+
+/**
+ * What each mint traded in one minute, 16 bytes a mint. Volumes are held modulo 2^64, which 18 trillion USD would
+ * reach.
+ */
+export class MinuteTurnover {
+  /** Unix seconds. */
+  readonly start: number
+  #length = 0
+  #mints = new Uint32Array(FIRST_LENGTH)
+  #trades = new Uint32Array(FIRST_LENGTH)
+  #microUsd = new BigInt64Array(FIRST_LENGTH)
+  /** Where a mint stands in the columns; null until somebody looks, and after `settle`. */
+  #places: Map<number, number> | null = null
+
+  constructor(start: number) {
+    this.start = start
+  }
+
+  /** How many mints traded. */
+  get length(): number {
+    return this.#length
+  }
+
+  get bytes(): number {
+    return this.#mints.byteLength + this.#trades.byteLength + this.#microUsd.byteLength
+  }
+
+  /** The mints that traded, by their numbers. */
+  get mints(): Uint32Array {
+    return this.#mints.subarray(0, this.#length)
+  }
+
+  /**
+   * Takes the sums of a mint in this minute as of some block, whole and not what the block adds. A minute's trades only
+   * grow, so sums with no more trades than those held are no newer, and change nothing. Returns what the new ones are
+   * above the old, null when nothing changes.
+   */
+  raise(mint: number, { trades, microUsd }: Turnover): Turnover | null {
+    const places = (this.#places ??= new Map(Array.from(this.mints, (held, place) => [held, place])))
+    const place = places.get(mint) ?? this.#append(mint, places)
+    const before = { trades: this.#trades[place]!, microUsd: this.#microUsd[place]! }
+    if (trades <= before.trades) return null
+    this.#trades[place] = trades
+    this.#microUsd[place] = microUsd
+    return { trades: trades - before.trades, microUsd: microUsd - before.microUsd }
+  }
+
+  /** Calls `take` with every mint and its sums. */
+  each(take: (mint: number, turnover: Turnover) => void): void {
+    for (let place = 0; place < this.#length; place++) {
+      take(this.#mints[place]!, { trades: this.#trades[place]!, microUsd: this.#microUsd[place]! })
+    }
+  }
+
+  /** Lets go of what only a change needs; a later change makes it again. */
+  settle(): void {
+    this.#places = null
+    this.#resize(this.#length)
+  }
+
+  #append(mint: number, places: Map<number, number>): number {
+    const place = this.#length++
+    if (place === this.#mints.length) this.#resize(Math.max(FIRST_LENGTH, place * 2))
+    this.#mints[place] = mint
+    places.set(mint, place)
+    return place
+  }
+
+  #resize(length: number): void {
+    this.#mints = new Uint32Array(this.#mints.buffer.transfer(length * 4))
+    this.#trades = new Uint32Array(this.#trades.buffer.transfer(length * 4))
+    this.#microUsd = new BigInt64Array(this.#microUsd.buffer.transfer(length * 8))
+  }
+}

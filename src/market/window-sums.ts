@@ -1,0 +1,79 @@
+import type { MinuteTurnover, Turnover } from './minute-turnover.ts'
+
+const FIRST_LENGTH = 1024
+
+/** The sums of every mint over the minutes of one rolling window, by the numbers of the mints. */
+export class WindowSums {
+  readonly #seconds: number
+  #from = 0
+  #to = 0
+  #trades = new Uint32Array(FIRST_LENGTH)
+  #microUsd = new BigInt64Array(FIRST_LENGTH)
+  #active = 0
+
+  /** As many whole minutes. */
+  constructor(seconds: number) {
+    this.#seconds = seconds
+  }
+
+  /** How many mints traded in the window. */
+  get active(): number {
+    return this.#active
+  }
+
+  get bytes(): number {
+    return this.#trades.byteLength + this.#microUsd.byteLength
+  }
+
+  of(mint: number): Turnover {
+    return { trades: this.trades(mint), microUsd: this.microUsd(mint) }
+  }
+
+  trades(mint: number): number {
+    return this.#trades[mint] ?? 0
+  }
+
+  microUsd(mint: number): bigint {
+    return this.#microUsd[mint] ?? 0n
+  }
+
+  covers(minute: number): boolean {
+    return this.#from <= minute && minute < this.#to
+  }
+
+  /** Lets the window end at `to`, and adds and subtracts what of all the minutes enters and leaves it. */
+  move(to: number, minutes: Iterable<MinuteTurnover>): void {
+    const from = to - this.#seconds
+    for (const minute of minutes) {
+      const enters = from <= minute.start && minute.start < to
+      if (enters && !this.covers(minute.start)) this.add(minute)
+      if (!enters && this.covers(minute.start)) this.subtract(minute)
+    }
+    this.#from = from
+    this.#to = to
+  }
+
+  add(minute: MinuteTurnover): void {
+    minute.each((mint, turnover) => this.change(mint, turnover))
+  }
+
+  subtract(minute: MinuteTurnover): void {
+    minute.each((mint, { trades, microUsd }) => this.change(mint, { trades: -trades, microUsd: -microUsd }))
+  }
+
+  change(mint: number, by: Turnover): void {
+    if (mint >= this.#trades.length) this.#grow(mint)
+    const before = this.#trades[mint]!
+    const after = before + by.trades
+    this.#trades[mint] = after
+    this.#microUsd[mint] = this.#microUsd[mint]! + by.microUsd
+    if (before === 0) this.#active++
+    if (after === 0) this.#active--
+  }
+
+  #grow(mint: number): void {
+    const length = Math.max(mint + 1, this.#trades.length * 2)
+    this.#trades = new Uint32Array(this.#trades.buffer.transfer(length * 4))
+    this.#microUsd = new BigInt64Array(this.#microUsd.buffer.transfer(length * 8))
+  }
+}
