@@ -1,5 +1,6 @@
 import { decodeTransactions } from '../src/chain/decode-block.ts'
 import type { BlockSource, SourcedBlock } from '../src/block-source.ts'
+import type { CommitFeed } from '../src/commit-feed.ts'
 import type { DecodingReport } from '../src/decoding-report.ts'
 import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type FoldOptions } from '../src/market/fold.ts'
@@ -14,6 +15,7 @@ import type { Run } from './process.ts'
 
 export interface IngestDeps {
   readonly fold: FoldOptions
+  readonly feed: CommitFeed
   readonly decoding: DecodingReport
   readonly metrics: Metrics
   readonly logger: Logger
@@ -27,10 +29,12 @@ export interface IngestDeps {
  * I2. What is remembered between blocks follows from the store: a restart goes on after the head as if undisturbed
  *     (INVARIANTS 6).
  * I3. A block that cannot be committed crashes the process, which is restarted and reads it again.
+ * I4. Followers of the feed hear of each committed block once, whatever restarts.
  */
 export function ingest(deps: IngestDeps): Run<{ readonly storage: Storage; readonly source: BlockSource }> {
   return async ({ input: { storage, source }, draining, ready, gauge }) => {
     const head = await storage.blocks.head()
+    deps.feed.restore(head)
     const market = await restoreMarket(storage, head)
     const resumed = head === null ? 'an empty store' : `slot ${head.slot}`
     deps.logger.info({ slot: head?.slot }, `ingest goes on after ${resumed}`)
@@ -54,7 +58,7 @@ export async function ingestBlock(
   sourced: SourcedBlock,
   market: MarketState,
   storage: Storage,
-  { fold: options, decoding, metrics, logger, clock }: IngestDeps
+  { fold: options, feed, decoding, metrics, logger, clock }: IngestDeps
 ): Promise<void> {
   const { block, commitment, receivedAtMs } = sourced
   const { entries, notes } = decodeTransactions(block.transactions)
@@ -72,7 +76,7 @@ export async function ingestBlock(
   market.load(await loadMissing(storage, missing))
   const fold = foldBlock(market, decoded, options)
   const startedMs = clock.now()
-  await storage.blocks.commit(fold)
+  await feed.commit(fold, storage.blocks)
   metrics.commitSeconds.observe((clock.now() - startedMs) / 1000)
   market.apply(fold)
   decoding.count(entries, notes)

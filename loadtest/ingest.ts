@@ -14,6 +14,7 @@ import { restoreMarket } from '../actors/market-loader.ts'
 import { ByteKeys } from '../src/chain/byte-keys.ts'
 import { readRpcBlock } from '../src/chain/rpc/block.ts'
 import type { Block, TokenBalance, Transaction } from '../src/chain/transaction.ts'
+import { CommitFeed } from '../src/commit-feed.ts'
 import { DecodingReport } from '../src/decoding-report.ts'
 import { CashList, WSOL } from '../src/market/cash.ts'
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
@@ -88,6 +89,7 @@ const storage = await openEmbeddedStorage({ directory })
 const decoding = new DecodingReport()
 const deps: IngestDeps = {
   fold: { cash: new CashList(), startingSolUsd: null },
+  feed: new CommitFeed(),
   decoding,
   metrics: createMetrics(decoding),
   logger: pino({ level: 'silent' }),

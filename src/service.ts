@@ -49,7 +49,7 @@ export function startService(deps: ServiceDeps): Supervision {
     child('storage', store(openStore, prepareStore)),
     supervisor('chain', 'rest_for_one', [
       child('source', recordedSource(recorded, { clock, logger })),
-      child('ingest', ingest({ fold, decoding, metrics, logger, clock }))
+      child('ingest', ingest({ fold, feed, decoding, metrics, logger, clock }))
     ]),
     child('edge', edge({ host: config.host, port: config.port, onListening }, http))
   ])

@@ -6,6 +6,7 @@ import { recordedSource } from '../../actors/source.ts'
 import { store } from '../../actors/store.ts'
 import { supervise } from '../../actors/supervisor.ts'
 import { child, supervisor } from '../../actors/unit.ts'
+import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { CashList } from '../../src/market/cash.ts'
@@ -20,7 +21,7 @@ import { storedRows } from './stored-rows.ts'
 
 const BLOCKS = 60
 
-/** Ingests a folder into a store that has faults, to its end; gives the restarts and what did not happen. */
+/** Ingests a folder into a store that has faults, to its end; gives the restarts, and what did not happen. */
 async function ingestAll(
   directory: string,
   recorded: string,
@@ -45,6 +46,9 @@ async function ingestAll(
   const { clock } = systemPorts
   const decoding = new DecodingReport()
   const fold = { cash: new CashList(), startingSolUsd: 150 }
+  const feed = new CommitFeed()
+  const told: number[] = []
+  feed.follow((commit) => void told.push(commit.slot.slot))
   const supervision = supervise(
     supervisor('service', 'rest_for_one', [
       child(
@@ -52,7 +56,7 @@ async function ingestAll(
         store(open, async () => undefined)
       ),
       child('source', recordedSource({ directory: recorded, speed: 'max' }, { clock, logger })),
-      child('ingest', ingest({ fold, decoding, metrics: createMetrics(decoding), logger, clock }))
+      child('ingest', ingest({ fold, feed, decoding, metrics: createMetrics(decoding), logger, clock }))
     ]),
     systemPorts
   )
@@ -60,7 +64,7 @@ async function ingestAll(
   const { children } = supervision.tree()
   const restarts = Object.fromEntries(children.map(({ name, restarts }) => [name, restarts]))
   await supervision.drain()
-  return { restarts, unfired: unfired(), rows: await storedRows(directory) }
+  return { restarts, unfired: unfired(), told, rows: await storedRows(directory) }
 }
 
 testWithFixtures(
@@ -72,6 +76,7 @@ testWithFixtures(
     writeLines(recorded, 'all.ndjson', recordedBlocks(BLOCKS))
     const expected = await ingestAll(join(directory, 'sound'), recorded, [])
     t.equal(expected.rows.records.b, BLOCKS)
+    t.equal(expected.told.length, BLOCKS)
     const fail = { kind: 'fail' } as const
     const cases: Readonly<Record<string, readonly StorageFault[]>> = {
       'a commit that is refused': [{ operation: 'blocks.commit', nth: 7, effect: fail }],
@@ -94,7 +99,7 @@ testWithFixtures(
       ]
     }
     for (const [index, [name, faults]] of Object.entries(cases).entries()) {
-      const { restarts, unfired, rows } = await ingestAll(
+      const { restarts, unfired, told, rows } = await ingestAll(
         join(directory, `faulty-${index}`),
         recorded,
         faults
@@ -106,6 +111,7 @@ testWithFixtures(
         `${name}: ingest alone is restarted`
       )
       t.strictSame(rows, expected.rows, `${name}: the same rows to the byte`)
+      t.strictSame(told, expected.told, `${name}: the feed told of each block once, in order`)
     }
   }
 )
@@ -131,9 +137,10 @@ testWithFixtures(
       }
       return { ...storage, failed: failed.promise, blocks: { ...storage.blocks, commit } }
     }
-    const { restarts, rows } = await ingestAll(join(directory, 'refusing'), recorded, [], refusing)
+    const { restarts, rows, told } = await ingestAll(join(directory, 'refusing'), recorded, [], refusing)
     t.equal(restarts.storage, 1, 'the first refusal is enough')
     t.equal(openings, 2)
     t.strictSame(rows, expected.rows)
+    t.strictSame(told, expected.told)
   }
 )

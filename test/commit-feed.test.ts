@@ -1,0 +1,88 @@
+import t from 'tap'
+import { CommitFeed } from '../src/commit-feed.ts'
+import type { BlockCommit } from '../src/market/rows.ts'
+
+const NOTHING = {
+  trades: [],
+  poolEvents: [],
+  candles: [],
+  launches: [],
+  pairs: [],
+  solPrice: null,
+  activity: [],
+  tokens: [],
+  pools: [],
+  curves: [],
+  totals: null
+}
+
+/** A block without an event. */
+function commitOf(slot: number): BlockCommit {
+  const counts = { transactions: 0, trades: 0, events: 0 }
+  return { slot: { slot, blockTime: slot, parentSlot: null, receivedAtMs: 0, ...counts }, ...NOTHING }
+}
+
+/** A feed, and the slots that a follower hears of. */
+function followed() {
+  const feed = new CommitFeed()
+  const told: number[] = []
+  feed.follow(({ slot }) => void told.push(slot.slot))
+  return { feed, told }
+}
+
+const written = { commit: async () => true }
+const lost = { commit: () => Promise.reject(new Error('the answer is lost')) }
+
+t.test('a block is told once it is committed, and is the head then', async (t) => {
+  const { feed, told } = followed()
+  const answer = Promise.withResolvers<boolean>()
+  const committed = feed.commit(commitOf(7), { commit: () => answer.promise })
+  t.strictSame([feed.head, told], [null, []])
+  answer.resolve(true)
+  await committed
+  t.strictSame([feed.head?.slot, told], [7, [7]])
+})
+
+t.test('a block that the store had already is not told', async (t) => {
+  const { feed, told } = followed()
+  await feed.commit(commitOf(7), { commit: async () => false })
+  t.strictSame([feed.head, told], [null, []])
+})
+
+t.test('a block whose commit was made but not answered is told when the store is taken up', async (t) => {
+  const { feed, told } = followed()
+  await feed.commit(commitOf(7), written)
+  await t.rejects(feed.commit(commitOf(8), lost))
+  t.strictSame(told, [7])
+  feed.restore(commitOf(8).slot)
+  t.strictSame([feed.head?.slot, told], [8, [7, 8]])
+  feed.restore(commitOf(8).slot)
+  t.strictSame(told, [7, 8])
+})
+
+t.test('a block whose commit was not made is told when it is made', async (t) => {
+  const { feed, told } = followed()
+  await feed.commit(commitOf(7), written)
+  await t.rejects(feed.commit(commitOf(8), lost))
+  const { head } = feed
+  feed.restore(commitOf(7).slot)
+  t.equal(feed.head, head, 'the head is the same')
+  t.strictSame(told, [7])
+  await feed.commit(commitOf(8), written)
+  t.strictSame(told, [7, 8])
+})
+
+t.test('a follower that fails keeps no block from the others', async (t) => {
+  const feed = new CommitFeed()
+  feed.follow(() => {
+    throw new Error('a defect')
+  })
+  const told: number[] = []
+  const unfollow = feed.follow(({ slot }) => void told.push(slot.slot))
+  await t.rejects(feed.commit(commitOf(7), written), { message: 'a follower of the feed failed' })
+  feed.restore(commitOf(7).slot)
+  t.strictSame([feed.head?.slot, told], [7, [7]], 'and it counts as told')
+  unfollow()
+  await t.rejects(feed.commit(commitOf(8), written))
+  t.strictSame(told, [7])
+})
