@@ -1,0 +1,112 @@
+/**
+ * Builds the store of a synthetic market through the real fold and the real commit, and keeps it: a directory that
+ * already holds the same market is left as it is, one that was left half-built is gone on with.
+ *
+ *     node loadtest/market-store.ts DIRECTORY [trades]
+ */
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadMissing, restoreMarket } from '../actors/market-loader.ts'
+import { CashList } from '../src/market/cash.ts'
+import { foldBlock } from '../src/market/fold.ts'
+import { touchedBy } from '../src/market/touched.ts'
+import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { SyntheticMarket } from './market/blocks.ts'
+import { marketOf, type MarketSize } from './market/population.ts'
+
+/** What a built store is, beside it in `market.json`. */
+export interface MarketStore {
+  readonly size: MarketSize
+  readonly blocks: number
+  readonly headSlot: number
+  readonly headTime: number
+  readonly bytes: number
+  /** Of the process that finished the store. */
+  readonly builtMs: number
+}
+
+/** Makes sure that DIRECTORY/store holds the market, and tells of it. */
+export async function ensureMarketStore(
+  directory: string,
+  size: MarketSize,
+  onProgress: (line: string) => void
+): Promise<MarketStore> {
+  const built = readMarketStore(directory)
+  if (built !== null) {
+    if (JSON.stringify(built.size) === JSON.stringify(size)) return built
+    throw new Error(`${directory} holds a store of another size: ${JSON.stringify(built.size)}`)
+  }
+  mkdirSync(directory, { recursive: true })
+  const started = performance.now()
+  const head = await buildStore(join(directory, 'store'), size, onProgress)
+  const store = {
+    size,
+    blocks: head.blocks,
+    headSlot: head.slot,
+    headTime: head.blockTime,
+    bytes: directoryBytes(join(directory, 'store')),
+    builtMs: Math.round(performance.now() - started)
+  }
+  writeFileSync(join(directory, 'market.json'), `${JSON.stringify(store, null, 2)}\n`)
+  return store
+}
+
+/** The store that a directory holds; null while none is complete. */
+export function readMarketStore(directory: string): MarketStore | null {
+  const path = join(directory, 'market.json')
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as MarketStore) : null
+}
+
+export function directoryBytes(directory: string): number {
+  return readdirSync(directory).reduce((sum, file) => sum + statSync(join(directory, file)).size, 0)
+}
+
+async function buildStore(directory: string, size: MarketSize, onProgress: (line: string) => void) {
+  const synthetic = new SyntheticMarket(size)
+  const options = { cash: new CashList(), startingSolUsd: null }
+  const storage = await openEmbeddedStorage({ directory })
+  try {
+    const head = await storage.blocks.head()
+    const market = await restoreMarket(storage, head)
+    const last = { blocks: 0, slot: 0, blockTime: 0 }
+    const spent = { commitMs: 0, foldMs: 0 }
+    const started = performance.now()
+    let trades = 0
+    for (const block of synthetic.blocks()) {
+      last.blocks++
+      last.slot = block.slot
+      last.blockTime = block.blockTime
+      if (head !== null && block.slot <= head.slot) continue
+      const before = performance.now()
+      market.load(await loadMissing(storage, market.missing(touchedBy(block, options.cash))))
+      const fold = foldBlock(market, block, options)
+      const folded = performance.now()
+      await storage.blocks.commit(fold)
+      market.apply(fold)
+      spent.foldMs += folded - before
+      spent.commitMs += performance.now() - folded
+      trades += fold.slot.trades
+      if (last.blocks % 500 === 0) {
+        const seconds = (performance.now() - started) / 1000
+        const [fold, commit] = [spent.foldMs, spent.commitMs].map((ms) => ((ms * 1000) / trades).toFixed(1))
+        const rate = Math.round(trades / seconds)
+        const mib = Math.round(process.memoryUsage.rss() / 2 ** 20)
+        onProgress(
+          `block ${last.blocks} of ${synthetic.blockCount}: ${rate} trades a second; µs a trade: load and fold ${fold}, commit ${commit}; ${mib} MiB`
+        )
+      }
+    }
+    return last
+  } finally {
+    await storage.close()
+  }
+}
+
+if (import.meta.main) {
+  const [directory, trades] = process.argv.slice(2)
+  if (directory === undefined) throw new Error('name the directory of the store')
+  const store = await ensureMarketStore(directory, marketOf(Number(trades ?? 10_000_000)), (line) =>
+    process.stdout.write(`${line}\n`)
+  )
+  process.stdout.write(`${JSON.stringify(store, null, 2)}\n`)
+}
