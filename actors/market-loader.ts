@@ -1,7 +1,8 @@
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { cursorAt } from '../src/market/cursor.ts'
 import { WSOL } from '../src/market/cash.ts'
-import { MarketState, type Loaded, type Missing } from '../src/market/market-state.ts'
+import { MarketState } from '../src/market/market-state.ts'
+import type { Loaded, Missing } from '../src/market/missing.ts'
 import type { SlotRow, TradeRow } from '../src/market/rows.ts'
 import { minuteOf, restoreSolUsd } from '../src/market/sol-usd.ts'
 import type { Storage } from '../storage/port.ts'
@@ -9,15 +10,18 @@ import type { Storage } from '../storage/port.ts'
 const SOL_MINT = pubkeyFromBase58(WSOL)
 const ROWS_PER_READ = 1000
 
-/** The market as of the committed head, with nothing but the SOL price loaded. */
+/** The market as of the committed head, with nothing but the SOL price and the totals loaded. */
 export async function restoreMarket(storage: Storage, head: SlotRow | null): Promise<MarketState> {
   if (head === null) {
-    return new MarketState({ solUsd: restoreSolUsd(null, null, []), newestTime: -Infinity })
+    return new MarketState({ solUsd: restoreSolUsd(null, null, []), totals: null, newestTime: -Infinity })
   }
   const minute = minuteOf(head.blockTime)
-  const price = await storage.solPrices.atOrBefore(minute)
-  const rows = await solRowsSince(storage, minute)
-  return new MarketState({ solUsd: restoreSolUsd(head, price, rows), newestTime: head.blockTime })
+  const [price, rows, totals] = await Promise.all([
+    storage.solPrices.atOrBefore(minute),
+    solRowsSince(storage, minute),
+    storage.totals.get()
+  ])
+  return new MarketState({ solUsd: restoreSolUsd(head, price, rows), totals, newestTime: head.blockTime })
 }
 
 /** The rows of wrapped SOL from a time on, in cursor order. */
@@ -37,15 +41,22 @@ async function solRowsSince(storage: Storage, since: number): Promise<TradeRow[]
 
 /** Asks the store for what folding a block needs and memory does not hold. */
 export async function loadMissing(storage: Storage, missing: Missing): Promise<Loaded> {
-  const [pairs, candles, launches] = await Promise.all([
-    Promise.all(missing.pairs.map(async (at) => ({ ...at, row: await storage.pairs.get(at.mint, at.cash) }))),
-    Promise.all(
-      missing.candles.map(async (at) => ({
-        ...at,
-        candle: await storage.candles.get(at.mint, at.cash, at.interval, at.ts)
-      }))
-    ),
-    Promise.all(missing.launches.map(async (mint) => ({ mint, launch: await storage.launches.ofMint(mint) })))
+  const [pairs, candles, launches, tokens, pools, curves, hours] = await Promise.all([
+    all(missing.pairs, async (at) => ({ ...at, row: await storage.pairs.get(at.mint, at.cash) })),
+    all(missing.candles, async (at) => {
+      return { ...at, candle: await storage.candles.get(at.mint, at.cash, at.interval, at.ts) }
+    }),
+    all(missing.launches, async (mint) => ({ mint, launch: await storage.launches.ofMint(mint) })),
+    all(missing.tokens, async (mint) => ({ mint, token: await storage.tokens.get(mint) })),
+    all(missing.pools, async (pool) => ({ pool, row: await storage.pools.get(pool) })),
+    all(missing.curves, async (mint) => ({ mint, curve: await storage.curves.ofMint(mint) })),
+    all(missing.hours, async (at) => {
+      return { ...at, activity: await storage.activity.get(at.of, at.owner, at.hour) }
+    })
   ])
-  return { pairs, candles, launches }
+  return { pairs, candles, launches, tokens, pools, curves, hours }
+}
+
+function all<T, R>(list: readonly T[], load: (item: T) => Promise<R>): Promise<R[]> {
+  return Promise.all(list.map(load))
 }

@@ -4,6 +4,7 @@ import { CashList } from '../market/cash.ts'
 import { eventCursor } from '../market/cursor.ts'
 import { foldBlock } from '../market/fold.ts'
 import { MarketState } from '../market/market-state.ts'
+import { noneStored } from '../market/missing.ts'
 import type { RowOrigin } from '../market/rows.ts'
 import { COLD_SOL_USD } from '../market/sol-usd.ts'
 import { touchedBy } from '../market/touched.ts'
@@ -39,13 +40,9 @@ export function eventBodies(
     transactions: recorded.transactions.length + recorded.votes,
     entries
   }
-  const market = new MarketState({ solUsd: COLD_SOL_USD, newestTime: -Infinity })
+  const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity })
   const missing = market.missing(touchedBy(block, cash))
-  market.load({
-    pairs: missing.pairs.map((at) => ({ ...at, row: null })),
-    candles: missing.candles.map((at) => ({ ...at, candle: null })),
-    launches: missing.launches.map((mint) => ({ mint, launch: null }))
-  })
+  market.load(noneStored(missing))
   const fold = foldBlock(market, block, { cash, startingSolUsd: null })
   const trades = fold.trades.filter((row) => eventCursor(row) === row.cursor)
   const bodies: { readonly row: RowOrigin; readonly body: Record<string, unknown> }[] = [

@@ -1,4 +1,4 @@
-import { PubkeyTable, pubkeyFromBase58, pubkeyToBase58 } from '../chain/pubkey.ts'
+import { PubkeyTable, pubkeyFromBase58, pubkeyToBase58, samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { Fill, Side } from './legs.ts'
 
@@ -23,6 +23,12 @@ const DEFAULTS = [
   { text: USDT, symbol: 'USDT', pegged: true }
 ]
 
+const WRAPPED_SOL = pubkeyFromBase58(WSOL)
+
+export function isWrappedSol(mint: Pubkey): boolean {
+  return samePubkey(mint, WRAPPED_SOL)
+}
+
 export class CashList {
   readonly #table: PubkeyTable<CashMint>
 
@@ -41,6 +47,12 @@ export class CashList {
 
   of(mint: Pubkey): CashMint | undefined {
     return this.#table.ofBytes(mint)
+  }
+
+  /** What one unit of a mint is worth in USD by definition or as the price of SOL; null of others and while unknown. */
+  usdOf(mint: Pubkey, solUsd: number | null): number | null {
+    const cash = this.of(mint)
+    return cash === undefined ? null : cash.pegged ? 1 : solUsd
   }
 
   /** Which side of a trade is cash: `in` is a buy, `out` a sell, null when neither mint is cash. */

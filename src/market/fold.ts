@@ -1,15 +1,22 @@
-import type { Trade } from '../chain/events.ts'
+import type { ChainEvent, Trade } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { BlockEntry, DecodedBlock } from './block.ts'
+import { ActivityFold } from './activity.ts'
+import type { KnownActivity } from './activity.ts'
+import type { TotalsRow } from './activity-rows.ts'
 import { bucketStarts, mergeCandles } from './candles.ts'
 import type { CashList } from './cash.ts'
 import { COPY_OFFSETS, placeEvents } from './cursor.ts'
+import { CurveFold, isLaunchpad } from './curves.ts'
 import { LaunchFold } from './launches.ts'
 import { legOf, otherSide } from './legs.ts'
 import type { Side } from './legs.ts'
+import { listedMints, listingOf } from './listing.ts'
 import { PairFold, pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
+import { PoolFold } from './pools.ts'
+import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 import { INTERVALS } from './rows.ts'
 import type {
   BlockCommit,
@@ -24,14 +31,20 @@ import type {
 } from './rows.ts'
 import { advanceSolUsd, solTradeOf } from './sol-usd.ts'
 import type { SolTrade, SolUsd } from './sol-usd.ts'
+import { TokenFold } from './tokens.ts'
+import { addTotals } from './totals.ts'
 import { launchableMints } from './touched.ts'
 
 /** The market as of the block before; it holds all that `touchedBy` names. */
-export interface KnownMarket {
+export interface KnownMarket extends Pick<KnownActivity, 'activity'> {
   readonly solUsd: SolUsd
+  readonly totals: TotalsRow | null
   pair(key: PairKey): PairRow | null
   candle(key: PairKey, interval: Interval, ts: number): Candle | null
   launch(mint: Pubkey): LaunchRow | null
+  token(mint: Pubkey): TokenRow | null
+  pool(pool: Pubkey): PoolRow | null
+  curve(mint: Pubkey): CurveRow | null
 }
 
 export interface FoldOptions {
@@ -50,8 +63,8 @@ export interface BlockFold extends BlockCommit {
 }
 
 /**
- * Turns a block's events into rows with cursors and money values, and folds them into candles, pairs, launches and
- * the SOL price. Changes nothing: folding the same block on the same market again gives the same.
+ * Turns a block's events into rows with cursors and money values, and folds them into all that is kept beside rows:
+ * candles, pairs, the SOL price, launches, activity, tokens, pools, curves and totals. Changes nothing: folding the same block on the same market again gives the same.
  */
 export function foldBlock(known: KnownMarket, block: DecodedBlock, options: FoldOptions): BlockFold {
   const { cash } = options
@@ -64,6 +77,11 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   const solUsd = advanceSolUsd(known.solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
   const pairs = new Map<PairKey, PairFold>()
   const launches = new LaunchFold((mint) => known.launch(mint))
+  const usdOf = (mint: Pubkey): number | null => cash.usdOf(mint, solUsd.price?.usd ?? null)
+  const curves = new CurveFold((mint) => known.curve(mint), usdOf)
+  const pools = new PoolFold((pool) => known.pool(pool))
+  const tokens = new TokenFold((mint) => known.token(mint))
+  const activity = new ActivityFold(known, block.blockTime)
   const trades: TradeRow[] = []
   const poolEvents: PoolEventRow[] = []
   let tradeCount = 0
@@ -73,27 +91,55 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     if (!isIndexed(entry)) continue
     const { event } = entry
     const origin = originOf(block, entry, cursor)
+    const mints = nameListed(origin, event)
     switch (event.kind) {
-      case 'trade':
+      case 'trade': {
+        const rows = tradeRows(origin, event)
+        takeTrade(rows, launchableMints(event, cash))
         tradeCount++
-        trades.push(...tradeRows(origin, event))
-        for (const mint of launchableMints(event, cash)) launches.trade(mint)
         break
-      case 'launch':
-        launches.launch(origin, event, block.receivedAtMs)
+      }
+      case 'launch': {
+        const isFirst = launches.launch(origin, event, block.receivedAtMs)
+        curves.launch(origin, event)
+        activity.event(event, mints, isFirst)
         break
+      }
       case 'curve':
         launches.curve(event)
+        curves.change(origin, event)
+        activity.event(event, mints)
         poolEvents.push({ ...origin, body: event })
         break
       case 'liquidity':
       case 'pool':
+        activity.event(event, mints)
         poolEvents.push({ ...origin, body: event })
         break
     }
   }
 
-  function tradeRows(origin: RowOrigin, trade: Trade): TradeRow[] {
+  /** Makes the event's tokens and its pool known; gives the mints that it is listed under. */
+  function nameListed(origin: RowOrigin, event: ChainEvent): Pubkey[] {
+    const listing = listingOf(event, cash)
+    if (listing === null) return []
+    const mints = listedMints(listing)
+    for (const mint of mints) tokens.name(mint, origin, event)
+    if (pools.name(origin, event, listing)) for (const mint of mints) tokens.pool(mint)
+    return mints
+  }
+
+  function takeTrade(rows: TradeRows, launchable: readonly Pubkey[]): void {
+    const [first] = rows
+    trades.push(...rows)
+    for (const row of rows) tokens.trade(row)
+    for (const mint of launchable) launches.trade(mint)
+    const pool = pools.trade(first)
+    activity.trade(rows, pool.base)
+    if (isLaunchpad(first.venue)) curves.trade(first, launchable)
+  }
+
+  function tradeRows(origin: RowOrigin, trade: Trade): TradeRows {
     const side = cash.sideOf(trade)
     return side === null ? swapRows(origin, trade) : [pricedRow(origin, trade, side)]
   }
@@ -107,8 +153,8 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
       pair = new PairFold(key, known.pair(key), cashLeg, token)
       pairs.set(key, pair)
     }
-    const cashUsd = cash.of(cashLeg.mint)!.pegged ? 1 : (solUsd.price?.usd ?? null)
-    return pair.take({ ...factsOf(origin, trade), mint: token.mint, cashSide, cashUsd }, cashLeg, token)
+    const priced = { mint: token.mint, cashSide, cashUsd: usdOf(cashLeg.mint) }
+    return pair.take({ ...factsOf(origin, trade), ...priced }, cashLeg, token)
   }
 
   return {
@@ -127,11 +173,11 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     launches: launches.changed(),
     pairs: [...pairs.values()].filter((pair) => pair.isChanged).map((pair) => pair.row),
     solPrice: solUsd.price === known.solUsd.price ? null : solUsd.price,
-    activity: [],
-    tokens: [],
-    pools: [],
-    curves: [],
-    totals: null,
+    activity: activity.changed(),
+    tokens: tokens.changed(),
+    pools: pools.changed(),
+    curves: curves.changed(),
+    totals: addTotals(known.totals, activity.market, tokens.found),
     solUsd,
     leftOut: block.entries.length - cursors.length
   }
@@ -169,6 +215,9 @@ function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOr
   return { ...place, venue, program, pool, user, feePayer, commitment }
 }
 
+/** One row for each mint that a trade is listed under, the event's own first. */
+type TradeRows = readonly [TradeRow, ...TradeRow[]]
+
 type TradeFacts = Omit<TradeRow, 'mint' | 'cashSide' | 'price' | 'cashUsd' | 'priceForming'>
 
 function factsOf(origin: RowOrigin, trade: Trade): TradeFacts {
@@ -179,7 +228,7 @@ function factsOf(origin: RowOrigin, trade: Trade): TradeFacts {
 }
 
 /** A trade without a cash side, listed under both mints; it has no price and no candle. */
-function swapRows(origin: RowOrigin, trade: Trade): TradeRow[] {
+function swapRows(origin: RowOrigin, trade: Trade): TradeRows {
   const facts = factsOf(origin, trade)
   const unpriced = { cashSide: null, price: null, cashUsd: null, priceForming: false }
   return [

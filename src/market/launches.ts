@@ -19,13 +19,15 @@ export class LaunchFold {
     this.#stored = stored
   }
 
-  launch(origin: RowOrigin, launch: Launch, ingestedAtMs: number): void {
+  /** Says whether it is the mint's first. */
+  launch(origin: RowOrigin, launch: Launch, ingestedAtMs: number): boolean {
     const entry = this.#entry(launch.baseMint)
-    if (entry.row !== null) return
+    if (entry.row !== null) return false
     const { baseMint, quoteMint, creator, name, symbol, uri, decimals, supply, curve } = launch
     const facts = { quoteMint, creator, name, symbol, uri, decimals, supply, curve }
     entry.row = { ...origin, ingestedAtMs, mint: baseMint, ...facts, status: 'created' }
     entry.isChanged = true
+    return true
   }
 
   trade(mint: Pubkey): void {

@@ -1,6 +1,6 @@
 import { humanAmount, powerOfTen, ratio } from './amount.ts'
 import type { Leg } from './legs.ts'
-import type { PairRow } from './rows.ts'
+import type { PairRow, TradeRow } from './rows.ts'
 
 // The price-forming rule of spec choices, section 12.
 const LEG_UNITS_MIN = 1_000n
@@ -28,6 +28,11 @@ export function isDust(cash: Leg, token: Leg, cashUsd: number | null): boolean {
   if (cash.amount < LEG_UNITS_MIN || token.amount < LEG_UNITS_MIN) return true
   const amount = humanAmount(cash.amount, cash.decimals)
   return cashUsd === null ? amount < CASH_SOL_MIN : amount * cashUsd < CASH_USD_MIN
+}
+
+/** The USD price of a price-forming row; null of others and where the cash has no price. */
+export function formedUsd({ priceForming, price, cashUsd }: TradeRow): number | null {
+  return !priceForming || price === null || cashUsd === null ? null : price * cashUsd
 }
 
 /** The prices against which the next one of a pair is judged. */

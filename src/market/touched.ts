@@ -3,7 +3,9 @@ import type { Trade } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { DecodedBlock } from './block.ts'
 import type { CashList } from './cash.ts'
+import { isLaunchpad } from './curves.ts'
 import { legOf, otherSide } from './legs.ts'
+import { listedMints, listingOf } from './listing.ts'
 import { pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
 
@@ -15,6 +17,11 @@ export interface Touched {
   readonly pairs: ReadonlyMap<PairKey, PairAddress>
   /** Mints whose launch can be new or change. */
   readonly launches: ReadonlyMap<string, Pubkey>
+  /** Mints that an event is listed under. */
+  readonly tokens: ReadonlyMap<string, Pubkey>
+  readonly pools: ReadonlyMap<string, Pubkey>
+  /** Mints whose curve can be new or change. */
+  readonly curves: ReadonlyMap<string, Pubkey>
 }
 
 export interface PairAddress {
@@ -25,16 +32,27 @@ export interface PairAddress {
 export function touchedBy(block: DecodedBlock, cash: CashList): Touched {
   const pairs = new Map<PairKey, PairAddress>()
   const launches = new Map<string, Pubkey>()
-  const addLaunch = (mint: Pubkey) => launches.set(pubkeyMapKey(mint), mint)
+  const tokens = new Map<string, Pubkey>()
+  const pools = new Map<string, Pubkey>()
+  const curves = new Map<string, Pubkey>()
   for (const { event } of block.entries) {
+    const listing = listingOf(event, cash)
+    if (listing !== null) for (const mint of listedMints(listing)) tokens.set(pubkeyMapKey(mint), mint)
+    pools.set(pubkeyMapKey(event.pool), event.pool)
     if (event.kind === 'trade') {
       const pair = pairOf(event, cash)
       if (pair !== null) pairs.set(pairKey(pair.mint, pair.cash), pair)
-      for (const mint of launchableMints(event, cash)) addLaunch(mint)
+      for (const mint of launchableMints(event, cash)) {
+        launches.set(pubkeyMapKey(mint), mint)
+        if (isLaunchpad(event.venue)) curves.set(pubkeyMapKey(mint), mint)
+      }
     }
-    if (event.kind === 'launch' || event.kind === 'curve') addLaunch(event.baseMint)
+    if (event.kind === 'launch' || event.kind === 'curve') {
+      launches.set(pubkeyMapKey(event.baseMint), event.baseMint)
+      curves.set(pubkeyMapKey(event.baseMint), event.baseMint)
+    }
   }
-  return { blockTime: block.blockTime, pairs, launches }
+  return { blockTime: block.blockTime, pairs, launches, tokens, pools, curves }
 }
 
 function pairOf(trade: Trade, cash: CashList): PairAddress | null {

@@ -53,13 +53,14 @@ t.test('a market with hardly any room folds as one with much, even when times fa
   let evicted = false
   fc.assert(
     fc.property(anyChainWithFallingTimes, (chain) => {
-      const start = { solUsd: COLD_SOL_USD, newestTime: -Infinity }
+      const start = { solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity }
       const stores = [new MemoryStore(), new MemoryStore()] as const
       const roomy = new MarketState(start)
-      const narrow = new MarketState(start, { pairsMax: 2, launchesMax: 1 })
+      const narrow = new MarketState(start, { pairs: 2, launches: 1, tokens: 1, pools: 1, curves: 1 })
       for (const at of chain) {
         t.strictSame(ingest(stores[0], narrow, at, OPTIONS), ingest(stores[1], roomy, at, OPTIONS))
-        t.ok(narrow.size.pairs <= 2 && narrow.size.launches <= 1)
+        const { pairs, ...others } = narrow.size
+        t.ok(pairs <= 2 && Object.values(others).every((size) => size <= 1))
         evicted ||= roomy.size.pairs > 2
       }
     }),
@@ -111,9 +112,9 @@ t.test('a cold market misses the pair, its running buckets and the launch', asyn
 
 t.test('a known pair misses nothing, not even in a new minute', async (t) => {
   const { missingAt } = afterOneBuy()
-  t.same(missingAt(NOON), { pairs: [], candles: [], launches: [] })
-  t.same(missingAt(NOON + 60), { pairs: [], candles: [], launches: [] })
-  t.same(missingAt(NOON + 10 ** 6), { pairs: [], candles: [], launches: [] })
+  for (const seconds of [0, 60, 10 ** 6]) {
+    for (const addresses of Object.values(missingAt(NOON + seconds))) t.same(addresses, [])
+  }
 })
 
 t.test('a known pair misses the buckets of an earlier time', async (t) => {
@@ -142,8 +143,8 @@ t.test('after a restart a pair of the store misses nothing later than the head',
 // INVARIANTS 10
 t.test('the pairs and launches untouched for longest go first', async (t) => {
   const store = new MemoryStore()
-  const start = { solUsd: COLD_SOL_USD, newestTime: -Infinity }
-  const state = new MarketState(start, { pairsMax: 2, launchesMax: 2 })
+  const start = { solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity }
+  const state = new MarketState(start, { pairs: 2, launches: 2 })
   const buyOf = (mint: Uint8Array) => buy(10n ** 9n, 10n ** 6n, { outMint: mint })
   for (const [i, mint] of [TOKEN, OTHER, TOKEN, key(3)].entries()) {
     ingest(store, state, block(5 + i, NOON, [buyOf(mint)]), OPTIONS)
@@ -155,8 +156,8 @@ t.test('the pairs and launches untouched for longest go first', async (t) => {
 
 t.test('a pair that was let go is not taken to end where times fell to', async (t) => {
   const store = new MemoryStore()
-  const start = { solUsd: COLD_SOL_USD, newestTime: -Infinity }
-  const state = new MarketState(start, { pairsMax: 1 })
+  const start = { solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity }
+  const state = new MarketState(start, { pairs: 1 })
   const ours = [buy(10n ** 9n, 10n ** 6n)]
   const others = [buy(10n ** 9n, 10n ** 6n, { outMint: OTHER })]
   const steps = [

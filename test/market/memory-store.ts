@@ -1,10 +1,14 @@
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
+import type { ActivityHour, ActivityOf, TotalsRow } from '../../src/market/activity-rows.ts'
 import { MarketState } from '../../src/market/market-state.ts'
-import type { Loaded, Missing } from '../../src/market/market-state.ts'
+import type { MarketLimits } from '../../src/market/market-state.ts'
+import type { Loaded, Missing } from '../../src/market/missing.ts'
 import { pairKey } from '../../src/market/pairs.ts'
+import type { CurveRow, PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type {
   BlockCommit,
   Candle,
@@ -26,6 +30,11 @@ export class MemoryStore {
   readonly candles = new Map<string, Candle>()
   readonly launches = new Map<string, LaunchRow>()
   readonly solPrices = new Map<number, SolPriceRow>()
+  readonly tokens = new Map<string, TokenRow>()
+  readonly pools = new Map<string, PoolRow>()
+  readonly curves = new Map<string, CurveRow>()
+  readonly hours = new Map<string, ActivityHour>()
+  totals: TotalsRow | null = null
 
   commit(block: BlockCommit): void {
     this.head = block.slot
@@ -35,6 +44,11 @@ export class MemoryStore {
       this.candles.set(`${pairKey(mint, cash)}/${interval}/${candle.ts}`, candle)
     }
     for (const row of block.launches) this.launches.set(pubkeyMapKey(row.mint), row)
+    for (const row of block.tokens) this.tokens.set(pubkeyMapKey(row.mint), row)
+    for (const row of block.pools) this.pools.set(pubkeyMapKey(row.pool), row)
+    for (const row of block.curves) this.curves.set(pubkeyMapKey(row.mint), row)
+    for (const row of block.activity) this.hours.set(hourKey(row.of, row.owner, row.hour), row)
+    this.totals = block.totals ?? this.totals
     if (block.solPrice !== null) this.solPrices.set(block.solPrice.minute, block.solPrice)
   }
 
@@ -48,6 +62,13 @@ export class MemoryStore {
       launches: missing.launches.map((mint) => ({
         mint,
         launch: this.launches.get(pubkeyMapKey(mint)) ?? null
+      })),
+      tokens: missing.tokens.map((mint) => ({ mint, token: this.tokens.get(pubkeyMapKey(mint)) ?? null })),
+      pools: missing.pools.map((pool) => ({ pool, row: this.pools.get(pubkeyMapKey(pool)) ?? null })),
+      curves: missing.curves.map((mint) => ({ mint, curve: this.curves.get(pubkeyMapKey(mint)) ?? null })),
+      hours: missing.hours.map((at) => ({
+        ...at,
+        activity: this.hours.get(hourKey(at.of, at.owner, at.hour)) ?? null
       }))
     }
   }
@@ -66,9 +87,15 @@ export class MemoryStore {
   }
 
   /** The market's state right after a restart. */
-  restart(): MarketState {
-    return new MarketState({ solUsd: this.restoreSolUsd(), newestTime: this.head?.blockTime ?? -Infinity })
+  restart(limits?: Partial<MarketLimits>): MarketState {
+    const { totals } = this
+    const newestTime = this.head?.blockTime ?? -Infinity
+    return new MarketState({ solUsd: this.restoreSolUsd(), totals, newestTime }, limits)
   }
+}
+
+function hourKey(of: ActivityOf, owner: Pubkey, hour: number): string {
+  return `${of}/${pubkeyMapKey(owner)}/${hour}`
 }
 
 /** One block through load, fold, commit and apply, as ingest does it. */

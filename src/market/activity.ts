@@ -1,0 +1,216 @@
+import { pubkeyMapKey, samePubkey } from '../chain/pubkey.ts'
+import type { ChainEvent } from '../chain/events.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { ActivityHour, ActivityMinute, ActivityOf } from './activity-rows.ts'
+import { microUsd } from './amount.ts'
+import { bucketStart } from './candles.ts'
+import { isWrappedSol } from './cash.ts'
+import { keyHash } from './hyperloglog.ts'
+import { legOf, otherSide } from './legs.ts'
+import { formedUsd } from './price.ts'
+import type { TokenRow } from './registry-rows.ts'
+import type { TradeRow } from './rows.ts'
+import { addTraders, NO_TRADERS } from './traders.ts'
+
+/** The market as a whole has an activity of its own, under this key. */
+export const MARKET: Pubkey = new Uint8Array(32)
+
+/** The hours of the market as of the block before. */
+export interface KnownActivity {
+  activity(of: ActivityOf, owner: Pubkey, hour: number): ActivityHour | null
+  token(mint: Pubkey): Pick<TokenRow, 'lastUsd'> | null
+}
+
+/** What a block adds to the market's sums, in one minute. */
+export interface MinutePart {
+  readonly sums: ActivityMinute
+  /** One hash a trade; the same trader may come again. */
+  readonly traders: readonly number[]
+}
+
+/**
+ * What a block adds to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths
+ * of a USD on its own, as in candles, and all sums are integers, so that the order of adding does not matter.
+ */
+export class ActivityFold {
+  readonly #known: KnownActivity
+  readonly #hour: number
+  readonly #minute: number
+  readonly #mints = new Map<string, Tally>()
+  readonly #pools = new Map<string, Tally>()
+  readonly #market: Tally
+
+  constructor(known: KnownActivity, blockTime: number) {
+    this.#known = known
+    this.#hour = bucketStart('1h', blockTime)
+    this.#minute = bucketStart('1m', blockTime)
+    this.#market = new Tally('market', MARKET, this.#minute)
+  }
+
+  get market(): MinutePart {
+    return this.#market
+  }
+
+  /** A trade by its rows, one for each mint it is listed under; `poolBase` is the token of its pool. */
+  trade(rows: readonly TradeRow[], poolBase: Pubkey): void {
+    const [row] = rows
+    if (row === undefined) return
+    const worth = worthOf(row)
+    this.#market.trade(worth, { cash: worth.lamports, token: 0n })
+    this.#market.traders.push(worth.trader)
+    this.#poolOf(row.pool).trade(worth, { cash: worth.cash, token: amountOf(row, poolBase) })
+    for (const each of rows) {
+      const mint = this.#mintOf(each.mint)
+      mint.trade(worth, { cash: worth.lamports, token: amountOf(each, each.mint) })
+      mint.formPrice(formedUsd(each))
+      mint.traders.push(worth.trader)
+    }
+  }
+
+  /** Any other event, with the mints it is listed under; `isLaunch` of a token's first launch. */
+  event({ kind, pool }: ChainEvent, mints: readonly Pubkey[], isLaunch = false): void {
+    this.#market.event(kind, isLaunch)
+    this.#poolOf(pool).event(kind, isLaunch)
+    for (const mint of mints) this.#mintOf(mint).event(kind, isLaunch)
+  }
+
+  /** The hours with the block in them: of mints, then of pools, each in the order of their first event, then the market. */
+  changed(): ActivityHour[] {
+    const market = this.#market.sums.events > 0 ? [this.#market] : []
+    return [...this.#mints.values(), ...this.#pools.values(), ...market].map((tally) => this.#hourOf(tally))
+  }
+
+  #hourOf({ of, owner, sums, traders }: Tally): ActivityHour {
+    const stored = this.#known.activity(of, owner, this.#hour)
+    const priorUsd = stored === null && of === 'mint' ? (this.#known.token(owner)?.lastUsd ?? null) : null
+    const before = stored ?? { of, owner, hour: this.#hour, minutes: [], priorUsd, traders: NO_TRADERS }
+    const minuteOfHour = (this.#minute - this.#hour) / 60
+    return {
+      ...before,
+      minutes: withMinute(before.minutes, sums),
+      traders: addTraders(before.traders, traders, minuteOfHour)
+    }
+  }
+
+  #mintOf(mint: Pubkey): Tally {
+    return tallyOf(this.#mints, 'mint', mint, this.#minute)
+  }
+
+  #poolOf(pool: Pubkey): Tally {
+    return tallyOf(this.#pools, 'pool', pool, this.#minute)
+  }
+}
+
+function tallyOf(tallies: Map<string, Tally>, of: ActivityOf, owner: Pubkey, minute: number): Tally {
+  const key = pubkeyMapKey(owner)
+  const known = tallies.get(key)
+  if (known !== undefined) return known
+  const tally = new Tally(of, owner, minute)
+  tallies.set(key, tally)
+  return tally
+}
+
+/** What all tallies of a trade need to know of it. */
+interface Worth {
+  readonly side: 'buy' | 'sell' | null
+  readonly microUsd: bigint | null
+  /** Base units of the cash; 0 without a cash side. */
+  readonly cash: bigint
+  /** The cash where it is wrapped SOL, else 0. */
+  readonly lamports: bigint
+  readonly trader: number
+}
+
+function worthOf(row: TradeRow): Worth {
+  const trader = keyHash(row.user)
+  const { cashSide, cashUsd } = row
+  if (cashSide === null) return { side: null, microUsd: null, cash: 0n, lamports: 0n, trader }
+  const cash = legOf(row, cashSide)
+  return {
+    side: cashSide === 'in' ? 'buy' : 'sell',
+    microUsd: cashUsd === null ? null : microUsd(cash, cashUsd),
+    cash: cash.amount,
+    lamports: isWrappedSol(cash.mint) ? cash.amount : 0n,
+    trader
+  }
+}
+
+/** How much of a token a trade moved. With a cash side it is the other side's, whatever its pool was first named with. */
+function amountOf(row: TradeRow, token: Pubkey): bigint {
+  if (row.cashSide !== null) return legOf(row, otherSide(row.cashSide)).amount
+  if (samePubkey(row.inMint, token)) return row.inAmount
+  return samePubkey(row.outMint, token) ? row.outAmount : 0n
+}
+
+/** One owner's minute while it is added up. */
+class Tally implements MinutePart {
+  readonly of: ActivityOf
+  readonly owner: Pubkey
+  readonly sums: { -readonly [Field in keyof ActivityMinute]: ActivityMinute[Field] }
+  readonly traders: number[] = []
+
+  constructor(of: ActivityOf, owner: Pubkey, minute: number) {
+    this.of = of
+    this.owner = owner
+    const counts = { events: 0, trades: 0, buys: 0, sells: 0, liquidity: 0, launches: 0, priced: 0 }
+    const usd = { volumeMicroUsd: 0n, buyMicroUsd: 0n, sellMicroUsd: 0n }
+    this.sums = { minute, ...counts, ...usd, volumeCash: 0n, volumeToken: 0n, openUsd: null, closeUsd: null }
+  }
+
+  trade({ side, microUsd: usd }: Worth, volume: { readonly cash: bigint; readonly token: bigint }): void {
+    const { sums } = this
+    sums.events++
+    sums.trades++
+    if (side === 'buy') sums.buys++
+    if (side === 'sell') sums.sells++
+    sums.volumeCash += volume.cash
+    sums.volumeToken += volume.token
+    if (usd === null) return
+    sums.priced++
+    sums.volumeMicroUsd += usd
+    if (side === 'buy') sums.buyMicroUsd += usd
+    else sums.sellMicroUsd += usd
+  }
+
+  formPrice(usd: number | null): void {
+    if (usd === null) return
+    this.sums.openUsd ??= usd
+    this.sums.closeUsd = usd
+  }
+
+  event(kind: ChainEvent['kind'], isLaunch: boolean): void {
+    this.sums.events++
+    if (kind === 'liquidity') this.sums.liquidity++
+    if (isLaunch) this.sums.launches++
+  }
+}
+
+/** The minutes with one more part in; times that fall put it between them. */
+function withMinute(minutes: readonly ActivityMinute[], part: ActivityMinute): ActivityMinute[] {
+  const at = minutes.findLastIndex(({ minute }) => minute <= part.minute)
+  const stored = minutes[at]
+  return stored?.minute === part.minute
+    ? minutes.with(at, mergeMinutes(stored, part))
+    : minutes.toSpliced(at + 1, 0, part)
+}
+
+/** Two parts of one minute as one, the earlier first. Associative, to the bit. */
+function mergeMinutes(earlier: ActivityMinute, later: ActivityMinute): ActivityMinute {
+  return {
+    minute: earlier.minute,
+    events: earlier.events + later.events,
+    trades: earlier.trades + later.trades,
+    buys: earlier.buys + later.buys,
+    sells: earlier.sells + later.sells,
+    liquidity: earlier.liquidity + later.liquidity,
+    launches: earlier.launches + later.launches,
+    priced: earlier.priced + later.priced,
+    volumeMicroUsd: earlier.volumeMicroUsd + later.volumeMicroUsd,
+    buyMicroUsd: earlier.buyMicroUsd + later.buyMicroUsd,
+    sellMicroUsd: earlier.sellMicroUsd + later.sellMicroUsd,
+    volumeCash: earlier.volumeCash + later.volumeCash,
+    volumeToken: earlier.volumeToken + later.volumeToken,
+    openUsd: earlier.openUsd ?? later.openUsd,
+    closeUsd: later.closeUsd ?? earlier.closeUsd
+  }
+}

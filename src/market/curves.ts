@@ -1,0 +1,177 @@
+import type { CurveChange, CurveReserves, Launch, TradeReserves } from '../chain/events.ts'
+import { samePubkey } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { VenueId } from '../chain/venue-id.ts'
+import { isWrappedSol } from './cash.ts'
+import { curveCourse } from './curve-course.ts'
+import { legOf } from './legs.ts'
+import { priceOf } from './price.ts'
+import type { CurveRow, CurveStatus } from './registry-rows.ts'
+import { RowEdits } from './row-edits.ts'
+import type { RowOrigin, TradeRow } from './rows.ts'
+
+const LAUNCHPADS: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot'])
+
+/** Whether a venue's trades are on bonding curves. */
+export function isLaunchpad(venue: VenueId): boolean {
+  return LAUNCHPADS.has(venue)
+}
+
+/**
+ * The bonding curves of a block's events, while it is folded.
+ *
+ * K1. A mint has one curve: that of its launch, of its curve's first event or, where the index begins later, of its
+ *     first trade on a launchpad. Events and trades of another curve change nothing.
+ * K2. A trade belongs to the mint whose curve is its pool. Where neither mint has a curve yet, it is the one that is no
+ *     cash; of two that are none it cannot be told, and the trade changes nothing.
+ * K3. bonding → graduating by `complete`, either → graduated by `migrate`. What belongs to an earlier stage changes
+ *     nothing; a trade belongs to bonding. So neither the part of a completing buy that is filled from the pool to come,
+ *     nor any later trade, changes the curve.
+ * K4. Reserves are what the newest event or trade states. What a trade leaves out is unknown from then on, since an
+ *     older figure is of another state; an event that states none keeps the last.
+ */
+export class CurveFold {
+  readonly #rows: RowEdits<CurveRow>
+  readonly #usdOf: (mint: Pubkey) => number | null
+
+  /** `usdOf` is what one unit of a cash mint is worth in USD at the block's minute, null when unknown or no cash. */
+  constructor(stored: (mint: Pubkey) => CurveRow | null, usdOf: (mint: Pubkey) => number | null) {
+    this.#rows = new RowEdits(stored)
+    this.#usdOf = usdOf
+  }
+
+  launch(origin: RowOrigin, launch: Launch): void {
+    const row = this.#rowOf(origin, launch.baseMint, launch.curve)
+    if (row === null) return
+    this.#put(origin, {
+      ...row,
+      ...quoteOf(row, launch.quoteMint),
+      decimals: row.decimals ?? launch.decimals,
+      creator: row.creator ?? launch.creator,
+      created: row.created ?? { slot: origin.slot, blockTime: origin.blockTime }
+    })
+  }
+
+  change(origin: RowOrigin, change: CurveChange): void {
+    const { baseMint, quoteMint, curve, event, progressPct, destination } = change
+    const row = this.#rowOf(origin, baseMint, curve)
+    const status = STATUS_AFTER[event]
+    if (row === null || RANK[status] < RANK[row.status]) return
+    const { slot, blockTime, signature } = origin
+    const reserves = statedReserves(change)
+    const about = {
+      ...row,
+      ...quoteOf(row, quoteMint),
+      ...(reserves === null ? {} : courseOf(row, reserves)),
+      status,
+      created: row.created ?? (event === 'create' ? { slot, blockTime } : null),
+      graduated:
+        row.graduated ?? (event === 'migrate' ? { slot, blockTime, signature, pool: destination } : null)
+    }
+    const held = event === 'complete' ? reserves?.realQuote : undefined
+    this.#put(origin, {
+      ...about,
+      ...this.#spotOf(about),
+      progressPct: progressPct ?? about.progressPct,
+      targetQuote: about.targetQuote ?? held ?? null
+    })
+  }
+
+  /** A trade on a launchpad, by its first row; `tokens` are its mints that are no cash. */
+  trade(row: TradeRow, tokens: readonly Pubkey[]): void {
+    const known = tokens.map((mint) => this.#rows.get(mint)).filter((curve) => curve !== null)
+    const isNew = known.length === 0 && row.cashSide !== null
+    const curve = isNew
+      ? newCurve(row, row.mint, row.pool)
+      : known.find((each) => samePubkey(each.curve, row.pool))
+    if (curve?.status !== 'bonding') return
+    const isBuy = samePubkey(row.outMint, curve.mint)
+    const token = legOf(row, isBuy ? 'out' : 'in')
+    const quote = legOf(row, isBuy ? 'in' : 'out')
+    const about = {
+      ...curve,
+      ...courseOf(curve, row.reserves === null ? {} : curveReserves(row.reserves, isBuy)),
+      quote: curve.quote ?? quote.mint,
+      decimals: curve.decimals ?? token.decimals,
+      quoteDecimals: curve.quoteDecimals ?? quote.decimals,
+      price: row.price ?? curve.price,
+      cashUsd: row.cashUsd
+    }
+    this.#put(row, { ...about, ...this.#spotOf(about) })
+  }
+
+  changed(): CurveRow[] {
+    return this.#rows.changed()
+  }
+
+  /** The price at which the next token is sold, where the curve states virtual reserves. */
+  #spotOf(row: CurveRow): Partial<Pick<CurveRow, 'price' | 'cashUsd'>> {
+    const { quote, decimals, quoteDecimals, reserves } = row
+    const { virtualBase, virtualQuote } = reserves
+    if (quote === null || decimals === null || quoteDecimals === null) return {}
+    if (virtualBase === undefined || virtualQuote === undefined) return {}
+    const cash = { mint: quote, decimals: quoteDecimals, amount: virtualQuote }
+    const price = priceOf(cash, { mint: row.mint, decimals, amount: virtualBase })
+    return { price, cashUsd: this.#usdOf(quote) }
+  }
+
+  /** The mint's curve, a new one where it has none; null when it has another (K1). */
+  #rowOf(origin: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow | null {
+    const known = this.#rows.get(mint)
+    if (known === null) return newCurve(origin, mint, curve)
+    return samePubkey(known.curve, curve) ? known : null
+  }
+
+  #put({ cursor, slot, blockTime }: RowOrigin, row: CurveRow): void {
+    this.#rows.set(row.mint, { ...row, cursor, slot, blockTime })
+  }
+}
+
+const STATUS_AFTER: Readonly<Record<CurveChange['event'], CurveStatus>> = {
+  create: 'bonding',
+  complete: 'graduating',
+  migrate: 'graduated'
+}
+const RANK: Readonly<Record<CurveStatus, number>> = { bonding: 0, graduating: 1, graduated: 2 }
+/** Of wrapped SOL, set by the token program. */
+const SOL_DECIMALS = 9
+
+function newCurve({ venue, cursor, slot, blockTime }: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow {
+  const tokens = { quote: null, decimals: null, quoteDecimals: null }
+  const state = { status: 'bonding', progressPct: null, reserves: {}, targetQuote: null } as const
+  const rest = { price: null, cashUsd: null, creator: null, created: null, graduated: null }
+  return { mint, platform: venue, curve, ...tokens, ...state, ...rest, cursor, slot, blockTime }
+}
+
+function quoteOf(row: CurveRow, stated: Pubkey | null): Pick<CurveRow, 'quote' | 'quoteDecimals'> {
+  const quote = row.quote ?? stated
+  const known = quote !== null && isWrappedSol(quote) ? SOL_DECIMALS : null
+  return { quote, quoteDecimals: row.quoteDecimals ?? known }
+}
+
+/** What follows from newly stated reserves. */
+function courseOf(
+  row: CurveRow,
+  reserves: CurveReserves
+): Pick<CurveRow, 'reserves' | 'progressPct' | 'targetQuote'> {
+  const course = curveCourse(reserves)
+  const targetQuote = course?.targetQuote ?? row.targetQuote
+  return { reserves, progressPct: course?.progressPct ?? null, targetQuote }
+}
+
+/** A curve that is being created holds none of its quote yet. */
+function statedReserves({ event, reserves }: CurveChange): CurveReserves | null {
+  return event === 'create' && reserves !== null ? { realQuote: 0n, ...reserves } : reserves
+}
+
+function curveReserves(reserves: TradeReserves, isBuy: boolean): CurveReserves {
+  const { in: realIn, out: realOut, virtualIn, virtualOut } = reserves
+  const [realBase, realQuote] = isBuy ? [realOut, realIn] : [realIn, realOut]
+  const [virtualBase, virtualQuote] = isBuy ? [virtualOut, virtualIn] : [virtualIn, virtualOut]
+  return {
+    ...(realBase !== undefined && { realBase }),
+    ...(realQuote !== undefined && { realQuote }),
+    ...(virtualBase !== undefined && { virtualBase }),
+    ...(virtualQuote !== undefined && { virtualQuote })
+  }
+}

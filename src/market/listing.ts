@@ -1,0 +1,56 @@
+import type { ChainEvent } from '../chain/events.ts'
+import { samePubkey } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { CashList } from './cash.ts'
+
+/** The two mints of an event as they are listed: the base is the token and the quote its cash. */
+export interface Listing {
+  readonly base: Pubkey
+  /** Null where the event names one mint alone. */
+  readonly quote: Pubkey | null
+  /** Whether the event is listed under its quote too: neither mint is cash. */
+  readonly quoteListed: boolean
+}
+
+/**
+ * How an event is listed, by the cash list alone; of two tokens the first named is the base, of a trade the one paid in.
+ * Null when it names no token.
+ */
+export function listingOf(event: ChainEvent, cash: CashList): Listing | null {
+  const [first, second] = mintsOf(event)
+  if (first === null || second === null) {
+    const only = first ?? second
+    if (only === null || cash.of(only) !== undefined) return null
+    return { base: only, quote: null, quoteListed: false }
+  }
+  const cashSide = cash.sideOf({ inMint: first, outMint: second })
+  return cashSide === 'in'
+    ? { base: second, quote: first, quoteListed: false }
+    : { base: first, quote: second, quoteListed: cashSide === null }
+}
+
+/** The mints under which an event is listed: its tokens. */
+export function listedMints({ base, quote, quoteListed }: Listing): Pubkey[] {
+  return quoteListed && quote !== null ? [base, quote] : [base]
+}
+
+/** The decimals of a mint as the event states them; null when it does not. */
+export function decimalsOf(event: ChainEvent, mint: Pubkey): number | null {
+  switch (event.kind) {
+    case 'trade':
+      if (samePubkey(event.inMint, mint)) return event.inDecimals
+      return samePubkey(event.outMint, mint) ? event.outDecimals : null
+    case 'liquidity':
+      if (event.baseMint !== null && samePubkey(event.baseMint, mint)) return event.baseDecimals
+      return event.quoteMint !== null && samePubkey(event.quoteMint, mint) ? event.quoteDecimals : null
+    case 'launch':
+      return samePubkey(event.baseMint, mint) ? event.decimals : null
+    case 'curve':
+    case 'pool':
+      return null
+  }
+}
+
+function mintsOf(event: ChainEvent): [Pubkey | null, Pubkey | null] {
+  return event.kind === 'trade' ? [event.inMint, event.outMint] : [event.baseMint, event.quoteMint]
+}

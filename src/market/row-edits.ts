@@ -1,0 +1,38 @@
+import { pubkeyMapKey } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+
+/** Rows by address while a block is folded: as stored until they are set, then as set. */
+export class RowEdits<Row> {
+  readonly #stored: (key: Pubkey) => Row | null
+  readonly #entries = new Map<string, { row: Row | null; isSet: boolean }>()
+
+  constructor(stored: (key: Pubkey) => Row | null) {
+    this.#stored = stored
+  }
+
+  get(key: Pubkey): Row | null {
+    return this.#entry(key).row
+  }
+
+  set(key: Pubkey, row: Row): void {
+    const entry = this.#entry(key)
+    entry.row = row
+    entry.isSet = true
+  }
+
+  /** The rows that were set, in the order in which they were first looked at. */
+  changed(): Row[] {
+    const rows: Row[] = []
+    for (const { row, isSet } of this.#entries.values()) if (isSet && row !== null) rows.push(row)
+    return rows
+  }
+
+  #entry(key: Pubkey): { row: Row | null; isSet: boolean } {
+    const text = pubkeyMapKey(key)
+    const known = this.#entries.get(text)
+    if (known !== undefined) return known
+    const entry = { row: this.#stored(key), isSet: false }
+    this.#entries.set(text, entry)
+    return entry
+  }
+}

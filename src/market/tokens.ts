@@ -1,0 +1,62 @@
+import type { ChainEvent } from '../chain/events.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { decimalsOf } from './listing.ts'
+import { formedUsd } from './price.ts'
+import type { TokenRow } from './registry-rows.ts'
+import { RowEdits } from './row-edits.ts'
+import type { RowOrigin, TradeRow } from './rows.ts'
+
+/** The mints that a block's events are listed under, while it is folded. */
+export class TokenFold {
+  readonly #rows: RowEdits<TokenRow>
+  #found = 0
+
+  constructor(stored: (mint: Pubkey) => TokenRow | null) {
+    this.#rows = new RowEdits(stored)
+  }
+
+  /** How many mints the block is the first to name. */
+  get found(): number {
+    return this.#found
+  }
+
+  /** An event is listed under the mint. */
+  name(mint: Pubkey, { cursor, blockTime }: RowOrigin, event: ChainEvent): void {
+    const token = this.#rows.get(mint)
+    if (token !== null && token.decimals !== null) return
+    const decimals = decimalsOf(event, mint)
+    if (token === null) {
+      this.#found++
+      const none = { trades: 0, pools: 0, lastTrade: null, lastUsd: null }
+      this.#rows.set(mint, { mint, decimals, firstCursor: cursor, firstTime: blockTime, ...none })
+    } else if (decimals !== null) {
+      this.#rows.set(mint, { ...token, decimals })
+    }
+  }
+
+  /** A trade of a mint that was named. */
+  trade(row: TradeRow): void {
+    const { cursor, slot, blockTime, signature } = row
+    this.#change(row.mint, (token) => ({
+      ...token,
+      trades: token.trades + 1,
+      lastTrade: { cursor, slot, blockTime, signature },
+      lastUsd: formedUsd(row) ?? token.lastUsd
+    }))
+  }
+
+  /** A new pool of a mint that was named. */
+  pool(mint: Pubkey): void {
+    this.#change(mint, (token) => ({ ...token, pools: token.pools + 1 }))
+  }
+
+  changed(): TokenRow[] {
+    return this.#rows.changed()
+  }
+
+  #change(mint: Pubkey, change: (token: TokenRow) => TokenRow): void {
+    const token = this.#rows.get(mint)
+    if (token === null) throw new Error('a mint is named before anything is counted of it')
+    this.#rows.set(mint, change(token))
+  }
+}

@@ -1,0 +1,30 @@
+import type { TotalsRow } from './activity-rows.ts'
+import type { MinutePart } from './activity.ts'
+import { addTradersForever, NO_TRADERS } from './traders.ts'
+
+const NOTHING: TotalsRow = {
+  trades: 0,
+  volumeMicroUsd: 0n,
+  volumeLamports: 0n,
+  tokens: 0,
+  launches: 0,
+  traders: NO_TRADERS
+}
+
+/** The sums over everything with a block in them; null when it changes none. `tokens` are those it is first to name. */
+export function addTotals(
+  stored: TotalsRow | null,
+  { sums, traders }: MinutePart,
+  tokens: number
+): TotalsRow | null {
+  if (sums.trades === 0 && sums.launches === 0 && tokens === 0) return null
+  const before = stored ?? NOTHING
+  return {
+    trades: before.trades + sums.trades,
+    volumeMicroUsd: before.volumeMicroUsd + sums.volumeMicroUsd,
+    volumeLamports: before.volumeLamports + sums.volumeCash,
+    tokens: before.tokens + tokens,
+    launches: before.launches + sums.launches,
+    traders: addTradersForever(before.traders, traders)
+  }
+}
