@@ -4,16 +4,13 @@
  *
  *     taskset -c 0 node loadtest/ingest.ts [blocks]
  */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { ingestBlock, type IngestDeps } from '../actors/ingest.ts'
 import { restoreMarket } from '../actors/market-loader.ts'
-import { ByteKeys } from '../src/chain/byte-keys.ts'
-import { readRpcBlock } from '../src/chain/rpc/block.ts'
-import type { Block, TokenBalance, Transaction } from '../src/chain/transaction.ts'
+import type { Block } from '../src/chain/transaction.ts'
 import { CommitFeed } from '../src/commit-feed.ts'
 import { DecodingReport } from '../src/decoding-report.ts'
 import { CashList, WSOL } from '../src/market/cash.ts'
@@ -21,58 +18,24 @@ import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { systemPorts } from '../src/ports.ts'
 import { createMetrics } from '../src/telemetry.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
-import { fixturesDirectory } from './fixtures.ts'
+import {
+  binaryForm,
+  LIVE,
+  plainTransaction,
+  readBlock,
+  RECORDED_SLOT,
+  recordedBlockText
+} from './recorded-block.ts'
 import { writeResult } from './result.ts'
 
-/** Mainnet in 2026: about 1,500 transactions that are no votes a block, 2.5 blocks a second. */
-const LIVE_RATE = 1500 * 2.5
-const SLOT = 254170887
+const LIVE_RATE = LIVE.transactionsPerBlock * LIVE.blocksPerSecond
+const SLOT = RECORDED_SLOT
 
 const blocks = Number(process.argv[2] ?? 600)
 const warmUp = 50
-const text = gunzipSync(readFileSync(join(fixturesDirectory(), `blocks/${SLOT}.json.gz`))).toString('utf8')
+const text = recordedBlockText()
 const recorded = readBlock(JSON.parse(text))
-
-function readBlock(value: unknown): Block {
-  const outcome = readRpcBlock(value, SLOT)
-  if (outcome.kind !== 'block') throw new Error(`the recorded block is ${outcome.kind}`)
-  return { ...outcome.block, slot: SLOT, blockTime: outcome.block.blockTime! }
-}
-
-/** A transaction as a binary source hands it over: bytes, and nothing that an earlier look has decoded. */
-function binaryForm(transaction: Transaction): () => Transaction {
-  const { keys, instructions, preTokenBalances, postTokenBalances } = transaction
-  const keyBytes = Buffer.concat(Array.from({ length: keys.length }, (_, index) => keys.bytes(index)))
-  const plain = {
-    signature: transaction.signature,
-    index: transaction.index,
-    version: transaction.version,
-    failed: transaction.failed,
-    signerCount: transaction.signerCount,
-    feeLamports: transaction.feeLamports,
-    nestingKnown: transaction.nestingKnown,
-    logs: transaction.logs,
-    preBalances: transaction.preBalances,
-    postBalances: transaction.postBalances,
-    instructions: instructions.map(({ program, accounts, data, height, outerIndex, innerIndex }) => ({
-      program,
-      accounts,
-      data,
-      height,
-      outerIndex,
-      innerIndex
-    })),
-    preTokenBalances: preTokenBalances.map(plainBalance),
-    postTokenBalances: postTokenBalances.map(plainBalance)
-  }
-  return () => ({ ...plain, keys: new ByteKeys(keyBytes) })
-}
-
-function plainBalance({ account, mint, owner, amount, decimals }: TokenBalance): TokenBalance {
-  return { account, mint, owner, amount, decimals }
-}
-
-const forms = recorded.transactions.map(binaryForm)
+const forms = recorded.transactions.map(plainTransaction)
 
 function blockAt(place: number): Block {
   return {
@@ -80,7 +43,7 @@ function blockAt(place: number): Block {
     slot: SLOT + place,
     parentSlot: SLOT + place - 1,
     blockTime: recorded.blockTime + Math.floor(place * 0.4),
-    transactions: forms.map((form) => form())
+    transactions: forms.map(binaryForm)
   }
 }
 

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { edge } from '../actors/edge.ts'
 import { ingest } from '../actors/ingest.ts'
+import type { Run } from '../actors/process.ts'
 import { recordedSource } from '../actors/source.ts'
 import { store } from '../actors/store.ts'
 import { supervise, type Supervision } from '../actors/supervisor.ts'
 import { child, supervisor } from '../actors/unit.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
+import type { BlockSource } from './block-source.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import { CommitFeed } from './commit-feed.ts'
 import type { Config } from './config.ts'
@@ -23,6 +25,8 @@ export interface ServiceDeps {
   readonly onFirstKeys: (keys: FirstKeys) => void
   readonly onListening: (port: number) => void
   readonly ports?: Ports
+  /** In place of the recorded folder. */
+  readonly source?: Run<unknown, BlockSource>
 }
 
 /**
@@ -37,6 +41,7 @@ export function startService(deps: ServiceDeps): Supervision {
   const decoding = new DecodingReport()
   const metrics = createMetrics(decoding)
   const recorded = { directory: config.recordedDir, speed: config.recordedSpeed }
+  const source = deps.source ?? recordedSource(recorded, { clock, logger })
   const fold = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
 
   const openStore = () => openEmbeddedStorage({ directory: join(config.dataDir, 'store') })
@@ -48,7 +53,7 @@ export function startService(deps: ServiceDeps): Supervision {
   const tree = supervisor('service', 'rest_for_one', [
     child('storage', store(openStore, prepareStore)),
     supervisor('chain', 'rest_for_one', [
-      child('source', recordedSource(recorded, { clock, logger })),
+      child('source', source),
       child('ingest', ingest({ fold, feed, decoding, metrics, logger, clock }))
     ]),
     child('edge', edge({ host: config.host, port: config.port, onListening }, http))

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { ByteKeys } from '../src/chain/byte-keys.ts'
+import { readRpcBlock } from '../src/chain/rpc/block.ts'
+import type { Block, TokenBalance, Transaction } from '../src/chain/transaction.ts'
+import { fixturesDirectory } from './fixtures.ts'
+
+/** Of the recorded mainnet block. */
+export const RECORDED_SLOT = 254170887
+
+/** Mainnet in 2026: about 1,500 transactions that are no votes a block, 2.5 blocks a second. */
+export const LIVE = { transactionsPerBlock: 1500, blocksPerSecond: 2.5 } as const
+
+/** The recorded mainnet block as JSON text. */
+export function recordedBlockText(): string {
+  const path = join(fixturesDirectory(), `blocks/${RECORDED_SLOT}.json.gz`)
+  return gunzipSync(readFileSync(path)).toString('utf8')
+}
+
+export function readBlock(value: unknown): Block {
+  const outcome = readRpcBlock(value, RECORDED_SLOT)
+  if (outcome.kind !== 'block') throw new Error(`the recorded block is ${outcome.kind}`)
+  return { ...outcome.block, slot: RECORDED_SLOT, blockTime: outcome.block.blockTime! }
+}
+
+/** Everything of a transaction as plain data, its keys as one string of bytes: nothing looked up or decoded yet. */
+export type PlainTransaction = Omit<Transaction, 'keys'> & { readonly keyBytes: Uint8Array }
+
+export function plainTransaction(transaction: Transaction): PlainTransaction {
+  const { keys, instructions, preTokenBalances, postTokenBalances } = transaction
+  return {
+    signature: transaction.signature,
+    index: transaction.index,
+    version: transaction.version,
+    failed: transaction.failed,
+    signerCount: transaction.signerCount,
+    feeLamports: transaction.feeLamports,
+    nestingKnown: transaction.nestingKnown,
+    logs: transaction.logs,
+    preBalances: transaction.preBalances,
+    postBalances: transaction.postBalances,
+    instructions: instructions.map(({ program, accounts, data, height, outerIndex, innerIndex }) => ({
+      program,
+      accounts,
+      data,
+      height,
+      outerIndex,
+      innerIndex
+    })),
+    preTokenBalances: preTokenBalances.map(plainBalance),
+    postTokenBalances: postTokenBalances.map(plainBalance),
+    keyBytes: Buffer.concat(Array.from({ length: keys.length }, (_, index) => keys.bytes(index)))
+  }
+}
+
+/** A transaction as a binary source hands it over: nothing that an earlier look has decoded. */
+export function binaryForm({ keyBytes, ...plain }: PlainTransaction): Transaction {
+  return { ...plain, keys: new ByteKeys(keyBytes) }
+}
+
+function plainBalance({ account, mint, owner, amount, decimals }: TokenBalance): TokenBalance {
+  return { account, mint, owner, amount, decimals }
+}
