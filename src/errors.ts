@@ -35,7 +35,28 @@ export const ERRORS = {
     code: 'deadline_exceeded',
     title: 'Deadline exceeded',
     retryable: true
-  }
+  },
+  KEY_EXPIRED: { status: 401, code: 'key_expired', title: 'API key expired', retryable: false },
+  KEY_REVOKED: { status: 401, code: 'key_revoked', title: 'API key revoked', retryable: false },
+  IP_REFUSED: { status: 403, code: 'ip_not_allowed', title: 'IP address not allowed', retryable: false },
+  TENANT_NOT_FOUND: { status: 404, code: 'tenant_not_found', title: 'Tenant not found', retryable: false },
+  KEY_NOT_FOUND: { status: 404, code: 'key_not_found', title: 'API key not found', retryable: false },
+  TENANT_EXISTS: { status: 409, code: 'tenant_exists', title: 'Tenant exists', retryable: false },
+  TENANT_LIMIT_REACHED: {
+    status: 409,
+    code: 'tenant_limit_reached',
+    title: 'Tenant limit reached',
+    retryable: false
+  },
+  KEY_LIMIT_REACHED: {
+    status: 409,
+    code: 'key_limit_reached',
+    title: 'API key limit reached',
+    retryable: false
+  },
+  KEY_INACTIVE: { status: 409, code: 'key_inactive', title: 'API key inactive', retryable: false },
+  KEY_LAST: { status: 409, code: 'last_admin_key', title: 'Last admin key', retryable: false },
+  RATE_LIMITED: { status: 429, code: 'rate_limited', title: 'Rate limited', retryable: true }
 } as const
 
 export type ErrorCode = keyof typeof ERRORS
@@ -45,16 +66,23 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string
   readonly fields: readonly { readonly field: string; readonly message: string }[]
+  /** What a client is told beside it, by the names on the wire; a `type` among them is told in place of our own. */
+  readonly members: Readonly<Record<string, unknown>>
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { cause?: unknown; fields?: readonly { field: string; message: string }[] } = {}
+    options: {
+      cause?: unknown
+      fields?: readonly { field: string; message: string }[]
+      members?: Readonly<Record<string, unknown>>
+    } = {}
   ) {
     super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
     this.code = code
     this.detail = detail
     this.fields = options.fields ?? []
+    this.members = options.members ?? {}
   }
 }

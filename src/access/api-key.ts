@@ -1,11 +1,14 @@
-import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
+import { hash, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 // 62^24 is above 2^142: more than the 128 bits at which an unsalted hash is safe (spec choices, section 10).
 const SECRET_LENGTH = 24
 
-/** A new key, `mr_live_<24 base62>_<6 base62 of its crc>`, to be shown once. */
+/**
+ * A new key, `mr_live_<24 base62>_<6 base62 of its crc>`, to be shown once. By its form and checksum those who look for
+ * leaked secrets tell it from other text.
+ */
 export function makeApiKey(): string {
   let secret = ''
   for (let i = 0; i < SECRET_LENGTH; i++) secret += BASE62[randomInt(62)]!
@@ -20,12 +23,17 @@ export function isWellFormedApiKey(text: string): boolean {
 
 /** What is stored of a key. */
 export function hashApiKey(key: string): Uint8Array {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
-/** The part of a key that may be shown and logged. */
+/** The part of a key that may be shown and logged. Of a key that an operator thought up, hardly anything. */
 export function apiKeyPrefix(key: string): string {
-  return key.slice(0, 12)
+  return key.slice(0, key.startsWith('mr_live_') ? 12 : 4)
+}
+
+/** A text as it may be logged: without the secret of any key of ours in it, as when one was sent in a path. */
+export function withoutApiKeys(text: string): string {
+  return text.includes('mr_live_') ? text.replace(/(mr_live_[0-9A-Za-z]{0,4})[0-9A-Za-z_]*/g, '$1…') : text
 }
 
 /** Compares two hashes in a time that tells nothing of where they differ. */

@@ -28,7 +28,8 @@ export function problemOf(
     detail: error.detail,
     code,
     request_id: request.id,
-    ...(error.fields.length > 0 ? { errors: error.fields } : {})
+    ...(error.fields.length > 0 ? { errors: error.fields } : {}),
+    ...error.members
   }
 }
 

@@ -43,7 +43,7 @@ export async function sendProblem(
   request.failure = error
   const { status, retryable } = ERRORS[error.code]
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
-  if (retryable) void reply.header('retry-after', '1')
+  if (retryable && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
   // An HTTP/1.0 client may name no host; the type is a path then.
   const origin = request.host === '' ? '' : `${request.protocol}://${request.host}`
   const problem = problemOf(error, { id: request.id, origin })

@@ -1,0 +1,231 @@
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { KeyRow, Storage, TenantRow } from '../../storage/port.ts'
+import { ServiceError } from '../errors.ts'
+import { apiKeyPrefix, hashApiKey, makeApiKey } from './api-key.ts'
+import { Caller, keyState } from './caller.ts'
+
+/** Keys that a service may have, those of the past included; each takes about 1 KB of memory. */
+export const KEYS_MAX = 100_000
+/** Keys of a tenant that work. */
+export const KEYS_PER_TENANT_MAX = 1_000
+export const TENANTS_MAX = 10_000
+/** Changes that wait for those before them; one more is refused. */
+const WAITING_MAX = 100
+
+/** What a key is given when it is made. */
+export type KeyAttributes = Pick<
+  KeyRow,
+  'tenant' | 'name' | 'scopes' | 'ratePerMinute' | 'expiresAtMs' | 'allowedIps' | 'corsOrigins'
+>
+
+/** A key that was just made; `key` is known here and never again. */
+export interface IssuedKey {
+  readonly row: KeyRow
+  readonly key: string
+}
+
+type KeyStorage = Pick<Storage, 'keys' | 'tenants'>
+
+/** What an unknown key is compared with, so that it costs the same work as a known one. */
+const NOBODY = new Uint8Array(32)
+
+/**
+ * Every tenant and key, in memory, so that a request waits for no store. Whoever changes one changes it here: it is
+ * durable first, then in effect, at once and for all requests. Changes are made one after another. It is for one
+ * process: what another writes is seen after the next start.
+ */
+export class KeyDirectory {
+  readonly #storage: KeyStorage
+  readonly #defaultRatePerMinute: number
+  /** In order of creation. */
+  readonly #byId = new Map<string, Caller>()
+  /** By the hash, a character a byte. */
+  readonly #byHash = new Map<string, Caller>()
+  readonly #byOrigin = new Map<string, Set<string>>()
+  /** In order of creation. */
+  readonly #tenants = new Map<string, TenantRow>()
+  #lastChange: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  private constructor(storage: KeyStorage, defaultRatePerMinute: number) {
+    this.#storage = storage
+    this.#defaultRatePerMinute = defaultRatePerMinute
+  }
+
+  /** Reads all that a store has. Keys without a rate of their own get the given one, in calls a minute. */
+  static async load(storage: KeyStorage, defaultRatePerMinute: number): Promise<KeyDirectory> {
+    const directory = new KeyDirectory(storage, defaultRatePerMinute)
+    const [tenants, keys] = await Promise.all([storage.tenants.all(), storage.keys.all()])
+    for (const tenant of tenants) directory.#tenants.set(tenant.name, tenant)
+    for (const row of keys) directory.#keep(row)
+    return directory
+  }
+
+  /** Who has a key, whatever has become of it; null for nobody. The same work is done for each text of a length. */
+  find(key: string): Caller | null {
+    const digest = hash('sha256', key, 'binary')
+    const found = this.#byHash.get(digest)
+    const same = timingSafeEqual(Buffer.from(digest, 'binary'), found?.row.hash ?? NOBODY)
+    return found !== undefined && same ? found : null
+  }
+
+  /** In order of creation. */
+  get keys(): readonly KeyRow[] {
+    return Array.from(this.#byId.values(), ({ row }) => row)
+  }
+
+  /** In order of creation. */
+  get tenants(): readonly TenantRow[] {
+    return [...this.#tenants.values()]
+  }
+
+  /** Of one tenant, in order of creation. Throws TENANT_NOT_FOUND. */
+  keysOf(tenant: string): readonly KeyRow[] {
+    if (!this.#tenants.has(tenant)) throw new ServiceError('TENANT_NOT_FOUND', `there is no tenant ${tenant}`)
+    return this.keys.filter((row) => row.tenant === tenant)
+  }
+
+  /** Throws KEY_NOT_FOUND. */
+  key(id: string): KeyRow {
+    const caller = this.#byId.get(id)
+    if (caller === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
+    return caller.row
+  }
+
+  /** Whether pages of an origin may use any key that works. */
+  admitsOrigin(origin: string, nowMs: number): boolean {
+    const ids = this.#byOrigin.get(origin)?.values()
+    return ids?.some((id) => keyState(this.key(id), nowMs) === 'active') ?? false
+  }
+
+  /** Throws TENANT_EXISTS, TENANT_LIMIT_REACHED. */
+  createTenant(name: string, nowMs: number): Promise<TenantRow> {
+    return this.#inTurn(async () => {
+      const exists = new ServiceError('TENANT_EXISTS', `there is a tenant ${name} already`)
+      if (this.#tenants.has(name)) throw exists
+      if (this.#tenants.size >= TENANTS_MAX) {
+        throw new ServiceError(
+          'TENANT_LIMIT_REACHED',
+          `there are ${TENANTS_MAX} tenants, the most there can be`
+        )
+      }
+      const tenant = { name, createdAtMs: nowMs }
+      if (!(await this.#storage.tenants.create(tenant))) throw exists
+      this.#tenants.set(name, tenant)
+      return tenant
+    })
+  }
+
+  /** Makes a key. Throws TENANT_NOT_FOUND, KEY_LIMIT_REACHED. */
+  issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
+    return this.#inTurn(async () => {
+      const { tenant } = attributes
+      const working = this.keysOf(tenant).filter((row) => keyState(row, nowMs) === 'active')
+      if (working.length >= KEYS_PER_TENANT_MAX) {
+        throw new ServiceError(
+          'KEY_LIMIT_REACHED',
+          `${tenant} has ${KEYS_PER_TENANT_MAX} keys, the most it can have`
+        )
+      }
+      return this.#issue(attributes, nowMs)
+    })
+  }
+
+  /**
+   * Puts a successor with the same attributes in a key's place; the key itself works for the grace, at most until it
+   * would have expired, and strictly before its end. Throws KEY_NOT_FOUND, KEY_INACTIVE, KEY_LIMIT_REACHED.
+   */
+  rotate(id: string, graceMs: number, nowMs: number): Promise<IssuedKey> {
+    return this.#inTurn(async () => {
+      const row = this.key(id)
+      const state = keyState(row, nowMs)
+      if (state !== 'active') throw new ServiceError('KEY_INACTIVE', `this key is ${state}; make another one`)
+      if (row.successor !== null) {
+        throw new ServiceError('KEY_INACTIVE', `this key was rotated; rotate its successor ${row.successor}`)
+      }
+      // The successor first: if all ends between the two, the old key goes on as it was.
+      const issued = await this.#issue(row, nowMs)
+      const expiresAtMs = Math.min(nowMs + graceMs, row.expiresAtMs ?? Infinity)
+      await this.#put({ ...row, expiresAtMs, successor: issued.row.id })
+      return issued
+    })
+  }
+
+  /**
+   * Ends a key at once; one that was revoked stays as it is. Throws KEY_NOT_FOUND, and KEY_LAST for the only admin key
+   * that works, without which nobody could make another.
+   */
+  revoke(id: string, nowMs: number): Promise<KeyRow> {
+    return this.#inTurn(async () => {
+      const row = this.key(id)
+      if (row.revokedAtMs !== null) return row
+      const isWorkingAdmin = (key: KeyRow) =>
+        key.scopes.includes('admin') && keyState(key, nowMs) === 'active'
+      if (isWorkingAdmin(row) && !this.keys.some((other) => other.id !== id && isWorkingAdmin(other))) {
+        throw new ServiceError('KEY_LAST', 'this is the last admin key that works; make another one first')
+      }
+      const revoked = { ...row, revokedAtMs: nowMs }
+      await this.#put(revoked)
+      return revoked
+    })
+  }
+
+  async #issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
+    if (this.#byId.size >= KEYS_MAX) {
+      throw new ServiceError('KEY_LIMIT_REACHED', `there are ${KEYS_MAX} keys, the most there can be`)
+    }
+    const issued = newKey(makeApiKey(), attributes, nowMs)
+    await this.#put(issued.row)
+    return issued
+  }
+
+  /** Durable, then in effect (INVARIANTS 4). */
+  async #put(row: KeyRow): Promise<void> {
+    await this.#storage.keys.put(row)
+    this.#keep(row)
+  }
+
+  #keep(row: KeyRow): void {
+    const caller = new Caller(row, this.#defaultRatePerMinute)
+    this.#byId.set(row.id, caller)
+    this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)
+    for (const origin of row.corsOrigins) {
+      const ids = this.#byOrigin.get(origin) ?? new Set()
+      if (row.revokedAtMs === null) this.#byOrigin.set(origin, ids.add(row.id))
+      else if (ids.delete(row.id) && ids.size === 0) this.#byOrigin.delete(origin)
+    }
+  }
+
+  async #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= WAITING_MAX) {
+      throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys wait for their turn')
+    }
+    this.#waiting++
+    const changed = this.#lastChange.then(change).finally(() => this.#waiting--)
+    this.#lastChange = changed.catch(() => undefined)
+    return changed
+  }
+}
+
+/** The row of a key that is made now. */
+export function newKey(key: string, attributes: KeyAttributes, nowMs: number): IssuedKey {
+  const { tenant, name, scopes, ratePerMinute, expiresAtMs, allowedIps, corsOrigins } = attributes
+  return {
+    key,
+    row: {
+      id: randomUUID(),
+      hash: hashApiKey(key),
+      prefix: apiKeyPrefix(key),
+      tenant,
+      name,
+      scopes,
+      createdAtMs: nowMs,
+      ratePerMinute,
+      expiresAtMs,
+      revokedAtMs: null,
+      allowedIps,
+      corsOrigins,
+      successor: null
+    }
+  }
+}

@@ -1,0 +1,81 @@
+export const WINDOW_SECONDS = 60
+
+/** What a window says of one call. */
+export interface RateUse {
+  /** Whether the call was within the quota; one that was not has taken nothing. */
+  readonly allowed: boolean
+  /** Calls left in the window. */
+  readonly left: number
+  /** When the next window begins: unix seconds, and whole seconds from now, at least 1. */
+  readonly resetAt: number
+  readonly resetIn: number
+}
+
+/**
+ * Counts calls against quotas in fixed windows, the minutes of the wall clock. A counter that several processes share
+ * has to wait for its answer and gives a promise; one in memory answers at once.
+ */
+export interface RateCounter {
+  /** Takes one call out of the quota that a name has in the window of a time. */
+  take(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
+  /** What a call now would find, without taking it. */
+  look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
+}
+
+/**
+ * A counter in memory. It holds the names of one window only, `namesMax` of them: when one more comes, the one that
+ * was first in this window is forgotten, and starts anew. A clock that is set back begins a window like any other.
+ */
+export class RateWindow implements RateCounter {
+  readonly #namesMax: number
+  #window = -1
+  #taken = new Map<string, number>()
+
+  constructor(namesMax: number) {
+    this.#namesMax = namesMax
+  }
+
+  /** Names in memory. */
+  get size(): number {
+    return this.#taken.size
+  }
+
+  take(name: string, quota: number, nowMs: number): RateUse {
+    this.#turnTo(nowMs)
+    const taken = this.#taken.get(name)
+    if (taken === undefined && this.#taken.size >= this.#namesMax) this.#forgetFirst()
+    const allowed = (taken ?? 0) < quota
+    if (allowed) this.#taken.set(name, (taken ?? 0) + 1)
+    return useOf(allowed, quota - (this.#taken.get(name) ?? 0), nowMs)
+  }
+
+  look(name: string, quota: number, nowMs: number): RateUse {
+    this.#turnTo(nowMs)
+    const left = quota - (this.#taken.get(name) ?? 0)
+    return useOf(left > 0, left, nowMs)
+  }
+
+  #turnTo(nowMs: number): void {
+    const window = windowOf(nowMs)
+    if (window === this.#window) return
+    this.#window = window
+    this.#taken = new Map()
+  }
+
+  #forgetFirst(): void {
+    for (const name of this.#taken.keys()) {
+      this.#taken.delete(name)
+      return
+    }
+  }
+}
+
+function windowOf(nowMs: number): number {
+  return Math.floor(nowMs / 1000 / WINDOW_SECONDS)
+}
+
+/** A quota that was lowered within a window may be less than what was taken of it. */
+function useOf(allowed: boolean, left: number, nowMs: number): RateUse {
+  const resetAt = (windowOf(nowMs) + 1) * WINDOW_SECONDS
+  return { allowed, left: Math.max(0, left), resetAt, resetIn: Math.ceil(resetAt - nowMs / 1000) }
+}

@@ -1,0 +1,305 @@
+import * as crypto from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import { hashApiKey, makeApiKey } from '../../src/access/api-key.ts'
+import type * as directoryModule from '../../src/access/key-directory.ts'
+import { keyState } from '../../src/access/caller.ts'
+import {
+  KEYS_PER_TENANT_MAX,
+  KeyDirectory,
+  newKey,
+  type KeyAttributes
+} from '../../src/access/key-directory.ts'
+import { ServiceError, type ErrorCode } from '../../src/errors.ts'
+import { MemoryAccess } from './memory-access.ts'
+
+const ACME: KeyAttributes = {
+  tenant: 'acme',
+  name: 'of the test',
+  scopes: ['data:read'],
+  ratePerMinute: null,
+  expiresAtMs: null,
+  allowedIps: [],
+  corsOrigins: []
+}
+const ADMIN = { ...ACME, scopes: ['admin'] }
+
+async function directory(): Promise<{ access: MemoryAccess; keys: KeyDirectory }> {
+  const access = new MemoryAccess()
+  const keys = await KeyDirectory.load(access, 600)
+  await keys.createTenant('acme', 1)
+  return { access, keys }
+}
+
+/** The code of the error that a change is refused with. */
+async function refusal(change: Promise<unknown>): Promise<ErrorCode | null> {
+  return change.then(
+    () => null,
+    (error: unknown) => (error instanceof ServiceError ? error.code : null)
+  )
+}
+
+t.test('a key is found by its text alone, and gets the rate of the service unless it has one', async (t) => {
+  const { keys } = await directory()
+  const usual = await keys.issue(ACME, 5)
+  const slow = await keys.issue({ ...ACME, ratePerMinute: 3 }, 6)
+  t.match(keys.find(usual.key), { keyId: usual.row.id, tenant: 'acme', ratePerMinute: 600 })
+  t.match(keys.find(slow.key), { keyId: slow.row.id, ratePerMinute: 3 })
+  const near = [
+    usual.key.slice(1),
+    `${usual.key} `,
+    usual.key.toLowerCase(),
+    '',
+    usual.row.id,
+    usual.row.prefix
+  ]
+  const hashes = ['hex', 'binary', 'base64'].map((as) => Buffer.from(usual.row.hash).toString(as as 'hex'))
+  for (const text of [...near, ...hashes, makeApiKey()]) t.equal(keys.find(text), null)
+})
+
+t.test('nothing but the hash and the beginning of a key is stored', async (t) => {
+  const { access, keys } = await directory()
+  const { key, row } = await keys.issue(ACME, 5)
+  t.strictSame(row.hash, hashApiKey(key))
+  t.equal(row.prefix, key.slice(0, 12))
+  const stored = JSON.stringify([...access.rows.values()])
+  t.notOk(stored.includes(key.slice(12)))
+})
+
+t.test('a directory that is loaded again knows the same tenants and keys in the same order', async (t) => {
+  const { access, keys } = await directory()
+  await keys.createTenant('beta', 2)
+  const issued = [await keys.issue(ACME, 3), await keys.issue({ ...ACME, tenant: 'beta' }, 4)]
+  await keys.rotate(issued[0]!.row.id, 1000, 5)
+  await keys.revoke(issued[1]!.row.id, 6)
+  const again = await KeyDirectory.load(access, 600)
+  t.strictSame(again.keys, keys.keys)
+  t.strictSame(again.tenants, keys.tenants)
+  for (const { key } of issued) t.strictSame(again.find(key)?.row, keys.find(key)?.row)
+  t.strictSame(
+    keys.keysOf('beta').map((row) => row.id),
+    [issued[1]!.row.id]
+  )
+})
+
+t.test('a known and an unknown key are hashed and compared alike', async (t) => {
+  const { keys } = await directory()
+  const { key } = await keys.issue(ACME, 5)
+  const compared: number[] = []
+  const counting = {
+    ...crypto,
+    timingSafeEqual: (a: Uint8Array, b: Uint8Array) => {
+      compared.push(a.length, b.length)
+      return crypto.timingSafeEqual(a, b)
+    }
+  }
+  const { KeyDirectory: Counted } = await t.mockImport<typeof directoryModule>(
+    '../../src/access/key-directory.ts',
+    { 'node:crypto': counting }
+  )
+  const access = new MemoryAccess()
+  const { row } = newKey(key, ACME, 5)
+  await access.keys.put(row)
+  const counted = await Counted.load(access, 600)
+  for (const text of [key, makeApiKey(), 'x', '']) {
+    compared.length = 0
+    counted.find(text)
+    t.strictSame(compared, [32, 32], `one comparison of two hashes for ${text.length} characters`)
+  }
+  t.strictSame(keys.find(key)?.row.hash, row.hash)
+})
+
+t.test('a change is durable before it is in effect', async (t) => {
+  const { access, keys } = await directory()
+  const old = await keys.issue(ADMIN, 5)
+  const other = await keys.issue(ADMIN, 5)
+  let write = Promise.withResolvers<void>()
+  access.beforeWrite = () => write.promise
+  const changes: [change: () => Promise<unknown>, inEffect: () => boolean][] = [
+    [() => keys.createTenant('beta', 6), () => keys.tenants.length === 2],
+    [() => keys.issue(ACME, 6), () => keys.keys.length === 3],
+    [() => keys.revoke(old.row.id, 6), () => keys.key(old.row.id).revokedAtMs === 6],
+    [() => keys.rotate(other.row.id, 0, 6), () => keys.key(other.row.id).successor !== null]
+  ]
+  for (const [change, inEffect] of changes) {
+    const changing = change()
+    await new Promise((resolve) => setImmediate(resolve))
+    t.notOk(inEffect())
+    write.resolve()
+    await changing
+    t.ok(inEffect())
+    write = Promise.withResolvers()
+  }
+})
+
+t.test('a change that the store refuses has no effect, and the next one is made', async (t) => {
+  const { access, keys } = await directory()
+  const { row } = await keys.issue(ACME, 5)
+  const before = keys.keys
+  access.beforeWrite = () => Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'on purpose'))
+  for (const change of [keys.issue(ACME, 6), keys.revoke(row.id, 6), keys.rotate(row.id, 0, 6)])
+    t.equal(await refusal(change), 'STORAGE_UNAVAILABLE')
+  t.equal(await refusal(keys.createTenant('beta', 6)), 'STORAGE_UNAVAILABLE')
+  t.strictSame(keys.keys, before)
+  t.equal(keys.tenants.length, 1)
+  access.beforeWrite = async () => undefined
+  t.equal((await keys.revoke(row.id, 7)).revokedAtMs, 7)
+})
+
+t.test('a rotation keeps the attributes, and the old key to the end of the grace at most', async (t) => {
+  const { keys } = await directory()
+  const attributes = {
+    ...ACME,
+    ratePerMinute: 7,
+    expiresAtMs: 100_000,
+    allowedIps: ['10.0.0.0/8'],
+    corsOrigins: ['https://app.example.org']
+  }
+  for (const [graceMs, until] of [
+    [0, 1_000],
+    [60_000, 61_000],
+    [1_000_000, 100_000]
+  ] as const) {
+    const old = await keys.issue(attributes, 500)
+    const next = await keys.rotate(old.row.id, graceMs, 1_000)
+    t.match(next.row, { ...attributes, revokedAtMs: null, successor: null, createdAtMs: 1_000 })
+    t.not(next.key, old.key)
+    const row = keys.key(old.row.id)
+    t.match(row, { expiresAtMs: until, successor: next.row.id })
+    if (graceMs > 0) t.equal(keyState(row, until - 1), 'active')
+    t.equal(keyState(row, until), 'expired', 'strictly before')
+    t.equal(await refusal(keys.rotate(old.row.id, 0, 1_000)), 'KEY_INACTIVE', 'its successor is there')
+  }
+  const ended = await keys.issue(ACME, 500)
+  await keys.revoke(ended.row.id, 600)
+  t.equal(await refusal(keys.rotate(ended.row.id, 0, 700)), 'KEY_INACTIVE')
+})
+
+t.test('two rotations of one key at once make one successor', async (t) => {
+  const { keys } = await directory()
+  const { row } = await keys.issue(ACME, 5)
+  const codes = await Promise.all([refusal(keys.rotate(row.id, 0, 6)), refusal(keys.rotate(row.id, 0, 6))])
+  t.strictSame(codes, [null, 'KEY_INACTIVE'])
+  t.equal(keys.keys.length, 2)
+})
+
+t.test('a rotation that ends half way leaves the old key as it was', async (t) => {
+  const { access, keys } = await directory()
+  const { row } = await keys.issue(ACME, 5)
+  let writes = 0
+  access.beforeWrite = async () => {
+    if (++writes === 2) throw new ServiceError('STORAGE_UNAVAILABLE', 'on purpose')
+  }
+  t.equal(await refusal(keys.rotate(row.id, 0, 6)), 'STORAGE_UNAVAILABLE')
+  t.strictSame((await KeyDirectory.load(access, 600)).key(row.id), row)
+})
+
+t.test('revoking is at once, for good and repeatable', async (t) => {
+  const { keys } = await directory()
+  const { row } = await keys.issue(ACME, 5)
+  t.equal((await keys.revoke(row.id, 6)).revokedAtMs, 6)
+  t.equal((await keys.revoke(row.id, 9)).revokedAtMs, 6)
+  t.equal(keyState(keys.key(row.id), 0), 'revoked')
+  t.equal(await refusal(keys.revoke('nobody', 6)), 'KEY_NOT_FOUND')
+  t.equal(await refusal(keys.rotate('nobody', 0, 6)), 'KEY_NOT_FOUND')
+})
+
+t.test('the last admin key that works stays, also when two are revoked at once', async (t) => {
+  const { keys } = await directory()
+  const first = (await keys.issue(ADMIN, 5)).row.id
+  t.equal(await refusal(keys.revoke(first, 6)), 'KEY_LAST')
+  const second = (await keys.issue({ ...ADMIN, expiresAtMs: 50 }, 7)).row.id
+  t.strictSame(await Promise.all([first, second].map((id) => refusal(keys.revoke(id, 8)))), [
+    null,
+    'KEY_LAST'
+  ])
+  t.equal(await refusal(keys.revoke(second, 50)), null, 'one that has expired is none that works')
+  const third = (await keys.issue(ADMIN, 51)).row.id
+  const fourth = (await keys.rotate(third, 1000, 52)).row.id
+  t.equal(await refusal(keys.revoke(third, 53)), null, 'its successor is there')
+  t.equal(await refusal(keys.revoke(fourth, 54)), 'KEY_LAST')
+})
+
+t.test('keys belong to a tenant that exists, and a tenant exists once', async (t) => {
+  const { keys } = await directory()
+  t.equal(await refusal(keys.issue({ ...ACME, tenant: 'beta' }, 5)), 'TENANT_NOT_FOUND')
+  t.throws(() => keys.keysOf('beta'), { code: 'TENANT_NOT_FOUND' })
+  const twice = await Promise.all([1, 2].map((at) => refusal(keys.createTenant('beta', at))))
+  t.strictSame(twice, [null, 'TENANT_EXISTS'])
+  t.equal(await refusal(keys.issue({ ...ACME, tenant: 'beta' }, 5)), null)
+})
+
+t.test('a tenant has so many keys that work, and those that do not make room', async (t) => {
+  const { keys } = await directory()
+  await keys.createTenant('beta', 1)
+  const ids: string[] = []
+  for (let i = 0; i < KEYS_PER_TENANT_MAX; i++) ids.push((await keys.issue(ACME, 5)).row.id)
+  t.equal(await refusal(keys.issue(ACME, 6)), 'KEY_LIMIT_REACHED')
+  t.equal(await refusal(keys.issue({ ...ACME, tenant: 'beta' }, 6)), null)
+  t.equal(await refusal(keys.rotate(ids[0]!, 1000, 6)), null, 'a key can be rotated all the same')
+  await keys.revoke(ids[1]!, 6)
+  t.equal(await refusal(keys.issue(ACME, 6)), 'KEY_LIMIT_REACHED')
+  await keys.revoke(ids[2]!, 6)
+  t.equal(await refusal(keys.issue(ACME, 6)), null)
+})
+
+t.test('a change is refused when a hundred wait', async (t) => {
+  const { access, keys } = await directory()
+  const hold = Promise.withResolvers<void>()
+  access.beforeWrite = () => hold.promise
+  const waiting = Array.from({ length: 100 }, () => keys.issue(ACME, 5))
+  t.equal(await refusal(keys.issue(ACME, 5)), 'STORAGE_UNAVAILABLE')
+  hold.resolve()
+  await Promise.all(waiting)
+  t.equal(await refusal(keys.issue(ACME, 5)), null)
+})
+
+t.test('an origin is admitted while a key that lists it works', async (t) => {
+  const { access, keys } = await directory()
+  const page = 'https://app.example.org'
+  const issue = (attributes: Partial<KeyAttributes>) =>
+    keys.issue({ ...ACME, corsOrigins: [page], ...attributes }, 5)
+  t.notOk(keys.admitsOrigin(page, 5))
+  const first = await issue({})
+  await issue({ expiresAtMs: 50 })
+  t.ok(keys.admitsOrigin(page, 49))
+  t.notOk(keys.admitsOrigin(`${page}.evil.org`, 5))
+  t.notOk(keys.admitsOrigin('https://evil.example.org', 5))
+  await keys.revoke(first.row.id, 6)
+  t.ok(keys.admitsOrigin(page, 49))
+  t.notOk(keys.admitsOrigin(page, 50))
+  t.notOk((await KeyDirectory.load(access, 600)).admitsOrigin(page, 50))
+})
+
+t.test('whatever is done in whatever order, a directory equals one loaded from its store', async (t) => {
+  const change = fc.record({
+    kind: fc.constantFrom('issue', 'rotate', 'revoke', 'tenant'),
+    which: fc.nat(6),
+    atMs: fc.nat(100)
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
+      const { access, keys } = await directory()
+      const issued: string[] = []
+      for (const { kind, which, atMs } of changes) {
+        const id = keys.keys[which]?.id ?? 'nobody'
+        const origins = which % 2 === 0 ? ['https://a.example'] : []
+        const attributes = { ...ACME, scopes: which % 3 === 0 ? ['admin'] : ['stream'], corsOrigins: origins }
+        if (kind === 'issue') issued.push((await keys.issue(attributes, atMs)).key)
+        if (kind === 'tenant') await refusal(keys.createTenant(`t${which}`, atMs))
+        if (kind === 'revoke') await refusal(keys.revoke(id, atMs))
+        if (kind === 'rotate')
+          await keys.rotate(id, which * 10, atMs).then(
+            ({ key }) => issued.push(key),
+            () => undefined
+          )
+      }
+      const again = await KeyDirectory.load(access, 600)
+      t.strictSame(again.keys, keys.keys)
+      for (const key of issued) t.strictSame(again.find(key)?.row, keys.find(key)?.row)
+      for (const at of [0, 50, 200])
+        t.equal(again.admitsOrigin('https://a.example', at), keys.admitsOrigin('https://a.example', at))
+    }),
+    { numRuns: 60 }
+  )
+})
