@@ -12,6 +12,8 @@ export const CRASH_POINTS = {
     'The block is on disk and no reader has seen it: it is there, and committing it again returns false.',
   'commit.published':
     'Readers have seen the block and the caller has no answer: it is there, with all its rows.',
+  'tenant.durable':
+    'A tenant is on disk and the caller has no answer: it is there, and creating it again returns false.',
   'key.durable': 'An API key is on disk and the caller has no answer: it is found by its hash, and once.',
   'close.drained': 'Every accepted write is on disk and the engine is open: the next open finds all of them.'
 } as const

@@ -1,12 +1,18 @@
 import type { BlockCommit, BlockStore } from '../port.ts'
-import { stageCandles } from './candles.ts'
+import { stageActivity } from './activity.ts'
+import { stageCandles } from './candle-staging.ts'
+import { stageCurves } from './curves.ts'
 import type { Database } from './database.ts'
-import { slotKey, solPriceKey } from './keys.ts'
+import { keysOf, slotKey, solPriceKey } from './keys.ts'
 import { slotKind, solPriceKind } from './kinds.ts'
 import { stageLaunches } from './launches.ts'
 import { stagePairs } from './pairs.ts'
-import { poolEventPages, tradePages } from './row-lists.ts'
-import { firstSince } from './unbuilt.ts'
+import { stagePools } from './pools.ts'
+import { stageRows } from './row-lists.ts'
+import { whenHere } from './soon.ts'
+import { stageTokens } from './tokens.ts'
+import { stageTotals } from './totals.ts'
+import { stageTurnover } from './turnover.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -18,18 +24,45 @@ export function blockStore(database: Database): BlockStore {
         await stageBlock(view, batch, block)
         return { kind: 'block', head: block.slot }
       }),
-    head: () => database.read(async (view) => view.head),
-    firstSince,
-    has: (slot) => database.read(async (view) => (await view.get(slotKind, slotKey(slot))) !== null)
+    head: () => database.read((view) => view.head),
+    has: (slot) =>
+      database.read((view) => whenHere(view.get(slotKind, slotKey(slot)), (row) => row !== null)),
+    firstSince: (blockTime) => database.read((view) => firstSince(view, blockTime))
   }
 }
 
 async function stageBlock(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
-  await tradePages.stage(view, batch, block.trades, (row) => row.mint)
-  await poolEventPages.stage(view, batch, block.poolEvents, (row) => row.pool)
-  await stageCandles(view, batch, block.candles)
-  await stageLaunches(view, batch, block.launches)
-  stagePairs(batch, block.pairs)
+  stageTokens(batch, block.tokens)
+  stageCurves(batch, block.curves)
+  stageActivity(batch, block.activity)
+  stageTotals(batch, block.totals)
   if (block.solPrice !== null) batch.put(solPriceKind, solPriceKey(block.solPrice.minute), block.solPrice)
-  batch.put(slotKind, slotKey(block.slot.slot), block.slot)
+  batch.putUnkept(slotKind, slotKey(block.slot.slot), block.slot)
+  // Of different records: what each of them reads first is read at once.
+  await Promise.all([
+    stageRows(view, batch, block),
+    stageCandles(view, batch, block.candles),
+    stageLaunches(view, batch, block.launches),
+    stagePairs(view, batch, block.pairs),
+    stagePools(view, batch, block.pools),
+    stageTurnover(view, batch, block)
+  ])
+}
+
+/** By halving the range of slots: one look at the disk a step, and at most as many as a slot has bits. */
+async function firstSince(view: View, blockTime: number): Promise<number | null> {
+  if (view.head === null || view.head.blockTime < blockTime) return null
+  let found = view.head.slot
+  let low = (await view.first(slotKind, keysOf('b')))?.[1].slot ?? found
+  let end = found
+  while (low < end) {
+    const middle = Math.floor((low + end) / 2)
+    const row = (await view.first(slotKind, { gte: slotKey(middle), lt: slotKey(end) }))?.[1]
+    if (row !== undefined && row.blockTime < blockTime) low = row.slot + 1
+    else {
+      end = middle
+      found = row?.slot ?? found
+    }
+  }
+  return found
 }

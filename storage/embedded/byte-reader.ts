@@ -63,6 +63,23 @@ export class ByteReader {
     return this.#bytes.slice(start, start + length)
   }
 
+  optionalFloat(): number | null {
+    return this.byte() === 0 ? null : this.float()
+  }
+
+  optionalAmount(): bigint | null {
+    return this.byte() === 0 ? null : this.amount()
+  }
+
+  optionalFixed(length: number): Uint8Array | null {
+    return this.byte() === 0 ? null : this.fixed(length)
+  }
+
+  /** Bytes whose number is before them. */
+  bytes(): Uint8Array {
+    return this.fixed(this.count())
+  }
+
   /** The bytes that are left, not copied; they stay to be read. */
   rest(): Uint8Array {
     return this.#bytes.subarray(this.#at)
@@ -72,6 +89,10 @@ export class ByteReader {
     const length = this.count()
     const start = this.#advance(length)
     return decoder.decode(this.#bytes.subarray(start, start + length))
+  }
+
+  texts(): string[] {
+    return Array.from({ length: this.count() }, () => this.text())
   }
 
   #advance(length: number): number {

@@ -81,10 +81,37 @@ export class ByteWriter {
     this.#length += length
   }
 
-  text(text: string): void {
-    const bytes = encoder.encode(text)
+  /** A float or nothing. */
+  optionalFloat(value: number | null): void {
+    this.byte(value === null ? 0 : 1)
+    if (value !== null) this.float(value)
+  }
+
+  /** An amount or nothing. */
+  optionalAmount(value: bigint | null | undefined): void {
+    this.byte(value === null || value === undefined ? 0 : 1)
+    if (value !== null && value !== undefined) this.amount(value)
+  }
+
+  /** Bytes whose number the reader knows, or nothing. */
+  optionalFixed(bytes: Uint8Array | null, length: number): void {
+    this.byte(bytes === null ? 0 : 1)
+    if (bytes !== null) this.fixed(bytes, length)
+  }
+
+  /** Bytes of any number. */
+  bytes(bytes: Uint8Array): void {
     this.count(bytes.length)
     this.fixed(bytes, bytes.length)
+  }
+
+  text(text: string): void {
+    this.bytes(encoder.encode(text))
+  }
+
+  texts(texts: readonly string[]): void {
+    this.count(texts.length)
+    for (const text of texts) this.text(text)
   }
 
   #reserve(more: number): void {

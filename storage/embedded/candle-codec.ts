@@ -3,9 +3,13 @@ import type { Candle, Interval, Ohlc } from '../../src/market/rows.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { intervalCodes } from './codes.ts'
+import type { RecordKind } from './record.ts'
 
 /** The newest bucket of a pair in each interval. */
 export type OpenCandles = Readonly<Partial<Record<Interval, Candle>>>
+
+/** Estimated bytes of a decoded candle with both prices in memory. */
+const CANDLE_WEIGHT = 450
 
 const NATIVE = 1
 const USD = 2
@@ -15,7 +19,22 @@ const USD_RAW = 8
 const NATIVE_RAW_SAME = 16
 const USD_RAW_SAME = 32
 
-export function writeOpenCandles(out: ByteWriter, open: OpenCandles): void {
+export const openCandlesKind: RecordKind<OpenCandles> = {
+  name: 'newest candles',
+  write: writeOpenCandles,
+  read: readOpenCandles,
+  weigh: (open) => Object.keys(open).length * CANDLE_WEIGHT
+}
+
+/** Candles in order of time. */
+export const candlePageKind: RecordKind<readonly Candle[]> = {
+  name: 'candle page',
+  write: writeCandles,
+  read: readCandles,
+  weigh: (candles) => candles.length * CANDLE_WEIGHT
+}
+
+function writeOpenCandles(out: ByteWriter, open: OpenCandles): void {
   for (const interval of INTERVALS) {
     const candle = open[interval]
     if (candle === undefined) continue
@@ -24,18 +43,17 @@ export function writeOpenCandles(out: ByteWriter, open: OpenCandles): void {
   }
 }
 
-export function readOpenCandles(source: ByteReader): OpenCandles {
+function readOpenCandles(source: ByteReader): OpenCandles {
   const open: Partial<Record<Interval, Candle>> = {}
   while (!source.atEnd) open[intervalCodes.wordOf(source.byte())] = readCandle(source, null)
   return open
 }
 
-/** Candles in order of time. */
-export function writeCandles(out: ByteWriter, candles: readonly Candle[]): void {
+function writeCandles(out: ByteWriter, candles: readonly Candle[]): void {
   candles.forEach((candle, i) => writeCandle(out, candle, candles[i - 1] ?? null))
 }
 
-export function readCandles(source: ByteReader): Candle[] {
+function readCandles(source: ByteReader): Candle[] {
   const candles: Candle[] = []
   while (!source.atEnd) candles.push(readCandle(source, candles.at(-1) ?? null))
   return candles

@@ -1,18 +1,21 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
-import { intervalSeconds } from '../../src/market/candles.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
-import type { CandleStore, CandleUpsert } from '../port.ts'
-import type { OpenCandles } from './candle-codec.ts'
+import type { CandleStore } from '../port.ts'
+import { candlePageKind, openCandlesKind } from './candle-codec.ts'
+import { knownPages, PAGE_BUCKETS, pageAt } from './candle-pages.ts'
 import type { Database } from './database.ts'
-import { candlePageKey, keyText, openCandlesKey } from './keys.ts'
-import type { Key } from './keys.ts'
-import { candlePageKind, openCandlesKind } from './kinds.ts'
+import { candlePageKey, keyAfter, openCandlesKey, pageOfCandleKey, seriesKey } from './keys.ts'
+import { whenHere } from './soon.ts'
+import type { Soon } from './soon.ts'
 import type { View } from './view.ts'
-import type { WriteBatch } from './write-batch.ts'
 
-/** Buckets whose times share a page: 300 candles of a busy pair are five or six values. Chosen. */
-const PAGE_BUCKETS = 64
+interface Series {
+  readonly mint: Pubkey
+  readonly cash: Pubkey
+  readonly interval: Interval
+}
+
+type Range = Parameters<CandleStore['range']>[3]
 
 /**
  * The newest bucket of each interval of a pair is in one value, which a block rewrites; older buckets are in pages,
@@ -26,50 +29,91 @@ export function candleStore(database: Database): CandleStore {
   }
 }
 
-interface Series {
-  readonly mint: Pubkey
-  readonly cash: Pubkey
-  readonly interval: Interval
+function candleAt(view: View, series: Series, ts: number): Soon<Candle | null> {
+  return whenHere(newestCandle(view, series), (newest) => {
+    if (newest === null || ts > newest.ts) return null
+    if (ts === newest.ts) return newest
+    const page = view.get(candlePageKind, candlePageKey(keyOf(series), pageAt(series.interval, ts)))
+    return whenHere(page, (candles) => candles?.find((candle) => candle.ts === ts) ?? null)
+  })
 }
 
-interface Range {
-  readonly from: number
-  readonly to: number
-  readonly limit: number
+function candlesIn(view: View, series: Series, range: Range): Soon<Candle[]> {
+  return whenHere(newestCandle(view, series), (newest) => {
+    if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
+    const found = newest.ts < range.to ? [newest] : []
+    if (found.length >= range.limit) return found
+    const pages = {
+      first: pageAt(series.interval, range.from),
+      last: pageAt(series.interval, Math.min(range.to - 1, newest.ts)),
+      newest: pageAt(series.interval, newest.ts)
+    }
+    const older = inMemory(view, keyOf(series), pages, range, found)
+    return whenHere(older ?? onDisk(view, keyOf(series), pages, range, found), (candles) => candles.reverse())
+  })
 }
 
-async function candleAt(view: View, series: Series, ts: number): Promise<Candle | null> {
-  const newest = await newestCandle(view, series)
-  if (newest === null || ts > newest.ts) return null
-  if (ts === newest.ts) return newest
-  const page = await view.get(candlePageKind, keyOf(series, pageAt(series.interval, ts)))
-  return page?.find((candle) => candle.ts === ts) ?? null
+/** Pages by number. */
+interface Pages {
+  readonly first: number
+  readonly last: number
+  /** The last that there can be. */
+  readonly newest: number
 }
 
-async function candlesIn(view: View, series: Series, range: Range): Promise<Candle[]> {
-  const newest = await newestCandle(view, series)
-  if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
-  const found: Candle[] = newest.ts < range.to ? [newest] : []
-
-  const firstPage = pageAt(series.interval, range.from)
-  const lastPage = pageAt(series.interval, Math.min(range.to - 1, newest.ts))
-  // A busy pair has every page; they are known by number, so that those in memory cost no look at the disk.
-  const densePage = Math.max(firstPage, lastPage - Math.ceil(range.limit / PAGE_BUCKETS))
-  const dense: Key[] = []
-  for (let page = lastPage; page >= densePage; page--) dense.push(keyOf(series, page))
-  for (const page of await view.getMany(candlePageKind, dense))
-    if (page !== null && takeNewest(found, page, range)) return found.reverse()
-
-  // A quiet one has few: only those that exist are read.
-  const older = { gte: keyOf(series, firstPage), lt: dense.at(-1)! }
-  for await (const [, page] of view.scan(candlePageKind, older, { reverse: true, expected: 8, keep: true }))
-    if (takeNewest(found, page, range)) break
-  return found.reverse()
+/** The newest candles of a range, newest first, after those found; null when memory does not have them all. */
+function inMemory(
+  view: View,
+  series: Buffer,
+  pages: Pages,
+  range: Range,
+  found: readonly Candle[]
+): Candle[] | null {
+  const known = view.recall(knownPages, series)
+  if (known === undefined) return null
+  const candles = [...found]
+  for (const number of known.pages) {
+    if (number > pages.last) continue
+    if (number < pages.first) return candles
+    const page = view.hot(candlePageKind, candlePageKey(series, number))
+    if (page === undefined || page === null) return null
+    if (takeNewest(candles, page, range)) return candles
+  }
+  return known.since <= pages.first ? candles : null
 }
 
-async function newestCandle(view: View, series: Series): Promise<Candle | null> {
-  const open = await view.get(openCandlesKind, openCandlesKey(series.mint, series.cash))
-  return open?.[series.interval] ?? null
+async function onDisk(
+  view: View,
+  series: Buffer,
+  pages: Pages,
+  range: Range,
+  found: readonly Candle[]
+): Promise<Candle[]> {
+  const candles = [...found]
+  const seen: number[] = []
+  let since = pages.first
+  const stored = { gte: candlePageKey(series, pages.first), lt: keyAfter(candlePageKey(series, pages.last)) }
+  const expected = Math.ceil(range.limit / PAGE_BUCKETS) + 1
+  for await (const [key, page] of view.scan(candlePageKind, stored, {
+    reverse: true,
+    expected,
+    keep: true
+  })) {
+    seen.push(pageOfCandleKey(key))
+    if (!takeNewest(candles, page, range)) continue
+    since = seen.at(-1)!
+    break
+  }
+  const known = view.recall(knownPages, series)
+  if (pages.last === pages.newest && (known === undefined || since < known.since))
+    view.remember(knownPages, series, { pages: seen, since })
+  return candles
+}
+
+const keyOf = ({ mint, cash, interval }: Series): Buffer => seriesKey(mint, cash, interval)
+
+function newestCandle(view: View, { mint, cash, interval }: Series): Soon<Candle | null> {
+  return whenHere(view.get(openCandlesKind, openCandlesKey(mint, cash)), (open) => open?.[interval] ?? null)
 }
 
 /** Takes the candles of a page that are in range, newest first; true once there are enough. */
@@ -80,61 +124,3 @@ function takeNewest(into: Candle[], page: readonly Candle[], range: Range): bool
   }
   return into.length >= range.limit
 }
-
-/** Puts candles in place of those with their time. */
-export async function stageCandles(
-  view: View,
-  batch: WriteBatch,
-  upserts: readonly CandleUpsert[]
-): Promise<void> {
-  const pairs = [
-    ...Map.groupBy(upserts, ({ mint, cash }) => pubkeyMapKey(mint) + pubkeyMapKey(cash)).values()
-  ]
-  const keys = pairs.map(([first]) => openCandlesKey(first!.mint, first!.cash))
-  const open = await view.getMany(openCandlesKind, keys)
-  const older = pairs.flatMap((pair, i) => {
-    const { newest, passed } = replaceNewest(open[i] ?? {}, pair)
-    batch.putOwned(openCandlesKind, keys[i]!, newest)
-    return passed
-  })
-  await stagePages(view, batch, older)
-}
-
-/** The newest candles after the upserts of a pair, and the candles that belong in pages. */
-function replaceNewest(
-  open: OpenCandles,
-  upserts: readonly CandleUpsert[]
-): { newest: OpenCandles; passed: CandleUpsert[] } {
-  const newest = { ...open }
-  const passed: CandleUpsert[] = []
-  for (const upsert of upserts) {
-    const { interval, candle } = upsert
-    const known = newest[interval]
-    if (known !== undefined && candle.ts < known.ts) passed.push(upsert)
-    else {
-      if (known !== undefined && known.ts < candle.ts) passed.push({ ...upsert, candle: known })
-      newest[interval] = candle
-    }
-  }
-  return { newest, passed }
-}
-
-async function stagePages(view: View, batch: WriteBatch, upserts: readonly CandleUpsert[]): Promise<void> {
-  const keyOfUpsert = (upsert: CandleUpsert): Key => keyOf(upsert, pageAt(upsert.interval, upsert.candle.ts))
-  const pages = [...Map.groupBy(upserts, (upsert) => keyText(keyOfUpsert(upsert))).values()]
-  const keys = pages.map(([first]) => keyOfUpsert(first!))
-  const stored = await view.getMany(candlePageKind, keys)
-  pages.forEach((page, i) => batch.putOwned(candlePageKind, keys[i]!, mergedPage(stored[i] ?? [], page)))
-}
-
-function mergedPage(stored: readonly Candle[], upserts: readonly CandleUpsert[]): Candle[] {
-  const byTime = new Map(stored.map((candle) => [candle.ts, candle]))
-  for (const { candle } of upserts) byTime.set(candle.ts, candle)
-  return [...byTime.values()].sort((a, b) => a.ts - b.ts)
-}
-
-const keyOf = (series: Series, page: number): Key =>
-  candlePageKey(series.mint, series.cash, series.interval, page)
-
-const pageAt = (interval: Interval, ts: number): number =>
-  Math.max(0, Math.floor(ts / (intervalSeconds(interval) * PAGE_BUCKETS)))

@@ -1,5 +1,7 @@
 import type { Fee } from '../../src/chain/events.ts'
 import type { VenueId } from '../../src/chain/venue-id.ts'
+import type { ActivityOf } from '../../src/market/activity-rows.ts'
+import type { CurveStatus } from '../../src/market/registry-rows.ts'
 import type { Commitment, Interval, LaunchStatus } from '../../src/market/rows.ts'
 
 /** A closed set of words as one stored byte each. Append-only: a stored number never changes its meaning. */
@@ -60,6 +62,10 @@ export const feeKindCodes = new Codes<Fee['kind']>({
 export const commitmentCodes = new Codes<Commitment>({ processed: 0, confirmed: 1, finalized: 2 })
 
 export const launchStatusCodes = new Codes<LaunchStatus>({ created: 0, trading: 1, graduated: 2 })
+
+export const activityOfCodes = new Codes<ActivityOf>({ mint: 0, pool: 1, market: 2 })
+
+export const curveStatusCodes = new Codes<CurveStatus>({ bonding: 0, graduating: 1, graduated: 2 })
 
 export const intervalCodes = new Codes<Interval>({
   '1m': 0,

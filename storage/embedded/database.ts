@@ -5,13 +5,14 @@ import type { CrashPoint } from '../crash-points.ts'
 import { HotValues } from './hot-values.ts'
 import { formatKey, keysOf } from './keys.ts'
 import { formatKind, slotKind } from './kinds.ts'
+import type { Soon } from './soon.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
 
 export type Level = ClassicLevel<Buffer, Uint8Array>
 
 /** The format of the whole store: which keys there are and what they mean. */
-const FORMAT = 1
+const FORMAT = 2
 /** Chosen: larger ones lengthen recovery, smaller ones write levels more often. */
 const WRITE_BUFFER_BYTES = 16 * 2 ** 20
 const BLOCK_CACHE_BYTES = 32 * 2 ** 20
@@ -69,13 +70,18 @@ export class Database {
     }
   }
 
-  /** Runs a query on the newest committed state, which stays as it is until the query ends. */
-  async read<T>(query: (view: View) => Promise<T>): Promise<T> {
+  /**
+   * Runs a query on the newest committed state, which stays as it is until the query ends. One that is answered from
+   * memory costs no more than the promise of its answer.
+   */
+  async read<T>(query: (view: View) => Soon<T>): Promise<T> {
     if (this.#closed !== null) throw closed()
     const view = this.#view
+    const answer = query(view)
+    if (!(answer instanceof Promise)) return answer
     view.hold()
     try {
-      return await query(view)
+      return await answer
     } finally {
       view.release()
     }
@@ -128,7 +134,7 @@ export class Database {
       this.#failed.resolve(this.#failure)
       throw this.#failure
     }
-    this.#reached(staged.kind === 'block' ? 'commit.durable' : 'key.durable')
+    this.#reached(staged.kind === 'block' ? 'commit.durable' : staged.durable)
     this.#publish(batch, staged.kind === 'block' ? staged.head : view.head)
     if (staged.kind === 'block') this.#reached('commit.published')
     return true
@@ -144,7 +150,9 @@ export class Database {
 }
 
 /** What a batch is: a block, which becomes the head, or anything beside the chain. */
-export type Staged = { readonly kind: 'block'; readonly head: SlotRow } | { readonly kind: 'key' }
+export type Staged =
+  | { readonly kind: 'block'; readonly head: SlotRow }
+  | { readonly kind: 'beside'; readonly durable: 'key.durable' | 'tenant.durable' }
 
 /** The newest slot of a store of our format; an empty store is given the format first. */
 async function readHead(level: Level, reached: (point: CrashPoint) => void): Promise<SlotRow | null> {
@@ -162,8 +170,12 @@ async function readHead(level: Level, reached: (point: CrashPoint) => void): Pro
     }
     if (format > FORMAT)
       throw foreign(`has format ${format}, newer than ${FORMAT}, the newest this version knows`)
-    for await (const [, slot] of view.scan(slotKind, keysOf('b'), { reverse: true, expected: 1 })) return slot
-    return null
+    if (format < FORMAT)
+      throw foreign(
+        `has format ${format}, which this version no longer reads: start with an empty directory and index again`
+      )
+    const newest = await view.first(slotKind, keysOf('b'), true)
+    return newest?.[1] ?? null
   } finally {
     view.retire()
   }

@@ -1,6 +1,7 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import type { Interval, LaunchStatus } from '../../src/market/rows.ts'
-import { intervalCodes, launchStatusCodes } from './codes.ts'
+import { activityOfCodes, intervalCodes, launchStatusCodes } from './codes.ts'
 
 /**
  * The keys of the store: a letter for the kind of record, what a reader asks for, then what orders the records
@@ -9,15 +10,25 @@ import { intervalCodes, launchStatusCodes } from './codes.ts'
  *   v                            format version
  *   b slot                       slot
  *   t mint cursor                a full page of a mint's trades, by its first cursor; all bits set: the open page
+ *   w wallet cursor              the same of a wallet's trades
  *   e pool cursor                the same of a pool's events
  *   o mint cash                  the newest bucket of each interval
  *   c mint cash interval page    older buckets
- *   p mint cash                  pair
+ *   p mint                       the pairs of a mint
+ *   a of owner hour              activity of an hour
+ *   h hour mint                  what a mint traded in an hour; gone once it is a day old
+ *   m mint                       token
+ *   q pool                       pool
+ *   r mint cursor                pool listed under a mint, by the cursor that first named it
+ *   g mint                       bonding curve
  *   l mint                       launch
  *   n cursor                     mint launched at a cursor
  *   s status cursor              the same of one status
  *   x minute                     sol price
+ *   z                            totals
+ *   y name                       tenant
  *   k hash                       API key
+ *   i id                         hash of the API key with an id
  */
 export type Key = Buffer
 
@@ -29,6 +40,7 @@ export interface KeyRange {
 
 /** Above every cursor, so that the open page of a list of pages comes last. */
 const OPEN = 0xff_ff_ff_ff
+const UINT32_MAX = 0xff_ff_ff_ff
 
 /** A key's text, one character a byte: what maps are keyed by. */
 export function keyText(key: Key): string {
@@ -36,6 +48,7 @@ export function keyText(key: Key): string {
 }
 
 export const formatKey = (): Key => Buffer.from('v', 'latin1')
+export const totalsKey = (): Key => Buffer.from('z', 'latin1')
 export const slotKey = (slot: number): Key => numbered('b', slot)
 export const solPriceKey = (minute: number): Key => numbered('x', minute)
 export const launchAtKey = (cursor: number): Key => numbered('n', cursor)
@@ -49,25 +62,55 @@ export function launchOfStatusKey(status: LaunchStatus, cursor: number): Key {
 }
 
 export const launchKey = (mint: Pubkey): Key => joined('l', mint)
-export const apiKeyKey = (hash: Uint8Array): Key => joined('k', hash)
-export const pairKey = (mint: Pubkey, cash: Pubkey): Key => joined('p', mint, cash)
+export const tokenKey = (mint: Pubkey): Key => joined('m', mint)
+export const poolKey = (pool: Pubkey): Key => joined('q', pool)
+export const curveKey = (mint: Pubkey): Key => joined('g', mint)
+export const pairsKey = (mint: Pubkey): Key => joined('p', mint)
 export const openCandlesKey = (mint: Pubkey, cash: Pubkey): Key => joined('o', mint, cash)
+export const apiKeyKey = (hash: Uint8Array): Key => joined('k', hash)
+export const apiKeyIdKey = (id: string): Key => Buffer.from(`i${id}`, 'utf8')
+export const tenantKey = (name: string): Key => Buffer.from(`y${name}`, 'utf8')
 
-export function candlePageKey(mint: Pubkey, cash: Pubkey, interval: Interval, page: number): Key {
-  const key = joined('c', mint, cash, new Uint8Array(5))
-  key[key.length - 5] = intervalCodes.codeOf(interval)
-  key.writeUInt32BE(page, key.length - 4)
+/** The address that the key of one record names, in a buffer of its own. */
+export const addressIn = (key: Key, at = 1): Pubkey => new Uint8Array(key.subarray(at, at + 32))
+
+export function seriesKey(mint: Pubkey, cash: Pubkey, interval: Interval): Key {
+  return joined('c', mint, cash, Uint8Array.of(intervalCodes.codeOf(interval)))
+}
+
+export function candlePageKey(series: Key, page: number): Key {
+  const key = Buffer.allocUnsafe(series.length + 4)
+  key.set(series)
+  key.writeUInt32BE(page, series.length)
   return key
 }
 
-/** A list of row pages: the trades of a mint, the events of a pool. */
-export type PageList = 't' | 'e'
+export const pageOfCandleKey = (key: Key): number => key.readUInt32BE(key.length - 4)
 
-export function pageKey(list: PageList, owner: Pubkey, firstCursor: number): Key {
-  const key = joined(list, owner, new Uint8Array(8))
-  writeNumber(key, 33, firstCursor)
+/** Times before 1970 and after 2106 are none of a block: they become the nearest that is. */
+const uint32 = (value: number): number => Math.min(Math.max(Math.ceil(value), 0), UINT32_MAX)
+
+export function activityKey(of: ActivityOf, owner: Pubkey, hour: number): Key {
+  const key = joined('a', Uint8Array.of(activityOfCodes.codeOf(of)), owner, new Uint8Array(4))
+  key.writeUInt32BE(uint32(hour), 34)
   return key
 }
+
+export const hourOfActivityKey = (key: Key): number => key.readUInt32BE(34)
+
+export function turnoverKey(hour: number, mint: Pubkey): Key {
+  const key = joined('h', new Uint8Array(4), mint)
+  key.writeUInt32BE(uint32(hour), 1)
+  return key
+}
+
+export const mintPoolKey = (mint: Pubkey, firstCursor: number): Key => ownedAt('r', mint, firstCursor)
+
+/** A list of row pages: the trades of a mint and of a wallet, the events of a pool. */
+export type PageList = 't' | 'w' | 'e'
+
+export const pageKey = (list: PageList, owner: Pubkey, firstCursor: number): Key =>
+  ownedAt(list, owner, firstCursor)
 
 export function openPageKey(list: PageList, owner: Pubkey): Key {
   const key = pageKey(list, owner, 0)
@@ -75,6 +118,9 @@ export function openPageKey(list: PageList, owner: Pubkey): Key {
   key.writeUInt32BE(OPEN, 37)
   return key
 }
+
+/** The next key in order of bytes. */
+export const keyAfter = (key: Key): Key => Buffer.concat([key, Buffer.of(0)])
 
 /** Every key that starts with these bytes. */
 export function keysFrom(prefix: Key): KeyRange {
@@ -87,9 +133,25 @@ export function keysFrom(prefix: Key): KeyRange {
 
 /** Every key of one kind. */
 export const keysOf = (kind: string): KeyRange => keysFrom(Buffer.from(kind, 'latin1'))
-export const pairKeysOf = (mint: Pubkey): KeyRange => keysFrom(joined('p', mint))
+export const mintPoolKeysOf = (mint: Pubkey): KeyRange => keysFrom(joined('r', mint))
+export const turnoverKeysOf = (hour: number): KeyRange =>
+  keysFrom(turnoverKey(hour, new Uint8Array(32)).subarray(0, 5))
 export const launchKeysOf = (status: LaunchStatus): KeyRange =>
   keysFrom(launchOfStatusKey(status, 0).subarray(0, 2))
+
+/**
+ * The part of a list of keys that end in a cursor which a page asks for: only cursors below (desc) or above (asc)
+ * `from`.
+ */
+export function keysBeyond(
+  all: KeyRange,
+  keyAt: (cursor: number) => Key,
+  page: { readonly from?: number; readonly order: 'asc' | 'desc' }
+): KeyRange {
+  if (page.from === undefined) return all
+  const from = keyAt(Math.min(Math.max(page.from, 0), Number.MAX_SAFE_INTEGER))
+  return page.order === 'desc' ? { gte: all.gte, lt: from } : { gte: keyAfter(from), lt: all.lt }
+}
 
 function joined(kind: string, ...parts: readonly Uint8Array[]): Key {
   const key = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + part.length, 1))
@@ -99,6 +161,14 @@ function joined(kind: string, ...parts: readonly Uint8Array[]): Key {
     key.set(part, at)
     at += part.length
   }
+  return key
+}
+
+function ownedAt(kind: string, owner: Pubkey, cursor: number): Key {
+  const key = Buffer.allocUnsafe(41)
+  key[0] = letter(kind)
+  key.set(owner, 1)
+  writeNumber(key, 33, cursor)
   return key
 }
 

@@ -4,12 +4,21 @@ import type { LaunchRow } from '../../src/market/rows.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { LaunchStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { keysOf, launchAtKey, launchKey, launchKeysOf, launchOfStatusKey } from './keys.ts'
-import { launchKind, mintKind } from './kinds.ts'
+import { keysBeyond, keysOf, launchAtKey, launchKey, launchKeysOf, launchOfStatusKey } from './keys.ts'
+import { launchKind } from './launch-codec.ts'
+import type { RecordKind } from './record.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 type LaunchPage = Parameters<LaunchStore['page']>[0]
+
+/** The mint that an index entry leads to. */
+const mintKind: RecordKind<Pubkey> = {
+  name: 'launch index entry',
+  write: (out, mint) => out.fixed(mint, 32),
+  read: (source) => source.fixed(32),
+  weigh: () => 100
+}
 
 /** Launches by mint, and two indexes from a cursor to the mint: of all launches, and of those in a status. */
 export function launchStore(database: Database): LaunchStore {
@@ -31,14 +40,11 @@ async function launchPage(view: View, page: LaunchPage): Promise<LaunchRow[]> {
 async function indexedMints(view: View, page: LaunchPage): Promise<Pubkey[]> {
   const mints: Pubkey[] = []
   if (page.limit <= 0) return mints
-  const all = page.status === undefined ? keysOf('n') : launchKeysOf(page.status)
-  const from = page.from === undefined ? null : launchIndexKey(page.status, page.from)
+  const { status } = page
   const range =
-    from === null
-      ? all
-      : page.order === 'desc'
-        ? { gte: all.gte, lt: from }
-        : { gte: Buffer.concat([from, Buffer.of(0)]), lt: all.lt }
+    status === undefined
+      ? keysBeyond(keysOf('n'), launchAtKey, page)
+      : keysBeyond(launchKeysOf(status), (cursor) => launchOfStatusKey(status, cursor), page)
   let skip = page.offset ?? 0
   const expected = skip + page.limit
   for await (const [, mint] of view.scan(mintKind, range, { reverse: page.order === 'desc', expected })) {
@@ -47,11 +53,6 @@ async function indexedMints(view: View, page: LaunchPage): Promise<Pubkey[]> {
     if (mints.length === page.limit) break
   }
   return mints
-}
-
-function launchIndexKey(status: LaunchRow['status'] | undefined, cursor: number): Buffer {
-  const within = Math.min(Math.max(cursor, 0), Number.MAX_SAFE_INTEGER)
-  return status === undefined ? launchAtKey(within) : launchOfStatusKey(status, within)
 }
 
 /** Puts launches in place of those of their mints, and their index entries where they belong now. */
@@ -73,7 +74,7 @@ export async function stageLaunches(
       batch.delete(launchOfStatusKey(before.status, before.cursor))
     }
     batch.put(launchKind, launchKey(row.mint), row)
-    batch.put(mintKind, launchAtKey(row.cursor), row.mint)
-    batch.put(mintKind, launchOfStatusKey(row.status, row.cursor), row.mint)
+    batch.putUnkept(mintKind, launchAtKey(row.cursor), row.mint)
+    batch.putUnkept(mintKind, launchOfStatusKey(row.status, row.cursor), row.mint)
   })
 }

@@ -1,23 +1,40 @@
+import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { PairRow } from '../../src/market/rows.ts'
 import type { PairStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { pairKey, pairKeysOf } from './keys.ts'
-import { pairKind } from './kinds.ts'
+import { pairsKey } from './keys.ts'
+import { pairsKind } from './pair-codec.ts'
+import { whenHere } from './soon.ts'
+import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
+/** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
 export function pairStore(database: Database): PairStore {
   return {
-    get: (mint, cash) => database.read((view) => view.get(pairKind, pairKey(mint, cash))),
+    get: (mint, cash) =>
+      database.read((view) =>
+        whenHere(
+          view.get(pairsKind, pairsKey(mint)),
+          (pairs) => pairs?.find((pair) => samePubkey(pair.cash, cash)) ?? null
+        )
+      ),
     ofMint: (mint) =>
-      database.read(async (view) => {
-        const pairs: PairRow[] = []
-        for await (const [, pair] of view.scan(pairKind, pairKeysOf(mint), { expected: 4, keep: true }))
-          pairs.push(pair)
-        return pairs
-      })
+      database.read((view) => whenHere(view.get(pairsKind, pairsKey(mint)), (pairs) => [...(pairs ?? [])]))
   }
 }
 
-export function stagePairs(batch: WriteBatch, pairs: readonly PairRow[]): void {
-  for (const pair of pairs) batch.put(pairKind, pairKey(pair.mint, pair.cash), pair)
+export async function stagePairs(view: View, batch: WriteBatch, rows: readonly PairRow[]): Promise<void> {
+  const mints = [...Map.groupBy(rows, (row) => pubkeyMapKey(row.mint)).values()]
+  const keys = mints.map(([first]) => pairsKey(first!.mint))
+  const stored = await view.getMany(pairsKind, keys)
+  mints.forEach((pairs, i) => batch.put(pairsKind, keys[i]!, merged(stored[i] ?? [], pairs)))
+}
+
+/** Each pair in place of the one with its cash, new ones at the end. */
+function merged(stored: readonly PairRow[], pairs: readonly PairRow[]): PairRow[] {
+  const byCash = new Map<string, PairRow>()
+  const cashOf = ({ cash }: { readonly cash: Pubkey }): string => pubkeyMapKey(cash)
+  for (const pair of [...stored, ...pairs]) byCash.set(cashOf(pair), pair)
+  return [...byCash.values()]
 }

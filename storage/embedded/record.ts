@@ -8,7 +8,8 @@ import type { Key } from './keys.ts'
 export interface RecordKind<T> {
   readonly name: string
   write(out: ByteWriter, value: T): void
-  read(source: ByteReader): T
+  /** Of what is in the key, a value's bytes say nothing: it is read from there. */
+  read(source: ByteReader, key: Key): T
   /** What a decoded value takes in memory, in bytes, estimated. */
   weigh(value: T): number
 }
@@ -36,7 +37,7 @@ export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array
     throw unreadable(kind, key, `has layout ${bytes[0]}, which this version does not know`)
   try {
     const source = new ByteReader(bytes, HEAD_BYTES)
-    const value = kind.read(source)
+    const value = kind.read(source, key)
     if (!source.atEnd) throw new RangeError('the value has more bytes than its contents')
     return value
   } catch (cause) {

@@ -1,12 +1,13 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { PageRequest } from '../port.ts'
-import { openPageKey, pageKey } from './keys.ts'
-import type { Key, PageList } from './keys.ts'
+import { keyAfter, openPageKey, pageKey } from './keys.ts'
+import type { PageList } from './keys.ts'
 import type { RecordKind } from './record.ts'
 import { extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
 import type { RowCodec } from './row-origin-codec.ts'
+import type { Soon } from './soon.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -16,6 +17,8 @@ import type { WriteBatch } from './write-batch.ts'
  */
 const PAGE_ROWS = 32
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
+/** Chosen: a query that begins further back finds its first page sooner on disk. */
+const SKIPPED_PAGES_MAX = 64
 
 /**
  * Lists of rows in cursor order, one for each owner (a mint, a pool). The newest rows are in the open page, at a
@@ -49,13 +52,11 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /** Rows of an owner, `limit` at most, in the order asked for. */
-  async read(view: View, owner: Pubkey, page: PageRequest): Promise<Row[]> {
+  read(view: View, owner: Pubkey, page: PageRequest): Soon<Row[]> {
     if (page.limit <= 0) return []
-    const open = await view.get(this.#kind, openPageKey(this.#list, owner))
-    if (open === null) return []
     return page.order === 'desc'
-      ? this.#descending(view, owner, open, page)
-      : this.#ascending(view, owner, open, page)
+      ? (this.#newestInMemory(view, owner, page) ?? this.#newestOnDisk(view, owner, page))
+      : (this.#oldestInMemory(view, owner, page) ?? this.#oldestOnDisk(view, owner, page))
   }
 
   #append(batch: WriteBatch, owner: Pubkey, open: RowPage<Row> | null, rows: readonly Row[]): void {
@@ -75,57 +76,69 @@ export class RowPages<Row extends { readonly cursor: number }> {
     if (page !== null) batch.putOwned(this.#kind, openPageKey(this.#list, owner), page)
   }
 
-  async #descending(view: View, owner: Pubkey, open: RowPage<Row>, page: PageRequest): Promise<Row[]> {
+  /** From page to page back from the open one; null where memory ends before the query does. */
+  #newestInMemory(view: View, owner: Pubkey, query: PageRequest): Row[] | null {
     const rows: Row[] = []
-    const from = Math.min(page.from ?? CURSOR_MAX, CURSOR_MAX)
-    if (takeNewest(rows, open, page)) return rows
-
-    // From page to page in memory, as far as it goes.
-    let newer = open
-    let reached = openPageKey(this.#list, owner)
-    for (;;) {
-      if (newer.older === null) return rows
-      const older = newer.older === undefined ? undefined : view.hot(this.#kind, newer.older)
-      if (older === undefined || older === null) break
-      if (takeNewest(rows, older, page)) return rows
-      reached = newer.older!
-      newer = older
+    let page = view.hot(this.#kind, openPageKey(this.#list, owner))
+    for (let skipped = 0; page !== undefined && skipped < SKIPPED_PAGES_MAX;) {
+      if (page === null || takeNewest(rows, page, query)) return rows
+      if (rows.length === 0) skipped++
+      const { older } = page
+      if (older === null) return rows
+      // A page that is linked to is there: a null would mean that memory is wrong.
+      page = older === undefined ? undefined : (view.hot(this.#kind, older) ?? undefined)
     }
+    return null
+  }
 
+  async #newestOnDisk(view: View, owner: Pubkey, query: PageRequest): Promise<Row[]> {
+    const rows: Row[] = []
+    const openKey = openPageKey(this.#list, owner)
     const first = pageKey(this.#list, owner, 0)
-    const start = pageKey(this.#list, owner, Math.max(from, 0))
-    const contiguous = Buffer.compare(reached, start) <= 0
-    let linked: RowPage<Row> | null = contiguous ? newer : null
-    const range = { gte: first, lt: contiguous ? reached : start }
-    const expected = pagesOf(page.limit - rows.length)
-    for await (const [key, older] of view.scan(this.#kind, range, { reverse: true, expected, keep: true })) {
-      if (linked !== null && view.newest) linked.older = key
-      linked = older
-      if (takeNewest(rows, older, page)) return rows
+    let lt = keyAfter(openKey)
+    /** The page after the next one read, where nothing is between the two. */
+    let newer: RowPage<Row> | null = null
+    if (query.from !== undefined) {
+      const open = await view.get(this.#kind, openKey)
+      if (open === null || takeNewest(rows, open, query)) return rows
+      const begins = open.rows[0]!.cursor < query.from
+      lt = begins ? openKey : pageKey(this.#list, owner, Math.max(query.from, 0))
+      if (begins) newer = open
     }
-    if (linked !== null && view.newest) linked.older = null
+    const options = { reverse: true, expected: pagesOf(query.limit - rows.length), keep: true }
+    for await (const [key, page] of view.scan(this.#kind, { gte: first, lt }, options)) {
+      if (newer !== null && view.newest) newer.older = key
+      newer = page
+      if (takeNewest(rows, page, query)) return rows
+    }
+    if (newer !== null && view.newest) newer.older = null
+    if (newer === null && query.from === undefined) view.rememberAbsent(openKey)
     return rows
   }
 
-  /** Does not warm the memory: whoever reads forward reads long lists once. */
-  async #ascending(view: View, owner: Pubkey, open: RowPage<Row>, page: PageRequest): Promise<Row[]> {
+  /** Only of the open page: whoever reads forward reads long lists once, and memory is not kept for that. */
+  #oldestInMemory(view: View, owner: Pubkey, query: PageRequest): Row[] | null {
+    const open = view.hot(this.#kind, openPageKey(this.#list, owner))
+    if (open === undefined) return null
     const rows: Row[] = []
-    const from = Math.max(page.from ?? -1, -1)
-    if (open.rows[0]!.cursor > from + 1) {
-      const first = pageKey(this.#list, owner, 0)
-      const gte = (await this.#keyBelow(view, first, owner, from + 1)) ?? first
-      const range = { gte, lt: openPageKey(this.#list, owner) }
-      const expected = pagesOf(page.limit)
-      for await (const [, older] of view.scan(this.#kind, range, { expected }))
-        if (takeOldest(rows, older, page)) return rows
-    }
-    takeOldest(rows, open, page)
+    if (open === null) return rows
+    if (open.older !== null && open.rows[0]!.cursor > (query.from ?? -1) + 1) return null
+    takeOldest(rows, open, query)
     return rows
   }
 
-  /** The page whose first cursor is below another: the one that may hold it. */
-  #keyBelow(view: View, first: Key, owner: Pubkey, cursor: number): Promise<Key | null> {
-    return view.lastKey({ gte: first, lt: pageKey(this.#list, owner, cursor) })
+  async #oldestOnDisk(view: View, owner: Pubkey, query: PageRequest): Promise<Row[]> {
+    const rows: Row[] = []
+    const first = pageKey(this.#list, owner, 0)
+    const range = { gte: first, lt: keyAfter(openPageKey(this.#list, owner)) }
+    if (query.from !== undefined) {
+      // The page whose first cursor is the last one up to there may hold what comes next.
+      const next = Math.min(Math.max(query.from, -1), CURSOR_MAX - 1) + 1
+      range.gte = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, next) })) ?? first
+    }
+    for await (const [, page] of view.scan(this.#kind, range, { expected: pagesOf(query.limit) }))
+      if (takeOldest(rows, page, query)) break
+    return rows
   }
 }
 
@@ -138,6 +151,7 @@ function takeNewest<Row extends { readonly cursor: number }>(
   page: RowPage<Row>,
   query: PageRequest
 ): boolean {
+  if (query.from !== undefined && page.rows[0]!.cursor >= query.from) return false
   for (let i = page.rows.length - 1; i >= 0; i--) {
     const row = page.rows[i]!
     if (query.from !== undefined && row.cursor >= query.from) continue

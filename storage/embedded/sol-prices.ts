@@ -6,12 +6,12 @@ import { solPriceKind } from './kinds.ts'
 export function solPriceStore(database: Database): SolPriceStore {
   return {
     atOrBefore: (minute) =>
-      database.read(async (view) => {
+      database.read((view) => {
         if (minute < 0) return null
+        const known = view.hot(solPriceKind, solPriceKey(Math.floor(minute)))
+        if (known !== undefined && known !== null) return known
         const range = { gte: keysOf('x').gte, lt: solPriceKey(Math.floor(minute) + 1) }
-        for await (const [, price] of view.scan(solPriceKind, range, { reverse: true, expected: 1 }))
-          return price
-        return null
+        return view.first(solPriceKind, range, true).then((found) => found?.[1] ?? null)
       })
   }
 }

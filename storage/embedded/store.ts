@@ -1,14 +1,19 @@
 import type { Storage } from '../port.ts'
 import type { CrashPoint } from '../crash-points.ts'
+import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-keys.ts'
 import { blockStore } from './blocks.ts'
 import { candleStore } from './candles.ts'
+import { curveStore } from './curves.ts'
 import { Database } from './database.ts'
 import { launchStore } from './launches.ts'
 import { pairStore } from './pairs.ts'
-import { poolEventPages, tradePages } from './row-lists.ts'
+import { poolStore } from './pools.ts'
+import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
 import { solPriceStore } from './sol-prices.ts'
-import * as unbuilt from './unbuilt.ts'
+import { tenantStore } from './tenants.ts'
+import { tokenStore } from './tokens.ts'
+import { totalsStore } from './totals.ts'
 
 /** What the store keeps in memory of what it has read and written, in estimated bytes. Chosen. */
 const HOT_BYTES_MAX = 64 * 2 ** 20
@@ -36,19 +41,19 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     blocks: blockStore(database),
     trades: {
       ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
-      ofWallet: unbuilt.ofWallet
+      ofWallet: (wallet, page) => database.read((view) => walletPages.read(view, wallet, page))
     },
     poolEvents: { ofPool: (pool, page) => database.read((view) => poolEventPages.read(view, pool, page)) },
     candles: candleStore(database),
     launches: launchStore(database),
     pairs: pairStore(database),
     solPrices: solPriceStore(database),
-    activity: unbuilt.activityStore,
-    tokens: unbuilt.tokenStore,
-    pools: unbuilt.poolStore,
-    curves: unbuilt.curveStore,
-    totals: unbuilt.totalsStore,
-    tenants: unbuilt.tenantStore,
+    activity: activityStore(database),
+    tokens: tokenStore(database),
+    pools: poolStore(database),
+    curves: curveStore(database),
+    totals: totalsStore(database),
+    tenants: tenantStore(database),
     keys: apiKeyStore(database),
     failed: database.failed,
     close: () => database.close()

@@ -1,14 +1,18 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Level } from './database.ts'
+import { findingText } from './finding.ts'
+import type { Finding } from './finding.ts'
 import type { HotValues } from './hot-values.ts'
 import { keyText } from './keys.ts'
 import type { Key, KeyRange } from './keys.ts'
 import { unpackRecord } from './record.ts'
 import type { RecordKind } from './record.ts'
+import type { Soon } from './soon.ts'
 
-/** Entries that the engine hands over at a time: bounds the work between two turns of the event loop. */
-const SCAN_CHUNK_MAX = 32
+/** What the engine hands over at a time, at most: bounds the work between two turns of the event loop. */
+const CHUNK_RECORDS_MAX = 1_000
+const CHUNK_BYTES_MAX = 128 * 2 ** 10
 
 export interface ScanOptions {
   readonly reverse?: boolean
@@ -61,25 +65,32 @@ export class View {
     return this.newest ? (this.#hot.get(keyText(key)) as T | null | undefined) : undefined
   }
 
-  async get<T>(kind: RecordKind<T>, key: Key): Promise<T | null> {
-    const known = this.hot(kind, key)
-    if (known !== undefined) return known
-    const bytes = await fromEngine(kind, () => this.#level.get(key, { snapshot: this.#snapshot }))
-    return this.#found(kind, key, bytes)
+  /** What memory knows, undefined when it does not. */
+  recall<T>(finding: Finding<T>, key: Key): T | undefined {
+    return this.newest ? (this.#hot.get(findingText(finding, key)) as T | undefined) : undefined
   }
 
-  /** The values of the keys, in their order. */
-  async getMany<T>(kind: RecordKind<T>, keys: readonly Key[]): Promise<(T | null)[]> {
+  /** Keeps in memory what this view's records have shown. */
+  remember<T>(finding: Finding<T>, key: Key, value: T): void {
+    if (this.newest) this.#hot.set(findingText(finding, key), value, finding.weigh(value))
+  }
+
+  /** Keeps in memory that there is no record under a key. */
+  rememberAbsent(key: Key): void {
+    if (this.newest) this.#hot.set(keyText(key), null, 0)
+  }
+
+  /** The value of a key, at once when it is in memory; null when there is none. */
+  get<T>(kind: RecordKind<T>, key: Key): Soon<T | null> {
+    const known = this.hot(kind, key)
+    return known === undefined ? this.#read(kind, key) : known
+  }
+
+  /** The values of the keys, in their order, at once when all are in memory. */
+  getMany<T>(kind: RecordKind<T>, keys: readonly Key[]): Soon<(T | null)[]> {
     const values = keys.map((key) => this.hot(kind, key))
-    const cold = keys.filter((_, i) => values[i] === undefined)
-    if (cold.length === 0) return values as (T | null)[]
-    const read = await fromEngine(kind, () => this.#level.getMany(cold, { snapshot: this.#snapshot }))
-    let next = 0
-    return values.map((known) => {
-      if (known !== undefined) return known
-      const i = next++
-      return this.#found(kind, cold[i]!, read[i])
-    })
+    const isHere = (value: T | null | undefined): value is T | null => value !== undefined
+    return values.every(isHere) ? values : this.#readMany(kind, keys, values)
   }
 
   /** Records of a range in key order, read as they are taken. */
@@ -87,10 +98,11 @@ export class View {
     const iterator = this.#level.iterator({
       ...range,
       reverse: options.reverse ?? false,
-      snapshot: this.#snapshot
+      snapshot: this.#snapshot,
+      highWaterMarkBytes: CHUNK_BYTES_MAX
     })
     try {
-      const chunk = Math.min(Math.max(options.expected, 1), SCAN_CHUNK_MAX)
+      const chunk = Math.min(Math.max(options.expected, 1), CHUNK_RECORDS_MAX)
       for (;;) {
         const entries = await fromEngine(kind, () => iterator.nextv(chunk))
         if (entries.length === 0) return
@@ -102,16 +114,43 @@ export class View {
     }
   }
 
+  /** The first record of a range, the last one with `reverse`; null when the range is empty. */
+  async first<T>(kind: RecordKind<T>, range: KeyRange, reverse = false): Promise<[Key, T] | null> {
+    for await (const entry of this.scan(kind, range, { reverse, expected: 1 })) return entry
+    return null
+  }
+
   /** The last key of a range, null when it is empty. */
   async lastKey(range: KeyRange): Promise<Key | null> {
-    for await (const key of this.#level.keys({ ...range, reverse: true, limit: 1, snapshot: this.#snapshot }))
-      return key
-    return null
+    const options = { ...range, reverse: true, limit: 1, snapshot: this.#snapshot }
+    const [key] = await fromEngine({ name: 'a key' }, () => this.#level.keys(options).all())
+    return key ?? null
+  }
+
+  async #read<T>(kind: RecordKind<T>, key: Key): Promise<T | null> {
+    const bytes = await fromEngine(kind, () => this.#level.get(key, { snapshot: this.#snapshot }))
+    return this.#found(kind, key, bytes)
+  }
+
+  /** Reads those that memory did not have. */
+  async #readMany<T>(
+    kind: RecordKind<T>,
+    keys: readonly Key[],
+    values: readonly (T | null | undefined)[]
+  ): Promise<(T | null)[]> {
+    const cold = keys.filter((_, i) => values[i] === undefined)
+    const read = await fromEngine(kind, () => this.#level.getMany(cold, { snapshot: this.#snapshot }))
+    let next = 0
+    return values.map((known) => {
+      if (known !== undefined) return known
+      const i = next++
+      return this.#found(kind, cold[i]!, read[i])
+    })
   }
 
   #found<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array | undefined): T | null {
     if (bytes !== undefined) return this.#decoded(kind, key, bytes, true)
-    if (this.newest) this.#hot.set(keyText(key), null, 0)
+    this.rememberAbsent(key)
     return null
   }
 

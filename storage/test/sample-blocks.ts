@@ -13,7 +13,7 @@ import type {
   RowOrigin,
   TradeRow
 } from '../../src/market/rows.ts'
-import type { BlockCommit, CandleUpsert, KeyRow } from '../port.ts'
+import type { BlockCommit, CandleUpsert, KeyRow, TenantRow } from '../port.ts'
 
 /** Slots are not dense on the chain: every third is missing here. */
 export const FIRST_SLOT = 400_000_000
@@ -213,6 +213,10 @@ export function sampleKey(n: number): KeyRow {
     corsOrigins: n % 3 === 0 ? ['https://example.org'] : [],
     successor: n % 4 === 0 ? `key-${n + 1}` : null
   }
+}
+
+export function sampleTenant(n: number): TenantRow {
+  return { name: `tenant-${n}`, createdAtMs: FIRST_TIME * 1_000 + n }
 }
 
 /** A launch every fourth block, trading two blocks later, every second of them graduated four blocks after that. */

@@ -57,7 +57,7 @@ t.test(
     for (const [name, { stdout, lines, code, ms }, reason] of [
       ['locked', locked, /is open in another process/],
       ['corrupt', corrupt, /cannot be opened: .*(Corruption|CURRENT|manifest|IO error)/i],
-      ['newer', newer, /has format 99, newer than 1/],
+      ['newer', newer, /has format 99, newer than 2/],
       ['foreign', foreign, /holds something else than a store/]
     ] as const) {
       t.equal(code, 1, name)

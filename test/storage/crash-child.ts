@@ -1,5 +1,5 @@
 /**
- * A process that commits the first blocks of a series, and some API keys, from the start each time it is run:
+ * A process that commits the first blocks of a series, and some API keys and tenants, from the start each time it is run:
  *
  *   node crash-child.ts DIRECTORY BLOCKS [POINT NTH]
  *
@@ -10,7 +10,7 @@ import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
 import type { CrashPoint } from '../../storage/crash-points.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { sampleBlock, sampleKey } from '../../storage/test/sample-blocks.ts'
+import { sampleBlock, sampleKey, sampleTenant } from '../../storage/test/sample-blocks.ts'
 
 const SEED = 77
 
@@ -29,6 +29,7 @@ const storage = await openEmbeddedStorage({ directory: directory!, reached: reac
 for (let index = 0; index < Number(blocks); index++) {
   await storage.blocks.commit(sampleBlock(SEED, index))
   if (index % 8 === 0) await storage.keys.put(sampleKey(index))
+  if (index % 8 === 4) await storage.tenants.create(sampleTenant(index))
   say(`block ${index}`)
 }
 await storage.close()

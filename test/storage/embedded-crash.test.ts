@@ -9,7 +9,7 @@ import type { CrashPoint } from '../../storage/crash-points.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { assertSame } from '../../storage/test/conformance.ts'
 import { StorageModel } from '../../storage/test/model.ts'
-import { Choices, sampleBlock, sampleKey } from '../../storage/test/sample-blocks.ts'
+import { Choices, sampleBlock, sampleKey, sampleTenant } from '../../storage/test/sample-blocks.ts'
 import { rawContents } from './embedded-directory.ts'
 
 const BLOCKS = 24
@@ -48,7 +48,7 @@ for (let index = 0; index < BLOCKS; index++) model.commit(sampleBlock(SEED, inde
 t.strictSame((await live(undisturbed)).lines.at(-1), 'done')
 const expected = await rawContents(undisturbed)
 
-/** Every row through the port, every key, and every byte beneath are those of the undisturbed run. */
+/** Every row through the port, every key and tenant, and every byte beneath are those of the undisturbed run. */
 async function assertUndisturbed(place: string): Promise<void> {
   assert.deepEqual(await rawContents(place), expected)
   const storage = await openEmbeddedStorage({ directory: place })
@@ -56,6 +56,8 @@ async function assertUndisturbed(place: string): Promise<void> {
     await assertSame(storage, model)
     const keys = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleKey(i * 8))
     assert.deepEqual(await storage.keys.all(), keys)
+    const tenants = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleTenant(i * 8 + 4))
+    assert.deepEqual(await storage.tenants.all(), tenants)
   } finally {
     await storage.close()
   }
@@ -82,6 +84,8 @@ function headsAfter(point: CrashPoint, nth: number): readonly number[] {
     case 'commit.durable':
     case 'commit.published':
       return [nth - 1]
+    case 'tenant.durable':
+      return [(nth - 1) * 8 + 4]
     case 'key.durable':
       return [(nth - 1) * 8]
     case 'close.drained':

@@ -27,12 +27,25 @@ t.test('a second process that opens the same directory is told so', async (t) =>
 t.test('a store of a newer format is refused and left as it is', async (t) => {
   const directory = t.testdir()
   await withRawStore(directory, (raw) =>
-    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 2)))
+    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 3)))
   )
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
     code: 'STORAGE_UNAVAILABLE',
-    detail: /has format 2, newer than 1/
+    detail: /has format 3, newer than 2/
+  })
+  t.strictSame(await rawContents(directory), before)
+})
+
+t.test('a store of an older format is refused with what to do, and left as it is', async (t) => {
+  const directory = t.testdir()
+  await withRawStore(directory, (raw) =>
+    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 1)))
+  )
+  const before = await rawContents(directory)
+  await t.rejects(openEmbeddedStorage({ directory }), {
+    code: 'STORAGE_UNAVAILABLE',
+    detail: /has format 1, which this version no longer reads: start with an empty directory and index again/
   })
   t.strictSame(await rawContents(directory), before)
 })
@@ -64,8 +77,8 @@ t.test('a damaged record of any kind is an error that names it', async (t) => {
     code: 'STORAGE_UNAVAILABLE',
     detail: new RegExp(`^${name} [0-9a-f]+ is damaged`)
   })
-  await t.rejects(damaged.pairs.get(pair!.mint, pair!.cash), named('pair'))
-  await t.rejects(damaged.pairs.ofMint(pair!.mint), named('pair'))
+  await t.rejects(damaged.pairs.get(pair!.mint, pair!.cash), named('pairs'))
+  await t.rejects(damaged.pairs.ofMint(pair!.mint), named('pairs'))
   await t.rejects(damaged.launches.ofMint(launch.mint), named('launch'))
   await t.rejects(damaged.launches.page({ order: 'desc', limit: 5 }), named('launch'))
   await t.rejects(
@@ -97,9 +110,10 @@ t.test('a value under another key does not pass for its own', async (t) => {
 })
 
 t.test('the bytes on disk do not depend on how much is kept in memory', async (t) => {
+  const base = t.testdir()
   const contents = await Promise.all(
     [0, 50_000, 64 * 2 ** 20].map(async (hotBytesMax) => {
-      const directory = join(t.testdirName, String(hotBytesMax))
+      const directory = join(base, String(hotBytesMax))
       const storage = await openEmbeddedStorage({ directory, hotBytesMax })
       for (let index = 0; index < 60; index++) await storage.blocks.commit(sampleBlock(8, index))
       await storage.close()

@@ -1,0 +1,94 @@
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { Candle } from '../../src/market/rows.ts'
+import type { CandleUpsert } from '../port.ts'
+import { candlePageKind, openCandlesKind } from './candle-codec.ts'
+import type { OpenCandles } from './candle-codec.ts'
+import { knownPages, pageAt, withPage } from './candle-pages.ts'
+import { candlePageKey, keyText, openCandlesKey, seriesKey } from './keys.ts'
+import type { Key } from './keys.ts'
+import type { View } from './view.ts'
+import type { WriteBatch } from './write-batch.ts'
+
+/** Puts candles in place of those with their time. */
+export async function stageCandles(
+  view: View,
+  batch: WriteBatch,
+  upserts: readonly CandleUpsert[]
+): Promise<void> {
+  const pairs = [
+    ...Map.groupBy(upserts, ({ mint, cash }) => pubkeyMapKey(mint) + pubkeyMapKey(cash)).values()
+  ]
+  const keys = pairs.map(([first]) => openCandlesKey(first!.mint, first!.cash))
+  const open = await view.getMany(openCandlesKind, keys)
+  const older = pairs.flatMap((pair, i) => {
+    const { newest, passed } = replaceNewest(open[i] ?? {}, pair)
+    batch.putOwned(openCandlesKind, keys[i]!, newest)
+    return passed
+  })
+  await stagePages(view, batch, older)
+}
+
+/** The newest candles after the upserts of a pair, and the candles that belong in pages. */
+function replaceNewest(
+  open: OpenCandles,
+  upserts: readonly CandleUpsert[]
+): { newest: OpenCandles; passed: CandleUpsert[] } {
+  const newest = { ...open }
+  const passed: CandleUpsert[] = []
+  for (const upsert of upserts) {
+    const { interval, candle } = upsert
+    const known = newest[interval]
+    if (known !== undefined && candle.ts < known.ts) passed.push(upsert)
+    else {
+      if (known !== undefined && known.ts < candle.ts) passed.push({ ...upsert, candle: known })
+      newest[interval] = candle
+    }
+  }
+  return { newest, passed }
+}
+
+interface PageChange {
+  readonly series: Key
+  readonly number: number
+  readonly key: Key
+  readonly candles: Candle[]
+}
+
+async function stagePages(view: View, batch: WriteBatch, upserts: readonly CandleUpsert[]): Promise<void> {
+  const changes = new Map<string, PageChange>()
+  for (const { mint, cash, interval, candle } of upserts) {
+    const series = seriesKey(mint, cash, interval)
+    const number = pageAt(interval, candle.ts)
+    const key = candlePageKey(series, number)
+    const change = changes.get(keyText(key)) ?? { series, number, key, candles: [] }
+    changes.set(keyText(key), change)
+    change.candles.push(candle)
+  }
+  const pages = [...changes.values()]
+  const stored = await view.getMany(
+    candlePageKind,
+    pages.map(({ key }) => key)
+  )
+  const created: PageChange[] = []
+  pages.forEach((page, i) => {
+    const before = stored[i] ?? null
+    batch.putOwned(candlePageKind, page.key, mergedPage(before ?? [], page.candles))
+    if (before === null) created.push(page)
+  })
+  stageKnownPages(view, batch, created)
+}
+
+/** Keeps true what memory knows of the pages of a series. */
+function stageKnownPages(view: View, batch: WriteBatch, created: readonly PageChange[]): void {
+  for (const ofSeries of Map.groupBy(created, ({ series }) => keyText(series)).values()) {
+    const { series } = ofSeries[0]!
+    let known = view.recall(knownPages, series)
+    for (const { number } of ofSeries) known = known && withPage(known, number)
+    batch.remember(knownPages, series, known)
+  }
+}
+
+function mergedPage(stored: readonly Candle[], candles: readonly Candle[]): Candle[] {
+  const byTime = new Map([...stored, ...candles].map((candle) => [candle.ts, candle]))
+  return [...byTime.values()].sort((a, b) => a.ts - b.ts)
+}

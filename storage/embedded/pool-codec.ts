@@ -1,0 +1,69 @@
+import type { PoolRow } from '../../src/market/registry-rows.ts'
+import type { ByteReader } from './byte-reader.ts'
+import type { ByteWriter } from './byte-writer.ts'
+import { venueCodes } from './codes.ts'
+import { addressIn } from './keys.ts'
+import type { RecordKind } from './record.ts'
+
+export const poolKind: RecordKind<PoolRow> = {
+  name: 'pool',
+  write(out, row) {
+    out.byte(venueCodes.codeOf(row.venue))
+    out.fixed(row.program, 32)
+    out.fixed(row.base, 32)
+    out.fixed(row.quote, 32)
+    out.byte(row.quoteListed ? 1 : 0)
+    out.optionalCount(row.baseDecimals)
+    out.optionalCount(row.quoteDecimals)
+    out.optionalFixed(row.baseVault, 32)
+    out.optionalFixed(row.quoteVault, 32)
+    out.optionalFloat(row.feeBps)
+    out.byte(row.created === null ? 0 : 1)
+    if (row.created !== null) {
+      out.count(row.created.slot)
+      out.offset(row.created.blockTime)
+    }
+    out.count(row.firstCursor)
+    out.count(row.trades)
+    out.byte(row.lastTrade === null ? 0 : 1)
+    if (row.lastTrade !== null) writeLastTrade(out, row.lastTrade)
+  },
+  read: (source, key) => ({
+    pool: addressIn(key),
+    venue: venueCodes.wordOf(source.byte()),
+    program: source.fixed(32),
+    base: source.fixed(32),
+    quote: source.fixed(32),
+    quoteListed: source.byte() === 1,
+    baseDecimals: source.optionalCount(),
+    quoteDecimals: source.optionalCount(),
+    baseVault: source.optionalFixed(32),
+    quoteVault: source.optionalFixed(32),
+    feeBps: source.optionalFloat(),
+    created: source.byte() === 0 ? null : { slot: source.count(), blockTime: source.offset() },
+    firstCursor: source.count(),
+    trades: source.count(),
+    lastTrade: source.byte() === 0 ? null : readLastTrade(source)
+  }),
+  weigh: () => 1_200
+}
+
+type LastTrade = NonNullable<PoolRow['lastTrade']>
+
+function writeLastTrade(out: ByteWriter, last: LastTrade): void {
+  out.count(last.cursor)
+  out.count(last.slot)
+  out.offset(last.blockTime)
+  out.optionalFloat(last.price)
+  out.optionalFloat(last.cashUsd)
+}
+
+function readLastTrade(source: ByteReader): LastTrade {
+  return {
+    cursor: source.count(),
+    slot: source.count(),
+    blockTime: source.offset(),
+    price: source.optionalFloat(),
+    cashUsd: source.optionalFloat()
+  }
+}

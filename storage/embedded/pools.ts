@@ -1,0 +1,69 @@
+import { ServiceError } from '../../src/errors.ts'
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { PoolRow } from '../../src/market/registry-rows.ts'
+import type { PoolStore } from '../port.ts'
+import type { Database } from './database.ts'
+import { keysBeyond, mintPoolKey, mintPoolKeysOf, poolKey } from './keys.ts'
+import type { Key } from './keys.ts'
+import { poolKind } from './pool-codec.ts'
+import type { RecordKind } from './record.ts'
+import type { View } from './view.ts'
+import type { WriteBatch } from './write-batch.ts'
+
+type PoolPage = Parameters<PoolStore['ofMint']>[1]
+
+/** The pool that an entry of the index leads to. */
+const listedPoolKind: RecordKind<Pubkey> = {
+  name: 'pool index entry',
+  write: (out, pool) => out.fixed(pool, 32),
+  read: (source) => source.fixed(32),
+  weigh: () => 100
+}
+
+/** Pools by address, and an index from the mints that they are listed under. */
+export function poolStore(database: Database): PoolStore {
+  return {
+    get: (pool) => database.read((view) => view.get(poolKind, poolKey(pool))),
+    ofMint: (mint, page) => database.read((view) => poolsOfMint(view, mint, page))
+  }
+}
+
+async function poolsOfMint(view: View, mint: Pubkey, page: PoolPage): Promise<PoolRow[]> {
+  const listed: Pubkey[] = []
+  if (page.limit <= 0) return []
+  const range = keysBeyond(mintPoolKeysOf(mint), (cursor) => mintPoolKey(mint, cursor), page)
+  const options = { reverse: page.order === 'desc', expected: page.limit }
+  for await (const [, pool] of view.scan(listedPoolKind, range, options)) {
+    listed.push(pool)
+    if (listed.length === page.limit) break
+  }
+  const pools = await view.getMany(poolKind, listed.map(poolKey))
+  return pools.map((pool) => {
+    if (pool === null) throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
+    return pool
+  })
+}
+
+/** Puts pools in place of those with their addresses, and their index entries where they belong now. */
+export async function stagePools(view: View, batch: WriteBatch, pools: readonly PoolRow[]): Promise<void> {
+  // Of several rows of a pool in a block the last counts: between commits a pool has one.
+  const rows = [...new Map(pools.map((row) => [pubkeyMapKey(row.pool), row])).values()]
+  const stored = await view.getMany(
+    poolKind,
+    rows.map((row) => poolKey(row.pool))
+  )
+  rows.forEach((row, i) => {
+    const before = stored[i] ?? null
+    batch.put(poolKind, poolKey(row.pool), row)
+    const entries = listingsOf(row)
+    const known = before === null ? [] : listingsOf(before)
+    for (const key of known) if (!includes(entries, key)) batch.delete(key)
+    for (const key of entries) if (!includes(known, key)) batch.putUnkept(listedPoolKind, key, row.pool)
+  })
+}
+
+const listingsOf = (row: PoolRow): Key[] =>
+  [row.base, ...(row.quoteListed ? [row.quote] : [])].map((mint) => mintPoolKey(mint, row.firstCursor))
+
+const includes = (keys: readonly Key[], key: Key): boolean => keys.some((known) => known.equals(key))
