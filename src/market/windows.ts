@@ -1,7 +1,119 @@
+import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart, mergeCandles } from './candles.ts'
 import type { Candle, Interval, Ohlc } from './rows.ts'
+import { TraderUnion } from './traders.ts'
 
 const MINUTE = 60
+const HOUR = 3_600
+
+/** What happened in a rolling window. */
+export interface ActivityWindow {
+  /** The minutes covered: from ≤ minute < to, unix seconds. */
+  readonly from: number
+  readonly to: number
+  readonly events: number
+  readonly trades: number
+  /** Trades with a cash side, by direction. */
+  readonly buys: number
+  readonly sells: number
+  readonly liquidity: number
+  readonly launches: number
+  /** Millionths of a USD, of the trades that have a value; null where there are trades and none has. */
+  readonly volumeMicroUsd: bigint | null
+  readonly buyMicroUsd: bigint | null
+  readonly sellMicroUsd: bigint | null
+  /** Base units, as in an `ActivityMinute`. */
+  readonly volumeCash: bigint
+  readonly volumeToken: bigint
+  /**
+   * Distinct; exact up to 256 an hour, else estimated (`traders.ts`). Null of a pool, and of a window that ends before
+   * what is known, since of a trader only the last minute is.
+   */
+  readonly traders: number | null
+  /** Of a mint's price in USD; null when no price is known to compare with. */
+  readonly changePct: number | null
+}
+
+/** The minutes of the window of `seconds`, a multiple of 60, that ends with the minute of `headTime`. */
+export function windowSpan(
+  headTime: number,
+  seconds: number
+): { readonly from: number; readonly to: number } {
+  const to = bucketStart('1m', headTime) + MINUTE
+  return { from: to - seconds, to }
+}
+
+/** Which hours the store must be asked for to fold a window, and every shorter one that ends with it. */
+export function windowHours(
+  headTime: number,
+  seconds: number
+): { readonly from: number; readonly to: number; readonly limit: number } {
+  const { from, to } = windowSpan(headTime, seconds)
+  const firstHour = bucketStart('1h', from)
+  return { from: firstHour, to, limit: Math.ceil((to - firstHour) / HOUR) }
+}
+
+/**
+ * Folds the window of `seconds` that ends with the minute of `headTime` from hours of one owner, oldest first: all that
+ * `windowHours` names, and any besides. The change is counted from the last price before the window, else from its
+ * first; `lastUsd`, the owner's last price, tells a price that is known from one that is not where nothing happened.
+ */
+export function windowOf(
+  hours: readonly ActivityHour[],
+  headTime: number,
+  seconds: number,
+  lastUsd: number | null = null
+): ActivityWindow {
+  const { from, to } = windowSpan(headTime, seconds)
+  const counts = { events: 0, trades: 0, buys: 0, sells: 0, liquidity: 0, launches: 0 }
+  let priced = 0
+  let [volumeMicroUsd, buyMicroUsd, sellMicroUsd, volumeCash, volumeToken] = [0n, 0n, 0n, 0n, 0n]
+  let before: number | null = null
+  let first: number | null = null
+  let last: number | null = null
+  let isNewest = true
+  const traders = new TraderUnion()
+  for (const hour of hours) {
+    if (hour.hour + HOUR > from && hour.hour < to) {
+      if (first === null) before = hour.priorUsd ?? before
+      traders.add(hour.traders, Math.max(from - hour.hour, 0) / MINUTE)
+    }
+    for (const minute of hour.minutes) {
+      if (minute.minute < from) before = minute.closeUsd ?? before
+      if (minute.minute >= to) isNewest = false
+      if (minute.minute < from || minute.minute >= to) continue
+      counts.events += minute.events
+      counts.liquidity += minute.liquidity
+      counts.launches += minute.launches
+      if (minute.trades === 0) continue
+      counts.trades += minute.trades
+      counts.buys += minute.buys
+      counts.sells += minute.sells
+      priced += minute.priced
+      volumeMicroUsd += minute.volumeMicroUsd
+      buyMicroUsd += minute.buyMicroUsd
+      sellMicroUsd += minute.sellMicroUsd
+      volumeCash += minute.volumeCash
+      volumeToken += minute.volumeToken
+      first ??= minute.openUsd
+      last = minute.closeUsd ?? last
+    }
+  }
+  const isUnpriced = counts.trades > 0 && priced === 0
+  const start = before ?? first ?? lastUsd
+  return {
+    from,
+    to,
+    ...counts,
+    volumeMicroUsd: isUnpriced ? null : volumeMicroUsd,
+    buyMicroUsd: isUnpriced ? null : buyMicroUsd,
+    sellMicroUsd: isUnpriced ? null : sellMicroUsd,
+    volumeCash,
+    volumeToken,
+    traders: isNewest && hours[0]?.of !== 'pool' ? traders.count : null,
+    changePct: start === null ? null : (((last ?? start) - start) / start) * 100
+  }
+}
 
 /** A range of one interval's candles: from ≤ ts < to. */
 export interface WindowPart {
