@@ -15,8 +15,10 @@ export type RankedWindow = keyof typeof RANKED_WINDOWS
 /** How many mints a ranking names at most. */
 export const RANKS_MAX = 100
 
-/** How far back from the end of the newest minute anything is kept: block times may fall by an hour. */
-export const RANKING_KEEPS = RANKED_WINDOWS['24h'] + HOUR
+/** How far the head's time may fall and the windows are still whole, in seconds. The chain's never does. */
+export const RANKING_FALL = HOUR
+/** How far back from the end of the newest minute anything is kept. */
+export const RANKING_KEEPS = RANKED_WINDOWS['24h'] + RANKING_FALL
 
 /** Pairs of a mint and a minute in which it traded. Mainnet makes 3 million in 25 hours; each takes 16 bytes. */
 const PAIRS_MAX = 8_000_000

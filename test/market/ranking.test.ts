@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import {
   RANKED_WINDOWS,
   RANKING_KEEPS,
@@ -8,94 +7,29 @@ import {
   Ranking,
   type RankedWindow
 } from '../../src/market/ranking.ts'
+import {
+  answered,
+  anySalesBlocks,
+  commitOf,
+  hourStart,
+  minuteStart,
+  MINTS,
+  recomputed,
+  turnoverOf,
+  type Sale
+} from './sales.ts'
 import { key, NOON } from './world.ts'
 
-/** A row as far as a ranking knows it: one trade. */
-interface Sale {
-  readonly mint: Pubkey
-  readonly time: number
-  readonly microUsd: bigint
-}
-
 const WINDOWS = Object.keys(RANKED_WINDOWS) as RankedWindow[]
-const minuteStart = (time: number): number => Math.floor(time / 60) * 60
-
-/** What a ranking answers, from rows alone. */
-function recomputed(sales: readonly Sale[], headTime: number, window: RankedWindow) {
-  const end = minuteStart(headTime) + 60
-  const byMint = new Map<string, { mint: Pubkey; trades: number; microUsd: bigint }>()
-  for (const { mint, time, microUsd } of sales) {
-    if (time < end - RANKED_WINDOWS[window] || time >= end) continue
-    const sum = byMint.get(pubkeyMapKey(mint)) ?? { mint, trades: 0, microUsd: 0n }
-    byMint.set(pubkeyMapKey(mint), { mint, trades: sum.trades + 1, microUsd: sum.microUsd + microUsd })
-  }
-  const ranked = [...byMint.values()].sort(
-    (a, b) =>
-      Number(b.microUsd - a.microUsd) ||
-      b.trades - a.trades ||
-      Buffer.compare(Buffer.from(a.mint), Buffer.from(b.mint))
-  )
-  return { active: ranked.length, top: ranked.slice(0, RANKS_MAX) }
-}
-
-function answered(ranking: Ranking, window: RankedWindow) {
-  return { active: ranking.activeMints(window), top: ranking.top(window, RANKS_MAX) }
-}
-
-/** What a store holds of a mint's minute: the sums over all its rows. */
-function stored(sales: readonly Sale[], mint: Pubkey, minute: number) {
-  const own = sales.filter((sale) => minuteStart(sale.time) === minute && sale.mint === mint)
-  return { trades: own.length, microUsd: own.reduce((sum, { microUsd }) => sum + microUsd, 0n) }
-}
-
-function commit(ranking: Ranking, sales: readonly Sale[], block: Block): void {
-  ranking.advance(block.time)
-  const minute = minuteStart(block.time)
-  for (const { mint } of block.sales) ranking.take(mint, minute, stored(sales, mint, minute))
-}
-
-interface Block {
-  readonly time: number
-  readonly sales: readonly Sale[]
-}
-
-const MINTS = Array.from({ length: 6 }, (_, n) => key(n + 1))
-const anySale = fc.record({
-  mint: fc.constantFrom(...MINTS),
-  microUsd: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 3n }), fc.bigInt({ min: 0n, max: 2n ** 58n }))
-})
-const anyStep = fc.oneof(
-  { arbitrary: fc.integer({ min: 0, max: 90 }), weight: 6 },
-  { arbitrary: fc.integer({ min: 91, max: 9_000 }), weight: 4 },
-  { arbitrary: fc.constantFrom(3_600, 14_400, 86_400, 90_000), weight: 1 },
-  { arbitrary: fc.integer({ min: 9_001, max: 40_000_000 }), weight: 1 },
-  { arbitrary: fc.integer({ min: -3_000, max: -1 }), weight: 2 }
-)
-
-/** Blocks whose times stand, jump ahead, and fall by an hour at most. */
-const anyBlocks = fc
-  .array(fc.record({ seconds: anyStep, sales: fc.array(anySale, { maxLength: 6 }) }), {
-    minLength: 1,
-    maxLength: 40
-  })
-  .map((steps) => {
-    let time = NOON
-    let newest = NOON
-    return steps.map(({ seconds, sales }): Block => {
-      time = Math.max(time + seconds, minuteStart(newest) - 3_600)
-      newest = Math.max(newest, time)
-      return { time, sales: sales.map((sale) => ({ ...sale, time })) }
-    })
-  })
 
 t.test('after every block each window equals a recomputation from rows', async (t) => {
   fc.assert(
-    fc.property(anyBlocks, (blocks) => {
+    fc.property(anySalesBlocks, (blocks) => {
       const ranking = new Ranking()
       const sales: Sale[] = []
-      for (const block of blocks) {
+      for (const [slot, block] of blocks.entries()) {
         sales.push(...block.sales)
-        commit(ranking, sales, block)
+        ranking.apply(commitOf(slot, sales, block))
         for (const window of WINDOWS) {
           t.strictSame(answered(ranking, window), recomputed(sales, block.time, window))
         }
@@ -106,7 +40,8 @@ t.test('after every block each window equals a recomputation from rows', async (
 })
 
 t.test('what a store gives while blocks are committed, in any order, restores the same', async (t) => {
-  const anyRestart = fc.record({ blocks: anyBlocks, at: fc.nat(), order: fc.infiniteStream(fc.nat()) })
+  const anyRestart = fc.record({ blocks: anySalesBlocks, at: fc.nat(), order: fc.infiniteStream(fc.nat()) })
+  const next = (order: Iterator<number>, below: number): number => Number(order.next().value) % below
   fc.assert(
     fc.property(anyRestart, ({ blocks, at, order }) => {
       const start = at % blocks.length
@@ -114,27 +49,26 @@ t.test('what a store gives while blocks are committed, in any order, restores th
       const sales = blocks.slice(0, start + 1).flatMap((block) => block.sales)
       ranking.advance(blocks[start]!.time)
       const ahead = blocks.slice(start + 1)
-      const minutes = new Set(blocks.flatMap((block) => block.sales.map(({ time }) => minuteStart(time))))
-      const toRead = [...minutes].flatMap((minute) => MINTS.map((mint) => ({ mint, minute })))
-      // A read gives what is stored at its moment: with the next block it may see one that was not told yet.
-      while (toRead.length > 0) {
-        const chance = order.next().value % 4
-        if (chance === 0 && ahead.length > 0) {
-          const block = ahead.shift()!
-          sales.push(...block.sales)
-          commit(ranking, sales, block)
-        } else {
-          const seen = chance === 1 && ahead.length > 0 ? [...sales, ...ahead[0]!.sales] : sales
-          const [{ mint, minute }] = toRead.splice(order.next().value % toRead.length, 1) as [
-            (typeof toRead)[0]
-          ]
-          ranking.take(mint, minute, stored(seen, mint, minute))
-        }
-      }
-      for (const block of ahead) {
+      const commit = (): void => {
+        const block = ahead.shift()!
         sales.push(...block.sales)
-        commit(ranking, sales, block)
+        ranking.apply(commitOf(0, sales, block))
       }
+      const hours = new Set(blocks.map(({ time }) => hourStart(time)))
+      const toRead = [...hours].flatMap((hour) => MINTS.map((mint) => ({ hour, mint })))
+      while (toRead.length > 0) {
+        const chance = next(order, 4)
+        if (chance === 0 && ahead.length > 0) {
+          commit()
+          continue
+        }
+        // What is read may have a block in it that was not told yet.
+        const seen = chance === 1 && ahead.length > 0 ? [...sales, ...ahead[0]!.sales] : sales
+        const [{ mint, hour }] = toRead.splice(next(order, toRead.length), 1) as [(typeof toRead)[0]]
+        for (const { minute, trades, volumeMicroUsd } of turnoverOf(seen, mint, hour))
+          ranking.take(mint, minute, { trades, microUsd: volumeMicroUsd })
+      }
+      while (ahead.length > 0) commit()
       const { time } = blocks.at(-1)!
       for (const window of WINDOWS) {
         t.strictSame(answered(ranking, window), recomputed(sales, time, window))
