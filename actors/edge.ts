@@ -1,3 +1,4 @@
+import { KeyDirectory } from '../src/access/key-directory.ts'
 import { buildApp, type AppDeps } from '../src/http/app.ts'
 import type { Storage } from '../storage/port.ts'
 import { sleep } from '../src/ports.ts'
@@ -12,18 +13,22 @@ export interface EdgeOptions {
   readonly host: string
   /** 0 picks a free one, which later instances keep. */
   readonly port: number
+  /** Of a key that has no rate of its own. */
+  readonly ratePerMinute: number
   /** Called at each start, with the port that is listened on. */
   readonly onListening: (port: number) => void
 }
 
 /** The process that answers HTTP: it drains first, and answers what it has accepted before it ends. */
 export function edge(
-  { host, port, onListening }: EdgeOptions,
-  deps: Omit<AppDeps, 'storage' | 'draining'>
+  { host, port, ratePerMinute, onListening }: EdgeOptions,
+  deps: Omit<AppDeps, 'storage' | 'keys' | 'draining'>
 ): Run<{ readonly storage: Storage }> {
   let bound = port
   return async ({ input, draining, signal, ready, gauge }) => {
-    const app = buildApp({ ...deps, storage: input.storage, draining: () => draining.aborted })
+    const { storage } = input
+    const keys = await KeyDirectory.load(storage, ratePerMinute)
+    const app = buildApp({ ...deps, storage, keys, draining: () => draining.aborted })
     const connections = new Connections(app.server)
     try {
       await app.listen({ host, port: bound })

@@ -166,7 +166,11 @@ export const SETTINGS = {
     secret: true,
     meaning: 'bootstrap admin key; without it, an empty store makes one and prints it once'
   },
-  rateLimitPerMinute: { inert: true, schema: integer(1, 1e9), fallback: '600', meaning: 'default of a key' },
+  rateLimitPerMinute: {
+    schema: integer(1, 1e9),
+    fallback: '600',
+    meaning: 'calls a minute of a key that has no rate of its own'
+  },
   venues: { schema: listOrAll(...VENUE_IDS), fallback: 'all', meaning: 'venues that are decoded' },
   indexCommitment: {
     inert: true,

@@ -9,6 +9,8 @@ import { child, supervisor } from '../actors/unit.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
 import type { BlockSource } from './block-source.ts'
+import { KEYS_MAX } from './access/key-directory.ts'
+import { RateWindow } from './access/rate-window.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import { CommitFeed } from './commit-feed.ts'
 import type { Config } from './config.ts'
@@ -46,17 +48,29 @@ export function startService(deps: ServiceDeps): Supervision {
 
   const openStore = () => openEmbeddedStorage({ directory: join(config.dataDir, 'store') })
   const prepareStore = async (storage: Awaited<ReturnType<typeof openStore>>): Promise<void> => {
-    const made = await bootstrapKeys(storage.keys, config.adminKey, clock.now())
+    const made = await bootstrapKeys(storage, config.adminKey, clock.now())
     if (made !== null) onFirstKeys(made)
   }
-  const http = { feed, cash, decoding, metrics, logger, clock, version, tree: () => supervision.tree() }
+  // Beside the edge, so that a minute's counts outlive a restart of it.
+  const limits = new RateWindow(KEYS_MAX)
+  const http = {
+    limits,
+    feed,
+    cash,
+    decoding,
+    metrics,
+    logger,
+    clock,
+    version,
+    tree: () => supervision.tree()
+  }
   const tree = supervisor('service', 'rest_for_one', [
     child('storage', store(openStore, prepareStore)),
     supervisor('chain', 'rest_for_one', [
       child('source', source),
       child('ingest', ingest({ fold, feed, decoding, metrics, logger, clock }))
     ]),
-    child('edge', edge({ host: config.host, port: config.port, onListening }, http))
+    child('edge', edge({ ...config, ratePerMinute: config.rateLimitPerMinute, onListening }, http))
   ])
   const supervision = supervise(tree, ports, undefined, (path, err) =>
     logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import type { KeyStore } from '../../storage/port.ts'
-import { apiKeyPrefix, hashApiKey, makeApiKey } from './api-key.ts'
-import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
+import type { Storage } from '../../storage/port.ts'
+import { hashApiKey, makeApiKey } from './api-key.ts'
+import { newKey } from './key-directory.ts'
+import { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts'
 
 export const DEMO_TENANT = 'demo'
 const OPERATOR_TENANT = 'operator'
@@ -15,40 +15,28 @@ export interface FirstKeys {
 
 /**
  * Makes sure that somebody can get in: stores the operator's admin key when one is set, and on an empty store makes
- * a demo tenant's key and, without an operator's, an admin key. Null when nothing was made.
+ * a demo tenant's key and, without an operator's, an admin key. Null when nothing was made. An operator's key that was
+ * revoked or has expired stays so.
  */
 export async function bootstrapKeys(
-  keys: KeyStore,
+  { keys, tenants }: Pick<Storage, 'keys' | 'tenants'>,
   adminKey: string | null,
   nowMs: number
 ): Promise<FirstKeys | null> {
   const isEmpty = (await keys.all()).length === 0
   if (adminKey !== null && (await keys.byHash(hashApiKey(adminKey))) === null) {
-    await put(adminKey, OPERATOR_TENANT, 'bootstrap admin key', ['admin', ...DEFAULT_SCOPES])
+    await put(adminKey, OPERATOR_TENANT, 'bootstrap admin key', SCOPES)
   }
   if (!isEmpty) return null
   const admin = adminKey === null ? makeApiKey() : null
-  if (admin !== null) await put(admin, OPERATOR_TENANT, 'first admin key', ['admin', ...DEFAULT_SCOPES])
+  if (admin !== null) await put(admin, OPERATOR_TENANT, 'first admin key', SCOPES)
   const demo = makeApiKey()
   await put(demo, DEMO_TENANT, 'demo key', DEFAULT_SCOPES)
   return { admin, demo }
 
   async function put(key: string, tenant: string, name: string, scopes: readonly Scope[]): Promise<void> {
-    const hash = hashApiKey(key)
-    await keys.put({
-      id: randomUUID(),
-      hash,
-      prefix: apiKeyPrefix(key),
-      tenant,
-      name,
-      scopes,
-      createdAtMs: nowMs,
-      ratePerMinute: null,
-      expiresAtMs: null,
-      revokedAtMs: null,
-      allowedIps: [],
-      corsOrigins: [],
-      successor: null
-    })
+    await tenants.create({ name: tenant, createdAtMs: nowMs })
+    const unlimited = { ratePerMinute: null, expiresAtMs: null, allowedIps: [], corsOrigins: [] }
+    await keys.put(newKey(key, { tenant, name, scopes, ...unlimited }, nowMs).row)
   }
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Storage } from '../../storage/port.ts'
+import type { KeyDirectory } from '../access/key-directory.ts'
+import type { RateCounter } from '../access/rate-window.ts'
 import type { CommitFeed } from '../commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
@@ -8,13 +10,17 @@ import type { Clock } from '../ports.ts'
 import type { Logger, Metrics } from '../telemetry.ts'
 import { Answers } from './answers.ts'
 import { access } from './plugins/access.ts'
+import { preflights } from './plugins/cors.ts'
 import { freshness } from './plugins/freshness.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
+import { adminKeyRoutes } from './routes/admin-keys.ts'
+import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { candleRoutes } from './routes/candles.ts'
 import { healthRoutes } from './routes/health.ts'
 import { launchRoutes } from './routes/launches.ts'
+import { meRoutes } from './routes/me.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { refuseBytes, refuseUrl } from './refusals.ts'
 import { priceRoutes } from './routes/price.ts'
@@ -23,6 +29,9 @@ import { tradeRoutes } from './routes/trades.ts'
 /** What the HTTP side needs of the rest. */
 export interface AppDeps {
   readonly storage: Storage
+  readonly keys: KeyDirectory
+  /** Counts the calls of each key. */
+  readonly limits: RateCounter
   /** Tells of blocks as soon as the storage shows them. */
   readonly feed: CommitFeed
   readonly cash: CashList
@@ -53,6 +62,8 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     routerOptions: { maxParamLength: URL_BYTES_MAX },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // Of an Authorization that comes twice Node would show the first one alone.
+    http: { joinDuplicateHeaders: true },
     frameworkErrors: (_error, request, reply) => void refuseUrl(request, reply, deps),
     clientErrorHandler: refuseBytes
   })
@@ -63,12 +74,16 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(problems)
   void app.register(requests, deps)
   void app.register(freshness, deps)
+  void app.register(preflights, deps)
   void app.register(access, deps)
   void app.register(healthRoutes, deps)
   void app.register(launchRoutes, deps)
   void app.register(tradeRoutes, deps)
   void app.register(candleRoutes, deps)
   void app.register(priceRoutes, deps)
+  void app.register(meRoutes, deps)
+  void app.register(adminTenantRoutes, deps)
+  void app.register(adminKeyRoutes, deps)
   void app.register(adminRoutes, deps)
   void app.register(metricsRoutes, deps)
   return app

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Scope } from '../access/scopes.ts'
+import type { Caller } from '../access/caller.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Making } from './answers.ts'
 import { read, reader } from './parameters.ts'
-import type { Caller } from './plugins/access.ts'
+import type { RouteScope } from './plugins/access.ts'
 import { sendAnswer } from './respond.ts'
 
 /** A call that the documentation shows, and that a test makes. Values stand for parameters of the path and the query. */
@@ -31,7 +31,7 @@ export interface Endpoint<
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  readonly scope: Scope | 'open' | 'loopback-or-admin'
+  readonly scope: RouteScope
   readonly params: Params
   readonly query: Query
   readonly body: Body

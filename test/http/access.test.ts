@@ -1,6 +1,10 @@
 import t from 'tap'
-import { hashApiKey, isWellFormedApiKey, makeApiKey, sameHash } from '../../src/access/api-key.ts'
+import { crc32 } from 'node:zlib'
+import { apiKeyPrefix, hashApiKey, makeApiKey, withoutApiKeys } from '../../src/access/api-key.ts'
 import { bootstrapKeys } from '../../src/access/bootstrap.ts'
+import { KeyDirectory } from '../../src/access/key-directory.ts'
+import { DEFAULT_SCOPES } from '../../src/access/scopes.ts'
+import { MemoryAccess } from '../access/memory-access.ts'
 import { block, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
 
@@ -14,6 +18,12 @@ t.test('a key is taken from X-API-Key or Bearer, and two that differ are refused
     [{ authorization: `bearer   ${key}` }, 200],
     [{ 'x-api-key': key, authorization: `Bearer ${key}` }, 200],
     [{ 'x-api-key': '', authorization: `Bearer ${key}` }, 200],
+    [{ 'x-api-key': key, authorization: 'Basic dXNlcjpwYXNz' }, 200],
+    [{ authorization: `Bearer ${key} ` }, 401, 'invalid_api_key'],
+    [{ authorization: `Bearer ${key} ${key}` }, 401, 'invalid_api_key'],
+    [{ authorization: `Bearer ${key}, Bearer ${other}` }, 401, 'invalid_api_key'],
+    [{ authorization: `Bearer\t${key}` }, 401, 'missing_api_key'],
+    [{ 'x-api-key': `Bearer ${key}` }, 401, 'invalid_api_key'],
     [{}, 401, 'missing_api_key'],
     [{ 'x-api-key': '' }, 401, 'missing_api_key'],
     [{ authorization: 'Bearer' }, 401, 'missing_api_key'],
@@ -83,66 +93,111 @@ t.test('no key, right or wrong, reaches a log line, a metric or an answer', asyn
     })
     t.notMatch(answer.text, key)
   }
-  t.ok(app.logged.length >= 15, 'every request is logged at this level')
+  for (const key of [app.key, wrong]) {
+    await app.get(`/v1/tokens/${key}/trades`, { 'x-api-key': key })
+    await app.get(`/${key}`)
+  }
+  t.ok(app.logged.length >= 19, 'every request is logged at this level')
   const metrics = (await app.get('/metrics')).text
   for (const secret of [app.key, wrong, 'typed-by-mistake', 'another-one'])
     for (const said of [app.logged.join(''), metrics]) t.notOk(said.includes(secret.slice(-14)), secret)
-  t.match(app.logged.join(''), /"key_id":"id-/, 'lines name the key by its id')
+  t.match(app.logged.join(''), /"key_id":"[0-9a-f-]{36}"/, 'lines name the key by its id')
 })
 
-t.test('the store is asked for a hash of the key and never for the key', async (t) => {
-  const asked: Uint8Array[] = []
+t.test('no request waits for the store to know its key', async (t) => {
   const app = await marketApp(t, (storage) => ({
     ...storage,
-    keys: {
-      ...storage.keys,
-      byHash: (hash) => {
-        asked.push(hash)
-        return storage.keys.byHash(hash)
-      }
-    }
+    keys: { ...storage.keys, byHash: () => Promise.reject(new Error('nobody should ask')) }
   }))
-  await app.get('/v1/launches')
-  t.strictSame(asked, [hashApiKey(app.key)])
-  await app.get('/v1/launches', { 'x-api-key': 'short' })
-  t.equal(asked.length, 1, 'what cannot be a key costs no look-up')
-})
-
-t.test('a row of another hash does not open, whatever the store says', async (t) => {
-  const app = await marketApp(t, (storage) => ({
-    ...storage,
-    keys: { ...storage.keys, byHash: async () => (await storage.keys.all())[0] ?? null }
-  }))
-  t.equal((await app.get('/v1/launches', { 'x-api-key': makeApiKey() })).status, 401)
   t.equal((await app.get('/v1/launches')).status, 200)
+  t.equal((await app.get('/v1/launches', { 'x-api-key': makeApiKey() })).status, 401)
 })
 
-t.test('a made key is well formed, and a mistyped one is not', (t) => {
+t.test('an expired key is refused from its very end on, a revoked one at once', async (t) => {
+  const app = await marketApp(t)
+  app.nowMs = 5_000
+  const ending = { 'x-api-key': await app.makeKey(['data:read'], { expiresAtMs: 6_000 }) }
+  const key = await app.makeKey(['data:read'])
+  app.nowMs = 5_999
+  t.equal((await app.get('/v1/launches', ending)).status, 200)
+  app.nowMs = 6_000
+  t.match(await app.get('/v1/launches', ending), { status: 401, body: { code: 'key_expired' } })
+  t.equal((await app.get('/v1/launches', { 'x-api-key': key })).status, 200)
+  await app.keys.revoke(app.keys.find(key)!.keyId, app.nowMs)
+  const refused = await app.get('/v1/launches', { 'x-api-key': key })
+  t.match(refused, { status: 401, body: { code: 'key_revoked' }, headers: { 'www-authenticate': 'Bearer' } })
+  const { body } = await app.get('/v1/launches')
+  t.equal(body.tenant, 'acme', 'the answer that was kept is still for those who may have it')
+})
+
+t.test('a key with addresses is taken from those and refused from others', async (t) => {
+  const app = await marketApp(t)
+  const key = await app.makeKey(['data:read'], { allowedIps: ['10.1.0.0/16', '2001:db8::7'] })
+  const from = async (remoteAddress: string) => {
+    const headers = { 'x-api-key': key, 'x-forwarded-for': '10.1.2.3', forwarded: 'for=10.1.2.3' }
+    const response = await app.app.inject({ url: '/v1/launches', remoteAddress, headers })
+    return [response.statusCode, response.json<{ code?: string }>().code]
+  }
+  for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '2001:db8::7'])
+    t.strictSame(await from(address), [200, undefined], address)
+  for (const address of ['10.2.0.1', '::ffff:10.2.0.1', '2001:db8::8', '127.0.0.1'])
+    t.strictSame(await from(address), [403, 'ip_not_allowed'], address)
+})
+
+t.test('a made key carries the checksum of its secret, and no two are the same', (t) => {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   const keys = Array.from({ length: 200 }, makeApiKey)
   t.equal(new Set(keys).size, 200)
   for (const key of keys) {
-    t.ok(isWellFormedApiKey(key))
-    const at = 8 + (key.charCodeAt(9) % 24)
-    const typo = key.slice(0, at) + (key[at] === 'x' ? 'y' : 'x') + key.slice(at + 1)
-    t.notOk(isWellFormedApiKey(typo))
+    const [, secret, sum] = /^mr_live_([0-9A-Za-z]{24})_([0-9A-Za-z]{6})$/.exec(key)!
+    t.equal(
+      [...sum!].reduce((value, digit) => value * 62 + digits.indexOf(digit), 0),
+      crc32(secret!)
+    )
   }
-  t.ok(sameHash(hashApiKey('a'), hashApiKey('a')))
-  t.notOk(sameHash(hashApiKey('a'), hashApiKey('b')))
-  t.notOk(sameHash(hashApiKey('a'), hashApiKey('a').subarray(1)))
+  t.end()
+})
+
+t.test('what is shown of a key tells too little of it', (t) => {
+  const key = makeApiKey()
+  t.equal(apiKeyPrefix(key), key.slice(0, 12))
+  t.equal(apiKeyPrefix('a-key-of-the-operator'), 'a-ke')
+  t.equal(withoutApiKeys(`/v1/${key}/${key}x?a`), `/v1/${key.slice(0, 12)}…/${key.slice(0, 12)}…?a`)
+  t.equal(withoutApiKeys('/v1/launches'), '/v1/launches')
   t.end()
 })
 
 t.test('first keys are made once; an operator key is stored on every store that lacks it', async (t) => {
-  const { storage } = await marketApp(t)
-  t.equal(await bootstrapKeys(storage.keys, null, 5), null, 'the store has a key already')
-  t.equal(await bootstrapKeys(storage.keys, 'a-key-of-the-operator', 5), null)
-  await bootstrapKeys(storage.keys, 'a-key-of-the-operator', 6)
-  const rows = await storage.keys.all()
-  t.equal(rows.length, 2)
-  const own = await storage.keys.byHash(hashApiKey('a-key-of-the-operator'))
-  t.match(own, { tenant: 'operator', createdAtMs: 5 })
-  t.ok(own?.scopes.includes('admin'))
-  t.notOk(JSON.stringify(rows).includes('a-key-of-the-operator'), 'only its hash and prefix are stored')
+  const storage = new MemoryAccess()
+  const first = await bootstrapKeys(storage, null, 4)
+  t.match(first, { admin: /^mr_live_/, demo: /^mr_live_/ })
+  t.strictSame([...storage.tenantRows.keys()], ['operator', 'demo'])
+  t.equal(await bootstrapKeys(storage, null, 5), null, 'the store has keys already')
+  t.equal(await bootstrapKeys(storage, 'a-key-of-the-operator', 5), null)
+  await bootstrapKeys(storage, 'a-key-of-the-operator', 6)
+  const keys = await KeyDirectory.load(storage, 600)
+  t.equal(keys.keys.length, 3)
+  t.match(keys.find('a-key-of-the-operator'), { tenant: 'operator', row: { createdAtMs: 5 } })
+  for (const key of ['a-key-of-the-operator', first!.admin!]) t.ok(keys.find(key)?.scopes.includes('admin'))
+  t.match(keys.find(first!.demo), { tenant: 'demo', scopes: DEFAULT_SCOPES })
+  t.notOk(JSON.stringify([...storage.rows.values()]).includes('operator-'), 'only hash and prefix are stored')
+})
+
+t.test('an operator key that was revoked is not brought back by a start', async (t) => {
+  const storage = new MemoryAccess()
+  await bootstrapKeys(storage, 'a-key-of-the-operator', 4)
+  const keys = await KeyDirectory.load(storage, 600)
+  const { keyId } = keys.find('a-key-of-the-operator')!
+  await keys.rotate(keyId, 0, 5)
+  await keys.revoke(keyId, 5)
+  await bootstrapKeys(storage, 'a-key-of-the-operator', 6)
+  t.equal((await KeyDirectory.load(storage, 600)).find('a-key-of-the-operator')?.row.revokedAtMs, 5)
+})
+
+t.test('on an empty store with an operator key no other admin key is made', async (t) => {
+  const storage = new MemoryAccess()
+  t.match(await bootstrapKeys(storage, 'a-key-of-the-operator', 4), { admin: null, demo: /^mr_live_/ })
+  t.equal(storage.rows.size, 2)
 })
 
 t.test('every response carries a request id of ours and how fresh the data is', async (t) => {

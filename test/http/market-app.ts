@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { loadMissing, restoreMarket } from '../../actors/market-loader.ts'
-import { hashApiKey, makeApiKey } from '../../src/access/api-key.ts'
+import { KeyDirectory, type KeyAttributes } from '../../src/access/key-directory.ts'
+import { RateWindow } from '../../src/access/rate-window.ts'
 import type { Scope } from '../../src/access/scopes.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
@@ -45,6 +46,7 @@ export interface Answer {
 export interface MarketApp {
   readonly app: FastifyInstance
   readonly storage: Storage
+  readonly keys: KeyDirectory
   /** Every line that was logged, at level trace. */
   readonly logged: readonly string[]
   forgetLogged(): void
@@ -53,7 +55,8 @@ export interface MarketApp {
   nowMs: number
   draining: boolean
   commit(...blocks: readonly DecodedBlock[]): Promise<void>
-  makeKey(scopes: readonly Scope[]): Promise<string>
+  /** A key of `acme`, with attributes of its own where some are given. */
+  makeKey(scopes: readonly Scope[], attributes?: Partial<KeyAttributes>): Promise<string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
   ask(
     method: string,
@@ -64,6 +67,17 @@ export interface MarketApp {
 }
 
 const NO_BODY = {} as Body
+/** So many that no test meets the limit unawares. */
+const RATE_PER_MINUTE = 1_000_000
+const ACME: KeyAttributes = {
+  tenant: 'acme',
+  name: 'of the test',
+  scopes: ['data:read'],
+  ratePerMinute: null,
+  expiresAtMs: null,
+  allowedIps: [],
+  corsOrigins: []
+}
 
 export async function marketApp(
   t: Test,
@@ -73,11 +87,15 @@ export async function marketApp(
   const logged: string[] = []
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()
-  const key = makeApiKey()
+  await storage.tenants.create({ name: 'acme', createdAtMs: 1 })
+  const keys = await KeyDirectory.load(storage, RATE_PER_MINUTE)
+  const { key } = await keys.issue(ACME, 1)
   const feed = new CommitFeed()
   let market: MarketState | null = null
   const app = buildApp({
     storage: faulty(storage),
+    keys,
+    limits: new RateWindow(1000),
     feed,
     cash: OPTIONS.cash,
     decoding,
@@ -93,23 +111,10 @@ export async function marketApp(
     draining: () => world.draining
   })
 
-  async function putKey(text: string, scopes: readonly Scope[]): Promise<void> {
-    const about = { prefix: text.slice(0, 12), tenant: 'acme', name: 'of the test', createdAtMs: 1 }
-    const unlimited = { ratePerMinute: null, expiresAtMs: null, revokedAtMs: null, successor: null }
-    const anywhere = { allowedIps: [], corsOrigins: [] }
-    await storage.keys.put({
-      id: `id-${text.slice(8, 14)}`,
-      hash: hashApiKey(text),
-      scopes,
-      ...about,
-      ...unlimited,
-      ...anywhere
-    })
-  }
-
   const world: MarketApp = {
     app,
     storage,
+    keys,
     logged,
     forgetLogged: () => void logged.splice(0),
     key,
@@ -125,10 +130,9 @@ export async function marketApp(
         feed.publish(fold)
       }
     },
-    async makeKey(scopes) {
-      const made = makeApiKey()
-      await putKey(made, scopes)
-      return made
+    async makeKey(scopes, attributes = {}) {
+      const issued = await keys.issue({ ...ACME, scopes, ...attributes }, 1)
+      return issued.key
     },
     get: (path, headers) => world.ask('GET', path, headers),
     async ask(method, path, headers = { 'x-api-key': key }, payload) {
@@ -148,7 +152,6 @@ export async function marketApp(
       }
     }
   }
-  await putKey(key, ['data:read'])
   t.teardown(async () => {
     await app.close()
     await storage.close()

@@ -1,70 +1,128 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import plugin from 'fastify-plugin'
-import { hashApiKey, isWellFormedApiKey, sameHash } from '../../access/api-key.ts'
+import { keyState, type Caller } from '../../access/caller.ts'
+import { clientNetwork } from '../../access/client-network.ts'
+import { RateWindow } from '../../access/rate-window.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
-
-/** Who asks: resolved from the request's key. */
-export interface Caller {
-  readonly tenant: string
-  readonly keyId: string
-  readonly scopes: readonly string[]
-}
+import { admitOrigin } from './cors.ts'
+import { chargeCall, rateLimited } from './limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Who asks; null where nobody has to say. */
     caller: Caller | null
   }
   interface FastifyContextConfig {
-    /** What a key needs for this route; `open` needs none. */
-    scope?: Scope | 'open' | 'loopback-or-admin'
+    /** What a key needs for this route: `any-key` needs one of whatever scope, `open` none. */
+    scope?: RouteScope
   }
 }
 
+export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
+
+type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock'>
+
+/** Requests a minute in which a client may present no good key. Those with a good one are neither counted nor refused. */
+export const FAILURES_PER_MINUTE = 300
+/** Clients whose failures are counted in a minute; beyond it the first of them are forgotten. */
+const FAILING_CLIENTS_MAX = 10_000
+
 /**
- * Admits requests by API key: `X-API-Key` before `Authorization: Bearer`; two that differ are refused
- * (spec choices, section 10). Every route names its scope; one that names none is closed.
+ * What stands before every route: who asks, from which page, how often, and whether the key's scopes name the route.
+ * A route that names no scope is not served at all.
  */
 export const access = plugin(
-  async (app, { storage }: Pick<AppDeps, 'storage'>) => {
+  async (app, { keys, limits, clock }: Deps) => {
     app.decorateRequest('caller', null)
-    app.addHook('onRequest', async (request) => {
-      if (request.is404) return
-      const { scope } = request.routeOptions.config
-      if (scope === undefined) throw new Error(`the route ${request.routeOptions.url} names no scope`)
-      if (scope === 'open' || (scope === 'loopback-or-admin' && isLoopback(request.socket.remoteAddress)))
-        return
-      request.caller = await callerOf(request, storage)
-      const needed = scope === 'loopback-or-admin' ? 'admin' : scope
-      if (!request.caller.scopes.includes(needed)) {
-        throw new ServiceError('SCOPE_MISSING', `this key lacks the scope ${needed}`)
-      }
+    const identify = identifyCaller({ keys, clock })
+    const charge = chargeCall({ limits, clock })
+    app.addHook('onRoute', (route) => {
+      const scope = route.config?.scope
+      if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
+      if (scope === 'open') return
+      const admit = [
+        identify,
+        admitOrigin,
+        charge,
+        requireScope(scope === 'loopback-or-admin' ? 'admin' : scope)
+      ]
+      route.onRequest = scope === 'loopback-or-admin' ? admit.map(exceptFromLoopback) : admit
     })
   },
   { name: 'access', dependencies: ['problems'] }
 )
 
-async function callerOf(request: FastifyRequest, storage: AppDeps['storage']): Promise<Caller> {
-  const key = presentedKey(request)
-  if (key === null) {
-    throw new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer')
+/**
+ * Finds the caller by API key: `X-API-Key` before `Authorization: Bearer`; two that differ are refused
+ * (spec choices, section 10).
+ */
+function identifyCaller({ keys, clock }: Pick<Deps, 'keys' | 'clock'>): onRequestHookHandler {
+  const failures = new RateWindow(FAILING_CLIENTS_MAX)
+  return (request, reply, done) => {
+    const nowMs = clock.now()
+    const found = findCaller(keys, request, nowMs)
+    if (!(found instanceof ServiceError)) {
+      request.caller = found
+      return done()
+    }
+    const client = clientNetwork(request.socket.remoteAddress ?? '')
+    const use = failures.take(client, FAILURES_PER_MINUTE, nowMs)
+    if (use.allowed) return done(found)
+    const detail = `more than ${FAILURES_PER_MINUTE} requests without a good API key in this minute`
+    done(rateLimited(reply, { detail, policy: 'failures-per-minute', quota: FAILURES_PER_MINUTE, use }))
   }
-  const hash = hashApiKey(key)
-  const row = isWellFormedApiKey(key) || key.length >= 16 ? await storage.keys.byHash(hash) : null
-  if (row === null || !sameHash(row.hash, hash))
-    throw new ServiceError('KEY_INVALID', 'this API key is not known')
-  return { tenant: row.tenant, keyId: row.id, scopes: row.scopes }
 }
 
-function presentedKey(request: FastifyRequest): string | null {
-  const header = request.headers['x-api-key']
-  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const given = [header, bearer].flat().filter((text) => text !== undefined && text !== '')
-  if (new Set(given).size > 1) throw new ServiceError('KEY_INVALID', 'the request carries two different keys')
-  return given[0] ?? null
+function requireScope(scope: Scope | 'any-key'): onRequestHookHandler {
+  return ({ caller }, _reply, done) => {
+    if (scope === 'any-key' || caller?.scopes.includes(scope) === true) return done()
+    done(new ServiceError('SCOPE_MISSING', `this key lacks the scope ${scope}`))
+  }
 }
 
-function isLoopback(remoteAddress: string | undefined): boolean {
-  return /^(::ffff:)?127\.|^::1$/.test(remoteAddress ?? '')
+function exceptFromLoopback(hook: onRequestHookHandler): onRequestHookHandler {
+  return function (request, reply, done) {
+    if (/^(::ffff:)?127\.|^::1$/.test(request.socket.remoteAddress ?? '')) return done()
+    return hook.call(this, request, reply, done)
+  }
+}
+
+/** Who asks, or why nobody does. Errors are given and not thrown: there may be a flood of them. */
+function findCaller(keys: Deps['keys'], request: FastifyRequest, nowMs: number): Caller | ServiceError {
+  const key = presentedKey(request.headers)
+  if (typeof key !== 'string') return key
+  const caller = keys.find(key)
+  if (caller === null) return new ServiceError('KEY_INVALID', 'this API key is not known')
+  const state = keyState(caller.row, nowMs)
+  if (state === 'revoked') return new ServiceError('KEY_REVOKED', 'this API key was revoked')
+  if (state === 'expired') return new ServiceError('KEY_EXPIRED', 'this API key has expired')
+  if (caller.mayComeFrom(request.socket.remoteAddress)) return caller
+  return new ServiceError('IP_REFUSED', 'this API key may not be used from this address')
+}
+
+/**
+ * The one key that a request carries. Of a header that comes twice both values arrive as one, which is no key: who
+ * stands before this service may have looked at the other one.
+ */
+function presentedKey(headers: IncomingHttpHeaders): string | ServiceError {
+  const header = headers['x-api-key'] ?? ''
+  const bearer = headers.authorization === undefined ? '' : bearerOf(headers.authorization)
+  const differ = header !== '' && bearer !== '' && header !== bearer
+  if (typeof header !== 'string' || bearer === null || differ) {
+    return new ServiceError('KEY_INVALID', 'the request carries more than one key')
+  }
+  if (header === '' && bearer === '') {
+    return new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer')
+  }
+  return header === '' ? bearer : header
+}
+
+/** The token of `Bearer`; empty where there is none or another scheme, null where there is more than one. */
+function bearerOf(authorization: string): string | null {
+  const [, token] = /^Bearer +(.*)$/i.exec(authorization) ?? []
+  if (token === undefined) return ''
+  return /[\s,]/.test(token) ? null : token
 }

@@ -1,4 +1,5 @@
 import plugin from 'fastify-plugin'
+import { withoutApiKeys } from '../../access/api-key.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
 
@@ -31,7 +32,7 @@ export const requests = plugin(
         request_id: request.id,
         method: request.method,
         route,
-        path: request.url.split('?', 1)[0],
+        path: withoutApiKeys(request.url.split('?', 1)[0]!),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 1000) / 1000,
         tenant: request.caller?.tenant,

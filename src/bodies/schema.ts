@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { VENUE_IDS } from '../chain/venue-id.ts'
+
+/** Parts of the schemas of answers: what a field is, and in words what it means and in which unit. */
+
+export const text = (meaning: string) => z.string().describe(meaning)
+
+export const address = (meaning: string) =>
+  z
+    .string()
+    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+    .describe(`${meaning}; base58`)
+
+export const signature = (meaning: string) =>
+  z
+    .string()
+    .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+    .describe(`${meaning}; base58`)
+
+/** An amount in base units, whole whatever its size. */
+export const rawAmount = (meaning: string) =>
+  z.string().regex(/^\d+$/).describe(`${meaning}, in base units; text, for it may be above 2^53`)
+
+/** An amount with its decimals applied. */
+export const amount = (meaning: string) =>
+  z.number().min(0).describe(`${meaning}, in human units (decimals applied)`)
+
+export const usd = (meaning: string) => z.number().min(0).describe(`${meaning}, in USD`)
+
+export const price = (meaning: string) => z.number().min(0).describe(meaning)
+
+export const count = (meaning: string) => z.int().min(0).describe(meaning)
+
+export const percent = (meaning: string) => z.number().describe(`${meaning}, in percent`)
+
+/** What `secondsText` writes. */
+export const time = (meaning: string) =>
+  z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    .describe(`${meaning}; UTC, \`YYYY-MM-DD HH:MM:SS\``)
+
+export const unixMs = (meaning: string) => z.int().describe(`${meaning}; unix milliseconds`)
+
+export const venue = (meaning: string) => z.enum(VENUE_IDS).describe(meaning)
+
+/** A field of account state, which events do not carry. */
+export const accountState = (meaning: string) =>
+  z.null().describe(`${meaning}. Account state is not read yet: always null`)
+
+/** The envelope of lists. */
+export function listOf<Row extends z.ZodType>(row: Row) {
+  return z.object({
+    tenant: text('The tenant whose key asked'),
+    data: z.array(row),
+    nextCursor: z.string().nullable().describe('The `after` of the next page; null when nothing follows')
+  })
+}

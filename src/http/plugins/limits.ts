@@ -1,0 +1,60 @@
+import type { FastifyReply, onRequestHookHandler } from 'fastify'
+import { WINDOW_SECONDS, type RateUse } from '../../access/rate-window.ts'
+import { ServiceError } from '../../errors.ts'
+import type { AppDeps } from '../app.ts'
+
+const POLICY = 'per-minute'
+/** What draft-ietf-httpapi-ratelimit-headers calls a refusal. */
+const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+
+/** Headers that only this file sets; pages of other origins are shown them. */
+export const RATE_HEADERS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset'
+] as const
+
+/**
+ * Takes each call out of its key's quota for the minute, says what is left on every response, and refuses what is too
+ * much (spec choices, section 4). A call costs 1; one that is refused here costs nothing.
+ */
+export function chargeCall({ limits, clock }: Pick<AppDeps, 'limits' | 'clock'>): onRequestHookHandler {
+  return (request, reply, done) => {
+    const { caller } = request
+    if (caller === null) return done()
+    const quota = caller.ratePerMinute
+    const charged = (use: RateUse): void => {
+      void reply
+        .header('ratelimit-policy', `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}`)
+        .header('ratelimit', `"${POLICY}";r=${use.left};t=${use.resetIn}`)
+        .header('x-ratelimit-limit', quota)
+        .header('x-ratelimit-remaining', use.left)
+        .header('x-ratelimit-reset', use.resetAt)
+      if (use.allowed) return done()
+      const detail = `this key may make ${quota} requests a minute; the next minute begins in ${use.resetIn} s`
+      done(rateLimited(reply, { detail, policy: POLICY, quota, use }))
+    }
+    const use = limits.take(caller.keyId, quota, clock.now())
+    if (use instanceof Promise) use.then(charged, done)
+    else charged(use)
+  }
+}
+
+/** The refusal of a request that is one too many; it says when to come back. */
+export function rateLimited(
+  reply: FastifyReply,
+  { detail, policy, quota, use }: { detail: string; policy: string; quota: number; use: RateUse }
+): ServiceError {
+  void reply.header('retry-after', use.resetIn)
+  return new ServiceError('RATE_LIMITED', detail, {
+    members: {
+      type: QUOTA_EXCEEDED,
+      'violated-policies': [policy],
+      limit: quota,
+      window_seconds: WINDOW_SECONDS,
+      retry_after: use.resetIn
+    }
+  })
+}

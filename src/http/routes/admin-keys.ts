@@ -1,0 +1,188 @@
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { isAddressRange } from '../../access/address-ranges.ts'
+import type { IssuedKey } from '../../access/key-directory.ts'
+import { DEFAULT_SCOPES, SCOPES } from '../../access/scopes.ts'
+import { isWebOrigin } from '../../access/web-origin.ts'
+import { issuedKeyAnswer, keyAnswer, keyBody } from '../../bodies/api-key.ts'
+import { listOf } from '../../bodies/schema.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { idPage, idPaging } from '../id-page.ts'
+import { invalid, oneOf } from '../parameters.ts'
+import { tenantName } from './admin-tenants.ts'
+
+const RATE_MAX = 1_000_000
+const ADDRESSES_MAX = 64
+const ORIGINS_MAX = 16
+const GRACE_SECONDS_MAX = 30 * 86_400
+
+const keyParams = z.object({ id: z.string().min(1).max(64).describe('The id of a key') })
+
+export const createKey = endpoint({
+  method: 'POST',
+  path: '/v1/admin/keys',
+  tag: 'Administration',
+  summary: 'Make a key',
+  description:
+    'The answer shows the key, once: only a hash of it is kept. A tenant has at most 1,000 keys that work.',
+  scope: 'admin',
+  body: z.object({
+    tenant: tenantName,
+    name: z
+      .string()
+      .regex(/^[^\p{C}]{0,100}$/u, 'must be at most 100 characters, none of them a control character')
+      .default('')
+      .describe('What the key is called, for people'),
+    scopes: z
+      .array(oneOf(SCOPES))
+      .min(1, 'must name a scope')
+      .refine((scopes) => new Set(scopes).size === scopes.length, 'must name a scope once')
+      .default([...DEFAULT_SCOPES])
+      .describe('What it may be used for; without it, everything but administration'),
+    rate_limit_per_minute: z
+      .int(`must be a whole number between 1 and ${RATE_MAX}`)
+      .min(1, `must be a whole number between 1 and ${RATE_MAX}`)
+      .max(RATE_MAX, `must be a whole number between 1 and ${RATE_MAX}`)
+      .nullable()
+      .default(null)
+      .describe('Calls that it may make in a minute of the clock; null: the default of the service'),
+    expires_at: z.iso
+      .datetime({ offset: true, error: 'must be a time as in 2027-01-31T12:00:00Z' })
+      .nullable()
+      .default(null)
+      .describe('It works strictly before; ISO 8601 with a zone, in the future. Null: it does not expire'),
+    allowed_ips: z
+      .array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address or CIDR range'))
+      .max(ADDRESSES_MAX, `must be at most ${ADDRESSES_MAX}`)
+      .default([])
+      .describe('IP addresses and CIDR ranges that it may be used from; empty: from everywhere'),
+    cors_origins: z
+      .array(z.string().refine(isWebOrigin, 'must be an origin as in https://app.example.org'))
+      .max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX}`)
+      .default([])
+      .describe('Origins whose pages may use it in a browser; empty: those of none')
+  }),
+  status: 201,
+  answer: issuedKeyAnswer,
+  errors: ['TENANT_NOT_FOUND', 'KEY_LIMIT_REACHED'],
+  examples: [
+    { name: 'a key with the usual scopes', body: { tenant: 'demo', name: 'backend' } },
+    {
+      name: 'a key that reads data for one page, for a while',
+      body: {
+        tenant: 'demo',
+        name: 'charts',
+        scopes: ['data:read'],
+        rate_limit_per_minute: 60,
+        expires_at: '2099-01-01T00:00:00Z',
+        allowed_ips: ['10.0.0.0/8', '2001:db8::/32'],
+        cors_origins: ['https://app.example.org']
+      }
+    }
+  ]
+})
+
+export const listKeys = endpoint({
+  path: '/v1/admin/keys',
+  tag: 'Administration',
+  summary: 'List keys',
+  description: 'Every key, those that no longer work included, in order of creation.',
+  scope: 'admin',
+  query: z.object({ ...idPaging, tenant: tenantName.optional() }),
+  answer: listOf(keyAnswer),
+  errors: ['CURSOR_INVALID', 'TENANT_NOT_FOUND'],
+  examples: [{ name: 'the keys of a tenant', query: { tenant: 'demo', limit: '10' } }]
+})
+
+export const getKey = endpoint({
+  path: '/v1/admin/keys/{id}',
+  tag: 'Administration',
+  summary: 'Look at a key',
+  scope: 'admin',
+  params: keyParams,
+  answer: keyAnswer,
+  errors: ['KEY_NOT_FOUND']
+})
+
+export const revokeKey = endpoint({
+  method: 'DELETE',
+  path: '/v1/admin/keys/{id}',
+  tag: 'Administration',
+  summary: 'Revoke a key',
+  description:
+    'Ends a key at once and for good; revoking it again changes nothing. The last admin key that works stays.',
+  scope: 'admin',
+  params: keyParams,
+  answer: keyAnswer,
+  errors: ['KEY_NOT_FOUND', 'KEY_LAST']
+})
+
+export const rotateKey = endpoint({
+  method: 'POST',
+  path: '/v1/admin/keys/{id}/rotate',
+  tag: 'Administration',
+  summary: 'Rotate a key',
+  description:
+    'Makes a successor with the same attributes and shows it, once. The key itself works strictly before the end of the grace, and not beyond its own expiry.',
+  scope: 'admin',
+  params: keyParams,
+  body: z.object({
+    grace_seconds: z
+      .int(`must be a whole number between 0 and ${GRACE_SECONDS_MAX}`)
+      .min(0, `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`)
+      .max(GRACE_SECONDS_MAX, `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`)
+      .default(0)
+      .describe('How long the key goes on working; 0: not at all')
+  }),
+  status: 201,
+  answer: issuedKeyAnswer,
+  errors: ['KEY_NOT_FOUND', 'KEY_INACTIVE', 'KEY_LIMIT_REACHED']
+})
+
+export const adminKeyRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock'>> = async (
+  app,
+  { keys, clock }
+) => {
+  serve(app, createKey, async ({ body, reply }) => {
+    const nowMs = clock.now()
+    const expiresAtMs = body.expires_at === null ? null : Date.parse(body.expires_at)
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) throw invalid('expires_at', 'must be in the future')
+    const { tenant, name, scopes } = body
+    const attributes = {
+      tenant,
+      name,
+      scopes,
+      ratePerMinute: body.rate_limit_per_minute,
+      expiresAtMs,
+      allowedIps: body.allowed_ips,
+      corsOrigins: body.cors_origins
+    }
+    return showOnce(await keys.issue(attributes, nowMs), nowMs, reply)
+  })
+
+  serve(app, listKeys, async ({ query, caller }) => {
+    const { tenant } = query
+    const listed = tenant === undefined ? keys.keys : keys.keysOf(tenant)
+    const { page, nextCursor } = idPage(listed, (row) => row.id, query)
+    const nowMs = clock.now()
+    return { tenant: caller?.tenant ?? '', data: page.map((row) => keyBody(row, nowMs)), nextCursor }
+  })
+
+  serve(app, getKey, async ({ params }) => keyBody(keys.key(params.id), clock.now()))
+
+  serve(app, revokeKey, async ({ params }) => {
+    const nowMs = clock.now()
+    return keyBody(await keys.revoke(params.id, nowMs), nowMs)
+  })
+
+  serve(app, rotateKey, async ({ params, body, reply }) => {
+    const nowMs = clock.now()
+    return showOnce(await keys.rotate(params.id, body.grace_seconds * 1000, nowMs), nowMs, reply)
+  })
+}
+
+function showOnce({ row, key }: IssuedKey, nowMs: number, reply: FastifyReply) {
+  void reply.header('cache-control', 'no-store')
+  return { ...keyBody(row, nowMs), key }
+}

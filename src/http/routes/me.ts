@@ -1,0 +1,61 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { WINDOW_SECONDS } from '../../access/rate-window.ts'
+import type { Scope } from '../../access/scopes.ts'
+import { keyAnswer, momentText } from '../../bodies/api-key.ts'
+import { count } from '../../bodies/schema.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serve } from '../endpoint.ts'
+
+const { tenant, prefix, name, scopes, expires_at, allowed_ips, cors_origins } = keyAnswer.shape
+
+export const me = endpoint({
+  path: '/v1/me',
+  tag: 'Account',
+  summary: 'Who am I?',
+  description: 'What the key that asks is, what it may do, and how much of its quota is left.',
+  scope: 'any-key',
+  answer: z.object({
+    tenant,
+    key_id: keyAnswer.shape.id,
+    prefix,
+    name,
+    scopes,
+    limits: z.object({
+      rate_limit_per_minute: count('Calls that the key may make in a window'),
+      window_seconds: count('How long a window is: windows are the minutes of the clock')
+    }),
+    usage: z.object({
+      calls: count('Calls counted in this window, this one included'),
+      remaining: count('Calls left in it'),
+      resets_at: count('When the next one begins; unix seconds')
+    }),
+    expires_at,
+    allowed_ips,
+    cors_origins
+  }),
+  examples: [{ name: 'the key that asks' }]
+})
+
+export const meRoutes: FastifyPluginAsync<Pick<AppDeps, 'limits' | 'clock'>> = async (
+  app,
+  { limits, clock }
+) => {
+  serve(app, me, async ({ caller }) => {
+    if (caller === null) throw new Error('/v1/me was reached without a key')
+    const { row, ratePerMinute } = caller
+    const use = await limits.look(row.id, ratePerMinute, clock.now())
+    return {
+      tenant: row.tenant,
+      key_id: row.id,
+      prefix: row.prefix,
+      name: row.name,
+      scopes: row.scopes as Scope[],
+      limits: { rate_limit_per_minute: ratePerMinute, window_seconds: WINDOW_SECONDS },
+      usage: { calls: ratePerMinute - use.left, remaining: use.left, resets_at: use.resetAt },
+      expires_at: row.expiresAtMs === null ? null : momentText(row.expiresAtMs),
+      allowed_ips: [...row.allowedIps],
+      cors_origins: [...row.corsOrigins]
+    }
+  })
+}
