@@ -131,19 +131,40 @@ const amount = fc
   .tuple(fc.integer({ min: 0, max: 13 }), fc.integer({ min: 1, max: 99 }))
   .map(([magnitude, digits]) => BigInt(digits) * 10n ** BigInt(magnitude))
 
+const POOLS = [POOL, key(102), key(103)]
+
+/** Who traded, where, and what the venue stated of its reserves. */
+const circumstances = fc
+  .record({
+    venue: fc.constantFrom('pumpswap', 'pumpfun', 'meteora-dbc'),
+    pool: fc.constantFrom(...POOLS),
+    user: fc.integer({ min: 300, max: 306 }).map(key),
+    reserves: fc.option(
+      fc.record(
+        { in: amount, out: amount, virtualIn: amount, virtualOut: amount },
+        { requiredKeys: ['in', 'virtualIn'] }
+      )
+    )
+  })
+  .map((fields): Partial<Trade> => fields)
+
 const tokenTrade = fc
   .record({
     mint: fc.constantFrom(...TOKENS),
     cash: fc.constantFrom(SOL, SOL, USD_COIN, PEGGED),
     isBuy: fc.boolean(),
     cashAmount: amount,
-    tokenAmount: amount
+    tokenAmount: amount,
+    circumstances
   })
-  .map(({ mint, cash, isBuy, cashAmount, tokenAmount }) => {
+  .map(({ mint, cash, isBuy, cashAmount, tokenAmount, circumstances }) => {
     const cashDecimals = cash === SOL ? 9 : 6
+    const sides = isBuy
+      ? { inMint: cash, inDecimals: cashDecimals, outMint: mint }
+      : { outMint: cash, outDecimals: cashDecimals, inMint: mint }
     return isBuy
-      ? buy(cashAmount, tokenAmount, { inMint: cash, inDecimals: cashDecimals, outMint: mint })
-      : sell(tokenAmount, cashAmount, { outMint: cash, outDecimals: cashDecimals, inMint: mint })
+      ? buy(cashAmount, tokenAmount, { ...sides, ...circumstances })
+      : sell(tokenAmount, cashAmount, { ...sides, ...circumstances })
   })
 
 const solTrade = fc
@@ -155,25 +176,64 @@ const solTrade = fc
   .map(({ usd, lamports, dollars }) => solSale(usd, lamports, dollars))
 
 const swap = fc
-  .record({ inMint: fc.constantFrom(...TOKENS), outMint: fc.constantFrom(...TOKENS), inAmount: amount })
+  .record({
+    inMint: fc.constantFrom(...TOKENS),
+    outMint: fc.constantFrom(...TOKENS),
+    inAmount: amount,
+    circumstances
+  })
   .filter(({ inMint, outMint }) => inMint !== outMint)
-  .map((fields) => trade({ ...fields, inDecimals: 6 }))
+  .map(({ circumstances, ...fields }) => trade({ ...fields, inDecimals: 6, ...circumstances }))
 
 const baseMint = fc.constantFrom(...TOKENS)
+const quoteMint = fc.constantFrom(SOL, USD_COIN, OTHER)
+const pool = fc.constantFrom(...POOLS)
+
+const anyLaunch = fc
+  .record({ baseMint, curve: pool, decimals: fc.constantFrom(6, null) })
+  .map((fields) => launch({ ...fields, pool: fields.curve, venue: 'pumpfun' }))
+
+const anyCurve = fc
+  .record({
+    event: fc.constantFrom('create', 'complete', 'migrate'),
+    baseMint,
+    quoteMint: fc.option(fc.constant(SOL)),
+    curve: pool,
+    reserves: fc.option(fc.record({ realBase: amount, virtualBase: amount, virtualQuote: amount }))
+  })
+  .map(({ event, ...fields }) => curve(event, { ...fields, pool: fields.curve, venue: 'pumpfun' }))
+
+const anyLiquidity = fc
+  .record({ baseMint: fc.option(baseMint), quoteMint: fc.option(quoteMint), pool })
+  .filter((fields) => fields.baseMint !== fields.quoteMint)
+  .map((fields) => liquidity(fields))
+
+const vault = fc.option(fc.integer({ min: 500, max: 510 }).map(key))
+
+const anyPoolChange = fc
+  .record({
+    event: fc.constantFrom('create', 'update'),
+    baseMint,
+    quoteMint,
+    pool,
+    baseVault: vault,
+    quoteVault: vault,
+    isReversed: fc.boolean()
+  })
+  .filter((fields) => fields.baseMint !== fields.quoteMint)
+  .map(({ isReversed, ...fields }) => {
+    const { baseMint, quoteMint } = fields
+    return poolChange(isReversed ? { ...fields, baseMint: quoteMint, quoteMint: baseMint } : fields)
+  })
 
 export const anyEvent: fc.Arbitrary<ChainEvent> = fc.oneof(
   { arbitrary: tokenTrade, weight: 8 },
   { arbitrary: solTrade, weight: 2 },
   { arbitrary: swap, weight: 1 },
-  { arbitrary: baseMint.map((mint) => launch({ baseMint: mint })), weight: 1 },
-  {
-    arbitrary: fc
-      .record({ baseMint, event: fc.constantFrom('create', 'complete', 'migrate') })
-      .map(({ baseMint: mint, event }) => curve(event, { baseMint: mint })),
-    weight: 1
-  },
-  { arbitrary: baseMint.map((mint) => liquidity({ baseMint: mint })), weight: 1 },
-  { arbitrary: baseMint.map((mint) => poolChange({ baseMint: mint })), weight: 1 }
+  { arbitrary: anyLaunch, weight: 1 },
+  { arbitrary: anyCurve, weight: 1 },
+  { arbitrary: anyLiquidity, weight: 1 },
+  { arbitrary: anyPoolChange, weight: 1 }
 )
 
 const forwardSeconds = fc.oneof(
