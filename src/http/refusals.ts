@@ -10,13 +10,13 @@ import { responseHeaders } from './plugins/requests.ts'
 import { problemOf } from './problem.ts'
 
 /** Answers a URL that no route can be found for because it cannot be decoded; no hook runs for it. */
-export async function refuseUrl(
+export function refuseUrl(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Pick<AppDeps, 'storage' | 'clock'>
-): Promise<void> {
-  void reply.headers({ ...responseHeaders(request.id), ...(await freshnessHeader(deps)) })
-  await sendProblem(request, reply, new ServiceError('PARAMETER_INVALID', 'the URL is not well encoded'))
+  deps: Pick<AppDeps, 'feed' | 'clock'>
+): void {
+  void reply.headers({ ...responseHeaders(request.id), ...freshnessHeader(deps) })
+  sendProblem(request, reply, new ServiceError('PARAMETER_INVALID', 'the URL is not well encoded'))
 }
 
 /** Answers bytes that are no request, or too many of them, and ends the connection: there is no telling what follows. */

@@ -39,8 +39,10 @@ async function countingApp(t: Parameters<typeof marketApp>[0], padding = 0) {
 }
 
 const PATH = `/v1/counts/${pubkeyToBase58(TOKEN)}`
-const trade = (slot: number, time = NOON, mint = TOKEN) =>
-  block(slot, time, [buy(10n ** 9n, 10n ** 9n, { outMint: mint })])
+const trade = (slot: number, time = NOON) => block(slot, time, [buy(10n ** 9n, 10n ** 9n)])
+/** A trade of another mint in another pool by another wallet. */
+const strange = (slot: number, time = NOON) =>
+  block(slot, time, [buy(10n ** 9n, 10n ** 9n, { outMint: key(8), pool: key(80), user: key(81) })])
 
 async function body(app: MarketApp, path = PATH) {
   const answer = await app.get(path)
@@ -54,7 +56,7 @@ t.test('an answer is made once and again when a block touches what it depends on
   t.match(await body(world.app), { trades: 1, tenant: 'acme' })
   t.match(await body(world.app), { trades: 1 })
   t.equal(world.made, 1)
-  await world.app.commit(trade(2, NOON, key(8)))
+  await world.app.commit(strange(2))
   t.match(await body(world.app), { trades: 1 })
   t.equal(world.made, 1, 'another mint is no matter')
   await world.app.commit(trade(3))
@@ -66,7 +68,7 @@ t.test('what follows the head is rendered anew without being made anew', async (
   const world = await countingApp(t)
   await world.app.commit(trade(1))
   t.match(await body(world.app), { age: 0 })
-  await world.app.commit(trade(2, NOON + 7, key(8)))
+  await world.app.commit(strange(2, NOON + 7))
   t.match(await body(world.app), { age: 7 })
   t.equal(world.made, 1)
 })

@@ -7,19 +7,18 @@ export function freshnessSeconds(head: SlotRow | null, nowMs: number): number | 
   return head === null ? null : Math.max(0, Math.floor(nowMs / 1000) - head.blockTime)
 }
 
-/** The freshness header; none while nothing is indexed, or while the store is away. */
-export async function freshnessHeader({ storage, clock }: Pick<AppDeps, 'storage' | 'clock'>) {
-  // A store that is away makes this header the least of the client's problems.
-  const head = await storage.blocks.head().catch(() => null)
-  const seconds = freshnessSeconds(head, clock.now())
+/** The freshness header; none while nothing is indexed. */
+export function freshnessHeader({ feed, clock }: Pick<AppDeps, 'feed' | 'clock'>) {
+  const seconds = freshnessSeconds(feed.head, clock.now())
   return seconds === null ? {} : { 'x-data-freshness-seconds': String(seconds) }
 }
 
-/** Says on every response how old the newest indexed block is. */
+/** Says on every response how old the newest indexed block was when the request came. */
 export const freshness = plugin(
-  async (app, { storage, clock }: Pick<AppDeps, 'storage' | 'clock'>) => {
-    app.addHook('onSend', async (_request, reply) => {
-      void reply.headers(await freshnessHeader({ storage, clock }))
+  async (app, deps: Pick<AppDeps, 'feed' | 'clock'>) => {
+    app.addHook('onRequest', (_request, reply, done) => {
+      void reply.headers(freshnessHeader(deps))
+      done()
     })
   },
   { name: 'freshness' }

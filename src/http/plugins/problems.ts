@@ -19,8 +19,8 @@ export const problems = plugin(
       for (const name of [method].flat()) methodsByPath.push({ path, method: name })
     })
     app.decorateRequest('failure', null)
-    app.setErrorHandler(async (thrown, request, reply) => sendProblem(request, reply, serviceErrorOf(thrown)))
-    app.setNotFoundHandler(async (request, reply) => {
+    app.setErrorHandler((thrown, request, reply) => sendProblem(request, reply, serviceErrorOf(thrown)))
+    app.setNotFoundHandler((request, reply) => {
       const path = request.url.split('?', 1)[0]!
       const methods = methodsByPath.filter((route) => route.path.test(path)).map(({ method }) => method)
       if (methods.length === 0) {
@@ -35,11 +35,7 @@ export const problems = plugin(
 )
 
 /** Answers with an error, whichever route it belongs to. */
-export async function sendProblem(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: ServiceError
-): Promise<FastifyReply> {
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   request.failure = error
   const { status, retryable } = ERRORS[error.code]
   if (status === 401) void reply.header('www-authenticate', 'Bearer')

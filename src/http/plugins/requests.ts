@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { withoutApiKeys } from '../../access/api-key.ts'
 import { ServiceError } from '../../errors.ts'
@@ -15,37 +16,45 @@ export function responseHeaders(requestId: string) {
 /** Gives each request its id, refuses new ones while draining, and tells of each in one line and one sample. */
 export const requests = plugin(
   async (app, { logger, metrics, draining }: Pick<AppDeps, 'logger' | 'metrics' | 'draining'>) => {
-    app.addHook('onRequest', async (request, reply) => {
+    // Hooks that call back: a promise for each of them would cost a cached answer a tenth of its time.
+    app.addHook('onRequest', (request, reply, done) => {
       void reply.headers(responseHeaders(request.id))
       if (draining() && !request.routeOptions.config.answersWhileDraining) {
-        throw new ServiceError('SERVICE_DRAINING', 'the service is draining; come back')
+        return done(new ServiceError('SERVICE_DRAINING', 'the service is draining; come back'))
       }
+      done()
     })
-    app.addHook('onSend', async (_request, reply) => {
+    app.addHook('onSend', (_request, reply, payload, done) => {
       if (draining()) void reply.header('connection', 'close')
+      done(null, payload)
     })
-    app.addHook('onResponse', async (request, reply) => {
+    app.addHook('onResponse', (request, reply, done) => {
       const route = request.routeOptions.url ?? 'unknown'
       metrics.requestSeconds.observe({ route, status: reply.statusCode }, reply.elapsedTime / 1000)
       const { failure } = request
-      const line = {
-        request_id: request.id,
-        method: request.method,
-        route,
-        path: withoutApiKeys(request.url.split('?', 1)[0]!),
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 1000) / 1000,
-        tenant: request.caller?.tenant,
-        key_id: request.caller?.keyId,
-        code: failure?.code
-      }
-      if (failure?.code === 'SERVICE_FAILED' || failure?.code === 'STORAGE_UNAVAILABLE') {
-        logger.error({ ...line, err: failure }, 'request failed')
-      } else logger.debug(line, 'request')
+      const isOurs = failure?.code === 'SERVICE_FAILED' || failure?.code === 'STORAGE_UNAVAILABLE'
+      if (isOurs) logger.error({ ...lineOf(request, reply), err: failure }, 'request failed')
+      else if (logger.isLevelEnabled('debug')) logger.debug(lineOf(request, reply), 'request')
+      done()
     })
   },
   { name: 'requests', dependencies: ['problems'] }
 )
+
+/** What a log says of a request. */
+function lineOf(request: FastifyRequest, reply: FastifyReply) {
+  return {
+    request_id: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? 'unknown',
+    path: withoutApiKeys(request.url.split('?', 1)[0]!),
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 1000) / 1000,
+    tenant: request.caller?.tenant,
+    key_id: request.caller?.keyId,
+    code: request.failure?.code
+  }
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -5,14 +5,14 @@ import { freshnessSeconds } from '../plugins/freshness.ts'
 /** Data older than this is degraded; exactly this old is not (spec choices, section 0, K). */
 const FRESHNESS_SECONDS_MAX = 120
 
-type Deps = Pick<AppDeps, 'storage' | 'clock' | 'version' | 'draining'>
+type Deps = Pick<AppDeps, 'feed' | 'clock' | 'version' | 'draining'>
 
-export const healthRoutes: FastifyPluginAsync<Deps> = async (app, { storage, clock, version, draining }) => {
+export const healthRoutes: FastifyPluginAsync<Deps> = async (app, { feed, clock, version, draining }) => {
   app.get(
     '/v1/health',
     { config: { scope: 'open', answersWhileDraining: true } },
     async (_request, reply) => {
-      const head = await storage.blocks.head()
+      const { head } = feed
       const seconds = freshnessSeconds(head, clock.now())
       const isFresh = seconds !== null && seconds <= FRESHNESS_SECONDS_MAX
       const status = draining() ? 'draining' : isFresh ? 'ok' : 'degraded'
