@@ -24,7 +24,7 @@ export function curveCourse(reserves: CurveReserves): CurveCourse | null {
   if (startQuote <= 0n || endBase <= 0n) return null
   const product = virtualBase * virtualQuote
   const forSale = product / startQuote - endBase
-  if (forSale <= 0n || realBase > forSale) return null
+  if (forSale <= 0n) return null
   return {
     progressPct: 100 * ratio(forSale - realBase, forSale),
     targetQuote: product / endBase - startQuote
