@@ -1,5 +1,7 @@
 import { samePubkey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ActivityHour, ActivityOf, TotalsRow } from '../../src/market/activity-rows.ts'
+import type { CurveRow, PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type {
   Candle,
   Interval,
@@ -10,7 +12,16 @@ import type {
   SolPriceRow,
   TradeRow
 } from '../../src/market/rows.ts'
-import type { BlockCommit, CandleUpsert, CandleStore, LaunchStore, PageRequest } from '../port.ts'
+import type {
+  ActivityStore,
+  BlockCommit,
+  CandleUpsert,
+  CandleStore,
+  LaunchStore,
+  MintTurnover,
+  PageRequest,
+  PoolStore
+} from '../port.ts'
 
 /** What a store must answer, computed from plain lists by plain scans. */
 export class StorageModel {
@@ -21,6 +32,11 @@ export class StorageModel {
   #candles: CandleUpsert[] = []
   #launches: LaunchRow[] = []
   #pairs: PairRow[] = []
+  #activity: ActivityHour[] = []
+  #tokens: TokenRow[] = []
+  #pools: PoolRow[] = []
+  #curves: CurveRow[] = []
+  #totals: TotalsRow | null = null
 
   commit(block: BlockCommit): boolean {
     if (this.slots.length > 0 && block.slot.slot <= this.slots.at(-1)!.slot) return false
@@ -33,6 +49,15 @@ export class StorageModel {
       this.#launches = [...this.#launches.filter((known) => !samePubkey(known.mint, launch.mint)), launch]
     for (const pair of block.pairs)
       this.#pairs = [...this.#pairs.filter((known) => !isSamePair(known, pair)), pair]
+    for (const hour of block.activity)
+      this.#activity = [...this.#activity.filter((known) => !isSameHour(known, hour)), hour]
+    for (const token of block.tokens)
+      this.#tokens = [...this.#tokens.filter((known) => !samePubkey(known.mint, token.mint)), token]
+    for (const pool of block.pools)
+      this.#pools = [...this.#pools.filter((known) => !samePubkey(known.pool, pool.pool)), pool]
+    for (const curve of block.curves)
+      this.#curves = [...this.#curves.filter((known) => !samePubkey(known.mint, curve.mint)), curve]
+    this.#totals = block.totals ?? this.#totals
     if (block.solPrice !== null) {
       const { minute } = block.solPrice
       const known = this.#solPrices.findIndex((price) => price.minute === minute)
@@ -51,6 +76,19 @@ export class StorageModel {
       this.#trades.filter((row) => samePubkey(row.mint, mint)),
       page
     )
+  }
+
+  /** A row without a cash side counts where its mint is the one paid in. */
+  walletTrades(wallet: Pubkey, page: PageRequest): TradeRow[] {
+    const own = this.#trades.filter((row) => samePubkey(row.user, wallet))
+    return pageOf(
+      own.filter((row) => row.cashSide !== null || samePubkey(row.mint, row.inMint)),
+      page
+    )
+  }
+
+  firstSince(blockTime: number): number | null {
+    return this.slots.find((slot) => slot.blockTime >= blockTime)?.slot ?? null
   }
 
   poolEvents(pool: Pubkey, page: PageRequest): PoolEventRow[] {
@@ -97,6 +135,54 @@ export class StorageModel {
     return before.sort((a, b) => a.minute - b.minute).at(-1) ?? null
   }
 
+  activityHour(of: ActivityOf, owner: Pubkey, hour: number): ActivityHour | null {
+    return this.#activity.find((known) => isSameHour(known, { of, owner, hour })) ?? null
+  }
+
+  activity(of: ActivityOf, owner: Pubkey, range: Parameters<ActivityStore['range']>[2]): ActivityHour[] {
+    const inRange = this.#activity.filter(
+      (known) => isSameHour(known, { of, owner, hour: known.hour }) && isWithin(known.hour, range)
+    )
+    return inRange.sort((a, b) => a.hour - b.hour).slice(-range.limit)
+  }
+
+  /** Every hour with an event, oldest first. */
+  hours(): number[] {
+    return [...new Set(this.#activity.map(({ hour }) => hour))].sort((a, b) => a - b)
+  }
+
+  mintsOfHour(hour: number): MintTurnover[] {
+    return this.#activity
+      .filter((known) => known.of === 'mint' && known.hour === hour)
+      .map(turnoverOf)
+      .filter(({ minutes }) => minutes.length > 0)
+      .sort((a, b) => Buffer.compare(a.mint, b.mint))
+  }
+
+  token(mint: Pubkey): TokenRow | null {
+    return this.#tokens.find((row) => samePubkey(row.mint, mint)) ?? null
+  }
+
+  pool(pool: Pubkey): PoolRow | null {
+    return this.#pools.find((row) => samePubkey(row.pool, pool)) ?? null
+  }
+
+  pools(mint: Pubkey, page: Parameters<PoolStore['ofMint']>[1]): PoolRow[] {
+    const listed = this.#pools.filter(
+      (row) => samePubkey(row.base, mint) || (row.quoteListed && samePubkey(row.quote, mint))
+    )
+    const rows = listed.map((row) => ({ cursor: row.firstCursor, row }))
+    return pageOf(rows, page).map(({ row }) => row)
+  }
+
+  curve(mint: Pubkey): CurveRow | null {
+    return this.#curves.find((row) => samePubkey(row.mint, mint)) ?? null
+  }
+
+  totals(): TotalsRow | null {
+    return this.#totals
+  }
+
   #series(mint: Pubkey, cash: Pubkey, interval: Interval): Candle[] {
     return this.#candles
       .filter((known) => isSamePair(known, { mint, cash }) && known.interval === interval)
@@ -124,3 +210,20 @@ const isSamePair = (a: Pair, b: Pair): boolean => samePubkey(a.mint, b.mint) && 
 
 const isSameBucket = (a: CandleUpsert, b: CandleUpsert): boolean =>
   isSamePair(a, b) && a.interval === b.interval && a.candle.ts === b.candle.ts
+
+const isSameHour = (a: HourOf, b: HourOf): boolean =>
+  a.of === b.of && a.hour === b.hour && samePubkey(a.owner, b.owner)
+
+type HourOf = Pick<ActivityHour, 'of' | 'owner' | 'hour'>
+
+const isWithin = (time: number, range: { readonly from: number; readonly to: number }): boolean =>
+  time >= range.from && time < range.to
+
+/** What ranks the mint of an hour: of its minutes those with a trade. */
+export function turnoverOf({ owner, minutes }: ActivityHour): MintTurnover {
+  const traded = minutes.filter(({ trades }) => trades > 0)
+  return {
+    mint: owner,
+    minutes: traded.map(({ minute, trades, volumeMicroUsd }) => ({ minute, trades, volumeMicroUsd }))
+  }
+}

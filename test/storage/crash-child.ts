@@ -10,7 +10,8 @@ import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
 import type { CrashPoint } from '../../storage/crash-points.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { sampleBlock, sampleKey, sampleTenant } from '../../storage/test/sample-blocks.ts'
+import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
+import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 
 const SEED = 77
 

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { storageConformance } from '../../storage/test/conformance.ts'
-import type { StorageUnderTest } from '../../storage/test/conformance.ts'
+import type { StorageUnderTest } from '../../storage/test/under-test.ts'
 import { damageRecords } from './embedded-directory.ts'
 
 const directory = t.testdir()

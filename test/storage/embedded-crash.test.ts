@@ -7,9 +7,11 @@ import t from 'tap'
 import { CRASH_POINTS } from '../../storage/crash-points.ts'
 import type { CrashPoint } from '../../storage/crash-points.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { assertSame } from '../../storage/test/conformance.ts'
+import { Choices } from '../../storage/test/choices.ts'
+import { assertSame } from '../../storage/test/conformance/agreement.ts'
 import { StorageModel } from '../../storage/test/model.ts'
-import { Choices, sampleBlock, sampleKey, sampleTenant } from '../../storage/test/sample-blocks.ts'
+import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
+import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { rawContents } from './embedded-directory.ts'
 
 const BLOCKS = 24

@@ -7,7 +7,8 @@ import { formatKey } from '../../storage/embedded/keys.ts'
 import { formatKind } from '../../storage/embedded/kinds.ts'
 import { packRecord } from '../../storage/embedded/record.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { blockOfTrades, sampleBlock, sampleMint } from '../../storage/test/sample-blocks.ts'
+import { sampleMint } from '../../storage/test/sample-addresses.ts'
+import { blockOfTrades, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { damageRecords, rawContents, withRawStore } from './embedded-directory.ts'
 
 const mint = sampleMint(0)

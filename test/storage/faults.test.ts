@@ -3,7 +3,8 @@ import type { Test } from 'tap'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { withFaults } from '../../storage/faults.ts'
 import type { StorageFault } from '../../storage/faults.ts'
-import { blockOfTrades, sampleMint, slotAt } from '../../storage/test/sample-blocks.ts'
+import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
+import { blockOfTrades } from '../../storage/test/sample-blocks.ts'
 
 const mint = sampleMint(0)
 

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import type { Test } from 'tap'
+import type { PoolRow } from '../../../src/market/registry-rows.ts'
+import { Choices } from '../choices.ts'
+import { sampleMint, samplePool } from '../sample-addresses.ts'
+import { sampleTotals } from '../sample-activity.ts'
+import { blockOfTrades, emptyBlock } from '../sample-blocks.ts'
+import { sampleCurveOf, sampleListedPool, sampleToken } from '../sample-registry.ts'
+import type { OpenForTest } from '../under-test.ts'
+
+const [mint, other] = [sampleMint(0), sampleMint(1)]
+const choices = new Choices(15)
+const [row] = blockOfTrades(0, mint, 1).trades
+
+export async function testRegistry(t: Test, open: OpenForTest): Promise<void> {
+  t.test('a token, a curve and the totals are the last ones written', async (t) => {
+    const { storage } = await open(t)
+    t.equal(await storage.totals.get(), null)
+    t.equal(await storage.tokens.get(mint), null)
+    t.equal(await storage.curves.ofMint(mint), null)
+    for (let index = 0; index < 20; index++) {
+      const token = sampleToken(choices, mint, row!)
+      const curve = sampleCurveOf(choices, mint, row!)
+      const totals = sampleTotals(choices)
+      await storage.blocks.commit({ ...emptyBlock(2 * index), tokens: [token], curves: [curve], totals })
+      await storage.blocks.commit(emptyBlock(2 * index + 1))
+      assert.deepStrictEqual(await storage.tokens.get(mint), token)
+      assert.deepStrictEqual(await storage.curves.ofMint(mint), curve)
+      assert.deepStrictEqual(await storage.totals.get(), totals, 'a block without a change leaves them')
+    }
+    t.equal(await storage.tokens.get(other), null)
+    t.equal(await storage.curves.ofMint(other), null)
+  })
+
+  t.test('pools of a mint come by the cursor that first named them, both ways, page by page', async (t) => {
+    const { storage } = await open(t)
+    const pools = Array.from({ length: 20 }, (_, n): PoolRow => ({
+      ...sampleListedPool(choices, samplePool(n), 5),
+      base: n % 2 === 0 ? mint : other,
+      quote: n % 2 === 0 ? other : mint,
+      quoteListed: n % 3 === 0,
+      firstCursor: 1_000 + n
+    }))
+    for (const [index, pool] of pools.entries())
+      await storage.blocks.commit({ ...emptyBlock(index), pools: [pool] })
+    const ofMint = pools.filter((_, n) => n % 2 === 0 || n % 3 === 0)
+    const ofOther = pools.filter((_, n) => n % 2 === 1 || n % 3 === 0)
+    const page = { order: 'asc', limit: 100 } as const
+    assert.deepStrictEqual(await storage.pools.ofMint(mint, page), ofMint)
+    assert.deepStrictEqual(await storage.pools.ofMint(other, page), ofOther)
+    for (const order of ['asc', 'desc'] as const)
+      for (const limit of [1, 4, 13]) {
+        const seen: PoolRow[] = []
+        for (let from: number | undefined; ; from = seen.at(-1)!.firstCursor) {
+          const next = await storage.pools.ofMint(mint, {
+            order,
+            limit,
+            ...(from === undefined ? {} : { from })
+          })
+          if (next.length === 0) break
+          t.ok(next.length <= limit)
+          seen.push(...next)
+        }
+        assert.deepStrictEqual(seen, order === 'asc' ? ofMint : ofMint.toReversed())
+      }
+    assert.deepStrictEqual(await storage.pools.get(samplePool(7)), pools[7])
+    t.equal(await storage.pools.get(samplePool(99)), null)
+    t.strictSame(await storage.pools.ofMint(sampleMint(9), page), [])
+    t.strictSame(await storage.pools.ofMint(mint, { ...page, limit: 0 }), [])
+  })
+
+  t.test('a pool that is stated otherwise later is listed where it belongs now, and once', async (t) => {
+    const { storage } = await open(t)
+    const pool = {
+      ...sampleListedPool(choices, samplePool(0), 5),
+      base: mint,
+      quote: other,
+      quoteListed: false
+    }
+    const turned = { ...pool, base: other, quote: mint }
+    await storage.blocks.commit({ ...emptyBlock(0), pools: [pool, { ...pool, trades: 9 }] })
+    const list = (mint: Uint8Array) => storage.pools.ofMint(mint, { order: 'desc', limit: 9 })
+    assert.deepStrictEqual(await list(mint), [{ ...pool, trades: 9 }])
+    assert.deepStrictEqual(await list(other), [])
+    await storage.blocks.commit({ ...emptyBlock(1), pools: [turned] })
+    assert.deepStrictEqual(await list(mint), [])
+    assert.deepStrictEqual(await list(other), [turned])
+    await storage.blocks.commit({ ...emptyBlock(2), pools: [{ ...turned, quoteListed: true }] })
+    assert.deepStrictEqual(await list(mint), [{ ...turned, quoteListed: true }])
+    assert.deepStrictEqual(await list(other), [{ ...turned, quoteListed: true }])
+    t.pass()
+  })
+}

@@ -1,0 +1,25 @@
+import type { KeyRow, TenantRow } from '../port.ts'
+import { sampleBytes } from './choices.ts'
+import { FIRST_TIME } from './sample-addresses.ts'
+
+export function sampleKey(n: number): KeyRow {
+  return {
+    id: `key-${n}`,
+    hash: sampleBytes(32, 70_000 + n),
+    prefix: `mr_${n}`,
+    tenant: `tenant-${n % 3}`,
+    name: `key number ${n}`,
+    scopes: n % 2 === 0 ? ['data:read', 'stream:read'] : [],
+    createdAtMs: FIRST_TIME * 1_000 + n,
+    ratePerMinute: n % 2 === 0 ? null : 60 * n,
+    expiresAtMs: n % 3 === 0 ? null : FIRST_TIME * 2_000 + n,
+    revokedAtMs: n % 5 === 0 ? FIRST_TIME * 1_500 : null,
+    allowedIps: n % 2 === 0 ? [] : ['10.0.0.0/8', '::1'],
+    corsOrigins: n % 3 === 0 ? ['https://example.org'] : [],
+    successor: n % 4 === 0 ? `key-${n + 1}` : null
+  }
+}
+
+export function sampleTenant(n: number): TenantRow {
+  return { name: `tenant-${n}`, createdAtMs: FIRST_TIME * 1_000 + n }
+}

@@ -1,0 +1,86 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { VENUE_IDS } from '../../src/chain/venue-id.ts'
+import { cursorAt } from '../../src/market/cursor.ts'
+import type { CurveRow, PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
+import type { TradeRow } from '../../src/market/rows.ts'
+import { sampleBytes } from './choices.ts'
+import type { Choices } from './choices.ts'
+import { FIRST_SLOT, sampleCash, sampleMint, samplePool } from './sample-addresses.ts'
+
+export function sampleToken(choices: Choices, mint: Pubkey, last: TradeRow): TokenRow {
+  const { cursor, slot, blockTime, signature } = last
+  return {
+    mint,
+    decimals: choices.chance(0.2) ? null : choices.below(10),
+    firstCursor: cursorAt(FIRST_SLOT, choices.below(100)),
+    firstTime: blockTime - choices.below(10_000),
+    trades: choices.below(1e6),
+    pools: choices.below(20),
+    lastTrade: choices.chance(0.2) ? null : { cursor, slot, blockTime, signature },
+    lastUsd: choices.chance(0.3) ? null : choices.fraction()
+  }
+}
+
+/** A pool with a first cursor of its own; which mints it is listed under changes from block to block. */
+export function sampleListedPool(choices: Choices, pool: Pubkey, blockTime: number): PoolRow {
+  const optional = <T>(value: T): T | null => (choices.chance(0.4) ? null : value)
+  const cursor = cursorAt(FIRST_SLOT + (pool[0]! << 8) + pool[1]!, pool[2]!)
+  return {
+    pool,
+    venue: choices.of(VENUE_IDS),
+    program: samplePool(100 + choices.below(3)),
+    base: sampleMint(choices.below(3)),
+    quote: choices.chance(0.5) ? sampleCash(0) : sampleMint(3 + choices.below(2)),
+    quoteListed: choices.chance(0.4),
+    baseDecimals: optional(choices.below(10)),
+    quoteDecimals: optional(choices.below(10)),
+    baseVault: optional(samplePool(10)),
+    quoteVault: optional(samplePool(11)),
+    feeBps: optional(choices.of([25, 0.5])),
+    created: optional({ slot: FIRST_SLOT, blockTime }),
+    firstCursor: cursor,
+    trades: choices.below(1e6),
+    lastTrade: optional({
+      cursor: cursor + 1,
+      slot: FIRST_SLOT + 1,
+      blockTime,
+      price: optional(choices.fraction()),
+      cashUsd: optional(150 * choices.fraction())
+    })
+  }
+}
+
+export function sampleCurveOf(choices: Choices, mint: Pubkey, last: TradeRow): CurveRow {
+  const optional = <T>(value: T): T | null => (choices.chance(0.4) ? null : value)
+  const { cursor, slot, blockTime } = last
+  return {
+    mint,
+    platform: choices.of(VENUE_IDS),
+    curve: samplePool(8),
+    quote: optional(sampleCash(0)),
+    decimals: optional(6),
+    quoteDecimals: optional(9),
+    status: choices.of(['bonding', 'graduating', 'graduated']),
+    progressPct: optional(choices.fraction() * 100),
+    reserves: {
+      ...(choices.chance(0.5) ? { realBase: choices.amount() } : {}),
+      ...(choices.chance(0.5) ? { realQuote: choices.amount() } : {}),
+      ...(choices.chance(0.5) ? { virtualBase: choices.amount() } : {}),
+      ...(choices.chance(0.5) ? { virtualQuote: choices.amount() } : {})
+    },
+    targetQuote: optional(choices.amount()),
+    price: optional(choices.fraction()),
+    cashUsd: optional(choices.fraction()),
+    creator: optional(samplePool(9)),
+    created: optional({ slot, blockTime }),
+    graduated: optional({
+      slot,
+      blockTime,
+      signature: sampleBytes(64, choices.below(1e9)),
+      pool: optional(samplePool(1))
+    }),
+    cursor,
+    slot,
+    blockTime
+  }
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { ClassicLevel } from 'classic-level'
+import t from 'tap'
+import type { Test } from 'tap'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import type { Storage } from '../../storage/port.ts'
+import { Choices } from '../../storage/test/choices.ts'
+import { sampleCash, sampleMint, samplePool, slotAt } from '../../storage/test/sample-addresses.ts'
+import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { sampleCandle } from '../../storage/test/sample-pairs.ts'
+
+const mint = sampleMint(0)
+const cash = sampleCash(0)
+const wallet = samplePool(77)
+
+/** Counts every question to the engine until the test ends. */
+function countEngineReads(t: Test): () => number {
+  const engine = ClassicLevel.prototype as unknown as Record<string, (...args: unknown[]) => unknown>
+  let reads = 0
+  for (const method of ['get', 'getMany', 'iterator', 'keys'] as const) {
+    const ask = engine[method]!
+    engine[method] = function (this: unknown, ...args: unknown[]) {
+      reads++
+      return ask.apply(this, args)
+    }
+    t.teardown(() => Reflect.deleteProperty(engine, method))
+  }
+  return () => reads
+}
+
+async function fill(storage: Storage): Promise<void> {
+  for (let index = 0; index < 40; index++) {
+    const sample = sampleBlock(6, index)
+    const { trades } = blockOfTrades(index, mint, 12)
+    const candle = sampleCandle(new Choices(index), 1_760_000_040 + 60 * 40 * index)
+    await storage.blocks.commit({
+      ...sample,
+      trades: trades.map((row) => ({ ...row, user: wallet, cashSide: 'in' })),
+      candles: [{ mint, cash, interval: '1m', candle }]
+    })
+  }
+}
+
+/** Forward reads leave memory alone, but for the open page of a list. */
+const FORWARD = 'the oldest trades after one of the newest'
+
+/** What clients ask for most, by name. */
+const questions: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = {
+  'the head': (storage) => storage.blocks.head(),
+  '100 trades of a mint': (storage) => storage.trades.ofMint(mint, { order: 'desc', limit: 100 }),
+  'the next 100': (storage) =>
+    storage.trades.ofMint(mint, { order: 'desc', limit: 100, from: slotAt(30) * 2 ** 20 }),
+  'all trades of a mint': (storage) => storage.trades.ofMint(mint, { order: 'desc', limit: 1_000 }),
+  [FORWARD]: (storage) =>
+    storage.trades.ofMint(mint, { order: 'asc', limit: 9, from: slotAt(39) * 2 ** 20 + 40 }),
+  '100 trades of a wallet': (storage) => storage.trades.ofWallet(wallet, { order: 'desc', limit: 100 }),
+  'trades of a wallet without any': (storage) => storage.trades.ofWallet(mint, { order: 'desc', limit: 9 }),
+  'all candles': (storage) => storage.candles.range(mint, cash, '1m', { from: 0, to: 4e9, limit: 1_000 }),
+  '20 candles': (storage) => storage.candles.range(mint, cash, '1m', { from: 0, to: 4e9, limit: 20 }),
+  'candles of a pair without any': (storage) =>
+    storage.candles.range(wallet, cash, '1m', { from: 0, to: 4e9, limit: 20 }),
+  'a pair': (storage) => storage.pairs.get(mint, cash),
+  'the pairs of a mint': (storage) => storage.pairs.ofMint(mint),
+  'a day of activity': (storage) =>
+    storage.activity.range('mint', mint, { from: 1_759_932_000, to: 1_760_018_400, limit: 25 }),
+  'a token': (storage) => storage.tokens.get(mint),
+  'a pool': (storage) => storage.pools.get(samplePool(0)),
+  'the curve of a mint': (storage) => storage.curves.ofMint(mint),
+  'the totals': (storage) => storage.totals.get()
+}
+
+t.test('what was asked before is answered without the engine, as it was', async (t) => {
+  const directory = t.testdir()
+  const writer = await openEmbeddedStorage({ directory })
+  await fill(writer)
+  await writer.close()
+  const storage = await openEmbeddedStorage({ directory })
+  t.teardown(() => storage.close())
+  const reads = countEngineReads(t)
+  for (const [name, ask] of Object.entries(questions)) {
+    const first = await ask(storage)
+    const before = reads()
+    assert.deepStrictEqual(await ask(storage), first)
+    t.equal(reads() - before, 0, name)
+  }
+})
+
+t.test('what a block writes is answered without the engine, and the page before it too', async (t) => {
+  const storage = await openEmbeddedStorage({ directory: t.testdir() })
+  t.teardown(() => storage.close())
+  await fill(storage)
+  for (const ask of Object.values(questions)) await ask(storage)
+  await storage.blocks.commit({ ...sampleBlock(6, 41), ...blockOfTrades(41, mint, 40) })
+  await storage.blocks.commit(emptyBlock(42))
+  const reads = countEngineReads(t)
+  for (const [name, ask] of Object.entries(questions)) {
+    const before = reads()
+    await ask(storage)
+    const readsForward = name === FORWARD
+    t.equal(reads() - before, readsForward ? 2 : 0, name)
+  }
+})
+
+t.test('a cold page of rows is one look at the disk', async (t) => {
+  const directory = t.testdir()
+  const writer = await openEmbeddedStorage({ directory })
+  await fill(writer)
+  await writer.close()
+  const reads = countEngineReads(t)
+  const looks: Record<string, number> = {}
+  for (const name of ['the head', '100 trades of a mint', '100 trades of a wallet', 'the pairs of a mint']) {
+    const storage = await openEmbeddedStorage({ directory })
+    const before = reads()
+    await questions[name]!(storage)
+    looks[name] = reads() - before
+    await storage.close()
+  }
+  t.strictSame(looks, {
+    'the head': 0,
+    '100 trades of a mint': 1,
+    '100 trades of a wallet': 1,
+    'the pairs of a mint': 1
+  })
+})
