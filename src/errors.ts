@@ -56,7 +56,9 @@ export const ERRORS = {
   },
   KEY_INACTIVE: { status: 409, code: 'key_inactive', title: 'API key inactive', retryable: false },
   KEY_LAST: { status: 409, code: 'last_admin_key', title: 'Last admin key', retryable: false },
-  RATE_LIMITED: { status: 429, code: 'rate_limited', title: 'Rate limited', retryable: true }
+  RATE_LIMITED: { status: 429, code: 'rate_limited', title: 'Rate limited', retryable: true },
+  CURVE_NOT_FOUND: { status: 404, code: 'no_bonding_curve', title: 'No bonding curve', retryable: false },
+  INDEX_LOADING: { status: 503, code: 'index_loading', title: 'Index loading', retryable: true }
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

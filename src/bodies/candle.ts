@@ -1,9 +1,48 @@
+import { z } from 'zod'
 import { humanAmount } from '../market/amount.ts'
 import type { Candle, Ohlc } from '../market/rows.ts'
+import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
-export interface CandleView {
+export const CANDLE = z
+  .object({
+    ts: schema.time('Start of the bucket; weeks start on Mondays at 00:00 UTC'),
+    ts_ms: schema.unixMs('Start of the bucket'),
+    open: schema.price('First price, in the currency asked for'),
+    high: schema.price('Highest price'),
+    low: schema.price('Lowest price'),
+    close: schema.price('Last price'),
+    volume_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe('Volume in USD; null where no trade of the bucket has a value in USD'),
+    volume_token: schema.amount('Tokens traded'),
+    volume_cash: schema.amount('Cash traded'),
+    trades: schema.count('Trades, those that form no price included'),
+    buys: schema.count('Trades in which cash was spent for the token'),
+    sells: schema.count('Trades in which the token was sold for cash'),
+    closed: z.boolean().describe('False while the indexed head is still inside the bucket')
+  })
+  .meta({ id: 'Candle', description: 'What a pair traded in one bucket of time' })
+
+export const CANDLES = z
+  .object({
+    data: z.array(CANDLE).describe('Oldest first'),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe('The `after` of the page of older candles; null when there is none')
+  })
+  .meta({ id: 'Candles' })
+
+/** Which of a candle's prices are asked for. */
+export interface CandlePrices {
   readonly currency: 'native' | 'usd'
+  /** From all rows, not from price-forming ones alone. */
+  readonly raw: boolean
+}
+
+export interface CandleView {
   readonly decimals: number
   readonly cashDecimals: number
   /** Length of the interval in seconds, and the block time of the indexed head. */
@@ -11,13 +50,15 @@ export interface CandleView {
   readonly headTime: number
 }
 
-/** The prices of a bucket in a currency; null when it carries no candle (spec choices, section 12). */
-export function candlePrices(candle: Candle, currency: CandleView['currency']): Ohlc | null {
-  return currency === 'usd' ? candle.usd : candle.native
+/** The prices of a bucket; null when it carries no candle (spec choices, section 12). */
+export function candlePrices(candle: Candle, { currency, raw }: CandlePrices): Ohlc | null {
+  if (currency === 'usd') return raw ? candle.usdRaw : candle.usd
+  return raw ? candle.nativeRaw : candle.native
 }
 
 /** A candle as served. `closed` is false while the indexed head is still inside the bucket. */
-export function candleBody(candle: Candle, prices: Ohlc, view: CandleView) {
+export function candleBody(candle: Candle, prices: Ohlc, view: CandleView): z.input<typeof CANDLE> {
+  const isPriced = candle.trades === 0 || candle.usdRaw !== null
   return {
     ts: secondsText(candle.ts),
     ts_ms: candle.ts * 1000,
@@ -25,8 +66,7 @@ export function candleBody(candle: Candle, prices: Ohlc, view: CandleView) {
     high: prices.high,
     low: prices.low,
     close: prices.close,
-    // Null where no row of the bucket has a USD price: unknown is not zero.
-    volume_usd: candle.usdRaw === null ? null : Number(candle.volumeMicroUsd) / 1e6,
+    volume_usd: isPriced ? Number(candle.volumeMicroUsd) / 1e6 : null,
     volume_token: humanAmount(candle.volumeToken, view.decimals),
     volume_cash: humanAmount(candle.volumeCash, view.cashDecimals),
     trades: candle.trades,

@@ -1,11 +1,41 @@
+import { z } from 'zod'
 import { encodeBase58 } from '../chain/base58.ts'
 import type { CurveChange, EventKind, LiquidityChange, PoolChange } from '../chain/events.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import { humanAmount } from '../market/amount.ts'
 import type { PoolEventRow, RowOrigin } from '../market/rows.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+/** The schemas of every event's fields. */
+export const EVENT_FIELDS = {
+  venue: schema.venue('Where it happened'),
+  program: schema.address("The venue's program"),
+  pool: schema.address('The pool, curve or market account'),
+  slot: schema.count('Slot of the block'),
+  block_time: z.int().describe('Time of the block; unix seconds'),
+  ts_ms: schema.unixMs('Time of the block'),
+  signature: schema.signature('The transaction'),
+  tx_index: schema.count('Place of the transaction in its block'),
+  ix_index: schema.count('Place of the outer instruction in its transaction'),
+  inner_ix_index: schema
+    .count('Place among the inner instructions of the outer one')
+    .nullable()
+    .describe('Place among the inner instructions of the outer one; null for the outer one itself'),
+  cursor: schema.count('Place in the order of all events: slot × 2^20 + position in the slot'),
+  commitment: z
+    .enum(['processed', 'confirmed', 'finalized'])
+    .describe('How settled the block was when it was indexed'),
+  user: schema.address('Who acted'),
+  fee_payer: schema.address('Who paid the transaction fee')
+} as const
 
 /** Every event's fields (spec choices, section 15), in snake_case as served. */
-export function eventFields(row: RowOrigin, kind: EventKind, event: string) {
+export function eventFields<Kind extends EventKind, Event extends string>(
+  row: RowOrigin,
+  kind: Kind,
+  event: Event
+) {
   return {
     kind,
     event,
@@ -46,6 +76,21 @@ export function addressOrNull(key: Pubkey | null): string | null {
 
 export function rawOrNull(amount: bigint | null | undefined): string | null {
   return amount === null || amount === undefined ? null : amount.toString()
+}
+
+/** Base units in human units; null when either is unknown. */
+export function humanOrNull(amount: bigint | null | undefined, decimals: number | null): number | null {
+  if (amount === null || amount === undefined || decimals === null) return null
+  return humanAmount(amount, decimals)
+}
+
+/** Millionths of a USD in USD. */
+export function usdOrNull(microUsd: bigint | null): number | null {
+  return microUsd === null ? null : Number(microUsd) / 1e6
+}
+
+export function timeOrNull(unixSeconds: number | null | undefined): string | null {
+  return unixSeconds === null || unixSeconds === undefined ? null : secondsText(unixSeconds)
 }
 
 function liquidityFields(body: LiquidityChange) {

@@ -1,17 +1,53 @@
+import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { LaunchRow } from '../market/rows.ts'
-import { eventFields, rawOrNull } from './event.ts'
+import { EVENT_FIELDS, eventFields, rawOrNull } from './event.ts'
+import * as schema from './schema.ts'
 import { millisecondsText, secondsText } from './time.ts'
 
+export const LAUNCH_STATUSES = ['created', 'trading', 'graduated'] as const
+
+export const LAUNCH = z
+  .object({
+    kind: z.literal('launch').describe('What kind of event it is'),
+    event: z.literal('create').describe('What happened'),
+    ...EVENT_FIELDS,
+    ingested_at: z
+      .string()
+      .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/)
+      .describe('When the service received the block; UTC, `YYYY-MM-DD HH:MM:SS.mmm`'),
+    ts: schema.time('Time of the block'),
+    creator: schema.address('Who created the token'),
+    mint: schema.address('The token'),
+    base_mint: schema.address('The token, as events of pools name it'),
+    quote_mint: schema.address('What the curve takes for it'),
+    symbol: schema.text('Symbol, as the launch states it'),
+    name: schema.text('Name, as the launch states it'),
+    uri: schema.text('Where its metadata is, as the launch states it'),
+    decimals: schema
+      .count('Decimals of the token')
+      .nullable()
+      .describe('Decimals of the token; null when not stated'),
+    supply_raw: schema.rawAmount('Supply at launch').nullable(),
+    curve: schema.address('The bonding curve'),
+    status: z
+      .enum(LAUNCH_STATUSES)
+      .describe(
+        'Lifecycle: `created`; `trading` from its first trade on any venue; `graduated` once its curve has migrated'
+      )
+  })
+  .meta({ id: 'Launch', description: 'The creation of a token on a launchpad' })
+
 /** A launch as served: the specification's fields, the lifecycle status, and the event's own. */
-export function launchBody(row: LaunchRow) {
+export function launchBody(row: LaunchRow): z.input<typeof LAUNCH> {
+  const mint = pubkeyToBase58(row.mint)
   return {
     ...eventFields(row, 'launch', 'create'),
     ingested_at: millisecondsText(row.ingestedAtMs),
     ts: secondsText(row.blockTime),
     creator: pubkeyToBase58(row.creator),
-    mint: pubkeyToBase58(row.mint),
-    base_mint: pubkeyToBase58(row.mint),
+    mint,
+    base_mint: mint,
     quote_mint: pubkeyToBase58(row.quoteMint),
     symbol: row.symbol,
     name: row.name,

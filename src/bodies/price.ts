@@ -1,37 +1,106 @@
+import { z } from 'zod'
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { humanAmount } from '../market/amount.ts'
 import type { CashList } from '../market/cash.ts'
-import type { PairRow } from '../market/rows.ts'
-import type { WindowStats } from '../market/windows.ts'
+import type { LastPrice, PairRow } from '../market/rows.ts'
+import type { ActivityWindow } from '../market/windows.ts'
+import { usdOrNull } from './event.ts'
+import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
 /** A price whose trade is further than this behind the indexed head is served as stale. Chosen. */
 const STALE_AFTER_SECONDS = 3600
 
+const DAY = '24 hours that end with the minute of the indexed head'
+
+export const PRICE = z
+  .object({
+    mint: schema.address('The token'),
+    price: schema.price('Cash per token of the newest price-forming trade of any pair'),
+    price_native: schema.price('The same as `price`'),
+    price_usd: schema
+      .usd('Price')
+      .nullable()
+      .describe('Price in USD at the minute of that trade; null when unknown'),
+    cash_mint: schema.address('The cash of that trade'),
+    cash_symbol: z.string().nullable().describe('Its symbol; null for a mint that the operator added'),
+    venue: schema.venue('Where that trade was'),
+    pool: schema.address('Its pool'),
+    slot: schema.count('Its slot'),
+    signature: schema.signature('Its transaction'),
+    ts: schema.time('Its block time'),
+    ts_ms: schema.unixMs('Its block time'),
+    age_seconds: schema.count('Seconds from that trade to the block time of the indexed head'),
+    market_cap_usd: schema.accountState('Market capitalisation in USD'),
+    volume_24h_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe(
+        `USD volume of all pairs in the ${DAY}; null where there are trades and none has a value in USD`
+      ),
+    volume_24h_native: schema
+      .amount('Volume')
+      .describe(`Cash volume of the pair with \`cash_mint\` in the ${DAY}, in human units`),
+    liquidity_usd: schema.accountState('Liquidity in USD'),
+    price_change_24h_pct: schema
+      .percent('Change')
+      .nullable()
+      .describe(
+        `Change of the USD price over the ${DAY}, in percent of the last price before them, else of the first in them; null when unknown`
+      ),
+    confidence: z
+      .enum(['trade', 'stale'])
+      .describe(`\`stale\` when the trade is more than ${STALE_AFTER_SECONDS} s behind the indexed head`)
+  })
+  .meta({ id: 'Price', description: 'The latest price of a token, from its newest price-forming trade' })
+
+/** A pair with its newest price-forming trade. */
+export type PricedPair = PairRow & { readonly last: LastPrice }
+
+/** The pair with the newest price-forming trade; null when no trade of the mint forms a price. */
+export function newestPair(pairs: readonly PairRow[]): PricedPair | null {
+  let newest: PricedPair | null = null
+  for (const pair of pairs)
+    if (isPriced(pair) && pair.last.cursor > (newest?.last.cursor ?? -1)) newest = pair
+  return newest
+}
+
+function isPriced(pair: PairRow): pair is PricedPair {
+  return pair.last !== null
+}
+
+/** The latest price in USD; null when the cash had no value then. */
+export function priceUsd({
+  price,
+  cashUsd
+}: {
+  price: number | null
+  cashUsd: number | null
+}): number | null {
+  return price === null || cashUsd === null ? null : price * cashUsd
+}
+
 /**
- * The latest price as served. `newest` is the pair with the newest price-forming trade, and has one; `stats` holds
- * the 24 hours before the indexed head of every pair of the mint. Ages count from the head's block time.
- * Supply and vault reserves are account state, so what depends on them is null.
+ * The latest price as served: `day` is the mint's window of 24 hours, `dayCash` what the pair traded in it, in base units
+ * of the cash. The age counts from the head's block time; the rest does not follow the head within its minute.
  */
 export function priceBody(
-  newest: PairRow,
-  stats: ReadonlyMap<PairRow, WindowStats>,
-  headTime: number,
-  cash: CashList
-) {
-  const last = newest.last!
-  const own = stats.get(newest)
-  const volumes = [...stats.values()].flatMap(({ volumeMicroUsd }) => volumeMicroUsd ?? [])
-  const isUsdKnown = stats.size === 0 || volumes.length > 0
+  pair: PricedPair,
+  day: ActivityWindow,
+  dayCash: bigint,
+  cash: CashList,
+  headTime: number
+): z.input<typeof PRICE> {
+  const { last } = pair
   const age = Math.max(0, headTime - last.blockTime)
   return {
-    mint: pubkeyToBase58(newest.mint),
+    mint: pubkeyToBase58(pair.mint),
     price: last.price,
     price_native: last.price,
-    price_usd: last.cashUsd === null ? null : last.price * last.cashUsd,
-    cash_mint: pubkeyToBase58(newest.cash),
-    cash_symbol: cash.of(newest.cash)?.symbol ?? null,
+    price_usd: priceUsd(last),
+    cash_mint: pubkeyToBase58(pair.cash),
+    cash_symbol: cash.of(pair.cash)?.symbol ?? null,
     venue: last.venue,
     pool: pubkeyToBase58(last.pool),
     slot: last.slot,
@@ -40,10 +109,10 @@ export function priceBody(
     ts_ms: last.blockTime * 1000,
     age_seconds: age,
     market_cap_usd: null,
-    volume_24h_usd: isUsdKnown ? Number(volumes.reduce((sum, volume) => sum + volume, 0n)) / 1e6 : null,
-    volume_24h_native: own === undefined ? 0 : humanAmount(own.volumeCash, newest.cashDecimals),
+    volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    volume_24h_native: humanAmount(dayCash, pair.cashDecimals),
     liquidity_usd: null,
-    price_change_24h_pct: own?.changeUsdPct ?? own?.changePct ?? null,
-    confidence: age > STALE_AFTER_SECONDS ? ('stale' as const) : ('trade' as const)
+    price_change_24h_pct: day.changePct,
+    confidence: age > STALE_AFTER_SECONDS ? 'stale' : 'trade'
   }
 }

@@ -1,9 +1,40 @@
-/** `YYYY-MM-DD HH:MM:SS` in UTC, of unix seconds. */
+// The engine writes a body as JSON at less than half the speed where a text in it is a concatenation or a slice, so
+// times are put together in bytes.
+const DAY = 86_400
+const DATE = 'YYYY-MM-DD'.length
+const ZERO = '0'.charCodeAt(0)
+const written = Buffer.from('1970-01-01 00:00:00')
+let day = 0
+let second = 0
+let secondText = written.toString('latin1')
+
+/** `YYYY-MM-DD HH:MM:SS` in UTC, of unix seconds. Rows of a list share their seconds, or else their day. */
 export function secondsText(unixSeconds: number): string {
-  return new Date(unixSeconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+  if (unixSeconds === second) return secondText
+  const days = Math.floor(unixSeconds / DAY)
+  if (days !== day) {
+    written.write(new Date(days * DAY * 1000).toISOString().slice(0, DATE), 'latin1')
+    day = days
+  }
+  const rest = unixSeconds - days * DAY
+  const minutes = Math.floor(rest / 60)
+  const hours = Math.floor(minutes / 60)
+  writeTwoDigits(DATE + 1, hours)
+  writeTwoDigits(DATE + 4, minutes - hours * 60)
+  writeTwoDigits(DATE + 7, rest - minutes * 60)
+  secondText = written.toString('latin1')
+  second = unixSeconds
+  return secondText
 }
 
 /** `YYYY-MM-DD HH:MM:SS.mmm` in UTC, of unix milliseconds. */
 export function millisecondsText(unixMs: number): string {
-  return new Date(unixMs).toISOString().slice(0, 23).replace('T', ' ')
+  const seconds = Math.floor(unixMs / 1000)
+  return [secondsText(seconds), String(unixMs - seconds * 1000).padStart(3, '0')].join('.')
+}
+
+function writeTwoDigits(at: number, number: number): void {
+  const tens = Math.floor(number / 10)
+  written[at] = ZERO + tens
+  written[at + 1] = ZERO + number - tens * 10
 }

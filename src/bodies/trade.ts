@@ -1,81 +1,98 @@
+import type { z } from 'zod'
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58, samePubkey } from '../chain/pubkey.ts'
 import { humanAmount } from '../market/amount.ts'
 import type { CashList } from '../market/cash.ts'
-import { legOf, otherSide, type Leg } from '../market/legs.ts'
+import { legOf, type Leg } from '../market/legs.ts'
 import type { TradeRow } from '../market/rows.ts'
-import { eventFields, rawOrNull } from './event.ts'
+import { rawOrNull } from './event.ts'
 import { secondsText } from './time.ts'
+import type { TRADE, WALLET_TRADE } from './trade-schema.ts'
 
-/** A trade as served: the row of spec choices section 2 with the event's fields of sections 15 and 16. */
-export function tradeBody(row: TradeRow, cash: CashList) {
-  const event = row.cashSide === null ? 'swap' : row.cashSide === 'in' ? 'buy' : 'sell'
+type TradeBody = z.input<typeof TRADE>
+
+/**
+ * A trade as served: the row of spec choices section 2 with the event's fields of sections 15 and 16. Fields that a
+ * trade does not have are undefined and are not written. One literal, for that is what the engine writes fastest.
+ */
+export function tradeBody(row: TradeRow, cash: CashList): TradeBody {
+  const { cashSide, cashUsd, price, fees, route } = row
+  const inMint = pubkeyToBase58(row.inMint)
+  const outMint = pubkeyToBase58(row.outMint)
+  const execIn = humanAmount(row.inAmount, row.inDecimals)
+  const execOut = humanAmount(row.outAmount, row.outDecimals)
+  const inRaw = row.inAmount.toString()
+  const outRaw = row.outAmount.toString()
+  const isTokenIn = cashSide === null ? samePubkey(row.mint, row.inMint) : cashSide === 'out'
+  const cashAmount = cashSide === null ? null : isTokenIn ? execOut : execIn
   const user = pubkeyToBase58(row.user)
+  const signature = encodeBase58(row.signature)
+  const isOneFeeMint = fees.length > 0 && fees.every((fee) => samePubkey(fee.mint, fees[0]!.mint))
   return {
-    ...eventFields(row, 'trade', event),
+    kind: 'trade',
+    event: cashSide === null ? 'swap' : cashSide === 'in' ? 'buy' : 'sell',
+    venue: row.venue,
+    program: pubkeyToBase58(row.program),
+    pool: pubkeyToBase58(row.pool),
+    slot: row.slot,
+    block_time: row.blockTime,
+    ts: secondsText(row.blockTime),
+    ts_ms: row.blockTime * 1000,
+    signature,
+    tx_index: row.txIndex,
+    ix_index: row.ixIndex,
+    inner_ix_index: row.innerIxIndex,
+    cursor: row.cursor,
+    commitment: row.commitment,
+    user,
     trader: user,
-    ...sideFields(row, cash),
-    in_mint: pubkeyToBase58(row.inMint),
-    out_mint: pubkeyToBase58(row.outMint),
-    exec_in: humanAmount(row.inAmount, row.inDecimals),
-    exec_out: humanAmount(row.outAmount, row.outDecimals),
-    in_amount_raw: row.inAmount.toString(),
-    out_amount_raw: row.outAmount.toString(),
+    fee_payer: pubkeyToBase58(row.feePayer),
+    mint: isTokenIn ? inMint : outMint,
+    decimals: isTokenIn ? row.inDecimals : row.outDecimals,
+    is_buy: cashSide === null ? null : cashSide === 'in' ? 1 : 0,
+    cash_mint: cashSide === null ? null : isTokenIn ? outMint : inMint,
+    cash_symbol: cashSide === null ? null : (cash.of(isTokenIn ? row.outMint : row.inMint)?.symbol ?? null),
+    cash_amount: cashAmount,
+    cash_amount_raw: cashSide === null ? null : isTokenIn ? outRaw : inRaw,
+    token_amount: isTokenIn ? execIn : execOut,
+    token_amount_raw: isTokenIn ? inRaw : outRaw,
+    price,
+    amount_usd: cashAmount === null || cashUsd === null ? null : cashAmount * cashUsd,
+    price_usd: cashUsd === null || price === null ? null : price * cashUsd,
+    legs: cashSide === null ? [legBody(legOf(row, 'in')), legBody(legOf(row, 'out'))] : undefined,
+    in_mint: inMint,
+    out_mint: outMint,
+    exec_in: execIn,
+    exec_out: execOut,
+    in_amount_raw: inRaw,
+    out_amount_raw: outRaw,
     trader_in_raw: row.traderIn.toString(),
     trader_out_raw: row.traderOut.toString(),
-    fees: row.fees.map((fee) => ({
+    fees: fees.map((fee) => ({
       kind: fee.kind,
       mint: pubkeyToBase58(fee.mint),
       amount_raw: fee.amount.toString()
     })),
-    ...feeTotal(row),
+    fee_raw: isOneFeeMint ? fees.reduce((sum, fee) => sum + fee.amount, 0n).toString() : undefined,
+    fee_mint: isOneFeeMint ? pubkeyToBase58(fees[0]!.mint) : undefined,
     reserves: reservesBody(row),
     exact: row.exact,
     price_forming: row.priceForming,
-    ...routeFields(row),
-    ts: secondsText(row.blockTime),
-    failed: false as const
+    route_id: route === null ? undefined : [signature, route.ixIndex].join(':'),
+    route_program: route === null ? undefined : pubkeyToBase58(route.program),
+    hop: route?.hop,
+    hops: route?.hops,
+    failed: false
   }
 }
 
-function sideFields(row: TradeRow, cash: CashList) {
-  if (row.cashSide === null)
-    return { ...unpricedFields(row), legs: [legBody(legOf(row, 'in')), legBody(legOf(row, 'out'))] }
-  const paid = legOf(row, row.cashSide)
-  const token = legOf(row, otherSide(row.cashSide))
-  const cashAmount = humanAmount(paid.amount, paid.decimals)
+/** A trade in the list of a wallet. */
+export function walletTradeBody(row: TradeRow, cash: CashList): z.input<typeof WALLET_TRADE> {
+  const body = tradeBody(row, cash)
   return {
-    mint: pubkeyToBase58(row.mint),
-    decimals: token.decimals,
-    is_buy: row.cashSide === 'in' ? 1 : 0,
-    cash_mint: pubkeyToBase58(paid.mint),
-    cash_symbol: cash.of(paid.mint)?.symbol ?? null,
-    cash_amount: cashAmount,
-    cash_amount_raw: paid.amount.toString(),
-    token_amount: humanAmount(token.amount, token.decimals),
-    token_amount_raw: token.amount.toString(),
-    price: row.price,
-    amount_usd: row.cashUsd === null ? null : cashAmount * row.cashUsd,
-    price_usd: row.cashUsd === null || row.price === null ? null : row.price * row.cashUsd
-  }
-}
-
-/** Without a cash side the money fields are null, and `legs` holds both amounts. */
-function unpricedFields(row: TradeRow) {
-  const own = samePubkey(row.mint, row.inMint) ? legOf(row, 'in') : legOf(row, 'out')
-  return {
-    mint: pubkeyToBase58(row.mint),
-    decimals: own.decimals,
-    is_buy: null,
-    cash_mint: null,
-    cash_symbol: null,
-    cash_amount: null,
-    cash_amount_raw: null,
-    token_amount: humanAmount(own.amount, own.decimals),
-    token_amount_raw: own.amount.toString(),
-    price: null,
-    amount_usd: null,
-    price_usd: null
+    ...body,
+    wallet: body.user,
+    side: row.cashSide === null ? null : row.cashSide === 'in' ? 'buy' : 'sell'
   }
 }
 
@@ -88,16 +105,6 @@ function legBody(leg: Leg) {
   }
 }
 
-/** The sum of the fees, where they are all in one mint. */
-function feeTotal(row: TradeRow) {
-  const [first] = row.fees
-  if (first === undefined || row.fees.some((fee) => !samePubkey(fee.mint, first.mint))) return {}
-  return {
-    fee_raw: row.fees.reduce((sum, fee) => sum + fee.amount, 0n).toString(),
-    fee_mint: pubkeyToBase58(first.mint)
-  }
-}
-
 function reservesBody(row: TradeRow) {
   if (row.reserves === null) return null
   return {
@@ -105,16 +112,5 @@ function reservesBody(row: TradeRow) {
     out_raw: rawOrNull(row.reserves.out),
     virtual_in_raw: rawOrNull(row.reserves.virtualIn),
     virtual_out_raw: rawOrNull(row.reserves.virtualOut)
-  }
-}
-
-/** `route_id` names the outer instruction that routed; its legs share it. */
-function routeFields(row: TradeRow) {
-  if (row.route === null) return {}
-  return {
-    route_id: `${encodeBase58(row.signature)}:${row.route.ixIndex}`,
-    route_program: pubkeyToBase58(row.route.program),
-    hop: row.route.hop,
-    hops: row.route.hops
   }
 }

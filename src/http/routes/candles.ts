@@ -1,52 +1,113 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { candleBody, candlePrices } from '../../bodies/candle.ts'
+import { CANDLES, candleBody } from '../../bodies/candle.ts'
+import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { intervalSeconds } from '../../market/candles.ts'
-import { WSOL } from '../../market/cash.ts'
+import { USDC, WSOL } from '../../market/cash.ts'
 import { INTERVALS } from '../../market/rows.ts'
 import type { AppDeps } from '../app.ts'
-import { address, invalid, oneOf, read, wholeNumber } from '../parameters.ts'
+import { candlePage, filledPage } from '../candle-page.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { instant } from '../instant.ts'
+import { readPageCursor, writePageCursor } from '../page-cursor.ts'
+import { address, invalid, oneOf, wholeNumber } from '../parameters.ts'
+import { checkRange } from '../trade-filters.ts'
 
-const params = z.object({ mint: address })
-const query = z.object({
-  interval: oneOf(INTERVALS).default('1m'),
-  cash: address.prefault(WSOL),
-  currency: oneOf(['native', 'usd']).default('native'),
-  limit: wholeNumber(1, 1000, 300)
+export const candles = endpoint({
+  path: '/v1/tokens/{mint}/candles',
+  tag: 'Tokens',
+  summary: 'Candles of a token',
+  description: `The newest candles of a token against one cash mint, oldest first; \`nextCursor\` leads to the older ones. \
+Prices are those of price-forming trades; volumes and counts are of all trades. Times are starts of buckets; weeks start \
+on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=1\` gives it one: at most \
+8,000 such buckets are stepped over in a request. A pair that never traded has none.`,
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  query: z.object({
+    interval: oneOf(INTERVALS).default('1m').describe('Length of a bucket'),
+    cash: address
+      .prefault(WSOL)
+      .describe(
+        'The cash of the pair: the mint of wrapped SOL, USDC, USDT or one that the operator has added'
+      ),
+    currency: oneOf(['native', 'usd']).default('native').describe('Prices in the cash, or in USD'),
+    limit: wholeNumber(1, 1000, 300).describe('Candles at most'),
+    from: instant
+      .optional()
+      .describe('Only buckets that start at or after this: unix seconds, or ISO 8601 (UTC without a zone)'),
+    to: instant
+      .optional()
+      .describe('Only buckets that start before this: unix seconds, or ISO 8601 (UTC without a zone)'),
+    fill: oneOf(['none', 'previous'])
+      .default('none')
+      .describe(
+        '`previous`: a bucket without a price has the last close before it, up to the bucket of the indexed head'
+      ),
+    raw: oneOf(['0', '1']).default('0').describe('`1`: prices of all trades, dust and outliers included'),
+    after: z.string().optional().describe('The `nextCursor` of the page before')
+  }),
+  answer: CANDLES,
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    {
+      name: 'SOL in dollars by the hour',
+      params: { mint: WSOL },
+      query: { cash: USDC, interval: '1h', limit: '24' }
+    },
+    { name: 'Without holes', params: { mint: WSOL }, query: { cash: USDC, fill: 'previous', limit: '5' } }
+  ]
 })
 
-/** Buckets without a price carry no candle, so older ones are read until there are enough, at most so many times. */
-const READS_MAX = 8
-/** Buckets of each read after the first. */
-const BUCKETS_PER_READ = 1000
-
-type Deps = Pick<AppDeps, 'storage' | 'cash'>
-
-export const candleRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash: cashes }) => {
-  app.get('/v1/tokens/:mint/candles', { config: { scope: 'data:read' } }, async (request) => {
-    const { mint } = read(params, request.params)
-    const { interval, cash, currency, limit } = read(query, request.query)
+export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> = async (
+  app,
+  { storage, cash: cashes }
+) => {
+  serveCached(app, candles, async ({ params: { mint }, query, head }) => {
+    const { interval, cash, currency, limit, fill } = query
     if (cashes.of(cash) === undefined) {
       throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
     }
+    checkRange(query)
+    const { from = 0, to = Number.MAX_SAFE_INTEGER } = query
+    const list = [
+      'candles',
+      ...[mint, cash].map(pubkeyToBase58),
+      interval,
+      currency,
+      query.raw,
+      fill,
+      from,
+      to
+    ].join(':')
+    const before = query.after === undefined ? to : Math.min(to, readPageCursor(list, query.after))
     const pair = await storage.pairs.get(mint, cash)
-    const head = await storage.blocks.head()
-    if (pair === null || head === null) return { data: [] }
-    const { decimals, cashDecimals } = pair
-    const seconds = intervalSeconds(interval)
-    const view = { currency, decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime }
-    const newestFirst: ReturnType<typeof candleBody>[] = []
-    let to = Number.MAX_SAFE_INTEGER
-    for (let reads = 0; reads < READS_MAX && newestFirst.length < limit; reads++) {
-      const asked = reads === 0 ? limit : BUCKETS_PER_READ
-      const candles = await storage.candles.range(mint, cash, interval, { from: 0, to, limit: asked })
-      for (const candle of candles.toReversed()) {
-        const prices = candlePrices(candle, currency)
-        if (prices !== null && newestFirst.length < limit) newestFirst.push(candleBody(candle, prices, view))
-      }
-      if (candles.length < asked) break
-      to = candles[0]!.ts
+    if (pair === null || head === null) {
+      return { body: { data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'owners' }
     }
-    return { data: newestFirst.toReversed() }
+    const asked = {
+      mint,
+      cash,
+      interval,
+      prices: { currency, raw: query.raw === '1' },
+      from,
+      to: before,
+      limit
+    }
+    const page =
+      fill === 'previous'
+        ? await filledPage(storage.candles, asked, head.blockTime)
+        : await candlePage(storage.candles, asked)
+    const { decimals, cashDecimals } = pair
+    const view = {
+      decimals,
+      cashDecimals,
+      intervalSeconds: intervalSeconds(interval),
+      headTime: head.blockTime
+    }
+    const data = page.candles.map(({ candle, prices }) => candleBody(candle, prices, view))
+    const nextCursor = page.older === null ? null : writePageCursor(list, page.older)
+    // Closed candles stay as they are; the running one does not, nor where filling ends.
+    const isRunning = data.at(-1)?.closed === false || (fill === 'previous' && before > head.blockTime)
+    return { body: { data, nextCursor }, dependsOn: [mint], changesWith: isRunning ? 'minute' : 'owners' }
   })
 }

@@ -1,16 +1,35 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { launchBody } from '../../bodies/launch.ts'
+import { LAUNCH, LAUNCH_STATUSES, launchBody } from '../../bodies/launch.ts'
+import { listOf } from '../../bodies/schema.ts'
 import type { AppDeps } from '../app.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
 import { readPageCursor, writePageCursor } from '../page-cursor.ts'
-import { checkPaging, oneOf, paging, read } from '../parameters.ts'
+import { checkPaging, oneOf, paging } from '../parameters.ts'
 
-const query = z.object({ ...paging(500, 50), status: oneOf(['created', 'trading', 'graduated']).optional() })
+export const launches = endpoint({
+  path: '/v1/launches',
+  tag: 'Market',
+  summary: 'Token launches',
+  description:
+    'Launches on all launchpads, newest first. `status` is that of now: while a list is walked, a launch can enter or leave a page that is still to come.',
+  scope: 'data:read',
+  query: z.object({
+    ...paging(500, 50),
+    status: oneOf(LAUNCH_STATUSES).optional().describe('Only launches of this status')
+  }),
+  answer: listOf(LAUNCH).meta({ id: 'Launches' }),
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    { name: 'The newest', query: { limit: '5' } },
+    { name: 'Graduated', query: { status: 'graduated' } }
+  ]
+})
 
 export const launchRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
-  app.get('/v1/launches', { config: { scope: 'data:read' } }, async (request) => {
-    const { limit, offset, order, after, status } = read(query, request.query)
-    checkPaging({ limit, offset, after })
+  serveCached(app, launches, async ({ query, tenant }) => {
+    const { limit, offset, order, after, status } = query
+    checkPaging(query)
     const list = `launches:${status ?? ''}:${order}`
     const rows = await storage.launches.page({
       ...(status === undefined ? {} : { status }),
@@ -21,10 +40,11 @@ export const launchRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async 
     })
     const page = rows.slice(0, limit)
     const last = page.at(-1)
+    const nextCursor = rows.length > limit && last !== undefined ? writePageCursor(list, last.cursor) : null
     return {
-      tenant: request.caller!.tenant,
-      data: page.map(launchBody),
-      nextCursor: rows.length > limit && last !== undefined ? writePageCursor(list, last.cursor) : null
+      body: { tenant, data: page.map(launchBody), nextCursor },
+      dependsOn: ['launches'],
+      changesWith: 'owners'
     }
   })
 }

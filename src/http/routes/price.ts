@@ -1,43 +1,68 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { priceBody } from '../../bodies/price.ts'
-import { windowParts, windowStats, type WindowStats } from '../../market/windows.ts'
-import type { Candle, PairRow } from '../../market/rows.ts'
+import { newestPair, PRICE, priceBody, type PricedPair } from '../../bodies/price.ts'
 import { ServiceError } from '../../errors.ts'
+import { isWrappedSol, WSOL } from '../../market/cash.ts'
+import { windowHours, windowOf, windowParts, type ActivityWindow } from '../../market/windows.ts'
+import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../app.ts'
-import { address, read } from '../parameters.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { address } from '../parameters.ts'
 
-const params = z.object({ mint: address })
 const DAY = 86_400
+/** A day has fewer candles of any interval that windows are made of: 24 hours, and minutes at both ends. */
+const CANDLES_OF_DAY = 120
 
-type Deps = Pick<AppDeps, 'storage' | 'cash'>
+export const tokenPrice = endpoint({
+  path: '/v1/tokens/{mint}/price',
+  tag: 'Tokens',
+  summary: 'Latest price of a token',
+  description:
+    'The price of the newest price-forming trade of any pair, in its cash and in USD, with the 24 hours that end with the minute of the indexed head.',
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  answer: PRICE,
+  errors: ['TOKEN_NOT_FOUND'],
+  examples: [{ name: 'The price of SOL in dollars', params: { mint: WSOL } }]
+})
 
-export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash }) => {
-  app.get('/v1/tokens/:mint/price', { config: { scope: 'data:read' } }, async (request) => {
-    const { mint } = read(params, request.params)
-    const [pairs, head] = await Promise.all([storage.pairs.ofMint(mint), storage.blocks.head()])
-    const priced = pairs.filter((pair) => pair.last !== null)
-    const newest = priced.sort((a, b) => b.last!.cursor - a.last!.cursor)[0]
-    if (newest === undefined || head === null) {
+export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> = async (
+  app,
+  { storage, cash }
+) => {
+  serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
+    const now = head?.blockTime ?? 0
+    const [pairs, token, hours] = await Promise.all([
+      storage.pairs.ofMint(mint),
+      storage.tokens.get(mint),
+      storage.activity.range('mint', mint, windowHours(now, DAY))
+    ])
+    const pair = newestPair(pairs)
+    if (pair === null || head === null) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
     }
-    const stats = new Map<PairRow, WindowStats>()
-    for (const pair of pairs) stats.set(pair, await dayStats(storage, pair, head.blockTime))
-    return priceBody(newest, stats, head.blockTime, cash)
+    const day = windowOf(hours, now, DAY, token?.lastUsd ?? null)
+    const dayCash = await cashOf(storage, pair, day, now)
+    return {
+      body: (headTime) => priceBody(pair, day, dayCash, cash, headTime),
+      dependsOn: [mint],
+      changesWith: 'minute'
+    }
   })
 }
 
-/** The 24 hours that end at the indexed head, of one pair. */
-async function dayStats(storage: AppDeps['storage'], pair: PairRow, headTime: number): Promise<WindowStats> {
-  const parts = windowParts(headTime, DAY)
-  const candles: Candle[] = []
-  for (const { interval, from, to } of parts) {
-    candles.push(...(await storage.candles.range(pair.mint, pair.cash, interval, { from, to, limit: 1000 })))
+/** What a pair traded within the day, in base units of its cash. A mint's activity has it of wrapped SOL alone. */
+async function cashOf(
+  storage: Storage,
+  { mint, cash }: PricedPair,
+  day: ActivityWindow,
+  now: number
+): Promise<bigint> {
+  if (isWrappedSol(cash)) return day.volumeCash
+  let sum = 0n
+  for (const { interval, from, to } of windowParts(now, DAY)) {
+    const candles = await storage.candles.range(mint, cash, interval, { from, to, limit: CANDLES_OF_DAY })
+    for (const candle of candles) sum += candle.volumeCash
   }
-  const before = await storage.candles.range(pair.mint, pair.cash, '1m', {
-    from: 0,
-    to: parts[0]!.from,
-    limit: 1
-  })
-  return windowStats(candles, before)
+  return sum
 }

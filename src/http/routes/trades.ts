@@ -1,34 +1,35 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { listOf } from '../../bodies/schema.ts'
+import { TRADE } from '../../bodies/trade-schema.ts'
 import { tradeBody } from '../../bodies/trade.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { AppDeps } from '../app.ts'
-import { readPageCursor, writePageCursor } from '../page-cursor.ts'
-import { address, checkPaging, paging, read } from '../parameters.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { address } from '../parameters.ts'
+import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from '../trade-list.ts'
 
-const params = z.object({ mint: address })
-const query = z.object(paging(1000, 100))
+export const tokenTrades = endpoint({
+  path: '/v1/tokens/{mint}/trades',
+  tag: 'Tokens',
+  summary: 'Trades of a token',
+  description: `The trades of a token on all venues, newest first. ${TRADE_LIST_RULES} An unknown token has none.`,
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  query: z.object(TRADE_LIST_QUERY),
+  answer: listOf(TRADE).meta({ id: 'Trades' }),
+  errors: ['CURSOR_INVALID']
+})
 
-type Deps = Pick<AppDeps, 'storage' | 'cash'>
-
-export const tradeRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash }) => {
-  app.get('/v1/tokens/:mint/trades', { config: { scope: 'data:read' } }, async (request) => {
-    const { mint } = read(params, request.params)
-    const { limit, offset, order, after } = read(query, request.query)
-    checkPaging({ limit, offset, after })
-    const list = `trades:${pubkeyToBase58(mint)}:${order}`
-    const rows = await storage.trades.ofMint(mint, {
-      ...(after === undefined ? {} : { from: readPageCursor(list, after) }),
-      order,
-      limit: offset + limit + 1
-    })
-    const page = rows.slice(offset, offset + limit)
-    const last = page.at(-1)
-    const more = rows.length > offset + limit
-    return {
-      tenant: request.caller!.tenant,
-      data: page.map((row) => tradeBody(row, cash)),
-      nextCursor: more && last !== undefined ? writePageCursor(list, last.cursor) : null
-    }
+export const tradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (
+  app,
+  deps
+) => {
+  serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant }) => {
+    const { rows, nextCursor } = await tradePage(deps, `trades:${pubkeyToBase58(mint)}`, query, (page) =>
+      deps.storage.trades.ofMint(mint, page)
+    )
+    const data = rows.map((row) => tradeBody(row, deps.cash))
+    return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'owners' }
   })
 }

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import type { ActivityMinute } from '../market/activity-rows.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
+import { addressOrNull, humanOrNull, usdOrNull } from './event.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+const MINUTE = z
+  .object({
+    ts: schema.time('Start of the minute'),
+    ts_ms: schema.unixMs('Start of the minute'),
+    events: schema.count('Trades and all other events'),
+    trades: schema.count('Trades'),
+    buys: schema.count('Trades in which cash was spent for the token'),
+    sells: schema.count('Trades in which the token was sold for cash'),
+    volume_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe('Volume in USD; null where there are trades and none has a value in USD'),
+    volume_cash: schema
+      .amount('Cash traded')
+      .nullable()
+      .describe('Cash traded, in human units; null where neither side is cash, or its decimals are unknown'),
+    volume_token: schema
+      .amount('Tokens traded')
+      .nullable()
+      .describe('Tokens (base) traded, in human units; null where its decimals are unknown'),
+    liquidity_events: schema.count('Additions and removals of liquidity')
+  })
+  .meta({ id: 'PoolMinute', description: 'What happened in a pool in one minute' })
+
+const UNKNOWN = 'null for a pool that no event has named'
+
+export const POOL_ACTIVITY = z
+  .object({
+    pool: schema.address('The pool'),
+    venue: schema.venue('Its venue').nullable().describe(`Its venue; ${UNKNOWN}`),
+    base_mint: schema.address('The token').nullable().describe(`The token; ${UNKNOWN}`),
+    quote_mint: schema.address('Its cash').nullable().describe(`Its cash or the other token; ${UNKNOWN}`),
+    data: z.array(MINUTE).describe('Newest first; minutes without an event are left out')
+  })
+  .meta({ id: 'PoolActivity', description: 'What happened in a pool, by the minute' })
+
+/** The activity of a pool as served; `row` is null for a pool that no event has named. */
+export function poolActivityBody(
+  pool: Pubkey,
+  row: PoolRow | null,
+  minutes: readonly ActivityMinute[]
+): z.input<typeof POOL_ACTIVITY> {
+  return {
+    pool: pubkeyToBase58(pool),
+    venue: row?.venue ?? null,
+    base_mint: addressOrNull(row?.base ?? null),
+    quote_mint: addressOrNull(row?.quote ?? null),
+    data: minutes.map((minute) => minuteBody(minute, row))
+  }
+}
+
+function minuteBody(minute: ActivityMinute, row: PoolRow | null): z.input<typeof MINUTE> {
+  const { trades, priced, volumeMicroUsd, volumeCash, volumeToken } = minute
+  // A pool that is listed under its quote too has no cash.
+  const hasCash = row?.quoteListed === false
+  return {
+    ts: secondsText(minute.minute),
+    ts_ms: minute.minute * 1000,
+    events: minute.events,
+    trades,
+    buys: minute.buys,
+    sells: minute.sells,
+    volume_usd: usdOrNull(trades > 0 && priced === 0 ? null : volumeMicroUsd),
+    volume_cash: hasCash ? humanOrNull(volumeCash, decimalsOf(volumeCash, row.quoteDecimals)) : null,
+    volume_token: humanOrNull(volumeToken, decimalsOf(volumeToken, row?.baseDecimals ?? null)),
+    liquidity_events: minute.liquidity
+  }
+}
+
+/** Nothing is nothing in any decimals. */
+function decimalsOf(amount: bigint, decimals: number | null): number | null {
+  return amount === 0n ? 0 : decimals
+}

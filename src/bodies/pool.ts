@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
+import type { ActivityWindow } from '../market/windows.ts'
+import { addressOrNull, timeOrNull, usdOrNull } from './event.ts'
+import { priceUsd } from './price.ts'
+import * as schema from './schema.ts'
+
+const DAY = '24 hours that end with the minute of the indexed head'
+
+export const POOL = z
+  .object({
+    pool: schema.address('The pool, curve or market'),
+    venue: schema.venue('Its venue'),
+    base_mint: schema.address('The token; of two that are no cash, the one that its first event names first'),
+    quote_mint: schema.address('Its cash, or the other token'),
+    base_symbol: z.string().nullable().describe('Symbol of the base; null when unknown'),
+    quote_symbol: z.string().nullable().describe('Symbol of the quote; null when unknown'),
+    base_reserve: schema.accountState('Live reserve of the base vault, in human units'),
+    base_reserve_raw: schema.accountState('Live reserve of the base vault, in base units'),
+    quote_reserve: schema.accountState('Live reserve of the quote vault, in human units'),
+    quote_reserve_raw: schema.accountState('Live reserve of the quote vault, in base units'),
+    base_vault: schema
+      .address('Vault of the base')
+      .nullable()
+      .describe('Vault of the base; null when no event has stated it'),
+    quote_vault: schema
+      .address('Vault of the quote')
+      .nullable()
+      .describe('Vault of the quote; null when no event has stated it'),
+    liquidity_usd: schema.accountState('Liquidity in USD'),
+    price: schema
+      .price('Price')
+      .nullable()
+      .describe('Cash per token of its newest trade; null without one, and where neither side is cash'),
+    price_usd: schema
+      .usd('Price')
+      .nullable()
+      .describe('The same in USD, at the minute of that trade; null when unknown'),
+    fee_bps: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe('Trading fee in hundredths of a percent; null when no event has stated it'),
+    volume_24h_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe(`Volume in USD in the ${DAY}; null where there are trades and none has a value in USD`),
+    trades_24h: schema.count(`Trades in the ${DAY}`),
+    created_at: schema.time('When it was created').nullable(),
+    created_slot: schema
+      .count('Slot of that')
+      .nullable()
+      .describe('Slot of its creation; null when that was before the index began'),
+    last_trade_at: schema.time('Block time of its newest trade').nullable(),
+    live: z.literal(true).describe('Whether the pool is indexed live')
+  })
+  .meta({ id: 'Pool', description: 'A pool in which a token trades' })
+
+/** A pool as served. `day` is its window of 24 hours. */
+export function poolBody(
+  row: PoolRow,
+  day: ActivityWindow,
+  symbols: { readonly base: string | null; readonly quote: string | null }
+): z.input<typeof POOL> {
+  const { lastTrade, created } = row
+  return {
+    pool: pubkeyToBase58(row.pool),
+    venue: row.venue,
+    base_mint: pubkeyToBase58(row.base),
+    quote_mint: pubkeyToBase58(row.quote),
+    base_symbol: symbols.base,
+    quote_symbol: symbols.quote,
+    base_reserve: null,
+    base_reserve_raw: null,
+    quote_reserve: null,
+    quote_reserve_raw: null,
+    base_vault: addressOrNull(row.baseVault),
+    quote_vault: addressOrNull(row.quoteVault),
+    liquidity_usd: null,
+    price: lastTrade?.price ?? null,
+    price_usd: lastTrade === null ? null : priceUsd(lastTrade),
+    fee_bps: row.feeBps,
+    volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    trades_24h: day.trades,
+    created_at: timeOrNull(created?.blockTime),
+    created_slot: created?.slot ?? null,
+    last_trade_at: timeOrNull(lastTrade?.blockTime),
+    live: true
+  }
+}

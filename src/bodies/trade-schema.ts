@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { EVENT_FIELDS } from './event.ts'
+import * as schema from './schema.ts'
+
+const FEE = z
+  .object({
+    kind: z
+      .enum([
+        'protocol',
+        'platform',
+        'creator',
+        'share',
+        'referral',
+        'host',
+        'cashback',
+        'holder-rewards',
+        'trading',
+        'lp',
+        'transfer'
+      ])
+      .describe('Whom the fee goes to'),
+    mint: schema.address('What it is paid in'),
+    amount_raw: schema.rawAmount('The fee')
+  })
+  .meta({ id: 'Fee', description: 'A fee of a trade, as the venue states it' })
+
+const LEG = z
+  .object({
+    mint: schema.address('What moved'),
+    amount_raw: schema.rawAmount('How much'),
+    amount: schema.amount('How much'),
+    decimals: schema.count('Decimals of the mint')
+  })
+  .meta({ id: 'Leg', description: 'One side of a trade' })
+
+const RESERVES = z
+  .object({
+    in_raw: schema.rawAmount('Reserve of what was paid in').nullable(),
+    out_raw: schema.rawAmount('Reserve of what was paid out').nullable(),
+    virtual_in_raw: schema.rawAmount("The curve's virtual reserve of what was paid in").nullable(),
+    virtual_out_raw: schema.rawAmount("The curve's virtual reserve of what was paid out").nullable()
+  })
+  .meta({
+    id: 'TradeReserves',
+    description: 'Reserves after a trade; null each where the venue does not state it'
+  })
+
+const NO_CASH = 'null where neither side is cash'
+
+export const TRADE = z
+  .object({
+    kind: z.literal('trade').describe('What kind of event it is'),
+    event: z.enum(['buy', 'sell', 'swap']).describe('`swap`: neither side is cash'),
+    ...EVENT_FIELDS,
+    ts: schema.time('Time of the block'),
+    trader: schema.address(
+      "Who traded: the swap's authority if it signed, else the signer that owns the accounts, else the fee payer"
+    ),
+    mint: schema.address('The token that the trade is listed under'),
+    decimals: schema.count('Decimals of the token'),
+    is_buy: z
+      .literal([0, 1])
+      .nullable()
+      .describe(`1: the trader spent cash for the token; 0: the reverse; ${NO_CASH}`),
+    cash_mint: schema
+      .address('The cash: wrapped SOL or a dollar')
+      .nullable()
+      .describe(`The cash mint; ${NO_CASH}`),
+    cash_symbol: z
+      .string()
+      .nullable()
+      .describe(`Symbol of the cash; null for a mint that the operator added, and ${NO_CASH}`),
+    cash_amount: schema
+      .amount('Executed cash')
+      .nullable()
+      .describe(`Executed cash, in human units; ${NO_CASH}`),
+    cash_amount_raw: schema.rawAmount('Executed cash').nullable(),
+    token_amount: schema.amount('Executed tokens'),
+    token_amount_raw: schema.rawAmount('Executed tokens'),
+    price: schema
+      .price('Cash per token')
+      .nullable()
+      .describe(
+        `Cash per token of this fill, from the raw amounts; null where no token moved, and ${NO_CASH}`
+      ),
+    amount_usd: schema
+      .usd('The cash')
+      .nullable()
+      .describe('What the cash is worth in USD, by the SOL price of the minute; null when that is not known'),
+    price_usd: schema
+      .usd('Price')
+      .nullable()
+      .describe('Price in USD, by the SOL price of the minute; null when unknown'),
+    legs: z
+      .array(LEG)
+      .length(2)
+      .optional()
+      .describe('Where neither side is cash: what was paid in and what was paid out'),
+    in_mint: schema.address('What the trader paid'),
+    out_mint: schema.address('What the trader received'),
+    exec_in: schema.amount('Executed amount paid'),
+    exec_out: schema.amount('Executed amount received'),
+    in_amount_raw: schema.rawAmount('Executed amount paid'),
+    out_amount_raw: schema.rawAmount('Executed amount received'),
+    trader_in_raw: schema.rawAmount("What left the trader's accounts for this fill, all fees included"),
+    trader_out_raw: schema.rawAmount("What reached the trader's accounts for this fill, all fees taken"),
+    fees: z.array(FEE).describe('The fees that the venue states'),
+    fee_raw: schema.rawAmount('Sum of the fees, where they are all in one mint').optional(),
+    fee_mint: schema.address('The mint of `fee_raw`').optional(),
+    reserves: RESERVES.nullable(),
+    exact: z
+      .enum(['in', 'out'])
+      .nullable()
+      .describe('Which side the trader fixed; null when that is not known'),
+    price_forming: z
+      .boolean()
+      .describe('Whether the price counts for candles and the latest price: neither dust nor an outlier'),
+    route_id: schema
+      .text('The instruction that routed the trade, as `signature:ix_index`; fills of one route share it')
+      .optional(),
+    route_program: schema.address('The program that routed').optional(),
+    hop: schema.count('Place of the fill in its route, from 1').optional(),
+    hops: schema.count('Fills of the route').optional(),
+    failed: z.literal(false).describe('A transaction that failed traded nothing and is not listed')
+  })
+  .meta({ id: 'Trade', description: 'A trade with its executed amounts' })
+
+export const WALLET_TRADE = TRADE.extend({
+  wallet: schema.address('The wallet that was asked for: the trader'),
+  side: z.enum(['buy', 'sell']).nullable().describe(`What the wallet did; ${NO_CASH}`)
+}).meta({ id: 'WalletTrade', description: 'A trade of a wallet with its executed amounts' })

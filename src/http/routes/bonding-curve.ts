@@ -1,0 +1,27 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { CURVE, curveBody } from '../../bodies/curve.ts'
+import { ServiceError } from '../../errors.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { address } from '../parameters.ts'
+
+export const bondingCurve = endpoint({
+  path: '/v1/tokens/{mint}/bonding-curve',
+  tag: 'Tokens',
+  summary: 'Bonding curve of a token',
+  description:
+    'Status, progress, reserves and price of the bonding curve, as its newest event or trade left it.',
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  answer: CURVE,
+  errors: ['CURVE_NOT_FOUND']
+})
+
+export const bondingCurveRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+  serveCached(app, bondingCurve, async ({ params: { mint } }) => {
+    const curve = await storage.curves.ofMint(mint)
+    if (curve === null) throw new ServiceError('CURVE_NOT_FOUND', 'no bonding curve of this token is known')
+    return { body: curveBody(curve), dependsOn: [mint], changesWith: 'owners' }
+  })
+}

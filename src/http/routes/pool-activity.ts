@@ -1,0 +1,45 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { POOL_ACTIVITY, poolActivityBody } from '../../bodies/pool-activity.ts'
+import type { Pubkey } from '../../chain/pubkey.ts'
+import type { ActivityMinute } from '../../market/activity-rows.ts'
+import type { Storage } from '../../../storage/port.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { address, wholeNumber } from '../parameters.ts'
+
+/** Hours of a pool that are read at a time. */
+const HOURS_PER_READ = 24
+
+export const poolActivity = endpoint({
+  path: '/v1/pools/{pool}/activity',
+  tag: 'Pools',
+  summary: 'Activity of a pool by the minute',
+  description:
+    'Event counts and volumes of the newest minutes in which the pool had an event, newest first. Of an unknown pool there are none.',
+  scope: 'data:read',
+  params: z.object({ pool: address.describe('The pool') }),
+  query: z.object({ limit: wholeNumber(1, 1440, 60).describe('Minutes at most') }),
+  answer: POOL_ACTIVITY
+})
+
+export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+  serveCached(app, poolActivity, async ({ params: { pool }, query: { limit } }) => {
+    const [row, minutes] = await Promise.all([storage.pools.get(pool), newestMinutes(storage, pool, limit)])
+    return { body: poolActivityBody(pool, row, minutes), dependsOn: [pool], changesWith: 'owners' }
+  })
+}
+
+/** The newest minutes of a pool, newest first. An hour that is stored has one at least, so that few hours are read. */
+async function newestMinutes(storage: Storage, pool: Pubkey, limit: number): Promise<ActivityMinute[]> {
+  const minutes: ActivityMinute[] = []
+  let to = Number.MAX_SAFE_INTEGER
+  while (minutes.length < limit) {
+    const hours = await storage.activity.range('pool', pool, { from: 0, to, limit: HOURS_PER_READ })
+    for (const hour of hours.toReversed()) minutes.push(...hour.minutes.toReversed())
+    const oldest = hours[0]
+    if (oldest === undefined || hours.length < HOURS_PER_READ) break
+    to = oldest.hour
+  }
+  return minutes.slice(0, limit)
+}

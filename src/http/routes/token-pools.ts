@@ -1,0 +1,73 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { POOL, poolBody } from '../../bodies/pool.ts'
+import { listOf } from '../../bodies/schema.ts'
+import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import type { PoolRow } from '../../market/registry-rows.ts'
+import { windowHours, windowOf } from '../../market/windows.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { readPageCursor, writePageCursor } from '../page-cursor.ts'
+import { address, paging } from '../parameters.ts'
+
+const DAY = 86_400
+const { limit, order, after } = paging(500, 50)
+
+export const tokenPools = endpoint({
+  path: '/v1/tokens/{mint}/pools',
+  tag: 'Tokens',
+  summary: 'Pools of a token',
+  description:
+    'The pools, curves and markets that the token was seen in, those first seen last before the others. Reserves and liquidity are account state and null. A pool is listed under its token, and under both of two that are no cash. An unknown token has none.',
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  query: z.object({ limit, order, after }),
+  answer: listOf(POOL).meta({ id: 'Pools' }),
+  errors: ['CURSOR_INVALID']
+})
+
+type Deps = Pick<AppDeps, 'storage' | 'cash'>
+
+export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { storage } = deps
+  serveCached(app, tokenPools, async ({ params: { mint }, query, tenant, head }) => {
+    const list = `pools:${pubkeyToBase58(mint)}:${query.order}`
+    const rows = await storage.pools.ofMint(mint, {
+      ...(query.after === undefined ? {} : { from: readPageCursor(list, query.after) }),
+      order: query.order,
+      limit: query.limit + 1
+    })
+    const page = rows.slice(0, query.limit)
+    const last = page.at(-1)
+    const now = head?.blockTime ?? 0
+    const [symbols, days] = await Promise.all([
+      symbolsOf(page, deps),
+      Promise.all(page.map(({ pool }) => storage.activity.range('pool', pool, windowHours(now, DAY))))
+    ])
+    const data = page.map((row, index) =>
+      poolBody(row, windowOf(days[index] ?? [], now, DAY), {
+        base: symbols.get(pubkeyMapKey(row.base)) ?? null,
+        quote: symbols.get(pubkeyMapKey(row.quote)) ?? null
+      })
+    )
+    const more = rows.length > query.limit && last !== undefined
+    const nextCursor = more ? writePageCursor(list, last.firstCursor) : null
+    return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'minute' }
+  })
+}
+
+/** The symbols of the mints of pools: of cash as it is known, of a token as its launch states it. */
+async function symbolsOf(
+  pools: readonly PoolRow[],
+  { storage, cash }: Deps
+): Promise<Map<string, string | null>> {
+  const mints = new Map<string, Pubkey>()
+  for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)
+  const symbols = [...mints].map(async ([key, mint]) => {
+    const known = cash.of(mint)
+    const symbol =
+      known === undefined ? ((await storage.launches.ofMint(mint))?.symbol ?? null) : known.symbol
+    return [key, symbol] as const
+  })
+  return new Map(await Promise.all(symbols))
+}

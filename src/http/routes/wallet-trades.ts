@@ -1,0 +1,38 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { listOf } from '../../bodies/schema.ts'
+import { WALLET_TRADE } from '../../bodies/trade-schema.ts'
+import { walletTradeBody } from '../../bodies/trade.ts'
+import { pubkeyToBase58 } from '../../chain/pubkey.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { address } from '../parameters.ts'
+import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from '../trade-list.ts'
+
+export const walletTrades = endpoint({
+  path: '/v1/wallets/{wallet}/trades',
+  tag: 'Wallets',
+  summary: 'Trades of a wallet',
+  description: `The trades of a wallet on all venues, newest first; one without a cash side is listed once, under the mint paid in. ${TRADE_LIST_RULES} An unknown wallet has none.`,
+  scope: 'data:read',
+  params: z.object({ wallet: address.describe('The wallet') }),
+  query: z.object(TRADE_LIST_QUERY),
+  answer: listOf(WALLET_TRADE).meta({ id: 'WalletTrades' }),
+  errors: ['CURSOR_INVALID']
+})
+
+export const walletTradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (
+  app,
+  deps
+) => {
+  serveCached(app, walletTrades, async ({ params: { wallet }, query, tenant }) => {
+    const { rows, nextCursor } = await tradePage(
+      deps,
+      `wallet-trades:${pubkeyToBase58(wallet)}`,
+      query,
+      (page) => deps.storage.trades.ofWallet(wallet, page)
+    )
+    const data = rows.map((row) => walletTradeBody(row, deps.cash))
+    return { body: { tenant, data, nextCursor }, dependsOn: [wallet], changesWith: 'owners' }
+  })
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
+import { humanAmount } from '../market/amount.ts'
+import { POSITIONS_PER_SLOT } from '../market/cursor.ts'
+import { legOf } from '../market/legs.ts'
+import type { TradeRow } from '../market/rows.ts'
+import type { BlockStore, PageRequest } from '../../storage/port.ts'
+import { instant } from './instant.ts'
+import { invalid, oneOf } from './parameters.ts'
+
+const decimal = z
+  .string()
+  .regex(/^\d{1,12}(?:\.\d{1,9})?$/, 'must be an amount in USD, as 1000 or 0.5')
+  .transform(Number)
+
+/** The filters of a list of trades. */
+export const TRADE_FILTERS = {
+  from: instant
+    .optional()
+    .describe('Only trades at or after this block time: unix seconds, or ISO 8601 (UTC without a zone)'),
+  to: instant
+    .optional()
+    .describe('Only trades before this block time: unix seconds, or ISO 8601 (UTC without a zone)'),
+  venue: oneOf(VENUE_IDS).optional().describe('Only trades on this venue'),
+  side: oneOf(['buy', 'sell'])
+    .optional()
+    .describe('Only buys, or only sells; trades without a cash side are neither'),
+  min_usd: decimal
+    .optional()
+    .describe('Only trades worth at least so many USD; trades without a value in USD are left out')
+} as const
+
+export interface TradeFilters {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly venue?: VenueId | undefined
+  readonly side?: 'buy' | 'sell' | undefined
+  readonly min_usd?: number | undefined
+}
+
+/** Refuses what the schemas of single filters cannot. */
+export function checkRange({ from, to }: Pick<TradeFilters, 'from' | 'to'>): void {
+  if (from !== undefined && to !== undefined && from >= to) throw invalid('from', 'must be before to')
+}
+
+/** Which rows the filters let through; null when they let all. */
+export function matcherOf(filters: TradeFilters): ((row: TradeRow) => boolean) | null {
+  const { from = -Infinity, to = Infinity, venue, side, min_usd: minUsd } = filters
+  if (Object.values(filters).every((value) => value === undefined)) return null
+  const cashSide = side === undefined ? undefined : side === 'buy' ? 'in' : 'out'
+  return (row) =>
+    row.blockTime >= from &&
+    row.blockTime < to &&
+    (venue === undefined || row.venue === venue) &&
+    (cashSide === undefined || row.cashSide === cashSide) &&
+    (minUsd === undefined || isWorth(row, minUsd))
+}
+
+function isWorth(row: TradeRow, minUsd: number): boolean {
+  if (row.cashSide === null || row.cashUsd === null) return false
+  const { amount, decimals } = legOf(row, row.cashSide)
+  return humanAmount(amount, decimals) * row.cashUsd >= minUsd
+}
+
+/** The filters as a text that is the same for the same filters, whatever their order and spelling. */
+export function filterText({ from, to, venue, side, min_usd: minUsd }: TradeFilters): string {
+  return [from, to, venue, side, minUsd].join(',')
+}
+
+/** Block times fall by a second or two from slot to slot, at most: what is near a bound is told by the row itself. */
+const DISORDER_SECONDS = 5
+
+/** The cursors between which all rows of a range of times are; null when there can be none. */
+export async function cursorRange(
+  blocks: BlockStore,
+  { from, to }: Pick<TradeFilters, 'from' | 'to'>,
+  order: PageRequest['order'],
+  after: number | undefined
+): Promise<Pick<PageRequest, 'from' | 'until'> | null> {
+  const [first, end] = await Promise.all([
+    from === undefined ? 0 : blocks.firstSince(from - DISORDER_SECONDS),
+    to === undefined ? null : blocks.firstSince(to + DISORDER_SECONDS)
+  ])
+  if (first === null) return null
+  const lowest = first * POSITIONS_PER_SLOT
+  const beyond = end === null ? Number.MAX_SAFE_INTEGER : end * POSITIONS_PER_SLOT
+  return order === 'desc'
+    ? { from: Math.min(after ?? beyond, beyond), until: lowest }
+    : { from: Math.max(after ?? -1, lowest - 1), until: beyond - 1 }
+}

@@ -1,0 +1,108 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+import type { TradeRow } from '../market/rows.ts'
+import type { PageRequest } from '../../storage/port.ts'
+import type { AppDeps } from './app.ts'
+import { readPageCursor, writePageCursor } from './page-cursor.ts'
+import { checkPaging, invalid, paging } from './parameters.ts'
+import {
+  checkRange,
+  cursorRange,
+  filterText,
+  matcherOf,
+  TRADE_FILTERS,
+  type TradeFilters
+} from './trade-filters.ts'
+
+/** The query of a list of trades. */
+export const TRADE_LIST_QUERY = { ...paging(1000, 100), ...TRADE_FILTERS } as const
+
+/** What a list of trades says of its filters. */
+export const TRADE_LIST_RULES = `Filters are looked for in at most 10,000 rows, and for one second, in a request. A page can \
+then be short, or empty, and still have a \`nextCursor\`: it goes on where this one stopped. \`offset\` counts the rows \
+that pass the filters. A cursor belongs to its list, order and filters.`
+
+/** Rows that one request looks at, and for how long, when it filters. */
+const ROWS_MAX = 10_000
+const SEARCH_MS = 1000
+/** Rows that are looked at between two turns of other requests. */
+const CHUNK_ROWS = 1000
+
+type Query = TradeFilters & {
+  readonly limit: number
+  readonly offset: number
+  readonly order: 'asc' | 'desc'
+  readonly after?: string | undefined
+}
+
+/** A page of the trades that `read` gives, and the `after` of the next one. `name` names the list. */
+export async function tradePage(
+  { storage, clock }: Pick<AppDeps, 'storage' | 'clock'>,
+  name: string,
+  query: Query,
+  read: (page: PageRequest) => Promise<TradeRow[]>
+): Promise<{ readonly rows: readonly TradeRow[]; readonly nextCursor: string | null }> {
+  const { limit, offset, order, after, from, to, venue, side, min_usd } = query
+  const filters = { from, to, venue, side, min_usd }
+  checkPaging(query)
+  checkRange(query)
+  const list = `${name}:${order}:${filterText(filters)}`
+  const start = after === undefined ? undefined : readPageCursor(list, after)
+  const matches = matcherOf(filters)
+  const range = matches === null ? startAt(start) : await cursorRange(storage.blocks, filters, order, start)
+  if (range === null) return { rows: [], nextCursor: null }
+  const found =
+    matches === null
+      ? await all((rows) => read({ ...range, order, limit: rows }), offset + limit + 1)
+      : await search(
+          (at, rows) => read({ ...range, ...at, order, limit: rows }),
+          matches,
+          offset + limit + 1,
+          clock
+        )
+  if (found.stoppedAt !== null && found.rows.length < offset) {
+    throw invalid('offset', `reaches beyond the ${ROWS_MAX} rows that a request looks at; walk with after`)
+  }
+  const rows = found.rows.slice(offset, offset + limit)
+  const next = found.rows.length > offset + limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
+  return { rows, nextCursor: next === null ? null : writePageCursor(list, next) }
+}
+
+/** Rows in order; `stoppedAt` is the last one looked at where the search was given up before the end. */
+interface Found {
+  readonly rows: readonly TradeRow[]
+  readonly stoppedAt: number | null
+}
+
+function startAt(from: number | undefined): Pick<PageRequest, 'from' | 'until'> {
+  return from === undefined ? {} : { from }
+}
+
+async function all(read: (rows: number) => Promise<TradeRow[]>, wanted: number): Promise<Found> {
+  return { rows: await read(wanted), stoppedAt: null }
+}
+
+/** The first rows that match, as many as are wanted. */
+async function search(
+  read: (at: Pick<PageRequest, 'from'>, rows: number) => Promise<TradeRow[]>,
+  matches: (row: TradeRow) => boolean,
+  wanted: number,
+  clock: AppDeps['clock']
+): Promise<Found> {
+  const rows: TradeRow[] = []
+  const giveUpAt = clock.now() + SEARCH_MS
+  let at: Pick<PageRequest, 'from'> = {}
+  for (let looked = 0, chunk = wanted; ; chunk *= 2) {
+    const asked = Math.min(chunk, CHUNK_ROWS, ROWS_MAX - looked)
+    const candidates = await read(at, asked)
+    for (const row of candidates) {
+      if (matches(row)) rows.push(row)
+      if (rows.length === wanted) return { rows, stoppedAt: null }
+    }
+    const last = candidates.at(-1)
+    if (last === undefined || candidates.length < asked) return { rows, stoppedAt: null }
+    looked += candidates.length
+    if (looked === ROWS_MAX || clock.now() >= giveUpAt) return { rows, stoppedAt: last.cursor }
+    at = { from: last.cursor }
+    await otherWork()
+  }
+}
