@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Making } from './answers.ts'
-import { read, reader } from './parameters.ts'
+import { reader } from './parameters.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { sendAnswer } from './respond.ts'
 
@@ -43,6 +43,16 @@ export interface Endpoint<
   readonly examples: readonly Example[]
   /** Health and the operator's views stay readable while the service drains. */
   readonly answersWhileDraining: boolean
+  /** Other statuses that come with the same answer. */
+  readonly otherStatuses: readonly number[]
+  /** What the answer is written in. */
+  readonly mediaType: string
+}
+
+/** An endpoint that is served, and whether its answers are kept and have entity tags. */
+export interface Served {
+  readonly endpoint: Endpoint
+  readonly isCached: boolean
 }
 
 const NOTHING = z.object({})
@@ -61,7 +71,17 @@ export function endpoint<
     readonly query?: Query
     readonly body?: Body
   } & Partial<
-      Pick<Endpoint, 'method' | 'description' | 'status' | 'errors' | 'examples' | 'answersWhileDraining'>
+      Pick<
+        Endpoint,
+        | 'method'
+        | 'description'
+        | 'status'
+        | 'errors'
+        | 'examples'
+        | 'answersWhileDraining'
+        | 'otherStatuses'
+        | 'mediaType'
+      >
     >
 ): Endpoint<Params, Query, Body, Answer> {
   return {
@@ -73,6 +93,8 @@ export function endpoint<
     errors: [],
     examples: [],
     answersWhileDraining: false,
+    otherStatuses: [],
+    mediaType: 'application/json',
     ...definition
   }
 }
@@ -103,15 +125,17 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   handler: (call: Call<P, Q, B>) => Promise<z.input<A>>
 ): void {
   const { answers } = app
-  const { status, body: bodySchema } = endpoint
+  const { status } = endpoint
+  app.served.push({ endpoint, isCached: false })
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
+  const readBody = bodyReader(endpoint.body)
   app.route({
     ...routeOf(endpoint),
     handler: async (request, reply) => {
       const params = readParams(request.params)
       const query = readQuery(request.query)
-      const body = readBody(bodySchema, request.body)
+      const body = readBody(request.body)
       const { caller } = request
       const answer = await answers.within((making) =>
         handler({ ...making, params, query, body, caller, request, reply })
@@ -133,6 +157,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
   handler: (call: CachedCall<P, Q>) => Promise<Answer<z.input<A>>>
 ): void {
   const { answers } = app
+  app.served.push({ endpoint, isCached: true })
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
   app.route({
@@ -165,7 +190,8 @@ function routeOf({ method, path, scope, answersWhileDraining }: Endpoint) {
   }
 }
 
-function readBody<B extends z.ZodType>(schema: B, body: unknown): z.output<B> {
-  if (schema instanceof z.ZodObject) return read(schema, body)
-  return schema.parse(schema instanceof z.ZodUndefined ? undefined : body)
+/** Where no body is declared, one is neither read nor refused. */
+function bodyReader<B extends z.ZodType>(schema: B): (body: unknown) => z.output<B> {
+  if (schema instanceof z.ZodObject) return reader(schema, 'body')
+  return (body) => schema.parse(schema instanceof z.ZodUndefined ? undefined : body)
 }

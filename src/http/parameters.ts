@@ -3,28 +3,35 @@ import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 import { ServiceError } from '../errors.ts'
 
 /** An address in a path or query. Refused with `invalid_address`. */
-export const address = z.string().transform((text, context): Pubkey => {
-  try {
-    return pubkeyFromBase58(text)
-  } catch {
-    context.addIssue({
-      code: 'custom',
-      message: 'must be a base58 address of 32 bytes',
-      params: { address: true }
-    })
-    return z.NEVER
-  }
-})
+export const address = z
+  .string()
+  .transform((text, context): Pubkey => {
+    try {
+      return pubkeyFromBase58(text)
+    } catch {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be a base58 address of 32 bytes',
+        params: { address: true }
+      })
+      return z.NEVER
+    }
+  })
+  .meta({ format: 'solana-address', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })
 
 /** A whole number in a query, `fallback` when absent; out of range is refused, never clamped. */
 export function wholeNumber(min: number, max: number, fallback: number) {
   const message = `must be a whole number between ${min} and ${max}`
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, message)
-    .transform(Number)
-    .pipe(z.number().min(min, message).max(max, message))
-    .default(fallback)
+  return (
+    z
+      .string()
+      .regex(/^\d{1,15}$/, message)
+      .transform(Number)
+      .pipe(z.number().min(min, message).max(max, message))
+      .default(fallback)
+      // A query is text, but clients are told what the text stands for.
+      .meta({ type: 'integer', minimum: min, maximum: max, default: fallback })
+  )
 }
 
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
@@ -37,10 +44,12 @@ const OFFSET_DEPTH = 10_000
 /** The paging of every list. */
 export function paging(limitMax: number, limitDefault: number) {
   return {
-    limit: wholeNumber(1, limitMax, limitDefault),
-    offset: wholeNumber(0, OFFSET_DEPTH, 0),
-    order: oneOf(['desc', 'asc']).default('desc'),
-    after: z.string().optional()
+    limit: wholeNumber(1, limitMax, limitDefault).describe('How many rows'),
+    offset: wholeNumber(0, OFFSET_DEPTH, 0).describe(
+      `Rows to skip; offset + limit is at most ${OFFSET_DEPTH}, so walk further with \`after\``
+    ),
+    order: oneOf(['desc', 'asc']).default('desc').describe('`desc`: newest first'),
+    after: z.string().optional().describe('The `nextCursor` of the page before, with the same parameters')
   }
 }
 
@@ -56,12 +65,15 @@ export function checkPaging(page: { limit: number; offset: number; after?: strin
  * Reads input under a schema; every problem names its field. Unknown fields are refused, not ignored. Gives a reader,
  * for a schema is compiled once and not per request.
  */
-export function reader<T extends z.ZodObject>(shape: T): (input: unknown) => z.output<T> {
+export function reader<T extends z.ZodObject>(
+  shape: T,
+  source: 'url' | 'body' = 'url'
+): (input: unknown) => z.output<T> {
   const strict = shape.strict()
   return (input) => {
     const result = strict.safeParse(input)
     if (result.success) return result.data as z.output<T>
-    throw refusalOf(result.error)
+    throw refusalOf(result.error, source)
   }
 }
 
@@ -74,7 +86,7 @@ export function read<T extends z.ZodObject>(shape: T, input: unknown): z.output<
   return known(input) as z.output<T>
 }
 
-function refusalOf(error: z.ZodError): ServiceError {
+function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
   const fields = error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
@@ -84,8 +96,10 @@ function refusalOf(error: z.ZodError): ServiceError {
       }))
     }
     const isAddress = issue.code === 'custom' && issue.params?.address === true
-    const message = issue.code === 'invalid_type' ? 'must be given once, as text' : issue.message
-    return [{ field: issue.path.join('.'), message, address: isAddress }]
+    const form =
+      issue.code !== 'invalid_type' ? null : source === 'url' ? 'once, as text' : `as ${issue.expected}`
+    const message = form === null ? issue.message : `must be given ${form}`
+    return [{ field: issue.path.join('.') || source, message, address: isAddress }]
   })
   const first = fields[0]!
   const code = fields.every((field) => field.address) ? 'ADDRESS_INVALID' : 'PARAMETER_INVALID'
