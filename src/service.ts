@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { edge } from '../actors/edge.ts'
 import { ingest } from '../actors/ingest.ts'
+import { ranking } from '../actors/ranking.ts'
 import type { Run } from '../actors/process.ts'
 import { recordedSource } from '../actors/source.ts'
 import { store } from '../actors/store.ts'
@@ -15,6 +16,7 @@ import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import { CommitFeed } from './commit-feed.ts'
 import type { Config } from './config.ts'
 import { DecodingReport } from './decoding-report.ts'
+import { LiveRanking } from './live-ranking.ts'
 import { CashList } from './market/cash.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { createMetrics, type Logger } from './telemetry.ts'
@@ -32,13 +34,15 @@ export interface ServiceDeps {
 }
 
 /**
- * Composes and starts the service: storage ⊃ chain (source ⊃ ingest) ⊃ edge. Each level is started when those outside
- * it are ready, and is restarted with them; the edge drains first, the store closes last.
+ * Composes and starts the service: storage ⊃ chain (source ⊃ ingest) ⊃ views (ranking) ⊃ edge. Each level is started when
+ * those outside it are ready, and is restarted with them; but a view that crashes is restarted alone. The edge drains
+ * first, the store closes last.
  */
 export function startService(deps: ServiceDeps): Supervision {
   const { config, logger, version, onFirstKeys, onListening, ports = systemPorts } = deps
   const { clock } = ports
   const feed = new CommitFeed()
+  const live = new LiveRanking()
   const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
   const decoding = new DecodingReport()
   const metrics = createMetrics(decoding)
@@ -56,6 +60,8 @@ export function startService(deps: ServiceDeps): Supervision {
   const http = {
     limits,
     feed,
+    ranking: live,
+    venues: config.venues,
     cash,
     decoding,
     metrics,
@@ -70,6 +76,7 @@ export function startService(deps: ServiceDeps): Supervision {
       child('source', source),
       child('ingest', ingest({ fold, feed, decoding, metrics, logger, clock }))
     ]),
+    supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger }))]),
     child('edge', edge({ ...config, ratePerMinute: config.rateLimitPerMinute, onListening }, http))
   ])
   const supervision = supervise(tree, ports, undefined, (path, err) =>

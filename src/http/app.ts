@@ -3,7 +3,9 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { Storage } from '../../storage/port.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
 import type { RateCounter } from '../access/rate-window.ts'
+import type { VenueId } from '../chain/venue-id.ts'
 import type { CommitFeed } from '../commit-feed.ts'
+import type { LiveRanking } from '../live-ranking.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
 import type { Clock } from '../ports.ts'
@@ -24,7 +26,9 @@ import { meRoutes } from './routes/me.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { refuseBytes, refuseUrl } from './refusals.ts'
 import { priceRoutes } from './routes/price.ts'
+import { statsRoutes } from './routes/stats.ts'
 import { tradeRoutes } from './routes/trades.ts'
+import { trendingRoutes } from './routes/trending.ts'
 
 /** What the HTTP side needs of the rest. */
 export interface AppDeps {
@@ -34,6 +38,9 @@ export interface AppDeps {
   readonly limits: RateCounter
   /** Tells of blocks as soon as the storage shows them. */
   readonly feed: CommitFeed
+  readonly ranking: LiveRanking
+  /** Those that are indexed. */
+  readonly venues: readonly VenueId[]
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly metrics: Metrics
@@ -81,6 +88,8 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(tradeRoutes, deps)
   void app.register(candleRoutes, deps)
   void app.register(priceRoutes, deps)
+  void app.register(statsRoutes, deps)
+  void app.register(trendingRoutes, deps)
   void app.register(meRoutes, deps)
   void app.register(adminTenantRoutes, deps)
   void app.register(adminKeyRoutes, deps)

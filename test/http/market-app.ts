@@ -5,11 +5,14 @@ import { loadMissing, restoreMarket } from '../../actors/market-loader.ts'
 import { KeyDirectory, type KeyAttributes } from '../../src/access/key-directory.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import type { Scope } from '../../src/access/scopes.ts'
+import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
+import { LiveRanking } from '../../src/live-ranking.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
+import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import { createMetrics } from '../../src/telemetry.ts'
@@ -91,12 +94,18 @@ export async function marketApp(
   const keys = await KeyDirectory.load(storage, RATE_PER_MINUTE)
   const { key } = await keys.issue(ACME, 1)
   const feed = new CommitFeed()
+  const ranking = new LiveRanking()
+  const ranked = new Ranking()
+  ranking.show(ranked)
+  feed.follow((commit) => ranked.apply(commit))
   let market: MarketState | null = null
   const app = buildApp({
     storage: faulty(storage),
     keys,
     limits: new RateWindow(1000),
     feed,
+    ranking,
+    venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,
     metrics: createMetrics(decoding),

@@ -66,12 +66,13 @@ async function until(holds: () => boolean | Promise<boolean>, what: string): Pro
   }
 }
 
-const ALL = ['storage', 'chain', 'source', 'ingest', 'edge'] as const
+const ALL = ['storage', 'chain', 'source', 'ingest', 'views', 'ranking', 'edge'] as const
 /** Who starts anew with a process that was killed: itself and those inside it. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
   storage: ALL,
   'chain/source': ['source', 'ingest'],
   'chain/ingest': ['ingest'],
+  'views/ranking': ['ranking'],
   edge: ['edge']
 }
 
@@ -97,7 +98,8 @@ testWithFixtures(
       'chain/ingest',
       'storage',
       'chain/source',
-      'edge'
+      'edge',
+      'views/ranking'
     ]
     let seen = -1
     for (const [index, path] of kills.entries()) {
@@ -126,6 +128,7 @@ testWithFixtures(
     t.match(at('source'), { restarts: 4, last_error: { message: 'kill number 6' } })
     // A killed store may close under a commit that is being made ready; that is the newer error then.
     t.match(at('ingest'), { restarts: 6, last_error: { message: /kill number 4|the store is closed/ } })
+    t.match(at('ranking'), { restarts: 3, last_error: { message: 'kill number 8' } })
     t.match(at('edge'), { restarts: 4, last_error: { message: 'kill number 7' } })
     t.equal(tree.restarts, 0, 'the service itself never failed')
     for (const index of kills.keys())

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { withRawStore } from '../storage/embedded-directory.ts'
 
-const API_KEY = 'k'.charCodeAt(0)
+/** API keys and tenants, which each store makes for itself at a time of its own. */
+const OWN_KINDS = ['k', 'i', 'y'].map((letter) => letter.charCodeAt(0))
 
 export interface StoredRows {
   /** Records of each kind, by the letter of their keys. */
@@ -10,13 +11,13 @@ export interface StoredRows {
   readonly digest: string
 }
 
-/** All that a closed store holds but its API keys, which each store makes for itself. */
+/** All that a closed store holds but its API keys and tenants. */
 export function storedRows(storeDirectory: string): Promise<StoredRows> {
   return withRawStore(storeDirectory, async (raw) => {
     const hash = createHash('sha256')
     const records: Record<string, number> = {}
     for await (const [key, value] of raw.iterator()) {
-      if (key[0] === API_KEY) continue
+      if (OWN_KINDS.includes(key[0]!)) continue
       hash.update(`${key.length} ${value.length} `).update(key).update(value)
       const kind = String.fromCharCode(key[0]!)
       records[kind] = (records[kind] ?? 0) + 1

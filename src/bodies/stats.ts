@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import type { VenueId } from '../chain/venue-id.ts'
+import type { TotalsRow } from '../market/activity-rows.ts'
+import { humanAmount } from '../market/amount.ts'
+import type { SlotRow, SolPriceRow } from '../market/rows.ts'
+import { TraderUnion } from '../market/traders.ts'
+import type { ActivityWindow } from '../market/windows.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+const UNPRICED = 'null when there are trades and none of them has a known value'
+const change = (of: string) =>
+  schema
+    .percent(`Change of ${of}`)
+    .nullable()
+    .describe(
+      `Change of ${of} against the window of the same length before, in percent; null when there is nothing to compare with, or the index does not reach back so far`
+    )
+
+const WINDOW = z
+  .object({
+    trades: schema.count('Trades; one that several mints list counts once'),
+    volume_usd: schema
+      .usd('Value of the trades')
+      .nullable()
+      .describe(`Value of the trades, in USD; ${UNPRICED}`),
+    volume_sol: schema.amount('Wrapped SOL of the trades that it is the cash of'),
+    active_tokens: schema.count('Tokens with a trade'),
+    traders: schema
+      .count('Distinct traders')
+      .nullable()
+      .describe(
+        'Distinct traders: exact up to 256 in each hour, else estimated with a standard error of 2.3 %; null when newer blocks than the head are known'
+      ),
+    launches: schema.count('Tokens launched'),
+    trades_change_pct: change('the trades'),
+    volume_usd_change_pct: change('the value of the trades'),
+    volume_sol_change_pct: change('the wrapped SOL'),
+    launches_change_pct: change('the launches')
+  })
+  .meta({ id: 'StatsWindow', description: 'What the whole market did in a rolling window' })
+
+export const STATS = z
+  .object({
+    tenant: schema.text('The tenant whose key asked'),
+    sol_price_usd: schema
+      .usd('Price of SOL')
+      .nullable()
+      .describe('What rows of the head are priced with, in USD per SOL; null when the chain tells none'),
+    sol_price: z
+      .object({
+        usd: schema.usd('Price of SOL'),
+        minute: schema.time('The minute that it is used for'),
+        source_minute: schema
+          .time('The minute')
+          .nullable()
+          .describe(
+            'The minute whose trades gave it; null when it is the starting value that the operator has set; UTC, `YYYY-MM-DD HH:MM:SS`'
+          ),
+        age_seconds: schema
+          .count('Seconds')
+          .nullable()
+          .describe("Seconds from the start of that minute to the head's block time; null like it")
+      })
+      .nullable()
+      .describe('Where `sol_price_usd` comes from'),
+    updated_at: schema
+      .time('Block time')
+      .nullable()
+      .describe(
+        'Block time of the newest indexed block, with whose minute the windows end; null while nothing is indexed; UTC, `YYYY-MM-DD HH:MM:SS`'
+      ),
+    windows: z.object({
+      '1h': WINDOW.describe('60 minutes, the running one included'),
+      '24h': WINDOW.describe('1,440 minutes, the running one included')
+    }),
+    totals: z
+      .object({
+        trades: schema.count('Trades'),
+        volume_usd: schema.usd('Their value').nullable().describe(`Their value, in USD; ${UNPRICED}`),
+        volume_sol: schema.amount('Wrapped SOL of the trades that it is the cash of'),
+        tokens: schema.count('Tokens that a trade or another event has named'),
+        traders: schema.count(
+          'Distinct traders: exact up to 256, else estimated with a standard error of 1.6 %'
+        ),
+        launches: schema.count('Tokens launched')
+      })
+      .describe('Since the index began'),
+    venues: z.array(schema.venue('A venue')).describe('The venues that are indexed')
+  })
+  .meta({ id: 'Stats', description: 'The whole market' })
+
+/** A window of the market, with the one before it where the index reaches back so far. */
+export interface MarketWindow {
+  readonly now: ActivityWindow
+  readonly before: ActivityWindow | null
+  readonly activeTokens: number
+}
+
+/** The whole market as of a head, null on an empty store. */
+export interface MarketStats {
+  readonly head: SlotRow | null
+  /** What rows of the head's minute are priced with. */
+  readonly solPrice: SolPriceRow | null
+  readonly windows: Readonly<Record<'1h' | '24h', MarketWindow>>
+  readonly totals: TotalsRow | null
+}
+
+/** The market's stats as served. */
+export function statsBody(
+  { head, solPrice, windows, totals }: MarketStats,
+  venues: readonly VenueId[],
+  tenant: string
+): z.input<typeof STATS> {
+  return {
+    tenant,
+    sol_price_usd: solPrice?.usd ?? null,
+    sol_price: head === null || solPrice === null ? null : solPriceBody(solPrice, head.blockTime),
+    updated_at: head === null ? null : secondsText(head.blockTime),
+    windows: { '1h': windowBody(windows['1h']), '24h': windowBody(windows['24h']) },
+    totals: totalsBody(totals),
+    venues: [...venues]
+  }
+}
+
+function solPriceBody({ usd, minute, sourceMinute }: SolPriceRow, headTime: number) {
+  return {
+    usd,
+    minute: secondsText(minute),
+    source_minute: sourceMinute === null ? null : secondsText(sourceMinute),
+    age_seconds: sourceMinute === null ? null : headTime - sourceMinute
+  }
+}
+
+function windowBody({ now, before, activeTokens }: MarketWindow) {
+  return {
+    trades: now.trades,
+    volume_usd: usdOf(now.volumeMicroUsd),
+    volume_sol: solOf(now.volumeCash),
+    active_tokens: activeTokens,
+    traders: now.traders,
+    launches: now.launches,
+    trades_change_pct: changePct(before?.trades, now.trades),
+    volume_usd_change_pct: changePct(before?.volumeMicroUsd, now.volumeMicroUsd),
+    volume_sol_change_pct: changePct(before?.volumeCash, now.volumeCash),
+    launches_change_pct: changePct(before?.launches, now.launches)
+  }
+}
+
+function totalsBody(totals: TotalsRow | null) {
+  const traders = new TraderUnion()
+  if (totals !== null) traders.add(totals.traders)
+  const isUnpriced = totals !== null && totals.trades > 0 && totals.volumeMicroUsd === 0n
+  return {
+    trades: totals?.trades ?? 0,
+    volume_usd: isUnpriced ? null : usdOf(totals?.volumeMicroUsd ?? 0n),
+    volume_sol: solOf(totals?.volumeLamports ?? 0n),
+    tokens: totals?.tokens ?? 0,
+    traders: traders.count,
+    launches: totals?.launches ?? 0
+  }
+}
+
+function usdOf(microUsd: bigint | null): number | null {
+  return microUsd === null ? null : Number(microUsd) / 1e6
+}
+
+function solOf(lamports: bigint): number {
+  return humanAmount(lamports, 9)
+}
+
+type Sum = number | bigint | null
+
+function changePct(before: Sum | undefined, now: Sum): number | null {
+  const from = Number(before ?? 0)
+  return from === 0 || now === null ? null : ((Number(now) - from) / from) * 100
+}

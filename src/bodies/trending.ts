@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { humanAmount } from '../market/amount.ts'
+import type { RankedMint, RankedWindow } from '../market/ranking.ts'
+import type { LaunchRow } from '../market/rows.ts'
+import type { ActivityWindow } from '../market/windows.ts'
+import * as schema from './schema.ts'
+
+export const RANKED_WINDOW_NAMES = ['1h', '4h', '24h'] as const satisfies readonly RankedWindow[]
+
+export const TRENDING_ITEM = z
+  .object({
+    rank: z.int().min(1).describe('1 is the largest volume'),
+    mint: schema.address('The token'),
+    token: schema.address('The token, again'),
+    name: z.string().nullable().describe('Name, as its launch states it; null when the launch is not known'),
+    symbol: z
+      .string()
+      .nullable()
+      .describe('Symbol, as its launch states it; null when the launch is not known'),
+    volume_usd: schema
+      .usd('Value of the trades in the window')
+      .nullable()
+      .describe('Value of the trades in the window, in USD; null when none of them has a known value'),
+    volume_sol: schema.amount('Wrapped SOL of the trades against it in the window'),
+    trades: schema.count('Trades in the window'),
+    traders: schema
+      .count('Distinct traders')
+      .nullable()
+      .describe(
+        'Distinct traders in the window: exact up to 256 in each hour, else estimated with a standard error of 2.3 %; null when newer blocks than the head are known'
+      ),
+    price_usd: schema
+      .usd('Price')
+      .nullable()
+      .describe('Price of the newest trade that forms one, in USD; null when none is known'),
+    price_change_pct: schema
+      .percent('Change of the price')
+      .nullable()
+      .describe(
+        'Change of the price in USD over the window, in percent, from the last price before it, else from its first; null when no price is known'
+      ),
+    market_cap_usd: schema.accountState('Market capitalisation, in USD'),
+    liquidity_usd: schema.accountState('Value of the reserves of its pools, in USD'),
+    window: z.enum(RANKED_WINDOW_NAMES).describe('The window that was asked for')
+  })
+  .meta({ id: 'TrendingItem', description: 'A token and what it traded in a rolling window' })
+
+/** What is known of a ranked mint besides what it is ranked by. */
+export interface Trend {
+  readonly activity: ActivityWindow
+  readonly launch: LaunchRow | null
+  readonly lastUsd: number | null
+}
+
+/** A ranked mint as served. */
+export function trendingItem(
+  { mint, trades, microUsd }: RankedMint,
+  { activity, launch, lastUsd }: Trend,
+  rank: number,
+  window: RankedWindow
+): z.input<typeof TRENDING_ITEM> {
+  const address = pubkeyToBase58(mint)
+  return {
+    rank,
+    mint: address,
+    token: address,
+    name: launch?.name ?? null,
+    symbol: launch?.symbol ?? null,
+    volume_usd: activity.volumeMicroUsd === null ? null : Number(microUsd) / 1e6,
+    volume_sol: humanAmount(activity.volumeCash, 9),
+    trades,
+    traders: activity.traders,
+    price_usd: lastUsd,
+    price_change_pct: activity.changePct,
+    market_cap_usd: null,
+    liquidity_usd: null,
+    window
+  }
+}

@@ -1,0 +1,20 @@
+import { ServiceError } from '../errors.ts'
+import type { Ranking } from '../market/ranking.ts'
+import { sleep } from '../ports.ts'
+import type { AppDeps } from './app.ts'
+
+/** How long a request waits for the ranking to be loaded; shorter than its deadline, so that it can say why. */
+const WAIT_MS = 1_000
+
+/** The ranking, once it is loaded; refuses a request that has waited long enough for it. */
+export async function loadedRanking(
+  { ranking, clock }: Pick<AppDeps, 'ranking' | 'clock'>,
+  signal: AbortSignal
+): Promise<Ranking> {
+  if (ranking.current !== null) return ranking.current
+  const loaded = await Promise.race([ranking.loaded(), sleep(clock, WAIT_MS, signal)])
+  if (loaded === undefined) {
+    throw new ServiceError('INDEX_LOADING', 'the activity of the last day is still being read; try again')
+  }
+  return loaded
+}

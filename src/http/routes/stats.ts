@@ -1,0 +1,29 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { STATS, statsBody } from '../../bodies/stats.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { loadedRanking } from '../loaded-ranking.ts'
+import { marketStats } from '../market-stats.ts'
+
+export const stats = endpoint({
+  path: '/v1/stats',
+  tag: 'Market',
+  summary: 'The whole market',
+  description:
+    'Trades, volume, active tokens, traders and launches of all venues in the last hour and the last day, and since the index began. Windows are the whole minutes that end with the minute of the newest indexed block.',
+  scope: 'data:read',
+  answer: STATS,
+  errors: ['INDEX_LOADING'],
+  examples: [{ name: 'the whole market' }]
+})
+
+type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'venues' | 'clock'>
+
+export const statsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { storage, feed, venues } = deps
+  serveCached(app, stats, async ({ tenant, signal }) => {
+    const ranking = await loadedRanking(deps, signal)
+    const body = statsBody(await marketStats(storage, ranking, feed.head), venues, tenant)
+    return { body, dependsOn: [], changesWith: 'block' }
+  })
+}

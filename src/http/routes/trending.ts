@@ -1,0 +1,53 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { listOf } from '../../bodies/schema.ts'
+import { RANKED_WINDOW_NAMES, TRENDING_ITEM, trendingItem } from '../../bodies/trending.ts'
+import { RANKS_MAX } from '../../market/ranking.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { loadedRanking } from '../loaded-ranking.ts'
+import { oneOf, wholeNumber } from '../parameters.ts'
+import { Trends } from '../trends.ts'
+
+export const trending = endpoint({
+  path: '/v1/trending',
+  tag: 'Market',
+  summary: 'Tokens by volume',
+  description:
+    'Tokens ranked by their volume in USD in a rolling window: the whole minutes that end with the minute of the newest indexed block. A volume that no price tells ranks as none; equal volumes rank by trades. One list without further pages.',
+  scope: 'data:read',
+  query: z.object({
+    window: oneOf(RANKED_WINDOW_NAMES).default('24h').describe('How long the window is'),
+    limit: wholeNumber(1, RANKS_MAX, 20).describe('How many tokens')
+  }),
+  answer: listOf(TRENDING_ITEM),
+  errors: ['INDEX_LOADING'],
+  examples: [
+    { name: 'the last day' },
+    { name: 'the first three of the last hour', query: { window: '1h', limit: '3' } }
+  ]
+})
+
+type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'clock'>
+
+export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { storage, feed } = deps
+  const trends = new Trends(storage, feed)
+  const unfollow = trends.follow()
+  app.addHook('onClose', async () => unfollow())
+
+  serveCached(app, trending, async ({ query: { window, limit }, tenant, signal }) => {
+    const ranking = await loadedRanking(deps, signal)
+    const { head } = feed
+    const data =
+      head === null
+        ? []
+        : await Promise.all(
+            ranking.top(window, limit).map(async (ranked, index) => {
+              const trend = await trends.of(ranked.mint, window, head)
+              return trendingItem(ranked, trend, index + 1, window)
+            })
+          )
+    return { body: { tenant, data, nextCursor: null }, dependsOn: [], changesWith: 'block' }
+  })
+}

@@ -1,0 +1,77 @@
+import type { Storage } from '../../storage/port.ts'
+import type { Trend } from '../bodies/trending.ts'
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { CommitFeed } from '../commit-feed.ts'
+import { RANKED_WINDOWS, type RankedWindow } from '../market/ranking.ts'
+import type { BlockCommit, SlotRow } from '../market/rows.ts'
+import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
+
+/** Trends of a hundred mints in each of three windows; past it all are read again. */
+const TRENDS_MAX = 300
+
+/**
+ * What is known of the mints of a ranking, kept until a block touches them or the head enters another minute: of the
+ * hundred largest, most blocks touch a few.
+ */
+export class Trends {
+  readonly #storage: Storage
+  readonly #feed: CommitFeed
+  /** By window and mint. */
+  readonly #kept = new Map<string, Trend>()
+  #end = -Infinity
+
+  constructor(storage: Storage, feed: CommitFeed) {
+    this.#storage = storage
+    this.#feed = feed
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  /** Follows the feed until the returned function is called. */
+  follow(): () => void {
+    return this.#feed.follow((commit) => this.#forget(commit))
+  }
+
+  async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<Trend> {
+    const { to } = windowSpan(head.blockTime, RANKED_WINDOWS[window])
+    if (to !== this.#end) this.#kept.clear()
+    this.#end = to
+    const key = keyOf(mint, window)
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) return kept
+    const trend = await this.#read(mint, RANKED_WINDOWS[window], head.blockTime)
+    // What was read around a commit may have missed it.
+    if (this.#feed.head === head) this.#keep(key, trend)
+    return trend
+  }
+
+  async #read(mint: Pubkey, seconds: number, headTime: number): Promise<Trend> {
+    const [hours, token, launch] = await Promise.all([
+      this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
+      this.#storage.tokens.get(mint),
+      this.#storage.launches.ofMint(mint)
+    ])
+    const lastUsd = token?.lastUsd ?? null
+    return { activity: windowOf(hours, headTime, seconds, lastUsd), launch, lastUsd }
+  }
+
+  #keep(key: string, trend: Trend): void {
+    if (this.#kept.size === TRENDS_MAX) this.#kept.clear()
+    this.#kept.set(key, trend)
+  }
+
+  #forget({ activity, launches }: BlockCommit): void {
+    for (const { of, owner } of activity) if (of === 'mint') this.#forgetMint(owner)
+    for (const { mint } of launches) this.#forgetMint(mint)
+  }
+
+  #forgetMint(mint: Pubkey): void {
+    for (const window of Object.keys(RANKED_WINDOWS)) this.#kept.delete(keyOf(mint, window as RankedWindow))
+  }
+}
+
+function keyOf(mint: Pubkey, window: RankedWindow): string {
+  return `${window} ${pubkeyMapKey(mint)}`
+}
