@@ -23,22 +23,22 @@ export class PoolFold {
 
   /** Takes in what an event of any kind says of its pool; says whether it is the first to name it (P1). */
   name(origin: RowOrigin, event: ChainEvent, listing: Listing): boolean {
-    const known = this.#rows.get(event.pool)
-    const named = known ?? firstNamed(origin, listing)
-    if (named === null) return false
-    const row = stated(created(withDecimals(named, event), origin, event), event)
-    if (row !== known) this.#rows.set(event.pool, row)
-    return known === null
+    let isFirst = false
+    this.#rows.change(event.pool, (known) => {
+      const row = known ?? firstNamed(origin, listing)
+      isFirst = known === null && row !== null
+      return row === null ? null : stated(created(withDecimals(row, event), origin, event), event)
+    })
+    return isFirst
   }
 
+  /** A trade of a pool that was named; gives the pool. */
   trade(row: TradeRow): PoolRow {
-    const pool = this.#rows.get(row.pool)
-    if (pool === null) throw new Error('a pool is named before it trades')
     const { cursor, slot, blockTime, price, cashUsd } = row
-    const lastTrade = { cursor, slot, blockTime, price, cashUsd }
-    const traded = { ...pool, trades: pool.trades + 1, lastTrade }
-    this.#rows.set(row.pool, traded)
-    return traded
+    return this.#rows.change(row.pool, (pool) => {
+      if (pool === null) throw new Error('a pool is named before it trades')
+      return { ...pool, trades: pool.trades + 1, lastTrade: { cursor, slot, blockTime, price, cashUsd } }
+    })
   }
 
   changed(): PoolRow[] {

@@ -15,9 +15,18 @@ export class RowEdits<Row> {
   }
 
   set(key: Pubkey, row: Row): void {
+    this.change(key, () => row)
+  }
+
+  /** Puts what `change` makes of a row in its place, unless that is the same row or none; gives it. */
+  change<Changed extends Row | null>(key: Pubkey, change: (row: Row | null) => Changed): Changed {
     const entry = this.#entry(key)
-    entry.row = row
-    entry.isSet = true
+    const row = change(entry.row)
+    if (row !== null && row !== entry.row) {
+      entry.row = row
+      entry.isSet = true
+    }
+    return row
   }
 
   /** The rows that were set, in the order in which they were first looked at. */

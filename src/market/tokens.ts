@@ -22,16 +22,14 @@ export class TokenFold {
 
   /** An event is listed under the mint. */
   name(mint: Pubkey, { cursor, blockTime }: RowOrigin, event: ChainEvent): void {
-    const token = this.#rows.get(mint)
-    if (token !== null && token.decimals !== null) return
-    const decimals = decimalsOf(event, mint)
-    if (token === null) {
+    this.#rows.change(mint, (token) => {
+      if (token !== null && token.decimals !== null) return token
+      const decimals = decimalsOf(event, mint)
+      if (token !== null) return decimals === null ? token : { ...token, decimals }
       this.#found++
       const none = { trades: 0, pools: 0, lastTrade: null, lastUsd: null }
-      this.#rows.set(mint, { mint, decimals, firstCursor: cursor, firstTime: blockTime, ...none })
-    } else if (decimals !== null) {
-      this.#rows.set(mint, { ...token, decimals })
-    }
+      return { mint, decimals, firstCursor: cursor, firstTime: blockTime, ...none }
+    })
   }
 
   /** A trade of a mint that was named. */
@@ -55,8 +53,9 @@ export class TokenFold {
   }
 
   #change(mint: Pubkey, change: (token: TokenRow) => TokenRow): void {
-    const token = this.#rows.get(mint)
-    if (token === null) throw new Error('a mint is named before anything is counted of it')
-    this.#rows.set(mint, change(token))
+    this.#rows.change(mint, (token) => {
+      if (token === null) throw new Error('a mint is named before anything is counted of it')
+      return change(token)
+    })
   }
 }
