@@ -1,7 +1,25 @@
-/** The limit that REST is measured against: one Fastify route that returns given bytes from memory. */
+/**
+ * The limit that REST is measured against: one Fastify route that returns bytes from memory. Its argument is a file of
+ * bodies, each after its length in four bytes, big-endian; `/n` gives the n-th, and a file of one body has `/` alone.
+ */
+import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 
-const body = Buffer.from(process.argv[2] ?? '', 'base64')
+const file = readFileSync(process.argv[2]!)
+const bodies: Buffer[] = []
+for (let at = 0; at < file.length;) {
+  const length = file.readUInt32BE(at)
+  bodies.push(file.subarray(at + 4, at + 4 + length))
+  at += 4 + length
+}
+
 const app = fastify()
-app.get('/', (_request, reply) => reply.type('application/json; charset=utf-8').send(body))
+if (bodies.length === 1) {
+  const [body] = bodies
+  app.get('/', (_request, reply) => reply.type('application/json; charset=utf-8').send(body))
+} else {
+  app.get<{ Params: { n: string } }>('/:n', (request, reply) =>
+    reply.type('application/json; charset=utf-8').send(bodies[Number(request.params.n)])
+  )
+}
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

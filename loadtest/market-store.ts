@@ -86,13 +86,15 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
       spent.foldMs += folded - before
       spent.commitMs += performance.now() - folded
       trades += fold.slot.trades
-      if (last.blocks % 500 === 0) {
+      if (last.blocks % 100 === 0) {
         const seconds = (performance.now() - started) / 1000
         const [fold, commit] = [spent.foldMs, spent.commitMs].map((ms) => ((ms * 1000) / trades).toFixed(1))
         const rate = Math.round(trades / seconds)
+        const cpu = process.cpuUsage()
+        const cpuMicros = ((cpu.user + cpu.system) / trades).toFixed(1)
         const mib = Math.round(process.memoryUsage.rss() / 2 ** 20)
         onProgress(
-          `block ${last.blocks} of ${synthetic.blockCount}: ${rate} trades a second; µs a trade: load and fold ${fold}, commit ${commit}; ${mib} MiB`
+          `block ${last.blocks} of ${synthetic.blockCount}: ${rate} trades a second; µs a trade: load and fold ${fold}, commit ${commit}, of the processor ${cpuMicros}; ${mib} MiB`
         )
       }
     }

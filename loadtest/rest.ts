@@ -1,120 +1,120 @@
 /**
- * REST over the wire: the service on the recorded data against a bare Fastify route that returns the same bytes from
- * memory, each in a process of its own, in alternate rounds of one run. Answers are compared byte by byte.
+ * REST over the wire on the store of a synthetic market: the started service against a bare Fastify route that returns
+ * the same bytes from memory, each in a process of its own, in alternate rounds of one run. Warm: one hot URL. Skewed:
+ * URLs drawn as the market's trades are. Cold: URLs that nobody has asked for since the start. Warm and skewed once
+ * more while blocks come at mainnet's live rate. Answers are compared byte by byte after the load.
  *
- *     node loadtest/rest.ts [seconds]
+ *     node loadtest/rest.ts DIRECTORY [trades] [seconds] [scenario…]
  */
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import autocannon from 'autocannon'
-import { fixturesDirectory } from './fixtures.ts'
+import { SyntheticMarket } from './market/blocks.ts'
+import { marketOf } from './market/population.ts'
+import { SeededRandom } from './market/random.ts'
+import { directoryBytes, ensureMarketStore } from './market-store.ts'
+import { Memory } from './memory.ts'
 import { writeResult } from './result.ts'
+import { runAgainstBare, CONNECTIONS, type Round } from './rounds.ts'
+import { scenariosOf, type Scenario } from './scenarios.ts'
+import { serveMarket, startUp, type Served } from './served-market.ts'
+import { answersOf, differing } from './verify.ts'
+import { workingCopy } from './working-copy.ts'
 
-const seconds = Number(process.argv[2] ?? 5)
-const CONNECTIONS = 20
-const ROUNDS = 2
-const WSOL = 'So11111111111111111111111111111111111111112'
-const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
-const KEY = 'an-admin-key-of-the-loadtest'
-const headers = { 'x-api-key': KEY }
-const PATHS = {
-  'trades 100': `/v1/tokens/${WSOL}/trades?limit=100`,
-  'candles 300': `/v1/tokens/${WSOL}/candles?cash=${USDC}&limit=300`,
-  price: `/v1/tokens/${WSOL}/price`,
-  'launches 50': '/v1/launches?limit=50'
+const [directory, trades = '10000000', span = '5', ...names] = process.argv.slice(2)
+if (directory === undefined) throw new Error('name the directory of the store')
+const seconds = Number(span)
+const COLD_PATHS = 1000
+const SKEWED_PATHS = 20_000
+const VERIFIED = 50
+
+const store = await ensureMarketStore(directory, marketOf(Number(trades)), (line) => console.error(line))
+const market = new SyntheticMarket(store.size)
+const scenarios = scenariosOf(market).filter(({ name }) => names.length === 0 || names.includes(name))
+const scratch = workingCopy(directory)
+mkdirSync(join(scratch, 'nothing'))
+
+function skewedPaths(scenario: Scenario): string[] {
+  const random = new SeededRandom(store.size.seed, 30)
+  return Array.from({ length: SKEWED_PATHS }, () => scenario.draw(random))
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), 'millrace-rest-'))
-const children: ChildProcess[] = []
-
-async function start(
-  script: string,
-  args: readonly string[],
-  env: Record<string, string>,
-  ready: RegExp
-): Promise<string> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe']
-  })
-  children.push(child)
-  let url = ''
-  const waiting = new Set<'url' | 'ready'>(['url', 'ready'])
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`${script} ended with ${String(code)}`)))
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface(stream).on('line', (line) => {
-        url ||= /listening on (http:\S+)/.exec(line)?.[1] ?? ''
-        if (url !== '') waiting.delete('url')
-        if (ready.test(line)) waiting.delete('ready')
-        if (waiting.size === 0) resolve(url)
-      })
-    }
-  })
+/** A sample of what the rounds asked for: the same for every server. */
+function verifiedPaths(): string[] {
+  const random = new SeededRandom(store.size.seed, 31)
+  return scenarios.flatMap((scenario) => [
+    scenario.warm,
+    ...Array.from({ length: VERIFIED }, () => scenario.draw(random))
+  ])
 }
 
-async function measure(url: string): Promise<{ rate: number; p99: number }> {
-  const result = await autocannon({ url, headers, connections: CONNECTIONS, duration: seconds })
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} answers were no success`)
-  return { rate: result.requests.average, p99: result.latency.p99 }
+async function measureScenario(service: Served, scenario: Scenario, memory: Memory): Promise<object> {
+  const warm = await runAgainstBare(service, { paths: [scenario.warm], seconds })
+  memory.note(`${scenario.name}, warm`)
+  const skewed = await runAgainstBare(service, { paths: skewedPaths(scenario), seconds })
+  memory.note(`${scenario.name}, skewed`)
+  return { warm, skewed }
+}
+
+/** Each URL for the first time since the start of a service of its own. */
+async function measureCold(scenario: Scenario): Promise<Round> {
+  const service = await serveMarket(scratch, 'quiet')
+  try {
+    const paths = scenario.distinct(COLD_PATHS, new SeededRandom(store.size.seed, 32))
+    return await runAgainstBare(service, { paths, seconds: 'once' })
+  } finally {
+    await service.end()
+  }
 }
 
 try {
-  const service = await start(
-    '../src/main.ts',
-    [
-      'serve',
-      '--source',
-      'recorded',
-      '--recorded-dir',
-      fixturesDirectory(),
-      '--data-dir',
-      dataDir,
-      '--port',
-      '0'
-    ],
-    { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'info' },
-    /the source has no more blocks/
-  )
-  const figures: Record<string, unknown> = {}
-  for (const [name, path] of Object.entries(PATHS)) {
-    const answer = await (await fetch(service + path, { headers })).text()
-    const bare = await start('bare-route.ts', [Buffer.from(answer).toString('base64')], {}, /listening/)
-    const ours = { rate: 0, p99: 0 }
-    const peer = { rate: 0, p99: 0 }
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const [url, sum] of [
-        [service + path, ours],
-        [bare, peer]
-      ] as const) {
-        const { rate, p99 } = await measure(url)
-        sum.rate += rate / ROUNDS
-        sum.p99 = Math.max(sum.p99, p99)
-      }
-    }
-    const same = (await (await fetch(service + path, { headers })).text()) === answer
-    figures[name] = {
-      bytes: answer.length,
-      requests_per_second: Math.round(ours.rate),
-      bare_route: Math.round(peer.rate),
-      ratio: ours.rate / peer.rate,
-      p99_ms: { millrace: ours.p99, bare_route: peer.p99 },
-      same_answer_after_the_load: same
-    }
-    const child = children.pop()!
-    child.kill()
-    await once(child, 'exit')
+  const starts = await startUp(scratch, scenarios[0]!.warm)
+  const endpoints: Record<string, Record<string, unknown>> = {}
+  const quiet = await serveMarket(scratch, 'quiet')
+  const quietMemory = new Memory(quiet)
+  const before = await answersOf(quiet, verifiedPaths())
+  for (const scenario of scenarios) {
+    endpoints[scenario.name] = { quiet: await measureScenario(quiet, scenario, quietMemory) }
+    console.error(scenario.name, JSON.stringify(endpoints[scenario.name]))
   }
-  await writeResult('rest', { connections: CONNECTIONS, closed_loop: true, endpoints: figures })
+  const changed = differing(before, await answersOf(quiet, verifiedPaths()))
+  const quietRss = quietMemory.end()
+  await quiet.end()
+  for (const scenario of scenarios) {
+    endpoints[scenario.name]!.cold = await measureCold(scenario)
+    console.error(scenario.name, JSON.stringify(endpoints[scenario.name]!.cold))
+  }
+
+  const live = await serveMarket(scratch, 'live', directory)
+  const liveMemory = new Memory(live)
+  for (const scenario of scenarios) {
+    endpoints[scenario.name]!.live = await measureScenario(live, scenario, liveMemory)
+    console.error(scenario.name, JSON.stringify(endpoints[scenario.name]!.live))
+  }
+  const headBefore = live.firstHead
+  const head = await live.pause()
+  const kept = await answersOf(live, verifiedPaths())
+  const liveRss = liveMemory.end()
+  await live.end()
+  const restarted = await serveMarket(scratch, 'quiet')
+  const stale = differing(kept, await answersOf(restarted, verifiedPaths()))
+  await restarted.end()
+
+  await writeResult('rest', {
+    store: { ...store.size, blocks: store.blocks, bytes: directoryBytes(join(directory, 'store')) },
+    connections: CONNECTIONS,
+    closed_loop: true,
+    seconds,
+    start_up_ms: starts,
+    verified: {
+      paths: before.size,
+      changed_by_the_load: changed,
+      live_blocks: head.slot - headBefore.slot,
+      differing_from_a_restarted_service: stale
+    },
+    rss_mib: { quiet: quietRss, live: liveRss },
+    endpoints
+  })
+  if (changed.length + stale.length > 0) process.exitCode = 1
 } finally {
-  for (const child of children) {
-    child.removeAllListeners('exit')
-    child.kill()
-    await once(child, 'exit')
-  }
-  rmSync(dataDir, { recursive: true })
+  rmSync(scratch, { recursive: true, force: true })
 }

@@ -17,10 +17,10 @@ import { SeededRandom } from './random.ts'
 import { scheduleLaunches, type Schedule } from './schedule.ts'
 
 /**
- * A block holds what ten slots of the chain do, of which each has the 58 trades of the recorded mainnet block: fewer
- * commits of more rows build the same rows four times as fast.
+ * A block holds what forty slots of the chain do, of which each has the 58 trades of the recorded mainnet block: fewer
+ * commits of more rows build the same rows several times as fast.
  */
-const SLOTS_PER_BLOCK = 10
+const SLOTS_PER_BLOCK = 40
 const TRADES_PER_BLOCK = 58 * SLOTS_PER_BLOCK
 const TRANSACTIONS_PER_BLOCK = 1500 * SLOTS_PER_BLOCK
 const LIQUIDITY_PER_BLOCK = 3 * SLOTS_PER_BLOCK
@@ -55,6 +55,11 @@ export class SyntheticMarket {
     this.#curves = new CurveTokens(this.population, this.#schedule)
     this.#random = new SeededRandom(size.seed, 12)
     this.#prices = Float64Array.from({ length: size.mints }, () => Math.exp(2.5 * this.#random.normal() - 4))
+  }
+
+  /** How often each launched token is traded, by its number. */
+  get launchedTrades(): Int32Array {
+    return this.#schedule.tradesOf
   }
 
   *blocks(): Generator<DecodedBlock> {

@@ -1,0 +1,76 @@
+import autocannon from 'autocannon'
+import type { MeasuredProcess } from './measured-process.ts'
+
+/** Latencies in classes of 10 µs up to 1 s, and one class for all above. */
+const CLASSES_PER_MS = 100
+const CLASSES = 1000 * CLASSES_PER_MS
+
+export interface Load {
+  readonly headers: Readonly<Record<string, string>>
+  /** What each connection asks for, one after the other and over again; as many connections as lists. */
+  readonly paths: readonly (readonly string[])[]
+  /** A span, or each path once. */
+  readonly seconds: number | 'once'
+}
+
+export interface Measurement {
+  readonly requests: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Processor time of the server a request. */
+  readonly cpuMicros: number
+  /** Answers by status; a broken connection counts as 0. */
+  readonly statuses: Readonly<Record<number, number>>
+}
+
+/** Asks a server in a closed loop: each connection sends its next request when it has the answer to the last. */
+export async function measure(server: MeasuredProcess, load: Load): Promise<Measurement> {
+  const counts = new Uint32Array(CLASSES + 1)
+  const statuses: Record<number, number> = {}
+  const lists = load.paths.map((paths) => paths.map((path) => ({ method: 'GET' as const, path })))
+  let connection = 0
+  const cpuBefore = server.cpuMs()
+  let started = 0
+  let answered = 0
+  const done = Promise.withResolvers<autocannon.Result>()
+  const options: autocannon.Options = {
+    url: server.url,
+    headers: { ...load.headers },
+    connections: lists.length,
+    ...(load.seconds === 'once'
+      ? { amount: lists.reduce((sum, list) => sum + list.length, 0) }
+      : { duration: load.seconds }),
+    setupClient: (client) => client.setRequests(lists[connection++ % lists.length]!)
+  }
+  const instance = autocannon(options, (error: unknown, result: autocannon.Result) =>
+    error instanceof Error ? done.reject(error) : done.resolve(result)
+  )
+  instance.on('start', () => (started = performance.now()))
+  instance.on('response', (_client, status, _bytes, ms) => {
+    answered = performance.now()
+    statuses[status] = (statuses[status] ?? 0) + 1
+    counts[Math.min(CLASSES, Math.floor(ms * CLASSES_PER_MS))]!++
+  })
+  const result = await done.promise
+  if (result.errors > 0) statuses[0] = result.errors
+  const seconds = (answered - started) / 1000
+  const requests = counts.reduce((sum, count) => sum + count, 0)
+  return {
+    requests,
+    perSecond: requests / seconds,
+    p50Ms: quantile(counts, requests * 0.5),
+    p99Ms: quantile(counts, requests * 0.99),
+    cpuMicros: ((server.cpuMs() - cpuBefore) * 1000) / requests,
+    statuses
+  }
+}
+
+function quantile(counts: Uint32Array, rank: number): number {
+  let seen = 0
+  for (const [at, count] of counts.entries()) {
+    seen += count
+    if (seen >= rank) return (at + 1) / CLASSES_PER_MS
+  }
+  return 0
+}

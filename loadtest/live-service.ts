@@ -1,0 +1,58 @@
+/**
+ * The service on the store of a synthetic market while blocks come at mainnet's live rate. Takes the flags of `serve`;
+ * the market's directory is the first argument. Sent `pause` by its parent, it lets no further block come.
+ */
+import { aborted } from '../actors/aborted.ts'
+import type { Run } from '../actors/process.ts'
+import type { BlockSource, SourcedBlock } from '../src/block-source.ts'
+import { readConfig } from '../src/config.ts'
+import { sleep, systemPorts } from '../src/ports.ts'
+import { startService } from '../src/service.ts'
+import { createLogger } from '../src/telemetry.ts'
+import { version } from '../src/version.ts'
+import { LiveBlocks } from './live-blocks.ts'
+import { Population } from './market/population.ts'
+import { readMarketStore } from './market-store.ts'
+import { LIVE } from './recorded-block.ts'
+
+const [directory = '', ...flags] = process.argv.slice(2)
+const market = readMarketStore(directory)
+if (market === null) throw new Error(`${directory} holds no market`)
+const reading = readConfig(flags)
+if (reading.kind === 'invalid') throw new Error(reading.problems.join('; '))
+const { headSlot, headTime } = market
+const live = new LiveBlocks(new Population(market.size))
+const pause = new AbortController()
+process.once('message', () => pause.abort())
+
+async function* blocks(after: number | null, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
+  const { clock } = systemPorts
+  const stopped = AbortSignal.any([signal, pause.signal])
+  const first = (after ?? headSlot) + 1
+  const startMs = clock.now()
+  for (let n = 0; ; n++) {
+    await sleep(clock, Math.max(0, startMs + (n * 1000) / LIVE.blocksPerSecond - clock.now()), stopped)
+    if (stopped.aborted) return
+    const slot = first + n
+    const blockTime = headTime + Math.floor((slot - headSlot) / LIVE.blocksPerSecond)
+    yield { block: live.at(n, slot, blockTime), commitment: 'confirmed', receivedAtMs: blockTime * 1000 }
+  }
+}
+
+const source: Run<unknown, BlockSource> = async ({ draining, ready }) => {
+  ready({ blocks: ({ after, signal }) => blocks(after, signal) })
+  await aborted(draining)
+}
+
+const { config } = reading
+const service = startService({
+  config: { ...config, recordedDir: directory },
+  logger: createLogger(config),
+  version,
+  source,
+  onFirstKeys: () => undefined,
+  onListening: (port) => process.stdout.write(`listening on http://127.0.0.1:${port}\n`)
+})
+process.once('SIGTERM', () => void service.drain())
+await service.done
+process.disconnect?.()

@@ -1,0 +1,79 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const PAGE_BYTES = 4096
+/** Of /proc; Linux has 100 on every machine that Node runs on. */
+const TICKS_PER_SECOND = 100
+
+/** A server in a process of its own, whose memory and processor time are read from outside. */
+export interface MeasuredProcess {
+  readonly url: string
+  /** From the spawn to the line that says where it listens. */
+  readonly listeningMs: number
+  readonly stderr: readonly string[]
+  rssMib(): number
+  /** Processor time of all its threads so far. */
+  cpuMs(): number
+  send(message: string): void
+  /** Ends it and resolves with its exit code. */
+  end(): Promise<number | null>
+}
+
+/** Starts a script of this folder and waits until it says `listening on URL`. */
+export async function startMeasured(
+  script: string,
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly nodeArgs?: readonly string[] } = {}
+): Promise<MeasuredProcess> {
+  const started = performance.now()
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArgs ?? []), join(import.meta.dirname, script), ...args],
+    {
+      env: { PATH: process.env.PATH ?? '', ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+    }
+  )
+  const ended = once(child, 'exit')
+  const stderr: string[] = []
+  createInterface(child.stderr!).on('line', (line) => {
+    stderr.push(line)
+    if (stderr.length > 1000) stderr.shift()
+  })
+  const url = await listeningUrl(child, ended, stderr)
+  const listeningMs = performance.now() - started
+  const stat = (name: string): string => readFileSync(`/proc/${child.pid}/${name}`, 'utf8')
+  return {
+    url,
+    listeningMs,
+    stderr,
+    rssMib: () => (Number(stat('statm').split(' ')[1]) * PAGE_BYTES) / 2 ** 20,
+    cpuMs() {
+      const fields = stat('stat').split(') ')[1]!.split(' ')
+      return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND
+    },
+    send: (message) => void child.send(message),
+    async end() {
+      child.kill('SIGTERM')
+      const [code] = (await ended) as [number | null]
+      return code
+    }
+  }
+}
+
+function listeningUrl(
+  child: ChildProcess,
+  ended: Promise<unknown>,
+  stderr: readonly string[]
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    createInterface(child.stdout!).on('line', (line) => {
+      const url = /listening on (http:\S+)/.exec(line)?.[1]
+      if (url !== undefined) resolve(url)
+    })
+    void ended.then(() => reject(new Error(`a server ended at its start:\n${stderr.join('\n')}`)))
+  })
+}

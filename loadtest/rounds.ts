@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { measure, type Measurement } from './closed-loop.ts'
+import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+import { HEADERS } from './served-market.ts'
+
+export const CONNECTIONS = 20
+const ROUNDS = 2
+/** The bare route has so many of the bodies; the mean of a thousand draws is that of all within a few percent. */
+const BODIES = 500
+
+/** A load on the service and on the bare route. */
+export interface Round {
+  readonly mean_bytes: number
+  readonly requests_per_second: number
+  readonly bare_route: number
+  readonly ratio: number
+  readonly p50_ms: { readonly millrace: number; readonly bare_route: number }
+  readonly p99_ms: { readonly millrace: number; readonly bare_route: number }
+  readonly cpu_us_a_request: { readonly millrace: number; readonly bare_route: number }
+  readonly statuses: Readonly<Record<number, number>>
+}
+
+interface RoundsOptions {
+  readonly paths: readonly string[]
+  /** A span a round, of which there are two each; or each path once. */
+  readonly seconds: number | 'once'
+}
+
+/** Puts the same load on both servers, in turn. */
+export async function runAgainstBare(service: MeasuredProcess, options: RoundsOptions): Promise<Round> {
+  const { paths, seconds } = options
+  const load = { headers: HEADERS, paths: spread(paths), seconds }
+  const once = seconds === 'once'
+  // Whoever asks for bodies first finds them cold, so then the service goes first.
+  const ours: Measurement[] = once ? [await measure(service, load)] : []
+  const bodies = await bodiesOf(service, paths)
+  const scratch = mkdtempSync(join(tmpdir(), 'millrace-bare-'))
+  writeFileSync(join(scratch, 'bodies'), Buffer.concat(bodies.flatMap((body) => [lengthOf(body), body])))
+  const bare = await startMeasured('bare-route.ts', [join(scratch, 'bodies')])
+  try {
+    const bareLoad = {
+      ...load,
+      paths: spread(paths.map((_, i) => (bodies.length === 1 ? '/' : `/${i % bodies.length}`)))
+    }
+    const theirs: Measurement[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      if (!once) ours.push(await measure(service, load))
+      theirs.push(await measure(bare, bareLoad))
+    }
+    const [mine, peer] = [combined(ours), combined(theirs)]
+    return {
+      mean_bytes: Math.round(bodies.reduce((sum, body) => sum + body.length, 0) / bodies.length),
+      requests_per_second: Math.round(mine.perSecond),
+      bare_route: Math.round(peer.perSecond),
+      ratio: mine.perSecond / peer.perSecond,
+      p50_ms: { millrace: mine.p50Ms, bare_route: peer.p50Ms },
+      p99_ms: { millrace: mine.p99Ms, bare_route: peer.p99Ms },
+      cpu_us_a_request: { millrace: mine.cpuMicros, bare_route: peer.cpuMicros },
+      statuses: mine.statuses
+    }
+  } finally {
+    await bare.end()
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+/** Deals paths out to the connections; one path goes to each. */
+function spread(paths: readonly string[]): string[][] {
+  if (paths.length < CONNECTIONS) return Array.from({ length: CONNECTIONS }, () => [...paths])
+  const each = Math.floor(paths.length / CONNECTIONS)
+  return Array.from({ length: CONNECTIONS }, (_, i) => paths.slice(i * each, (i + 1) * each))
+}
+
+async function bodiesOf({ url }: MeasuredProcess, paths: readonly string[]): Promise<Buffer[]> {
+  const bodies: Buffer[] = []
+  for (const path of paths.slice(0, BODIES)) {
+    const response = await fetch(url + path, { headers: HEADERS })
+    bodies.push(Buffer.from(await response.arrayBuffer()))
+  }
+  return bodies
+}
+
+function lengthOf(body: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(body.length)
+  return length
+}
+
+/** Means of the rounds, but the worse of their tails. */
+function combined(rounds: readonly Measurement[]): Measurement {
+  const mean = (of: (round: Measurement) => number): number =>
+    rounds.reduce((sum, round) => sum + of(round), 0) / rounds.length
+  const statuses: Record<number, number> = {}
+  for (const round of rounds) {
+    for (const [status, count] of Object.entries(round.statuses)) {
+      statuses[Number(status)] = (statuses[Number(status)] ?? 0) + count
+    }
+  }
+  return {
+    requests: rounds.reduce((sum, { requests }) => sum + requests, 0),
+    perSecond: mean(({ perSecond }) => perSecond),
+    p50Ms: mean(({ p50Ms }) => p50Ms),
+    p99Ms: Math.max(...rounds.map(({ p99Ms }) => p99Ms)),
+    cpuMicros: mean(({ cpuMicros }) => cpuMicros),
+    statuses
+  }
+}

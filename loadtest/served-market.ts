@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { fixturesDirectory } from './fixtures.ts'
+import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+
+const KEY = 'an-admin-key-of-the-loadtest'
+export const HEADERS = { 'x-api-key': KEY }
+/** How long a paused service is given to store the block that it has begun. */
+const SETTLE_MS = 1000
+
+export interface Head {
+  readonly slot: number
+}
+
+/** The service on a data directory, and how to stop what changes it. */
+export interface Served extends MeasuredProcess {
+  readonly firstHead: Head
+  /** Lets no further block come and resolves with the head once it stays. */
+  pause(): Promise<Head>
+}
+
+/**
+ * Starts the service: `quiet` as a user does, on a folder without blocks, or `live`, with blocks of the market that is
+ * in `marketDirectory`.
+ */
+export async function serveMarket(
+  dataDir: string,
+  mode: 'quiet' | 'live',
+  marketDirectory = '',
+  nodeArgs: readonly string[] = []
+): Promise<Served> {
+  const flags = [
+    '--data-dir',
+    dataDir,
+    '--port',
+    '0',
+    '--source',
+    'recorded',
+    '--recorded-dir',
+    join(dataDir, 'nothing')
+  ]
+  const env = {
+    MILLRACE_ADMIN_KEY: KEY,
+    MILLRACE_LOG_LEVEL: 'warn',
+    MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000'
+  }
+  const started =
+    mode === 'quiet'
+      ? await startMeasured('../src/main.ts', ['serve', ...flags], { env, nodeArgs })
+      : await startMeasured('live-service.ts', [marketDirectory, ...flags], {
+          env: { ...env, FIXTURES_DIR: fixturesDirectory() },
+          nodeArgs
+        })
+  const firstHead = await headOf(started)
+  return {
+    ...started,
+    firstHead,
+    async pause() {
+      started.send('pause')
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+      return headOf(started)
+    }
+  }
+}
+
+/** Milliseconds from the spawn of a process to its first whole answer, three times. */
+export async function startUp(dataDir: string, path: string): Promise<number[]> {
+  const times: number[] = []
+  for (let i = 0; i < 3; i++) {
+    const started = performance.now()
+    const service = await serveMarket(dataDir, 'quiet')
+    const response = await fetch(service.url + path, { headers: HEADERS })
+    await response.arrayBuffer()
+    times.push(Math.round(performance.now() - started))
+    await service.end()
+    if (response.status !== 200) throw new Error(`${path} is answered with ${response.status}`)
+  }
+  return times
+}
+
+async function headOf({ url }: Pick<MeasuredProcess, 'url'>): Promise<Head> {
+  return (await (await fetch(`${url}/v1/health`)).json()) as Head
+}
