@@ -18,15 +18,16 @@ export interface ActivityMinute {
   readonly buys: number
   readonly sells: number
   readonly liquidity: number
+  /** First launches of a mint. */
   readonly launches: number
   /** Trades with a value in USD, and their sum and its parts in millionths, each row rounded on its own. */
   readonly priced: number
   readonly volumeMicroUsd: bigint
   readonly buyMicroUsd: bigint
   readonly sellMicroUsd: bigint
-  /** Base units. Of a pool: its cash. Of a mint and of the market: wrapped SOL alone, in lamports. */
+  /** Base units of the cash side. Of a mint and of the market where it is wrapped SOL alone, in lamports. */
   readonly volumeCash: bigint
-  /** Base units of a mint or of a pool's token; 0 of the market. */
+  /** Base units of a mint or of a pool's token, without a cash side its base; 0 of the market. */
   readonly volumeToken: bigint
   /** USD price of a mint's first and last price-forming row with one, over all its pairs; null without, and of others. */
   readonly openUsd: number | null
@@ -52,7 +53,7 @@ export interface ActivityHour {
 export interface TotalsRow {
   readonly trades: number
   readonly volumeMicroUsd: bigint
-  /** Lamports of wrapped SOL. */
+  /** Lamports of trades whose cash is wrapped SOL. */
   readonly volumeLamports: bigint
   readonly tokens: number
   readonly launches: number

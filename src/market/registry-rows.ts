@@ -2,7 +2,10 @@ import type { CurveReserves } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 
-/** What is known of a mint that a trade or an event named. Cash mints have one too where they are a token. */
+/**
+ * What is known of a mint that an event is listed under: of each event its token, or both of its mints where neither is
+ * cash. A cash mint has one where it is the token of another's.
+ */
 export interface TokenRow {
   readonly mint: Pubkey
   readonly decimals: number | null
@@ -10,6 +13,7 @@ export interface TokenRow {
   readonly firstTime: number
   /** Rows listed under the mint since the index began. */
   readonly trades: number
+  /** Pools that are listed under the mint. */
   readonly pools: number
   readonly lastTrade: {
     readonly cursor: number
@@ -21,7 +25,7 @@ export interface TokenRow {
   readonly lastUsd: number | null
 }
 
-/** A pool, curve or market that an event named. */
+/** A pool, curve or market that an event named with both of its mints (`pools.ts`). */
 export interface PoolRow {
   readonly pool: Pubkey
   readonly venue: VenueId
@@ -54,7 +58,10 @@ export interface PoolRow {
 
 export type CurveStatus = 'bonding' | 'graduating' | 'graduated'
 
-/** The bonding curve of a mint, from its events and the trades on it. Amounts in base units; null when not stated. */
+/**
+ * The bonding curve of a mint, from its events and the trades on it (`curves.ts`). Amounts in base units; null, or absent
+ * among the reserves, when not stated.
+ */
 export interface CurveRow {
   readonly mint: Pubkey
   readonly platform: VenueId
@@ -66,9 +73,12 @@ export interface CurveRow {
   /** 0 to 100: the part of the tokens for sale that is sold. */
   readonly progressPct: number | null
   readonly reserves: CurveReserves
-  /** Cash that the curve holds when it completes, where the reserves determine it. */
+  /** Quote that the curve holds when it completes, where its reserves determine it or its completion states it. */
   readonly targetQuote: bigint | null
-  /** Cash per token on the curve, in human units. */
+  /**
+   * Quote per token in human units: of the virtual reserves where they are stated, else of the newest trade. `cashUsd` is
+   * what one unit of the quote was worth then.
+   */
   readonly price: number | null
   readonly cashUsd: number | null
   readonly creator: Pubkey | null
