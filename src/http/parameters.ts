@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withoutApiKeys } from '../access/api-key.ts'
 import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 import { ServiceError } from '../errors.ts'
 
@@ -90,7 +91,8 @@ function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
   const fields = error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
-        field: key,
+        // It may be a key that was put in the wrong place, and errors are shown around.
+        field: withoutApiKeys(key),
         message: 'is not a parameter of this endpoint',
         address: false
       }))
