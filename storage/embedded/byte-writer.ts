@@ -14,6 +14,11 @@ export class ByteWriter {
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
+  /** What was written, not copied: good until the writer is used again. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
   /** A copy of what was written; the writer starts again. */
   take(): Uint8Array {
     const taken = this.#bytes.slice(0, this.#length)

@@ -18,6 +18,8 @@ const USD_RAW = 8
 /** The raw prices are those of the price-forming rows, as in most buckets. */
 const NATIVE_RAW_SAME = 16
 const USD_RAW_SAME = 32
+/** All but the time is as in the candle before: a quiet pair's intervals hold the same few trades. */
+const REPEATED = 64
 
 export const openCandlesKind: RecordKind<OpenCandles> = {
   name: 'newest candles',
@@ -35,17 +37,23 @@ export const candlePageKind: RecordKind<readonly Candle[]> = {
 }
 
 function writeOpenCandles(out: ByteWriter, open: OpenCandles): void {
+  let before: Candle | null = null
   for (const interval of INTERVALS) {
     const candle = open[interval]
     if (candle === undefined) continue
     out.byte(intervalCodes.codeOf(interval))
-    writeCandle(out, candle, null)
+    writeCandle(out, candle, before)
+    before = candle
   }
 }
 
 function readOpenCandles(source: ByteReader): OpenCandles {
   const open: Partial<Record<Interval, Candle>> = {}
-  while (!source.atEnd) open[intervalCodes.wordOf(source.byte())] = readCandle(source, null)
+  let before: Candle | null = null
+  while (!source.atEnd) {
+    const interval = intervalCodes.wordOf(source.byte())
+    open[interval] = before = readCandle(source, before)
+  }
   return open
 }
 
@@ -61,8 +69,9 @@ function readCandles(source: ByteReader): Candle[] {
 
 function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): void {
   out.offset(candle.ts - (before?.ts ?? 0))
-  const flags = flagsOf(candle)
+  const flags = before !== null && isRepeated(candle, before) ? REPEATED : flagsOf(candle)
   out.byte(flags)
+  if (flags === REPEATED) return
   if (flags & NATIVE) writeOhlc(out, candle.native!)
   if (flags & USD) writeOhlc(out, candle.usd!)
   if (flags & NATIVE_RAW) writeOhlc(out, candle.nativeRaw!)
@@ -77,6 +86,7 @@ function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): vo
 function readCandle(source: ByteReader, before: Candle | null): Candle {
   const ts = source.offset() + (before?.ts ?? 0)
   const flags = source.byte()
+  if (flags === REPEATED && before !== null) return { ...before, ts }
   const native = flags & NATIVE ? readOhlc(source) : null
   const usd = flags & USD ? readOhlc(source) : null
   return {
@@ -91,6 +101,20 @@ function readCandle(source: ByteReader, before: Candle | null): Candle {
     trades: source.count(),
     buys: source.count()
   }
+}
+
+function isRepeated(candle: Candle, before: Candle): boolean {
+  return (
+    candle.trades === before.trades &&
+    candle.buys === before.buys &&
+    candle.volumeToken === before.volumeToken &&
+    candle.volumeCash === before.volumeCash &&
+    candle.volumeMicroUsd === before.volumeMicroUsd &&
+    sameOhlc(candle.native, before.native) &&
+    sameOhlc(candle.usd, before.usd) &&
+    sameOhlc(candle.nativeRaw, before.nativeRaw) &&
+    sameOhlc(candle.usdRaw, before.usdRaw)
+  )
 }
 
 function flagsOf(candle: Candle): number {
@@ -114,9 +138,9 @@ function readOhlc(source: ByteReader): Ohlc {
   return { open: source.float(), high: source.float(), low: source.float(), close: source.float() }
 }
 
-function sameOhlc(a: Ohlc, b: Ohlc | null): boolean {
+function sameOhlc(a: Ohlc | null, b: Ohlc | null): boolean {
+  if (a === null || b === null) return a === b
   return (
-    b !== null &&
     Object.is(a.open, b.open) &&
     Object.is(a.high, b.high) &&
     Object.is(a.low, b.low) &&

@@ -5,6 +5,7 @@ import type { CrashPoint } from '../crash-points.ts'
 import { HotValues } from './hot-values.ts'
 import { formatKey, keysOf } from './keys.ts'
 import { formatKind, slotKind } from './kinds.ts'
+import { packRecord } from './record.ts'
 import type { Soon } from './soon.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
@@ -117,12 +118,12 @@ export class Database {
   async #write(stage: (view: View, batch: WriteBatch) => Promise<Staged | null>): Promise<boolean> {
     if (this.#failure !== null) throw this.#failure // D3
     const view = this.#view
-    const batch = new WriteBatch()
-    const staged = await stage(view, batch)
+    const batch = new WriteBatch(this.#level)
+    const staged = await stagedIn(batch, () => stage(view, batch))
     if (staged === null) return false
     try {
       if (staged.kind === 'block') this.#reached('commit.staged')
-      const writing = this.#level.batch(batch.operations, { sync: true })
+      const writing = batch.write()
       if (staged.kind === 'block') this.#reached('commit.writing')
       await writing
     } catch (cause) {
@@ -154,6 +155,16 @@ export type Staged =
   | { readonly kind: 'block'; readonly head: SlotRow }
   | { readonly kind: 'beside'; readonly durable: 'key.durable' | 'tenant.durable' }
 
+/** Runs the staging of a batch; the batch of one that fails or writes nothing is dropped. */
+async function stagedIn(batch: WriteBatch, stage: () => Promise<Staged | null>): Promise<Staged | null> {
+  let staged: Staged | null = null
+  try {
+    return (staged = await stage())
+  } finally {
+    if (staged === null) await batch.drop()
+  }
+}
+
 /** The newest slot of a store of our format; an empty store is given the format first. */
 async function readHead(level: Level, reached: (point: CrashPoint) => void): Promise<SlotRow | null> {
   const view = new View(level, new HotValues(0), null)
@@ -163,9 +174,7 @@ async function readHead(level: Level, reached: (point: CrashPoint) => void): Pro
       const keys = await level.keys({ limit: 1 }).all()
       if (keys.length > 0) throw foreign('holds something else than a store')
       reached('open.created')
-      const batch = new WriteBatch()
-      batch.put(formatKind, formatKey(), FORMAT)
-      await level.batch(batch.operations, { sync: true })
+      await level.put(formatKey(), packRecord(formatKind, formatKey(), FORMAT), { sync: true })
       return null
     }
     if (format > FORMAT)

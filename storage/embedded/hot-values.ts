@@ -1,13 +1,22 @@
 /** What an entry takes beside its value: the key's text, the map's slot. Chosen. */
 const ENTRY_BYTES = 200
 
+/** A record's value as its bytes, for as long as nobody has asked for it. */
+export class Packed {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}
+
 interface Entry {
   readonly value: unknown
   readonly bytes: number
 }
 
 /**
- * Decoded values in memory, by key; the least recently used go first once their estimated bytes exceed the maximum.
+ * Values in memory, by key; the least recently used go first once their estimated bytes exceed the maximum.
  * A stored null says that the key is known to be absent.
  */
 export class HotValues {

@@ -20,9 +20,10 @@ export class KeyTable {
 
   write(out: ByteWriter, key: Pubkey): void {
     // Some sixty addresses at most, the frequent ones first: a scan is faster than a map keyed by text.
-    const index = this.#keys.findIndex((known) => samePubkey(known, key))
-    out.count(index < 0 ? this.#keys.length : index)
-    if (index >= 0) return
+    let index = 0
+    while (index < this.#keys.length && !samePubkey(this.#keys[index]!, key)) index++
+    out.count(index)
+    if (index < this.#keys.length) return
     out.fixed(key, 32)
     this.#keys.push(key)
   }

@@ -44,7 +44,9 @@ function writeFloats(out: ByteWriter, values: readonly number[]): void {
 }
 
 function readFloats(source: ByteReader): number[] {
-  return Array.from({ length: source.count() }, () => source.float())
+  const values: number[] = []
+  for (let left = source.count(); left > 0; left--) values.push(source.float())
+  return values
 }
 
 function writeLastPrice(out: ByteWriter, last: LastPrice): void {

@@ -17,14 +17,16 @@ export interface RecordKind<T> {
 /** A value starts with the version of its layout and the CRC-32 of its key, version and contents. */
 const VERSION = 1
 const HEAD_BYTES = 5
+const NO_CHECKSUM = new Uint8Array(4)
 const scratch = new ByteWriter()
 
+/** Gives bytes that are good until the next record is packed. */
 export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array {
   scratch.clear()
   scratch.byte(VERSION)
-  scratch.fixed(new Uint8Array(4), 4)
+  scratch.fixed(NO_CHECKSUM, 4)
   kind.write(scratch, value)
-  const bytes = scratch.take()
+  const bytes = scratch.written()
   view(bytes).setUint32(1, checksum(key, bytes), true)
   return bytes
 }

@@ -20,11 +20,15 @@ export interface RowPage<Row> {
 const ROW_WEIGHT = 900
 const scratch = new ByteWriter()
 
-/** A page with rows added; both the given page and the rows stay as they are. */
+/**
+ * A page with rows added; both the given page and the rows stay as they are. Rows that are `owned` are kept; of others
+ * what their bytes give back, as those given may hold on to the buffers of a whole block.
+ */
 export function extendPage<Row>(
   codec: RowCodec<Row>,
   page: RowPage<Row> | null,
-  rows: readonly Row[]
+  rows: readonly Row[],
+  owned: boolean
 ): RowPage<Row> {
   const keys = new KeyTable(page?.keys)
   let before: Row | null = page?.rows.at(-1) ?? null
@@ -34,8 +38,7 @@ export function extendPage<Row>(
     before = row
   }
   const added = scratch.take()
-  // Memory keeps the rows that the bytes give back: those given may hold on to the buffers of a whole block.
-  const kept = readRows(codec, new ByteReader(added), page)
+  const kept = owned ? { rows, keys: keys.keys } : readRows(codec, new ByteReader(added), page)
   return {
     rows: page === null ? kept.rows : [...page.rows, ...kept.rows],
     keys: kept.keys,

@@ -11,11 +11,6 @@ import type { Soon } from './soon.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/**
- * Rows in a page: a block rewrites half a page of each list it touches, a query reads one value a page. At 32 a
- * page is some 4 KB and the newest 100 rows are four values (src/docs/decisions/0002-embedded-engine.md).
- */
-const PAGE_ROWS = 32
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
 /** Chosen: a query that begins further back finds its first page sooner on disk. */
 const SKIPPED_PAGES_MAX = 64
@@ -26,29 +21,36 @@ const SKIPPED_PAGES_MAX = 64
  */
 export class RowPages<Row extends { readonly cursor: number }> {
   readonly #list: PageList
+  readonly #pageRows: number
   readonly #codec: RowCodec<Row>
   readonly #kind: RecordKind<RowPage<Row>>
 
-  constructor(list: PageList, name: string, codec: RowCodec<Row>) {
+  constructor(list: PageList, name: string, codec: RowCodec<Row>, pageRows: number) {
     this.#list = list
+    this.#pageRows = pageRows
     this.#codec = codec
     this.#kind = rowPageKind(name, codec)
   }
 
-  /** Appends rows to the lists of their owners; the rows of an owner come in cursor order. */
+  /**
+   * Appends rows to the lists of their owners; the rows of an owner come in cursor order. Gives the rows as memory
+   * keeps them, in cursor order: another list that takes them as `owned` keeps the same ones.
+   */
   async stage(
     view: View,
     batch: WriteBatch,
     rows: readonly Row[],
-    ownerOf: (row: Row) => Pubkey
-  ): Promise<void> {
+    ownerOf: (row: Row) => Pubkey,
+    owned = false
+  ): Promise<Row[]> {
     const lists = [...Map.groupBy(rows, (row) => pubkeyMapKey(ownerOf(row))).values()]
     const owners = lists.map((list) => ownerOf(list[0]!))
     const open = await view.getMany(
       this.#kind,
       owners.map((owner) => openPageKey(this.#list, owner))
     )
-    lists.forEach((list, i) => this.#append(batch, owners[i]!, open[i]!, list))
+    const kept = lists.flatMap((list, i) => this.#append(batch, owners[i]!, open[i]!, list, owned))
+    return kept.sort((a, b) => a.cursor - b.cursor)
   }
 
   /** Rows of an owner, `limit` at most, in the order asked for. */
@@ -59,21 +61,31 @@ export class RowPages<Row extends { readonly cursor: number }> {
       : (this.#oldestInMemory(view, owner, page) ?? this.#oldestOnDisk(view, owner, page))
   }
 
-  #append(batch: WriteBatch, owner: Pubkey, open: RowPage<Row> | null, rows: readonly Row[]): void {
+  #append(
+    batch: WriteBatch,
+    owner: Pubkey,
+    open: RowPage<Row> | null,
+    rows: readonly Row[],
+    owned: boolean
+  ): readonly Row[] {
+    const kept: Row[] = []
     let page = open
     for (let taken = 0; taken < rows.length;) {
       let older = page === null ? null : page.older
-      if (page !== null && page.rows.length >= PAGE_ROWS) {
+      if (page !== null && page.rows.length >= this.#pageRows) {
         older = pageKey(this.#list, owner, page.rows[0]!.cursor)
         batch.putOwned(this.#kind, older, page)
         page = null
       }
-      const room = PAGE_ROWS - (page?.rows.length ?? 0)
-      page = extendPage(this.#codec, page, rows.slice(taken, taken + room))
+      const held = page?.rows.length ?? 0
+      const room = this.#pageRows - held
+      page = extendPage(this.#codec, page, rows.slice(taken, taken + room), owned)
       page.older = older
+      kept.push(...page.rows.slice(held))
       taken += room
     }
     if (page !== null) batch.putOwned(this.#kind, openPageKey(this.#list, owner), page)
+    return kept
   }
 
   /** From page to page back from the open one; null where memory ends before the query does. */
@@ -105,7 +117,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       lt = begins ? openKey : pageKey(this.#list, owner, Math.max(query.from, 0))
       if (begins) newer = open
     }
-    const options = { reverse: true, expected: pagesOf(query.limit - rows.length), keep: true }
+    const options = { reverse: true, expected: this.#pagesOf(query.limit - rows.length), keep: true }
     for await (const [key, page] of view.scan(this.#kind, { gte: first, lt }, options)) {
       if (newer !== null && view.newest) newer.older = key
       newer = page
@@ -136,14 +148,16 @@ export class RowPages<Row extends { readonly cursor: number }> {
       const next = Math.min(Math.max(query.from, -1), CURSOR_MAX - 1) + 1
       range.gte = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, next) })) ?? first
     }
-    for await (const [, page] of view.scan(this.#kind, range, { expected: pagesOf(query.limit) }))
+    for await (const [, page] of view.scan(this.#kind, range, { expected: this.#pagesOf(query.limit) }))
       if (takeOldest(rows, page, query)) break
     return rows
   }
-}
 
-/** One more than full pages would need, as the first one is entered in its middle. */
-const pagesOf = (rows: number): number => Math.ceil(rows / PAGE_ROWS) + 1
+  /** One more than full pages would need, as the first one is entered in its middle. */
+  #pagesOf(rows: number): number {
+    return Math.ceil(rows / this.#pageRows) + 1
+  }
+}
 
 /** Takes what belongs to the query, newest first; true when nothing older can. */
 function takeNewest<Row extends { readonly cursor: number }>(

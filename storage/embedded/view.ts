@@ -3,6 +3,7 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import type { Level } from './database.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { Packed } from './hot-values.ts'
 import type { HotValues } from './hot-values.ts'
 import { keyText } from './keys.ts'
 import type { Key, KeyRange } from './keys.ts'
@@ -61,8 +62,11 @@ export class View {
   }
 
   /** A value that is in memory; null when the key is known to be absent, undefined when nothing is known. */
-  hot<T>(_kind: RecordKind<T>, key: Key): T | null | undefined {
-    return this.newest ? (this.#hot.get(keyText(key)) as T | null | undefined) : undefined
+  hot<T>(kind: RecordKind<T>, key: Key): T | null | undefined {
+    if (!this.newest) return undefined
+    const known = this.#hot.get(keyText(key))
+    if (known instanceof Packed) return this.#decoded(kind, key, known.bytes, true)
+    return known as T | null | undefined
   }
 
   /** What memory knows, undefined when it does not. */

@@ -1,25 +1,27 @@
+import type { Level } from './database.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { Packed } from './hot-values.ts'
 import type { HotValues } from './hot-values.ts'
 import { keyText } from './keys.ts'
 import type { Key } from './keys.ts'
-import { packRecord, unpackRecord } from './record.ts'
+import { packRecord } from './record.ts'
 import type { RecordKind } from './record.ts'
-
-type Operation =
-  | { readonly type: 'put'; readonly key: Key; readonly value: Uint8Array }
-  | { readonly type: 'del'; readonly key: Key }
 
 /** Records to be written together, as bytes for the engine and as values for memory. */
 export class WriteBatch {
-  readonly operations: Operation[] = []
+  readonly #engine: ReturnType<Level['batch']>
   /** What memory is to hold, in order; undefined for nothing. */
   readonly #values: { readonly text: string; readonly value: unknown; readonly bytes: number }[] = []
 
-  /** A caller's value: memory keeps what the bytes give back, which holds on to no buffer of a block. */
+  constructor(level: Level) {
+    this.#engine = level.batch()
+  }
+
+  /** A caller's value: memory keeps its bytes, which hold on to no buffer of a block, until somebody asks for it. */
   put<T>(kind: RecordKind<T>, key: Key, value: T): void {
-    const bytes = this.#write(kind, key, value)
-    this.#hold(key, unpackRecord(kind, key, bytes), kind.weigh(value))
+    const packed = new Packed(this.#write(kind, key, value).slice())
+    this.#hold(key, packed, packed.bytes.length)
   }
 
   /** A value of our own making, kept in memory as it is. */
@@ -35,7 +37,7 @@ export class WriteBatch {
   }
 
   delete(key: Key): void {
-    this.operations.push({ type: 'del', key })
+    this.#engine.del(key)
     this.#hold(key, null, 0)
   }
 
@@ -43,6 +45,16 @@ export class WriteBatch {
   remember<T>(finding: Finding<T>, key: Key, value: T | undefined): void {
     const bytes = value === undefined ? 0 : finding.weigh(value)
     this.#values.push({ text: findingText(finding, key), value, bytes })
+  }
+
+  /** Resolves once all is on disk. */
+  write(): Promise<void> {
+    return this.#engine.write({ sync: true })
+  }
+
+  /** Gives the batch up, nothing written. */
+  drop(): Promise<void> {
+    return this.#engine.close()
   }
 
   /** Puts into memory what the batch put on disk. */
@@ -53,9 +65,10 @@ export class WriteBatch {
     }
   }
 
+  /** Gives the bytes, which are good until the next record is packed: the engine has copied them. */
   #write<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array {
     const bytes = packRecord(kind, key, value)
-    this.operations.push({ type: 'put', key, value: bytes })
+    this.#engine.put(key, bytes)
     return bytes
   }
 
