@@ -182,6 +182,11 @@ t.test('a completed curve holds what its completion states, where that was not k
   t.same(rows[2]![0]!.reserves, stated)
 })
 
+t.test('a curve graduates once: a second migration leaves the first', async (t) => {
+  const [, , rows] = curvesOf([birth()], [migration()], [migration({ destination: key(161) })])
+  t.match(rows, [{ slot: 1_002, graduated: { slot: 1_001, pool: key(160) } }])
+})
+
 t.test('neither a late trade on the curve nor one elsewhere brings a graduated curve back', async (t) => {
   const late = bought(2n * 10n ** 9n)
   const elsewhere = buy(10n ** 9n, 10n ** 9n, { venue: 'pumpswap', pool: key(160) })
