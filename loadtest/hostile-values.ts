@@ -1,0 +1,121 @@
+export const ROUTES = [
+  '/v1/launches',
+  '/v1/stats',
+  '/v1/trending',
+  '/v1/me',
+  '/v1/tokens/%/trades',
+  '/v1/tokens/%/candles',
+  '/v1/tokens/%/price',
+  '/v1/tokens/%/pools',
+  '/v1/tokens/%/bonding-curve',
+  '/v1/tokens/%',
+  '/v1/wallets/%/trades',
+  '/v1/pools/%/activity',
+  '/v1/admin/tree',
+  '/v1/admin/keys',
+  '/v1/admin/keys/%',
+  '/docs/%',
+  '/problems/%',
+  '/openapi.json'
+]
+export const PARAMETERS = [
+  'limit',
+  'offset',
+  'after',
+  'order',
+  'from',
+  'to',
+  'venue',
+  'side',
+  'min_usd',
+  'interval'
+]
+export const MORE_PARAMETERS = ['cash', 'currency', 'fill', 'raw', 'status', 'window', 'mints']
+export const METHODS = [
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'HEAD',
+  'QUERY',
+  'get',
+  'GETT',
+  '',
+  'CONNECT'
+]
+export const TRAVERSALS = [
+  '../../etc/passwd',
+  '..%2f..%2fetc%2fpasswd',
+  '..%252f..%252fetc/passwd',
+  '....//etc/passwd',
+  '%2e%2e/%2e%2e/etc/passwd',
+  '/etc/passwd',
+  '..\\..\\windows\\win.ini',
+  '%00',
+  'swagger.css%00.html',
+  '.%00./etc/passwd'
+]
+export const VALUES = [
+  '-1',
+  '0',
+  '1e309',
+  'NaN',
+  'Infinity',
+  '1.5',
+  '',
+  ' ',
+  '%20',
+  '%00',
+  '%ff',
+  '%zz',
+  '%',
+  'true',
+  '[]',
+  '{}',
+  '[object Object]',
+  "' OR 1=1 --",
+  '${7*7}',
+  '<script>alert(1)</script>',
+  '9'.repeat(400),
+  '-9007199254740993',
+  '0x10',
+  '٣',
+  '%F0%9F%98%80',
+  '1970-01-01',
+  '2026-13-45T99:99:99Z',
+  '99999999999999',
+  '__proto__',
+  'constructor',
+  'toString',
+  'null',
+  'undefined'
+]
+export const PROTOTYPES = [
+  '__proto__',
+  '__proto__[admin]',
+  'constructor',
+  'constructor.prototype.admin',
+  'prototype',
+  'hasOwnProperty',
+  'toString',
+  '__defineGetter__'
+]
+
+export const BODIES = [
+  '{"__proto__":{"scopes":["admin"]},"name":"x"}',
+  '{"constructor":{"prototype":{"admin":true}}}',
+  '{"name":{"toString":1}}',
+  '{"name":',
+  'null',
+  '[]',
+  '"x"',
+  '1e400',
+  `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+  `{"name":"${'x'.repeat(100_000)}"}`,
+  '{"tenant":"../../x","scopes":["admin","root"],"name":"\\u0000"}',
+  '{"tenant":"operator","scopes":null,"rate_per_minute":-1,"expires_at":"never"}',
+  '\ufeff{}',
+  '\xff\xfe'
+]
