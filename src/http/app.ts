@@ -19,16 +19,21 @@ import { requests } from './plugins/requests.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { bondingCurveRoutes } from './routes/bonding-curve.ts'
 import { candleRoutes } from './routes/candles.ts'
 import { healthRoutes } from './routes/health.ts'
 import { launchRoutes } from './routes/launches.ts'
 import { meRoutes } from './routes/me.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { refuseBytes, refuseUrl } from './refusals.ts'
+import { poolActivityRoutes } from './routes/pool-activity.ts'
 import { priceRoutes } from './routes/price.ts'
 import { statsRoutes } from './routes/stats.ts'
+import { tokenPoolRoutes } from './routes/token-pools.ts'
+import { tokenRoutes } from './routes/token.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { trendingRoutes } from './routes/trending.ts'
+import { walletTradeRoutes } from './routes/wallet-trades.ts'
 
 /** What the HTTP side needs of the rest. */
 export interface AppDeps {
@@ -88,6 +93,11 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(tradeRoutes, deps)
   void app.register(candleRoutes, deps)
   void app.register(priceRoutes, deps)
+  void app.register(tokenRoutes, deps)
+  void app.register(tokenPoolRoutes, deps)
+  void app.register(bondingCurveRoutes, deps)
+  void app.register(poolActivityRoutes, deps)
+  void app.register(walletTradeRoutes, deps)
   void app.register(statsRoutes, deps)
   void app.register(trendingRoutes, deps)
   void app.register(meRoutes, deps)

@@ -84,9 +84,10 @@ const ACME: KeyAttributes = {
 
 export async function marketApp(
   t: Test,
-  faulty: (storage: Storage) => Storage = (storage) => storage
+  faulty: (storage: Storage) => Storage = (storage) => storage,
+  { hotBytesMax = 2 ** 24 }: { readonly hotBytesMax?: number } = {}
 ): Promise<MarketApp> {
-  const storage = await openEmbeddedStorage({ directory: t.testdir() })
+  const storage = await openEmbeddedStorage({ directory: t.testdir(), hotBytesMax })
   const logged: string[] = []
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()
@@ -116,7 +117,19 @@ export async function marketApp(
       clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
     },
     version: '1.2.3',
-    tree: () => ({ name: 'service' }),
+    tree: () => ({
+      name: 'service',
+      kind: 'supervisor',
+      strategy: 'one_for_all',
+      restart: 'permanent',
+      state: 'running',
+      instance: 1,
+      restarts: 0,
+      started_at: 1,
+      last_error: null,
+      gauges: {},
+      children: []
+    }),
     draining: () => world.draining
   })
 

@@ -1,0 +1,338 @@
+import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
+import { address, launchesJson, stamp, type Json } from './oracle-bodies.ts'
+import { microUsd, sum } from './oracle-candles.ts'
+import { curvesJson } from './oracle-curves.ts'
+import {
+  CASH,
+  human,
+  isCash,
+  listTrades,
+  signatureOf,
+  symbolOf,
+  tell,
+  type Listed,
+  type Told
+} from './oracle-story.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+
+interface KnownPool {
+  readonly first: Told
+  readonly base: string
+  readonly quote: string
+  /** The mints that it is listed under. */
+  readonly mints: readonly string[]
+}
+
+/** The market that blocks leave behind, as the service should describe it when their last is the indexed head. */
+export class Oracle {
+  readonly story: readonly Told[]
+  /** In cursor order. */
+  readonly rows: readonly Listed[]
+  readonly headTime: number
+  readonly #pools = new Map<string, KnownPool>()
+  readonly #told = new Map<string, Told[]>()
+  readonly #rowsOf: ReadonlyMap<string, readonly Listed[]>
+  readonly #launches: ReadonlyMap<unknown, Json>
+  readonly #curves: ReadonlyMap<string, Json>
+
+  constructor(blocks: readonly DecodedBlock[]) {
+    this.story = tell(blocks)
+    this.rows = listTrades(this.story)
+    this.headTime = blocks.at(-1)!.blockTime
+    this.#rowsOf = Map.groupBy(this.rows, ({ mint }) => mint)
+    this.#launches = new Map(launchesJson(this.story).map((launch) => [launch.mint, launch]))
+    this.#curves = curvesJson(this.story, this.rows)
+    for (const told of this.story) {
+      const [base, quote] = sidesOf(told)
+      if (base === null) continue
+      const mints = quote !== null && !isCash(quote) ? [base, quote] : [base]
+      for (const mint of mints) this.#told.set(mint, [...(this.#told.get(mint) ?? []), told])
+      if (quote === null || this.#pools.has(told.pool)) continue
+      this.#pools.set(told.pool, { first: told, base, quote, mints })
+    }
+  }
+
+  /** Every mint that an event is listed under. */
+  get mints(): string[] {
+    return [...this.#told.keys()]
+  }
+
+  get pools(): string[] {
+    return [...new Set(this.story.map(({ pool }) => pool))]
+  }
+
+  rowsOf(mint: string): readonly Listed[] {
+    return this.#rowsOf.get(mint) ?? []
+  }
+
+  launches(status?: string): Json[] {
+    return [...this.#launches.values()].filter((launch) => status === undefined || launch.status === status)
+  }
+
+  curve(mint: string): Json | null {
+    return this.#curves.get(mint) ?? null
+  }
+
+  poolsOf(mint: string): Json[] {
+    const pools = [...this.#pools].filter(([, { mints }]) => mints.includes(mint))
+    return pools
+      .toSorted(([, a], [, b]) => b.first.cursor - a.first.cursor)
+      .map(([pool, known]) => this.#pool(pool, known))
+  }
+
+  #pool(pool: string, { first, base, quote }: KnownPool): Json {
+    const events = this.story.filter((told) => told.pool === pool && told.cursor >= first.cursor)
+    const rows = this.rows.filter((row) => row.pool === pool && row.isFirst)
+    const creation = events.find(
+      ({ event }) =>
+        event.kind === 'launch' ||
+        ((event.kind === 'pool' || event.kind === 'curve') && event.event === 'create')
+    )
+    const stated = events.flatMap(({ event }) => {
+      if (event.kind !== 'pool') return []
+      const vaults = [address(event.baseVault), address(event.quoteVault)]
+      return [
+        { vaults: pubkeyToBase58(event.baseMint) === base ? vaults : vaults.toReversed(), fee: event.feeBps }
+      ]
+    })
+    const last = rows.at(-1)
+    const day = this.#within(rows, 86_400)
+    const symbol = (mint: string) => symbolOf(mint) ?? this.#launches.get(mint)?.symbol ?? null
+    return {
+      pool,
+      venue: first.event.venue,
+      base_mint: base,
+      quote_mint: quote,
+      base_symbol: symbol(base),
+      quote_symbol: symbol(quote),
+      base_reserve: null,
+      base_reserve_raw: null,
+      quote_reserve: null,
+      quote_reserve_raw: null,
+      base_vault: stated.findLast(({ vaults }) => vaults[0] !== null)?.vaults[0] ?? null,
+      quote_vault: stated.findLast(({ vaults }) => vaults[1] !== null)?.vaults[1] ?? null,
+      liquidity_usd: null,
+      price: last?.price ?? null,
+      price_usd: last === undefined ? null : usdOf(last),
+      fee_bps: stated.findLast(({ fee }) => fee !== null)?.fee ?? null,
+      volume_24h_usd: volume(day),
+      trades_24h: day.length,
+      created_at: creation === undefined ? null : stamp(creation.block.blockTime),
+      created_slot: creation?.block.slot ?? null,
+      last_trade_at: last === undefined ? null : stamp(last.block.blockTime),
+      live: true
+    }
+  }
+
+  activity(pool: string): Json {
+    const known = this.#pools.get(pool)
+    const events = this.story.filter((told) => told.pool === pool)
+    const minutes = [...Map.groupBy(events, ({ block }) => Math.floor(block.blockTime / 60) * 60)]
+    const isCashless = known === undefined || known.mints.length === 2
+    const from = known?.first.cursor ?? Infinity
+    const data = minutes.map(([ts, told]) => {
+      const rows = this.rows.filter((row) => row.isFirst && told.some((each) => each.cursor === row.cursor))
+      const cash = sum(rows.map((row) => row.cashRaw))
+      const token = sum(rows.map((row) => (row.mint === known?.base ? row.tokenRaw : row.trade.outAmount)))
+      return {
+        ts: stamp(ts),
+        ts_ms: ts * 1000,
+        events: told.length,
+        trades: rows.length,
+        buys: rows.filter(({ side }) => side === 'buy').length,
+        sells: rows.filter(({ side }) => side === 'sell').length,
+        volume_usd: volume(rows),
+        volume_cash: isCashless ? null : cash === 0n ? 0 : this.#human(cash, known.quote, pool, from),
+        volume_token: token === 0n ? 0 : this.#human(token, known!.base, pool, from),
+        liquidity_events: told.filter(({ event }) => event.kind === 'liquidity').length
+      }
+    })
+    return {
+      pool,
+      venue: known?.first.event.venue ?? null,
+      base_mint: known?.base ?? null,
+      quote_mint: known?.quote ?? null,
+      data: data.toReversed()
+    }
+  }
+
+  #human(raw: bigint, mint: string, pool: string, from: number): number | null {
+    const own = this.story.filter((told) => told.pool === pool && told.cursor >= from)
+    const decimals = own.map((told) => decimalsIn(told, mint)).find((known) => known !== null)
+    return decimals === undefined ? null : human(raw, decimals)
+  }
+
+  price(mint: string): Json | null {
+    const last = this.#newest(mint)
+    if (last === null) return null
+    const day = this.#within(this.rowsOf(mint), 86_400)
+    const ofPair = day.filter((row) => row.cash === last.cash)
+    return {
+      mint,
+      price: last.price,
+      price_native: last.price,
+      price_usd: usdOf(last),
+      cash_mint: last.cash,
+      cash_symbol: symbolOf(last.cash!),
+      venue: last.event.venue,
+      pool: last.pool,
+      slot: last.block.slot,
+      signature: signatureOf(last),
+      ts: stamp(last.block.blockTime),
+      ts_ms: last.block.blockTime * 1000,
+      age_seconds: this.headTime - last.block.blockTime,
+      market_cap_usd: null,
+      volume_24h_usd: volume(day),
+      volume_24h_native: human(sum(ofPair.map((row) => row.cashRaw)), last.cashDecimals),
+      liquidity_usd: null,
+      price_change_24h_pct: this.#change(mint, 86_400),
+      confidence: this.headTime - last.block.blockTime > 3600 ? 'stale' : 'trade'
+    }
+  }
+
+  token(mint: string): Json | null {
+    const told = this.#told.get(mint)
+    if (told === undefined) return null
+    const launch = this.#launches.get(mint)
+    const curve = this.curve(mint)
+    const rows = this.rowsOf(mint)
+    const [last, newest] = [this.#newest(mint), rows.at(-1)]
+    const decimals = told.map((each) => decimalsIn(each, mint)).find((known) => known !== null) ?? null
+    const names = { name: launch?.name ?? null, symbol: launch?.symbol ?? null, uri: launch?.uri ?? null }
+    const windows = { '5m': 300, '1h': 3600, '6h': 21_600, '24h': 86_400 }
+    const day = this.#within(rows, windows['24h'])
+    const lamports = sum(day.filter(({ cash }) => cash === CASH[0]).map((row) => row.cashRaw))
+    return {
+      mint,
+      ...names,
+      decimals,
+      token_program: null,
+      venue: launch?.venue ?? curve?.platform ?? null,
+      creator: launch?.creator ?? curve?.creator ?? null,
+      created_at: launch?.ts ?? curve?.created_at ?? null,
+      metadata: {
+        mint,
+        ...names,
+        decimals,
+        supply: null,
+        supply_raw: null,
+        mint_authority: null,
+        freeze_authority: null,
+        token_program: null,
+        extensions: null,
+        slot: null
+      },
+      status:
+        launch?.status ??
+        (curve?.status === 'graduated' ? 'graduated' : rows.length > 0 ? 'trading' : 'created'),
+      price: last?.price ?? null,
+      price_usd: last === null ? null : usdOf(last),
+      cash_mint: last?.cash ?? null,
+      price_ts: last === null ? null : stamp(last.block.blockTime),
+      price_slot: last?.block.slot ?? null,
+      price_venue: last?.event.venue ?? null,
+      market_cap_usd: null,
+      fdv_usd: null,
+      supply: null,
+      circulating_supply: null,
+      liquidity_usd: null,
+      volume_24h_usd: volume(day),
+      volume_24h_sol: human(lamports, 9),
+      trades_24h: day.length,
+      buys_24h: day.filter(({ side }) => side === 'buy').length,
+      sells_24h: day.filter(({ side }) => side === 'sell').length,
+      traders_24h: new Set(day.map(({ user }) => user)).size,
+      price_change_1h_pct: this.#change(mint, windows['1h']),
+      price_change_24h_pct: this.#change(mint, windows['24h']),
+      windows: Object.fromEntries(
+        Object.entries(windows).map(([name, seconds]) => [name, this.#window(mint, seconds)])
+      ),
+      holders: { count: null, top10_pct: null, top10_adjusted_pct: null, updated_at: null },
+      bonding_curve: curve,
+      pools_count: this.poolsOf(mint).length,
+      last_trade:
+        newest === undefined
+          ? null
+          : {
+              ts: stamp(newest.block.blockTime),
+              ts_ms: newest.block.blockTime * 1000,
+              slot: newest.block.slot,
+              signature: signatureOf(newest)
+            }
+    }
+  }
+
+  #window(mint: string, seconds: number): Json {
+    const rows = this.#within(this.rowsOf(mint), seconds)
+    const bought = rows.filter(({ side }) => side === 'buy')
+    const sold = rows.filter(({ side }) => side === 'sell')
+    const isUnknown = volume(rows) === null
+    return {
+      volume_usd: volume(rows),
+      trades: rows.length,
+      buys: bought.length,
+      sells: sold.length,
+      buy_usd: isUnknown ? null : (volume(bought) ?? 0),
+      sell_usd: isUnknown ? null : (volume(sold) ?? 0),
+      traders: new Set(rows.map(({ user }) => user)).size,
+      price_change_pct: this.#change(mint, seconds)
+    }
+  }
+
+  #newest(mint: string): Listed | null {
+    return this.rowsOf(mint).findLast(({ forming }) => forming) ?? null
+  }
+
+  #from(seconds: number): number {
+    return Math.floor(this.headTime / 60) * 60 + 60 - seconds
+  }
+
+  #within(rows: readonly Listed[], seconds: number): Listed[] {
+    return rows.filter(({ block }) => block.blockTime >= this.#from(seconds))
+  }
+
+  #change(mint: string, seconds: number): number | null {
+    const priced = this.rowsOf(mint).filter((row) => row.forming && usdOf(row) !== null)
+    const before = priced.findLast(({ block }) => block.blockTime < this.#from(seconds))
+    const [start, end] = [before ?? priced[0], priced.at(-1)]
+    if (start === undefined || end === undefined) return null
+    return ((usdOf(end)! - usdOf(start)!) / usdOf(start)!) * 100
+  }
+}
+
+function usdOf({ price, cashUsd }: Listed): number | null {
+  return price === null || cashUsd === null ? null : price * cashUsd
+}
+
+/** The worth of rows in USD; null where there are some, and it is known of none. */
+function volume(rows: readonly Listed[]): number | null {
+  const known = rows.map(microUsd).filter((value) => value !== null)
+  return rows.length > 0 && known.length === 0 ? null : Number(sum(known)) / 1e6
+}
+
+/** The token and the cash of an event, or its two tokens as it names them. */
+function sidesOf({ event }: Told): [string | null, string | null] {
+  const named = event.kind === 'trade' ? [event.inMint, event.outMint] : [event.baseMint, event.quoteMint]
+  const [a, b] = named.map(address)
+  if (a === null || b === null || a === undefined || b === undefined) {
+    const only = a ?? b ?? null
+    return [only === null || isCash(only) ? null : only, null]
+  }
+  // Of two cash mints the earlier in the list is the token.
+  return CASH.indexOf(a) <= CASH.indexOf(b) ? [a, b] : [b, a]
+}
+
+function decimalsIn({ event }: Told, mint: string): number | null {
+  switch (event.kind) {
+    case 'trade':
+      if (address(event.inMint) === mint) return event.inDecimals
+      return address(event.outMint) === mint ? event.outDecimals : null
+    case 'liquidity':
+      if (address(event.baseMint) === mint) return event.baseDecimals
+      return address(event.quoteMint) === mint ? event.quoteDecimals : null
+    case 'launch':
+      return address(event.baseMint) === mint ? event.decimals : null
+    default:
+      return null
+  }
+}
