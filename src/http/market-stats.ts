@@ -18,10 +18,11 @@ export async function marketStats(
   const minute = minuteOf(headTime)
   // Read before anything is waited for, so that it is as of the head.
   const active = { '1h': ranking.activeMints('1h'), '24h': ranking.activeMints('24h') }
+  const dayBefore = windowHours(headTime - DAY, DAY)
   const [today, yesterday, earlier, price, totals] = await Promise.all([
     storage.activity.range('market', MARKET, windowHours(headTime, DAY)),
-    storage.activity.range('market', MARKET, windowHours(headTime - DAY, DAY)),
-    storage.activity.range('market', MARKET, { from: 0, to: windowSpan(headTime - DAY, DAY).from, limit: 1 }),
+    storage.activity.range('market', MARKET, dayBefore),
+    storage.activity.range('market', MARKET, { from: 0, to: dayBefore.from, limit: 1 }),
     storage.solPrices.atOrBefore(minute),
     storage.totals.get()
   ])

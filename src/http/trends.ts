@@ -1,5 +1,5 @@
 import type { Storage } from '../../storage/port.ts'
-import type { Trend } from '../bodies/trending.ts'
+import { RANKED_WINDOW_NAMES, type Trend } from '../bodies/trending.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CommitFeed } from '../commit-feed.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../market/ranking.ts'
@@ -62,13 +62,11 @@ export class Trends {
     this.#kept.set(key, trend)
   }
 
-  #forget({ activity, launches }: BlockCommit): void {
-    for (const { of, owner } of activity) if (of === 'mint') this.#forgetMint(owner)
-    for (const { mint } of launches) this.#forgetMint(mint)
-  }
-
-  #forgetMint(mint: Pubkey): void {
-    for (const window of Object.keys(RANKED_WINDOWS)) this.#kept.delete(keyOf(mint, window as RankedWindow))
+  /** Whatever changes of a mint, its launch too, comes with an event of it. */
+  #forget({ activity }: BlockCommit): void {
+    for (const { of, owner } of activity) {
+      if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#kept.delete(keyOf(owner, window))
+    }
   }
 }
 
