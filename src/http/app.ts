@@ -6,11 +6,13 @@ import type { RateCounter } from '../access/rate-window.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { CommitFeed } from '../commit-feed.ts'
 import type { LiveRanking } from '../live-ranking.ts'
+import type { TreeBody } from '../bodies/tree.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
 import type { Clock } from '../ports.ts'
 import type { Logger, Metrics } from '../telemetry.ts'
 import { Answers } from './answers.ts'
+import type { Served } from './endpoint.ts'
 import { access } from './plugins/access.ts'
 import { preflights } from './plugins/cors.ts'
 import { freshness } from './plugins/freshness.ts'
@@ -21,6 +23,7 @@ import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { bondingCurveRoutes } from './routes/bonding-curve.ts'
 import { candleRoutes } from './routes/candles.ts'
+import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { launchRoutes } from './routes/launches.ts'
 import { meRoutes } from './routes/me.ts'
@@ -28,9 +31,10 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { refuseBytes, refuseUrl } from './refusals.ts'
 import { poolActivityRoutes } from './routes/pool-activity.ts'
 import { priceRoutes } from './routes/price.ts'
-import { statsRoutes } from './routes/stats.ts'
+import { problemRoutes } from './routes/problems.ts'
 import { tokenPoolRoutes } from './routes/token-pools.ts'
 import { tokenRoutes } from './routes/token.ts'
+import { statsRoutes } from './routes/stats.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { trendingRoutes } from './routes/trending.ts'
 import { walletTradeRoutes } from './routes/wallet-trades.ts'
@@ -53,7 +57,7 @@ export interface AppDeps {
   readonly clock: Clock
   readonly version: string
   /** The live supervision tree, as plain JSON. */
-  readonly tree: () => unknown
+  readonly tree: () => TreeBody
   readonly draining: () => boolean
 }
 
@@ -76,16 +80,19 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     return503OnClosing: false,
     // Of an Authorization that comes twice Node would show the first one alone.
     http: { joinDuplicateHeaders: true },
-    frameworkErrors: (_error, request, reply) => void refuseUrl(request, reply, deps),
+    frameworkErrors: (_error, request, reply) => refuseUrl(request, reply, deps),
     clientErrorHandler: refuseBytes
   })
+  // What a client expects beyond 100-continue may be left aside (RFC 9110, 10.1.1); Node would refuse it in its own way.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const answers = new Answers(deps.feed, deps.clock)
   const unfollow = answers.follow()
   app.addHook('onClose', async () => unfollow())
   app.decorate('answers', answers)
+  app.decorate('served', [])
   void app.register(problems)
-  void app.register(requests, deps)
   void app.register(freshness, deps)
+  void app.register(requests, deps)
   void app.register(preflights, deps)
   void app.register(access, deps)
   void app.register(healthRoutes, deps)
@@ -93,18 +100,20 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(tradeRoutes, deps)
   void app.register(candleRoutes, deps)
   void app.register(priceRoutes, deps)
+  void app.register(statsRoutes, deps)
+  void app.register(trendingRoutes, deps)
   void app.register(tokenRoutes, deps)
   void app.register(tokenPoolRoutes, deps)
   void app.register(bondingCurveRoutes, deps)
   void app.register(poolActivityRoutes, deps)
   void app.register(walletTradeRoutes, deps)
-  void app.register(statsRoutes, deps)
-  void app.register(trendingRoutes, deps)
   void app.register(meRoutes, deps)
   void app.register(adminTenantRoutes, deps)
   void app.register(adminKeyRoutes, deps)
   void app.register(adminRoutes, deps)
   void app.register(metricsRoutes, deps)
+  void app.register(docsRoutes, deps)
+  void app.register(problemRoutes)
   return app
 }
 
@@ -112,5 +121,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** What has been answered and still holds. */
     answers: Answers
+    /** Every endpoint that is declared and served. */
+    served: Served[]
   }
 }

@@ -5,7 +5,8 @@ import type { ErrorCode } from '../errors.ts'
 import type { Answer, Making } from './answers.ts'
 import { reader } from './parameters.ts'
 import type { RouteScope } from './plugins/access.ts'
-import { sendAnswer } from './respond.ts'
+import type { Rendering } from './rendering.ts'
+import { ANSWER_TERMS, sendRendering } from './respond.ts'
 
 /** A call that the documentation shows, and that a test makes. Values stand for parameters of the path and the query. */
 export interface Example {
@@ -166,8 +167,10 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       const tenant = request.caller?.tenant ?? ''
       // No URL holds a space, so that no tenant's name makes the key of another's.
       const key = `${request.raw.url} ${tenant}`
+      const send = (made: Rendering) =>
+        sendRendering(request, reply, made, ANSWER_TERMS, () => answers.packed(key, made))
       const kept = answers.fresh(key)
-      if (kept !== null) return sendAnswer(request, reply, kept, answers, key)
+      if (kept !== null) return send(kept)
       const making = answers.make(key, async ({ head, signal }) =>
         handler({
           params: readParams(request.params),
@@ -177,7 +180,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
           signal
         })
       )
-      return making.then((made) => sendAnswer(request, reply, made, answers, key))
+      return making.then(send)
     }
   })
 }

@@ -3,7 +3,10 @@ import { ServiceError } from '../errors.ts'
 import { wholeNumber } from './parameters.ts'
 
 /** The paging of a list that is in memory and ordered by age, oldest first; `after` is the id of the last one seen. */
-export const idPaging = { limit: wholeNumber(1, 1000, 100), after: z.string().max(64).optional() }
+export const idPaging = {
+  limit: wholeNumber(1, 1000, 100).describe('How many'),
+  after: z.string().max(64).optional().describe('The `nextCursor` of the page before')
+}
 
 /** A page of such a list. Throws CURSOR_INVALID for an `after` that is not in it. */
 export function idPage<T>(

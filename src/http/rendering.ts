@@ -11,10 +11,8 @@ export class Rendering {
   readonly tag: string
   #packed: Buffer | null = null
 
-  constructor(text: string) {
-    // Not from Node's pool, where a small answer that is kept would hold on to a slab of others that are not.
-    this.bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
-    this.bytes.write(text)
+  constructor(content: string | Buffer) {
+    this.bytes = typeof content === 'string' ? bytesOf(content) : content
     this.tag = hash('sha1', this.bytes, 'base64url')
   }
 
@@ -32,4 +30,11 @@ export class Rendering {
   get size(): number {
     return this.bytes.length + (this.#packed?.length ?? 0)
   }
+}
+
+/** Not from Node's pool, where a small answer that is kept would hold on to a slab of others that are not. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }

@@ -1,52 +1,58 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Answers } from './answers.ts'
 import type { Rendering } from './rendering.ts'
 
-/** A body below this goes out as it is: what gzip takes and saves of it are both lost in the headers. */
+/** A body below this goes out as it is: what gzip saves of it is less than a packet holds anyway. */
 const GZIP_BYTES_MIN = 1400
 
-/** The key says whose answer it is. */
-const VARY = 'Accept-Encoding, X-API-Key, Authorization'
+/** How a rendering may be used again, and by whom. */
+export interface Terms {
+  readonly mediaType: string
+  readonly cacheControl: string
+  /** The request headers that it depends on, Accept-Encoding among them. */
+  readonly vary: string
+}
 
-/** Sends a kept answer: 304 to who has it already, gzip to who takes it. */
-export function sendAnswer(
+/** Of an answer: for the tenant of the key alone, and only after asking whether it still holds. */
+export const ANSWER_TERMS: Terms = {
+  mediaType: 'application/json; charset=utf-8',
+  cacheControl: 'private, no-cache',
+  vary: 'Accept-Encoding, X-API-Key, Authorization'
+}
+
+/**
+ * Sends a rendering: 304 to who has it already, its gzip form to who takes that, where `pack` gives one. Only the wait
+ * for a gzip form takes a promise.
+ */
+export function sendRendering(
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: Rendering,
-  answers: Answers,
-  key: string
+  rendering: Rendering,
+  { mediaType, cacheControl, vary }: Terms,
+  pack: () => Buffer | Promise<Buffer> | null
 ): FastifyReply | Promise<FastifyReply> {
   const { headers } = request
   const before = reply.getHeader('vary')
   void reply
-    .header('cache-control', 'private, no-cache')
-    .header('vary', before === undefined ? VARY : `${String(before)}, ${VARY}`)
-  const zips = answer.bytes.length >= GZIP_BYTES_MIN && takesGzip(headers['accept-encoding'])
+    .header('cache-control', cacheControl)
+    .header('vary', before === undefined ? vary : `${String(before)}, ${vary}`)
+  const zips = rendering.bytes.length >= GZIP_BYTES_MIN && takesGzip(headers['accept-encoding'])
   const known = headers['if-none-match']
-  if (known !== undefined && names(known, answer.tag)) {
-    return reply
-      .code(304)
-      .header('etag', zips ? `"${answer.tag}-gzip"` : `"${answer.tag}"`)
-      .send()
+  if (known !== undefined && names(known, rendering.tag)) {
+    const etag = zips ? `"${rendering.tag}-gzip"` : `"${rendering.tag}"`
+    return reply.code(304).header('etag', etag).send()
   }
-  const packed = zips ? answers.packed(key, answer) : null
-  if (packed instanceof Promise) return packed.then((bytes) => sendPacked(reply, answer, bytes))
-  if (packed !== null) return sendPacked(reply, answer, packed)
-  return reply
-    .header('etag', `"${answer.tag}"`)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(answer.bytes)
+  void reply.header('content-type', mediaType)
+  const packed = zips ? pack() : null
+  if (packed instanceof Promise) return packed.then((bytes) => sendPacked(reply, rendering, bytes))
+  if (packed !== null) return sendPacked(reply, rendering, packed)
+  return reply.header('etag', `"${rendering.tag}"`).send(rendering.bytes)
 }
 
-function sendPacked(reply: FastifyReply, answer: Rendering, bytes: Buffer): FastifyReply {
-  return reply
-    .header('etag', `"${answer.tag}-gzip"`)
-    .header('content-encoding', 'gzip')
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(bytes)
+function sendPacked(reply: FastifyReply, { tag }: Rendering, bytes: Buffer): FastifyReply {
+  return reply.header('etag', `"${tag}-gzip"`).header('content-encoding', 'gzip').send(bytes)
 }
 
-/** Whether an If-None-Match names the answer in either form (RFC 9110, 13.1.2: compared weakly). */
+/** Whether an If-None-Match names a rendering in either form (RFC 9110, 13.1.2: compared weakly). */
 function names(known: string, tag: string): boolean {
   if (known.trim() === '*') return true
   return known.split(',').some((text) => {
@@ -55,7 +61,7 @@ function names(known: string, tag: string): boolean {
   })
 }
 
-/** Whether an Accept-Encoding takes gzip: the last word on it, or on `*`, weighs more than 0. */
+/** Whether an Accept-Encoding takes gzip: the last word on it, or else on `*`, weighs more than 0. */
 function takesGzip(accepted: string | string[] | undefined): boolean {
   if (accepted === undefined) return false
   const weights = new Map<string, number>()

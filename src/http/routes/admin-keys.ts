@@ -17,6 +17,9 @@ const ADDRESSES_MAX = 64
 const ORIGINS_MAX = 16
 const GRACE_SECONDS_MAX = 30 * 86_400
 
+/** An id as the documentation shows it. */
+const SHOWN_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
+
 const keyParams = z.object({ id: z.string().min(1).max(64).describe('The id of a key') })
 
 export const createKey = endpoint({
@@ -89,7 +92,7 @@ export const listKeys = endpoint({
   summary: 'List keys',
   description: 'Every key, those that no longer work included, in order of creation.',
   scope: 'admin',
-  query: z.object({ ...idPaging, tenant: tenantName.optional() }),
+  query: z.object({ ...idPaging, tenant: tenantName.optional().describe('Only keys of this tenant') }),
   answer: listOf(keyAnswer),
   errors: ['CURSOR_INVALID', 'TENANT_NOT_FOUND'],
   examples: [{ name: 'the keys of a tenant', query: { tenant: 'demo', limit: '10' } }]
@@ -102,7 +105,8 @@ export const getKey = endpoint({
   scope: 'admin',
   params: keyParams,
   answer: keyAnswer,
-  errors: ['KEY_NOT_FOUND']
+  errors: ['KEY_NOT_FOUND'],
+  examples: [{ name: 'a key', params: { id: SHOWN_ID } }]
 })
 
 export const revokeKey = endpoint({
@@ -115,7 +119,8 @@ export const revokeKey = endpoint({
   scope: 'admin',
   params: keyParams,
   answer: keyAnswer,
-  errors: ['KEY_NOT_FOUND', 'KEY_LAST']
+  errors: ['KEY_NOT_FOUND', 'KEY_LAST'],
+  examples: [{ name: 'a key', params: { id: SHOWN_ID } }]
 })
 
 export const rotateKey = endpoint({
@@ -137,7 +142,8 @@ export const rotateKey = endpoint({
   }),
   status: 201,
   answer: issuedKeyAnswer,
-  errors: ['KEY_NOT_FOUND', 'KEY_INACTIVE', 'KEY_LIMIT_REACHED']
+  errors: ['KEY_NOT_FOUND', 'KEY_INACTIVE', 'KEY_LIMIT_REACHED'],
+  examples: [{ name: 'with a day of grace', params: { id: SHOWN_ID }, body: { grace_seconds: 86_400 } }]
 })
 
 export const adminKeyRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock'>> = async (

@@ -1,11 +1,37 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { DECODING } from '../../bodies/decoding.ts'
+import { TREE } from '../../bodies/tree.ts'
 import type { AppDeps } from '../app.ts'
+import { endpoint, serve } from '../endpoint.ts'
 
-type Deps = Pick<AppDeps, 'tree' | 'decoding'>
+export const supervisionTree = endpoint({
+  path: '/v1/admin/tree',
+  tag: 'Administration',
+  summary: 'The running processes',
+  description: 'The tree of supervisors and processes, with their states, restarts, last faults and counts.',
+  scope: 'admin',
+  answer: TREE,
+  answersWhileDraining: true,
+  examples: [{ name: 'the whole tree' }]
+})
+
+export const decodingReport = endpoint({
+  path: '/v1/admin/decoding',
+  tag: 'Administration',
+  summary: 'What was decoded, and what was not',
+  description:
+    'Counts since the service started, by venue: events, and candidates that gave none with the reason.',
+  scope: 'admin',
+  answer: DECODING,
+  answersWhileDraining: true,
+  examples: [{ name: 'every venue' }]
+})
 
 /** The operator's views. */
-export const adminRoutes: FastifyPluginAsync<Deps> = async (app, { tree, decoding }) => {
-  const config = { scope: 'admin', answersWhileDraining: true } as const
-  app.get('/v1/admin/tree', { config }, async () => tree())
-  app.get('/v1/admin/decoding', { config }, async () => ({ venues: decoding.body() }))
+export const adminRoutes: FastifyPluginAsync<Pick<AppDeps, 'tree' | 'decoding'>> = async (
+  app,
+  { tree, decoding }
+) => {
+  serve(app, supervisionTree, async () => tree())
+  serve(app, decodingReport, async () => ({ venues: decoding.body() }))
 }

@@ -15,7 +15,10 @@ export const bondingCurve = endpoint({
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: CURVE,
-  errors: ['CURVE_NOT_FOUND']
+  errors: ['CURVE_NOT_FOUND'],
+  examples: [
+    { name: 'A token of a launchpad', params: { mint: '4i39ueoavjHaMwv6Lizq5LYjAi4xDqGDEnj7CmS3pump' } }
+  ]
 })
 
 export const bondingCurveRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {

@@ -1,11 +1,23 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
 import type { AppDeps } from '../app.ts'
+import { endpoint, serve } from '../endpoint.ts'
+
+export const metricsText = endpoint({
+  path: '/metrics',
+  tag: 'Service',
+  summary: 'Metrics for Prometheus',
+  scope: 'loopback-or-admin',
+  answer: z.string().describe('The text format of Prometheus'),
+  mediaType: 'text/plain',
+  answersWhileDraining: true,
+  examples: [{ name: 'every metric' }]
+})
 
 /** Prometheus metrics: to loopback, or to an admin key. */
 export const metricsRoutes: FastifyPluginAsync<Pick<AppDeps, 'metrics'>> = async (app, { metrics }) => {
-  const config = { scope: 'loopback-or-admin', answersWhileDraining: true } as const
-  app.get('/metrics', { config }, async (_request, reply) => {
-    const text = await metrics.registry.metrics()
-    return reply.type(metrics.registry.contentType).send(text)
+  serve(app, metricsText, async ({ reply }) => {
+    void reply.type(metrics.registry.contentType)
+    return metrics.registry.metrics()
   })
 }

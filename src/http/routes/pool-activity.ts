@@ -20,7 +20,14 @@ export const poolActivity = endpoint({
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object({ limit: wholeNumber(1, 1440, 60).describe('Minutes at most') }),
-  answer: POOL_ACTIVITY
+  answer: POOL_ACTIVITY,
+  examples: [
+    {
+      name: 'A pool of SOL and USDC',
+      params: { pool: '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2' },
+      query: { limit: '10' }
+    }
+  ]
 })
 
 export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {

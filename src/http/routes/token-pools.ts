@@ -5,6 +5,7 @@ import { listOf } from '../../bodies/schema.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { PoolRow } from '../../market/registry-rows.ts'
 import { windowHours, windowOf } from '../../market/windows.ts'
+import { WSOL } from '../../market/cash.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { readPageCursor, writePageCursor } from '../page-cursor.ts'
@@ -23,7 +24,8 @@ export const tokenPools = endpoint({
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({ limit, order, after }),
   answer: listOf(POOL).meta({ id: 'Pools' }),
-  errors: ['CURSOR_INVALID']
+  errors: ['CURSOR_INVALID'],
+  examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
 
 type Deps = Pick<AppDeps, 'storage' | 'cash'>

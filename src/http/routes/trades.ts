@@ -4,6 +4,7 @@ import { listOf } from '../../bodies/schema.ts'
 import { TRADE } from '../../bodies/trade-schema.ts'
 import { tradeBody } from '../../bodies/trade.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
+import { WSOL } from '../../market/cash.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { address } from '../parameters.ts'
@@ -18,7 +19,11 @@ export const tokenTrades = endpoint({
   params: z.object({ mint: address.describe('The token') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(TRADE).meta({ id: 'Trades' }),
-  errors: ['CURSOR_INVALID']
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    { name: 'The newest of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } },
+    { name: 'Large buys', params: { mint: WSOL }, query: { side: 'buy', min_usd: '100', limit: '10' } }
+  ]
 })
 
 export const tradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (

@@ -18,7 +18,14 @@ export const walletTrades = endpoint({
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(WALLET_TRADE).meta({ id: 'WalletTrades' }),
-  errors: ['CURSOR_INVALID']
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    {
+      name: 'A wallet',
+      params: { wallet: '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm' },
+      query: { limit: '10' }
+    }
+  ]
 })
 
 export const walletTradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { count, text, unixMs } from './schema.ts'
+
+/** A unit of the running service and those below it. */
+export const TREE = z
+  .object({
+    name: text('What the unit is called'),
+    kind: z
+      .enum(['supervisor', 'process'])
+      .describe('A supervisor restarts what is below it; a process works'),
+    strategy: z
+      .enum(['one_for_one', 'one_for_all', 'rest_for_one'])
+      .nullable()
+      .describe('What a supervisor restarts with a unit that failed; null of a process'),
+    restart: z.enum(['permanent', 'transient', 'temporary']).describe('When the unit is started again'),
+    state: text('`waiting` until its turn comes, then the state of its machine'),
+    instance: count('Counts its starts'),
+    restarts: count('Starts after a fault'),
+    started_at: unixMs('When this instance started').nullable(),
+    last_error: z
+      .object({ message: text('What went wrong'), at: unixMs('When') })
+      .nullable()
+      .describe('Its last fault; null when there was none'),
+    gauges: z.record(z.string(), z.number()).describe('What the unit counts, by name'),
+    get children() {
+      return z.array(TREE).readonly()
+    }
+  })
+  .meta({ id: 'Unit', description: 'A supervisor or process of the service' })
+
+export type TreeBody = z.input<typeof TREE>

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+
+/** A JSON schema, or a part of one, as the document holds it. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** Where the document keeps what has a name. */
+const COMPONENTS = '#/components/schemas/'
+
+/**
+ * JSON schemas (2020-12, the dialect of OpenAPI 3.1) of zod schemas. One with an `id` becomes a component of that
+ * name, once, and is referred to.
+ */
+export class JsonSchemas {
+  readonly #components = new Map<string, JsonSchema>()
+  readonly #isClosed: boolean
+
+  /** Closed schemas refuse fields that they do not name: what tests hold answers to. Clients get open ones. */
+  constructor(isClosed = false) {
+    this.#isClosed = isClosed
+  }
+
+  /** By name, in order. */
+  get components(): Readonly<Record<string, JsonSchema>> {
+    return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** What a client sends. */
+  ofInput(schema: z.ZodType): JsonSchema {
+    return this.#of(schema, 'input')
+  }
+
+  /** What a client gets. */
+  ofOutput(schema: z.ZodType): JsonSchema {
+    return this.#of(schema, 'output')
+  }
+
+  #of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+    const made = z.toJSONSchema(schema, {
+      io,
+      override: ({ zodSchema, jsonSchema }) => {
+        if (!this.#isClosed && jsonSchema.additionalProperties === false)
+          delete jsonSchema.additionalProperties
+        // A number in a query arrives as text; its schema says what the text stands for.
+        const { type, default: fallback } = z.globalRegistry.get(zodSchema) ?? {}
+        if (type !== 'integer') return
+        delete jsonSchema.pattern
+        jsonSchema.default = fallback
+      }
+    })
+    const { $defs: definitions = {}, ...json } = made
+    delete json.$schema
+    for (const [name, definition] of Object.entries(definitions)) this.#add(name, rooted(definition))
+    return rooted(json) as JsonSchema
+  }
+
+  #add(name: string, schema: unknown): void {
+    const known = this.#components.get(name)
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
+      throw new Error(`two schemas have the id ${name}`)
+    }
+    this.#components.set(name, schema as JsonSchema)
+  }
+}
+
+/** The same schema with references to where the document keeps its components. */
+function rooted(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(rooted)
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [
+      keyword,
+      keyword === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', COMPONENTS) : rooted(value)
+    ])
+  )
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import type { ErrorCode } from '../errors.ts'
+import type { Endpoint, Example, Served } from './endpoint.ts'
+import type { JsonSchema, JsonSchemas } from './json-schemas.ts'
+import { headersOf, type ProblemResponses } from './problem-responses.ts'
+
+/** What any request can meet. */
+const ANYWHERE = [
+  'PARAMETER_INVALID',
+  'REQUEST_TIMEOUT',
+  'HEADERS_EXCEEDED',
+  'SERVICE_FAILED',
+  'STORAGE_UNAVAILABLE',
+  'DEADLINE_EXCEEDED'
+] as const
+const WITH_KEY = [
+  'KEY_MISSING',
+  'KEY_INVALID',
+  'KEY_EXPIRED',
+  'KEY_REVOKED',
+  'IP_REFUSED',
+  'RATE_LIMITED'
+] as const
+const WITH_BODY = ['JSON_INVALID', 'BODY_EXCEEDED', 'MEDIA_TYPE_INVALID'] as const
+
+const EVERY_RESPONSE = ['X-Request-Id', 'X-Data-Freshness-Seconds']
+const RATE = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset'
+]
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: JsonSchema
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+/** An endpoint as an operation of the document. */
+export function operationOf(
+  { endpoint, isCached }: Served,
+  schemas: JsonSchemas,
+  problems: ProblemResponses
+): JsonSchema {
+  const { tag, summary, description, scope, params, query, body, examples } = endpoint
+  const parameters = [
+    ...parametersOf(params, 'path', examples, schemas),
+    ...parametersOf(query, 'query', examples, schemas)
+  ]
+  const takesAddress = parameters.some(({ schema }) => schema.format === 'solana-address')
+  return {
+    operationId: operationId(endpoint),
+    tags: [tag],
+    summary,
+    description: [description, neededKey(scope)].filter((text) => text !== undefined).join('\n\n'),
+    security: scope === 'open' ? [] : [{ ApiKey: [] }, { Bearer: [] }],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body instanceof z.ZodUndefined ? {} : { requestBody: requestBodyOf(body, examples, schemas) }),
+    // A status that the endpoint answers by itself is documented by that answer.
+    responses: {
+      ...Object.fromEntries(problems.byStatus(errorsOf(endpoint, takesAddress))),
+      ...answersOf(endpoint, isCached, schemas)
+    }
+  }
+}
+
+function neededKey(scope: Endpoint['scope']): string {
+  switch (scope) {
+    case 'open':
+      return 'Needs no key.'
+    case 'any-key':
+      return 'Needs a key, of any scope.'
+    case 'loopback-or-admin':
+      return 'Needs a key with the scope `admin`, except from the machine itself.'
+    default:
+      return `Needs a key with the scope \`${scope}\`.`
+  }
+}
+
+/** Every error that an endpoint can answer with. */
+function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorCode[] {
+  const { method, scope, errors, answersWhileDraining } = endpoint
+  return [
+    ...ANYWHERE,
+    ...errors,
+    ...(takesAddress ? ['ADDRESS_INVALID' as const] : []),
+    ...(method === 'GET' ? [] : WITH_BODY),
+    ...(scope === 'open' ? [] : WITH_KEY),
+    ...(scope === 'open' || scope === 'any-key' ? [] : ['SCOPE_MISSING' as const]),
+    ...(answersWhileDraining ? [] : ['SERVICE_DRAINING' as const])
+  ]
+}
+
+function operationId({ method, path }: Endpoint): string {
+  const names = path.split('/').filter((name) => name !== '' && name !== 'v1')
+  const words = names.flatMap((name) =>
+    name.startsWith('{') ? ['by', name.slice(1, -1)] : name.split(/[-.]/)
+  )
+  return [method.toLowerCase(), ...words.map((word) => word[0]!.toUpperCase() + word.slice(1))].join('')
+}
+
+function parametersOf(
+  shape: z.ZodObject,
+  place: 'path' | 'query',
+  examples: readonly Example[],
+  schemas: JsonSchemas
+): Parameter[] {
+  const { properties = {}, required = [] } = schemas.ofInput(shape)
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, property]) => {
+    const { description, ...schema } = property
+    const shown = examples.flatMap((example) => {
+      const text = (place === 'path' ? example.params : example.query)?.[name]
+      if (text === undefined) return []
+      return [[example.name, { value: schema.type === 'integer' ? Number(text) : text }] as const]
+    })
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (required as string[]).includes(name),
+      ...(typeof description === 'string' ? { description } : {}),
+      schema,
+      ...(shown.length > 0 ? { examples: Object.fromEntries(shown) } : {})
+    }
+  })
+}
+
+function requestBodyOf(body: z.ZodType, examples: readonly Example[], schemas: JsonSchemas): JsonSchema {
+  const shown = examples.filter((example) => example.body !== undefined)
+  return {
+    required: true,
+    content: {
+      'application/json': {
+        schema: schemas.ofInput(body),
+        ...(shown.length > 0
+          ? { examples: Object.fromEntries(shown.map(({ name, body: value }) => [name, { value }])) }
+          : {})
+      }
+    }
+  }
+}
+
+function answersOf(endpoint: Endpoint, isCached: boolean, schemas: JsonSchemas): JsonSchema {
+  const { status, otherStatuses, answer, mediaType, scope, summary } = endpoint
+  const headers = headersOf([
+    ...EVERY_RESPONSE,
+    ...(isCached ? ['ETag'] : []),
+    ...(scope === 'open' || scope === 'loopback-or-admin' ? [] : RATE)
+  ])
+  const content = { [mediaType]: { schema: schemas.ofOutput(answer) } }
+  return Object.fromEntries([
+    [status, { description: summary, headers, content }],
+    ...(isCached
+      ? [[304, { description: 'The answer is still the one that `If-None-Match` names', headers }]]
+      : []),
+    ...otherStatuses.map((other) => [other, { description: `${summary}; see the body`, headers, content }])
+  ]) as JsonSchema
+}

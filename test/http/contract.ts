@@ -1,0 +1,148 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { openApiOf } from '../../src/http/openapi.ts'
+import type { Served } from '../../src/http/endpoint.ts'
+
+/** What a client got of a request. */
+export interface Exchange {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: 'path' | 'query'
+    readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+  }[]
+  readonly requestBody?: {
+    readonly content: {
+      readonly 'application/json': {
+        readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+      }
+    }
+  }
+  readonly responses: Readonly<Record<string, JsonSchema>>
+}
+
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>
+  readonly headers?: Readonly<Record<string, unknown>>
+}
+
+/** A request that the document shows. */
+export interface ShownRequest {
+  readonly operationId: string
+  readonly method: string
+  readonly path: string
+  readonly body: unknown
+}
+
+const METHODS_WITHOUT_BODY = new Set(['HEAD', 'OPTIONS'])
+
+/** Holds responses to the document of the API, in which answers have no field that it does not name. */
+export class Contract {
+  readonly #operations: { readonly method: string; readonly path: string; readonly operation: Operation }[]
+  readonly #responses: Readonly<Record<string, Response>>
+  readonly #validator: Ajv2020
+  readonly #document: JsonSchema
+
+  constructor(document: JsonSchema) {
+    this.#document = document
+    const paths = document.paths as Record<string, Record<string, Operation>>
+    this.#operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path,
+        operation
+      }))
+    )
+    this.#responses = (document.components as { responses: Record<string, Response> }).responses
+    this.#validator = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+    this.#validator.addSchema({ ...document, $id: 'document' })
+  }
+
+  static of(served: readonly Served[]): Contract {
+    return new Contract(openApiOf(served, { version: '1', isClosed: true }))
+  }
+
+  get operationIds(): string[] {
+    return this.#operations.map(({ operation }) => operation.operationId)
+  }
+
+  /** Every request that an operation shows, in the order of the document. */
+  get shown(): ShownRequest[] {
+    return this.#operations.flatMap(({ method, path, operation }) => {
+      const { parameters = [], requestBody, operationId } = operation
+      const bodies = requestBody?.content['application/json'].examples ?? {}
+      const names = new Set([
+        ...parameters.flatMap(({ examples }) => Object.keys(examples ?? {})),
+        ...Object.keys(bodies)
+      ])
+      return [...(names.size === 0 ? [''] : names)].map((name) => {
+        const values = (place: string) =>
+          parameters.flatMap(({ in: where, name: parameter, examples }) =>
+            where === place && examples?.[name] !== undefined
+              ? [[parameter, String(examples[name].value)]]
+              : []
+          )
+        const filled = values('path').reduce(
+          (text, [parameter, value]) => text.replace(`{${parameter}}`, value!),
+          path
+        )
+        const query = new URLSearchParams(values('query')).toString()
+        return {
+          operationId,
+          method,
+          path: query === '' ? filled : `${filled}?${query}`,
+          body: bodies[name]?.value
+        }
+      })
+    })
+  }
+
+  /** What is wrong with a response by the document; null when nothing is. */
+  breach({ method, path, status, headers, text }: Exchange): string | null {
+    const asked = path.split('?', 1)[0]!
+    const found = this.#operations.find(
+      (one) =>
+        (one.method === method || (one.method === 'GET' && method === 'HEAD')) && matches(one.path, asked)
+    )
+    // What no operation is for is refused by the path or the method.
+    if (found === undefined) return status === 404 || status === 405 ? null : `${status} where nothing is`
+    const referred = found.operation.responses[String(status)]
+    if (referred === undefined) return `${status} is not documented of ${found.operation.operationId}`
+    const response = (
+      typeof referred.$ref === 'string' ? this.#responses[referred.$ref.split('/').at(-1)!] : referred
+    ) as Response
+    if (response.content === undefined || METHODS_WITHOUT_BODY.has(method)) {
+      return text === '' ? null : `${status} has a body`
+    }
+    const mediaType = String(headers['content-type']).split(';', 1)[0]!
+    const content = response.content[mediaType]
+    if (content === undefined) return `${mediaType} is not documented of ${found.operation.operationId}`
+    if (!mediaType.endsWith('json')) return null
+    const check = this.#validator.compile(this.#absolute(content.schema))
+    if (check(JSON.parse(text))) return null
+    return `${found.operation.operationId} ${status}: ${this.#validator.errorsText(check.errors)}`
+  }
+
+  #absolute(schema: JsonSchema): object {
+    return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')) as object
+  }
+
+  /** The document that is held to. */
+  get document(): JsonSchema {
+    return this.#document
+  }
+}
+
+function matches(template: string, path: string): boolean {
+  const expression = template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')
+  return new RegExp(`^${expression}$`).test(path)
+}
