@@ -1,0 +1,29 @@
+import t from 'tap'
+import { loadedRanking } from '../../src/http/loaded-ranking.ts'
+import { LiveRanking } from '../../src/live-ranking.ts'
+import { Ranking } from '../../src/market/ranking.ts'
+import { advance, virtualClock } from '../virtual-time.ts'
+
+t.test('a request gets the ranking at once where there is one, else as soon as it is loaded', async (t) => {
+  const clock = virtualClock()
+  const live = new LiveRanking()
+  const { signal } = new AbortController()
+  const early = loadedRanking({ ranking: live, clock }, signal)
+  await advance(clock, 999)
+  const ranking = new Ranking()
+  live.show(ranking)
+  t.equal(await early, ranking)
+  t.equal(await loadedRanking({ ranking: live, clock }, signal), ranking)
+})
+
+t.test('a request that has waited a second is told to come back', async (t) => {
+  const clock = virtualClock()
+  const live = new LiveRanking()
+  live.show(new Ranking())
+  live.withdraw()
+  const early = t.rejects(loadedRanking({ ranking: live, clock }, new AbortController().signal), {
+    code: 'INDEX_LOADING'
+  })
+  await advance(clock, 1_000)
+  await early
+})
