@@ -129,7 +129,10 @@ export interface ActivityStore {
     owner: Pubkey,
     range: { readonly from: number; readonly to: number; readonly limit: number }
   ): Promise<ActivityHour[]>
-  /** What every mint traded in one hour, in the order of mints: `limit` at most, after `after`. */
+  /**
+   * What every mint traded in one hour, in the order of mints: `limit` at most, after `after`. Of hours that began
+   * more than 26 hours before the head's some or all may be gone.
+   */
   mintsOfHour(
     hour: number,
     page: { readonly after?: Pubkey; readonly limit: number }
@@ -155,7 +158,7 @@ export interface PoolStore {
   get(pool: Pubkey): Promise<PoolRow | null>
   /**
    * Pools listed under a mint, by `firstCursor`: those whose base it is, and those whose quote it is where the quote
-   * is no cash (`PoolRow.quoteListed`).
+   * is no cash (`PoolRow.quoteListed`). The block of its first cursor lists a pool, and these facts stay as they were.
    */
   ofMint(
     mint: Pubkey,

@@ -34,6 +34,7 @@ export function blockStore(database: Database): BlockStore {
 async function stageBlock(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
   stageTokens(batch, block.tokens)
   stageCurves(batch, block.curves)
+  stagePools(batch, block)
   stageActivity(batch, block.activity)
   stageTotals(batch, block.totals)
   if (block.solPrice !== null) batch.put(solPriceKind, solPriceKey(block.solPrice.minute), block.solPrice)
@@ -44,7 +45,6 @@ async function stageBlock(view: View, batch: WriteBatch, block: BlockCommit): Pr
     stageCandles(view, batch, block.candles),
     stageLaunches(view, batch, block.launches),
     stagePairs(view, batch, block.pairs),
-    stagePools(view, batch, block.pools),
     stageTurnover(view, batch, block)
   ])
 }

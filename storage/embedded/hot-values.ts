@@ -11,17 +11,20 @@ export class Packed {
 }
 
 interface Entry {
-  readonly value: unknown
-  readonly bytes: number
+  value: unknown
+  bytes: number
+  /** Whether it was used since it was last looked at for room. */
+  used: boolean
 }
 
 /**
- * Values in memory, by key; the least recently used go first once their estimated bytes exceed the maximum.
+ * Values in memory, by key. Once their estimated bytes exceed the maximum they go in turn, and one that was used since
+ * its last turn stays for another: nearly the least recently used, and a use costs no move.
  * A stored null says that the key is known to be absent.
  */
 export class HotValues {
   readonly #bytesMax: number
-  /** In order of use, the oldest first. */
+  /** In turn. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
 
@@ -37,20 +40,22 @@ export class HotValues {
   get(key: string): unknown {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    entry.used = true
     return entry.value
   }
 
   set(key: string, value: unknown, valueBytes: number): void {
     const bytes = valueBytes + ENTRY_BYTES
-    this.delete(key)
-    this.#entries.set(key, { value, bytes })
-    this.#bytes += bytes
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#bytesMax) break
-      this.delete(oldest)
+    const entry = this.#entries.get(key)
+    if (entry === undefined) this.#entries.set(key, { value, bytes, used: false })
+    else {
+      this.#bytes -= entry.bytes
+      entry.value = value
+      entry.bytes = bytes
+      entry.used = true
     }
+    this.#bytes += bytes
+    if (this.#bytes > this.#bytesMax) this.#makeRoom()
   }
 
   delete(key: string): void {
@@ -58,5 +63,16 @@ export class HotValues {
     if (entry === undefined) return
     this.#entries.delete(key)
     this.#bytes -= entry.bytes
+  }
+
+  #makeRoom(): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#bytes <= this.#bytesMax) return
+      this.#entries.delete(key)
+      if (entry.used) {
+        entry.used = false
+        this.#entries.set(key, entry)
+      } else this.#bytes -= entry.bytes
+    }
   }
 }

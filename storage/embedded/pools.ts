@@ -1,11 +1,10 @@
 import { ServiceError } from '../../src/errors.ts'
-import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
-import type { PoolStore } from '../port.ts'
+import type { BlockCommit, PoolStore } from '../port.ts'
 import type { Database } from './database.ts'
 import { keysBeyond, mintPoolKey, mintPoolKeysOf, poolKey } from './keys.ts'
-import type { Key } from './keys.ts'
 import { poolKind } from './pool-codec.ts'
 import type { RecordKind } from './record.ts'
 import type { View } from './view.ts'
@@ -45,25 +44,12 @@ async function poolsOfMint(view: View, mint: Pubkey, page: PoolPage): Promise<Po
   })
 }
 
-/** Puts pools in place of those with their addresses, and their index entries where they belong now. */
-export async function stagePools(view: View, batch: WriteBatch, pools: readonly PoolRow[]): Promise<void> {
-  // Of several rows of a pool in a block the last counts: between commits a pool has one.
-  const rows = [...new Map(pools.map((row) => [pubkeyMapKey(row.pool), row])).values()]
-  const stored = await view.getMany(
-    poolKind,
-    rows.map((row) => poolKey(row.pool))
-  )
-  rows.forEach((row, i) => {
-    const before = stored[i] ?? null
-    batch.put(poolKind, poolKey(row.pool), row)
-    const entries = listingsOf(row)
-    const known = before === null ? [] : listingsOf(before)
-    for (const key of known) if (!includes(entries, key)) batch.delete(key)
-    for (const key of entries) if (!includes(known, key)) batch.putUnkept(listedPoolKind, key, row.pool)
-  })
+/** Puts pools in place of those with their addresses, and lists those that the block is the first to name. */
+export function stagePools(batch: WriteBatch, block: BlockCommit): void {
+  for (const pool of block.pools) {
+    batch.put(poolKind, poolKey(pool.pool), pool)
+    if (splitCursor(pool.firstCursor).slot !== block.slot.slot) continue
+    for (const mint of pool.quoteListed ? [pool.base, pool.quote] : [pool.base])
+      batch.putUnkept(listedPoolKind, mintPoolKey(mint, pool.firstCursor), pool.pool)
+  }
 }
-
-const listingsOf = (row: PoolRow): Key[] =>
-  [row.base, ...(row.quoteListed ? [row.quote] : [])].map((mint) => mintPoolKey(mint, row.firstCursor))
-
-const includes = (keys: readonly Key[], key: Key): boolean => keys.some((known) => known.equals(key))

@@ -27,7 +27,7 @@ export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Arr
   scratch.fixed(NO_CHECKSUM, 4)
   kind.write(scratch, value)
   const bytes = scratch.written()
-  view(bytes).setUint32(1, checksum(key, bytes), true)
+  scratch.patchUint32(1, checksum(key, bytes))
   return bytes
 }
 

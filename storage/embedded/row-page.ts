@@ -9,15 +9,15 @@ import type { RowCodec } from './row-origin-codec.ts'
 /** Rows of one list that follow each other, stored as one value. Never empty. */
 export interface RowPage<Row> {
   readonly rows: readonly Row[]
-  /** The rows as stored, and the addresses they name: what the next row is appended to. */
-  readonly packed: Uint8Array
+  /** The rows as stored, one part after the other, and the addresses they name: what the next row is appended to. */
+  readonly packed: readonly Uint8Array[]
   readonly keys: readonly Pubkey[]
   /** Where the page before this one is: null when there is none, undefined when nobody has looked. */
   older: Key | null | undefined
 }
 
-/** Estimated bytes of a decoded row in memory. */
-const ROW_WEIGHT = 900
+/** Estimated bytes of a row in memory, decoded and as stored. */
+const ROW_WEIGHT = 1_100
 const scratch = new ByteWriter()
 
 /**
@@ -42,7 +42,7 @@ export function extendPage<Row>(
   return {
     rows: page === null ? kept.rows : [...page.rows, ...kept.rows],
     keys: kept.keys,
-    packed: page === null ? added : concatBytes(page.packed, added),
+    packed: page === null ? [added] : [...page.packed, added],
     older: page?.older
   }
 }
@@ -50,12 +50,14 @@ export function extendPage<Row>(
 export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind<RowPage<Row>> {
   return {
     name,
-    write: (out, page) => out.fixed(page.packed, page.packed.length),
+    write(out, page) {
+      for (const part of page.packed) out.fixed(part, part.length)
+    },
     read(source) {
-      const packed = source.rest()
+      const packed = [source.rest()]
       return { ...readRows(codec, source, null), packed, older: undefined }
     },
-    weigh: (page) => page.rows.length * ROW_WEIGHT + page.packed.length
+    weigh: (page) => page.rows.length * ROW_WEIGHT
   }
 }
 
@@ -74,11 +76,4 @@ function readRows<Row>(
     before = row
   }
   return { rows, keys: keys.keys }
-}
-
-function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(a.length + b.length)
-  joined.set(a)
-  joined.set(b, a.length)
-  return joined
 }

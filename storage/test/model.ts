@@ -35,6 +35,8 @@ export class StorageModel {
   #activity: ActivityHour[] = []
   #tokens: TokenRow[] = []
   #pools: PoolRow[] = []
+  /** First cursors of pools whose first block was committed. */
+  readonly #listed = new Set<number>()
   #curves: CurveRow[] = []
   #totals: TotalsRow | null = null
 
@@ -53,8 +55,10 @@ export class StorageModel {
       this.#activity = [...this.#activity.filter((known) => !isSameHour(known, hour)), hour]
     for (const token of block.tokens)
       this.#tokens = [...this.#tokens.filter((known) => !samePubkey(known.mint, token.mint)), token]
-    for (const pool of block.pools)
+    for (const pool of block.pools) {
       this.#pools = [...this.#pools.filter((known) => !samePubkey(known.pool, pool.pool)), pool]
+      if (Math.floor(pool.firstCursor / 2 ** 20) === block.slot.slot) this.#listed.add(pool.firstCursor)
+    }
     for (const curve of block.curves)
       this.#curves = [...this.#curves.filter((known) => !samePubkey(known.mint, curve.mint)), curve]
     this.#totals = block.totals ?? this.#totals
@@ -163,15 +167,16 @@ export class StorageModel {
     return this.#tokens.find((row) => samePubkey(row.mint, mint)) ?? null
   }
 
-  pool(pool: Pubkey): PoolRow | null {
-    return this.#pools.find((row) => samePubkey(row.pool, pool)) ?? null
+  allPools(): readonly PoolRow[] {
+    return this.#pools
   }
 
   pools(mint: Pubkey, page: Parameters<PoolStore['ofMint']>[1]): PoolRow[] {
     const listed = this.#pools.filter(
       (row) => samePubkey(row.base, mint) || (row.quoteListed && samePubkey(row.quote, mint))
     )
-    const rows = listed.map((row) => ({ cursor: row.firstCursor, row }))
+    const first = listed.filter((row) => this.#listed.has(row.firstCursor))
+    const rows = first.map((row) => ({ cursor: row.firstCursor, row }))
     return pageOf(rows, page).map(({ row }) => row)
   }
 

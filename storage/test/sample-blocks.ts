@@ -51,7 +51,7 @@ export function sampleBlock(seed: number, index: number): BlockCommit {
         : null,
     activity: sampleActivity(choices, blockTime, mints, pools),
     tokens: mints.map((mint) => sampleToken(choices, mint, rows.at(-1)!)),
-    pools: pools.map((pool) => sampleListedPool(choices, pool, blockTime)),
+    pools: [index, index - 1, index - 4].filter((n) => n >= 0).map((n) => sampleListedPool(choices, n)),
     curves: mints.filter(() => choices.chance(0.3)).map((mint) => sampleCurveOf(choices, mint, rows.at(-1)!)),
     totals: choices.chance(0.8) ? sampleTotals(choices) : null
   }

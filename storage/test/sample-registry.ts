@@ -3,9 +3,8 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
-import { sampleBytes } from './choices.ts'
-import type { Choices } from './choices.ts'
-import { FIRST_SLOT, sampleCash, sampleMint, samplePool } from './sample-addresses.ts'
+import { Choices, sampleBytes } from './choices.ts'
+import { FIRST_SLOT, sampleCash, sampleMint, samplePool, slotAt, timeAt } from './sample-addresses.ts'
 
 export function sampleToken(choices: Choices, mint: Pubkey, last: TradeRow): TokenRow {
   const { cursor, slot, blockTime, signature } = last
@@ -21,28 +20,29 @@ export function sampleToken(choices: Choices, mint: Pubkey, last: TradeRow): Tok
   }
 }
 
-/** A pool with a first cursor of its own; which mints it is listed under changes from block to block. */
-export function sampleListedPool(choices: Choices, pool: Pubkey, blockTime: number): PoolRow {
+/** The pool that the block at an index is the first to name, as a later block may know it. */
+export function sampleListedPool(choices: Choices, index: number): PoolRow {
   const optional = <T>(value: T): T | null => (choices.chance(0.4) ? null : value)
-  const cursor = cursorAt(FIRST_SLOT + (pool[0]! << 8) + pool[1]!, pool[2]!)
+  const facts = new Choices(60_000 + index)
+  const blockTime = timeAt(index)
   return {
-    pool,
-    venue: choices.of(VENUE_IDS),
-    program: samplePool(100 + choices.below(3)),
-    base: sampleMint(choices.below(3)),
-    quote: choices.chance(0.5) ? sampleCash(0) : sampleMint(3 + choices.below(2)),
-    quoteListed: choices.chance(0.4),
+    pool: samplePool(60_000 + index),
+    venue: facts.of(VENUE_IDS),
+    program: samplePool(100),
+    base: sampleMint(facts.below(3)),
+    quote: facts.chance(0.5) ? sampleCash(0) : sampleMint(3 + facts.below(2)),
+    quoteListed: facts.chance(0.4),
     baseDecimals: optional(choices.below(10)),
     quoteDecimals: optional(choices.below(10)),
     baseVault: optional(samplePool(10)),
     quoteVault: optional(samplePool(11)),
     feeBps: optional(choices.of([25, 0.5])),
-    created: optional({ slot: FIRST_SLOT, blockTime }),
-    firstCursor: cursor,
+    created: optional({ slot: slotAt(index), blockTime }),
+    firstCursor: cursorAt(slotAt(index), facts.below(1_000)),
     trades: choices.below(1e6),
     lastTrade: optional({
-      cursor: cursor + 1,
-      slot: FIRST_SLOT + 1,
+      cursor: cursorAt(slotAt(index), 1_000),
+      slot: slotAt(index),
       blockTime,
       price: optional(choices.fraction()),
       cashUsd: optional(150 * choices.fraction())

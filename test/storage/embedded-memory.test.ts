@@ -64,7 +64,7 @@ const questions: Readonly<Record<string, (storage: Storage) => Promise<unknown>>
   'a day of activity': (storage) =>
     storage.activity.range('mint', mint, { from: 1_759_932_000, to: 1_760_018_400, limit: 25 }),
   'a token': (storage) => storage.tokens.get(mint),
-  'a pool': (storage) => storage.pools.get(samplePool(0)),
+  'a pool': (storage) => storage.pools.get(samplePool(60_000)),
   'the curve of a mint': (storage) => storage.curves.ofMint(mint),
   'the totals': (storage) => storage.totals.get()
 }

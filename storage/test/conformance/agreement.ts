@@ -72,11 +72,11 @@ export async function assertSame(
 
   for (let n = 0; n < SAMPLE_POOLS; n++) {
     const pool = samplePool(n)
-    assert.deepStrictEqual(await storage.pools.get(pool), model.pool(pool))
     for (const page of pages)
       assert.deepStrictEqual(await storage.poolEvents.ofPool(pool, page), model.poolEvents(pool, page))
     await assertSameActivity(storage, model, 'pool', pool)
   }
+  for (const row of model.allPools()) assert.deepStrictEqual(await storage.pools.get(row.pool), row)
   await assertSameActivity(storage, model, 'market', new Uint8Array(32))
   for (const hour of model.hours())
     assert.deepStrictEqual(
