@@ -161,7 +161,12 @@ export const SETTINGS = {
     meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
   },
   adminKey: {
-    schema: optional(z.string().min(16, 'is shorter than 16 characters')),
+    schema: optional(
+      z
+        .string()
+        .min(16, 'is shorter than 16 characters')
+        .regex(/^[\x21-\x7e]+$/, 'has characters that a header cannot carry')
+    ),
     fallback: '',
     secret: true,
     meaning: 'bootstrap admin key; without it, an empty store makes one and prints it once'

@@ -1,13 +1,17 @@
 import type { Command } from './cli/command.ts'
 import { config } from './cli/config.ts'
 import { decode } from './cli/decode.ts'
+import { keys } from './cli/keys.ts'
 import { serve } from './cli/serve.ts'
+import { tenants } from './cli/tenants.ts'
 
-const COMMANDS: Readonly<Record<string, Command>> = { serve, decode, config }
+const COMMANDS: Readonly<Record<string, Command>> = { serve, decode, config, tenants, keys }
 
 const USAGE = `usage: millrace serve [--flag value …]          run the service
        millrace decode [--explain] [FILE…|-]   events of getTransaction or getBlock results
-       millrace config [--flag value …]        the effective configuration`
+       millrace config [--flag value …]        the effective configuration
+       millrace tenants list|create …          tenants of the data folder's store, or of the service
+       millrace keys list|create|rotate|revoke …   their API keys`
 
 const [name, ...args] = process.argv.slice(2)
 const command = name === undefined ? undefined : COMMANDS[name]

@@ -8,6 +8,7 @@ import { store } from '../actors/store.ts'
 import { supervise, type Supervision } from '../actors/supervisor.ts'
 import { child, supervisor } from '../actors/unit.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import type { Storage } from '../storage/port.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
 import type { BlockSource } from './block-source.ts'
 import { KEYS_MAX } from './access/key-directory.ts'
@@ -33,6 +34,16 @@ export interface ServiceDeps {
   readonly source?: Run<unknown, BlockSource>
 }
 
+/** Where the store lies. */
+export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'store')
+}
+
+/** Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. */
+export function openStore(config: Pick<Config, 'dataDir'>): Promise<Storage> {
+  return openEmbeddedStorage({ directory: storeDirectory(config) })
+}
+
 /**
  * Composes and starts the service: storage ⊃ chain (source ⊃ ingest) ⊃ views (ranking) ⊃ edge. Each level is started when
  * those outside it are ready, and is restarted with them; but a view that crashes is restarted alone. The edge drains
@@ -50,8 +61,7 @@ export function startService(deps: ServiceDeps): Supervision {
   const source = deps.source ?? recordedSource(recorded, { clock, logger })
   const fold = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
 
-  const openStore = () => openEmbeddedStorage({ directory: join(config.dataDir, 'store') })
-  const prepareStore = async (storage: Awaited<ReturnType<typeof openStore>>): Promise<void> => {
+  const prepareStore = async (storage: Storage): Promise<void> => {
     const made = await bootstrapKeys(storage, config.adminKey, clock.now())
     if (made !== null) onFirstKeys(made)
   }
@@ -71,7 +81,10 @@ export function startService(deps: ServiceDeps): Supervision {
     tree: () => supervision.tree()
   }
   const tree = supervisor('service', 'rest_for_one', [
-    child('storage', store(openStore, prepareStore)),
+    child(
+      'storage',
+      store(() => openStore(config), prepareStore)
+    ),
     supervisor('chain', 'rest_for_one', [
       child('source', source),
       child('ingest', ingest({ fold, feed, decoding, metrics, logger, clock }))

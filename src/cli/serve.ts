@@ -6,6 +6,7 @@ import { startService } from '../service.ts'
 import { createLogger } from '../telemetry.ts'
 import { version } from '../version.ts'
 import type { Command } from './command.ts'
+import { urlHost } from './url-host.ts'
 
 /** Runs the service until it is told to end. */
 export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
@@ -76,8 +77,4 @@ function greet(keys: FirstKeys | null, url: string, stdout: (line: string) => vo
   stdout(
     `  curl -H 'X-API-Key: ${keys.demo}' '${url}/v1/tokens/So11111111111111111111111111111111111111112/trades?limit=5'`
   )
-}
-
-function urlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

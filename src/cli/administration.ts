@@ -1,0 +1,103 @@
+import { stat } from 'node:fs/promises'
+import { KeyDirectory } from '../access/key-directory.ts'
+import type { Config } from '../config.ts'
+import { ServiceError } from '../errors.ts'
+import { administrationApp } from '../http/administration-app.ts'
+import { systemPorts } from '../ports.ts'
+import { openStore, storeDirectory } from '../service.ts'
+import { urlHost } from './url-host.ts'
+
+/** How long a running service may take to answer. */
+const ANSWER_MS_MAX = 10_000
+
+/** A request of the admin API. */
+export interface Order {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly body?: Readonly<Record<string, unknown>>
+}
+
+export interface Outcome {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Where tenants and keys are managed: in the store itself, or through the service that has it open. */
+export interface Administration {
+  readonly ask: (order: Order) => Promise<Outcome>
+  readonly close: () => Promise<void>
+}
+
+/** Why there is nothing to manage, in words for the operator. */
+export class Unreachable extends Error {}
+
+/**
+ * Opens the store of the data folder, and where that is not possible asks the service with the operator's admin key;
+ * `url` goes to that service at once. Throws Unreachable.
+ */
+export async function openAdministration(config: Config, url: string | null): Promise<Administration> {
+  if (url !== null) return overHttp(config, url)
+  const directory = storeDirectory(config)
+  if ((await stat(directory).catch(() => null)) === null) {
+    throw new Unreachable(
+      `there is no store in ${directory}; name its folder with --data-dir, or the service with --url`
+    )
+  }
+  try {
+    return await inStore(config)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    if (config.adminKey === null)
+      throw new Unreachable(`${error.detail}; set MILLRACE_ADMIN_KEY to ask the service`)
+    return overHttp(config, `http://${urlHost(config.host)}:${config.port}`)
+  }
+}
+
+async function inStore(config: Config): Promise<Administration> {
+  const { clock } = systemPorts
+  const storage = await openStore(config)
+  const keys = await KeyDirectory.load(storage, config.rateLimitPerMinute).catch(async (error: unknown) => {
+    await storage.close()
+    throw error
+  })
+  const app = administrationApp({ keys, clock })
+  return {
+    async ask({ method, path, body }) {
+      const response = await app.inject({
+        method,
+        url: path,
+        ...(body === undefined ? {} : { payload: body })
+      })
+      return { status: response.statusCode, body: response.json<Outcome['body']>() }
+    },
+    async close() {
+      await app.close()
+      await storage.close()
+    }
+  }
+}
+
+function overHttp({ adminKey }: Config, url: string): Administration {
+  if (adminKey === null) throw new Unreachable('set MILLRACE_ADMIN_KEY to ask the service')
+  return {
+    async ask({ method, path, body }) {
+      // Not led elsewhere, for the key goes with it.
+      const response = await fetch(url.replace(/\/$/, '') + path, {
+        method,
+        redirect: 'error',
+        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+        headers: {
+          'x-api-key': adminKey,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' })
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      }).catch((cause: unknown) => {
+        throw new Unreachable(`no service answers at ${url}`, { cause })
+      })
+      const answer: unknown = await response.json().catch(() => null)
+      if (typeof answer !== 'object' || answer === null) throw new Unreachable(`${url} is no Millrace`)
+      return { status: response.status, body: answer as Outcome['body'] }
+    },
+    close: async () => undefined
+  }
+}

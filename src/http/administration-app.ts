@@ -1,0 +1,22 @@
+import fastify, { type FastifyInstance } from 'fastify'
+import { CommitFeed } from '../commit-feed.ts'
+import { Answers } from './answers.ts'
+import type { AppDeps } from './app.ts'
+import { problems } from './plugins/problems.ts'
+import { adminKeyRoutes } from './routes/admin-keys.ts'
+import { adminTenantRoutes } from './routes/admin-tenants.ts'
+
+/**
+ * The routes by which tenants and keys are managed, without the door before them: for whoever has the store itself.
+ * It is asked by `inject` and never listens.
+ */
+export function administrationApp(deps: Pick<AppDeps, 'keys' | 'clock'>): FastifyInstance {
+  const app = fastify({ logger: false })
+  app.decorate('answers', new Answers(new CommitFeed(), deps.clock))
+  app.decorate('served', [])
+  app.decorateRequest('caller', null)
+  void app.register(problems)
+  void app.register(adminTenantRoutes, deps)
+  void app.register(adminKeyRoutes, deps)
+  return app
+}
