@@ -92,11 +92,12 @@ function add(
 }
 
 function addListed(sketch: TraderSketch, hashes: readonly number[], minute: number): Uint8Array {
-  const added = Float64Array.from(hashes).sort()
+  const news = hashes.filter((hash) => !isListed(sketch, hash, minute))
+  if (news.length === 0) return sketch
+  const added = news.length === 1 ? news : Float64Array.from(news).sort()
   const bytes = new Uint8Array(Math.max(sketch.length, 1) + added.length * ENTRY)
   bytes[0] = LIST
   let to = 1
-  let isChanged = false
   const put = (hash: number, last: number): void => {
     writeHash(bytes, to, hash)
     bytes[to + 6] = last
@@ -105,19 +106,32 @@ function addListed(sketch: TraderSketch, hashes: readonly number[], minute: numb
   let next = 0
   for (let at = 1; at < sketch.length; at += ENTRY) {
     const hash = hashAt(sketch, at)
-    const last = sketch[at + 6]!
     for (; added[next]! < hash; next = after(added, next)) put(added[next]!, minute)
-    const isSeen = added[next] === hash
-    if (isSeen) next = after(added, next)
-    put(hash, isSeen && minute > last ? minute : last)
-    isChanged ||= isSeen && minute > last
+    const isLater = added[next] === hash
+    if (isLater) next = after(added, next)
+    put(hash, isLater ? minute : sketch[at + 6]!)
   }
   for (; next < added.length; next = after(added, next)) put(added[next]!, minute)
-  return to === sketch.length && !isChanged ? sketch : bytes.slice(0, to)
+  return bytes.slice(0, to)
+}
+
+/** Whether a list has a trader in this minute or later. */
+function isListed(sketch: TraderSketch, hash: number, minute: number): boolean {
+  let low = 0
+  let high = (sketch.length - 1) / ENTRY
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const at = 1 + middle * ENTRY
+    const found = hashAt(sketch, at)
+    if (found === hash) return sketch[at + 6]! >= minute
+    if (found < hash) low = middle + 1
+    else high = middle
+  }
+  return false
 }
 
 /** The place of the next different value of a sorted list. */
-function after(sorted: Float64Array, index: number): number {
+function after(sorted: ArrayLike<number>, index: number): number {
   let next = index + 1
   while (sorted[next] === sorted[index]) next++
   return next
