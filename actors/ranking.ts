@@ -8,8 +8,8 @@ import { aborted } from './aborted.ts'
 import type { Run } from './process.ts'
 
 const HOUR = 3_600
-/** Mints that are read at a time, with 60 minutes each: some milliseconds, between which others have their turn. */
-const MINTS_PER_READ = 250
+/** Mints that are read at a time, with 60 minutes each: a few milliseconds, between which others have their turn. */
+const MINTS_PER_READ = 100
 
 export interface RankingDeps {
   readonly feed: CommitFeed
@@ -70,10 +70,7 @@ async function load(
     let page = await activity.mintsOfHour(hour, { limit: MINTS_PER_READ })
     for (;;) {
       if (end.aborted) return
-      for (const { mint, minutes } of page) {
-        for (const { minute, trades, volumeMicroUsd: microUsd } of minutes)
-          ranking.take(mint, minute, { trades, microUsd })
-      }
+      for (const { mint, minutes } of page) ranking.take(mint, minutes)
       const last = page.at(-1)
       if (last === undefined || page.length < MINTS_PER_READ) break
       await nextTurn()

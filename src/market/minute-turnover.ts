@@ -46,11 +46,12 @@ export class MinuteTurnover {
   raise(mint: number, { trades, microUsd }: Turnover): Turnover | null {
     const places = (this.#places ??= new Map(Array.from(this.mints, (held, place) => [held, place])))
     const place = places.get(mint) ?? this.#append(mint, places)
-    const before = { trades: this.#trades[place]!, microUsd: this.#microUsd[place]! }
-    if (trades <= before.trades) return null
+    const above = trades - this.#trades[place]!
+    if (above <= 0) return null
+    const change = { trades: above, microUsd: microUsd - this.#microUsd[place]! }
     this.#trades[place] = trades
     this.#microUsd[place] = microUsd
-    return { trades: trades - before.trades, microUsd: microUsd - before.microUsd }
+    return change
   }
 
   /** Calls `take` with every mint and its sums. */

@@ -1,4 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { ActivityMinute } from './activity-rows.ts'
 import { MintNumbers } from './mint-numbers.ts'
 import { MinuteTurnover, type Turnover } from './minute-turnover.ts'
 import type { BlockCommit } from './rows.ts'
@@ -29,6 +30,9 @@ const INDEXED_MAX = 64
 export interface RankedMint extends Turnover {
   readonly mint: Pubkey
 }
+
+/** What a mint traded in a minute as of some block, whole and not what the block adds. */
+export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicroUsd'>
 
 /**
  * What every mint traded in the rolling windows that end with the head's minute, exact at every block.
@@ -83,10 +87,8 @@ export class Ranking {
     this.advance(blockTime)
     const minute = minuteOf(blockTime)
     for (const { of, owner, minutes } of commit.activity) {
-      const sums = of === 'mint' ? minutes.findLast((each) => each.minute === minute) : undefined
-      if (sums !== undefined) {
-        this.take(owner, minute, { trades: sums.trades, microUsd: sums.volumeMicroUsd })
-      }
+      const changed = of === 'mint' ? minutes.findLast((each) => each.minute === minute) : undefined
+      if (changed !== undefined) this.take(owner, [changed])
     }
   }
 
@@ -100,18 +102,14 @@ export class Ranking {
     this.#keepFrom(end - RANKING_KEEPS)
   }
 
-  /** Takes what a mint traded in a minute as of some block, whole and not what the block adds (R1). */
-  take(mint: Pubkey, minute: number, turnover: Turnover): void {
-    if (turnover.trades === 0 || minute < this.#keptFrom) return
-    const number = this.#mints.of(mint)
-    const held = this.#minute(minute)
-    const change = held.raise(number, turnover)
-    if (change === null) return
-    this.#tops.clear()
-    for (const window of this.#windows) if (window.covers(minute)) window.change(number, change)
-    if (change.trades < turnover.trades) return
-    this.#pairs++
-    this.#mints.hold(number)
+  /** Takes minutes of a mint, in any order (R1). */
+  take(mint: Pubkey, minutes: readonly MintMinute[]): void {
+    let number: number | null = null
+    for (const { minute, trades, volumeMicroUsd } of minutes) {
+      if (trades === 0 || minute < this.#keptFrom) continue
+      number ??= this.#mints.of(mint)
+      this.#raise(number, this.#minute(minute), { trades, microUsd: volumeMicroUsd })
+    }
     while ((this.#pairs > this.#pairsMax || this.#mints.size > this.#mintsMax) && this.#minutes.size > 1) {
       this.#dropped++
       this.#keepFrom(Math.min(...this.#minutes.keys()) + MINUTE)
@@ -137,6 +135,16 @@ export class Ranking {
     return top.slice(0, limit)
   }
 
+  #raise(mint: number, minute: MinuteTurnover, turnover: Turnover): void {
+    const change = minute.raise(mint, turnover)
+    if (change === null) return
+    this.#tops.clear()
+    for (const window of this.#windows) if (window.covers(minute.start)) window.change(mint, change)
+    if (change.trades < turnover.trades) return
+    this.#pairs++
+    this.#mints.hold(mint)
+  }
+
   /** The numbers of the best mints, by insertion: nearly every other is told apart by one comparison. */
   #best(sums: WindowSums): number[] {
     const best: number[] = []
@@ -160,14 +168,18 @@ export class Ranking {
   }
 
   #minute(start: number): MinuteTurnover {
-    const minute = this.#minutes.get(start) ?? new MinuteTurnover(start)
-    this.#minutes.set(start, minute)
-    this.#indexed.delete(minute)
-    this.#indexed.add(minute)
-    if (this.#indexed.size > INDEXED_MAX) {
-      const [longestUnused] = this.#indexed
-      this.#indexed.delete(longestUnused!)
-      longestUnused!.settle()
+    let minute = this.#minutes.get(start)
+    if (minute === undefined) {
+      minute = new MinuteTurnover(start)
+      this.#minutes.set(start, minute)
+    }
+    if (!this.#indexed.has(minute)) {
+      this.#indexed.add(minute)
+      const [first] = this.#indexed
+      if (this.#indexed.size > INDEXED_MAX && first !== undefined) {
+        this.#indexed.delete(first)
+        first.settle()
+      }
     }
     return minute
   }

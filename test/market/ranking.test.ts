@@ -65,8 +65,7 @@ t.test('what a store gives while blocks are committed, in any order, restores th
         // What is read may have a block in it that was not told yet.
         const seen = chance === 1 && ahead.length > 0 ? [...sales, ...ahead[0]!.sales] : sales
         const [{ mint, hour }] = toRead.splice(next(order, toRead.length), 1) as [(typeof toRead)[0]]
-        for (const { minute, trades, volumeMicroUsd } of turnoverOf(seen, mint, hour))
-          ranking.take(mint, minute, { trades, microUsd: volumeMicroUsd })
+        ranking.take(mint, turnoverOf(seen, mint, hour))
       }
       while (ahead.length > 0) commit()
       const { time } = blocks.at(-1)!
@@ -82,7 +81,8 @@ t.test('a list has as many as are asked for, best first, and never more than a h
   const ranking = new Ranking()
   ranking.advance(NOON)
   const volume = (n: number): bigint => BigInt((n * 7_919) % 1_000)
-  for (let n = 0; n < 1_000; n++) ranking.take(key(n), NOON, { trades: 1, microUsd: volume(n) })
+  for (let n = 0; n < 1_000; n++)
+    ranking.take(key(n), [{ minute: NOON, trades: 1, volumeMicroUsd: volume(n) }])
   t.strictSame(
     ranking.top('1h', RANKS_MAX).map(({ microUsd }) => microUsd),
     Array.from({ length: RANKS_MAX }, (_, rank) => BigInt(999 - rank))
@@ -97,10 +97,10 @@ t.test(
   async (t) => {
     const ranking = new Ranking()
     ranking.advance(NOON)
-    ranking.take(key(4), NOON, { trades: 9, microUsd: 0n })
-    ranking.take(key(3), NOON, { trades: 1, microUsd: 5n })
-    ranking.take(key(2), NOON, { trades: 1, microUsd: 5n })
-    ranking.take(key(1), NOON, { trades: 2, microUsd: 5n })
+    ranking.take(key(4), [{ minute: NOON, trades: 9, volumeMicroUsd: 0n }])
+    ranking.take(key(3), [{ minute: NOON, trades: 1, volumeMicroUsd: 5n }])
+    ranking.take(key(2), [{ minute: NOON, trades: 1, volumeMicroUsd: 5n }])
+    ranking.take(key(1), [{ minute: NOON, trades: 2, volumeMicroUsd: 5n }])
     t.strictSame(
       ranking.top('1h', 9).map(({ mint }) => mint),
       [key(1), key(2), key(3), key(4)]
@@ -114,7 +114,7 @@ t.test('nothing is left of mints that traded no more, and their numbers serve ot
     const time = NOON + day * RANKING_KEEPS
     ranking.advance(time)
     for (let n = 0; n < 100; n++)
-      ranking.take(key(day * 100 + n), minuteStart(time), { trades: 1, microUsd: 1n })
+      ranking.take(key(day * 100 + n), [{ minute: minuteStart(time), trades: 1, volumeMicroUsd: 1n }])
     t.match(ranking.size, { mints: 100, pairs: 100, dropped: 0 })
   }
   t.ok(ranking.size.bytes < 100_000, `${ranking.size.bytes} bytes`)
@@ -126,18 +126,18 @@ t.test('past the limit the oldest minutes are dropped and counted, and never tak
   for (let minute = 0; minute < 5; minute++) {
     const time = NOON + minute * 60
     ranking.advance(time)
-    for (let n = 0; n < 3; n++) ranking.take(key(n), time, { trades: 1, microUsd: 10n })
+    for (let n = 0; n < 3; n++) ranking.take(key(n), [{ minute: time, trades: 1, volumeMicroUsd: 10n }])
   }
   t.match(ranking.size, { pairs: 9, mints: 3, dropped: 2 })
   t.match(ranking.top('1h', 1), [{ trades: 3, microUsd: 30n }])
-  ranking.take(key(0), NOON, { trades: 5, microUsd: 50n })
+  ranking.take(key(0), [{ minute: NOON, trades: 5, volumeMicroUsd: 50n }])
   t.match(ranking.size, { pairs: 9, dropped: 2 })
   t.match(ranking.top('1h', 1), [{ trades: 3, microUsd: 30n }])
   const few = new Ranking({ mintsMax: 2 })
   few.advance(NOON + 60)
-  few.take(key(1), NOON, { trades: 1, microUsd: 1n })
-  for (const n of [2, 3]) few.take(key(n), NOON + 60, { trades: 1, microUsd: 1n })
+  few.take(key(1), [{ minute: NOON, trades: 1, volumeMicroUsd: 1n }])
+  for (const n of [2, 3]) few.take(key(n), [{ minute: NOON + 60, trades: 1, volumeMicroUsd: 1n }])
   t.match(few.size, { mints: 2, dropped: 1 })
-  for (const n of [4, 5]) few.take(key(n), NOON + 60, { trades: 1, microUsd: 1n })
+  for (const n of [4, 5]) few.take(key(n), [{ minute: NOON + 60, trades: 1, volumeMicroUsd: 1n }])
   t.match(few.size, { mints: 4, dropped: 1 }, 'the newest minute stays whole')
 })
