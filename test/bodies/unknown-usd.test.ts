@@ -1,7 +1,6 @@
 import t from 'tap'
 import { candleBody } from '../../src/bodies/candle.ts'
 import type { Candle } from '../../src/market/rows.ts'
-import { windowStats } from '../../src/market/windows.ts'
 
 const prices = { open: 1, high: 1, low: 1, close: 1 }
 const unpriced: Candle = {
@@ -23,12 +22,3 @@ t.test('a bucket in which no row has a USD price has a volume of null in USD, no
   t.equal(candleBody(unpriced, prices, view).volume_usd, null)
   t.equal(candleBody(priced, prices, view).volume_usd, 5)
 })
-
-t.test(
-  'a window is worth what its priced buckets are, null where none is, and zero without trades',
-  async (t) => {
-    t.equal(windowStats([unpriced]).volumeMicroUsd, null)
-    t.equal(windowStats([unpriced, priced]).volumeMicroUsd, 5_000_000n)
-    t.equal(windowStats([]).volumeMicroUsd, 0n)
-  }
-)

@@ -1,94 +1,192 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { foldRows } from '../../src/market/candles.ts'
-import type { Candle } from '../../src/market/rows.ts'
-import { windowParts, windowStats } from '../../src/market/windows.ts'
-import { ingestAll } from './memory-store.ts'
-import { anyChain, NOON, OPTIONS } from './world.ts'
+import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ActivityHour, ActivityMinute, ActivityOf } from '../../src/market/activity-rows.ts'
+import { MARKET } from '../../src/market/activity.ts'
+import { eventCursor } from '../../src/market/cursor.ts'
+import type { TradeRow } from '../../src/market/rows.ts'
+import { NO_TRADERS } from '../../src/market/traders.ts'
+import { windowHours, windowOf } from '../../src/market/windows.ts'
+import { ingest, ingestAll, MemoryStore } from './memory-store.ts'
+import { anyChain, block, buy, key, NOON, OPTIONS, SOL, sell, solSale, TOKEN, trade } from './world.ts'
 
+const HOUR = 3_600
 const DAY = 86_400
 
-function candle(ts: number, price: number | null, cash = 10n): Candle {
-  const ohlc = price === null ? null : { open: price, high: price, low: price, close: price }
-  const usd = price === null ? null : { open: price * 2, high: price * 2, low: price * 2, close: price * 2 }
-  const prices = { native: ohlc, usd, nativeRaw: ohlc, usdRaw: usd }
-  return { ts, ...prices, volumeToken: 1n, volumeCash: cash, volumeMicroUsd: cash * 2n, trades: 3, buys: 2 }
+/** The hours that a reader asks the store for. */
+function hoursOf(
+  store: MemoryStore,
+  of: ActivityOf,
+  owner: Pubkey,
+  time: number,
+  seconds: number
+): ActivityHour[] {
+  const { from, to, limit } = windowHours(time, seconds)
+  return [...store.hours.values()]
+    .filter((hour) => hour.of === of && samePubkey(hour.owner, owner) && hour.hour >= from && hour.hour < to)
+    .sort((a, b) => a.hour - b.hour)
+    .slice(-limit)
 }
 
-t.test('a day that ends within an hour takes its edges from minutes and the rest from hours', async (t) => {
-  t.same(windowParts(NOON + 1_845, DAY), [
-    { interval: '1m', from: NOON + 1_860 - DAY, to: NOON + 3_600 - DAY },
-    { interval: '1h', from: NOON + 3_600 - DAY, to: NOON },
-    { interval: '1m', from: NOON, to: NOON + 1_860 }
-  ])
-})
+const usdOf = ({ priceForming, price, cashUsd }: TradeRow): number | null =>
+  priceForming && cashUsd !== null ? price! * cashUsd : null
 
-t.test('a window within an hour, and one of whole hours, need one interval', async (t) => {
-  t.same(windowParts(NOON + 1_845, 300), [{ interval: '1m', from: NOON + 1_560, to: NOON + 1_860 }])
-  t.same(windowParts(NOON + 3_599, 3_600), [{ interval: '1h', from: NOON, to: NOON + 3_600 }])
-})
-
-t.test('the parts of a window cover it once, in order', async (t) => {
-  const minutes = fc.integer({ min: 1, max: 3_000 })
+t.test('at any moment a window equals a recomputation from rows', async (t) => {
+  let priced = 0
   fc.assert(
-    fc.property(fc.integer({ min: NOON, max: NOON + 2 * DAY }), minutes, (end, count) => {
-      const parts = windowParts(end, count * 60)
-      const to = Math.floor(end / 60) * 60 + 60
-      t.equal(parts[0]!.from, to - count * 60)
-      t.equal(parts.at(-1)!.to, to)
-      for (const [i, part] of parts.entries()) {
-        t.ok(part.from < part.to)
-        if (i > 0) t.equal(part.from, parts[i - 1]!.to)
-        if (part.interval === '1h') t.same([part.from % 3_600, part.to % 3_600], [0, 0])
-      }
-    }),
-    { seed: 7, numRuns: 60 }
-  )
-})
+    fc.property(anyChain, fc.constantFrom(300, HOUR, 6 * HOUR, DAY), fc.nat(), (chain, seconds, at) => {
+      const until = chain.slice(0, (at % chain.length) + 1)
+      const { store } = ingestAll(until, OPTIONS)
+      const time = store.head!.blockTime
+      const from = Math.floor(time / 60) * 60 + 60 - seconds
+      const rows = store.trades.filter((row) => samePubkey(row.mint, TOKEN))
+      const within = rows.filter((row) => row.blockTime >= from)
+      const hours = hoursOf(store, 'mint', TOKEN, time, seconds)
+      const lastUsd = store.tokens.get(pubkeyMapKey(TOKEN))?.lastUsd ?? null
+      const window = windowOf(hours, time, seconds, lastUsd)
 
-t.test('a window sums its candles', async (t) => {
-  t.match(windowStats([candle(NOON, 4), candle(NOON + 60, null, 5n)]), {
-    trades: 6,
-    buys: 4,
-    volumeToken: 2n,
-    volumeCash: 15n,
-    volumeMicroUsd: 30n
-  })
-})
-
-t.test('the change is counted from the last price before the window', async (t) => {
-  const stats = windowStats(
-    [candle(NOON, 4), candle(NOON + 60, 5)],
-    [candle(NOON - DAY, 10), candle(NOON - 60, null)]
-  )
-  t.equal(stats.changePct, -50)
-  t.equal(stats.changeUsdPct, -50)
-})
-
-t.test('without an earlier price the change is counted from the first of the window', async (t) => {
-  t.equal(windowStats([candle(NOON, 4), candle(NOON + 60, 5)]).changePct, 25)
-})
-
-t.test('a window without trades has no change of a known price, and none of an unknown one', async (t) => {
-  t.match(windowStats([], [candle(NOON, 4)]), { trades: 0, volumeCash: 0n, changePct: 0 })
-  t.match(windowStats([candle(NOON, null)]), { trades: 3, changePct: null, changeUsdPct: null })
-})
-
-t.test('hours and minutes give the same window as the rows', async (t) => {
-  fc.assert(
-    fc.property(anyChain, fc.integer({ min: 1, max: 3_000 }), (chain, minutes) => {
-      const { store } = ingestAll(chain, OPTIONS)
-      const rows = store.trades.filter((row) => row.cashSide !== null && row.mint[0] === 1)
-      const end = store.head!.blockTime
-      const parts = windowParts(end, minutes * 60)
-      const within = ({ from, to }: { from: number; to: number }, ts: number) => ts >= from && ts < to
-      const candles = parts.flatMap((part) =>
-        foldRows(rows, part.interval).filter(({ ts }) => within(part, ts))
+      t.same([window.from, window.to], [from, from + seconds])
+      t.equal(window.trades, within.length)
+      t.equal(window.buys, within.filter(({ cashSide }) => cashSide === 'in').length)
+      t.equal(window.sells, within.filter(({ cashSide }) => cashSide === 'out').length)
+      t.equal(window.traders, new Set(within.map((row) => pubkeyMapKey(row.user))).size)
+      t.equal(
+        window.volumeToken,
+        sum(within.map((row) => (samePubkey(row.inMint, TOKEN) ? row.inAmount : row.outAmount)))
       )
-      const span = { from: parts[0]!.from, to: parts.at(-1)!.to }
-      const plain = foldRows(rows, '1m').filter(({ ts }) => within(span, ts))
-      t.strictSame(windowStats(candles), windowStats(plain))
+      const valued = within.filter(({ cashSide, cashUsd }) => cashSide !== null && cashUsd !== null)
+      const usd = sum(valued.map(microUsd))
+      t.equal(window.volumeMicroUsd, within.length > 0 && valued.length === 0 ? null : usd)
+      if (window.volumeMicroUsd !== null) {
+        t.equal(window.buyMicroUsd! + window.sellMicroUsd!, usd)
+        t.equal(window.buyMicroUsd, sum(valued.filter(({ cashSide }) => cashSide === 'in').map(microUsd)))
+      }
+      const before = rows
+        .filter((row) => row.blockTime < from)
+        .map(usdOf)
+        .findLast((price) => price !== null)
+      const prices = within.map(usdOf).filter((price) => price !== null)
+      const start = before ?? prices[0] ?? null
+      const end = prices.at(-1) ?? start
+      t.equal(window.changePct, start === null ? null : ((end! - start) / start) * 100)
+      if (prices.length > 0) priced++
     }),
-    { seed: 8, numRuns: 40 }
+    { seed: 41, numRuns: 150 }
   )
+  t.ok(priced > 20)
+})
+
+t.test('the market’s window counts each trade once, and its launches', async (t) => {
+  fc.assert(
+    fc.property(anyChain, fc.constantFrom(HOUR, DAY), (chain, seconds) => {
+      const { store } = ingestAll(chain, OPTIONS)
+      const time = store.head!.blockTime
+      const from = Math.floor(time / 60) * 60 + 60 - seconds
+      const rows = store.trades.filter((row) => row.blockTime >= from && row.cursor === eventCursor(row))
+      const window = windowOf(hoursOf(store, 'market', MARKET, time, seconds), time, seconds)
+      t.equal(window.trades, rows.length)
+      t.equal(window.traders, new Set(rows.map((row) => pubkeyMapKey(row.user))).size)
+      t.equal(window.launches, [...store.launches.values()].filter((row) => row.blockTime >= from).length)
+      const lamports = rows.map((row) => {
+        if (row.cashSide === null) return 0n
+        const [mint, amount] =
+          row.cashSide === 'in' ? [row.inMint, row.inAmount] : [row.outMint, row.outAmount]
+        return samePubkey(mint, SOL) ? amount : 0n
+      })
+      t.equal(window.volumeCash, sum(lamports))
+    }),
+    { seed: 42, numRuns: 40 }
+  )
+})
+
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n)
+}
+
+function microUsd(row: TradeRow): bigint {
+  const [amount, decimals] =
+    row.cashSide === 'in' ? [row.inAmount, row.inDecimals] : [row.outAmount, row.outDecimals]
+  return BigInt(Math.round((Number(amount) / 10 ** decimals) * row.cashUsd! * 1e6))
+}
+
+/** An hour with one minute in it that traded, at a price. */
+function hourAt(minute: number, usd: number | null, fields: Partial<ActivityHour> = {}): ActivityHour {
+  const counts = { events: 2, trades: 1, buys: 1, sells: 0, liquidity: 1, launches: 0, priced: 1 }
+  const sums = { volumeMicroUsd: 7n, buyMicroUsd: 7n, sellMicroUsd: 0n, volumeCash: 3n, volumeToken: 5n }
+  const minutes: ActivityMinute[] = [{ minute, ...counts, ...sums, openUsd: usd, closeUsd: usd }]
+  const hour = minute - (minute % HOUR)
+  return { of: 'mint', owner: TOKEN, hour, minutes, priorUsd: null, traders: NO_TRADERS, ...fields }
+}
+
+t.test('a window is its whole minutes, the running one included', async (t) => {
+  const hours = [hourAt(NOON - 300, 1), hourAt(NOON, 2)]
+  t.equal(windowOf(hours, NOON + 59, 300).trades, 1)
+  t.equal(windowOf(hours, NOON - 1, 300).trades, 1)
+  t.equal(windowOf(hours, NOON + 59, 360).trades, 2)
+  t.equal(windowOf(hours, NOON - 241, 60).trades, 1)
+  t.equal(windowOf(hours, NOON - 240, 60).trades, 0)
+})
+
+t.test('the change is counted from the last price before the window, else from its first', async (t) => {
+  t.equal(windowOf([hourAt(NOON - 60, 4), hourAt(NOON, 5)], NOON, 60).changePct, 25)
+  t.equal(windowOf([hourAt(NOON, 5, { priorUsd: 4 })], NOON, 60).changePct, 25)
+  t.equal(
+    windowOf(
+      [hourAt(NOON + 60, 5, { priorUsd: 4 }), hourAt(NOON + HOUR, 6, { priorUsd: 5 })],
+      NOON + HOUR,
+      HOUR
+    ).changePct,
+    50
+  )
+  t.equal(windowOf([hourAt(NOON, 4), hourAt(NOON + HOUR, 5)], NOON + HOUR, 2 * HOUR).changePct, 25)
+})
+
+t.test('nothing happened: no change of a known price, and none of an unknown one', async (t) => {
+  t.match(windowOf([], NOON, 60, 3), { trades: 0, volumeMicroUsd: 0n, traders: 0, changePct: 0 })
+  t.match(windowOf([], NOON, 60), { trades: 0, volumeMicroUsd: 0n, traders: 0, changePct: null })
+  t.equal(windowOf([hourAt(NOON - 60, 4)], NOON, 60).changePct, 0)
+})
+
+t.test('trades that nothing prices have a volume in USD that is unknown, not zero', async (t) => {
+  const { store } = ingestAll([block(1, NOON, [buy(10n ** 9n, 10n ** 6n)])], OPTIONS)
+  const unpriced = windowOf(hoursOf(store, 'mint', TOKEN, NOON, 60), NOON, 60)
+  t.match(unpriced, { trades: 1, volumeCash: 10n ** 9n, changePct: null })
+  t.same([unpriced.volumeMicroUsd, unpriced.buyMicroUsd, unpriced.sellMicroUsd], [null, null, null])
+})
+
+t.test('who traded in a window that ended earlier is not known, and in a pool neither', async (t) => {
+  const hours = [hourAt(NOON - 60, 1), hourAt(NOON, 2)]
+  t.equal(windowOf(hours, NOON - 1, 300).traders, null)
+  t.equal(windowOf(hours, NOON, 300).traders, 0)
+  t.equal(windowOf([hourAt(NOON, null, { of: 'pool' })], NOON, 300).traders, null)
+})
+
+t.test('a trader counts from the minute of the hour in which he was last seen', async (t) => {
+  const store = new MemoryStore()
+  const state = store.restart()
+  const by = (user: number, seconds: number) =>
+    ingest(
+      store,
+      state,
+      block(seconds + 1, NOON + seconds, [buy(10n ** 9n, 10n ** 6n, { user: key(user) })]),
+      OPTIONS
+    )
+  by(301, 0)
+  by(302, 0)
+  by(301, 600)
+  by(303, 1_200)
+  const tradersOf = (seconds: number) =>
+    windowOf(hoursOf(store, 'mint', TOKEN, NOON + 1_200, seconds), NOON + 1_200, seconds).traders
+  t.same([60, 600, 660, 1_260].map(tradersOf), [1, 1, 2, 3])
+})
+
+t.test('a trade without cash is one of its pool and the market, and one under each mint', async (t) => {
+  const swap = trade({ inMint: TOKEN, outMint: key(2), inAmount: 5n, outAmount: 8n })
+  const { store } = ingestAll([block(1, NOON, [solSale(100), swap, sell(4n, 10n ** 6n)])], OPTIONS)
+  const of = (kind: ActivityOf, owner: Pubkey) => windowOf(hoursOf(store, kind, owner, NOON, 60), NOON, 60)
+  t.match(of('market', MARKET), { trades: 3, buys: 0, sells: 2, events: 3, volumeCash: 10n ** 6n })
+  t.match(of('mint', TOKEN), { trades: 2, buys: 0, sells: 1, volumeToken: 9n, volumeCash: 10n ** 6n })
+  t.match(of('mint', key(2)), { trades: 1, buys: 0, sells: 0, volumeToken: 8n, volumeMicroUsd: null })
+  t.match(of('pool', swap.pool), { trades: 2, volumeToken: 9n, volumeCash: 10n ** 6n, traders: null })
 })
