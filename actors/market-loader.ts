@@ -1,7 +1,7 @@
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { cursorAt } from '../src/market/cursor.ts'
 import { WSOL } from '../src/market/cash.ts'
-import { MarketState } from '../src/market/market-state.ts'
+import { MarketState, type MarketLimits } from '../src/market/market-state.ts'
 import type { Loaded, Missing } from '../src/market/missing.ts'
 import type { SlotRow, TradeRow } from '../src/market/rows.ts'
 import { minuteOf, restoreSolUsd } from '../src/market/sol-usd.ts'
@@ -11,9 +11,14 @@ const SOL_MINT = pubkeyFromBase58(WSOL)
 const ROWS_PER_READ = 1000
 
 /** The market as of the committed head, with nothing but the SOL price and the totals loaded. */
-export async function restoreMarket(storage: Storage, head: SlotRow | null): Promise<MarketState> {
+export async function restoreMarket(
+  storage: Storage,
+  head: SlotRow | null,
+  limits: Partial<MarketLimits> = {}
+): Promise<MarketState> {
   if (head === null) {
-    return new MarketState({ solUsd: restoreSolUsd(null, null, []), totals: null, newestTime: -Infinity })
+    const start = { solUsd: restoreSolUsd(null, null, []), totals: null, newestTime: -Infinity }
+    return new MarketState(start, limits)
   }
   const minute = minuteOf(head.blockTime)
   const [price, rows, totals] = await Promise.all([
@@ -21,7 +26,8 @@ export async function restoreMarket(storage: Storage, head: SlotRow | null): Pro
     solRowsSince(storage, minute),
     storage.totals.get()
   ])
-  return new MarketState({ solUsd: restoreSolUsd(head, price, rows), totals, newestTime: head.blockTime })
+  const start = { solUsd: restoreSolUsd(head, price, rows), totals, newestTime: head.blockTime }
+  return new MarketState(start, limits)
 }
 
 /** The rows of wrapped SOL from a time on, in cursor order. */

@@ -11,6 +11,8 @@ export interface Load {
   readonly paths: readonly (readonly string[])[]
   /** A span, or each path once. */
   readonly seconds: number | 'once'
+  /** A pace that a connection keeps to as long as it has its answers in time; without it there is none. */
+  readonly perConnectionPerSecond?: number
 }
 
 export interface Measurement {
@@ -41,6 +43,9 @@ export async function measure(server: MeasuredProcess, load: Load): Promise<Meas
     ...(load.seconds === 'once'
       ? { amount: lists.reduce((sum, list) => sum + list.length, 0) }
       : { duration: load.seconds }),
+    ...(load.perConnectionPerSecond === undefined
+      ? {}
+      : { connectionRate: Math.ceil(load.perConnectionPerSecond), ignoreCoordinatedOmission: true }),
     setupClient: (client) => client.setRequests(lists[connection++ % lists.length]!)
   }
   const instance = autocannon(options, (error: unknown, result: autocannon.Result) =>

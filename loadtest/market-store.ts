@@ -2,7 +2,7 @@
  * Builds the store of a synthetic market through the real fold and the real commit, and keeps it: a directory that
  * already holds the same market is left as it is, one that was left half-built is gone on with.
  *
- *     node loadtest/market-store.ts DIRECTORY [trades]
+ *     node --max-semi-space-size=64 loadtest/market-store.ts DIRECTORY [trades]
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -67,7 +67,10 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
   const storage = await openEmbeddedStorage({ directory })
   try {
     const head = await storage.blocks.head()
-    const market = await restoreMarket(storage, head)
+    // All of the market stays in memory, some hundreds of megabytes, so that nothing is looked up twice.
+    const all = size.mints * 2
+    const limits = { pairs: all, launches: all, tokens: all, pools: all, curves: all }
+    const market = await restoreMarket(storage, head, limits)
     const last = { blocks: 0, slot: 0, blockTime: 0 }
     const spent = { commitMs: 0, foldMs: 0 }
     const started = performance.now()
@@ -86,7 +89,7 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
       spent.foldMs += folded - before
       spent.commitMs += performance.now() - folded
       trades += fold.slot.trades
-      if (last.blocks % 100 === 0) {
+      if (last.blocks % 50 === 0) {
         const seconds = (performance.now() - started) / 1000
         const [fold, commit] = [spent.foldMs, spent.commitMs].map((ms) => ((ms * 1000) / trades).toFixed(1))
         const rate = Math.round(trades / seconds)
