@@ -12,12 +12,6 @@ const COMPONENTS = '#/components/schemas/'
  */
 export class JsonSchemas {
   readonly #components = new Map<string, JsonSchema>()
-  readonly #isClosed: boolean
-
-  /** Closed schemas refuse fields that they do not name: what tests hold answers to. Clients get open ones. */
-  constructor(isClosed = false) {
-    this.#isClosed = isClosed
-  }
 
   /** By name, in order. */
   get components(): Readonly<Record<string, JsonSchema>> {
@@ -38,8 +32,10 @@ export class JsonSchemas {
     const made = z.toJSONSchema(schema, {
       io,
       override: ({ zodSchema, jsonSchema }) => {
-        if (!this.#isClosed && jsonSchema.additionalProperties === false)
+        // Answers may get more fields some day, which clients are to expect.
+        if (io === 'output' && jsonSchema.additionalProperties === false) {
           delete jsonSchema.additionalProperties
+        }
         // A number in a query arrives as text; its schema says what the text stands for.
         const { type, default: fallback } = z.globalRegistry.get(zodSchema) ?? {}
         if (type !== 'integer') return

@@ -44,12 +44,9 @@ const HEADERS = {
   'WWW-Authenticate': ['string', '`Bearer`']
 } as const
 
-/** The OpenAPI 3.1 document of what is served. With `isClosed`, answers may have no field that it does not name. */
-export function openApiOf(
-  served: readonly Served[],
-  { version, isClosed = false }: { readonly version: string; readonly isClosed?: boolean }
-): JsonSchema {
-  const schemas = new JsonSchemas(isClosed)
+/** The OpenAPI 3.1 document of what is served. */
+export function openApiOf(served: readonly Served[], { version }: { readonly version: string }): JsonSchema {
+  const schemas = new JsonSchemas()
   const problems = new ProblemResponses(schemas.ofOutput(PROBLEM))
   const paths: Record<string, JsonSchema> = {}
   for (const one of served) {

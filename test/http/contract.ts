@@ -1,7 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
-import { openApiOf } from '../../src/http/openapi.ts'
-import type { Served } from '../../src/http/endpoint.ts'
 
 /** What a client got of a request. */
 export interface Exchange {
@@ -45,15 +43,25 @@ export interface ShownRequest {
 
 const METHODS_WITHOUT_BODY = new Set(['HEAD', 'OPTIONS'])
 
-/** Holds responses to the document of the API, in which answers have no field that it does not name. */
+/** A document in which no object has a field that is not named: clients are to expect more fields, tests are not. */
+export function closed(document: JsonSchema): JsonSchema {
+  const close = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(close)
+    if (typeof value !== 'object' || value === null) return value
+    const open = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, close(part)]))
+    const isNamed = 'properties' in open && open.type === 'object' && !('additionalProperties' in open)
+    return isNamed ? { ...open, additionalProperties: false } : open
+  }
+  return close(document) as JsonSchema
+}
+
+/** Holds responses to a document of the API. */
 export class Contract {
   readonly #operations: { readonly method: string; readonly path: string; readonly operation: Operation }[]
   readonly #responses: Readonly<Record<string, Response>>
   readonly #validator: Ajv2020
-  readonly #document: JsonSchema
 
   constructor(document: JsonSchema) {
-    this.#document = document
     const paths = document.paths as Record<string, Record<string, Operation>>
     this.#operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({
@@ -65,10 +73,6 @@ export class Contract {
     this.#responses = (document.components as { responses: Record<string, Response> }).responses
     this.#validator = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
     this.#validator.addSchema({ ...document, $id: 'document' })
-  }
-
-  static of(served: readonly Served[]): Contract {
-    return new Contract(openApiOf(served, { version: '1', isClosed: true }))
   }
 
   get operationIds(): string[] {
@@ -134,11 +138,6 @@ export class Contract {
 
   #absolute(schema: JsonSchema): object {
     return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')) as object
-  }
-
-  /** The document that is held to. */
-  get document(): JsonSchema {
-    return this.#document
   }
 }
 

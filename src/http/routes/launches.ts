@@ -22,7 +22,7 @@ export const launches = endpoint({
   errors: ['CURSOR_INVALID'],
   examples: [
     { name: 'The newest', query: { limit: '5' } },
-    { name: 'Graduated', query: { status: 'graduated' } }
+    { name: 'Those that trade', query: { status: 'trading' } }
   ]
 })
 

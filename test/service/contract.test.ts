@@ -1,0 +1,107 @@
+import t from 'tap'
+import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
+import { Contract, closed, type ShownRequest } from '../http/contract.ts'
+import { ADMIN_KEY, startProcess } from './service-process.ts'
+
+const HEADERS = { 'x-api-key': ADMIN_KEY }
+/** An id in the document stands for one that the service has given. */
+const SHOWN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+
+testWithFixtures(
+  t,
+  'every request that the document shows succeeds on recorded data, with an answer that the document describes',
+  async (t) => {
+    const service = await startProcess({ dataDir: t.testdir(), recordedDir: fixturesDirectory() })
+    t.teardown(() => service.end('SIGTERM'))
+    await service.said(/the source has no more blocks/)
+    const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as JsonSchema
+    const contract = new Contract(closed(document))
+
+    const make = async (path: string, body: object) => {
+      const response = await fetch(service.url + path, {
+        method: 'POST',
+        headers: { ...HEADERS, 'content-type': 'application/json' },
+        body: JSON.stringify(body)
+      })
+      return (await response.json()) as { id: string }
+    }
+    // There may be one already: then this changes nothing.
+    await make('/v1/admin/tenants', { name: 'demo' })
+
+    /** Asks what the document shows; of an id, one that was just made. */
+    const ask = async ({ method, path, body }: ShownRequest) => {
+      const { id } = SHOWN_ID.test(path) ? await make('/v1/admin/keys', { tenant: 'demo' }) : { id: '' }
+      const asked = path.replace(SHOWN_ID, id)
+      const response = await fetch(service.url + asked, {
+        method,
+        headers: { ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      const text = await response.text()
+      return {
+        method,
+        path: asked,
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        text
+      }
+    }
+
+    const asked = new Set<string>()
+    for (const request of contract.shown) {
+      asked.add(request.operationId)
+      const exchange = await ask(request)
+      // Recorded data is old, and health says so.
+      const succeeded = exchange.status < 300 || request.path === '/v1/health'
+      t.ok(succeeded, `${request.method} ${request.path}: ${exchange.text.slice(0, 200)}`)
+      t.equal(contract.breach(exchange), null, `${request.method} ${request.path}`)
+      if (exchange.text.startsWith('{"tenant"')) {
+        const { data } = JSON.parse(exchange.text) as { data?: unknown[] }
+        t.not(data?.length, 0, `${request.path} shows something`)
+      }
+    }
+    t.strictSame([...asked].toSorted(), contract.operationIds.toSorted())
+  }
+)
+
+t.test('an answer with a field more, a field less or another status is a breach', async (t) => {
+  const answer = {
+    type: 'object',
+    properties: { a: { type: 'integer' } },
+    required: ['a']
+  }
+  const contract = new Contract(
+    closed({
+      openapi: '3.1.0',
+      paths: {
+        '/v1/x/{id}': {
+          get: {
+            operationId: 'x',
+            responses: {
+              200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/X' } } } },
+              304: { description: 'as before' }
+            }
+          }
+        }
+      },
+      components: { schemas: { X: answer }, responses: {} }
+    })
+  )
+  const breach = (status: number, text: string, path = '/v1/x/1?y=2') =>
+    contract.breach({
+      method: 'GET',
+      path,
+      status,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      text
+    })
+  t.equal(breach(200, '{"a":1}'), null)
+  t.equal(breach(304, ''), null)
+  t.match(breach(304, 'x'), /body/)
+  t.match(breach(200, '{"a":1,"b":2}'), /additional/)
+  t.match(breach(200, '{}'), /required/)
+  t.match(breach(200, '{"a":"1"}'), /integer/)
+  t.match(breach(404, '{}'), /404 is not documented/)
+  t.match(breach(200, '{}', '/v1/y'), /200 where nothing is/)
+})
