@@ -87,6 +87,10 @@ testWithFixtures(
       )
     }
 
+    const trending = await first.get('/v1/trending?limit=100')
+    t.ok(trending.body.data.length > 0)
+    const stats = await first.get('/v1/stats')
+
     const tree = await first.get('/v1/admin/tree')
     t.match(
       tree.body.children.map((child) => child.name),
@@ -105,6 +109,8 @@ testWithFixtures(
     await second.said(/ingest goes on after slot 448828792/)
     t.same((await second.get(`/v1/tokens/${WSOL}/trades?limit=1`)).body.data, [trade])
     t.same((await second.get('/v1/launches?limit=500')).body, launches.body)
+    t.same((await second.get('/v1/trending?limit=100')).body, trending.body, 'windows survive a restart')
+    t.same((await second.get('/v1/stats')).body, stats.body)
     t.notMatch([...first.stderr, ...second.stderr].join('\n'), /an-admin-key|mr_live_/, 'no key is logged')
     await second.end('SIGTERM')
   }
