@@ -90,17 +90,25 @@ function exceptFromLoopback(hook: onRequestHookHandler): onRequestHookHandler {
   }
 }
 
-/** Who asks, or why nobody does. Errors are given and not thrown: there may be a flood of them. */
+/** Made once, for there may be a flood of them, and given instead of thrown. */
+const REFUSALS = {
+  missing: new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer'),
+  several: new ServiceError('KEY_INVALID', 'the request carries more than one key'),
+  unknown: new ServiceError('KEY_INVALID', 'this API key is not known'),
+  revoked: new ServiceError('KEY_REVOKED', 'this API key was revoked'),
+  expired: new ServiceError('KEY_EXPIRED', 'this API key has expired'),
+  elsewhere: new ServiceError('IP_REFUSED', 'this API key may not be used from this address')
+} as const
+
+/** Who asks, or why nobody does. */
 function findCaller(keys: Deps['keys'], request: FastifyRequest, nowMs: number): Caller | ServiceError {
   const key = presentedKey(request.headers)
   if (typeof key !== 'string') return key
   const caller = keys.find(key)
-  if (caller === null) return new ServiceError('KEY_INVALID', 'this API key is not known')
+  if (caller === null) return REFUSALS.unknown
   const state = keyState(caller.row, nowMs)
-  if (state === 'revoked') return new ServiceError('KEY_REVOKED', 'this API key was revoked')
-  if (state === 'expired') return new ServiceError('KEY_EXPIRED', 'this API key has expired')
-  if (caller.mayComeFrom(request.socket.remoteAddress)) return caller
-  return new ServiceError('IP_REFUSED', 'this API key may not be used from this address')
+  if (state !== 'active') return REFUSALS[state]
+  return caller.mayComeFrom(request.socket.remoteAddress) ? caller : REFUSALS.elsewhere
 }
 
 /**
@@ -111,13 +119,9 @@ function presentedKey(headers: IncomingHttpHeaders): string | ServiceError {
   const header = headers['x-api-key'] ?? ''
   const bearer = headers.authorization === undefined ? '' : bearerOf(headers.authorization)
   const differ = header !== '' && bearer !== '' && header !== bearer
-  if (typeof header !== 'string' || bearer === null || differ) {
-    return new ServiceError('KEY_INVALID', 'the request carries more than one key')
-  }
-  if (header === '' && bearer === '') {
-    return new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer')
-  }
-  return header === '' ? bearer : header
+  if (typeof header !== 'string' || bearer === null || differ) return REFUSALS.several
+  const key = header === '' ? bearer : header
+  return key === '' ? REFUSALS.missing : key
 }
 
 /** The token of `Bearer`; empty where there is none or another scheme, null where there is more than one. */
