@@ -1,0 +1,171 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
+import {
+  block,
+  buy,
+  key,
+  launch,
+  liquidity,
+  NOON,
+  OTHER,
+  POOL,
+  poolChange,
+  sell,
+  TOKEN,
+  trade
+} from '../market/world.ts'
+import { marketApp, type MarketApp } from './market-app.ts'
+
+const MINT = pubkeyToBase58(TOKEN)
+const POOLS = `/v1/tokens/${MINT}/pools`
+let slot = 300_000_000
+let pools = 1000
+
+/** A block that is the first to name so many pools of the token. */
+const newPools = (count: number) =>
+  block(
+    ++slot,
+    NOON + slot - 300_000_000,
+    Array.from({ length: count }, () => buy(10n ** 9n, 10n ** 9n, { pool: key(pools++) }))
+  )
+
+async function addresses(
+  app: MarketApp,
+  query: string,
+  limitOf: () => number,
+  between = async () => {}
+): Promise<unknown[]> {
+  const found: unknown[] = []
+  for (let after = ''; ;) {
+    const { body, text, status } = await app.get(`${POOLS}?${query}&limit=${limitOf()}${after}`)
+    if (status !== 200) throw new Error(text)
+    found.push(...body.data.map(({ pool }) => pool))
+    if (body.nextCursor === null) return found
+    after = `&after=${body.nextCursor}`
+    await between()
+  }
+}
+
+/** The limits over and over again. */
+function cycle(values: readonly number[]): () => number {
+  let at = 0
+  return () => values[at++ % values.length]!
+}
+
+t.test('pools walked by after while pools arrive skip and repeat nothing, in both orders', async (t) => {
+  const app = await marketApp(t)
+  for (let i = 0; i < 8; i++) await app.commit(newPools(4))
+  const limits = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(limits, fc.constantFrom('desc', 'asc'), async (sizes, order) => {
+      const before = await addresses(app, `order=${order}`, () => 500)
+      const walked = await addresses(app, `order=${order}`, cycle(sizes), () => app.commit(newPools(1)))
+      const after =
+        order === 'desc' ? before : (await addresses(app, 'order=asc', () => 500)).slice(0, walked.length)
+      return walked.length >= before.length && JSON.stringify(walked) === JSON.stringify(after)
+    }),
+    { seed: 4, numRuns: 10 }
+  )
+  const rising = await addresses(app, 'order=asc', () => 500)
+  t.strictSame(
+    rising.slice(0, 3),
+    [key(1000), key(1001), key(1002)].map(pubkeyToBase58),
+    'the first seen is first'
+  )
+  t.strictSame(await addresses(app, 'order=desc', () => 500), rising.toReversed())
+  t.equal((await app.get(POOLS)).body.data.length, 50, 'the default')
+  const cursor = (await app.get(`${POOLS}?limit=2`)).body.nextCursor
+  t.equal(
+    (await app.get(`${POOLS}?order=asc&after=${cursor}`)).body.code,
+    'invalid_cursor',
+    'of the other order'
+  )
+})
+
+t.test('a pool says its sides, vaults, fee, price and day; two tokens are listed under both', async (t) => {
+  const app = await marketApp(t)
+  const swap = trade({ inMint: OTHER, inDecimals: 2, outMint: TOKEN, pool: key(50) })
+  await app.commit(
+    block(++slot, NOON - 90_000, [buy(10n ** 9n, 10n ** 9n)]),
+    block(++slot, NOON, [
+      launch(),
+      poolChange({ baseVault: key(60), quoteVault: key(61), feeBps: 30 }),
+      swap
+    ]),
+    block(++slot, NOON + 5, [sell(10n ** 9n, 2n * 10n ** 9n)])
+  )
+  const { body } = await app.get(POOLS)
+  t.match(body, { tenant: 'acme', nextCursor: null })
+  t.match(body.data, [
+    {
+      pool: pubkeyToBase58(key(50)),
+      base_mint: pubkeyToBase58(OTHER),
+      quote_mint: MINT,
+      base_symbol: null,
+      quote_symbol: 'GRN',
+      price: null,
+      trades_24h: 1,
+      volume_24h_usd: null,
+      created_at: null
+    },
+    {
+      pool: pubkeyToBase58(POOL),
+      venue: 'pumpswap',
+      base_mint: MINT,
+      quote_symbol: 'SOL',
+      base_symbol: 'GRN',
+      base_vault: pubkeyToBase58(key(60)),
+      quote_vault: pubkeyToBase58(key(61)),
+      fee_bps: 30,
+      price: 0.002,
+      price_usd: null,
+      trades_24h: 1,
+      created_at: '2026-08-24 12:00:00',
+      last_trade_at: '2026-08-24 12:00:05',
+      base_reserve: null,
+      liquidity_usd: null,
+      live: true
+    }
+  ])
+  const other = (await app.get(`/v1/tokens/${pubkeyToBase58(OTHER)}/pools`)).body.data
+  t.strictSame(
+    other.map(({ pool }) => pool),
+    [pubkeyToBase58(key(50))]
+  )
+})
+
+t.test('the activity of a pool reaches back over as many hours as it takes', async (t) => {
+  const app = await marketApp(t)
+  const hours = 70
+  for (let hour = 0; hour < hours; hour++) {
+    const events = [buy(10n ** 9n, 10n ** 9n), ...(hour % 2 === 0 ? [liquidity()] : [])]
+    await app.commit(
+      block(++slot, NOON + hour * 3600 + 7, events),
+      block(++slot, NOON + hour * 3600 + 67, [liquidity()])
+    )
+  }
+  const activity = async (limit: string) =>
+    (await app.get(`/v1/pools/${pubkeyToBase58(POOL)}/activity${limit}`)).body
+  const all = await activity('?limit=1440')
+  t.equal(all.data.length, hours * 2)
+  t.match(all, { venue: 'pumpswap', base_mint: MINT })
+  t.match(all.data.slice(-2), [
+    { ts: '2026-08-24 12:01:00', events: 1, trades: 0, liquidity_events: 1, volume_usd: 0, volume_cash: 0 },
+    {
+      ts: '2026-08-24 12:00:00',
+      events: 2,
+      trades: 1,
+      buys: 1,
+      liquidity_events: 1,
+      volume_usd: null,
+      volume_cash: 1
+    }
+  ])
+  t.equal((await activity('')).data.length, 60, 'the default')
+  for (const limit of [1, 2, 47, 48, 49, 139, 140, 141]) {
+    t.strictSame((await activity(`?limit=${limit}`)).data, all.data.slice(0, limit), `${limit} minutes`)
+  }
+  await app.commit(block(++slot, NOON + hours * 3600, [sell(10n ** 9n, 10n ** 9n)]))
+  t.match((await activity('?limit=1')).data, [{ trades: 1, sells: 1 }], 'a new minute is seen at once')
+})
