@@ -42,6 +42,9 @@ export function ingest(deps: IngestDeps): Run<{ readonly storage: Storage; reado
     gauge('blocks', () => blocks)
     gauge('pairs_in_memory', () => market.size.pairs)
     gauge('launches_in_memory', () => market.size.launches)
+    gauge('tokens_in_memory', () => market.size.tokens)
+    gauge('pools_in_memory', () => market.size.pools)
+    gauge('curves_in_memory', () => market.size.curves)
     ready()
     for await (const sourced of source.blocks({ after: head?.slot ?? null, signal: draining })) {
       if (draining.aborted) return

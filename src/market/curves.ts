@@ -22,8 +22,8 @@ export function isLaunchpad(venue: VenueId): boolean {
  *
  * K1. A mint has one curve: that of its launch, of its curve's first event or, where the index begins later, of its
  *     first trade on a launchpad. Events and trades of another curve change nothing.
- * K2. A trade belongs to the mint whose curve is its pool. Where neither mint has a curve yet, it is the one that is no
- *     cash; of two that are none it cannot be told, and the trade changes nothing.
+ * K2. A trade belongs to the mint whose curve is its pool, for that curve's quote. Where neither mint has a curve yet, it
+ *     is the one that is no cash; of two that are none it cannot be told, and the trade changes nothing.
  * K3. bonding → graduating by `complete`, either → graduated by `migrate`. What belongs to an earlier stage changes
  *     nothing; a trade belongs to bonding. So neither the part of a completing buy that is filled from the pool to come,
  *     nor any later trade, changes the curve.
@@ -88,14 +88,14 @@ export class CurveFold {
     const isBuy = samePubkey(row.outMint, curve.mint)
     const token = legOf(row, isBuy ? 'out' : 'in')
     const quote = legOf(row, isBuy ? 'in' : 'out')
+    if (curve.quote !== null && !samePubkey(curve.quote, quote.mint)) return
     const about = {
       ...curve,
       ...courseOf(curve, row.reserves === null ? {} : curveReserves(row.reserves, isBuy)),
-      quote: curve.quote ?? quote.mint,
+      quote: quote.mint,
       decimals: curve.decimals ?? token.decimals,
       quoteDecimals: curve.quoteDecimals ?? quote.decimals,
-      price: row.price ?? curve.price,
-      cashUsd: row.cashUsd
+      ...(row.price === null ? {} : { price: row.price, cashUsd: row.cashUsd })
     }
     this.#put(row, { ...about, ...this.#spotOf(about) })
   }

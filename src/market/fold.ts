@@ -122,7 +122,6 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   /** Makes the event's tokens and its pool known; gives the mints that it is listed under. */
   function nameListed(origin: RowOrigin, event: ChainEvent): Pubkey[] {
     const listing = listingOf(event, cash)
-    if (listing === null) return []
     const mints = listedMints(listing)
     for (const mint of mints) tokens.name(mint, origin, event)
     if (pools.name(origin, event, listing)) for (const mint of mints) tokens.pool(mint)

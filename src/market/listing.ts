@@ -30,7 +30,9 @@ export function listingOf(event: ChainEvent, cash: CashList): Listing | null {
 }
 
 /** The mints under which an event is listed: its tokens. */
-export function listedMints({ base, quote, quoteListed }: Listing): Pubkey[] {
+export function listedMints(listing: Listing | null): Pubkey[] {
+  if (listing === null) return []
+  const { base, quote, quoteListed } = listing
   return quoteListed && quote !== null ? [base, quote] : [base]
 }
 

@@ -22,7 +22,7 @@ export class PoolFold {
   }
 
   /** Takes in what an event of any kind says of its pool; says whether it is the first to name it (P1). */
-  name(origin: RowOrigin, event: ChainEvent, listing: Listing): boolean {
+  name(origin: RowOrigin, event: ChainEvent, listing: Listing | null): boolean {
     let isFirst = false
     this.#rows.change(event.pool, (known) => {
       const row = known ?? firstNamed(origin, listing)
@@ -46,9 +46,9 @@ export class PoolFold {
   }
 }
 
-function firstNamed({ pool, venue, program, cursor }: RowOrigin, listing: Listing): PoolRow | null {
+function firstNamed({ pool, venue, program, cursor }: RowOrigin, listing: Listing | null): PoolRow | null {
+  if (listing === null || listing.quote === null) return null
   const { base, quote, quoteListed } = listing
-  if (quote === null) return null
   const unknown = { baseDecimals: null, quoteDecimals: null, baseVault: null, quoteVault: null, feeBps: null }
   const untraded = { created: null, firstCursor: cursor, trades: 0, lastTrade: null }
   return { pool, venue, program, base, quote, quoteListed, ...unknown, ...untraded }

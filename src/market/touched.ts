@@ -36,8 +36,7 @@ export function touchedBy(block: DecodedBlock, cash: CashList): Touched {
   const pools = new Map<string, Pubkey>()
   const curves = new Map<string, Pubkey>()
   for (const { event } of block.entries) {
-    const listing = listingOf(event, cash)
-    if (listing !== null) for (const mint of listedMints(listing)) tokens.set(pubkeyMapKey(mint), mint)
+    for (const mint of listedMints(listingOf(event, cash))) tokens.set(pubkeyMapKey(mint), mint)
     pools.set(pubkeyMapKey(event.pool), event.pool)
     if (event.kind === 'trade') {
       const pair = pairOf(event, cash)

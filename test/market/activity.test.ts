@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { DecodedBlock } from '../../src/market/block.ts'
+import type { BlockFold } from '../../src/market/fold.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
+import { plainCurves } from './plain-curves.ts'
 import { plainHours, plainPools, plainTokens, plainTotals, tell } from './plain-market.ts'
 import { anyChain, anyChainWithFallingTimes, OPTIONS } from './world.ts'
 
@@ -14,11 +16,11 @@ t.test('what is kept beside rows equals a plain fold of all events, restarted at
     fc.property(anyChain, fc.integer({ min: 1, max: 6 }), (chain, blocks) => {
       const store = new MemoryStore()
       let state = store.restart()
-      for (const [i, block] of chain.entries()) {
+      const folds = chain.map((block, i) => {
         if (i % blocks === 0) state = store.restart()
-        ingest(store, state, block, OPTIONS)
-      }
-      equalsPlainFold(t, store, chain)
+        return ingest(store, state, block, OPTIONS)
+      })
+      equalsPlainFold(t, store, chain, folds)
       stored += store.hours.size
     }),
     { seed: 21, numRuns: 40 }
@@ -31,18 +33,28 @@ t.test('it does so with hardly any room in memory, even when times fall', async 
     fc.property(anyChainWithFallingTimes, (chain) => {
       const store = new MemoryStore()
       const state = store.restart(NARROW)
-      for (const block of chain) ingest(store, state, block, OPTIONS)
-      equalsPlainFold(t, store, chain)
+      const folds = chain.map((block) => ingest(store, state, block, OPTIONS))
+      equalsPlainFold(t, store, chain, folds)
     }),
     { seed: 22, numRuns: 40 }
   )
 })
 
-function equalsPlainFold(t: Test, store: MemoryStore, chain: readonly DecodedBlock[]): void {
+function equalsPlainFold(
+  t: Test,
+  store: MemoryStore,
+  chain: readonly DecodedBlock[],
+  folds: readonly BlockFold[]
+): void {
   const story = tell(chain, store.trades, OPTIONS.cash)
   t.strictSame(sorted(store.hours), sorted(plainHours(story)))
   t.strictSame(sorted(store.tokens), sorted(plainTokens(story)))
   t.strictSame(sorted(store.pools), sorted(plainPools(story)))
+  const solUsd = new Map(folds.map((fold) => [fold.slot.slot, fold.solUsd.price?.usd ?? null]))
+  const curves = plainCurves(story, (mint, { block }) =>
+    OPTIONS.cash.usdOf(mint, solUsd.get(block.slot) ?? null)
+  )
+  t.strictSame(sorted(store.curves), sorted(curves))
   t.strictSame(store.totals, plainTotals(story))
 }
 

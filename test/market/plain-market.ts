@@ -233,13 +233,12 @@ export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
     if (sides === null || pools.has(key)) continue
     const [base, quote] = sides
     const about = story.filter((told) => is(told.event.pool, event.pool) && told.cursor >= cursor)
-    const changes = about.filter((told) => told.sides !== null).map((told) => told.event)
+    const changes = about.map((told) => told.event)
     const stated = changes.filter((each) => each.kind === 'pool')
     const birth = about.find(
       (told) =>
-        told.mints.length > 0 &&
-        (told.event.kind === 'launch' ||
-          ((told.event.kind === 'pool' || told.event.kind === 'curve') && told.event.event === 'create'))
+        told.event.kind === 'launch' ||
+        ((told.event.kind === 'pool' || told.event.kind === 'curve') && told.event.event === 'create')
     )
     const rows = about.map((told) => told.rows[0]).filter((row) => row !== undefined)
     const last = rows.at(-1)

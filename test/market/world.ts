@@ -142,7 +142,7 @@ const circumstances = fc
     reserves: fc.option(
       fc.record(
         { in: amount, out: amount, virtualIn: amount, virtualOut: amount },
-        { requiredKeys: ['in', 'virtualIn'] }
+        { requiredKeys: ['in', 'virtualIn'], noNullPrototype: true }
       )
     )
   })
@@ -199,7 +199,9 @@ const anyCurve = fc
     baseMint,
     quoteMint: fc.option(fc.constant(SOL)),
     curve: pool,
-    reserves: fc.option(fc.record({ realBase: amount, virtualBase: amount, virtualQuote: amount }))
+    reserves: fc.option(
+      fc.record({ realBase: amount, virtualBase: amount, virtualQuote: amount }, { noNullPrototype: true })
+    )
   })
   .map(({ event, ...fields }) => curve(event, { ...fields, pool: fields.curve, venue: 'pumpfun' }))
 

@@ -1,0 +1,202 @@
+import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import type { CurveReserves } from '../../src/chain/events.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { curveCourse } from '../../src/market/curve-course.ts'
+import { priceOf } from '../../src/market/price.ts'
+import type { CurveRow } from '../../src/market/registry-rows.ts'
+import type { Told } from './plain-market.ts'
+import { SOL } from './world.ts'
+
+const STAGES = ['bonding', 'graduating', 'graduated'] as const
+
+/** An event of a curve, in the words of the curve. */
+interface Step {
+  readonly told: Told
+  readonly stage: number
+  readonly quote: Pubkey | null
+  readonly decimals: number | null
+  readonly quoteDecimals: number | null
+  /** Null: nothing is stated. */
+  readonly reserves: CurveReserves | null
+  readonly progressPct: number | null
+  readonly tradePrice: number | null
+}
+
+/** Every curve from all events, each figure looked for on its own. `usdOf` is what a cash is worth in an event's block. */
+export function plainCurves(
+  story: readonly Told[],
+  usdOf: (mint: Pubkey, told: Told) => number | null
+): Map<string, CurveRow> {
+  const curves = new Map<string, { mint: Pubkey; curve: Pubkey; first: Told }>()
+  const steps = new Map<string, Step[]>()
+  for (const told of story) {
+    const owner = ownerOf(told, curves)
+    if (owner === null) continue
+    const key = pubkeyMapKey(owner.mint)
+    const known = curves.get(key) ?? { ...owner, first: told }
+    if (!samePubkey(known.curve, owner.curve)) continue
+    const taken = steps.get(key) ?? []
+    const step = stepOf(told, owner.mint)
+    const isTrade = told.event.kind === 'trade'
+    if (told.event.kind !== 'launch' && taken.some(({ stage }) => stage > step.stage)) continue
+    const quote = taken.find((each) => each.quote !== null)?.quote ?? null
+    if (isTrade && quote !== null && !samePubkey(quote, step.quote!)) continue
+    curves.set(key, known)
+    steps.set(key, [...taken, step])
+  }
+  return new Map(
+    [...curves].map(([key, { mint, curve, first }]) => [
+      key,
+      rowOf(mint, curve, first, steps.get(key)!, usdOf)
+    ])
+  )
+}
+
+const LAUNCHPADS = ['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot']
+
+function ownerOf(
+  { event, mints }: Told,
+  curves: ReadonlyMap<string, { readonly curve: Pubkey }>
+): { mint: Pubkey; curve: Pubkey } | null {
+  if (event.kind === 'launch' || event.kind === 'curve') return { mint: event.baseMint, curve: event.curve }
+  if (event.kind !== 'trade' || !LAUNCHPADS.includes(event.venue)) return null
+  // SOL is the token of its dollar pairs, and no launchpad's.
+  const tokens = mints.filter((mint) => !samePubkey(mint, SOL))
+  const known = tokens.filter((mint) => curves.has(pubkeyMapKey(mint)))
+  const own = known.find((mint) => samePubkey(curves.get(pubkeyMapKey(mint))!.curve, event.pool))
+  if (own !== undefined) return { mint: own, curve: event.pool }
+  return known.length > 0 || tokens.length !== 1 ? null : { mint: tokens[0]!, curve: event.pool }
+}
+
+function stepOf(told: Told, mint: Pubkey): Step {
+  const { event, rows } = told
+  const nothing = { decimals: null, quoteDecimals: null, reserves: null, progressPct: null, tradePrice: null }
+  if (event.kind === 'launch') {
+    return { ...nothing, told, stage: 0, quote: event.quoteMint, decimals: event.decimals }
+  }
+  if (event.kind === 'curve') {
+    const stage = ['create', 'complete', 'migrate'].indexOf(event.event)
+    const isNew = event.event === 'create'
+    const reserves = event.reserves === null ? null : { ...(isNew && { realQuote: 0n }), ...event.reserves }
+    return { ...nothing, told, stage, quote: event.quoteMint, reserves, progressPct: event.progressPct }
+  }
+  if (event.kind !== 'trade') throw new Error('no event of a curve')
+  const isBuy = samePubkey(event.outMint, mint)
+  const stated = event.reserves ?? {}
+  const reserves = isBuy
+    ? {
+        realBase: stated.out,
+        realQuote: stated.in,
+        virtualBase: stated.virtualOut,
+        virtualQuote: stated.virtualIn
+      }
+    : {
+        realBase: stated.in,
+        realQuote: stated.out,
+        virtualBase: stated.virtualIn,
+        virtualQuote: stated.virtualOut
+      }
+  return {
+    ...nothing,
+    told,
+    stage: 0,
+    quote: isBuy ? event.inMint : event.outMint,
+    decimals: isBuy ? event.outDecimals : event.inDecimals,
+    quoteDecimals: isBuy ? event.inDecimals : event.outDecimals,
+    reserves: Object.fromEntries(Object.entries(reserves).filter(([, amount]) => amount !== undefined)),
+    tradePrice: rows[0]!.price
+  }
+}
+
+function rowOf(
+  mint: Pubkey,
+  curve: Pubkey,
+  first: Told,
+  steps: readonly Step[],
+  usdOf: (mint: Pubkey, told: Told) => number | null
+): CurveRow {
+  const last = steps.at(-1)!.told
+  const quote = firstOf(steps.map((step) => step.quote))
+  const stated = steps.findLast((step) => step.reserves !== null)
+  const birth = steps.find(
+    ({ told: { event } }) => event.kind === 'launch' || ('event' in event && event.event === 'create')
+  )
+  const migration = steps.find(({ stage }) => stage === 2)
+  const prices = steps
+    .map((_, i) => priceAt(mint, steps.slice(0, i + 1), usdOf))
+    .filter((price) => price !== null)
+  const at = ({ block }: Told) => ({ slot: block.slot, blockTime: block.blockTime })
+  return {
+    mint,
+    platform: first.event.venue,
+    curve,
+    quote,
+    decimals: firstOf(steps.map((step) => step.decimals)),
+    quoteDecimals: quoteDecimalsOf(steps),
+    status: STAGES[Math.max(...steps.map(({ stage }) => stage))]!,
+    progressPct: progressOf(steps),
+    reserves: stated?.reserves ?? {},
+    targetQuote: targetOf(steps),
+    price: prices.at(-1)?.price ?? null,
+    cashUsd: prices.at(-1)?.cashUsd ?? null,
+    creator: firstOf(steps.map(({ told: { event } }) => (event.kind === 'launch' ? event.creator : null))),
+    created: birth === undefined ? null : at(birth.told),
+    graduated:
+      migration === undefined
+        ? null
+        : {
+            ...at(migration.told),
+            signature: migration.told.signature,
+            pool: migration.told.event.kind === 'curve' ? migration.told.event.destination : null
+          },
+    cursor: last.cursor,
+    ...at(last)
+  }
+}
+
+function progressOf(steps: readonly Step[]): number | null {
+  const step = steps.findLast(({ reserves, progressPct }) => reserves !== null || progressPct !== null)
+  if (step === undefined) return null
+  return step.progressPct ?? curveCourse(step.reserves!)?.progressPct ?? null
+}
+
+function targetOf(steps: readonly Step[]): bigint | null {
+  let target: bigint | null = null
+  for (const { reserves, stage } of steps) {
+    if (reserves === null) continue
+    target =
+      curveCourse(reserves)?.targetQuote ?? target ?? (stage === 1 ? (reserves.realQuote ?? null) : null)
+  }
+  return target
+}
+
+/** What the newest of some steps makes of the price; null when it leaves it. */
+function priceAt(
+  mint: Pubkey,
+  steps: readonly Step[],
+  usdOf: (mint: Pubkey, told: Told) => number | null
+): { price: number | null; cashUsd: number | null } | null {
+  const { told, tradePrice } = steps.at(-1)!
+  if (told.event.kind === 'launch') return null
+  const decimals = firstOf(steps.map((step) => step.decimals))
+  const quote = firstOf(steps.map((step) => step.quote))
+  const quoteDecimals = quoteDecimalsOf(steps)
+  const { virtualBase, virtualQuote } = steps.findLast(({ reserves }) => reserves !== null)?.reserves ?? {}
+  if (quote === null) return null
+  const cashUsd = usdOf(quote, told)
+  const isStated = virtualBase !== undefined && virtualQuote !== undefined
+  if (isStated && decimals !== null && quoteDecimals !== null) {
+    const cash = { mint: quote, decimals: quoteDecimals, amount: virtualQuote }
+    return { price: priceOf(cash, { mint, decimals, amount: virtualBase }), cashUsd }
+  }
+  return tradePrice === null ? null : { price: tradePrice, cashUsd }
+}
+
+function quoteDecimalsOf(steps: readonly Step[]): number | null {
+  const quote = firstOf(steps.map((step) => step.quote))
+  return quote !== null && samePubkey(quote, SOL) ? 9 : firstOf(steps.map((step) => step.quoteDecimals))
+}
+
+function firstOf<T>(values: readonly (T | null)[]): T | null {
+  return values.find((value) => value !== null) ?? null
+}
