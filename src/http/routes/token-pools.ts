@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { POOL, poolBody } from '../../bodies/pool.ts'
 import { listOf } from '../../bodies/schema.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import type { ActivityHour } from '../../market/activity-rows.ts'
 import type { PoolRow } from '../../market/registry-rows.ts'
-import { windowHours, windowOf } from '../../market/windows.ts'
+import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import { WSOL } from '../../market/cash.ts'
+import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { readPageCursor, writePageCursor } from '../page-cursor.ts'
@@ -44,7 +46,7 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const now = head?.blockTime ?? 0
     const [symbols, days] = await Promise.all([
       symbolsOf(page, deps),
-      Promise.all(page.map(({ pool }) => storage.activity.range('pool', pool, windowHours(now, DAY))))
+      Promise.all(page.map((row) => dayOf(row, now, storage)))
     ])
     const data = page.map((row, index) =>
       poolBody(row, windowOf(days[index] ?? [], now, DAY), {
@@ -56,6 +58,16 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const nextCursor = more ? writePageCursor(list, last.firstCursor) : null
     return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'minute' }
   })
+}
+
+/** The hours of a pool's last day; none where it did not trade in it, so that old pools cost nothing. */
+async function dayOf(
+  { pool, lastTrade }: PoolRow,
+  now: number,
+  { activity }: Storage
+): Promise<ActivityHour[]> {
+  const isTraded = lastTrade !== null && lastTrade.blockTime >= windowSpan(now, DAY).from
+  return isTraded ? activity.range('pool', pool, windowHours(now, DAY)) : []
 }
 
 /** The symbols of the mints of pools: of cash as it is known, of a token as its launch states it. */
