@@ -5,9 +5,11 @@ import { hashApiKey, makeApiKey } from '../../src/access/api-key.ts'
 import type * as directoryModule from '../../src/access/key-directory.ts'
 import { keyState } from '../../src/access/caller.ts'
 import {
+  KEYS_MAX,
   KEYS_PER_TENANT_MAX,
   KeyDirectory,
   newKey,
+  TENANTS_MAX,
   type KeyAttributes
 } from '../../src/access/key-directory.ts'
 import { ServiceError, type ErrorCode } from '../../src/errors.ts'
@@ -241,6 +243,22 @@ t.test('a tenant has so many keys that work, and those that do not make room', a
   t.equal(await refusal(keys.issue(ACME, 6)), 'KEY_LIMIT_REACHED')
   await keys.revoke(ids[2]!, 6)
   t.equal(await refusal(keys.issue(ACME, 6)), null)
+})
+
+t.test('a service has so many tenants and keys, those of the past included', async (t) => {
+  const access = new MemoryAccess()
+  for (let i = 0; i < TENANTS_MAX; i++) await access.tenants.create({ name: `t${i}`, createdAtMs: i })
+  const { row } = newKey(makeApiKey(), { ...ACME, tenant: 't0' }, 1)
+  for (let i = 0; i < KEYS_MAX; i++) {
+    const hash = Buffer.alloc(32)
+    hash.writeUInt32BE(i)
+    access.rows.set(`k${i}`, { ...row, id: `k${i}`, hash, revokedAtMs: i < 2 ? null : 1 })
+  }
+  const keys = await KeyDirectory.load(access, 600)
+  t.equal(await refusal(keys.createTenant('one-more', 5)), 'TENANT_LIMIT_REACHED')
+  t.equal(await refusal(keys.issue({ ...ACME, tenant: 't1' }, 5)), 'KEY_LIMIT_REACHED')
+  t.equal(await refusal(keys.rotate('k0', 0, 5)), 'KEY_LIMIT_REACHED')
+  t.equal(await refusal(keys.revoke('k0', 5)), null)
 })
 
 t.test('a change is refused when a hundred wait', async (t) => {

@@ -136,7 +136,11 @@ t.test('a table has a heading, and a key beside it that is shown once', async (t
 
 t.test('a service that has the store open is asked, and the change is in effect at once', async (t) => {
   const dataDir = t.testdir({ data: {}, blocks: {} })
-  const service = await startProcess({ dataDir: join(dataDir, 'data'), recordedDir: join(dataDir, 'blocks') })
+  const service = await startProcess({
+    dataDir: join(dataDir, 'data'),
+    recordedDir: join(dataDir, 'blocks'),
+    more: ['--rate-limit-per-minute', '70']
+  })
   const { port } = new URL(service.url)
   const environment = {
     MILLRACE_ADMIN_KEY: ADMIN_KEY,
@@ -146,7 +150,10 @@ t.test('a service that has the store open is asked, and the change is in effect 
   t.match((await runProcess(['tenants', 'create', 'acme', '--json'], environment)).rows(), [{ name: 'acme' }])
   const made = await run(['keys', 'create', '--tenant', 'acme', '--json'], environment)
   const { id, key } = made.rows()[0]!
-  t.equal((await service.get('/v1/me', String(key))).body.tenant, 'acme')
+  t.match((await service.get('/v1/me', String(key))).body, {
+    tenant: 'acme',
+    limits: { rate_limit_per_minute: 70 }
+  })
   const url = { MILLRACE_ADMIN_KEY: ADMIN_KEY }
   t.equal((await run(['keys', 'revoke', String(id), '--url', `${service.url}/`], url)).code, 0)
   t.equal((await service.get('/v1/me', String(key))).body.code, 'key_revoked')
@@ -219,6 +226,18 @@ t.test('what cannot be meant ends with 2 and says what can', async (t) => {
   ]
   for (const [args, line] of cases)
     t.match(await run([...args, '--data-dir', dataDir]), { code: 2, lines: [], stderr: line }, args.join(' '))
+})
+
+t.test('an admin key that no header can carry is refused without being shown', async (t) => {
+  for (const key of [
+    'an admin key of the tests',
+    'an-admin-key-of-thé-tests',
+    'an-admin-key-of-the\ntests'
+  ]) {
+    const refused = await run(['keys', 'list'], { MILLRACE_ADMIN_KEY: key })
+    t.match(refused, { code: 2, lines: [], stderr: /^millrace: MILLRACE_ADMIN_KEY has characters/ })
+    t.notOk(refused.stderr.includes('tests'))
+  }
 })
 
 t.test('where there is no store and no service, that is said and nothing is made', async (t) => {
