@@ -9,15 +9,19 @@ import type { RowCodec } from './row-origin-codec.ts'
 /** Rows of one list that follow each other, stored as one value. Never empty. */
 export interface RowPage<Row> {
   readonly rows: readonly Row[]
-  /** The rows as stored, one part after the other, and the addresses they name: what the next row is appended to. */
+  /**
+   * The rows as stored, one part after the other, and the addresses they name: what the next row is appended to. Of a
+   * page that takes no more rows memory has neither.
+   */
   readonly packed: readonly Uint8Array[]
   readonly keys: readonly Pubkey[]
   /** Where the page before this one is: null when there is none, undefined when nobody has looked. */
   older: Key | null | undefined
 }
 
-/** Estimated bytes of a row in memory, decoded and as stored. */
-const ROW_WEIGHT = 1_100
+/** Estimated bytes of a row in memory: decoded alone, and as stored beside it. */
+const ROW_WEIGHT = 1_000
+const OPEN_ROW_WEIGHT = 1_400
 const scratch = new ByteWriter()
 
 /**
@@ -47,6 +51,11 @@ export function extendPage<Row>(
   }
 }
 
+/** What memory keeps of a page that takes no more rows. */
+export function closedPage<Row>({ rows, older }: RowPage<Row>): RowPage<Row> {
+  return { rows, packed: [], keys: [], older }
+}
+
 export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind<RowPage<Row>> {
   return {
     name,
@@ -57,7 +66,7 @@ export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind
       const packed = [source.rest()]
       return { ...readRows(codec, source, null), packed, older: undefined }
     },
-    weigh: (page) => page.rows.length * ROW_WEIGHT
+    weigh: (page) => page.rows.length * (page.packed.length === 0 ? ROW_WEIGHT : OPEN_ROW_WEIGHT)
   }
 }
 

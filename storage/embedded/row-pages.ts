@@ -4,7 +4,7 @@ import type { PageRequest } from '../port.ts'
 import { keyAfter, openPageKey, pageKey } from './keys.ts'
 import type { PageList } from './keys.ts'
 import type { RecordKind } from './record.ts'
-import { extendPage, rowPageKind } from './row-page.ts'
+import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
 import type { RowCodec } from './row-origin-codec.ts'
 import type { Soon } from './soon.ts'
@@ -74,7 +74,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       let older = page === null ? null : page.older
       if (page !== null && page.rows.length >= this.#pageRows) {
         older = pageKey(this.#list, owner, page.rows[0]!.cursor)
-        batch.putOwned(this.#kind, older, page)
+        batch.putOwned(this.#kind, older, page, closedPage(page))
         page = null
       }
       const held = page?.rows.length ?? 0

@@ -24,10 +24,10 @@ export class WriteBatch {
     this.#hold(key, packed, packed.bytes.length)
   }
 
-  /** A value of our own making, kept in memory as it is. */
-  putOwned<T>(kind: RecordKind<T>, key: Key, value: T): void {
+  /** A value of our own making, which memory keeps as it is or as `kept`. */
+  putOwned<T>(kind: RecordKind<T>, key: Key, value: T, kept: T = value): void {
     this.#write(kind, key, value)
-    this.#hold(key, value, kind.weigh(value))
+    this.#hold(key, kept, kind.weigh(kept))
   }
 
   /** A value that nobody asks for by its key soon: memory forgets what it had there. */

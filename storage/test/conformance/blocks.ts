@@ -96,7 +96,7 @@ export async function testBlocks(t: Test, open: OpenForTest): Promise<void> {
         await storage.blocks.commit({ ...block, slot: { ...block.slot, blockTime } })
       }
       const slotOf = (index: number): number => slotAt(index > 30 ? 1_000 + index : index)
-      for (let time = 990; time <= times.at(-1)!; time++) {
+      for (const time of times.flatMap((blockTime) => [blockTime - 6, blockTime - 1, blockTime])) {
         const index = times.findIndex((blockTime) => blockTime >= time)
         assert.equal(await storage.blocks.firstSince(time), slotOf(index), `since ${time}`)
       }
