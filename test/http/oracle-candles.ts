@@ -83,3 +83,13 @@ export function candlesJson(rows: readonly Listed[], question: CandleQuestion, h
   }
   return candles
 }
+
+export function usdOf({ price, cashUsd }: Listed): number | null {
+  return price === null || cashUsd === null ? null : price * cashUsd
+}
+
+/** The worth of rows in USD; null where there are some, and it is known of none. */
+export function volume(rows: readonly Listed[]): number | null {
+  const known = rows.map(microUsd).filter((value) => value !== null)
+  return rows.length > 0 && known.length === 0 ? null : Number(sum(known)) / 1e6
+}

@@ -1,7 +1,8 @@
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { address, launchesJson, stamp, type Json } from './oracle-bodies.ts'
-import { microUsd, sum } from './oracle-candles.ts'
+import { sum, usdOf, volume } from './oracle-candles.ts'
 import { curvesJson } from './oracle-curves.ts'
+import { decimalsIn, sidesOf } from './oracle-sides.ts'
 import {
   CASH,
   human,
@@ -297,42 +298,5 @@ export class Oracle {
     const [start, end] = [before ?? priced[0], priced.at(-1)]
     if (start === undefined || end === undefined) return null
     return ((usdOf(end)! - usdOf(start)!) / usdOf(start)!) * 100
-  }
-}
-
-function usdOf({ price, cashUsd }: Listed): number | null {
-  return price === null || cashUsd === null ? null : price * cashUsd
-}
-
-/** The worth of rows in USD; null where there are some, and it is known of none. */
-function volume(rows: readonly Listed[]): number | null {
-  const known = rows.map(microUsd).filter((value) => value !== null)
-  return rows.length > 0 && known.length === 0 ? null : Number(sum(known)) / 1e6
-}
-
-/** The token and the cash of an event, or its two tokens as it names them. */
-function sidesOf({ event }: Told): [string | null, string | null] {
-  const named = event.kind === 'trade' ? [event.inMint, event.outMint] : [event.baseMint, event.quoteMint]
-  const [a, b] = named.map(address)
-  if (a === null || b === null || a === undefined || b === undefined) {
-    const only = a ?? b ?? null
-    return [only === null || isCash(only) ? null : only, null]
-  }
-  // Of two cash mints the earlier in the list is the token.
-  return CASH.indexOf(a) <= CASH.indexOf(b) ? [a, b] : [b, a]
-}
-
-function decimalsIn({ event }: Told, mint: string): number | null {
-  switch (event.kind) {
-    case 'trade':
-      if (address(event.inMint) === mint) return event.inDecimals
-      return address(event.outMint) === mint ? event.outDecimals : null
-    case 'liquidity':
-      if (address(event.baseMint) === mint) return event.baseDecimals
-      return address(event.quoteMint) === mint ? event.quoteDecimals : null
-    case 'launch':
-      return address(event.baseMint) === mint ? event.decimals : null
-    default:
-      return null
   }
 }
