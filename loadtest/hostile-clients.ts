@@ -31,7 +31,7 @@ async function client(place: number): Promise<void> {
   const every = 1000 / attack.perClientPerSecond
   let due = performance.now() + (every * place) / attack.clients
   while (due < until) {
-    await new Promise((resolve) => setTimeout(resolve, due - performance.now()))
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     due += every
     const mine = number++
     const request = drawHostileRequest(new SeededRandom(attack.seed, mine), attack.key)

@@ -32,7 +32,9 @@ export function exchange(port: number, { bytes }: HostileRequest): Promise<Excha
   })
 }
 
-function parsed(text: string): Exchange {
+function parsed(whole: string): Exchange {
+  // An interim answer says only that the service listens.
+  const text = whole.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
   const end = text.indexOf('\r\n\r\n')
   const [first = '', ...lines] = text.slice(0, end === -1 ? text.length : end).split('\r\n')
   const status = /^HTTP\/1\.1 (\d{3})/.exec(first)?.[1]
