@@ -2,13 +2,15 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { DEFAULT_SCOPES } from '../../src/access/scopes.ts'
+import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { closed, Contract } from './contract.ts'
 import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 
 /** 2026-08-24 12:00:00 UTC. */
 const NOON = Date.UTC(2026, 7, 24, 12)
 
 interface Operator extends MarketApp {
-  /** Asks with an admin key. */
+  /** Asks with an admin key, and holds the answer to the document of the API. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>
 }
 
@@ -16,14 +18,18 @@ async function operator(t: Test): Promise<Operator> {
   const app = await marketApp(t)
   app.nowMs = NOON
   const key = await app.makeKey(['admin'])
+  const contract = new Contract(closed(JSON.parse((await app.get('/openapi.json')).text) as JsonSchema))
   return Object.assign(app, {
-    admin: (method: string, path: string, body?: unknown) =>
-      app.ask(
+    admin: async (method: string, path: string, body?: unknown) => {
+      const answer = await app.ask(
         method,
         path,
         { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
       )
+      t.equal(contract.breach({ method, path, ...answer }), null, 'the document describes the answer')
+      return answer
+    }
   })
 }
 
