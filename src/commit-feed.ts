@@ -1,8 +1,8 @@
 import type { BlockCommit, SlotRow } from './market/rows.ts'
 import type { BlockStore } from '../storage/port.ts'
 
-/** Hears of a block. It must not throw. */
-export type Follower = (commit: BlockCommit) => void
+/** Hears of a block, and of the head before it, which `restore` may have moved unheard. It must not throw. */
+export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
 
 /**
  * The committed blocks of this process, told to whoever follows as soon as readers of the store see them. What a
@@ -40,11 +40,12 @@ export class CommitFeed {
   }
 
   publish(commit: BlockCommit): void {
+    const before = this.#head
     this.#head = commit.slot
     const faults: unknown[] = []
     for (const follower of this.#followers) {
       try {
-        follower(commit)
+        follower(commit, before)
       } catch (fault) {
         faults.push(fault)
       }

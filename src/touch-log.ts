@@ -36,19 +36,22 @@ export class TouchLog {
 
   /** Follows the feed until the returned function is called. */
   follow(): () => void {
-    return this.#feed.follow((commit) => this.#note(commit))
+    return this.#feed.follow((commit, before) => this.#note(commit, before))
   }
 
   /** Whether nothing that these owners hold has changed after `slot`, and no change of pace has come. */
   holds(owners: readonly string[], pace: Pace, slot: number): boolean {
-    // A head that no commit told of was taken up from the store: what lies between is unknown.
-    if (this.#feed.head !== this.#head) {
-      this.#head = this.#feed.head
-      this.#forget()
-    }
+    this.#keepUpWith(this.#feed.head)
     if (this.#head === null || this.#head.slot === slot) return true
     if (pace === 'block' || (pace === 'minute' && this.#minuteSlot > slot)) return false
     return owners.every((owner) => (this.#slots.get(owner) ?? this.#floor) <= slot)
+  }
+
+  /** A head that no commit told of was taken up from the store: what lies before it is unknown. */
+  #keepUpWith(head: SlotRow | null): void {
+    if (head === this.#head) return
+    this.#head = head
+    this.#forget()
   }
 
   #forget(): void {
@@ -56,7 +59,8 @@ export class TouchLog {
     this.#floor = this.#minuteSlot = this.#head?.slot ?? -1
   }
 
-  #note(commit: BlockCommit): void {
+  #note(commit: BlockCommit, before: SlotRow | null): void {
+    this.#keepUpWith(before)
     const { slot, blockTime } = commit.slot
     if (this.#head === null || minuteOf(this.#head.blockTime) !== minuteOf(blockTime)) this.#minuteSlot = slot
     this.#head = commit.slot

@@ -90,6 +90,11 @@ export class Answers {
     return this.#bytes
   }
 
+  /** Of what is kept, the least recently used first. */
+  get keys(): Iterable<string> {
+    return this.#kept.keys()
+  }
+
   get size(): number {
     return this.#kept.size
   }

@@ -1,9 +1,15 @@
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { z } from 'zod'
-import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
+import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import { CommitFeed } from '../../src/commit-feed.ts'
+import { Answers, JsonText } from '../../src/http/answers.ts'
 import { endpoint, serveCached } from '../../src/http/endpoint.ts'
 import { address, wholeNumber } from '../../src/http/parameters.ts'
+import { ownerKey, TouchLog, type Owner } from '../../src/touch-log.ts'
 import { block, buy, key, NOON, TOKEN } from '../market/world.ts'
+import { advance, virtualClock } from '../virtual-time.ts'
+import { emptyCommit } from './commits.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 
 /** Counts the trades of a mint, and how often it was asked to. */
@@ -101,3 +107,156 @@ t.test('a bad parameter is refused and not remembered', async (t) => {
   t.equal(world.made, 0)
   t.equal(world.app.app.answers.size, 0)
 })
+
+t.test('a body that is worth it goes out in gzip, the same bytes each time', async (t) => {
+  const world = await countingApp(t, 5000)
+  await world.app.commit(trade(1))
+  const plain = await world.app.get(PATH)
+  const ask = (accepted: string, more: Record<string, string> = {}) =>
+    world.app.app.inject({
+      url: PATH,
+      headers: { 'x-api-key': world.app.key, 'accept-encoding': accepted, ...more }
+    })
+  for (const accepted of ['gzip', 'br, gzip;q=0.5', 'GZIP', '*', 'deflate, *;q=0.1', 'x-gzip']) {
+    const { headers, rawPayload } = await ask(accepted)
+    t.match(headers, { 'content-encoding': 'gzip', vary: /Accept-Encoding/ }, accepted)
+    t.equal(headers.etag, String(plain.headers.etag).replace(/"$/, '-gzip"'))
+    t.equal(Number(headers['content-length']), rawPayload.length)
+    t.ok(rawPayload.length < 500)
+    t.equal(gunzipSync(rawPayload).toString(), plain.text)
+  }
+  for (const accepted of ['', 'br', 'identity', 'gzip;q=0', 'gzip;q=0.0, *', '*;q=0', 'gzipped']) {
+    const { headers, payload } = await ask(accepted)
+    t.equal(headers['content-encoding'], undefined, accepted)
+    t.equal(payload, plain.text)
+  }
+  t.equal((await ask('gzip', { 'if-none-match': String(plain.headers.etag) })).statusCode, 304)
+  t.equal(world.made, 1)
+})
+
+t.test('a small body stays as it is', async (t) => {
+  const world = await countingApp(t)
+  await world.app.commit(trade(1))
+  const answer = await world.app.get(PATH, { 'x-api-key': world.app.key, 'accept-encoding': 'gzip' })
+  t.equal(answer.headers['content-encoding'], undefined)
+})
+
+t.test('HEAD has the headers of GET and no body, and shares its answer', async (t) => {
+  const world = await countingApp(t, 100)
+  await world.app.commit(trade(1))
+  const head = await world.app.ask('HEAD', PATH)
+  const get = await world.app.get(PATH)
+  t.equal(head.text, '')
+  for (const name of ['etag', 'content-length', 'content-type', 'vary', 'cache-control'])
+    t.equal(head.headers[name], get.headers[name], name)
+  t.equal(world.made, 1)
+})
+
+t.test('no tenant is served what another asked for', async (t) => {
+  const world = await countingApp(t)
+  await world.app.commit(trade(1))
+  t.equal((await body(world.app)).tenant, 'acme')
+  const keys = [...world.app.app.answers.keys]
+  t.strictSame(keys, [`${PATH} acme`])
+})
+
+t.test('an answer that takes too long is given up with 503, and may be asked for again', async (t) => {
+  const clock = virtualClock()
+  const answers = new Answers(new CommitFeed(), clock)
+  const signals: AbortSignal[] = []
+  const slow = answers.make('x', ({ signal }) => {
+    signals.push(signal)
+    return new Promise<never>(() => undefined)
+  })
+  const failed = t.rejects(slow, { code: 'DEADLINE_EXCEEDED' })
+  await advance(clock, 1999)
+  t.equal(signals[0]?.aborted, false)
+  await advance(clock, 1)
+  await failed
+  t.equal(signals[0]?.aborted, true)
+  const made = await answers.make('x', async () => ({ body: { a: 1 }, dependsOn: [], changesWith: 'owners' }))
+  t.equal(made.bytes.toString(), '{"a":1}')
+  t.ok(answers.fresh('x'))
+})
+
+t.test('what a handler fails with is told to all who wait for it, and not kept', async (t) => {
+  const answers = new Answers(new CommitFeed(), virtualClock())
+  const fail = async () => Promise.reject(new Error('on purpose'))
+  const both = await Promise.allSettled([answers.make('x', fail), answers.make('x', fail)])
+  t.strictSame(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected']
+  )
+  t.equal(answers.size, 0)
+})
+
+t.test('an answer that would take an eighth of the memory is served and not kept', async (t) => {
+  const answers = new Answers(new CommitFeed(), virtualClock(), { bytesMax: 8000 })
+  const make = (length: number) => async () =>
+    ({ body: new JsonText('x'.repeat(length)), dependsOn: [], changesWith: 'owners' }) as const
+  t.equal((await answers.make('large', make(1001))).bytes.length, 1001)
+  t.equal(answers.fresh('large'), null)
+  await answers.make('small', make(1000))
+  t.ok(answers.fresh('small'))
+})
+
+t.test('whatever a block writes touches those whose it is', async (t) => {
+  const [mint, pool, wallet, quote, curve] = [1, 2, 3, 4, 5].map(key) as [
+    Pubkey,
+    Pubkey,
+    Pubkey,
+    Pubkey,
+    Pubkey
+  ]
+  const touching: [part: object, owners: Owner[]][] = [
+    [{ trades: [{ mint, pool, user: wallet }] }, [mint, pool, wallet]],
+    [{ poolEvents: [{ pool }] }, [pool]],
+    [{ activity: [{ owner: mint }] }, [mint]],
+    [{ candles: [{ mint }] }, [mint]],
+    [{ pairs: [{ mint }] }, [mint]],
+    [{ tokens: [{ mint }] }, [mint]],
+    [{ pools: [{ pool, base: mint, quote }] }, [pool, mint, quote]],
+    [{ curves: [{ mint, curve }] }, [mint, curve]],
+    [{ launches: [{ mint, curve }] }, [mint, curve, 'launches']],
+    [{ solPrice: { minute: 0, usd: 1, sourceMinute: 0 } }, ['sol-price']]
+  ]
+  const all: Owner[] = [mint, pool, wallet, quote, curve, 'launches', 'sol-price']
+  for (const [part, owners] of touching) {
+    const feed = new CommitFeed()
+    feed.restore(emptyCommit(1, NOON).slot)
+    const touches = new TouchLog(feed)
+    touches.follow()
+    feed.publish({ ...emptyCommit(2, NOON), ...part })
+    const touched = all.filter((owner) => !touches.holds([ownerKey(owner)], 'owners', 1))
+    t.strictSame(
+      touched,
+      all.filter((owner) => owners.includes(owner)),
+      Object.keys(part).join()
+    )
+  }
+})
+
+t.test(
+  'memory stays within its limit: the least recently used leave, and what is stale gives its part back',
+  async (t) => {
+    const feed = new CommitFeed()
+    feed.restore(emptyCommit(1, NOON).slot)
+    const answers = new Answers(feed, virtualClock(), { bytesMax: 20_000 })
+    answers.follow()
+    for (let i = 0; i < 100; i++) {
+      await answers.make(`${i}`, async () => ({
+        body: new JsonText('x'.repeat(500 + i)),
+        dependsOn: [],
+        changesWith: 'block'
+      }))
+      t.ok(answers.fresh('0'), 'what is used stays')
+      if (answers.bytes > 20_000) t.fail(`${answers.bytes} bytes after ${i}`)
+    }
+    t.ok(answers.size > 8 && answers.size < 20)
+    t.equal(answers.fresh('1'), null)
+    t.ok(answers.fresh('99'))
+    feed.publish(emptyCommit(2, NOON))
+    for (const key of [...answers.keys]) t.equal(answers.fresh(key), null)
+    t.equal(answers.bytes, 0)
+  }
+)

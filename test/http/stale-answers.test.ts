@@ -1,0 +1,182 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { CommitFeed } from '../../src/commit-feed.ts'
+import { Answers, type Answer } from '../../src/http/answers.ts'
+import type { Pace } from '../../src/touch-log.ts'
+import type { TokenRow } from '../../src/market/registry-rows.ts'
+import { key, NOON } from '../market/world.ts'
+import { virtualClock } from '../virtual-time.ts'
+import { emptyCommit } from './commits.ts'
+
+const OWNERS = 5
+const PACES: readonly Pace[] = ['owners', 'minute', 'block']
+
+interface Question {
+  readonly owners: readonly number[]
+  readonly pace: Pace
+  readonly follows: boolean
+  readonly padding: number
+}
+
+interface Block {
+  readonly owners: readonly number[]
+  readonly seconds: number
+  /** Whether the feed tells of it; else it becomes known by the head of the store, as after a restart. */
+  readonly isTold: boolean
+}
+
+interface Step {
+  /** The question to ask, and the block to commit: while it is being answered, if there are both. */
+  readonly ask: number | null
+  readonly commit: Block | null
+}
+
+const block: fc.Arbitrary<Block> = fc.record({
+  owners: fc.uniqueArray(fc.nat(OWNERS - 1), { maxLength: 2 }),
+  seconds: fc.oneof(fc.constant(0), fc.integer({ min: -30, max: 70 })),
+  isTold: fc.integer({ min: 0, max: 9 }).map((n) => n > 0)
+})
+const step: fc.Arbitrary<Step> = fc.record({
+  ask: fc.option(fc.nat(3), { freq: 5 }),
+  commit: fc.option(block, { freq: 2 })
+})
+const question: fc.Arbitrary<Question> = fc.record({
+  owners: fc.uniqueArray(fc.nat(OWNERS - 1), { maxLength: 3 }),
+  pace: fc.constantFrom(...PACES),
+  follows: fc.boolean(),
+  padding: fc.constantFrom(0, 300, 3000)
+})
+
+/** A market of which each owner has the slot that changed it last, and answers over it. */
+class World {
+  readonly feed = new CommitFeed()
+  readonly answers: Answers
+  readonly changed = Array.from({ length: OWNERS }, () => 0)
+  readonly questions: readonly Question[]
+  slot = 1
+  time = NOON
+
+  constructor(questions: readonly Question[], limits: { bytesMax: number; ownersMax: number }) {
+    this.questions = questions
+    this.feed.restore(emptyCommit(this.slot, this.time).slot)
+    this.answers = new Answers(this.feed, virtualClock(), limits)
+    this.answers.follow()
+  }
+
+  commit({ owners, seconds, isTold }: Block): void {
+    this.slot += 1 + (this.slot % 3)
+    this.time += seconds
+    for (const owner of owners) this.changed[owner] = this.slot
+    const tokens = owners.map((owner) => ({ mint: key(owner) }) as TokenRow)
+    const commit = { ...emptyCommit(this.slot, this.time), tokens }
+    if (isTold) this.feed.publish(commit)
+    else this.feed.restore(commit.slot)
+  }
+
+  expected(index: number): string {
+    const { owners, pace, follows, padding } = this.questions[index]!
+    return JSON.stringify({
+      owners: owners.map((owner) => this.changed[owner]),
+      minute: pace === 'minute' ? Math.floor(this.time / 60) : null,
+      slot: pace === 'block' ? this.slot : null,
+      time: follows ? this.time : null,
+      padding: 'x'.repeat(padding)
+    })
+  }
+
+  /** The answer of a question; `meanwhile` comes to pass after what it needs was read, and before it is made of that. */
+  async answer(index: number, meanwhile: () => void): Promise<string> {
+    const name = String(index)
+    const kept = this.answers.fresh(name)
+    if (kept !== null) {
+      meanwhile()
+      return kept.bytes.toString()
+    }
+    const made = await this.answers.make(name, async () => {
+      const answer = this.make(index)
+      meanwhile()
+      return answer
+    })
+    return made.bytes.toString()
+  }
+
+  make(index: number): Answer<unknown> {
+    const { owners, pace, follows } = this.questions[index]!
+    const read = JSON.parse(this.expected(index)) as object
+    return {
+      body: follows ? (headTime: number) => ({ ...read, time: headTime }) : read,
+      dependsOn: owners.map(key),
+      changesWith: pace
+    }
+  }
+}
+
+t.test(
+  'an answer that is kept is never served once a new one would differ, whatever the limits',
+  async (t) => {
+    let served = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(question, { minLength: 4, maxLength: 4 }),
+        fc.record({
+          bytesMax: fc.constantFrom(0, 30_000, 100_000),
+          ownersMax: fc.constantFrom(0, 1, 3, 100)
+        }),
+        fc.array(step, { maxLength: 40 }),
+        async (questions, limits, steps) => {
+          const world = new World(questions, limits)
+          for (const { ask, commit } of steps) {
+            const expected = ask === null ? '' : world.expected(ask)
+            const meanwhile = () => void (commit === null || world.commit(commit))
+            if (ask === null) meanwhile()
+            else if ((await world.answer(ask, meanwhile)) !== expected) throw new Error(`not ${expected}`)
+            else served++
+            if (world.answers.bytes > limits.bytesMax)
+              throw new Error(`${world.answers.bytes} bytes are kept`)
+          }
+        }
+      ),
+      { numRuns: 400 }
+    )
+    t.ok(served > 1000)
+  }
+)
+
+t.test('what is kept is served without being made again', async (t) => {
+  const world = new World([{ owners: [0], pace: 'owners', follows: false, padding: 0 }], {
+    bytesMax: 1e6,
+    ownersMax: 100
+  })
+  let made = 0
+  const make = async () => {
+    made++
+    return world.make(0)
+  }
+  await Promise.all([world.answers.make('x', make), world.answers.make('x', make)])
+  t.equal(made, 1, 'two requests at one head share one making')
+  world.commit({ owners: [1], seconds: 5, isTold: true })
+  t.ok(world.answers.fresh('x'))
+  world.commit({ owners: [0], seconds: 5, isTold: true })
+  t.equal(world.answers.fresh('x'), null)
+})
+
+t.test('who asks after a block does not join a making that began before it', async (t) => {
+  const world = new World([{ owners: [0], pace: 'owners', follows: false, padding: 0 }], {
+    bytesMax: 1e6,
+    ownersMax: 100
+  })
+  let release = (): void => undefined
+  const early = world.make(0)
+  const slow = world.answers.make('x', async () => {
+    await new Promise<void>((resolve) => (release = resolve))
+    return early
+  })
+  world.commit({ owners: [0], seconds: 5, isTold: true })
+  const expected = world.expected(0)
+  const late = await world.answers.make('x', async () => world.make(0))
+  t.equal(late.bytes.toString(), expected)
+  release()
+  t.not((await slow).bytes.toString(), expected)
+  const kept = world.answers.fresh('x')?.bytes.toString()
+  t.ok(kept === undefined || kept === expected, 'the early answer does not come back')
+})
