@@ -1,30 +1,33 @@
 import { z } from 'zod'
 
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
-const UNIX = /^\d{1,12}$/
-const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/
+const UNIX = /^\d{1,11}$/
+const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/i
 
 /**
  * A moment in a query, as unix seconds or ISO 8601; a date is its first second, and a time without a zone is UTC, as
- * the service itself writes times. A part of a second is rounded up: no block time lies between.
+ * the service itself writes times. A part of a second is rounded up, for no block time lies between; what is before
+ * 1970 is before every block, as 0 is.
  */
-export const instant = z.string().transform((text, context): number => {
-  const seconds = UNIX.test(text) ? Number(text) : secondsOfIso(text)
-  if (seconds !== null && seconds <= LATEST) return seconds
-  context.addIssue({
-    code: 'custom',
-    message: 'must be a time in unix seconds or ISO 8601, as 1787572800 or 2026-08-24T12:00:00Z'
+export const instant = z
+  .string()
+  .transform((text, context): number => {
+    const seconds = UNIX.test(text) ? Number(text) : secondsOfIso(text)
+    if (seconds !== null) return Math.max(0, seconds)
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a time in unix seconds or ISO 8601, as 1787572800 or 2026-08-24T12:00:00Z'
+    })
+    return z.NEVER
   })
-  return z.NEVER
-})
+  .meta({ anyOf: [{ pattern: '^[0-9]{1,11}$' }, { format: 'date-time' }, { format: 'date' }] })
 
 function secondsOfIso(text: string): number | null {
   if (!ISO.test(text)) return null
   const date = text.slice(0, 10)
-  const time = text.slice(11)
+  const time = text.slice(11).toUpperCase()
   const zone = /(?:Z|[+-]\d\d:\d\d)$/.test(time) ? '' : 'Z'
   const ms = Date.parse(time === '' ? `${date}T00:00Z` : `${date}T${time}${zone}`)
   // The engine reads the 30th of February as the 2nd of March.
   const isDay = new Date(Date.parse(`${date}T00:00Z`)).getUTCDate() === Number(date.slice(8))
-  return Number.isNaN(ms) || !isDay || ms < 0 ? null : Math.ceil(ms / 1000)
+  return Number.isNaN(ms) || !isDay ? null : Math.ceil(ms / 1000)
 }

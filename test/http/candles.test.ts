@@ -5,7 +5,7 @@ import { testWithFixtures } from '../fixtures.ts'
 import { anyChain, block, buy, NOON, solSale, TOKEN } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 import { candlesJson, INTERVALS, type CandleQuestion } from './oracle-candles.ts'
-import { list, same } from './oracle-compare.ts'
+import { Reader, same } from './oracle-compare.ts'
 import { Oracle } from './oracle-market.ts'
 import { dealtChain } from './recorded-chain.ts'
 
@@ -19,6 +19,7 @@ function cycle(values: readonly number[]): () => number {
 
 testWithFixtures(t, 'candles of every pair that was recorded are folds of its trades', async (t) => {
   const app = await marketApp(t)
+  const reader = await Reader.of(app)
   const chain = dealtChain(30, 7)
   await app.commit(...chain)
   const { rows, headTime } = new Oracle(chain)
@@ -33,7 +34,7 @@ testWithFixtures(t, 'candles of every pair that was recorded are folds of its tr
       const { interval, currency, raw, fill, from, to } = question
       const range = `${from === undefined ? '' : `&from=${from}`}${to === undefined ? '' : `&to=${to}`}`
       const path = `/v1/tokens/${pair}&interval=${interval}&currency=${currency}&raw=${raw ? 1 : 0}&fill=${fill}${range}`
-      same(t, await list(app, path), candlesJson(own, question, headTime).slice(-1000), path)
+      same(t, await reader.list(path), candlesJson(own, question, headTime).slice(-1000), path)
     }
     for (const interval of INTERVALS)
       await compare({ interval, currency: 'native', raw: false, fill: 'none' })

@@ -1,5 +1,7 @@
 import type { Test } from 'tap'
-import type { MarketApp, Row } from './market-app.ts'
+import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { closed, Contract } from './contract.ts'
+import type { Answer, MarketApp, Row } from './market-app.ts'
 
 /** Compares without a passing assertion for each of thousands. */
 export function same(t: Test, found: unknown, expected: unknown, what: string): void {
@@ -17,16 +19,46 @@ function sorted(value: unknown): unknown {
   )
 }
 
-export async function list(app: MarketApp, path: string): Promise<readonly Row[]> {
-  const { status, body, text } = await app.get(path)
-  if (status !== 200) throw new Error(`${path}: ${text}`)
-  return body.data
-}
+/** Answers of each kind that are held to the document: the schema of one takes a millisecond to compile. */
+const HELD_TO_DOCUMENT = 25
 
-/** An object, or null where the service knows none. */
-export async function object(app: MarketApp, path: string): Promise<unknown> {
-  const { status, body, text } = await app.get(path)
-  if (status === 404) return null
-  if (status !== 200) throw new Error(`${path}: ${text}`)
-  return body
+/** Asks as a client does, and holds some answers of each kind to the closed document of the API. */
+export class Reader {
+  readonly #app: MarketApp
+  readonly #contract: Contract
+  readonly #held = new Map<string, number>()
+
+  constructor(app: MarketApp, contract: Contract) {
+    this.#app = app
+    this.#contract = contract
+  }
+
+  static async of(app: MarketApp): Promise<Reader> {
+    const { text } = await app.get('/openapi.json', {})
+    return new Reader(app, new Contract(closed(JSON.parse(text) as JsonSchema)))
+  }
+
+  async list(path: string): Promise<readonly Row[]> {
+    const { status, body, text } = await this.#get(path)
+    if (status !== 200) throw new Error(`${path}: ${text}`)
+    return body.data
+  }
+
+  /** An object, or null where the service knows none. */
+  async object(path: string): Promise<unknown> {
+    const { status, body, text } = await this.#get(path)
+    if (status === 404) return null
+    if (status !== 200) throw new Error(`${path}: ${text}`)
+    return body
+  }
+
+  async #get(path: string): Promise<Answer> {
+    const answer = await this.#app.get(path)
+    const kind = `${answer.status} ${path.split('?')[0]!.replaceAll(/\/\w{32,44}/g, '/*')}`
+    const held = this.#held.get(kind) ?? 0
+    this.#held.set(kind, held + 1)
+    const breach = held < HELD_TO_DOCUMENT ? this.#contract.breach({ ...answer, method: 'GET', path }) : null
+    if (breach !== null) throw new Error(`${path}: ${breach}`)
+    return answer
+  }
 }
