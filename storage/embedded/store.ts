@@ -21,7 +21,7 @@ const HOT_BYTES_MAX = 64 * 2 ** 20
 export interface EmbeddedStorageOptions {
   /** Made when it is missing. One process at a time may have it open. */
   readonly directory: string
-  /** The cap of decoded values in memory, estimated bytes; the engine's own buffers, 64 MB, come on top. */
+  /** The cap of values in memory, estimated bytes; the engine's own buffers, some 70 MB, come on top. */
   readonly hotBytesMax?: number
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: CrashPoint) => void
