@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Rendering } from './rendering.ts'
 
-/** A body below this goes out as it is: what gzip saves of it is less than a packet holds anyway. */
+/**
+ * A body below this goes out as it is: it fits one packet. Above, gzip halves a trade of 1.5 KB for 75 µs, and brings a
+ * page of 58 KB to a fifth for 0.7 ms, each once for an answer that is kept (decisions/0006).
+ */
 const GZIP_BYTES_MIN = 1400
 
 /** How a rendering may be used again, and by whom. */

@@ -255,7 +255,16 @@ t.test(
     t.ok(answers.size > 8 && answers.size < 20)
     t.equal(answers.fresh('1'), null)
     t.ok(answers.fresh('99'))
-    feed.publish(emptyCommit(2, NOON))
+    await answers.make('aging', async () => ({
+      body: (headTime) => new JsonText(`${headTime}`),
+      dependsOn: [TOKEN],
+      changesWith: 'owners'
+    }))
+    for (let slot = 2; slot < 10; slot++) {
+      feed.publish(emptyCommit(slot, NOON + 60 * slot))
+      t.equal(answers.fresh('aging')?.bytes.toString(), String(NOON + 60 * slot))
+    }
+    feed.restore(emptyCommit(20, NOON).slot)
     for (const key of [...answers.keys]) t.equal(answers.fresh(key), null)
     t.equal(answers.bytes, 0)
   }
