@@ -10,7 +10,7 @@ import { invalid, oneOf } from './parameters.ts'
 
 const decimal = z
   .string()
-  .regex(/^\d{1,12}(?:\.\d{1,9})?$/, 'must be an amount in USD, as 1000 or 0.5')
+  .regex(/^[0-9]{1,12}(?:\.[0-9]{1,9})?$/, 'must be an amount in USD, as 1000 or 0.5')
   .transform(Number)
 
 /** The filters of a list of trades. */

@@ -3,19 +3,13 @@ import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { testWithFixtures } from '../fixtures.ts'
 import { anyChain, block, buy, NOON, solSale, TOKEN } from '../market/world.ts'
-import { marketApp, type MarketApp } from './market-app.ts'
+import { cycle, marketApp, type MarketApp } from './market-app.ts'
 import { candlesJson, INTERVALS, type CandleQuestion } from './oracle-candles.ts'
 import { Reader, same } from './oracle-compare.ts'
 import { Oracle } from './oracle-market.ts'
 import { dealtChain } from './recorded-chain.ts'
 
 const MINT = pubkeyToBase58(TOKEN)
-
-/** The limits over and over again. */
-function cycle(values: readonly number[]): () => number {
-  let at = 0
-  return () => values[at++ % values.length]!
-}
 
 testWithFixtures(t, 'candles of every pair that was recorded are folds of its trades', async (t) => {
   const app = await marketApp(t)

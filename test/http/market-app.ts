@@ -202,3 +202,9 @@ export async function walk(
   } while (after !== null)
   return rows
 }
+
+/** Limits for pages: the given ones over and over again. */
+export function cycle(values: readonly number[]): () => number {
+  let at = 0
+  return () => values[at++ % values.length]!
+}

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { block, buy, key, launch, NOON, TOKEN } from '../market/world.ts'
-import { marketApp, walk, type MarketApp, type Row } from './market-app.ts'
+import { cycle, marketApp, type MarketApp, type Row, walk } from './market-app.ts'
 
 const MINT = pubkeyToBase58(TOKEN)
 const TRADES = `/v1/tokens/${MINT}/trades`
@@ -34,12 +34,6 @@ const all = async (app: MarketApp, path: string): Promise<number[]> =>
   cursors(await walk(app, path, () => 500))
 const limits = fc.array(fc.integer({ min: 1, max: 23 }), { minLength: 1, maxLength: 9 })
 const RUNS = { seed: 20_26, numRuns: 12 } as const
-
-/** The limits over and over again. */
-function cycle(values: readonly number[]): () => number {
-  let at = 0
-  return () => values[at++ % values.length]!
-}
 
 for (const [name, path] of [
   ['trades', TRADES],

@@ -15,7 +15,7 @@ import {
   TOKEN,
   trade
 } from '../market/world.ts'
-import { marketApp, type MarketApp } from './market-app.ts'
+import { cycle, marketApp, type MarketApp } from './market-app.ts'
 
 const MINT = pubkeyToBase58(TOKEN)
 const POOLS = `/v1/tokens/${MINT}/pools`
@@ -45,12 +45,6 @@ async function addresses(
     after = `&after=${body.nextCursor}`
     await between()
   }
-}
-
-/** The limits over and over again. */
-function cycle(values: readonly number[]): () => number {
-  let at = 0
-  return () => values[at++ % values.length]!
 }
 
 t.test('pools walked by after while pools arrive skip and repeat nothing, in both orders', async (t) => {

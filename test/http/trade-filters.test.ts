@@ -3,7 +3,7 @@ import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { testWithFixtures } from '../fixtures.ts'
 import { block, buy, key, NOON, sell, solSale, TOKEN } from '../market/world.ts'
-import { marketApp, walk, type MarketApp } from './market-app.ts'
+import { cycle, marketApp, type MarketApp, walk } from './market-app.ts'
 import { Oracle } from './oracle-market.ts'
 import { human, type Listed } from './oracle-story.ts'
 import { dealtChain } from './recorded-chain.ts'
@@ -37,12 +37,6 @@ function queryOf(filters: Filters, more: Readonly<Record<string, unknown>> = {})
 const cursorsOf = (rows: readonly { readonly cursor: number }[]): number[] => rows.map(({ cursor }) => cursor)
 const isEqual = (a: readonly number[], b: readonly number[]): boolean => a.join() === b.join()
 const order = fc.constantFrom('desc' as const, 'asc' as const)
-
-/** The limits over and over again. */
-function cycle(values: readonly number[]): () => number {
-  let at = 0
-  return () => values[at++ % values.length]!
-}
 
 testWithFixtures(
   t,
