@@ -14,6 +14,9 @@ import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { SyntheticMarket } from './market/blocks.ts'
 import { marketOf, type MarketSize } from './market/population.ts'
 
+/** Memory of the store while it is built: every list's open page stays in it, so that appending reads nothing. */
+const HOT_BYTES_MAX = 2 * 2 ** 30
+
 /** What a built store is, beside it in `market.json`. */
 export interface MarketStore {
   readonly size: MarketSize
@@ -64,7 +67,7 @@ export function directoryBytes(directory: string): number {
 async function buildStore(directory: string, size: MarketSize, onProgress: (line: string) => void) {
   const synthetic = new SyntheticMarket(size)
   const options = { cash: new CashList(), startingSolUsd: null }
-  const storage = await openEmbeddedStorage({ directory })
+  const storage = await openEmbeddedStorage({ directory, hotBytesMax: HOT_BYTES_MAX })
   try {
     const head = await storage.blocks.head()
     // All of the market stays in memory, some hundreds of megabytes, so that nothing is looked up twice.
@@ -89,7 +92,7 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
       spent.foldMs += folded - before
       spent.commitMs += performance.now() - folded
       trades += fold.slot.trades
-      if (last.blocks % 50 === 0) {
+      if (last.blocks % 20 === 0) {
         const seconds = (performance.now() - started) / 1000
         const [fold, commit] = [spent.foldMs, spent.commitMs].map((ms) => ((ms * 1000) / trades).toFixed(1))
         const rate = Math.round(trades / seconds)

@@ -16,7 +16,7 @@ import { Memory } from './memory.ts'
 import { writeResult } from './result.ts'
 import { runAgainstBare, CONNECTIONS, type Round } from './rounds.ts'
 import { scenariosOf, type Scenario } from './scenarios.ts'
-import { serveMarket, startUp, type Served } from './served-market.ts'
+import { ranked, serveMarket, startUp, type Served } from './served-market.ts'
 import { answersOf, differing } from './verify.ts'
 import { workingCopy } from './working-copy.ts'
 
@@ -55,10 +55,11 @@ async function measureScenario(service: Served, scenario: Scenario, memory: Memo
   return { warm, skewed }
 }
 
-/** Each URL for the first time since the start of a service of its own. */
+/** Each URL for the first time since the start of a service of its own, which has read what it reads by itself. */
 async function measureCold(scenario: Scenario): Promise<Round> {
   const service = await serveMarket(scratch, 'quiet')
   try {
+    await ranked(service)
     const paths = scenario.distinct(COLD_PATHS, new SeededRandom(store.size.seed, 32))
     return await runAgainstBare(service, { paths, seconds: 'once' })
   } finally {
@@ -109,7 +110,7 @@ try {
     connections: CONNECTIONS,
     closed_loop: true,
     seconds,
-    start_up_ms: starts,
+    start_up: starts,
     verified: {
       paths: before.size,
       changed_by_the_load: changed,

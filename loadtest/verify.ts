@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { HEADERS } from './served-market.ts'
 
-/** Answers by path: the status and a digest of the bytes. */
+/** Answers by path: the status and a digest of the bytes; of a problem, which names its request, the code. */
 export async function answersOf(
   { url }: { readonly url: string },
   paths: readonly string[]
@@ -9,8 +9,11 @@ export async function answersOf(
   const answers = new Map<string, string>()
   for (const path of new Set(paths)) {
     const response = await fetch(url + path, { headers: HEADERS })
-    const digest = createHash('sha256').update(new Uint8Array(await response.arrayBuffer()))
-    answers.set(path, `${response.status} ${digest.digest('hex')}`)
+    const text = await response.text()
+    const told = response.ok
+      ? createHash('sha256').update(text).digest('hex')
+      : (JSON.parse(text) as { code: string }).code
+    answers.set(path, `${response.status} ${told}`)
   }
   return answers
 }

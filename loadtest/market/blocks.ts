@@ -20,7 +20,7 @@ import { scheduleLaunches, type Schedule } from './schedule.ts'
  * A block holds what 75 slots of the chain do, half a minute, of which each has the 58 trades of the recorded mainnet block: fewer
  * commits of more rows build the same rows several times as fast.
  */
-const SLOTS_PER_BLOCK = 75
+const SLOTS_PER_BLOCK = 150
 const TRADES_PER_BLOCK = 58 * SLOTS_PER_BLOCK
 const TRANSACTIONS_PER_BLOCK = 1500 * SLOTS_PER_BLOCK
 const LIQUIDITY_PER_BLOCK = 3 * SLOTS_PER_BLOCK
