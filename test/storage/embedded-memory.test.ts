@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { ClassicLevel } from 'classic-level'
 import t from 'tap'
 import type { Test } from 'tap'
+import { samePubkey } from '../../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { Choices } from '../../storage/test/choices.ts'
@@ -90,8 +91,13 @@ t.test('what a block writes is answered without the engine, and the page before 
   t.teardown(() => storage.close())
   await fill(storage)
   for (const ask of Object.values(questions)) await ask(storage)
-  await storage.blocks.commit({ ...sampleBlock(6, 41), ...blockOfTrades(41, mint, 40) })
-  await storage.blocks.commit(emptyBlock(42))
+  // A block with something of each, and with more trades than a page holds.
+  const index = [41, 42, 43, 44, 45].find((n) =>
+    sampleBlock(6, n).curves.some((row) => samePubkey(row.mint, mint))
+  )
+  const { trades } = blockOfTrades(index!, mint, 40)
+  await storage.blocks.commit({ ...sampleBlock(6, index!), trades })
+  await storage.blocks.commit(emptyBlock(50))
   const reads = countEngineReads(t)
   for (const [name, ask] of Object.entries(questions)) {
     const before = reads()
