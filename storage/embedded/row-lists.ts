@@ -8,11 +8,11 @@ import type { WriteBatch } from './write-batch.ts'
 
 /**
  * Rows in a page: a block rewrites half a page of each list it touches, a query reads one value a page. At 32 a
- * page is some 4 KB and the newest 100 rows are four values (src/docs/decisions/0002-embedded-engine.md). Wallets are
- * many and asked for less.
+ * page is some 4 KB and the newest 100 rows are four values (src/docs/decisions/0002-embedded-engine.md). The rows of
+ * a wallet share few addresses, and a block touches more wallets than mints: theirs are smaller.
  */
 const PAGE_ROWS = 32
-const WALLET_PAGE_ROWS = 16
+const WALLET_PAGE_ROWS = 8
 
 /** The lists of rows that are stored in pages. */
 export const tradePages = new RowPages('t', 'trade page', tradeCodec, PAGE_ROWS)

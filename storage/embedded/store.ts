@@ -29,7 +29,7 @@ export interface EmbeddedStorageOptions {
 
 /**
  * Opens the store in a directory. Rejects with STORAGE_UNAVAILABLE when another process has it open, when its format
- * is newer than this version knows, or when it cannot be read.
+ * is not the one that this version knows, or when it cannot be read.
  */
 export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Promise<Storage> {
   const database = await Database.open({
