@@ -58,7 +58,7 @@ export function operationOf(
     tags: [tag],
     summary,
     description: [description, neededKey(scope)].filter((text) => text !== undefined).join('\n\n'),
-    security: scope === 'open' ? [] : [{ ApiKey: [] }, { Bearer: [] }],
+    security: securityOf(scope),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body instanceof z.ZodUndefined ? {} : { requestBody: requestBodyOf(body, examples, schemas) }),
     // A status that the endpoint answers by itself is documented by that answer.
@@ -67,6 +67,12 @@ export function operationOf(
       ...answersOf(endpoint, isCached, schemas)
     }
   }
+}
+
+function securityOf(scope: Endpoint['scope']): readonly JsonSchema[] {
+  if (scope === 'open') return []
+  const keys = [{ ApiKey: [] }, { Bearer: [] }]
+  return scope === 'loopback-or-admin' ? [{}, ...keys] : keys
 }
 
 function neededKey(scope: Endpoint['scope']): string {

@@ -156,7 +156,7 @@ t.test('an unknown route is 404 and another method is 405 with Allow', async (t)
   const app = await filled(t)
   for (const path of ['/v1', '/v1/nothing', '/v1/health/', '//v1/health', '/V1/health', '/v1/launches/'])
     problem(t, await app.get(path), 404, 'unknown_route')
-  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'QUERY', 'PROPFIND']) {
     for (const path of [...LISTS, '/v1/health', `/v1/tokens/${MINT}/price`, '/v1/admin/tree']) {
       const answer = await app.ask(method, path)
       problem(t, answer, 405, 'method_not_allowed')

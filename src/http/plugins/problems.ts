@@ -10,6 +10,8 @@ declare module 'fastify' {
   }
 }
 
+const QUERY_UNTYPED = 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
+
 /** Answers every error as problem+json, unknown routes and methods included. */
 export const problems = plugin(
   async (app) => {
@@ -19,8 +21,15 @@ export const problems = plugin(
       for (const name of [method].flat()) methodsByPath.push({ path, method: name })
     })
     app.decorateRequest('failure', null)
-    app.setErrorHandler((thrown, request, reply) => sendProblem(request, reply, serviceErrorOf(thrown)))
-    app.setNotFoundHandler((request, reply) => {
+    app.setErrorHandler((thrown, request, reply) => {
+      // Fastify misses a content type of QUERY before it looks whether there is such a route.
+      const isStranger =
+        request.is404 && thrown instanceof Error && 'code' in thrown && thrown.code === QUERY_UNTYPED
+      return isStranger ? refuseRoute(request, reply) : sendProblem(request, reply, serviceErrorOf(thrown))
+    })
+    app.setNotFoundHandler(refuseRoute)
+
+    function refuseRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply {
       const path = request.url.split('?', 1)[0]!
       const methods = methodsByPath.filter((route) => route.path.test(path)).map(({ method }) => method)
       if (methods.length === 0) {
@@ -29,7 +38,7 @@ export const problems = plugin(
       const allow = methods.join(', ')
       void reply.header('allow', allow)
       return sendProblem(request, reply, new ServiceError('METHOD_INVALID', `this route answers ${allow}`))
-    })
+    }
   },
   { name: 'problems' }
 )

@@ -1,0 +1,66 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
+import { ADMIN_KEY, startProcess } from './service-process.ts'
+
+/** The command of the PyPI package, by its path or found by name. */
+const COMMAND = process.env.SCHEMATHESIS ?? 'schemathesis'
+const NAME = 'schemathesis finds no request that the service answers otherwise than its document says'
+
+/** Recorded data is old, so health answers 503, which for others would be a fault. */
+const CONFIGURATION = `[[operations]]
+include-path = "/v1/health"
+checks.not_a_server_error.enabled = false
+`
+
+function isInstalled(): boolean {
+  try {
+    execFileSync(COMMAND, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+if (!isInstalled()) {
+  const missing = `NOT RUN, schemathesis is not installed (pip install schemathesis, or set SCHEMATHESIS to its path): ${NAME}`
+  process.stderr.write(`${missing}\n`)
+  if (process.env.CI) t.fail(missing)
+  else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
+} else {
+  t.setTimeout(300_000)
+  testWithFixtures(t, NAME, async (t) => {
+    const directory = t.testdir({ data: {}, 'schemathesis.toml': CONFIGURATION })
+    const service = await startProcess({
+      dataDir: join(directory, 'data'),
+      recordedDir: fixturesDirectory(),
+      environment: { MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000' }
+    })
+    t.teardown(() => service.end('SIGTERM'))
+    await service.said(/the source has no more blocks/)
+    const args = [
+      'run',
+      `${service.url}/openapi.json`,
+      ...['--header', `X-API-Key: ${ADMIN_KEY}`],
+      ...['--phases', 'examples,coverage,fuzzing', '--max-examples', '20', '--workers', '1'],
+      // It finds the id of the key that it uses, and would end it.
+      ...['--exclude-operation-id', 'deleteAdminKeysById'],
+      ...['--exclude-operation-id', 'postAdminKeysByIdRotate'],
+      // Text of the form of an address is mostly none: whether 32 bytes come of it no schema can say.
+      ...['--exclude-checks', 'positive_data_acceptance'],
+      ...['--continue-on-failure', '--no-color']
+    ]
+    const [code, said] = await new Promise<[code: number, said: string]>((resolve) => {
+      const child = execFile(
+        COMMAND,
+        args,
+        { cwd: directory, timeout: 240_000, maxBuffer: 2 ** 26 },
+        (_, out, err) => resolve([child.exitCode ?? -1, out + err])
+      )
+    })
+    t.equal(code, 0, said.slice(-8000))
+    t.match(said, /\b\d{3,} generated/, 'there were hundreds of requests')
+    t.equal((await service.get('/v1/me')).status, 200, 'its key works to the end')
+  })
+}
