@@ -3,8 +3,8 @@ import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts
 import type { ActivityStore } from '../port.ts'
 import { activityKind } from './activity-codec.ts'
 import type { Database } from './database.ts'
-import { activityKey } from './keys.ts'
-import { whenHere } from './soon.ts'
+import { activityKey, hourOfActivityKey } from './keys.ts'
+import type { Key } from './keys.ts'
 import type { Soon } from './soon.ts'
 import { mintsOfHour } from './turnover.ts'
 import type { View } from './view.ts'
@@ -13,8 +13,8 @@ import type { WriteBatch } from './write-batch.ts'
 type Range = Parameters<ActivityStore['range']>[2]
 
 const HOUR = 3_600
-/** Up to so many hours are asked for by name, so that those in memory, and those known to be quiet, cost no look. */
-const NAMED_HOURS_MAX = 26
+/** In ranges up to this long memory knows the quiet hours as well, so that a rolling day asked for again costs no look. */
+const KNOWN_HOURS_MAX = 26
 
 export function activityStore(database: Database): ActivityStore {
   return {
@@ -30,21 +30,32 @@ export function stageActivity(batch: WriteBatch, hours: readonly ActivityHour[])
 
 function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): Soon<ActivityHour[]> {
   if (range.limit <= 0 || range.to <= range.from) return []
+  const keys: Key[] = []
   const first = Math.ceil(range.from / HOUR) * HOUR
-  if (range.to - first > NAMED_HOURS_MAX * HOUR) return newestHours(view, of, owner, range)
-  const keys: Buffer[] = []
-  for (let hour = first; hour < range.to; hour += HOUR) keys.push(activityKey(of, owner, hour))
-  return whenHere(view.getMany(activityKind, keys), (hours) =>
-    hours.filter((hour) => hour !== null).slice(-range.limit)
-  )
+  if (range.to - first <= KNOWN_HOURS_MAX * HOUR)
+    for (let hour = first; hour < range.to; hour += HOUR) keys.push(activityKey(of, owner, hour))
+  const known = keys.map((key) => view.hot(activityKind, key))
+  if (keys.length === 0 || known.includes(undefined)) return onDisk(view, of, owner, range, keys)
+  const hours = known.filter((hour) => hour !== null && hour !== undefined)
+  return hours.slice(-range.limit)
 }
 
-async function newestHours(view: View, of: ActivityOf, owner: Pubkey, range: Range): Promise<ActivityHour[]> {
+/** Keeps the hours of `keys` in memory, those without an event too. */
+async function onDisk(
+  view: View,
+  of: ActivityOf,
+  owner: Pubkey,
+  range: Range,
+  keys: readonly Key[]
+): Promise<ActivityHour[]> {
   const hours: ActivityHour[] = []
-  const keys = { gte: activityKey(of, owner, range.from), lt: activityKey(of, owner, range.to) }
-  for await (const [, hour] of view.scan(activityKind, keys, { reverse: true, expected: range.limit })) {
+  const within = { gte: activityKey(of, owner, range.from), lt: activityKey(of, owner, range.to) }
+  const options = { reverse: true, expected: range.limit, keep: keys.length > 0 }
+  for await (const [, hour] of view.scan(activityKind, within, options)) {
     hours.push(hour)
-    if (hours.length === range.limit) break
+    if (hours.length === range.limit) return hours.reverse()
   }
+  const found = new Set(hours.map(({ hour }) => hour))
+  for (const key of keys) if (!found.has(hourOfActivityKey(key))) view.rememberAbsent(key)
   return hours.reverse()
 }
