@@ -17,7 +17,7 @@ export async function restoreMarket(
   limits: Partial<MarketLimits> = {}
 ): Promise<MarketState> {
   if (head === null) {
-    const start = { solUsd: restoreSolUsd(null, null, []), totals: null, newestTime: -Infinity }
+    const start = { solUsd: restoreSolUsd(null, null, []), totals: null, headTime: -Infinity }
     return new MarketState(start, limits)
   }
   const minute = minuteOf(head.blockTime)
@@ -26,7 +26,7 @@ export async function restoreMarket(
     solRowsSince(storage, minute),
     storage.totals.get()
   ])
-  const start = { solUsd: restoreSolUsd(head, price, rows), totals, newestTime: head.blockTime }
+  const start = { solUsd: restoreSolUsd(head, price, rows), totals, headTime: head.blockTime }
   return new MarketState(start, limits)
 }
 

@@ -40,7 +40,7 @@ export function eventBodies(
     transactions: recorded.transactions.length + recorded.votes,
     entries
   }
-  const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity })
+  const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
   const missing = market.missing(touchedBy(block, cash))
   market.load(noneStored(missing))
   const fold = foldBlock(market, block, { cash, startingSolUsd: null })

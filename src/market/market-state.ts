@@ -32,8 +32,14 @@ export interface MarketStart {
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
   /** Block time of the committed head, -Infinity on an empty store. */
-  readonly newestTime: number
+  readonly headTime: number
 }
+
+/**
+ * How far below an earlier block time the head's can be, in seconds. On the chain times never fall; the store holds no
+ * more than the head's, so that after a restart this much is not taken for absent from it.
+ */
+const TIME_FALLS_MAX = 60
 
 export interface MarketLimits {
   readonly pairs: number
@@ -67,6 +73,7 @@ const LIMITS: MarketLimits = {
 export class MarketState implements KnownMarket {
   #solUsd: SolUsd
   #totals: TotalsRow | null
+  /** No stored block is later. */
   #newestTime: number
   readonly #pairs: Recent<PairEntry>
   readonly #launches: Recent<LaunchRow | null>
@@ -79,13 +86,13 @@ export class MarketState implements KnownMarket {
     const { pairs, launches, tokens, pools, curves } = { ...LIMITS, ...limits }
     this.#solUsd = start.solUsd
     this.#totals = start.totals
-    this.#newestTime = start.newestTime
+    this.#newestTime = start.headTime + TIME_FALLS_MAX
     this.#pairs = new Recent('a pair', pairs)
     this.#launches = new Recent('the launch of a mint', launches)
     this.#tokens = new Recent('a token', tokens)
     this.#pools = new Recent('a pool', pools)
     this.#curves = new Recent('the curve of a mint', curves)
-    this.#market = new RunningHour(start.newestTime)
+    this.#market = new RunningHour(this.#newestTime)
   }
 
   get solUsd(): SolUsd {

@@ -53,7 +53,7 @@ t.test('a market with hardly any room folds as one with much, even when times fa
   let evicted = false
   fc.assert(
     fc.property(anyChainWithFallingTimes, (chain) => {
-      const start = { solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity }
+      const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
       const stores = [new MemoryStore(), new MemoryStore()] as const
       const roomy = new MarketState(start)
       const narrow = new MarketState(start, { pairs: 2, launches: 1, tokens: 1, pools: 1, curves: 1 })
@@ -143,7 +143,7 @@ t.test('after a restart a pair of the store misses nothing later than the head',
 // INVARIANTS 10
 t.test('the pairs and launches untouched for longest go first', async (t) => {
   const store = new MemoryStore()
-  const start = { solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity }
+  const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
   const state = new MarketState(start, { pairs: 2, launches: 2 })
   const buyOf = (mint: Uint8Array) => buy(10n ** 9n, 10n ** 6n, { outMint: mint })
   for (const [i, mint] of [TOKEN, OTHER, TOKEN, key(3)].entries()) {
@@ -156,7 +156,7 @@ t.test('the pairs and launches untouched for longest go first', async (t) => {
 
 t.test('a pair that was let go is not taken to end where times fell to', async (t) => {
   const store = new MemoryStore()
-  const start = { solUsd: COLD_SOL_USD, totals: null, newestTime: -Infinity }
+  const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
   const state = new MarketState(start, { pairs: 1 })
   const ours = [buy(10n ** 9n, 10n ** 6n)]
   const others = [buy(10n ** 9n, 10n ** 6n, { outMint: OTHER })]

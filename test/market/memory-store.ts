@@ -89,8 +89,8 @@ export class MemoryStore {
   /** The market's state right after a restart. */
   restart(limits?: Partial<MarketLimits>): MarketState {
     const { totals } = this
-    const newestTime = this.head?.blockTime ?? -Infinity
-    return new MarketState({ solUsd: this.restoreSolUsd(), totals, newestTime }, limits)
+    const headTime = this.head?.blockTime ?? -Infinity
+    return new MarketState({ solUsd: this.restoreSolUsd(), totals, headTime }, limits)
   }
 }
 

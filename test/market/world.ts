@@ -267,3 +267,8 @@ export const anyChain = chainOf(forwardSeconds)
 
 /** Blocks in slot order whose times may fall. */
 export const anyChainWithFallingTimes = chainOf(anySeconds)
+
+/** Blocks in slot order whose times are up to a minute below an earlier one. */
+export const anyChainWithUnsteadyTimes = fc
+  .tuple(anyChain, fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 25, maxLength: 25 }))
+  .map(([chain, late]) => chain.map((block, i) => ({ ...block, blockTime: block.blockTime - late[i]! })))
