@@ -65,8 +65,8 @@ export class TouchLog {
     if (this.#head === null || minuteOf(this.#head.blockTime) !== minuteOf(blockTime)) this.#minuteSlot = slot
     this.#head = commit.slot
     for (const owner of ownersOf(commit)) this.#touch(ownerKey(owner), slot)
-    while (this.#slots.size > this.#ownersMax) {
-      const [owner, touched] = this.#slots.entries().next().value!
+    for (const [owner, touched] of this.#slots) {
+      if (this.#slots.size <= this.#ownersMax) break
       this.#slots.delete(owner)
       this.#floor = touched
     }

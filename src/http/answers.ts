@@ -1,6 +1,7 @@
 import type { CommitFeed } from '../commit-feed.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { Clock } from '../ports.ts'
+import { SecondChance } from '../second-chance.ts'
 import { TouchLog, ownerKey, type Owner, type Pace } from '../touch-log.ts'
 import { withinDeadline } from './deadline.ts'
 import { Rendering } from './rendering.ts'
@@ -32,8 +33,8 @@ export interface Making {
   readonly signal: AbortSignal
 }
 
-/** Memory for answers: the least recently used leave first. */
-const BYTES_MAX = 64 * 2 ** 20
+/** Memory for answers, outside the heap; those that nobody asked for again leave first. */
+const BYTES_MAX = 256 * 2 ** 20
 /** An answer that takes more than this part of the memory is not kept. */
 const PART_MAX = 1 / 8
 /** What an answer costs besides its key and its bytes: its tag, its owners and the entries that hold them. */
@@ -50,8 +51,6 @@ interface Kept {
   /** The block time that it is rendered for. */
   headTime: number
   rendering: Rendering
-  /** What it was counted with. */
-  size: number
 }
 
 interface Flight {
@@ -71,11 +70,9 @@ export class Answers {
   readonly #clock: Clock
   readonly #touches: TouchLog
   readonly #bytesMax: number
-  /** Least recently used first. */
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept: SecondChance<Kept>
   /** No more than there are open requests. */
   readonly #flights = new Map<string, Flight>()
-  #bytes = 0
   #packing = 0
 
   constructor(feed: CommitFeed, clock: Clock, limits: { bytesMax?: number; ownersMax?: number } = {}) {
@@ -83,14 +80,15 @@ export class Answers {
     this.#clock = clock
     this.#touches = new TouchLog(feed, limits.ownersMax)
     this.#bytesMax = limits.bytesMax ?? BYTES_MAX
+    this.#kept = new SecondChance(this.#bytesMax)
   }
 
   /** Bytes in use; never above the limit. */
   get bytes(): number {
-    return this.#bytes
+    return this.#kept.bytes
   }
 
-  /** Of what is kept, the least recently used first. */
+  /** Of what is kept. */
   get keys(): Iterable<string> {
     return this.#kept.keys()
   }
@@ -117,18 +115,16 @@ export class Answers {
     const slot = slotOf(head)
     if (kept.slot !== slot) {
       if (!this.#touches.holds(kept.owners, kept.pace, kept.slot)) {
-        this.#drop(key, kept)
+        this.#kept.delete(key)
         return null
       }
       kept.slot = slot
       if (kept.render !== null && head !== null && head.blockTime !== kept.headTime) {
         kept.rendering = new Rendering(kept.render(head.blockTime))
         kept.headTime = head.blockTime
-        this.#count(key, kept)
+        this.#keep(key, kept)
       }
     }
-    this.#kept.delete(key)
-    this.#kept.set(key, kept)
     return kept.rendering
   }
 
@@ -175,7 +171,7 @@ export class Answers {
     const rendering = new Rendering(render === null ? textOf(body) : render(headTime))
     if (rendering.size <= this.#bytesMax * PART_MAX) {
       const owners = dependsOn.map(ownerKey)
-      this.#keep(key, { render, owners, pace: changesWith, slot: slotOf(head), headTime, rendering, size: 0 })
+      this.#keep(key, { render, owners, pace: changesWith, slot: slotOf(head), headTime, rendering })
     }
     return rendering
   }
@@ -185,34 +181,16 @@ export class Answers {
     try {
       const packed = await rendering.pack()
       const kept = this.#kept.get(key)
-      if (kept?.rendering === rendering) this.#count(key, kept)
+      if (kept?.rendering === rendering) this.#keep(key, kept)
       return packed
     } finally {
       this.#packing--
     }
   }
 
+  /** Keeps an answer, counted as it is now: it grows by its gzip form, and a rendering takes another's place. */
   #keep(key: string, kept: Kept): void {
-    const before = this.#kept.get(key)
-    if (before !== undefined) this.#drop(key, before)
-    this.#kept.set(key, kept)
-    this.#count(key, kept)
-  }
-
-  #drop(key: string, kept: Kept): void {
-    this.#kept.delete(key)
-    this.#bytes -= kept.size
-  }
-
-  /** Counts an answer that is new or has grown, and lets go of the least recently used while they are too much. */
-  #count(key: string, kept: Kept): void {
-    const size = OVERHEAD_BYTES + 2 * key.length + kept.rendering.size
-    this.#bytes += size - kept.size
-    kept.size = size
-    while (this.#bytes > this.#bytesMax) {
-      const [oldest, least] = this.#kept.entries().next().value!
-      this.#drop(oldest, least)
-    }
+    this.#kept.set(key, kept, OVERHEAD_BYTES + 2 * key.length + kept.rendering.size)
   }
 }
 

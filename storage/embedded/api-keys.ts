@@ -50,8 +50,8 @@ export function apiKeyStore(database: Database): KeyStore {
   return {
     async put(key) {
       await database.write(async (view, batch) => {
-        const hashBefore = await view.get(hashKind, apiKeyIdKey(key.id))
-        const keyBefore = await view.get(apiKeyKind, apiKeyKey(key.hash))
+        const hashBefore = view.get(hashKind, apiKeyIdKey(key.id))
+        const keyBefore = view.get(apiKeyKind, apiKeyKey(key.hash))
         if (hashBefore !== null) batch.delete(apiKeyKey(hashBefore))
         if (keyBefore !== null) batch.delete(apiKeyIdKey(keyBefore.id))
         batch.put(hashKind, apiKeyIdKey(key.id), key.hash)

@@ -1,8 +1,8 @@
 import { ClassicLevel } from 'classic-level'
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
+import { SecondChance } from '../../src/second-chance.ts'
 import type { CrashPoint } from '../crash-points.ts'
-import { HotValues } from './hot-values.ts'
 import { formatKey, keysOf } from './keys.ts'
 import { formatKind, slotKind } from './kinds.ts'
 import { packRecord } from './record.ts'
@@ -16,7 +16,7 @@ export type Level = ClassicLevel<Buffer, Uint8Array>
 const FORMAT = 2
 /** Chosen: larger ones lengthen recovery, smaller ones write levels more often. Two of them exist at most. */
 const WRITE_BUFFER_BYTES = 16 * 2 ** 20
-/** Little: tables are read through the system's page cache, and what was decoded is kept in `HotValues`. */
+/** Little: tables are read through the system's page cache, and what was decoded is kept in memory. */
 const BLOCK_CACHE_BYTES = 8 * 2 ** 20
 const FILE_BYTES_MAX = 8 * 2 ** 20
 /** Tables whose index is in memory, some 30 KB each with blocks of this size: 8 GB of store before one is opened again. */
@@ -36,7 +36,7 @@ export interface DatabaseOptions {
  */
 export class Database {
   readonly #level: Level
-  readonly #hot: HotValues
+  readonly #hot: SecondChance<unknown>
   readonly #reached: (point: CrashPoint) => void
   #view: View
   /** Settles, always by resolving, after every write accepted so far. */
@@ -47,7 +47,7 @@ export class Database {
 
   private constructor(level: Level, options: DatabaseOptions, head: SlotRow | null) {
     this.#level = level
-    this.#hot = new HotValues(options.hotBytesMax)
+    this.#hot = new SecondChance<unknown>(options.hotBytesMax)
     this.#reached = options.reached
     this.#view = new View(level, this.#hot, head)
   }
@@ -175,9 +175,9 @@ async function stagedIn(batch: WriteBatch, stage: () => Promise<Staged | null>):
 
 /** The newest slot of a store of our format; an empty store is given the format first. */
 async function readHead(level: Level, reached: (point: CrashPoint) => void): Promise<SlotRow | null> {
-  const view = new View(level, new HotValues(0), null)
+  const view = new View(level, new SecondChance<unknown>(0), null)
   try {
-    const format = await view.get(formatKind, formatKey())
+    const format = view.get(formatKind, formatKey())
     if (format === null) {
       const keys = await level.keys({ limit: 1 }).all()
       if (keys.length > 0) throw foreign('holds something else than a store')

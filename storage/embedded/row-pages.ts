@@ -111,7 +111,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     /** The page after the next one read, where nothing is between the two. */
     let newer: RowPage<Row> | null = null
     if (query.from !== undefined) {
-      const open = await view.get(this.#kind, openKey)
+      const open = view.get(this.#kind, openKey)
       if (open === null || takeNewest(rows, open, query)) return rows
       const begins = open.rows[0]!.cursor < query.from
       lt = begins ? openKey : pageKey(this.#list, owner, Math.max(query.from, 0))

@@ -1,10 +1,10 @@
+import type { SecondChance } from '../../src/second-chance.ts'
 import type { Level } from './database.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { Packed } from './hot-values.ts'
-import type { HotValues } from './hot-values.ts'
 import { keyText } from './keys.ts'
 import type { Key } from './keys.ts'
+import { Packed } from './packed.ts'
 import { packRecord } from './record.ts'
 import type { RecordKind } from './record.ts'
 
@@ -58,7 +58,7 @@ export class WriteBatch {
   }
 
   /** Puts into memory what the batch put on disk. */
-  warm(hot: HotValues): void {
+  warm(hot: SecondChance<unknown>): void {
     for (const { text, value, bytes } of this.#values) {
       if (value === undefined) hot.delete(text)
       else hot.set(text, value, bytes)

@@ -18,7 +18,7 @@ const wallet = samplePool(77)
 function countEngineReads(t: Test): () => number {
   const engine = ClassicLevel.prototype as unknown as Record<string, (...args: unknown[]) => unknown>
   let reads = 0
-  for (const method of ['get', 'getMany', 'iterator', 'keys'] as const) {
+  for (const method of ['getSync', 'getMany', 'iterator', 'keys'] as const) {
     const ask = engine[method]!
     engine[method] = function (this: unknown, ...args: unknown[]) {
       reads++

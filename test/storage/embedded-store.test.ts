@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { HotValues } from '../../storage/embedded/hot-values.ts'
 import { formatKey } from '../../storage/embedded/keys.ts'
 import { formatKind } from '../../storage/embedded/kinds.ts'
 import { packRecord } from '../../storage/embedded/record.ts'
@@ -151,21 +150,4 @@ t.test('rows in memory keep nothing of the buffers they were given in', async (t
   assert.deepStrictEqual(await storage.trades.ofMint(mint, { order: 'asc', limit: 9 }), block.trades)
   for (const row of await storage.trades.ofMint(mint, { order: 'asc', limit: 9 }))
     t.equal(row.signature.buffer.byteLength, 64)
-})
-
-t.test('memory holds the values used last, within its cap', (t) => {
-  const hot = new HotValues(3_000)
-  for (let n = 0; n < 10; n++) {
-    hot.set(String(n), n, 800)
-    hot.get('0')
-    t.ok(hot.bytes <= 3_000)
-  }
-  t.equal(hot.get('0'), 0)
-  t.equal(hot.get('9'), 9)
-  t.equal(hot.get('5'), undefined)
-  hot.set('big', 1, 5_000)
-  t.equal(hot.get('big'), undefined, 'a value above the cap is not kept')
-  t.equal(hot.get('0'), 0, 'and what is used stays')
-  t.ok(hot.bytes <= 3_000)
-  t.end()
 })

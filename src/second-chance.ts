@@ -1,50 +1,56 @@
 /** What an entry takes beside its value: the key's text, the map's slot. Chosen. */
 const ENTRY_BYTES = 200
 
-/** A record's value as its bytes, for as long as nobody has asked for it. */
-export class Packed {
-  readonly bytes: Uint8Array
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-  }
-}
-
-interface Entry {
-  value: unknown
+interface Entry<T> {
+  value: T
   bytes: number
-  /** Whether it was used since it was last looked at for room. */
+  /** Whether it was used since its last turn. */
   used: boolean
 }
 
 /**
  * Values in memory, by key. Once their estimated bytes exceed the maximum they go in turn, and one that was used since
  * its last turn stays for another: nearly the least recently used, and a use costs no move.
- * A stored null says that the key is known to be absent.
  */
-export class HotValues {
+export class SecondChance<T> {
   readonly #bytesMax: number
   /** In turn. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, Entry<T>>()
+  /**
+   * Whose turn it is. It goes on where it stopped: a map keeps the places of deleted entries for a while, and to begin
+   * anew is to pass them all again, which took most of the time of a store that was being filled.
+   */
+  #turn = this.#entries.entries()
   #bytes = 0
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
 
+  /** Estimated bytes in use; after each `set` at most the maximum. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Undefined when nothing is known of the key. */
-  get(key: string): unknown {
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** In turn. */
+  keys(): Iterable<string> {
+    return this.#entries.keys()
+  }
+
+  /** The value of a key, as one that is used; undefined when there is none. */
+  get(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     entry.used = true
     return entry.value
   }
 
-  set(key: string, value: unknown, valueBytes: number): void {
+  /** Puts a value in place of the key's, and lets others go while they are too much. */
+  set(key: string, value: T, valueBytes: number): void {
     const bytes = valueBytes + ENTRY_BYTES
     const entry = this.#entries.get(key)
     if (entry === undefined) this.#entries.set(key, { value, bytes, used: false })
@@ -66,8 +72,13 @@ export class HotValues {
   }
 
   #makeRoom(): void {
-    for (const [key, entry] of this.#entries) {
-      if (this.#bytes <= this.#bytesMax) return
+    while (this.#bytes > this.#bytesMax) {
+      const turn = this.#turn.next()
+      if (turn.done === true) {
+        this.#turn = this.#entries.entries()
+        continue
+      }
+      const [key, entry] = turn.value
       this.#entries.delete(key)
       if (entry.used) {
         entry.used = false
