@@ -140,6 +140,25 @@ t.test('after a restart a pair of the store misses nothing later than the head',
   )
 })
 
+t.test('after a restart at a time that fell, the minute and the hour that it fell from go on', async (t) => {
+  const store = new MemoryStore()
+  const bought = [buy(10n ** 9n, 10n ** 6n)]
+  const state = store.restart()
+  ingest(store, state, block(5, NOON + 30, bought), OPTIONS)
+  ingest(store, state, block(6, NOON - 10, []), OPTIONS)
+  const restarted = store.restart()
+  ingest(store, restarted, block(7, NOON - 5, bought), OPTIONS)
+  const fold = ingest(store, restarted, block(8, NOON + 40, bought), OPTIONS)
+  t.match(
+    fold.candles.find(({ interval }) => interval === '1m'),
+    { candle: { ts: NOON, trades: 2 } }
+  )
+  t.equal(fold.activity.length, 3, 'of the mint, the pool and the market')
+  for (const { of, hour, minutes } of fold.activity) {
+    t.match({ hour, minutes }, { hour: NOON, minutes: [{ minute: NOON, trades: 2 }] }, of)
+  }
+})
+
 // INVARIANTS 10
 t.test('the pairs and launches untouched for longest go first', async (t) => {
   const store = new MemoryStore()
