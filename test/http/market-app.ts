@@ -8,7 +8,7 @@ import type { Scope } from '../../src/access/scopes.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
-import { buildApp } from '../../src/http/app.ts'
+import { buildApp, type AppDeps } from '../../src/http/app.ts'
 import { LiveRanking } from '../../src/live-ranking.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
@@ -58,6 +58,8 @@ export interface MarketApp {
   nowMs: number
   draining: boolean
   commit(...blocks: readonly DecodedBlock[]): Promise<void>
+  /** Another app over the same storage and feed, which has answered nothing yet; whoever asks for it closes it. */
+  another(): FastifyInstance
   /** A key of `acme`, with attributes of its own where some are given. */
   makeKey(scopes: readonly Scope[], attributes?: Partial<KeyAttributes>): Promise<string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
@@ -100,7 +102,7 @@ export async function marketApp(
   ranking.show(ranked)
   feed.follow((commit) => ranked.apply(commit))
   let market: MarketState | null = null
-  const app = buildApp({
+  const deps: AppDeps = {
     storage: faulty(storage),
     keys,
     limits: new RateWindow(1000),
@@ -131,7 +133,8 @@ export async function marketApp(
       children: []
     }),
     draining: () => world.draining
-  })
+  }
+  const app = buildApp(deps)
 
   const world: MarketApp = {
     app,
@@ -152,6 +155,7 @@ export async function marketApp(
         feed.publish(fold)
       }
     },
+    another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }),
     async makeKey(scopes, attributes = {}) {
       const issued = await keys.issue({ ...ACME, scopes, ...attributes }, 1)
       return issued.key

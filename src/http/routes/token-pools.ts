@@ -54,9 +54,13 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
         quote: symbols.get(pubkeyMapKey(row.quote)) ?? null
       })
     )
+    // A mint without a symbol can still be launched, unheard by the token that it is listed with.
+    const unnamed = page.flatMap(({ base, quote }) =>
+      [base, quote].filter((side) => symbols.get(pubkeyMapKey(side)) === null)
+    )
     const more = rows.length > query.limit && last !== undefined
     const nextCursor = more ? writePageCursor(list, last.firstCursor) : null
-    return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'minute' }
+    return { body: { tenant, data, nextCursor }, dependsOn: [mint, ...unnamed], changesWith: 'minute' }
   })
 }
 

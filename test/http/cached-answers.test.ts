@@ -1,0 +1,248 @@
+import fc from 'fast-check'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { ChainEvent } from '../../src/chain/events.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import {
+  anyChain,
+  block,
+  buy,
+  curve,
+  key,
+  launch,
+  liquidity,
+  NOON,
+  OTHER,
+  PEGGED,
+  poolChange,
+  sell,
+  solSale,
+  trade,
+  USD_COIN
+} from '../market/world.ts'
+import { marketApp, type MarketApp } from './market-app.ts'
+import { QUESTIONS, type Question } from './questions.ts'
+
+const MINUTE = 60
+const HOUR = 3_600
+const DAY = 86_400
+
+const THIRD = key(3)
+const LATE = key(4)
+const PAIR_POOL = key(102)
+const OTHER_CURVE = key(103)
+const NEW_POOL = key(104)
+const MIGRATED = key(105)
+const ELSEWHERE = { pool: key(999), user: key(998), outMint: key(997) }
+const reserves = { in: 30n, out: 50n, virtualIn: 31_000_000_000n, virtualOut: 900_000_000_000n }
+const onCurve = { venue: 'pumpfun', reserves } as const
+const inDollars = { inMint: USD_COIN, inDecimals: 6 } as const
+
+interface Step {
+  readonly what: string
+  /** Seconds after the block before. */
+  readonly after: number
+  readonly events: readonly ChainEvent[]
+}
+
+const step = (what: string, after: number, ...events: ChainEvent[]): Step => ({ what, after, events })
+const coin = (n: bigint): bigint => n * 1_000_000n
+const sol = (n: bigint): bigint => n * 1_000_000_000n
+
+/** One thing after another, each in a block of its own, so that nothing else lets go of the answers it changes. */
+const STORY: readonly Step[] = [
+  step('nothing yet', 0),
+  step('a launch', 5, launch({ venue: 'pumpfun' })),
+  step('a curve that states its reserves', 2, curve('create', { reserves: { realBase: 5n } })),
+  step('a first trade, with SOL at an unknown price', 2, buy(sol(1n), coin(5n), onCurve)),
+  step('a price of SOL', 3, solSale(200)),
+  step('a trade on the curve', 5, buy(sol(2n), coin(9n), onCurve)),
+  step('a trade elsewhere', 5, buy(sol(3n), coin(3n), ELSEWHERE)),
+  step('a sale', 5, sell(coin(3n), sol(1n), { ...onCurve, user: key(301) })),
+  step('another minute and another price of SOL', MINUTE, solSale(210)),
+  step('a trade at that price', 5, buy(sol(1n), coin(4n), onCurve)),
+  step('a trade without cash', 5, trade({ inMint: OTHER, inDecimals: 6, pool: PAIR_POOL, user: key(302) })),
+  step('a launch of the other mint', 3, launch({ baseMint: OTHER, curve: OTHER_CURVE, pool: OTHER_CURVE })),
+  step(
+    'a trade for dollars',
+    3,
+    buy(coin(70n), coin(7n), { ...inDollars, outMint: OTHER, pool: OTHER_CURVE })
+  ),
+  step('the first trade of a mint without a launch', 3, buy(sol(5n), coin(1n), { outMint: THIRD })),
+  step('a trade too small to form a price', 3, buy(20n, 10n, onCurve)),
+  step('a trade far off the price', 3, buy(sol(400n), coin(1n), { user: key(301) })),
+  step('another cash', 3, buy(coin(30n), coin(6n), { ...inDollars, inMint: PEGGED, pool: key(107) })),
+  step('liquidity of a pool that is not known', 3, liquidity({ pool: NEW_POOL, event: 'add' })),
+  step(
+    'liquidity of mints that are not told',
+    3,
+    liquidity({ pool: NEW_POOL, baseMint: null, quoteMint: null })
+  ),
+  step('a new pool', 3, poolChange({ pool: MIGRATED, baseVault: key(501) })),
+  step('another fee', 3, poolChange({ pool: MIGRATED, event: 'update', feeBps: 30 })),
+  step('the end of a curve', 3, curve('complete', { progressPct: 100 })),
+  step('a migration', 3, curve('migrate', { destination: MIGRATED })),
+  step('a trade in the pool after it', 3, buy(sol(6n), coin(20n), { pool: MIGRATED, user: key(303) })),
+  step('five minutes later', 5 * MINUTE, buy(sol(3n), coin(3n), ELSEWHERE)),
+  step('an hour later', HOUR, solSale(190)),
+  step('four hours later', 4 * HOUR),
+  step('one more buy', 20, buy(sol(2n), coin(8n), { pool: MIGRATED, user: key(301) })),
+  step('the next day', DAY, buy(sol(3n), coin(3n), ELSEWHERE)),
+  step(
+    'a launch of a mint that was asked for',
+    5,
+    launch({ baseMint: LATE, curve: key(108), pool: key(108) })
+  ),
+  step('its first trade', 5, buy(sol(2n), coin(8n), { outMint: LATE, pool: key(108), user: key(304) })),
+  step('a week later', 7 * DAY),
+  step('a sale after it', 5, sell(coin(8n), sol(2n), { pool: MIGRATED, user: key(301) }))
+]
+
+function blocksOf(steps: readonly Step[]): DecodedBlock[] {
+  let time = NOON - MINUTE / 2
+  return steps.map(({ after, events }, i) => block(300_000_000 + 2 * i, (time += after), events))
+}
+
+/** What tells one answer from another: the request id of a problem is another each time. */
+async function outcome(app: FastifyInstance, url: string, apiKey: string): Promise<string> {
+  const { statusCode, headers, body } = await app.inject({ url, headers: { 'x-api-key': apiKey } })
+  const text = statusCode === 200 ? body : body.replace(/"request_id":"[^"]*"/, '')
+  return `${statusCode} ${headers.etag} ${text}`
+}
+
+const isAnswer = (outcome: string): boolean => outcome.startsWith('200 ')
+
+/** Where two outcomes part, the entity tag aside. */
+function difference(served: string, expected: string): string {
+  const [ours, theirs] = [served, expected].map((text) => text.replace(/"[\w-]{27}"/, '')) as [string, string]
+  let at = 0
+  while (at < ours.length && ours[at] === theirs[at]) at++
+  const [was, is] = [ours, theirs].map((text) => text.slice(Math.max(at - 40, 0), at + 40))
+  return `served …${was}… for …${is}…`
+}
+
+/** Asks every question after every block of an app that keeps its answers, and of one that has none. */
+class Asking {
+  readonly #t: Test
+  readonly #world: MarketApp
+  readonly #urls = new Set(QUESTIONS.map(({ url }) => url))
+  /** What was made since it was last read, by the URL. */
+  readonly #makings: () => { args: readonly [key: string, ...rest: unknown[]] }[]
+  /** Answers that had been given before a block, and were served again after it. */
+  outlived = 0
+
+  constructor(t: Test, world: MarketApp) {
+    this.#t = t
+    this.#world = world
+    const { answers } = world.app
+    this.#makings = t.capture(answers, 'make', answers.make.bind(answers))
+  }
+
+  /** URLs of which an answer was made since this was last read. */
+  made(): Set<string> {
+    return new Set(this.#makings().map(({ args: [name] }) => name.slice(0, name.indexOf(' '))))
+  }
+
+  async afterBlock(what: string): Promise<void> {
+    const { app, key } = this.#world
+    const another = this.#world.another()
+    const wrong: string[] = []
+    for (const url of this.#urls) {
+      this.made()
+      const kept = await outcome(app, url, key)
+      if (isAnswer(kept) && !this.made().has(url)) this.outlived++
+      const again = await outcome(app, url, key)
+      if (isAnswer(again) && this.made().has(url)) wrong.push(`${url} is not kept`)
+      const expected = await outcome(another, url, key)
+      for (const each of [kept, again]) {
+        if (each !== expected) wrong.push(`${url} ${difference(each, expected)}`)
+      }
+      this.#goOn(url, expected)
+    }
+    await another.close()
+    this.#t.same(wrong, [], what)
+  }
+
+  /** Asks for the page after the first one that has any, from then on. */
+  #goOn(url: string, text: string): void {
+    const after = /"nextCursor":"([^"]+)"/.exec(text)?.[1]
+    const hasNext = [...this.#urls].some((each) => each.startsWith(url) && each.includes('after='))
+    if (after === undefined || hasNext || url.includes('after=')) return
+    this.#urls.add(`${url}${url.includes('?') ? '&' : '?'}after=${after}`)
+  }
+}
+
+t.test('what is kept answers as an app that has kept nothing, after every kind of block', async (t) => {
+  const world = await marketApp(t)
+  const asking = new Asking(t, world)
+  for (const [i, at] of blocksOf(STORY).entries()) {
+    await world.commit(at)
+    await asking.afterBlock(`${i}: ${STORY[i]!.what}`)
+  }
+  t.ok(asking.outlived > 500, `${asking.outlived} answers outlived a block`)
+})
+
+t.test('what is kept answers as an app that has kept nothing, whatever the blocks', async (t) => {
+  const chains = fc.sample(
+    anyChain.filter(({ length }) => length >= 8 && length <= 14),
+    { numRuns: 2, seed: 5 }
+  )
+  for (const [n, chain] of chains.entries()) {
+    await t.test(`chain ${n}`, async (t) => {
+      const world = await marketApp(t)
+      const asking = new Asking(t, world)
+      for (const [i, at] of chain.entries()) {
+        await world.commit(at)
+        await asking.afterBlock(`block ${i}`)
+      }
+      t.ok(asking.outlived > 100, `${asking.outlived} answers outlived a block`)
+    })
+  }
+})
+
+t.test('an answer outlives a block that its endpoint does not change with', async (t) => {
+  const world = await marketApp(t)
+  const [ofAnotherMinute, empty, ...before] = blocksOf([
+    ...STORY,
+    step('an empty block', 1),
+    step('one of another minute', MINUTE)
+  ]).toReversed()
+  await world.commit(...before.toReversed())
+  const asking = new Asking(t, world)
+  const answered: Question[] = []
+  for (const question of QUESTIONS) {
+    if ((await world.get(question.url)).status === 200) answered.push(question)
+  }
+  for (const [at, changing] of [
+    [empty!, ['block']],
+    [ofAnotherMinute!, ['block', 'minute']]
+  ] as const) {
+    await world.commit(at)
+    asking.made()
+    for (const { url } of answered) await world.get(url)
+    const made = asking.made()
+    const others = answered.filter(({ pace }) => !changing.some((each) => each === pace))
+    t.ok(others.length > 40)
+    t.same(
+      others.filter(({ url }) => made.has(url)),
+      [],
+      `made again though only those by ${changing.join(' and ')} change`
+    )
+  }
+})
+
+t.test('every endpoint whose answers are kept is asked', async (t) => {
+  const { app } = await marketApp(t)
+  await app.ready()
+  const paths = app.served.filter(({ isCached }) => isCached).map(({ endpoint }) => endpoint.path)
+  const asked = QUESTIONS.map(({ url }) => url.split('?')[0]!)
+  for (const path of paths) {
+    const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+    t.ok(
+      asked.some((each) => pattern.test(each)),
+      path
+    )
+  }
+})
+
+t.equal(new Set(QUESTIONS.map(({ url }) => url)).size, QUESTIONS.length, 'no question is asked twice')

@@ -1,0 +1,81 @@
+import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import { USDC } from '../../src/market/cash.ts'
+import type { Pace } from '../../src/touch-log.ts'
+import { key, NOON, OTHER, PEGGED, POOL, SOL, TOKEN } from '../market/world.ts'
+
+/** A URL of an endpoint whose answers are kept, and what lets go of one, besides a change of what it shows. */
+export interface Question {
+  readonly url: string
+  readonly pace: Pace
+}
+
+const mints = [TOKEN, OTHER, key(3), key(4), SOL, key(90)]
+const pools = [POOL, key(102), key(103), key(104), key(105), key(91)]
+const wallets = [key(300), key(301), key(302), key(306), key(92)]
+
+const FILTERS = [
+  'side=buy&limit=2',
+  'side=sell',
+  'venue=pumpfun',
+  'min_usd=150',
+  `from=${NOON + 60}`,
+  `to=${NOON + 20}`,
+  `from=${NOON}&to=${NOON + 90}&order=asc`,
+  `from=${NOON + 7200}`
+]
+const PAGES = ['', 'limit=1', 'order=asc&limit=3', 'limit=2&offset=2', 'order=asc&offset=3']
+
+/** Of candles up to the head's bucket; the second list is of buckets that are over. */
+const RUNNING = [
+  '',
+  'interval=1h',
+  'interval=1w&currency=usd',
+  'fill=previous&limit=5',
+  'fill=previous&interval=5m&limit=20&raw=1',
+  'interval=4h&fill=previous&currency=usd',
+  'interval=1d&raw=1',
+  `cash=${USDC}&interval=1h`,
+  `cash=${pubkeyToBase58(PEGGED)}`,
+  'limit=2&raw=1&currency=usd',
+  `from=${NOON + 60}&fill=previous&limit=3`
+]
+const CLOSED = [`to=${NOON}`, `from=${NOON}&to=${NOON + 120}&fill=previous`, `interval=5m&to=${NOON + 300}`]
+
+function ask(pace: Pace, path: string, queries: readonly string[] = ['']): Question[] {
+  return queries.map((query) => ({ url: query === '' ? path : `${path}?${query}`, pace }))
+}
+
+const of = (kind: string, owner: Pubkey, rest: string): string =>
+  `/v1/${kind}/${pubkeyToBase58(owner)}/${rest}`
+
+/** A broad set of what can be asked of every endpoint whose answers are kept, about the world of `world.ts`. */
+export const QUESTIONS: readonly Question[] = [
+  ...mints.flatMap((mint) => [
+    ...ask(
+      'owners',
+      of('tokens', mint, 'trades'),
+      mint === TOKEN ? [...PAGES, ...FILTERS] : PAGES.slice(0, 2)
+    ),
+    ...ask('minute', of('tokens', mint, 'candles'), mint === TOKEN ? RUNNING : RUNNING.slice(0, 4)),
+    ...ask('owners', of('tokens', mint, 'candles'), mint === TOKEN ? CLOSED : []),
+    ...ask('minute', of('tokens', mint, 'price')),
+    ...ask('minute', `/v1/tokens/${pubkeyToBase58(mint)}`),
+    ...ask('minute', of('tokens', mint, 'pools'), ['', 'order=asc&limit=1']),
+    ...ask('owners', of('tokens', mint, 'bonding-curve'))
+  ]),
+  ...ask('minute', of('tokens', SOL, 'candles'), [`cash=${USDC}`, `cash=${USDC}&interval=1h&fill=previous`]),
+  ...pools.flatMap((pool) => ask('owners', of('pools', pool, 'activity'), ['', 'limit=2'])),
+  ...wallets.flatMap((wallet) => ask('owners', of('wallets', wallet, 'trades'), ['', 'limit=1'])),
+  ...ask('owners', of('wallets', key(300), 'trades'), [...PAGES.slice(2), ...FILTERS]),
+  ...ask('owners', '/v1/launches', [
+    '',
+    'limit=1',
+    'order=asc&limit=2',
+    'offset=1',
+    'status=created',
+    'status=trading',
+    'status=graduated&order=asc'
+  ]),
+  ...ask('block', '/v1/stats'),
+  ...ask('block', '/v1/trending', ['', 'window=1h&limit=2', 'window=4h', 'window=24h&limit=3'])
+]
