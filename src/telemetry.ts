@@ -2,6 +2,7 @@ import { pino, type Logger } from 'pino'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { Config } from './config.ts'
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
+import { RequestSeconds } from './http/request-seconds.ts'
 
 export type { Logger }
 
@@ -31,7 +32,7 @@ export interface Metrics {
   readonly headSlot: Gauge
   readonly headTime: Gauge
   readonly commitSeconds: Histogram
-  readonly requestSeconds: Histogram<'route' | 'status'>
+  readonly requestSeconds: RequestSeconds
 }
 
 export function createMetrics(decoding: DecodingReport): Metrics {
@@ -101,12 +102,6 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
       registers
     }),
-    requestSeconds: new Histogram({
-      name: 'millrace_http_request_seconds',
-      help: 'Time of a request, by route and status',
-      labelNames: ['route', 'status'],
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-      registers
-    })
+    requestSeconds: new RequestSeconds(registry)
   }
 }

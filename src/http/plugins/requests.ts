@@ -30,7 +30,7 @@ export const requests = plugin(
     })
     app.addHook('onResponse', (request, reply, done) => {
       const route = request.routeOptions.url ?? 'unknown'
-      metrics.requestSeconds.observe({ route, status: reply.statusCode }, reply.elapsedTime / 1000)
+      metrics.requestSeconds.observe(route, reply.statusCode, reply.elapsedTime / 1000)
       const { failure } = request
       const isOurs = failure?.code === 'SERVICE_FAILED' || failure?.code === 'STORAGE_UNAVAILABLE'
       if (isOurs) logger.error({ ...lineOf(request, reply), err: failure }, 'request failed')
