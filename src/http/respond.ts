@@ -38,7 +38,7 @@ export function sendRendering(
   void reply
     .header('cache-control', cacheControl)
     .header('vary', before === undefined ? vary : `${String(before)}, ${vary}`)
-  const zips = rendering.bytes.length >= GZIP_BYTES_MIN && takesGzip(headers['accept-encoding'])
+  const zips = rendering.length >= GZIP_BYTES_MIN && takesGzip(headers['accept-encoding'])
   const known = headers['if-none-match']
   if (known !== undefined && names(known, rendering.tag)) {
     const etag = zips ? `"${rendering.tag}-gzip"` : `"${rendering.tag}"`
@@ -48,7 +48,7 @@ export function sendRendering(
   const packed = zips ? pack() : null
   if (packed instanceof Promise) return packed.then((bytes) => sendPacked(reply, rendering, bytes))
   if (packed !== null) return sendPacked(reply, rendering, packed)
-  return reply.header('etag', `"${rendering.tag}"`).send(rendering.bytes)
+  return reply.header('etag', `"${rendering.tag}"`).send(rendering.payload)
 }
 
 function sendPacked(reply: FastifyReply, { tag }: Rendering, bytes: Buffer): FastifyReply {

@@ -1,0 +1,37 @@
+import { hash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import t from 'tap'
+import { Rendering } from '../../src/http/rendering.ts'
+
+t.test(
+  'a text gives the bytes, the tag and the gzip form of its UTF-8, in whichever form it is sent',
+  async (t) => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 50 }),
+      fc.string({ unit: 'grapheme', maxLength: 50 }),
+      fc.nat(2000).map((n) => 'é'.repeat(n)),
+      fc.integer({ min: 4000, max: 5000 }).map((n) => 'a'.repeat(n))
+    )
+    await fc.assert(
+      fc.asyncProperty(text, async (content) => {
+        const bytes = Buffer.from(content)
+        for (const rendering of [new Rendering(content), new Rendering(bytes)]) {
+          t.strictSame(Buffer.from(rendering.payload), bytes)
+          t.strictSame(rendering.bytes, bytes)
+          t.equal(rendering.tag, hash('sha1', bytes, 'base64url'))
+          t.equal(rendering.size, bytes.length)
+          const packed = await rendering.pack()
+          t.strictSame(gunzipSync(packed), bytes)
+          t.equal(rendering.size, bytes.length + packed.length)
+        }
+      })
+    )
+  }
+)
+
+t.test('only a small text of ASCII is kept as text', async (t) => {
+  t.type(new Rendering('a'.repeat(4096)).payload, 'string')
+  t.type(new Rendering('a'.repeat(4097)).payload, Buffer)
+  t.type(new Rendering('é').payload, Buffer)
+})
