@@ -11,7 +11,7 @@ export interface Question {
 
 const mints = [TOKEN, OTHER, key(3), key(4), SOL, key(90)]
 const pools = [POOL, key(102), key(103), key(104), key(105), key(91)]
-const wallets = [key(300), key(301), key(302), key(306), key(92)]
+const wallets = [key(300), key(301), key(92)]
 
 const FILTERS = [
   'side=buy&limit=2',
@@ -56,7 +56,7 @@ export const QUESTIONS: readonly Question[] = [
       of('tokens', mint, 'trades'),
       mint === TOKEN ? [...PAGES, ...FILTERS] : PAGES.slice(0, 2)
     ),
-    ...ask('minute', of('tokens', mint, 'candles'), mint === TOKEN ? RUNNING : RUNNING.slice(0, 4)),
+    ...ask('minute', of('tokens', mint, 'candles'), mint === TOKEN ? RUNNING : RUNNING.slice(0, 2)),
     ...ask('owners', of('tokens', mint, 'candles'), mint === TOKEN ? CLOSED : []),
     ...ask('minute', of('tokens', mint, 'price')),
     ...ask('minute', `/v1/tokens/${pubkeyToBase58(mint)}`),
@@ -66,7 +66,7 @@ export const QUESTIONS: readonly Question[] = [
   ...ask('minute', of('tokens', SOL, 'candles'), [`cash=${USDC}`, `cash=${USDC}&interval=1h&fill=previous`]),
   ...pools.flatMap((pool) => ask('owners', of('pools', pool, 'activity'), ['', 'limit=2'])),
   ...wallets.flatMap((wallet) => ask('owners', of('wallets', wallet, 'trades'), ['', 'limit=1'])),
-  ...ask('owners', of('wallets', key(300), 'trades'), [...PAGES.slice(2), ...FILTERS]),
+  ...ask('owners', of('wallets', key(300), 'trades'), [...PAGES.slice(3), ...FILTERS.slice(0, 3)]),
   ...ask('owners', '/v1/launches', [
     '',
     'limit=1',

@@ -13,6 +13,9 @@ import { readPageCursor, writePageCursor } from '../page-cursor.ts'
 import { address, invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { checkRange } from '../trade-filters.ts'
 
+/** A bucket that ended less than this before the head, in seconds, runs again should block times fall. */
+const TIME_FALLS_MAX = 60
+
 export const candles = endpoint({
   path: '/v1/tokens/{mint}/candles',
   tag: 'Tokens',
@@ -106,8 +109,10 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
     }
     const data = page.candles.map(({ candle, prices }) => candleBody(candle, prices, view))
     const nextCursor = page.older === null ? null : writePageCursor(list, page.older)
-    // Closed candles stay as they are; the running one does not, nor where filling ends.
-    const isRunning = data.at(-1)?.closed === false || (fill === 'previous' && before > head.blockTime)
-    return { body: { data, nextCursor }, dependsOn: [mint], changesWith: isRunning ? 'minute' : 'owners' }
+    // What is over stays as it is; the running bucket does not, nor where filling ends.
+    const newest = page.candles.at(-1)
+    const end = newest === undefined ? -Infinity : newest.candle.ts + view.intervalSeconds
+    const isOver = Math.max(end, fill === 'previous' ? before : -Infinity) <= head.blockTime - TIME_FALLS_MAX
+    return { body: { data, nextCursor }, dependsOn: [mint], changesWith: isOver ? 'owners' : 'minute' }
   })
 }
