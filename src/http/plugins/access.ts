@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { keyState, type Caller } from '../../access/caller.ts'
 import { clientNetwork } from '../../access/client-network.ts'
@@ -37,19 +37,23 @@ const FAILING_CLIENTS_MAX = 10_000
 export const access = plugin(
   async (app, { keys, limits, clock }: Deps) => {
     app.decorateRequest('caller', null)
-    const identify = identifyCaller({ keys, clock })
-    const charge = chargeCall({ limits, clock })
+    const identify = identifyCaller(keys)
+    const charge = chargeCall(limits)
     app.addHook('onRoute', (route) => {
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const admit = [
-        identify,
-        admitOrigin,
-        charge,
-        requireScope(scope === 'loopback-or-admin' ? 'admin' : scope)
-      ]
-      route.onRequest = scope === 'loopback-or-admin' ? admit.map(exceptFromLoopback) : admit
+      const needed = scope === 'loopback-or-admin' ? 'admin' : scope
+      // One hook for all that is asked: one for each would cost a request 2 µs more.
+      route.onRequest = (request, reply, done) => {
+        if (scope === 'loopback-or-admin' && isLoopback(request)) return done()
+        const nowMs = clock.now()
+        const caller = identify(request, reply, nowMs)
+        if (caller instanceof ServiceError) return done(caller)
+        request.caller = caller
+        admitOrigin(caller, request, reply)
+        charge(caller, reply, nowMs, (refusal) => done(refusal ?? scopeMissing(caller, needed)))
+      }
     })
   },
   { name: 'access', dependencies: ['problems'] }
@@ -59,35 +63,26 @@ export const access = plugin(
  * Finds the caller by API key: `X-API-Key` before `Authorization: Bearer`; two that differ are refused
  * (spec choices, section 10).
  */
-function identifyCaller({ keys, clock }: Pick<Deps, 'keys' | 'clock'>): onRequestHookHandler {
+function identifyCaller(keys: Deps['keys']) {
   const failures = new RateWindow(FAILING_CLIENTS_MAX)
-  return (request, reply, done) => {
-    const nowMs = clock.now()
+  return (request: FastifyRequest, reply: FastifyReply, nowMs: number): Caller | ServiceError => {
     const found = findCaller(keys, request, nowMs)
-    if (!(found instanceof ServiceError)) {
-      request.caller = found
-      return done()
-    }
+    if (!(found instanceof ServiceError)) return found
     const client = clientNetwork(request.socket.remoteAddress ?? '')
     const use = failures.take(client, FAILURES_PER_MINUTE, nowMs)
-    if (use.allowed) return done(found)
+    if (use.allowed) return found
     const detail = `more than ${FAILURES_PER_MINUTE} requests without a good API key in this minute`
-    done(rateLimited(reply, { detail, policy: 'failures-per-minute', quota: FAILURES_PER_MINUTE, use }))
+    return rateLimited(reply, { detail, policy: 'failures-per-minute', quota: FAILURES_PER_MINUTE, use })
   }
 }
 
-function requireScope(scope: Scope | 'any-key'): onRequestHookHandler {
-  return ({ caller }, _reply, done) => {
-    if (scope === 'any-key' || caller?.scopes.includes(scope) === true) return done()
-    done(new ServiceError('SCOPE_MISSING', `this key lacks the scope ${scope}`))
-  }
+function scopeMissing({ scopes }: Caller, needed: Scope | 'any-key'): ServiceError | undefined {
+  if (needed === 'any-key' || scopes.includes(needed)) return undefined
+  return new ServiceError('SCOPE_MISSING', `this key lacks the scope ${needed}`)
 }
 
-function exceptFromLoopback(hook: onRequestHookHandler): onRequestHookHandler {
-  return function (request, reply, done) {
-    if (/^(::ffff:)?127\.|^::1$/.test(request.socket.remoteAddress ?? '')) return done()
-    return hook.call(this, request, reply, done)
-  }
+function isLoopback({ socket }: FastifyRequest): boolean {
+  return /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
 }
 
 /** Made once, for there may be a flood of them, and given instead of thrown. */

@@ -1,5 +1,6 @@
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import type { Caller } from '../../access/caller.ts'
 import type { AppDeps } from '../app.ts'
 import { RATE_HEADERS } from './limits.ts'
 
@@ -38,13 +39,12 @@ export const preflights = plugin(
  * Lets a page read the response if the key lists its origin. What no page may read is answered all the same: CORS keeps
  * pages from other people's answers, keys keep people from them.
  */
-export const admitOrigin: onRequestHookHandler = ({ caller, headers }, reply, done) => {
+export function admitOrigin(caller: Caller, { headers }: FastifyRequest, reply: FastifyReply): void {
   void reply.header('vary', 'Origin')
   const { origin } = headers
-  if (origin !== undefined && caller?.mayBeUsedBy(origin) === true) {
+  if (origin !== undefined && caller.mayBeUsedBy(origin)) {
     void reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED)
   }
-  done()
 }
 
 /** The origin that a preflight asks for; null when the request is none. */

@@ -1,7 +1,7 @@
-import type { FastifyReply, onRequestHookHandler } from 'fastify'
-import { WINDOW_SECONDS, type RateUse } from '../../access/rate-window.ts'
+import type { FastifyReply } from 'fastify'
+import type { Caller } from '../../access/caller.ts'
+import { WINDOW_SECONDS, type RateCounter, type RateUse } from '../../access/rate-window.ts'
 import { ServiceError } from '../../errors.ts'
-import type { AppDeps } from '../app.ts'
 
 const POLICY = 'per-minute'
 /** What draft-ietf-httpapi-ratelimit-headers calls a refusal. */
@@ -20,11 +20,13 @@ export const RATE_HEADERS = [
  * Takes each call out of its key's quota for the minute, says what is left on every response, and refuses what is too
  * much (spec choices, section 4). A call costs 1; one that is refused here costs nothing.
  */
-export function chargeCall({ limits, clock }: Pick<AppDeps, 'limits' | 'clock'>): onRequestHookHandler {
-  return (request, reply, done) => {
-    const { caller } = request
-    if (caller === null) return done()
-    const quota = caller.ratePerMinute
+export function chargeCall(limits: RateCounter) {
+  return (
+    { keyId, ratePerMinute: quota }: Caller,
+    reply: FastifyReply,
+    nowMs: number,
+    done: (refusal?: Error) => void
+  ): void => {
     const charged = (use: RateUse): void => {
       void reply
         .header('ratelimit-policy', `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}`)
@@ -36,7 +38,7 @@ export function chargeCall({ limits, clock }: Pick<AppDeps, 'limits' | 'clock'>)
       const detail = `this key may make ${quota} requests a minute; the next minute begins in ${use.resetIn} s`
       done(rateLimited(reply, { detail, policy: POLICY, quota, use }))
     }
-    const use = limits.take(caller.keyId, quota, clock.now())
+    const use = limits.take(keyId, quota, nowMs)
     if (use instanceof Promise) use.then(charged, done)
     else charged(use)
   }
