@@ -29,6 +29,11 @@ type KeyStorage = Pick<Storage, 'keys' | 'tenants'>
 /** What an unknown key is compared with, so that it costs the same work as a known one. */
 const NOBODY = new Uint8Array(32)
 
+/** In a time that tells nothing of where two texts of a length differ. */
+function isSameText(known: Buffer, text: string): boolean {
+  return known.length === text.length && timingSafeEqual(known, Buffer.from(text, 'latin1'))
+}
+
 /**
  * Every tenant and key, in memory, so that a request waits for no store. Whoever changes one changes it here: it is
  * durable first, then in effect, at once and for all requests. Changes are made one after another. It is for one
@@ -46,6 +51,8 @@ export class KeyDirectory {
   readonly #tenants = new Map<string, TenantRow>()
   /** Of the key that is looked for: a buffer for all, for one of its own would cost each look a fifth more. */
   readonly #digest = Buffer.alloc(32)
+  /** The good key that a connection presented last, and its digest. */
+  readonly #presented = new WeakMap<object, { readonly key: Buffer; readonly digest: string }>()
   #lastChange: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
@@ -63,13 +70,21 @@ export class KeyDirectory {
     return directory
   }
 
-  /** Who has a key, whatever has become of it; null for nobody. The same work is done for each text of a length. */
-  find(key: string): Caller | null {
+  /**
+   * Who has a key, whatever has become of it; null for nobody. The same work is done for each text of a length. A
+   * `connection` that presents the good key that it presented last is spared the hashing, 4 µs; what has become of the
+   * key is looked up anew.
+   */
+  find(key: string, connection?: object): Caller | null {
+    const last = connection === undefined ? undefined : this.#presented.get(connection)
+    if (last !== undefined && isSameText(last.key, key)) return this.#byHash.get(last.digest) ?? null
     const digest = hash('sha256', key, 'binary')
     this.#digest.write(digest, 'binary')
     const found = this.#byHash.get(digest)
     const same = timingSafeEqual(this.#digest, found?.row.hash ?? NOBODY)
-    return found !== undefined && same ? found : null
+    if (found === undefined || !same) return null
+    if (connection !== undefined) this.#presented.set(connection, { key: Buffer.from(key, 'latin1'), digest })
+    return found
   }
 
   /** In order of creation. */

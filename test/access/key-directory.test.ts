@@ -59,6 +59,20 @@ t.test('a key is found by its text alone, and gets the rate of the service unles
   for (const text of [...near, ...hashes, makeApiKey()]) t.equal(keys.find(text), null)
 })
 
+t.test('a connection is known by the key that it presents, not by the one it presented before', async (t) => {
+  const { keys } = await directory()
+  const one = await keys.issue(ACME, 5)
+  const two = await keys.issue(ACME, 5)
+  const connection = {}
+  for (const { key, row } of [one, one, two, one]) t.equal(keys.find(key, connection)?.keyId, row.id)
+  for (const text of [makeApiKey(), '', one.key.slice(1), one.key.replace(/.$/, '_'), `${one.key}x`])
+    t.equal(keys.find(text, connection), null)
+  t.equal(keys.find(one.key, connection)?.row.revokedAtMs, null)
+  await keys.revoke(one.row.id, 6)
+  t.equal(keys.find(one.key, connection)?.row.revokedAtMs, 6, 'what becomes of a key is seen at once')
+  t.equal(keys.find(two.key, {})?.keyId, two.row.id)
+})
+
 t.test('nothing but the hash and the beginning of a key is stored', async (t) => {
   const { access, keys } = await directory()
   const { key, row } = await keys.issue(ACME, 5)

@@ -99,7 +99,7 @@ const REFUSALS = {
 function findCaller(keys: Deps['keys'], request: FastifyRequest, nowMs: number): Caller | ServiceError {
   const key = presentedKey(request.headers)
   if (typeof key !== 'string') return key
-  const caller = keys.find(key)
+  const caller = keys.find(key, request.socket)
   if (caller === null) return REFUSALS.unknown
   const state = keyState(caller.row, nowMs)
   if (state !== 'active') return REFUSALS[state]
