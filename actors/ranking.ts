@@ -8,8 +8,8 @@ import { aborted } from './aborted.ts'
 import type { Run } from './process.ts'
 
 const HOUR = 3_600
-/** Mints that are read at a time, with 60 minutes each: a few milliseconds, between which others have their turn. */
-const MINTS_PER_READ = 100
+/** Mints that are read at a time, with some minutes each: a few milliseconds, between which others have their turn. */
+const MINTS_PER_READ = 500
 
 export interface RankingDeps {
   readonly feed: CommitFeed
