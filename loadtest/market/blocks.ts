@@ -17,8 +17,8 @@ import { SeededRandom } from './random.ts'
 import { scheduleLaunches, type Schedule } from './schedule.ts'
 
 /**
- * A block holds what 75 slots of the chain do, half a minute, of which each has the 58 trades of the recorded mainnet block: fewer
- * commits of more rows build the same rows several times as fast.
+ * A block holds what 150 slots of the chain do, a minute, of which each has the 58 trades of the recorded mainnet block:
+ * fewer blocks of more rows are folded several times as fast.
  */
 const SLOTS_PER_BLOCK = 150
 const TRADES_PER_BLOCK = 58 * SLOTS_PER_BLOCK
