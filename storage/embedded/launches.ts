@@ -45,10 +45,10 @@ async function indexedMints(view: View, page: LaunchPage): Promise<Pubkey[]> {
     status === undefined
       ? keysBeyond(keysOf('n'), launchAtKey, page)
       : keysBeyond(launchKeysOf(status), (cursor) => launchOfStatusKey(status, cursor), page)
-  let skip = page.offset ?? 0
-  const expected = skip + page.limit
-  for await (const [, mint] of view.scan(mintKind, range, { reverse: page.order === 'desc', expected })) {
-    if (skip-- > 0) continue
+  const reverse = page.order === 'desc'
+  const rest = await view.without(range, page.offset ?? 0, reverse)
+  if (rest === null) return mints
+  for await (const [, mint] of view.scan(mintKind, rest, { reverse, expected: page.limit })) {
     mints.push(mint)
     if (mints.length === page.limit) break
   }

@@ -18,7 +18,7 @@ export function tenantStore(database: Database): TenantStore {
     create: (tenant) =>
       database.write(async (view, batch) => {
         const key = tenantKey(tenant.name)
-        if ((view.get(tenantKind, key)) !== null) return null
+        if (view.get(tenantKind, key) !== null) return null
         batch.put(tenantKind, key, tenant)
         return { kind: 'beside', durable: 'tenant.durable' }
       }),

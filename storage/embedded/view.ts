@@ -4,7 +4,7 @@ import type { SecondChance } from '../../src/second-chance.ts'
 import type { Level } from './database.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { keyText } from './keys.ts'
+import { keyAfter, keyText } from './keys.ts'
 import type { Key, KeyRange } from './keys.ts'
 import { Packed } from './packed.ts'
 import { unpackRecord } from './record.ts'
@@ -127,6 +127,16 @@ export class View {
   async first<T>(kind: RecordKind<T>, range: KeyRange, reverse = false): Promise<[Key, T] | null> {
     for await (const entry of this.scan(kind, range, { reverse, expected: 1 })) return entry
     return null
+  }
+
+  /** The range without its first `count` keys, or with `reverse` its last; null when it has no more. No value is read. */
+  async without(range: KeyRange, count: number, reverse: boolean): Promise<KeyRange | null> {
+    if (count === 0) return range
+    const options = { ...range, reverse, limit: count, snapshot: this.#snapshot }
+    const passed = await fromEngine({ name: 'a key' }, () => this.#level.keys(options).all())
+    const last = passed.at(-1)
+    if (last === undefined || passed.length < count) return null
+    return reverse ? { gte: range.gte, lt: last } : { gte: keyAfter(last), lt: range.lt }
   }
 
   /** The last key of a range, null when it is empty. */
