@@ -9,7 +9,6 @@ import { stageLaunches } from './launches.ts'
 import { stagePairs } from './pairs.ts'
 import { stagePools } from './pools.ts'
 import { stageRows } from './row-lists.ts'
-import { whenHere } from './soon.ts'
 import { stageTokens } from './tokens.ts'
 import { stageTotals } from './totals.ts'
 import { stageTurnover } from './turnover.ts'
@@ -25,8 +24,7 @@ export function blockStore(database: Database): BlockStore {
         return { kind: 'block', head: block.slot }
       }),
     head: () => database.read((view) => view.head),
-    has: (slot) =>
-      database.read((view) => whenHere(view.get(slotKind, slotKey(slot)), (row) => row !== null)),
+    has: (slot) => database.read((view) => view.get(slotKind, slotKey(slot)) !== null),
     firstSince: (blockTime) => database.read((view) => firstSince(view, blockTime))
   }
 }

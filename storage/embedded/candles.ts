@@ -5,7 +5,6 @@ import { candlePageKind, openCandlesKind } from './candle-codec.ts'
 import { knownPages, PAGE_BUCKETS, pageAt } from './candle-pages.ts'
 import type { Database } from './database.ts'
 import { candlePageKey, keyAfter, openCandlesKey, pageOfCandleKey, seriesKey } from './keys.ts'
-import { whenHere } from './soon.ts'
 import type { Soon } from './soon.ts'
 import type { View } from './view.ts'
 
@@ -29,28 +28,26 @@ export function candleStore(database: Database): CandleStore {
   }
 }
 
-function candleAt(view: View, series: Series, ts: number): Soon<Candle | null> {
-  return whenHere(newestCandle(view, series), (newest) => {
-    if (newest === null || ts > newest.ts) return null
-    if (ts === newest.ts) return newest
-    const page = view.get(candlePageKind, candlePageKey(keyOf(series), pageAt(series.interval, ts)))
-    return whenHere(page, (candles) => candles?.find((candle) => candle.ts === ts) ?? null)
-  })
+function candleAt(view: View, series: Series, ts: number): Candle | null {
+  const newest = newestCandle(view, series)
+  if (newest === null || ts > newest.ts) return null
+  if (ts === newest.ts) return newest
+  const page = view.get(candlePageKind, candlePageKey(keyOf(series), pageAt(series.interval, ts)))
+  return page?.find((candle) => candle.ts === ts) ?? null
 }
 
 function candlesIn(view: View, series: Series, range: Range): Soon<Candle[]> {
-  return whenHere(newestCandle(view, series), (newest) => {
-    if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
-    const found = newest.ts < range.to ? [newest] : []
-    if (found.length >= range.limit) return found
-    const pages = {
-      first: pageAt(series.interval, range.from),
-      last: pageAt(series.interval, Math.min(range.to - 1, newest.ts)),
-      newest: pageAt(series.interval, newest.ts)
-    }
-    const older = inMemory(view, keyOf(series), pages, range, found)
-    return whenHere(older ?? onDisk(view, keyOf(series), pages, range, found), (candles) => candles.reverse())
-  })
+  const newest = newestCandle(view, series)
+  if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
+  const found = newest.ts < range.to ? [newest] : []
+  if (found.length >= range.limit) return found
+  const pages = {
+    first: pageAt(series.interval, range.from),
+    last: pageAt(series.interval, Math.min(range.to - 1, newest.ts)),
+    newest: pageAt(series.interval, newest.ts)
+  }
+  const known = inMemory(view, keyOf(series), pages, range, found)
+  return known === null ? onDisk(view, keyOf(series), pages, range, found) : known.reverse()
 }
 
 /** Pages by number. */
@@ -82,6 +79,7 @@ function inMemory(
   return known.since <= pages.first ? candles : null
 }
 
+/** The candles of a range, oldest first, from the disk. */
 async function onDisk(
   view: View,
   series: Buffer,
@@ -107,13 +105,13 @@ async function onDisk(
   const known = view.recall(knownPages, series)
   if (pages.last === pages.newest && (known === undefined || since < known.since))
     view.remember(knownPages, series, { pages: seen, since })
-  return candles
+  return candles.reverse()
 }
 
 const keyOf = ({ mint, cash, interval }: Series): Buffer => seriesKey(mint, cash, interval)
 
-function newestCandle(view: View, { mint, cash, interval }: Series): Soon<Candle | null> {
-  return whenHere(view.get(openCandlesKind, openCandlesKey(mint, cash)), (open) => open?.[interval] ?? null)
+function newestCandle(view: View, { mint, cash, interval }: Series): Candle | null {
+  return view.get(openCandlesKind, openCandlesKey(mint, cash))?.[interval] ?? null
 }
 
 /** Takes the candles of a page that are in range, newest first; true once there are enough. */

@@ -5,7 +5,6 @@ import type { PairStore } from '../port.ts'
 import type { Database } from './database.ts'
 import { pairsKey } from './keys.ts'
 import { pairsKind } from './pair-codec.ts'
-import { whenHere } from './soon.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -13,14 +12,10 @@ import type { WriteBatch } from './write-batch.ts'
 export function pairStore(database: Database): PairStore {
   return {
     get: (mint, cash) =>
-      database.read((view) =>
-        whenHere(
-          view.get(pairsKind, pairsKey(mint)),
-          (pairs) => pairs?.find((pair) => samePubkey(pair.cash, cash)) ?? null
-        )
+      database.read(
+        (view) => view.get(pairsKind, pairsKey(mint))?.find((pair) => samePubkey(pair.cash, cash)) ?? null
       ),
-    ofMint: (mint) =>
-      database.read((view) => whenHere(view.get(pairsKind, pairsKey(mint)), (pairs) => [...(pairs ?? [])]))
+    ofMint: (mint) => database.read((view) => [...(view.get(pairsKind, pairsKey(mint)) ?? [])])
   }
 }
 
