@@ -1,6 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from './chain/pubkey.ts'
 import type { CommitFeed } from './commit-feed.ts'
 import type { BlockCommit, SlotRow } from './market/rows.ts'
+import { minuteOf } from './market/sol-usd.ts'
 
 /** What an answer can depend on: a mint, pool, curve or wallet, or one of the lists that blocks add to. */
 export type Owner = Pubkey | 'launches' | 'sol-price'
@@ -82,10 +83,6 @@ export class TouchLog {
 /** An owner as `holds` is asked about it. */
 export function ownerKey(owner: Owner): string {
   return typeof owner === 'string' ? owner : pubkeyMapKey(owner)
-}
-
-function minuteOf(time: number): number {
-  return Math.floor(time / 60)
 }
 
 /** Everything that a block changes something of; some more than once. */

@@ -3,6 +3,7 @@ import { encodeBase58 } from '../chain/base58.ts'
 import type { CurveChange, EventKind, LiquidityChange, PoolChange } from '../chain/events.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import { humanAmount } from '../market/amount.ts'
+import { SOL_DECIMALS } from '../market/cash.ts'
 import type { PoolEventRow, RowOrigin } from '../market/rows.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
@@ -87,6 +88,11 @@ export function humanOrNull(amount: bigint | null | undefined, decimals: number 
 /** Millionths of a USD in USD. */
 export function usdOrNull(microUsd: bigint | null): number | null {
   return microUsd === null ? null : Number(microUsd) / 1e6
+}
+
+/** Lamports in SOL. */
+export function solAmount(lamports: bigint): number {
+  return humanAmount(lamports, SOL_DECIMALS)
 }
 
 export function timeOrNull(unixSeconds: number | null | undefined): string | null {

@@ -6,8 +6,6 @@ import { addressOrNull, timeOrNull, usdOrNull } from './event.ts'
 import { priceUsd } from './price.ts'
 import * as schema from './schema.ts'
 
-const DAY = '24 hours that end with the minute of the indexed head'
-
 export const POOL = z
   .object({
     pool: schema.address('The pool, curve or market'),
@@ -45,8 +43,10 @@ export const POOL = z
     volume_24h_usd: schema
       .usd('Volume')
       .nullable()
-      .describe(`Volume in USD in the ${DAY}; null where there are trades and none has a value in USD`),
-    trades_24h: schema.count(`Trades in the ${DAY}`),
+      .describe(
+        `Volume in USD in the ${schema.DAY}; null where there are trades and none has a value in USD`
+      ),
+    trades_24h: schema.count(`Trades in the ${schema.DAY}`),
     created_at: schema.time('When it was created').nullable(),
     created_slot: schema
       .count('Slot of that')

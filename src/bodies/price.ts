@@ -12,8 +12,6 @@ import { secondsText } from './time.ts'
 /** A price whose trade is further than this behind the indexed head is served as stale. Chosen. */
 const STALE_AFTER_SECONDS = 3600
 
-const DAY = '24 hours that end with the minute of the indexed head'
-
 export const PRICE = z
   .object({
     mint: schema.address('The token'),
@@ -37,17 +35,17 @@ export const PRICE = z
       .usd('Volume')
       .nullable()
       .describe(
-        `USD volume of all pairs in the ${DAY}; null where there are trades and none has a value in USD`
+        `USD volume of all pairs in the ${schema.DAY}; null where there are trades and none has a value in USD`
       ),
     volume_24h_native: schema
       .amount('Volume')
-      .describe(`Cash volume of the pair with \`cash_mint\` in the ${DAY}, in human units`),
+      .describe(`Cash volume of the pair with \`cash_mint\` in the ${schema.DAY}, in human units`),
     liquidity_usd: schema.accountState('Liquidity in USD'),
     price_change_24h_pct: schema
       .percent('Change')
       .nullable()
       .describe(
-        `Change of the USD price over the ${DAY}, in percent of the last price before them, else of the first in them; null when unknown`
+        `Change of the USD price over the ${schema.DAY}, in percent of the last price before them, else of the first in them; null when unknown`
       ),
     confidence: z
       .enum(['trade', 'stale'])

@@ -3,6 +3,9 @@ import { VENUE_IDS } from '../chain/venue-id.ts'
 
 /** Parts of the schemas of answers: what a field is, and in words what it means and in which unit. */
 
+/** The rolling day, in words. */
+export const DAY = '24 hours that end with the minute of the indexed head'
+
 export const text = (meaning: string) => z.string().describe(meaning)
 
 export const address = (meaning: string) =>

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { TotalsRow } from '../market/activity-rows.ts'
-import { humanAmount } from '../market/amount.ts'
 import type { SlotRow, SolPriceRow } from '../market/rows.ts'
 import { TraderUnion } from '../market/traders.ts'
 import type { ActivityWindow } from '../market/windows.ts'
+import { solAmount, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
@@ -135,8 +135,8 @@ function solPriceBody({ usd, minute, sourceMinute }: SolPriceRow, headTime: numb
 function windowBody({ now, before, activeTokens }: MarketWindow) {
   return {
     trades: now.trades,
-    volume_usd: usdOf(now.volumeMicroUsd),
-    volume_sol: solOf(now.volumeCash),
+    volume_usd: usdOrNull(now.volumeMicroUsd),
+    volume_sol: solAmount(now.volumeCash),
     active_tokens: activeTokens,
     traders: now.traders,
     launches: now.launches,
@@ -153,20 +153,12 @@ function totalsBody(totals: TotalsRow | null) {
   const isUnpriced = totals !== null && totals.trades > 0 && totals.volumeMicroUsd === 0n
   return {
     trades: totals?.trades ?? 0,
-    volume_usd: isUnpriced ? null : usdOf(totals?.volumeMicroUsd ?? 0n),
-    volume_sol: solOf(totals?.volumeLamports ?? 0n),
+    volume_usd: isUnpriced ? null : usdOrNull(totals?.volumeMicroUsd ?? 0n),
+    volume_sol: solAmount(totals?.volumeLamports ?? 0n),
     tokens: totals?.tokens ?? 0,
     traders: traders.count,
     launches: totals?.launches ?? 0
   }
-}
-
-function usdOf(microUsd: bigint | null): number | null {
-  return microUsd === null ? null : Number(microUsd) / 1e6
-}
-
-function solOf(lamports: bigint): number {
-  return humanAmount(lamports, 9)
 }
 
 type Sum = number | bigint | null

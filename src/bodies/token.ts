@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
-import { humanAmount } from '../market/amount.ts'
 import type { CurveRow, TokenRow } from '../market/registry-rows.ts'
 import type { LaunchRow, LaunchStatus } from '../market/rows.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
-import { addressOrNull, timeOrNull, usdOrNull } from './event.ts'
+import { addressOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
 import { priceUsd, type PricedPair } from './price.ts'
 import * as schema from './schema.ts'
@@ -39,14 +38,18 @@ const WINDOW = z
       'What a token traded in the whole minutes of a window that ends with the minute of the indexed head'
   })
 
+const NAMES = {
+  name: z.string().nullable().describe('Name, as its launch states it; null when unknown'),
+  symbol: z.string().nullable().describe('Symbol, as its launch states it; null when unknown'),
+  uri: z.string().nullable().describe('Where its metadata is, as its launch states it; null when unknown'),
+  decimals: z.int().min(0).nullable().describe('Decimals; null when unknown')
+}
+
 /** What a launch says of its token; the rest is account state. */
 const METADATA = z
   .object({
     mint: schema.address('The token'),
-    name: z.string().nullable().describe('Name, as its launch states it; null when unknown'),
-    symbol: z.string().nullable().describe('Symbol, as its launch states it; null when unknown'),
-    uri: z.string().nullable().describe('Where its metadata is, as its launch states it; null when unknown'),
-    decimals: z.int().min(0).nullable().describe('Decimals; null when unknown'),
+    ...NAMES,
     supply: schema.accountState('Supply, in human units'),
     supply_raw: schema.accountState('Supply, in base units'),
     mint_authority: schema.accountState('Who may mint'),
@@ -75,15 +78,10 @@ const LAST_TRADE = z
   })
   .meta({ id: 'LastTrade', description: 'The newest trade of any venue' })
 
-const DAY = '24 hours that end with the minute of the indexed head'
-
 export const TOKEN = z
   .object({
     mint: schema.address('The token'),
-    name: z.string().nullable().describe('Name, as its launch states it; null when unknown'),
-    symbol: z.string().nullable().describe('Symbol, as its launch states it; null when unknown'),
-    uri: z.string().nullable().describe('Where its metadata is, as its launch states it; null when unknown'),
-    decimals: z.int().min(0).nullable().describe('Decimals; null when unknown'),
+    ...NAMES,
     token_program: schema.accountState('The token program'),
     venue: schema
       .venue('Where it was launched')
@@ -119,14 +117,17 @@ export const TOKEN = z
     supply: schema.accountState('Supply, in human units'),
     circulating_supply: schema.accountState('Circulating supply, in human units'),
     liquidity_usd: schema.accountState('Liquidity of all pools, in USD'),
-    volume_24h_usd: schema.usd('Volume').nullable().describe(`Volume in USD in the ${DAY}; ${UNPRICED}`),
-    volume_24h_sol: schema.amount(`Wrapped SOL traded against it in the ${DAY}`),
-    trades_24h: schema.count(`Trades in the ${DAY}`),
-    buys_24h: schema.count(`Buys in the ${DAY}`),
-    sells_24h: schema.count(`Sells in the ${DAY}`),
-    traders_24h: schema.count(`${TRADERS}; in the ${DAY}`).nullable(),
+    volume_24h_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe(`Volume in USD in the ${schema.DAY}; ${UNPRICED}`),
+    volume_24h_sol: schema.amount(`Wrapped SOL traded against it in the ${schema.DAY}`),
+    trades_24h: schema.count(`Trades in the ${schema.DAY}`),
+    buys_24h: schema.count(`Buys in the ${schema.DAY}`),
+    sells_24h: schema.count(`Sells in the ${schema.DAY}`),
+    traders_24h: schema.count(`${TRADERS}; in the ${schema.DAY}`).nullable(),
     price_change_1h_pct: z.number().nullable().describe(`${CHANGE}. The window is one hour`),
-    price_change_24h_pct: z.number().nullable().describe(`${CHANGE}. The window is the ${DAY}`),
+    price_change_24h_pct: z.number().nullable().describe(`${CHANGE}. The window is the ${schema.DAY}`),
     windows: z.object({ '5m': WINDOW, '1h': WINDOW, '6h': WINDOW, '24h': WINDOW }),
     holders: HOLDERS,
     bonding_curve: CURVE.nullable().describe('Its bonding curve; null when it has none that is known'),
@@ -187,7 +188,7 @@ export function tokenBody(
     circulating_supply: null,
     liquidity_usd: null,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
-    volume_24h_sol: humanAmount(day.volumeCash, 9),
+    volume_24h_sol: solAmount(day.volumeCash),
     trades_24h: day.trades,
     buys_24h: day.buys,
     sells_24h: day.sells,

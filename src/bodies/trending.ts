@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
-import { humanAmount } from '../market/amount.ts'
 import type { RankedMint, RankedWindow } from '../market/ranking.ts'
 import type { LaunchRow } from '../market/rows.ts'
 import type { ActivityWindow } from '../market/windows.ts'
+import { solAmount, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 
 export const RANKED_WINDOW_NAMES = ['1h', '4h', '24h'] as const satisfies readonly RankedWindow[]
@@ -67,8 +67,8 @@ export function trendingItem(
     token: address,
     name: launch?.name ?? null,
     symbol: launch?.symbol ?? null,
-    volume_usd: activity.volumeMicroUsd === null ? null : Number(microUsd) / 1e6,
-    volume_sol: humanAmount(activity.volumeCash, 9),
+    volume_usd: activity.volumeMicroUsd === null ? null : usdOrNull(microUsd),
+    volume_sol: solAmount(activity.volumeCash),
     trades,
     traders: activity.traders,
     price_usd: lastUsd,

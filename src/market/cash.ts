@@ -23,6 +23,9 @@ const DEFAULTS = [
   { text: USDT, symbol: 'USDT', pegged: true }
 ]
 
+/** Of wrapped SOL, set by the token program. */
+export const SOL_DECIMALS = 9
+
 const WRAPPED_SOL = pubkeyFromBase58(WSOL)
 
 export function isWrappedSol(mint: Pubkey): boolean {

@@ -2,7 +2,7 @@ import type { CurveChange, CurveReserves, Launch, TradeReserves } from '../chain
 import { samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
-import { isWrappedSol } from './cash.ts'
+import { isWrappedSol, SOL_DECIMALS } from './cash.ts'
 import { curveCourse } from './curve-course.ts'
 import { legOf } from './legs.ts'
 import { priceOf } from './price.ts'
@@ -133,8 +133,6 @@ const STATUS_AFTER: Readonly<Record<CurveChange['event'], CurveStatus>> = {
   migrate: 'graduated'
 }
 const RANK: Readonly<Record<CurveStatus, number>> = { bonding: 0, graduating: 1, graduated: 2 }
-/** Of wrapped SOL, set by the token program. */
-const SOL_DECIMALS = 9
 
 function newCurve({ venue, cursor, slot, blockTime }: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow {
   const tokens = { quote: null, decimals: null, quoteDecimals: null }

@@ -6,8 +6,9 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import { BLOCK_SLOT, fixtureBlock, testWithFixtures } from '../fixtures.ts'
 import { anyChain, block, buy, key, launch, NOON, solSale } from '../market/world.ts'
 import { recordedBlocks } from '../service/recorded-folder.ts'
+import { followMarket, isNear } from './follow-market.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
-import { decodedBlock, MarketOracle } from './market-oracle.ts'
+import { decodedBlock, type MarketOracle } from './market-oracle.ts'
 
 const WINDOWS = { '1h': 3_600, '24h': 86_400 } as const
 /** Up to so many traders an hour are counted exactly, and so many in all. */
@@ -29,9 +30,6 @@ async function statsOf(t: Test, app: MarketApp): Promise<StatsBody> {
   t.same(STATS.strict().safeParse(body).error, undefined, 'the body is as documented')
   return body as unknown as StatsBody
 }
-
-const isNear = (a: number | null | undefined, b: number | null, slack = 0): boolean =>
-  a === b || (typeof a === 'number' && b !== null && Math.abs(a - b) <= 1e-9 * Math.abs(b) + slack)
 
 function change(before: number | null, now: number | null): number | null {
   return before === null || now === null || before === 0 ? null : ((now - before) / before) * 100
@@ -65,19 +63,8 @@ async function compare(t: Test, app: MarketApp, oracle: MarketOracle): Promise<v
   t.ok(isNear(body.totals.traders, all.traders, all.traders > EXACT ? all.traders * 0.08 : 0))
 }
 
-async function follow(
-  t: Test,
-  chain: readonly DecodedBlock[],
-  heads: (index: number) => boolean
-): Promise<void> {
-  const app = await marketApp(t)
-  const oracle = new MarketOracle()
-  for (const [index, block] of chain.entries()) {
-    await app.commit(block)
-    oracle.add(block)
-    if (heads(index)) await compare(t, app, oracle)
-  }
-}
+const follow = (t: Test, chain: readonly DecodedBlock[], heads: (index: number) => boolean) =>
+  followMarket(t, chain, heads, compare)
 
 testWithFixtures(t, 'of the recorded block, the stats equal a plain fold of its events', async (t) => {
   await follow(t, [decodedBlock({ slot: BLOCK_SLOT, block: fixtureBlock() })], () => true)

@@ -8,8 +8,9 @@ import { withFaults } from '../../storage/faults.ts'
 import { BLOCK_SLOT, fixtureBlock, testWithFixtures } from '../fixtures.ts'
 import { anyChain, block, buy, key, launch, NOON, sell, solSale } from '../market/world.ts'
 import { recordedBlocks } from '../service/recorded-folder.ts'
+import { followMarket, isNear } from './follow-market.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
-import { decodedBlock, MarketOracle, type ExpectedWindow } from './market-oracle.ts'
+import { decodedBlock, type ExpectedWindow, type MarketOracle } from './market-oracle.ts'
 
 const WINDOWS = { '1h': 3_600, '4h': 14_400, '24h': 86_400 } as const
 const EXACT = 256
@@ -34,9 +35,6 @@ async function trendingOf(t: Test, app: MarketApp, query = ''): Promise<readonly
   }
   return body.data as unknown as Item[]
 }
-
-const isNear = (a: number | null, b: number | null, slack = 0): boolean =>
-  a === b || (a !== null && b !== null && Math.abs(a - b) <= 1e-9 * Math.abs(b) + slack)
 
 /** Prices in USD that a mint's stored rows have formed, oldest first. */
 async function pricesOf(app: MarketApp, mint: string) {
@@ -102,19 +100,8 @@ function byVolume(a: Item, b: Item): number {
   )
 }
 
-async function follow(
-  t: Test,
-  chain: readonly DecodedBlock[],
-  heads: (index: number) => boolean
-): Promise<void> {
-  const app = await marketApp(t)
-  const oracle = new MarketOracle()
-  for (const [index, block] of chain.entries()) {
-    await app.commit(block)
-    oracle.add(block)
-    if (heads(index)) await compare(t, app, oracle)
-  }
-}
+const follow = (t: Test, chain: readonly DecodedBlock[], heads: (index: number) => boolean) =>
+  followMarket(t, chain, heads, compare)
 
 testWithFixtures(t, 'of the recorded block, trending equals a plain fold of its events', async (t) => {
   await follow(t, [decodedBlock({ slot: BLOCK_SLOT, block: fixtureBlock() })], () => true)

@@ -1,0 +1,24 @@
+import type { Test } from 'tap'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import { marketApp, type MarketApp } from './market-app.ts'
+import { MarketOracle } from './market-oracle.ts'
+
+/** Commits a chain block by block and compares the app with the oracle at the heads that are asked for. */
+export async function followMarket(
+  t: Test,
+  chain: readonly DecodedBlock[],
+  heads: (index: number) => boolean,
+  compare: (t: Test, app: MarketApp, oracle: MarketOracle) => Promise<void>
+): Promise<void> {
+  const app = await marketApp(t)
+  const oracle = new MarketOracle()
+  for (const [index, block] of chain.entries()) {
+    await app.commit(block)
+    oracle.add(block)
+    if (heads(index)) await compare(t, app, oracle)
+  }
+}
+
+/** Whether two numbers are the same but for the rounding of sums, and for `slack`. */
+export const isNear = (a: number | null | undefined, b: number | null, slack = 0): boolean =>
+  a === b || (typeof a === 'number' && b !== null && Math.abs(a - b) <= 1e-9 * Math.abs(b) + slack)
