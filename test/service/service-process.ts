@@ -31,7 +31,8 @@ export interface Body {
 
 export interface ServiceFlags {
   readonly dataDir: string
-  readonly recordedDir: string
+  /** Null: no source is named. */
+  readonly recordedDir: string | null
   readonly more?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** Hears every line of standard error as it comes. */
@@ -52,15 +53,9 @@ export function spawnMillrace(
 
 /** Starts the service and waits for the line that says where it listens. */
 export async function startProcess(flags: ServiceFlags): Promise<ServiceProcess> {
-  const args = [
-    'serve',
-    '--source',
-    'recorded',
-    '--recorded-dir',
-    flags.recordedDir,
-    '--data-dir',
-    flags.dataDir
-  ]
+  const source =
+    flags.recordedDir === null ? [] : ['--source', 'recorded', '--recorded-dir', flags.recordedDir]
+  const args = ['serve', ...source, '--data-dir', flags.dataDir]
   const child = spawnMillrace([...args, '--port', '0', ...(flags.more ?? [])], {
     MILLRACE_ADMIN_KEY: ADMIN_KEY,
     ...flags.environment

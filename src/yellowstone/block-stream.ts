@@ -1,0 +1,269 @@
+import { backoffMs, jittered, type Backoff } from '../../machines/backoff.ts'
+import { sleep, type Ports } from '../ports.ts'
+import type { OpenStream, UpdateStream } from './client.ts'
+import type { ClusterCheck } from './cluster-check.ts'
+import { faultOf, type StreamFault } from './failure.ts'
+import type { HeldBlocks } from './held-blocks.ts'
+import { readUpdate, type Update } from './read-block.ts'
+
+export const STREAM_STATES = ['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'] as const
+
+/**
+ * `advancing`: newer slots come. `full`: nobody reads until there is room. `stalled` and `waiting`: connects again after a
+ * wait. `refused`: it does not, until it is started anew.
+ */
+export type StreamState = (typeof STREAM_STATES)[number]
+
+export interface StreamStatus {
+  readonly state: StreamState
+  /** Why it is not advancing. */
+  readonly reason: string | null
+  /** The newest slot that came, or that was there before. */
+  readonly slot: number | null
+  /** Connections in a row without a newer slot. */
+  readonly attempt: number
+}
+
+export interface StreamTuning {
+  /** Without a newer slot for so long, while it is read, a stream is stalled. */
+  readonly stallMs: number
+  /** Full for so long, a stream is closed, so that the server keeps nothing for us. */
+  readonly fullMs: number
+  readonly backoff: Backoff
+}
+
+export interface StreamDeps extends Ports {
+  readonly open: OpenStream
+  readonly held: HeldBlocks
+  /** Says of the first block of each connection whether it is of our chain. */
+  readonly cluster: ClusterCheck
+  readonly tuning: StreamTuning
+  /** The first slot that is wanted, or null for the newest. */
+  readonly wanted: () => number | null
+  readonly onArrival: () => void
+  /** Waits until there may be room, the time is over, or the signal aborts. */
+  readonly room: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Hears of each change of the state or its reason. */
+  readonly onStatus: (status: StreamStatus) => void
+  /** Hears what is odd and stops nothing. */
+  readonly onOddity: (slot: number | null, detail: string) => void
+}
+
+/** Slots above the first one that a server still has, to ask for: it forgets while we ask. */
+const REPLAY_MARGIN = 4
+/** Streams in a row that break on bytes that are none, after which it begins at the newest slot. */
+const GARBAGE_MAX = 2
+const MINUTE_MS = 60_000
+
+/** What a server says of where it can begin: from a slot on, or at the newest one only, for good or this time. */
+type Replay = { readonly from: number } | 'never' | 'not-now'
+
+/**
+ * Reads a stream into the held blocks, and connects again where that helps.
+ *
+ * S1. Only a newer slot is progress: a stream that carries pings, repeated slots or anything else is stalled.
+ * S2. A message is read only while there is room; the rest waits at the server, and the stream is closed when that
+ *     takes long.
+ * S3. It goes on from the last slot that is there. Where the server cannot, it goes on from what there is, and the
+ *     slots between are missing.
+ * S4. Nothing of a connection is taken before its first block is found to be of the chain that the store goes on with.
+ */
+export class BlockStream {
+  readonly counts = { connections: 0, messages: 0, pings: 0, unreadable: 0, repeated: 0, pauses: 0 }
+  readonly #deps: StreamDeps
+  #status: StreamStatus
+  #replay: Replay | null = null
+  #garbage = 0
+  /** The last slot that came, whether it was newer or not. */
+  #lastSlot: number | null = null
+
+  /** A slot at or below `after` is not news. */
+  constructor(after: number | null, deps: StreamDeps) {
+    this.#deps = deps
+    this.#status = { state: 'connecting', reason: null, slot: after, attempt: 0 }
+  }
+
+  get status(): StreamStatus {
+    return this.#status
+  }
+
+  /** Runs until the signal aborts, or until nothing helps; it never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random, tuning, held } = this.#deps
+    while (!signal.aborted) {
+      while (!held.hasRoom && !signal.aborted) await this.#waitForRoom(MINUTE_MS, signal)
+      if (signal.aborted) return
+      this.#say('connecting', this.#status.reason)
+      const fault = await this.#session(signal)
+      if (signal.aborted) return
+      if (fault === null) continue
+      this.#garbage = fault.garbage === true ? this.#garbage + 1 : 0
+      const attempt = this.#status.attempt + 1
+      if (fault.remedy === 'never') return this.#say('refused', fault.reason, attempt)
+      this.#say(fault === STALLED ? 'stalled' : 'waiting', this.#reasonOf(fault), attempt)
+      const isQuick = fault.remedy === 'replay' && attempt <= 2
+      if (fault.remedy === 'replay') this.#replay = this.#replayAfter(fault)
+      if (isQuick) continue
+      await sleep(clock, jittered(backoffMs(tuning.backoff, attempt), random()), signal)
+    }
+  }
+
+  #reasonOf(fault: StreamFault): string {
+    if (fault !== STALLED) return fault.reason
+    const { slot } = this.#status
+    const behind = this.#lastSlot !== null && slot !== null && this.#lastSlot < slot
+    const at = behind ? `: it is at slot ${this.#lastSlot}, below ${slot}, the newest so far` : ''
+    return `brings no newer slot for ${this.#deps.tuning.stallMs} ms${at}`
+  }
+
+  #say(state: StreamState, reason: string | null, attempt = this.#status.attempt): void {
+    const before = this.#status
+    this.#status = { ...before, state, reason, attempt }
+    if (before.state !== state || before.reason !== reason) this.#deps.onStatus(this.#status)
+  }
+
+  #replayAfter({ firstSlot }: StreamFault): Replay {
+    if (typeof firstSlot === 'number') return { from: firstSlot + REPLAY_MARGIN }
+    return firstSlot === null ? 'never' : 'not-now'
+  }
+
+  /**
+   * The slot to ask for: the last one that is there, once more, for the one after it may not exist yet, and servers refuse
+   * a slot that they do not have.
+   */
+  #fromSlot(): number | null {
+    const wanted = this.#deps.wanted()
+    const replay = this.#replay
+    if (replay === 'not-now') this.#replay = null
+    if (wanted === null || typeof replay === 'string' || this.#garbage >= GARBAGE_MAX) return null
+    return Math.max(wanted - 1, replay?.from ?? 0)
+  }
+
+  /** One connection, to its end; null when it was closed for want of room. */
+  async #session(signal: AbortSignal): Promise<StreamFault | null> {
+    const { clock, open, tuning, cluster } = this.#deps
+    const watch = new Watch(clock, tuning.stallMs, signal)
+    let stream: UpdateStream | undefined
+    let isAdmitted = false
+    try {
+      const opening = open(this.#fromSlot())
+      // One that opens too late concerns nobody.
+      opening.then(
+        (late) => watch.isOver && late.close(),
+        () => undefined
+      )
+      stream = await watch.race(opening)
+      this.counts.connections++
+      for (;;) {
+        const bytes = await watch.race(stream.read())
+        if (bytes === null) return ENDED
+        this.counts.messages++
+        const update = readUpdate(bytes)
+        if (update.kind === 'block' && !isAdmitted) {
+          watch.stop()
+          const standing = await watch.race(cluster.standingOf(update.block, signal))
+          if (standing.kind === 'other') return { remedy: 'never', reason: standing.reason }
+          if (standing.kind === 'unknown') return { remedy: 'again', reason: standing.reason }
+          isAdmitted = true
+          watch.restart()
+        }
+        if (this.#take(update, bytes.length, stream)) watch.restart()
+        if (this.#deps.held.isFull) {
+          watch.stop()
+          if (!(await this.#pause(signal))) return null
+          watch.restart()
+        }
+      }
+    } catch (error) {
+      return error === watch.stalled ? STALLED : faultOf(error, undefined)
+    } finally {
+      watch.stop()
+      watch.isOver = true
+      stream?.close()
+    }
+  }
+
+  /** Takes a message in; whether it is progress. */
+  #take(update: Update, bytes: number, stream: UpdateStream): boolean {
+    const { held, cluster, clock, onArrival, onOddity } = this.#deps
+    if (update.kind === 'ping') {
+      this.counts.pings++
+      stream.answerPing()
+    } else if (update.kind === 'unreadable') {
+      this.counts.unreadable++
+      onOddity(update.slot, `the stream's block cannot be read: ${update.reason}`)
+    }
+    if (update.kind !== 'block') return false
+    const { block } = update
+    this.#lastSlot = block.slot
+    cluster.note(block)
+    if (held.add({ block, bytes, receivedAtMs: clock.now() })) onArrival()
+    else this.counts.repeated++
+    if (block.slot <= (this.#status.slot ?? -1)) return false
+    this.#garbage = 0
+    if (this.#replay !== 'never') this.#replay = null
+    this.#status = { ...this.#status, slot: block.slot }
+    this.#say('advancing', null, 0)
+    return true
+  }
+
+  /** Waits for room without reading; false when that takes so long that the stream is given up. */
+  async #pause(signal: AbortSignal): Promise<boolean> {
+    const { held, tuning } = this.#deps
+    this.counts.pauses++
+    this.#say('full', 'blocks come faster than they are taken')
+    await this.#waitForRoom(tuning.fullMs, signal)
+    return held.hasRoom && !signal.aborted
+  }
+
+  async #waitForRoom(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock, held, room } = this.#deps
+    const end = new AbortController()
+    const timer = clock.setTimeout(() => end.abort(), ms)
+    const both = AbortSignal.any([signal, end.signal])
+    while (!held.hasRoom && !both.aborted) await room(ms, both)
+    clock.clearTimeout(timer)
+  }
+}
+
+const ENDED: StreamFault = { remedy: 'again', reason: 'ended the stream' }
+const STALLED: StreamFault = { remedy: 'again', reason: 'brings no newer slot' }
+
+/** Ends a wait when there was no progress for a time, or when the signal aborts. */
+class Watch {
+  readonly stalled = new Error('stalled')
+  isOver = false
+  readonly #clock: Ports['clock']
+  readonly #ms: number
+  readonly #signal: AbortSignal
+  #timer: unknown
+  #give: (error: Error) => void = () => undefined
+
+  constructor(clock: Ports['clock'], ms: number, signal: AbortSignal) {
+    this.#clock = clock
+    this.#ms = ms
+    this.#signal = signal
+    this.restart()
+  }
+
+  restart(): void {
+    this.stop()
+    this.#timer = this.#clock.setTimeout(() => this.#give(this.stalled), this.#ms)
+  }
+
+  stop(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => reject(new Error('aborted'))
+      this.#give = reject
+      if (this.#signal.aborted) return abort()
+      this.#signal.addEventListener('abort', abort, { once: true })
+      const forget = (): void => this.#signal.removeEventListener('abort', abort)
+      work.then(resolve, reject).then(forget, forget)
+    })
+  }
+}

@@ -1,0 +1,109 @@
+import type { Commitment, SlotRow } from '../market/rows.ts'
+import { other, SAME, type Standing } from '../node/standing.ts'
+import type { StreamedBlock } from './read-block.ts'
+
+/** Asks nodes whether the block of a slot with a hash is of the cluster of the store: they know its genesis. */
+export type AskNodes = (block: WitnessedBlock, signal: AbortSignal) => Promise<Standing>
+
+export interface WitnessedBlock {
+  readonly slot: number
+  readonly blockhash: string
+  /** Whether there can be no other block of the slot on the same chain, as at processed there can. */
+  readonly isSettled: boolean
+}
+
+export interface ClusterCheckOptions {
+  readonly commitment: Commitment
+  /** The newest block that is stored; null of an empty store. */
+  readonly head: () => Promise<Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'> | null>
+  /** Null where there is no node to ask. */
+  readonly askNodes: AskNodes | null
+  /** Hears of a stream that is taken without proof. */
+  readonly onUnproven: (line: string) => void
+}
+
+/** Blocks whose hashes are kept in mind: more than a server is ahead of us when a connection breaks. */
+const KNOWN_MAX = 1_000
+/** Block times do not fall along a chain; so far they may, for all that is relied on here. */
+const TIME_SLACK_SECONDS = 60
+
+/**
+ * Tells a stream of another cluster by the first block of each connection. The protocol has no genesis to ask for, so that
+ * it takes other witnesses:
+ *
+ * G1. A block that came before, again or as the parent, shows the same chain; at confirmed, another one in its place
+ *     another chain.
+ * G2. A node has the block under the same hash, and its genesis is the store's; or its genesis or its block is another.
+ * G3. The newest stored block comes again with its time and parent; or not so; or a later slot is of an earlier time.
+ * G4. Where nothing of this can be had: with nodes to ask it is waited for; without, the stream is taken, and told of once
+ *     where something is stored.
+ */
+export class ClusterCheck {
+  readonly #options: ClusterCheckOptions
+  readonly #known = new Map<number, string>()
+  #isTold = false
+
+  constructor(options: ClusterCheckOptions) {
+    this.#options = options
+  }
+
+  get #isSettled(): boolean {
+    return this.#options.commitment !== 'processed'
+  }
+
+  /** Keeps a block in mind that was found to be of the chain. */
+  note({ slot, blockhash }: StreamedBlock): void {
+    this.#known.set(slot, blockhash)
+    if (this.#known.size > KNOWN_MAX) this.#known.delete(this.#known.keys().next().value!)
+  }
+
+  /** How the stream stands whose first block this is. Rejects with what the store rejects with. */
+  async standingOf(block: StreamedBlock, signal: AbortSignal): Promise<Standing> {
+    const { askNodes } = this.#options
+    const remembered = this.#remembered(block)
+    if (remembered !== null) return remembered
+    const { slot, blockhash } = block
+    const told = (await askNodes?.({ slot, blockhash, isSettled: this.#isSettled }, signal)) ?? null
+    if (told !== null && told.kind !== 'unknown') return told
+    const head = await this.#options.head()
+    if (head === null) return told ?? SAME
+    const stored = this.#againstHead(block, head)
+    if (stored !== null) return stored
+    if (told === null) this.#tellUnproven(head.slot)
+    return told ?? SAME
+  }
+
+  #remembered({ slot, blockhash, parentSlot, parentBlockhash }: StreamedBlock): Standing | null {
+    const before = this.#known.get(slot)
+    if (before === blockhash || this.#known.get(parentSlot) === parentBlockhash) return SAME
+    if (before === undefined || !this.#isSettled) return null
+    return other(`its block of slot ${slot} is not the one that came before`)
+  }
+
+  #againstHead(
+    { slot, blockTime, parentSlot }: StreamedBlock,
+    head: Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'>
+  ): Standing | null {
+    if (slot === head.slot) {
+      const isHead = blockTime === head.blockTime && (head.parentSlot ?? parentSlot) === parentSlot
+      if (isHead) return SAME
+      return this.#isSettled ? other(`its block of slot ${slot} is not the one that is stored`) : null
+    }
+    const later = slot > head.slot ? { slot, blockTime } : head
+    const earlier = slot > head.slot ? head : { slot, blockTime }
+    if (later.blockTime >= earlier.blockTime - TIME_SLACK_SECONDS) return null
+    return other(
+      `its slot ${slot} is of ${timeText(blockTime)}, slot ${head.slot}, the newest that is stored, of ${timeText(head.blockTime)}`
+    )
+  }
+
+  #tellUnproven(slot: number): void {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.#options.onUnproven(
+      `nothing shows that it is of the cluster of slot ${slot}, the newest that is stored: it is taken for it, without a node to ask (MILLRACE_RPC_URL)`
+    )
+  }
+}
+
+const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString()

@@ -1,0 +1,123 @@
+/**
+ * Why a stream could not be opened or ended, and what helps.
+ *
+ * `again`: connect again after a wait. `replay`: connect again at once and ask for other slots. `never`: nothing changes
+ * until an operator changes a setting or the server.
+ */
+export type Remedy = 'again' | 'replay' | 'never'
+
+export interface StreamFault {
+  readonly remedy: Remedy
+  /** One line for people, without secrets. */
+  readonly reason: string
+  /**
+   * The first slot that the server still has; null where it cannot go back at all, and none where it has nothing yet from
+   * the slot on that it was asked for.
+   */
+  readonly firstSlot?: number | null
+  /** Bytes came that are no message of the protocol. */
+  readonly garbage?: true
+}
+
+export class StreamError extends Error {
+  readonly fault: StreamFault
+
+  constructor(fault: StreamFault, options?: ErrorOptions) {
+    super(fault.reason, options)
+    this.name = 'StreamError'
+    this.fault = fault
+  }
+}
+
+/** What a client says, and the fault that it is. The native client gives texts, not codes: gRPC's own for each status. */
+const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][] = [
+  [/valid authentication credentials/, (said) => never(`refuses the token: ${said}`)],
+  [/caller does not have permission/, (said) => never(`does not allow the token to subscribe: ${said}`)],
+  [
+    /invalid x-token|parse x-token/,
+    () => never('cannot be asked: the token has characters that no header has')
+  ],
+  [/x-token/, () => never('cannot be asked: the token is not usable')],
+  [
+    /not implemented or not supported/,
+    (said) => never(`does not offer geyser.Geyser/Subscribe (is it a Yellowstone gRPC server?): ${said}`)
+  ],
+  [/scheme is missing|invalid uri|invalid URL|relative URL|empty host/i, () => never(`has no valid URL`)],
+  [/InvalidContentType/, () => never('does not speak TLS: its URL has to start with http://')],
+  [
+    /invalid peer certificate|UnknownIssuer|NotValidForName/,
+    (said) => never(`has no valid certificate: ${said}`)
+  ],
+  [
+    /from_slot is not supported/,
+    () => ({ remedy: 'replay', reason: 'keeps no slots to begin from', firstSlot: null })
+  ],
+  // The plugin (15.1.2) says so of slots above its newest one.
+  [
+    /failed to get replay response/,
+    () => ({ remedy: 'replay', reason: 'has no slot yet as new as the last one' })
+  ],
+  [
+    /is not available, last available|first available slot|failed to get replay position/,
+    (said) => ({
+      remedy: 'replay',
+      reason: `no longer has the slot to go on from: ${said}`,
+      firstSlot: lastNumber(said)
+    })
+  ],
+  [/message length too large/, (said) => again(`sends a message beyond our limit: ${said}`, true)],
+  [
+    /failed to decode Protobuf|buffer underflow|invalid compression flag/,
+    (said) => again(`sends what is no message of the protocol: ${said}`, true)
+  ],
+  [/lagged to/, (said) => again(`gave us up as too slow: ${said}`)],
+  [/specified an invalid argument/, (said) => never(`refuses the subscription: ${said}`)],
+  [/dns error|lookup address/, () => again('has a name that cannot be resolved')],
+  [
+    /[Cc]onnection refused|tcp connect error|connect error|deadline has elapsed|timed out/,
+    (said) => again(`cannot be reached: ${said}`)
+  ],
+  [
+    /http2 error|h2 protocol error: http2|frame with invalid size/,
+    (said) => again(`broke off, or does not speak gRPC: ${said}`)
+  ],
+  [/resource has been exhausted/, (said) => again(`has no room for us: ${said}`)]
+]
+
+const never = (reason: string): StreamFault => ({ remedy: 'never', reason })
+const again = (reason: string, garbage = false): StreamFault =>
+  garbage ? { remedy: 'again', reason, garbage } : { remedy: 'again', reason }
+
+/** The fault behind an error of the native client, whose causes say more the deeper they lie. */
+export function faultOf(error: unknown, secret: string | undefined): StreamFault {
+  if (error instanceof StreamError) return error.fault
+  const said = chainOf(error)
+  const all = said.join(' | ')
+  const told = withoutSecret(quotedMessage(all) ?? said.at(-1) ?? 'no reason', secret)
+  for (const [pattern, fault] of FAULTS) if (pattern.test(all)) return fault(told)
+  return again(`broke off: ${told}`)
+}
+
+function chainOf(error: unknown): string[] {
+  const said: string[] = []
+  for (let each = error; each instanceof Error && said.length < 10; each = each.cause) said.push(each.message)
+  return said.length > 0 ? said : [String(error)]
+}
+
+/** What the server wrote, inside of what the client makes of it. */
+function quotedMessage(all: string): string | null {
+  return /message: "((?:[^"\\]|\\.)*)"/.exec(all)?.[1] ?? null
+}
+
+const LENGTH_MAX = 300
+
+function withoutSecret(text: string, secret: string | undefined): string {
+  const clean = secret === undefined || secret === '' ? text : text.replaceAll(secret, '***')
+  return clean.length > LENGTH_MAX ? `${clean.slice(0, LENGTH_MAX)}…` : clean
+}
+
+/** "broadcast from 5 is not available, last available: 9" */
+function lastNumber(text: string): number | null {
+  const digits = /(\d{1,15})\D*$/.exec(text)?.[1]
+  return digits === undefined ? null : Number(digits)
+}

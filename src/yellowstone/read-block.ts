@@ -1,0 +1,172 @@
+import type { Block, Transaction } from '../chain/transaction.ts'
+import { bytesField, MessageFault, ProtobufReader, varintField } from './protobuf.ts'
+import { placeTransaction, readTransaction, type TransactionPlace } from './transaction.ts'
+
+// geyser.SubscribeUpdate
+const BLOCK = bytesField(5)
+const PING = bytesField(6)
+const PONG = bytesField(9)
+// geyser.SubscribeUpdateBlock
+const SLOT = varintField(1)
+const BLOCKHASH = bytesField(2)
+const BLOCK_TIME = bytesField(4)
+const TRANSACTION = bytesField(6)
+const PARENT_SLOT = varintField(7)
+const PARENT_BLOCKHASH = bytesField(8)
+const EXECUTED_COUNT = varintField(9)
+// solana.storage.ConfirmedBlock.UnixTimestamp
+const TIMESTAMP = varintField(1)
+
+/** A block as a stream has it, with what ties it to the chain. */
+export interface StreamedBlock extends Block {
+  readonly parentSlot: number
+  /** As base58. */
+  readonly blockhash: string
+  readonly parentBlockhash: string
+  /** Transactions left out because they cannot be read. */
+  readonly unreadable: readonly { readonly index: number; readonly reason: string }[]
+}
+
+export type Update =
+  | { readonly kind: 'block'; readonly block: StreamedBlock }
+  /** The server asks whether we are there. */
+  | { readonly kind: 'ping' }
+  /** An update that nobody asked for, or the answer to a ping. */
+  | { readonly kind: 'other' }
+  | {
+      readonly kind: 'unreadable'
+      /** Null where not even that can be read. */
+      readonly slot: number | null
+      /** The field that cannot be read. */
+      readonly reason: string
+    }
+
+/**
+ * Reads one SubscribeUpdate of a subscription to blocks with transactions, from its bytes. A block has to be whole, each
+ * of its transactions once under its index; votes are counted and left out before anything of them is read. A
+ * transaction that cannot be read does not take the others with it, but a block of which nothing can be read is
+ * unreadable. Any bytes are answered with an outcome; what a block gives throws nothing later.
+ */
+export function readUpdate(bytes: Uint8Array): Update {
+  const from = new ProtobufReader(bytes)
+  const end = bytes.length
+  let slot: number | null = null
+  try {
+    let update: Update = { kind: 'other' }
+    while (from.at < end) {
+      const tag = from.tag(end)
+      if (tag === BLOCK) {
+        const stop = from.span(end, 'block')
+        const parts = findParts(from, stop, (found) => (slot = found))
+        update = { kind: 'block', block: readBlock(from, parts) }
+        from.at = stop
+      } else {
+        if (tag === PING) update = { kind: 'ping' }
+        else if (tag === PONG) update = { kind: 'other' }
+        from.skip(tag, end)
+      }
+    }
+    return update
+  } catch (error) {
+    if (error instanceof MessageFault) return { kind: 'unreadable', slot, reason: error.field }
+    throw error
+  }
+}
+
+interface BlockParts {
+  slot: number
+  blockhash: string
+  blockTime: number | null
+  parentSlot: number
+  parentBlockhash: string
+  executed: number
+  /** Start and end of each. */
+  readonly transactions: number[]
+}
+
+function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => void): BlockParts {
+  const parts: BlockParts = {
+    slot: 0,
+    blockhash: '',
+    blockTime: null,
+    parentSlot: 0,
+    parentBlockhash: '',
+    executed: 0,
+    transactions: []
+  }
+  while (from.at < end) {
+    const tag = from.tag(end)
+    if (tag === TRANSACTION) {
+      const stop = from.span(end, 'transactions')
+      parts.transactions.push(from.at, stop)
+      from.at = stop
+    } else if (tag === SLOT) onSlot((parts.slot = from.count(end, 'slot')))
+    else if (tag === PARENT_SLOT) parts.parentSlot = from.count(end, 'parentSlot')
+    else if (tag === EXECUTED_COUNT) parts.executed = from.count(end, 'executedTransactionCount')
+    else if (tag === BLOCK_TIME) parts.blockTime = readTimestamp(from, from.span(end, 'blockTime'))
+    else if (tag === BLOCKHASH || tag === PARENT_BLOCKHASH) {
+      const stop = from.span(end, 'blockhash')
+      const text = from.text(from.at, stop)
+      from.at = stop
+      if (tag === BLOCKHASH) parts.blockhash = text
+      else parts.parentBlockhash = text
+    } else from.skip(tag, end)
+  }
+  return parts
+}
+
+/** Unix seconds; a time before 1970 or beyond what a double holds is none. */
+function readTimestamp(from: ProtobufReader, end: number): number {
+  let seconds = 0
+  while (from.at < end) {
+    const tag = from.tag(end)
+    if (tag === TIMESTAMP) seconds = from.count(end, 'blockTime')
+    else from.skip(tag, end)
+  }
+  return seconds
+}
+
+function readBlock(from: ProtobufReader, parts: BlockParts): StreamedBlock {
+  const { slot, blockTime, parentSlot, executed, transactions: spans } = parts
+  if (blockTime === null) throw new MessageFault('blockTime')
+  if (parentSlot >= slot && slot > 0) throw new MessageFault('parentSlot')
+  if (parts.blockhash === '') throw new MessageFault('blockhash')
+  const count = spans.length / 2
+  if (count !== executed) throw new MessageFault(`transactions: ${count} of ${executed}`)
+  const transactions: Transaction[] = []
+  const unreadable: { index: number; reason: string }[] = []
+  let votes = 0
+  for (const place of inOrder(from, spans)) {
+    try {
+      const transaction = readTransaction(from, place)
+      if (transaction === null) votes++
+      else transactions.push(transaction)
+    } catch (error) {
+      if (!(error instanceof MessageFault)) throw error
+      unreadable.push({ index: place.index, reason: error.field })
+    }
+  }
+  if (count > 0 && unreadable.length === count) {
+    throw new MessageFault(`transactions: ${unreadable[0]!.reason}`)
+  }
+  const { blockhash, parentBlockhash } = parts
+  return { slot, blockTime, parentSlot, blockhash, parentBlockhash, transactions, votes, unreadable }
+}
+
+/** The places of all transactions by their index, which is each number from 0 once. */
+function inOrder(from: ProtobufReader, spans: readonly number[]): readonly TransactionPlace[] {
+  const places: TransactionPlace[] = []
+  let ordered = true
+  for (let i = 0; i < spans.length; i += 2) {
+    from.at = spans[i]!
+    const place = placeTransaction(from, spans[i + 1]!)
+    if (place.index !== i / 2) ordered = false
+    places.push(place)
+  }
+  if (ordered) return places
+  places.sort((a, b) => a.index - b.index)
+  for (const [at, { index }] of places.entries()) {
+    if (index !== at) throw new MessageFault(`transactions: index ${index} in place of ${at}`)
+  }
+  return places
+}

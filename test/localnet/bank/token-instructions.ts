@@ -1,0 +1,119 @@
+import type { Keypair } from '@solana/web3.js'
+import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+
+export const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
+export const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
+const ASSOCIATED_TOKEN = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
+const MINT_BYTES = 82
+
+const u64 = (value: bigint): Buffer => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(value)
+  return bytes
+}
+
+function instruction(
+  program: PublicKey,
+  keys: readonly (readonly [PublicKey, 'r' | 'w' | 's' | 'ws'])[],
+  data: readonly (number | Uint8Array)[]
+): TransactionInstruction {
+  return new TransactionInstruction({
+    programId: program,
+    keys: keys.map(([pubkey, use]) => ({
+      pubkey,
+      isSigner: use.includes('s'),
+      isWritable: use.includes('w')
+    })),
+    data: Buffer.concat(data.map((part) => (typeof part === 'number' ? Buffer.from([part]) : part)))
+  })
+}
+
+/** Makes the account of a mint and initializes it. */
+export function createMint(
+  payer: PublicKey,
+  mint: Keypair,
+  options: { readonly program: PublicKey; readonly decimals: number; readonly lamports: bigint }
+): TransactionInstruction[] {
+  return [
+    SystemProgram.createAccount({
+      fromPubkey: payer,
+      newAccountPubkey: mint.publicKey,
+      lamports: Number(options.lamports),
+      space: MINT_BYTES,
+      programId: options.program
+    }),
+    instruction(options.program, [[mint.publicKey, 'w']], [20, options.decimals, payer.toBytes(), 0])
+  ]
+}
+
+export function tokenAccountOf(owner: PublicKey, mint: PublicKey, program: PublicKey): PublicKey {
+  const seeds = [owner.toBytes(), program.toBytes(), mint.toBytes()]
+  return PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN)[0]
+}
+
+export function createTokenAccount(
+  payer: PublicKey,
+  owner: PublicKey,
+  mint: PublicKey,
+  program: PublicKey
+): TransactionInstruction {
+  const address = tokenAccountOf(owner, mint, program)
+  return instruction(
+    ASSOCIATED_TOKEN,
+    [
+      [payer, 'ws'],
+      [address, 'w'],
+      [owner, 'r'],
+      [mint, 'r'],
+      [SystemProgram.programId, 'r'],
+      [program, 'r']
+    ],
+    [1]
+  )
+}
+
+export function mintTo(
+  mint: PublicKey,
+  to: PublicKey,
+  authority: PublicKey,
+  amount: bigint,
+  program: PublicKey
+): TransactionInstruction {
+  return instruction(
+    program,
+    [
+      [mint, 'w'],
+      [to, 'w'],
+      [authority, 's']
+    ],
+    [7, u64(amount)]
+  )
+}
+
+export function transferChecked(
+  movement: {
+    readonly mint: PublicKey
+    readonly from: PublicKey
+    readonly to: PublicKey
+    readonly authority: PublicKey
+    readonly amount: bigint
+    readonly decimals: number
+  },
+  program: PublicKey
+): TransactionInstruction {
+  const { mint, from, to, authority, amount, decimals } = movement
+  return instruction(
+    program,
+    [
+      [from, 'w'],
+      [mint, 'r'],
+      [to, 'w'],
+      [authority, 's']
+    ],
+    [12, u64(amount), decimals]
+  )
+}
+
+export function memo(text: Uint8Array): TransactionInstruction {
+  return instruction(new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'), [], [text])
+}

@@ -1,0 +1,14 @@
+import type { Test } from 'tap'
+
+/** Says loudly that a test was not run, and fails it where CI is set. */
+export function notRun(t: Test, name: string, why: string): void {
+  const missing = `NOT RUN, ${why}: ${name}`
+  process.stderr.write(`${missing}\n`)
+  if (process.env.CI) t.fail(missing)
+  else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
+}
+
+/** Gives a test file as much time as a server needs to start, unless it has given itself more. */
+export function giveTime(t: Test, ms: number): void {
+  if ((t.options.timeout ?? 0) < ms) t.setTimeout(ms)
+}

@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Block } from '../../src/chain/transaction.ts'
+import { ChainOrder, type StreamGap } from '../../src/yellowstone/chain-order.ts'
+import { HeldBlocks } from '../../src/yellowstone/held-blocks.ts'
+import type { StreamedBlock } from '../../src/yellowstone/read-block.ts'
+import { virtualClock } from '../virtual-time.ts'
+
+const AFTER = 100
+
+/** A chain from slot 101 on in which some slots have no block. */
+const chains = fc
+  .array(fc.boolean(), { minLength: 1, maxLength: 40 })
+  .map((has) => has.flatMap((each, at) => (each ? [AFTER + 1 + at] : [])))
+  .filter((slots) => slots.length > 0)
+
+/** What a node answers about a slot: as it is, not at all, or wrongly that there is no block. */
+type Answer = 'true' | 'none' | 'skipped' | 'another'
+
+const cases = chains.chain((slots) =>
+  fc.record({
+    slots: fc.constant(slots),
+    /** The order in which the stream brings them, some twice and some never; the last one always comes. */
+    stream: fc.array(fc.constantFrom(...slots), { maxLength: 60 }).map((some) => [...some, slots.at(-1)!]),
+    answers: fc.array(fc.constantFrom<Answer>('true', 'true', 'none', 'skipped', 'another'), {
+      minLength: 41,
+      maxLength: 41
+    }),
+    hasNode: fc.boolean()
+  })
+)
+
+t.test(
+  'whatever comes in whatever order, each slot is given out once, told as a gap, or has no block',
+  async (t) => {
+    const fired = { fetched: 0, gaps: 0, repeated: 0, doubted: 0 }
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ slots, stream, answers, hasNode }) => {
+        const blockOf = (slot: number): StreamedBlock => {
+          const at = slots.indexOf(slot)
+          const parentSlot = at === 0 ? AFTER : slots[at - 1]!
+          const hashes = { blockhash: `hash-${slot}`, parentBlockhash: `hash-${parentSlot}` }
+          return { slot, parentSlot, blockTime: slot, transactions: [], votes: 0, unreadable: [], ...hashes }
+        }
+        const clock = virtualClock()
+        const held = new HeldBlocks({ blocksMax: 1_000, bytesMax: 1_000 })
+        const gaps: StreamGap[] = []
+        const end = new AbortController()
+        let place = 0
+        const fetchMissing = async (slot: number): Promise<Block | 'skipped' | null> => {
+          const answer = answers[slot - AFTER - 1]
+          if (answer === 'none') return null
+          if (answer === 'another') return blockOf(slots[0]!)
+          if (answer === 'skipped' || !slots.includes(slot)) return 'skipped'
+          const { slot: own, parentSlot, blockTime, transactions, votes } = blockOf(slot)
+          return { slot: own, parentSlot, blockTime, transactions, votes }
+        }
+        const order: ChainOrder = new ChainOrder(held, AFTER, {
+          commitment: 'confirmed',
+          clock,
+          tuning: { graceMs: 0, giveUpMs: 0, retryMs: 0, prefetch: 3 },
+          fetchMissing: hasNode ? fetchMissing : null,
+          onGap: (gap) => void gaps.push(gap),
+          onFork: (fork) => void t.fail(`a fork: ${JSON.stringify(fork)}`),
+          onOddity: (_, detail) => void (fired.doubted += Number(detail.includes('skipped'))),
+          arrival: async () => {
+            const slot = stream[place++]
+            if (slot === undefined) end.abort()
+            else held.add({ block: blockOf(slot), bytes: 1, receivedAtMs: 0 })
+          },
+          onTaken: () => undefined
+        })
+        const given: number[] = []
+        const toldBefore: number[] = []
+        for await (const { block } of order.blocks(end.signal)) {
+          given.push(block.slot)
+          toldBefore.push(...gaps.filter(({ from }) => from > block.slot).map(({ from }) => from))
+        }
+        const inGaps = slots.filter((slot) => gaps.some(({ from, to }) => from <= slot && slot <= to))
+        const all = [...given, ...inGaps].sort((a, b) => a - b)
+        const isRising = given.every((slot, at) => at === 0 || slot > given[at - 1]!)
+        fired.fetched += order.counts.fetched
+        fired.repeated += order.counts.repeated
+        fired.gaps += gaps.length
+        if (
+          !isRising ||
+          JSON.stringify(all) !== JSON.stringify(slots) ||
+          toldBefore.length > 0 ||
+          held.size > 0
+        ) {
+          throw new Error(JSON.stringify({ slots, given, gaps, toldBefore }))
+        }
+      }),
+      { numRuns: 1_000 }
+    )
+    for (const [what, count] of Object.entries(fired)) t.ok(count > 20, `${what}: ${count}`)
+  }
+)
+
+t.test("a block that follows another block of its parent's slot is a fork", async (t) => {
+  const clock = virtualClock()
+  const held = new HeldBlocks({ blocksMax: 10, bytesMax: 10 })
+  const end = new AbortController()
+  const forks: unknown[] = []
+  const block = (slot: number, blockhash: string, parentBlockhash: string): StreamedBlock => ({
+    ...{ slot, parentSlot: slot - 1, blockTime: slot, transactions: [], votes: 0, unreadable: [] },
+    ...{ blockhash, parentBlockhash }
+  })
+  const come = [block(1, 'a', 'x'), block(2, 'b', 'a'), block(3, 'd', 'c')]
+  const order: ChainOrder = new ChainOrder(held, null, {
+    commitment: 'processed',
+    clock,
+    tuning: { graceMs: 0, giveUpMs: 0, retryMs: 0, prefetch: 1 },
+    fetchMissing: null,
+    onGap: () => void t.fail('a gap'),
+    onFork: (fork) => void forks.push(fork),
+    onOddity: () => undefined,
+    arrival: async () => {
+      const next = come.shift()
+      if (next === undefined) end.abort()
+      else held.add({ block: next, bytes: 1, receivedAtMs: 0 })
+    },
+    onTaken: () => undefined
+  })
+  const given: number[] = []
+  for await (const sourced of order.blocks(end.signal)) given.push(sourced.block.slot)
+  t.same(given, [1, 2, 3])
+  t.same(forks, [{ slot: 3, parentSlot: 2, head: 2 }])
+})

@@ -1,0 +1,71 @@
+import t from 'tap'
+import { faultOf } from '../../src/yellowstone/failure.ts'
+
+/** An error as the native client makes it: what the server said lies in the last of its causes. */
+function nativeError(...said: string[]): Error {
+  return said.reduceRight<Error | undefined>(
+    (cause, message) => new Error(message, cause === undefined ? undefined : { cause }),
+    undefined
+  )!
+}
+
+function status(text: string, message: string): Error {
+  const told = `code: '${text}', message: ${JSON.stringify(message)}`
+  return nativeError('failed to open subscribe stream', `gRPC status: ${told}`, told)
+}
+
+t.test('each fault of the client has a reason for people and a remedy', async (t) => {
+  const rows: [error: unknown, remedy: string, reason: RegExp, more?: object][] = [
+    [
+      status('Internal error', 'lagged to send an update'),
+      'again',
+      /^gave us up as too slow: lagged to send an update$/
+    ],
+    [
+      status(
+        'Operation was attempted past the valid range',
+        'Error, decoded message length too large: found 9 bytes, the limit is: 1 bytes'
+      ),
+      'again',
+      /^sends a message beyond our limit/,
+      { garbage: true }
+    ],
+    [
+      status(
+        'Operation was attempted past the valid range',
+        'broadcast from 5 is not available, last available: 9'
+      ),
+      'replay',
+      /^no longer has the slot to go on from/,
+      { firstSlot: 9 }
+    ],
+    [
+      status('Client specified an invalid argument', 'replay from slot 5: first available slot: 77'),
+      'replay',
+      /^no longer has the slot/,
+      { firstSlot: 77 }
+    ],
+    [status('Internal error', 'from_slot is not supported'), 'replay', /begin/, { firstSlot: null }],
+    [
+      status('Some resource has been exhausted', 'too many streams'),
+      'again',
+      /^has no room for us: too many/
+    ],
+    [nativeError('invalid x-token configuration', 'failed to parse metadata value'), 'never', /characters/],
+    [
+      nativeError('failed to connect', 'transport error', 'tcp connect error', 'Connection refused'),
+      'again',
+      /reached/
+    ],
+    [nativeError('what nobody knows'), 'again', /^broke off: what nobody knows$/],
+    ['not even an error', 'again', /^broke off: not even an error$/]
+  ]
+  for (const [error, remedy, reason, more = {}] of rows)
+    t.match(faultOf(error, undefined), { remedy, reason, ...more })
+})
+
+t.test('a reason has no secret in it, and an end', async (t) => {
+  const fault = faultOf(status('Internal error', `the token s3cret of ${'x'.repeat(5_000)}`), 's3cret')
+  t.match(fault.reason, /the token \*\*\* of xxx/)
+  t.ok(fault.reason.length < 400)
+})
