@@ -1,6 +1,7 @@
 import type { InspectionEvent } from 'xstate'
 import type { Policy } from '../machines/unit.ts'
 import type { Clock } from '../src/ports.ts'
+import type { SourceStatus } from '../src/source-status.ts'
 import type { Life, Witness } from './process.ts'
 
 export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one'
@@ -19,6 +20,8 @@ export interface TreeNode {
   readonly started_at: number | null
   readonly last_error: { readonly message: string; readonly at: number } | null
   readonly gauges: Readonly<Record<string, number>>
+  /** Of a source of a live chain alone. */
+  readonly source?: Omit<SourceStatus, 'headSlot'> & { readonly head_slot: number | null }
   readonly children: readonly TreeNode[]
 }
 
@@ -70,6 +73,11 @@ export class LiveUnit implements Witness {
     return this.#life !== undefined
   }
 
+  /** How it does, if it is a source of a live chain that runs. */
+  get status(): SourceStatus | null {
+    return this.#life?.status?.() ?? null
+  }
+
   /** Takes over what the unit's machine has come to. */
   observe(machine: string, { value, context }: UnitSnapshot): void {
     if (machine !== this.#machine) {
@@ -85,6 +93,7 @@ export class LiveUnit implements Witness {
   }
 
   toJSON(): TreeNode {
+    const { status } = this
     const gauges = [...(this.#life?.gauges ?? [])].map(([name, read]) => [name, read()] as const)
     return {
       ...this.#about,
@@ -94,9 +103,14 @@ export class LiveUnit implements Witness {
       started_at: this.#startedAt,
       last_error: this.#error === null ? null : { message: this.#error.message, at: this.#errorAt },
       gauges: Object.fromEntries(gauges),
+      ...(status !== null && { source: sourceJson(status) }),
       children: this.#children.map((child) => child.toJSON())
     }
   }
+}
+
+function sourceJson({ headSlot, ...rest }: SourceStatus): TreeNode['source'] & object {
+  return { ...rest, head_slot: headSlot }
 }
 
 interface UnitSnapshot {

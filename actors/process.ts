@@ -1,5 +1,6 @@
 import { fromCallback } from 'xstate'
 import type { Ask, Resources, UnitInput, UnitLogic } from '../machines/unit.ts'
+import type { SourceStatus } from '../src/source-status.ts'
 
 /** What a process is given, and how it answers. */
 export interface ProcessScope<Needs, Gives = void> {
@@ -13,6 +14,8 @@ export interface ProcessScope<Needs, Gives = void> {
   readonly ready: (gives: Gives) => void
   /** Names a number of the live tree, read when somebody looks; for queue depths and the like. */
   readonly gauge: (name: string, read: () => number) => void
+  /** Has a source show in words how it does, read when somebody looks. */
+  readonly show: (read: () => SourceStatus) => void
   /** Shows a fault that the process lives on with. */
   readonly report: (error: unknown) => void
 }
@@ -23,6 +26,8 @@ export type Run<Needs, Gives = void> = (scope: ProcessScope<Needs, Gives>) => Pr
 /** One life of a process, as whoever watches from outside sees it. */
 export interface Life {
   readonly gauges: Map<string, () => number>
+  /** Of a source: how it does. */
+  status: (() => SourceStatus) | null
   /** Kills the process and makes its end a crash with this error, whatever it does about it. */
   crash(error: Error): void
 }
@@ -49,6 +54,7 @@ export function fromProcess(name: string, run: Run<Resources, unknown>, witness:
     }
     const life: Life = {
       gauges: new Map(),
+      status: null,
       crash: (error) => {
         forced ??= error
         end(error)
@@ -60,6 +66,7 @@ export function fromProcess(name: string, run: Run<Resources, unknown>, witness:
       signal: kill.signal,
       ready: (gives) => sendBack({ type: 'process.ready', gives: { [name]: gives } }),
       gauge: (gauge, read) => life.gauges.set(gauge, read),
+      show: (read) => void (life.status = read),
       report: (error) => witness.reported(toError(error))
     }
 

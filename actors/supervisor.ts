@@ -3,9 +3,10 @@ import { oneForOne } from '../machines/one-for-one.machine.ts'
 import { serviceMachine } from '../machines/service.machine.ts'
 import type { ServiceOutput } from '../machines/service.machine.ts'
 import { supervised } from '../machines/supervised.machine.ts'
-import { backoffMs, jittered } from '../machines/unit.ts'
+import { backoffMs, jittered } from '../machines/backoff.ts'
 import type { Ask, Policy, UnitInput, UnitLogic } from '../machines/unit.ts'
 import type { Ports } from '../src/ports.ts'
+import type { SourceStatus } from '../src/source-status.ts'
 import { LiveUnit, observeUnits } from './live-tree.ts'
 import type { TreeNode } from './live-tree.ts'
 import { fromProcess } from './process.ts'
@@ -26,6 +27,8 @@ export interface Supervision {
   kill(path: string, error?: Error): boolean
   /** The tree as it is now. */
   tree(): TreeNode
+  /** How the source of a live chain does at a path; null where none runs. */
+  source(path: string): SourceStatus | null
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -72,6 +75,7 @@ export function supervise(
     drain,
     kill: (path, error = new Error('killed')) => wiring.paths.get(path)?.crash(error) ?? false,
     tree: () => live.toJSON(),
+    source: (path) => wiring.paths.get(path)?.status ?? null,
     [Symbol.asyncDispose]: async () => void (await drain())
   }
 }
@@ -110,7 +114,8 @@ class Wiring {
     const machine = supervised(unit.name, policy).provide({
       actors: { process, inside },
       delays: {
-        backoff: ({ context }) => jittered(backoffMs(context.policy, context.attempt), this.#ports.random())
+        backoff: ({ context }) =>
+          jittered(backoffMs(context.policy.backoff, context.attempt), this.#ports.random())
       }
     })
     if (this.paths.has(path)) throw new RangeError(`two units are called ${path}`)

@@ -1,5 +1,6 @@
 import { assign, enqueueActions, sendTo, setup } from 'xstate'
-import { backoffMs, missing } from './unit.ts'
+import { backoffMs } from './backoff.ts'
+import { missing } from './unit.ts'
 import type { Ask, Host, News, Policy, Resources, UnitInput } from './unit.ts'
 
 /**
@@ -60,7 +61,7 @@ const charts = setup({
     stable: ({ context }) => context.policy.stableAfterMs,
     drain: ({ context }) => context.policy.drainMs,
     kill: ({ context }) => context.policy.killMs,
-    backoff: ({ context }) => backoffMs(context.policy, context.attempt)
+    backoff: ({ context }) => backoffMs(context.policy.backoff, context.attempt)
   },
   guards: {
     isReady: ({ context }) => context.gives !== null,

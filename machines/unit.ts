@@ -1,5 +1,6 @@
 import { fromCallback } from 'xstate'
 import type { ActorLogic, AnyActorRef } from 'xstate'
+import type { Backoff } from './backoff.ts'
 
 /**
  * A unit is whatever a supervisor starts: one process, or several as one. Its host asks it to drain (finish, then end)
@@ -56,7 +57,7 @@ export interface Policy {
   /** One crash more than this within the period fails the unit. */
   readonly intensity: { readonly crashes: number; readonly periodMs: number }
   /** The wait before a restart doubles from floor to ceiling. */
-  readonly backoff: { readonly floorMs: number; readonly ceilingMs: number }
+  readonly backoff: Backoff
   /** Up for this long, the next backoff starts at the floor again. */
   readonly stableAfterMs: number
   /** From start to ready. */
@@ -65,14 +66,4 @@ export interface Policy {
   readonly drainMs: number
   /** From kill to exit; then it is stuck. */
   readonly killMs: number
-}
-
-/** The longest wait before the restart after the `attempt`-th crash in a row, from 1. */
-export function backoffMs({ backoff }: Policy, attempt: number): number {
-  return Math.min(backoff.ceilingMs, backoff.floorMs * 2 ** (attempt - 1))
-}
-
-/** Somewhere in the upper half of a wait, so that units that crashed together do not return together. */
-export function jittered(ms: number, random: number): number {
-  return ms / 2 + (ms / 2) * random
 }

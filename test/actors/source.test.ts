@@ -30,6 +30,7 @@ function start(directory: string, speed: 'max' | number, clock: Clock = systemPo
     draining: drain.signal,
     signal: new AbortController().signal,
     ready: (gives) => (source = gives),
+    show: () => undefined,
     gauge: () => undefined,
     report: () => undefined
   }

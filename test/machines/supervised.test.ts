@@ -3,7 +3,7 @@ import { initialTransition, transition } from 'xstate'
 import type { SnapshotFrom } from 'xstate'
 import { supervised } from '../../machines/supervised.machine.ts'
 import type { SupervisedEvent } from '../../machines/supervised.machine.ts'
-import { backoffMs, jittered } from '../../machines/unit.ts'
+import { backoffMs, jittered } from '../../machines/backoff.ts'
 import type { Policy } from '../../machines/unit.ts'
 import { deafHost, elapsed, pendingTimers, stateName } from './explore.ts'
 
@@ -232,7 +232,7 @@ t.test('whatever order events come in', async (t) => {
 
 t.test('a backoff doubles from floor to ceiling and stays there', async (t) => {
   t.strictSame(
-    [1, 2, 3, 4, 5, 2000].map((attempt) => backoffMs(policy, attempt)),
+    [1, 2, 3, 4, 5, 2000].map((attempt) => backoffMs(policy.backoff, attempt)),
     [100, 200, 400, 800, 1000, 1000]
   )
 })

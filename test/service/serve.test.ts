@@ -159,16 +159,19 @@ t.test('a second signal ends at once', async (t) => {
   socket.destroy()
 })
 
-t.test(
-  'a start without a source says in two lines how to point it at a folder, and ends with 2',
-  async (t) => {
-    const { stderr, stdout, code } = await run(['serve', '--data-dir', t.testdir()])
-    t.equal(code, 2)
-    t.equal(stdout, '')
-    t.equal(stderr.trim().split('\n').length, 2)
-    t.match(stderr, /--source recorded --recorded-dir FOLDER/)
+t.test('a localnet and blocks of another chain are not mixed in one data folder', async (t) => {
+  const filled = t.testdir({ recorded: { store: {} }, local: { localnet: {} }, blocks: {} })
+  const recorded = ['--source', 'recorded', '--recorded-dir', join(filled, 'blocks')]
+  const cases: [args: string[], line: RegExp][] = [
+    [['--data-dir', join(filled, 'recorded')], /recorded holds blocks of another chain/],
+    [['--data-dir', join(filled, 'local'), ...recorded], /local holds a localnet/]
+  ]
+  for (const [args, line] of cases) {
+    const { stderr, stdout, code } = await run(['serve', ...args])
+    t.match([code, stdout, stderr], [2, '', line])
+    t.equal(stderr.trim().split('\n').length, 1)
   }
-)
+})
 
 t.test('a bad setting stops the start with a line that names it', async (t) => {
   const cases: [string[], Record<string, string>, RegExp][] = [
@@ -178,7 +181,8 @@ t.test('a bad setting stops the start with a line that names it', async (t) => {
     [['--colour', 'red'], {}, /--colour is unknown/],
     [['--source', 'recorded'], {}, /MILLRACE_RECORDED_DIR is not set/],
     [['--source', 'recorded', '--recorded-dir', '/nowhere/at/all'], {}, /is no folder/],
-    [['--source', 'rpc'], {}, /MILLRACE_SOURCE=rpc is not available/]
+    [['--source', 'rpc'], {}, /MILLRACE_RPC_URL is not set/],
+    [['--source', 'yellowstone'], {}, /MILLRACE_YELLOWSTONE_URL is not set/]
   ]
   for (const [args, environment, line] of cases) {
     const { stderr, code } = await run(['serve', '--data-dir', t.testdir(), ...args], environment)

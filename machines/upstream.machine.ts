@@ -1,0 +1,107 @@
+import { assign, setup } from 'xstate'
+import { backoffMs } from './backoff.ts'
+import type { Policy } from './unit.ts'
+
+/**
+ * One node, as its probes find it.
+ *
+ * U1. It is used only after a probe found it to be up and of the right cluster: in `healthy` and `lagging`.
+ * U2. A few failures in a row, not one, take it down; then it is probed again after a wait that doubles.
+ * U3. One that refuses us, or is of another cluster, is probed again rarely.
+ */
+export interface UpstreamContext {
+  readonly policy: UpstreamPolicy
+  /** What it told last; it may be below what it told before. */
+  readonly slot: number | null
+  /** How far that is behind the newest slot known. */
+  readonly lag: number
+  /** Probes in a row that failed. */
+  readonly failures: number
+  /** Waits in a row. */
+  readonly attempt: number
+  /** How often it told of a slot below the one before. */
+  readonly backwards: number
+  /** The last fault; null when the last probe was well. */
+  readonly reason: string | null
+}
+
+export interface UpstreamPolicy extends Pick<Policy, 'backoff'> {
+  /** Slots behind the newest one from which it lags. */
+  readonly lagSlots: number
+  /** Failures in a row that take it down. */
+  readonly failuresMax: number
+  readonly recheckMs: number
+}
+
+export type UpstreamEvent =
+  | { readonly type: 'answered'; readonly slot: number; readonly newest: number }
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'refused'; readonly reason: string }
+  /** Probe one that is down now, without waiting. */
+  | { readonly type: 'reconnect' }
+
+const charts = setup({
+  types: { context: {} as UpstreamContext, events: {} as UpstreamEvent, input: {} as UpstreamPolicy },
+  actions: {
+    noteSlot: assign(({ context, event }) =>
+      event.type === 'answered'
+        ? {
+            slot: event.slot,
+            lag: Math.max(0, event.newest - event.slot),
+            failures: 0,
+            attempt: 0,
+            reason: null,
+            backwards: context.backwards + (event.slot < (context.slot ?? 0) ? 1 : 0)
+          }
+        : {}
+    ),
+    noteFailure: assign(({ context, event }) => ({
+      failures: context.failures + 1,
+      ...('reason' in event && { reason: event.reason })
+    })),
+    countAttempt: assign({ attempt: ({ context }) => context.attempt + 1, failures: 0 })
+  },
+  guards: {
+    isLagging: ({ context, event }) =>
+      event.type === 'answered' && event.newest - event.slot > context.policy.lagSlots,
+    isOnceTooOften: ({ context }) => context.failures + 1 >= context.policy.failuresMax
+  },
+  delays: {
+    backoff: ({ context }) => backoffMs(context.policy.backoff, context.attempt),
+    recheck: ({ context }) => context.policy.recheckMs
+  }
+})
+
+const answered = [
+  { guard: 'isLagging', target: 'lagging', actions: 'noteSlot' },
+  { target: 'healthy', actions: 'noteSlot' }
+] as const
+const failed = [
+  { guard: 'isOnceTooOften', target: 'down', actions: 'noteFailure' },
+  { actions: 'noteFailure' }
+] as const
+const refused = { target: 'refused', actions: 'noteFailure' } as const
+
+/** The jitter of `backoff` is provided where it is used. */
+export const upstreamMachine = charts.createMachine({
+  id: 'upstream',
+  context: ({ input }) => ({
+    policy: input,
+    slot: null,
+    lag: 0,
+    failures: 0,
+    attempt: 0,
+    backwards: 0,
+    reason: null
+  }),
+  initial: 'probing',
+  states: {
+    probing: { on: { answered, failed: { target: 'down', actions: 'noteFailure' }, refused } },
+    healthy: { on: { answered, failed, refused } },
+    lagging: { on: { answered, failed, refused } },
+    down: { entry: 'countAttempt', on: { reconnect: 'probing' }, after: { backoff: 'probing' } },
+    refused: { after: { recheck: 'probing' } }
+  }
+})
+
+export type UpstreamState = 'probing' | 'healthy' | 'lagging' | 'down' | 'refused'

@@ -1,0 +1,127 @@
+import { backoffMs, jittered } from '../../machines/backoff.ts'
+import { sleep, type Clock, type Random } from '../ports.ts'
+import type { AbsentBlock, ChainNode, FetchedBlock, GapReason } from './chain-node.ts'
+
+export interface FinderOptions {
+  /** How long a block is looked for on nodes that answer, before it is given up. */
+  readonly giveUpMs: number
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** A block that was looked for and not found. */
+export interface LostBlock {
+  readonly kind: 'lost'
+  readonly slot: number
+  readonly reason: GapReason
+  readonly detail: string
+}
+
+export type Found = FetchedBlock | LostBlock
+
+/** Between two rounds over all nodes. */
+const ROUND_BACKOFF = { floorMs: 100, ceilingMs: 3_000 }
+
+/** Counts of what happened on the way to blocks, since the start. */
+export interface FinderCounts {
+  fetched: number
+  /** Answers of nodes without the block that was asked for. */
+  refused: number
+  /** Blocks that another node gave than the one that was asked first. */
+  elsewhere: number
+}
+
+/** Looks for the block of a slot on all nodes, best first, archives last, again and again until its time is over. */
+export class BlockFinder {
+  readonly counts: FinderCounts = { fetched: 0, refused: 0, elsewhere: 0 }
+  readonly #nodes: readonly ChainNode[]
+  readonly #options: FinderOptions
+
+  constructor(nodes: readonly ChainNode[], options: FinderOptions) {
+    this.#nodes = nodes
+    this.#options = options
+  }
+
+  /** Nodes that may be asked, best first. */
+  usable(): ChainNode[] {
+    return this.#nodes
+      .filter(({ rank }) => rank !== null)
+      .sort((a, b) => Number(a.isArchive) - Number(b.isArchive) || a.rank! - b.rank!)
+  }
+
+  /**
+   * The block of a slot that is known to have one; `fits` may refuse one of another fork. It is lost at once when all
+   * nodes say that they no longer keep it, else after the time that is stated, which runs only while some node answers:
+   * an outage of all nodes loses nothing. Rejects only with the signal's reason.
+   */
+  async find(
+    slot: number,
+    signal: AbortSignal,
+    fits: (found: FetchedBlock) => boolean = () => true
+  ): Promise<Found> {
+    const { clock, random, giveUpMs } = this.#options
+    let answersSinceMs: number | null = null
+    for (let round = 1; ; round++) {
+      signal.throwIfAborted()
+      const asked = await this.#askAll(slot, signal, fits)
+      if (asked.kind === 'block') return asked
+      const { answers, said } = asked
+      if (said.length === 0) answersSinceMs = null
+      else {
+        answersSinceMs ??= clock.now()
+        const isFinal = answers === this.#nodes.length && isGone(said)
+        if (isFinal || clock.now() - answersSinceMs >= giveUpMs) return lost(slot, said)
+      }
+      await sleep(clock, jittered(backoffMs(ROUND_BACKOFF, round), random()), signal)
+    }
+  }
+
+  /** One round over the nodes: the block, or what those said that are up and were asked. */
+  async #askAll(
+    slot: number,
+    signal: AbortSignal,
+    fits: (found: FetchedBlock) => boolean
+  ): Promise<
+    FetchedBlock | { readonly kind: 'none'; readonly answers: number; readonly said: AbsentBlock[] }
+  > {
+    const said: AbsentBlock[] = []
+    let answers = 0
+    for (const node of this.usable()) {
+      const answer = await node.block(slot, signal)
+      if (answer.kind === 'block' && fits(answer)) {
+        this.counts.fetched++
+        if (answers > 0) this.counts.elsewhere++
+        return answer
+      }
+      this.counts.refused++
+      answers++
+      const absent = answer.kind === 'block' ? OTHER_FORK : answer
+      // A node that is found to be down meanwhile is no reason to give anything up.
+      if (absent.why !== 'unasked' && node.rank !== null) said.push(absent)
+    }
+    return { kind: 'none', answers, said }
+  }
+}
+
+const OTHER_FORK: AbsentBlock = {
+  kind: 'absent',
+  why: 'skipped',
+  detail: 'a block that does not follow the last one'
+}
+
+/** Whether no node will ever have it. */
+function isGone(said: readonly AbsentBlock[]): boolean {
+  return (
+    said.every(({ why }) => why === 'pruned' || why === 'skipped') && said.some(({ why }) => why === 'pruned')
+  )
+}
+
+/** Why a block was given up: by what says most of all that was said. */
+function lost(slot: number, said: readonly AbsentBlock[]): LostBlock {
+  const reasons = ['unsupported', 'unreadable', ...(isGone(said) ? (['pruned'] as const) : [])] as const
+  for (const reason of reasons) {
+    const by = said.find(({ why }) => why === reason)
+    if (by !== undefined) return { kind: 'lost', slot, reason, detail: by.detail }
+  }
+  return { kind: 'lost', slot, reason: 'missing', detail: said[0]!.detail }
+}

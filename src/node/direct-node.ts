@@ -1,0 +1,60 @@
+import type { Clock } from '../ports.ts'
+import type { BlockAnswer, BlockCommitment, ChainNode } from './chain-node.ts'
+import type { NodeAddress } from './node-address.ts'
+import { RpcClient, type RpcClientOptions } from './rpc-client.ts'
+import { RpcNode } from './rpc-node.ts'
+
+export interface DirectNodeOptions {
+  readonly client?: Partial<RpcClientOptions> | undefined
+  /** Whether blocks come with the bytes that they were read from. */
+  readonly keepBody: boolean
+}
+
+/** A node that failed is asked last for so long. */
+const REST_MS = 5_000
+
+/** A node that nobody watches: for commands that ask it for a while and end. */
+export class DirectNode implements ChainNode {
+  readonly isArchive: boolean
+  readonly rpc: RpcNode
+  headSlot: number | null = null
+  readonly #client: RpcClient
+  readonly #clock: Clock
+  #restUntilMs = 0
+
+  constructor(
+    address: NodeAddress,
+    isArchive: boolean,
+    commitment: BlockCommitment,
+    clock: Clock,
+    { client, keepBody }: DirectNodeOptions
+  ) {
+    this.isArchive = isArchive
+    this.#clock = clock
+    this.#client = new RpcClient(address, clock, client)
+    this.rpc = new RpcNode(this.#client, commitment, clock, keepBody)
+  }
+
+  get name(): string {
+    return this.#client.name
+  }
+
+  get rank(): number {
+    return this.#clock.now() < this.#restUntilMs ? 1 : 0
+  }
+
+  async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
+    const answer = await this.rpc.block(slot, signal)
+    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked'))
+      this.#restUntilMs = this.#clock.now() + REST_MS
+    return answer
+  }
+
+  async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
+    return this.rpc.slotsFrom(slot, limit, signal)
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close()
+  }
+}

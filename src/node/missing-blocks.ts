@@ -1,0 +1,172 @@
+import type { Block } from '../chain/transaction.ts'
+import { sleep, type Clock } from '../ports.ts'
+import type { NodeStatus } from '../source-status.ts'
+import type { WitnessedBlock } from '../yellowstone/cluster-check.ts'
+import type { BlockCommitment } from './chain-node.ts'
+import { DirectNode } from './direct-node.ts'
+import { nodeAddresses } from './node-address.ts'
+import { NodeError } from './node-fault.ts'
+import type { RpcClientOptions } from './rpc-client.ts'
+import { other, SAME, type Standing } from './standing.ts'
+
+export interface MissingBlocksOptions {
+  /** URLs of nodes, the preferred one first; then of those that keep all blocks. */
+  readonly urls: readonly string[]
+  readonly archiveUrls: readonly string[]
+  readonly commitment: BlockCommitment
+  /** The genesis of the cluster that the store was filled from; null while none is known. */
+  readonly expectedGenesis: () => Promise<string | null>
+  /** Hears the genesis of a node that a stream was found to agree with, where none was expected. */
+  readonly onGenesis: (genesis: string) => Promise<void>
+  /** Hears once of a node that is not asked, and why. */
+  readonly onRefused: (line: string) => void
+  readonly clock: Clock
+  readonly client?: Partial<RpcClientOptions>
+}
+
+const GENESIS_TIMEOUT_MS = 5_000
+/** Another node may take the place of one that was found to be of our cluster: so long that is believed. */
+const ADMITTED_MS = 5_000
+/** A stream is ahead of nodes: for so long they are asked for a block that they do not have yet. */
+const WITNESS_MS = 5_000
+const WITNESS_RETRY_MS = 250
+const NOT_YET = 'does not have its blocks yet'
+
+/** Single blocks out of nodes, for a source that has another way to most of them. */
+export class MissingBlocks {
+  readonly #nodes: readonly DirectNode[]
+  readonly #options: MissingBlocksOptions
+  /** Until when a node counts as one of our cluster, in the clock's time. */
+  readonly #admitted = new Map<DirectNode, number>()
+  readonly #refused = new Set<DirectNode>()
+  /** The last fault of each that was asked; null where its last answer was well. */
+  readonly #faults = new Map<DirectNode, string | null>()
+
+  constructor(options: MissingBlocksOptions) {
+    const { urls, archiveUrls, commitment, clock, client } = options
+    const live = new Set(urls).size
+    this.#options = options
+    this.#nodes = nodeAddresses([...urls, ...archiveUrls]).map(
+      (address, at) => new DirectNode(address, at >= live, commitment, clock, { client, keepBody: false })
+    )
+  }
+
+  /**
+   * Asks the nodes in turn for the block of a slot: `skipped` when every one that can be asked says that there is none,
+   * null when none has it now. Rejects only with the signal's reason; whoever asks again decides for how long.
+   */
+  async fetch(slot: number, signal: AbortSignal): Promise<Block | 'skipped' | null> {
+    let skipped = 0
+    for (const node of this.#nodes) {
+      if (!(await this.#isAdmitted(node, signal))) continue
+      const answer = await node.block(slot, signal)
+      const isFault = answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked')
+      this.#faults.set(node, isFault ? answer.detail : null)
+      if (isFault) this.#admitted.delete(node)
+      if (answer.kind === 'block') return answer.block
+      if (answer.why === 'skipped') skipped++
+    }
+    return skipped > 0 && skipped === this.#nodes.length - this.#refused.size ? 'skipped' : null
+  }
+
+  /**
+   * Whether a stream's block is of the cluster of the store: by the first node that has a block of its slot, and that node's
+   * genesis. Each is asked for its genesis anew, for another may have taken its place. Rejects only with the signal's
+   * reason, and with what the store rejects with.
+   */
+  async standingOf(block: WitnessedBlock, signal: AbortSignal): Promise<Standing> {
+    const { clock, expectedGenesis } = this.#options
+    this.#admitted.clear()
+    const expected = await expectedGenesis()
+    const untilMs = clock.now() + WITNESS_MS
+    for (;;) {
+      const said = new Map<DirectNode, string>()
+      for (const node of this.#nodes) {
+        const standing = await this.#witness(node, block, expected, signal)
+        if (typeof standing !== 'string') return standing
+        said.set(node, standing)
+      }
+      const words = [...said.values()]
+      if (!words.some((each) => each.endsWith(NOT_YET)) || clock.now() >= untilMs)
+        return {
+          kind: 'unknown',
+          reason: `is not known to be of the cluster of what is stored: ${words.join('; ')}`
+        }
+      await sleep(clock, WITNESS_RETRY_MS, signal)
+      signal.throwIfAborted()
+    }
+  }
+
+  /** What a node knows of a stream's block; in words where that says nothing. */
+  async #witness(
+    node: DirectNode,
+    { slot, blockhash, isSettled }: WitnessedBlock,
+    expected: string | null,
+    signal: AbortSignal
+  ): Promise<Standing | string> {
+    try {
+      const genesis = await node.rpc.genesisHash(signal, GENESIS_TIMEOUT_MS)
+      const theirs = await node.rpc.blockhash(slot, signal, GENESIS_TIMEOUT_MS)
+      this.#faults.set(node, null)
+      const isOurs = expected === null || genesis === expected
+      if (theirs === blockhash) {
+        if (!isOurs) return other(`its genesis is ${genesis}, what is stored comes from ${expected}`)
+        if (expected === null) await this.#options.onGenesis(genesis)
+        return SAME
+      }
+      if (!isOurs) return `${node.name} is of another one itself`
+      if (theirs === null) return `${node.name} ${NOT_YET}`
+      if (isSettled) return other(`its block of slot ${slot} is not the one of ${node.name}`)
+      return `${node.name} is on another fork`
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof NodeError)) throw error
+      this.#faults.set(node, error.message)
+      return error.message
+    }
+  }
+
+  /** How the nodes did when they were asked last. */
+  status(): NodeStatus[] {
+    return this.#nodes.map((node) => {
+      const reason = this.#faults.get(node)
+      const asked = reason === null ? 'healthy' : 'down'
+      const state = this.#refused.has(node) ? 'refused' : reason === undefined ? 'probing' : asked
+      return { name: node.name, archive: node.isArchive, state, slot: null, lag: 0, reason: reason ?? null }
+    })
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.#nodes) await node.close()
+  }
+
+  /** Whether a node is of the cluster of the store; one that does not answer is looked at again the next time. */
+  async #isAdmitted(node: DirectNode, signal: AbortSignal): Promise<boolean> {
+    if (this.#believes(node)) return true
+    if (this.#refused.has(node)) return false
+    try {
+      const genesis = await node.rpc.genesisHash(signal, GENESIS_TIMEOUT_MS)
+      const expected = await this.#options.expectedGenesis()
+      if (expected === null || genesis === expected)
+        this.#admitted.set(node, this.#options.clock.now() + ADMITTED_MS)
+      else
+        this.#refuse(node, `${node.name} is of another cluster: its genesis is ${genesis}, not ${expected}`)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof NodeError) this.#faults.set(node, error.message)
+      if (error instanceof NodeError && error.fault.kind === 'unauthorized') this.#refuse(node, error.message)
+    }
+    return this.#believes(node)
+  }
+
+  #believes(node: DirectNode): boolean {
+    return this.#options.clock.now() < (this.#admitted.get(node) ?? 0)
+  }
+
+  #refuse(node: DirectNode, line: string): void {
+    this.#faults.set(node, line)
+    if (this.#refused.has(node)) return
+    this.#refused.add(node)
+    this.#options.onRefused(line)
+  }
+}

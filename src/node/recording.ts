@@ -1,0 +1,147 @@
+import type { Ports } from '../ports.ts'
+import { BlockFinder, type Found } from './block-finder.ts'
+import type { BlockFolder } from './block-folder.ts'
+import type { ChainNode, FetchedBlock, SlotGap } from './chain-node.ts'
+import { inOrder } from './in-order.ts'
+import { NodeError } from './node-fault.ts'
+
+export interface RecordingOptions {
+  readonly from: number
+  /** The last slot, included. */
+  readonly to: number
+  /** Blocks under way at once. */
+  readonly prefetch: number
+  readonly giveUpMs: number
+  readonly ports: Ports
+  /** Hears of each block that was written. */
+  readonly onBlock: () => void
+  /** Hears of slots that no node gives. */
+  readonly onGap: (gap: SlotGap) => void
+}
+
+/** What a recording has done so far. */
+export interface RecordingCounts {
+  /** The last slot that was looked at. */
+  slot: number
+  /** Blocks that were there before. */
+  kept: number
+  written: number
+  bytes: number
+  /** Blocks that no node gives. */
+  missing: number
+  /** So many were missing in a row that the rest was not tried. */
+  isStopped: boolean
+}
+
+const LIST_LIMIT = 256
+/** Blocks in a row that no node gives, after which the rest is not tried. */
+const MISSING_IN_A_ROW_MAX = 16
+
+/** Downloads the blocks of a range of slots that a folder does not have yet, each once, lowest first. */
+export class Recording {
+  readonly counts: RecordingCounts = {
+    slot: 0,
+    kept: 0,
+    written: 0,
+    bytes: 0,
+    missing: 0,
+    isStopped: false
+  }
+  readonly #folder: BlockFolder
+  readonly #finder: BlockFinder
+  readonly #options: RecordingOptions
+  #missingInARow = 0
+  /** The last slot that is known to have a block. */
+  #last: number
+
+  constructor(nodes: readonly ChainNode[], folder: BlockFolder, options: RecordingOptions) {
+    this.#folder = folder
+    this.#options = options
+    this.#last = options.from - 1
+    this.#finder = new BlockFinder(nodes, { giveUpMs: options.giveUpMs, ...options.ports })
+  }
+
+  /**
+   * Runs to the end of the range, or until too much is missing. A block whose parent is in the range and was listed by no
+   * node is followed back to it.
+   *
+   * @throws NodeError when no node lists slots; the signal's reason when it aborts
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { prefetch } = this.#options
+    const found = inOrder(this.#listed(signal), prefetch, (slot) => this.#find(slot, signal))
+    for await (const each of found) {
+      if (each.kind === 'kept') this.#last = each.slot
+      else if (each.kind === 'lost') this.#lose(each.slot, each.slot, each)
+      else {
+        await this.#parentsOf(each, signal)
+        await this.#keep(each)
+        this.#last = each.block.slot
+      }
+      this.counts.slot = Math.max(this.counts.slot, each.kind === 'block' ? each.block.slot : each.slot)
+      if (this.#missingInARow < MISSING_IN_A_ROW_MAX) continue
+      this.counts.isStopped = true
+      return
+    }
+  }
+
+  async #find(
+    slot: number,
+    signal: AbortSignal
+  ): Promise<Found | { readonly kind: 'kept'; readonly slot: number }> {
+    if (!this.#folder.slots.has(slot)) return this.#finder.find(slot, signal)
+    this.counts.kept++
+    return { kind: 'kept', slot }
+  }
+
+  async #parentsOf({ block }: FetchedBlock, signal: AbortSignal): Promise<void> {
+    for (let slot = block.parentSlot; slot > this.#last && !this.#folder.slots.has(slot);) {
+      const found = await this.#finder.find(slot, signal)
+      if (found.kind === 'lost') return this.#lose(this.#last + 1, slot, found)
+      await this.#keep(found)
+      slot = found.block.parentSlot
+    }
+  }
+
+  async #keep({ block, body }: FetchedBlock): Promise<void> {
+    if (body === null) throw new TypeError('a recording needs the bytes of a block')
+    this.counts.bytes += await this.#folder.write(block.slot, body)
+    this.counts.written++
+    this.#missingInARow = 0
+    this.#options.onBlock()
+  }
+
+  #lose(from: number, to: number, { reason, detail }: Pick<SlotGap, 'reason' | 'detail'>): void {
+    this.counts.missing++
+    this.#missingInARow++
+    this.#options.onGap({ from, to, reason, detail })
+  }
+
+  async *#listed(signal: AbortSignal): AsyncGenerator<number> {
+    const { to } = this.#options
+    for (let from = this.#options.from; from <= to;) {
+      const slots = await this.#list(from, Math.min(LIST_LIMIT, to - from + 1), signal)
+      for (const slot of slots) if (slot <= to) yield slot
+      from = (slots.at(-1) ?? to) + 1
+    }
+  }
+
+  /** What the first node lists that answers; what others know more is found by the parents of blocks. */
+  async #list(from: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
+    let fault: NodeError | undefined
+    let slots: readonly number[] = []
+    for (const node of this.#finder.usable()) {
+      try {
+        const listed = await node.slotsFrom(from, limit, signal)
+        // A node that has pruned the beginning leaves it to the archive.
+        if (slots.length === 0 || (listed[0] ?? Infinity) < slots[0]!) slots = listed
+        if (slots[0] === from) return slots
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error
+        fault = error
+      }
+    }
+    if (slots.length === 0 && fault !== undefined) throw fault
+    return slots
+  }
+}

@@ -1,0 +1,62 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { isObject } from '../chain/rpc/fields.ts'
+
+const unzip = promisify(gunzip)
+/** Few large pieces: a block of 2 MB is unpacked in half the time that the usual 16 KiB take. */
+const UNZIP_CHUNK = 1024 * 1024
+const MESSAGE_MAX = 200
+
+/** An answer has more bytes than allowed; no more of it is read. */
+export class TooLarge extends Error {
+  readonly bytesMax: number
+
+  constructor(bytesMax: number) {
+    super(`more than ${bytesMax} bytes`)
+    this.bytesMax = bytesMax
+  }
+}
+
+/** All bytes of a body, decompressed; throws TooLarge, or what the stream or zlib throws. */
+export async function readBody(
+  body: AsyncIterable<Buffer>,
+  encoding: string | string[] | undefined,
+  bytesMax: number
+): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > bytesMax) throw new TooLarge(bytesMax)
+    chunks.push(chunk)
+  }
+  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+  if (encoding !== 'gzip') return bytes
+  return unzip(bytes, { maxOutputLength: bytesMax, chunkSize: UNZIP_CHUNK }).catch((error: unknown) => {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? new TooLarge(bytesMax) : error
+  })
+}
+
+export type AnswerReading =
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'rpc'; readonly code: number; readonly message: string }
+  | { readonly kind: 'garbage'; readonly detail: string }
+
+/** What a JSON-RPC response to the request of this id says. A node that cannot read a request answers with id null. */
+export function resultOf(bytes: Buffer, id: number): AnswerReading {
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return { kind: 'garbage', detail: `no JSON in ${bytes.length} bytes` }
+  }
+  if (!isObject(value)) return { kind: 'garbage', detail: 'no JSON-RPC response' }
+  const { error, result } = value
+  if (isObject(error) && typeof error.code === 'number') {
+    const message = typeof error.message === 'string' ? error.message : 'no message'
+    return { kind: 'rpc', code: error.code, message: message.slice(0, MESSAGE_MAX) }
+  }
+  if (result === undefined) return { kind: 'garbage', detail: 'neither a result nor an error' }
+  if (value.id !== id) return { kind: 'garbage', detail: 'the answer to another request' }
+  return { kind: 'result', result }
+}

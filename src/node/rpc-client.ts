@@ -1,0 +1,224 @@
+import PQueue from 'p-queue'
+import { Pool } from 'undici'
+import type { Clock } from '../ports.ts'
+import type { NodeAddress } from './node-address.ts'
+import { NodeError, RPC_CODE, type NodeFault } from './node-fault.ts'
+import { readBody, resultOf, TooLarge } from './rpc-answer.ts'
+
+export interface RpcClientOptions {
+  /** Requests that start in any second, at most. */
+  readonly requestsPerSecond: number
+  /** Requests under way at once, at most; as many sockets. */
+  readonly concurrency: number
+  /** From the start of a request to the last byte of its answer. */
+  readonly timeoutMs: number
+  /** Of one answer, decompressed. */
+  readonly bodyBytesMax: number
+  /** Whether answers are asked for in gzip, which pays wherever they travel. */
+  readonly compressed: boolean
+}
+
+/** Chosen: a mainnet block of 2026 has 5 to 15 MB of JSON; public nodes allow about this rate. */
+export const RPC_CLIENT_DEFAULTS: RpcClientOptions = {
+  requestsPerSecond: 40,
+  concurrency: 8,
+  timeoutMs: 10_000,
+  bodyBytesMax: 256 * 1024 * 1024,
+  compressed: true
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal
+  /** In place of the client's. */
+  readonly timeoutMs?: number
+  /** Goes before requests that wait. */
+  readonly urgent?: boolean
+}
+
+export interface RpcAnswer {
+  readonly result: unknown
+  /** The whole JSON-RPC response as the node wrote it, decompressed. */
+  readonly body: Buffer
+}
+
+/** Requests that wait for one node; further ones are refused at once. */
+const WAITING_MAX = 1_000
+const CONNECT_TIMEOUT_MS = 5_000
+/** How long a node that says 429 is left alone, where it does not say, and at most. */
+const REST_MS = 1_000
+const REST_MAX_MS = 60_000
+/** A body that is no answer is looked at so far. */
+const ERROR_BODY_BYTES_MAX = 64 * 1024
+
+/**
+ * JSON-RPC to one node over kept connections, with a stated rate, concurrency, time and size. A request
+ * fails with a NodeError; nothing is sent twice, but a read whose kept connection turned out to be closed. While a node
+ * rests after a 429, requests fail at once and are not sent.
+ */
+export class RpcClient {
+  readonly address: NodeAddress
+  readonly #options: RpcClientOptions
+  readonly #clock: Clock
+  readonly #queue: PQueue
+  #pool: Pool
+  #restUntilMs = 0
+  #id = 0
+  /** Requests that were sent. */
+  sent = 0
+
+  constructor(address: NodeAddress, clock: Clock, options: Partial<RpcClientOptions> = {}) {
+    this.address = address
+    this.#clock = clock
+    this.#options = { ...RPC_CLIENT_DEFAULTS, ...options }
+    const { concurrency, requestsPerSecond } = this.#options
+    const rate =
+      requestsPerSecond === Infinity
+        ? {}
+        : ({ interval: 1_000, intervalCap: requestsPerSecond, strict: true } as const)
+    this.#queue = new PQueue({ concurrency, ...rate })
+    this.#pool = this.#openPool()
+  }
+
+  get name(): string {
+    return this.address.name
+  }
+
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  /**
+   * The answer to a request.
+   *
+   * @throws NodeError for whatever the node does; the signal's reason when it aborts
+   */
+  async call(method: string, params: readonly unknown[], options: CallOptions): Promise<RpcAnswer> {
+    const { signal, timeoutMs = this.#options.timeoutMs, urgent = false } = options
+    signal.throwIfAborted()
+    if (this.#queue.size >= WAITING_MAX) throw this.#error({ kind: 'busy', waiting: this.#queue.size })
+    return this.#queue.add(() => this.#callInTime(method, params, timeoutMs, signal), {
+      signal,
+      priority: urgent ? 1 : 0
+    })
+  }
+
+  /** Uses new connections from now on; what is under way on the old ones ends there. */
+  renewConnections(): void {
+    const old = this.#pool
+    this.#pool = this.#openPool()
+    old.close().catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+
+  async #callInTime(
+    method: string,
+    params: readonly unknown[],
+    timeoutMs: number,
+    signal: AbortSignal
+  ): Promise<RpcAnswer> {
+    const restMs = this.#restUntilMs - this.#clock.now()
+    if (restMs > 0) throw this.#error({ kind: 'throttled', restMs })
+    const end = new AbortController()
+    const abort = (): void => end.abort()
+    let late = false
+    const timer = this.#clock.setTimeout(() => {
+      late = true
+      end.abort()
+    }, timeoutMs)
+    signal.addEventListener('abort', abort)
+    try {
+      const id = ++this.#id
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+      return await this.#send(body, id, end.signal).catch((error: unknown) => {
+        // The node may close a kept connection just as we send on it.
+        if (!isDropped(error) || !isRead(method) || end.signal.aborted) throw error
+        return this.#send(body, id, end.signal)
+      })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (late) throw this.#error({ kind: 'timeout', afterMs: timeoutMs })
+      throw this.#faultOf(error)
+    } finally {
+      this.#clock.clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  async #send(body: string, id: number, signal: AbortSignal): Promise<RpcAnswer> {
+    const { path, authorization } = this.address
+    this.sent++
+    const response = await this.#pool.request({
+      method: 'POST',
+      path,
+      headers: {
+        'content-type': 'application/json',
+        ...(this.#options.compressed && { 'accept-encoding': 'gzip' }),
+        ...(authorization !== null && { authorization })
+      },
+      body,
+      signal
+    })
+    const { statusCode, headers } = response
+    const bytesMax = statusCode < 300 ? this.#options.bodyBytesMax : ERROR_BODY_BYTES_MAX
+    const bytes = await readBody(response.body, headers['content-encoding'], bytesMax)
+    if (statusCode === 429) throw this.#rest(headers['retry-after'])
+    const outcome = resultOf(bytes, id)
+    if (outcome.kind === 'result') return { result: outcome.result, body: bytes }
+    // A proxy may refuse a method with 403 and an error of JSON-RPC; it does not refuse us.
+    const refusesMethod = outcome.kind === 'rpc' && outcome.code === RPC_CODE.methodNotFound
+    if (statusCode === 401 || (statusCode === 403 && !refusesMethod))
+      throw this.#error({ kind: 'unauthorized', status: statusCode })
+    if (outcome.kind === 'garbage' && statusCode >= 300)
+      throw this.#error({ kind: 'http', status: statusCode })
+    const { redact } = this.address
+    if (outcome.kind === 'rpc') throw this.#error({ ...outcome, message: redact(outcome.message) })
+    throw this.#error(outcome)
+  }
+
+  #rest(retryAfter: string | string[] | undefined): NodeError {
+    const seconds = Number(retryAfter)
+    const askedMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : REST_MS
+    const restMs = Math.min(askedMs, REST_MAX_MS)
+    this.#restUntilMs = this.#clock.now() + restMs
+    return this.#error({ kind: 'throttled', restMs })
+  }
+
+  #faultOf(error: unknown): NodeError {
+    if (error instanceof NodeError) return error
+    if (error instanceof TooLarge) return this.#error({ kind: 'too-large', bytesMax: error.bytesMax })
+    const { code, message } = error as NodeJS.ErrnoException
+    const detail = this.address.redact(message || (code ?? 'no reason')).slice(0, 200)
+    if (code?.startsWith('Z_') === true || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+      return this.#error({ kind: 'garbage', detail })
+    return this.#error({ kind: 'unreachable', detail }, error)
+  }
+
+  #error(fault: NodeFault, cause?: unknown): NodeError {
+    return new NodeError(this.name, fault, cause)
+  }
+
+  #openPool(): Pool {
+    const { concurrency, timeoutMs } = this.#options
+    return new Pool(this.address.origin, {
+      connections: concurrency === Infinity ? null : concurrency,
+      connect: { timeout: Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
+      // Our own timer is over all of a request.
+      headersTimeout: 0,
+      bodyTimeout: 0
+    })
+  }
+}
+
+/** Whether a request can be sent again without a word: what it does once it does not do twice. */
+function isRead(method: string): boolean {
+  return method.startsWith('get') || method.startsWith('is')
+}
+
+function isDropped(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
+}

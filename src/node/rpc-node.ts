@@ -1,0 +1,152 @@
+import { placeBlock, readRpcBlock } from '../chain/rpc/block.ts'
+import { isCount } from '../chain/rpc/fields.ts'
+import type { Clock } from '../ports.ts'
+import type { AbsentBlock, BlockAnswer, BlockCommitment } from './chain-node.ts'
+import { describeFault, NodeError, RPC_CODE } from './node-fault.ts'
+import type { RpcAnswer, RpcClient } from './rpc-client.ts'
+
+/** What is asked of a node about blocks, and how its answers are told apart. */
+export class RpcNode {
+  readonly client: RpcClient
+  readonly #commitment: BlockCommitment
+  readonly #clock: Clock
+  readonly #keepBody: boolean
+  #firstAvailable: { readonly slot: number; readonly atMs: number } | null = null
+
+  constructor(client: RpcClient, commitment: BlockCommitment, clock: Clock, keepBody = false) {
+    this.client = client
+    this.#commitment = commitment
+    this.#clock = clock
+    this.#keepBody = keepBody
+  }
+
+  /** The newest slot at the commitment; throws NodeError. */
+  async slot(signal: AbortSignal, timeoutMs: number): Promise<number> {
+    const options = { signal, timeoutMs, urgent: true }
+    const { result } = await this.client.call('getSlot', [{ commitment: this.#commitment }], options)
+    return this.#slotOf(result, 'getSlot')
+  }
+
+  /** Throws NodeError. */
+  async genesisHash(signal: AbortSignal, timeoutMs: number): Promise<string> {
+    const { result } = await this.client.call('getGenesisHash', [], { signal, timeoutMs, urgent: true })
+    if (typeof result !== 'string') throw this.#garbage('getGenesisHash')
+    return result
+  }
+
+  /** Slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
+  async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
+    const params = [slot, limit, { commitment: this.#commitment }]
+    const { result } = await this.client.call('getBlocksWithLimit', params, { signal })
+    const isRising = (each: unknown, at: number): boolean =>
+      isCount(each) && each >= slot && (at === 0 || each > (result as number[])[at - 1]!)
+    if (!Array.isArray(result) || !result.every(isRising)) throw this.#garbage('getBlocksWithLimit')
+    return result as number[]
+  }
+
+  /** The first slot whose block the node keeps, as of a few seconds ago; throws NodeError. */
+  async firstAvailable(signal: AbortSignal): Promise<number> {
+    const now = this.#clock.now()
+    if (this.#firstAvailable !== null && now - this.#firstAvailable.atMs < FIRST_AVAILABLE_MS)
+      return this.#firstAvailable.slot
+    const { result } = await this.client.call('getFirstAvailableBlock', [], { signal })
+    const slot = this.#slotOf(result, 'getFirstAvailableBlock')
+    this.#firstAvailable = { slot, atMs: now }
+    return slot
+  }
+
+  /** The hash of a slot's block, null where the node has none; throws NodeError. */
+  async blockhash(slot: number, signal: AbortSignal, timeoutMs: number): Promise<string | null> {
+    const params = [slot, { ...BLOCK_PARAMS, transactionDetails: 'none', commitment: this.#commitment }]
+    try {
+      const { result } = await this.client.call('getBlock', params, { signal, timeoutMs, urgent: true })
+      const { blockhash } = (result ?? {}) as { blockhash?: unknown }
+      return typeof blockhash === 'string' ? blockhash : null
+    } catch (error) {
+      if (error instanceof NodeError && error.fault.kind === 'rpc') return null
+      throw error
+    }
+  }
+
+  /** The block of a slot; rejects only with the signal's reason. */
+  async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
+    try {
+      const params = [slot, { ...BLOCK_PARAMS, commitment: this.#commitment }]
+      return this.#readBlock(await this.client.call('getBlock', params, { signal }), slot)
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      return this.#absence(error, slot, signal)
+    }
+  }
+
+  #readBlock({ result, body }: RpcAnswer, slot: number): BlockAnswer {
+    if (result === null) return absent('pending', 'the result is null')
+    const outcome = readRpcBlock(result, slot)
+    if (outcome.kind === 'unreadable') return absent('unreadable', outcome.reason)
+    if (outcome.kind !== 'block') return absent('unreadable', outcome.kind)
+    const block = placeBlock(outcome.block)
+    if (block === null) return absent('unreadable', 'blockTime')
+    const { parentSlot } = block
+    if (parentSlot === null || (parentSlot >= slot && slot > 0)) return absent('unreadable', 'parentSlot')
+    const { blockhash, previousBlockhash } = result as Record<string, unknown>
+    if (typeof blockhash !== 'string' || typeof previousBlockhash !== 'string')
+      return absent('unreadable', 'blockhash')
+    return {
+      kind: 'block',
+      block: { ...block, slot, parentSlot },
+      blockhash,
+      previousBlockhash,
+      unreadable: outcome.block.unreadable.length,
+      body: this.#keepBody ? body : null
+    }
+  }
+
+  async #absence({ fault }: NodeError, slot: number, signal: AbortSignal): Promise<AbsentBlock> {
+    const detail = describeFault(fault)
+    if (fault.kind === 'too-large' || fault.kind === 'garbage') return absent('unreadable', detail)
+    if (fault.kind === 'throttled' || fault.kind === 'unauthorized' || fault.kind === 'busy')
+      return absent('unasked', detail)
+    if (fault.kind !== 'rpc') return absent('fault', detail)
+    switch (fault.code) {
+      case RPC_CODE.blockCleanedUp:
+        return absent('pruned', detail)
+      case RPC_CODE.slotSkipped:
+      case RPC_CODE.longTermSlotSkipped: {
+        // Said as well of slots before the snapshot that a node was started from.
+        const first = await this.firstAvailable(signal).catch(() => 0)
+        signal.throwIfAborted()
+        return absent(slot < first ? 'pruned' : 'skipped', detail)
+      }
+      case RPC_CODE.blockNotAvailable:
+      case RPC_CODE.blockStatusNotAvailableYet:
+        return absent('pending', detail)
+      case RPC_CODE.unsupportedTransactionVersion:
+        return absent('unsupported', detail)
+      default:
+        return absent('fault', detail)
+    }
+  }
+
+  #slotOf(result: unknown, method: string): number {
+    if (!isCount(result)) throw this.#garbage(method)
+    return result
+  }
+
+  #garbage(method: string): NodeError {
+    return new NodeError(this.client.name, { kind: 'garbage', detail: `no result of ${method}` })
+  }
+}
+
+/** Of the encodings that carry everything, base64 is the cheapest from the answer to events (loadtest/rpc-source.ts). */
+export const BLOCK_PARAMS = {
+  encoding: 'base64',
+  transactionDetails: 'full',
+  rewards: false,
+  maxSupportedTransactionVersion: 1
+} as const
+
+const FIRST_AVAILABLE_MS = 10_000
+
+function absent(why: AbsentBlock['why'], detail: string): AbsentBlock {
+  return { kind: 'absent', why, detail }
+}

@@ -1,0 +1,121 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Connection } from '@solana/web3.js'
+import type { Test } from 'tap'
+import { freePort } from '../servers/free-port.ts'
+import { giveTime, notRun } from '../servers/not-run.ts'
+import { makeServerFolder, removeServerFolder, ServerProcess } from '../servers/server-process.ts'
+
+const PROGRAM = process.env.VALIDATOR ?? join(import.meta.dirname, '../../../shared/bin/validator')
+const CACHE = join(process.env.TEST_SERVERS_CACHE ?? join(homedir(), '.cache/millrace-tests'), 'validator')
+/** It is healthy after 1 to 3 s; unpacking it and a busy machine take longer. */
+const START_MS = 90_000
+/** Of several thousand slots; with the usual 10,000 a test of 500 slots would lose its first ones. */
+const SHREDS_KEPT = '200000'
+
+export interface ValidatorOptions {
+  /** Of JSON-RPC; a free one where none is given. */
+  readonly port?: number
+  /** A tick takes 6.25 ms; 64, which are 400 ms, where nothing is given. */
+  readonly ticksPerSlot?: number
+  /** Programs of its genesis, by their addresses. */
+  readonly programs?: Readonly<Record<string, Buffer>>
+}
+
+/** Agave's test validator on loopback, which takes one core while it runs. */
+export class RealValidator {
+  readonly url: string
+  readonly connection: Connection
+  readonly server: ServerProcess
+  readonly folder: string
+
+  private constructor(server: ServerProcess, folder: string, port: number) {
+    this.server = server
+    this.folder = folder
+    this.url = `http://127.0.0.1:${port}`
+    const wsEndpoint = `ws://127.0.0.1:${port + 1}`
+    this.connection = new Connection(this.url, {
+      commitment: 'confirmed',
+      wsEndpoint,
+      disableRetryOnRateLimit: true
+    })
+  }
+
+  /** Starts one with a genesis of its own. */
+  static async start({ port, ticksPerSlot, programs = {} }: ValidatorOptions = {}): Promise<RealValidator> {
+    const folder = makeServerFolder('validator')
+    const rpcPort = port ?? (await freePort(['127.0.0.1']))
+    const ports = ['--rpc-port', String(rpcPort), '--grpc-port', String(rpcPort + 5)]
+    const pace = ticksPerSlot === undefined ? [] : ['--ticks-per-slot', String(ticksPerSlot)]
+    const own = Object.entries(programs).flatMap(([address, bytes]) => {
+      const file = join(folder, `${address}.so`)
+      writeFileSync(file, bytes)
+      return ['--bpf-program', address, file]
+    })
+    const server = new ServerProcess({
+      command: 'env',
+      args: [
+        `VALIDATOR_CACHE=${CACHE}`,
+        'bash',
+        PROGRAM,
+        join(folder, 'node'),
+        ...ports,
+        ...pace,
+        ...own,
+        '--limit-ledger-size',
+        SHREDS_KEPT
+      ],
+      cwd: folder,
+      log: join(folder, 'log'),
+      address: '127.0.0.1',
+      port: rpcPort,
+      startWithinMs: START_MS
+    })
+    await server.start()
+    const validator = new RealValidator(server, folder, rpcPort)
+    await validator.healthy()
+    return validator
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port)
+  }
+
+  get grpcUrl(): string {
+    return `http://127.0.0.1:${this.port + 5}`
+  }
+
+  async healthy(): Promise<void> {
+    const deadline = performance.now() + START_MS
+    while ((await this.connection.getSlot('confirmed').catch(() => 0)) < 1) {
+      if (performance.now() > deadline) throw new Error('the validator is not healthy')
+      await delay(100)
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.server.kill()
+    removeServerFolder(this.folder)
+  }
+}
+
+/** Declares a test on a real validator: where there is none it says so loudly, and fails where CI is set. */
+export function testWithValidator(
+  t: Test,
+  name: string,
+  run: (t: Test, validator: RealValidator) => Promise<void>,
+  options: ValidatorOptions = {}
+): void {
+  if (!existsSync(PROGRAM) || process.platform !== 'linux' || process.arch !== 'x64') {
+    notRun(t, name, `there is no validator at ${PROGRAM} for this machine (set VALIDATOR)`)
+    return
+  }
+  giveTime(t, 400_000)
+  void t.test(name, { timeout: 400_000 }, async (t) => {
+    const validator = await RealValidator.start(options)
+    t.teardown(() => validator.end())
+    await run(t, validator)
+  })
+}

@@ -1,0 +1,149 @@
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { SourcedBlock } from '../../src/block-source.ts'
+import { BlockFinder } from '../../src/node/block-finder.ts'
+import { BlockSequence } from '../../src/node/block-sequence.ts'
+import type { AbsentBlock, BlockAnswer, ChainNode, FetchedBlock, SlotGap } from '../../src/node/chain-node.ts'
+import { NodeError } from '../../src/node/node-fault.ts'
+import { settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
+
+/** The block of a slot in a chain of empty blocks. */
+export function emptyBlock(slot: number, parentSlot: number, fork = ''): FetchedBlock {
+  return {
+    kind: 'block',
+    block: { slot, blockTime: 1_700_000_000 + slot, parentSlot, transactions: [], votes: 0 },
+    blockhash: `h${slot}${fork}`,
+    previousBlockhash: `h${parentSlot}`,
+    unreadable: 0,
+    body: null
+  }
+}
+
+/** Blocks of a chain by their slots; the first one's parent is the slot before it. */
+export function chainOf(slots: readonly number[]): Map<number, FetchedBlock> {
+  return new Map(slots.map((slot, at) => [slot, emptyBlock(slot, slots[at - 1] ?? slot - 1)]))
+}
+
+export function absent(why: AbsentBlock['why']): AbsentBlock {
+  return { kind: 'absent', why, detail: `it says ${why}` }
+}
+
+/** A node that answers as a test says, on a virtual clock. */
+export class ScriptedNode implements ChainNode {
+  readonly name: string
+  readonly isArchive: boolean
+  rank: number | null = 0
+  headSlot: number | null
+  /** What it has. */
+  readonly blocks: Map<number, FetchedBlock>
+  /** What it says of a slot before it says what it has, each once. */
+  readonly first = new Map<number, AbsentBlock[]>()
+  /** What it says of slots that it does not have. */
+  otherwise: AbsentBlock = absent('pending')
+  /** Slots that it has and does not list. */
+  readonly unlisted = new Set<number>()
+  /** Slots that it lists and does not have. */
+  readonly phantoms = new Set<number>()
+  delayMs: (slot: number) => number = () => 1
+  listFails = 0
+  readonly asked: number[] = []
+  underWay = 0
+  mostUnderWay = 0
+  readonly #clock: Clock
+
+  constructor(clock: Clock, name: string, blocks: Map<number, FetchedBlock>, isArchive = false) {
+    this.#clock = clock
+    this.name = name
+    this.blocks = blocks
+    this.isArchive = isArchive
+    this.headSlot = Math.max(...blocks.keys())
+  }
+
+  async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
+    this.asked.push(slot)
+    this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
+    await sleep(this.#clock, this.delayMs(slot), signal)
+    this.underWay--
+    signal.throwIfAborted()
+    return this.first.get(slot)?.shift() ?? this.blocks.get(slot) ?? this.otherwise
+  }
+
+  async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
+    await sleep(this.#clock, 1, signal)
+    signal.throwIfAborted()
+    if (this.listFails > 0) {
+      this.listFails--
+      throw new NodeError(this.name, { kind: 'http', status: 500 })
+    }
+    return [...this.blocks.keys(), ...this.phantoms]
+      .filter((each) => each >= slot && each <= (this.headSlot ?? -1) && !this.unlisted.has(each))
+      .sort((a, b) => a - b)
+      .slice(0, limit)
+  }
+}
+
+/** Coarse, for tests wait for minutes of virtual time. */
+const STEP_MS = 5
+
+/** A sequence over scripted nodes, read to its end by a test. */
+export class Reading {
+  readonly clock: VirtualClock = virtualClock()
+  readonly slots: number[] = []
+  readonly gaps: SlotGap[] = []
+  /** Slots and gaps in the order in which they came. */
+  readonly log: string[] = []
+  readonly oddities: string[] = []
+  readonly prefetch = 4
+  readonly giveUpMs = 30_000
+  #stop = new AbortController()
+  #reading: Promise<void> = Promise.resolve()
+
+  node(name: string, slots: readonly number[] | Map<number, FetchedBlock>, isArchive = false): ScriptedNode {
+    const blocks = slots instanceof Map ? slots : chainOf(slots)
+    return new ScriptedNode(this.clock, name, blocks, isArchive)
+  }
+
+  start(nodes: readonly ScriptedNode[], after: number | null): void {
+    const { clock, giveUpMs, prefetch } = this
+    const finder = new BlockFinder(nodes, { clock, random: () => 1, giveUpMs })
+    const sequence = new BlockSequence(finder, {
+      commitment: 'confirmed',
+      prefetch,
+      clock,
+      headMoved: (ms, signal) => sleep(clock, Math.min(ms, 100), signal),
+      onGap: (gap) => {
+        this.gaps.push(gap)
+        this.log.push(`${gap.reason} ${gap.from}-${gap.to}`)
+      },
+      onOddity: (slot, detail) => void this.oddities.push(`${slot}: ${detail}`)
+    })
+    this.#reading = this.#read(sequence.after(after, this.#stop.signal))
+  }
+
+  async #read(blocks: AsyncIterable<SourcedBlock>): Promise<void> {
+    for await (const { block } of blocks) {
+      this.slots.push(block.slot)
+      this.log.push(String(block.slot))
+    }
+  }
+
+  /** Moves the clock until a slot has come; false when it has not after `ms`. */
+  async until(slot: number, ms: number): Promise<boolean> {
+    await settle()
+    for (let waited = 0; waited <= ms && this.slots.at(-1) !== slot; waited += STEP_MS) {
+      this.clock.increment(STEP_MS)
+      await settle()
+    }
+    return this.slots.at(-1) === slot
+  }
+
+  async end(): Promise<void> {
+    this.#stop.abort()
+    await settle()
+    await this.#reading
+  }
+}
+
+/** Whole numbers from one to another, both included. */
+export function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at)
+}

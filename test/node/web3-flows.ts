@@ -1,0 +1,174 @@
+import {
+  AddressLookupTableProgram,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+  type AddressLookupTableAccount,
+  type Connection,
+  type PublicKey,
+  type TransactionInstruction
+} from '@solana/web3.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { encodeBase58 } from '../../src/chain/base58.ts'
+import {
+  associatedAccount,
+  createAssociated,
+  createMint,
+  mintTo,
+  transferChecked
+} from '../localnet/node/token-wire.ts'
+
+/** A transaction that a wallet has sent and heard of. */
+export interface Flow {
+  readonly name: string
+  readonly signature: string
+  readonly slot: number
+  /** As its subscription told it. */
+  readonly err: unknown
+}
+
+/** What a wallet has made on a chain, and goes on to use. */
+export interface Wallet {
+  readonly payer: Keypair
+  readonly mint: PublicKey
+  readonly tokens: PublicKey
+  readonly receiver: PublicKey
+  readonly table: AddressLookupTableAccount
+}
+
+const WITHIN_MS = 30_000
+const MINT_BYTES = 82
+const DECIMALS = 6
+/** More than anybody has. */
+export const BEYOND = 10 ** 15
+
+export const payTo = (from: Keypair, toPubkey: PublicKey, lamports: number): TransactionInstruction =>
+  SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey, lamports })
+
+/**
+ * What a wallet does with web3.js on a node, step by step: an airdrop, a transfer, a mint, a transfer of its tokens, a
+ * lookup table, a versioned transaction that uses it, and one that fails. Each is sent, confirmed by a subscription to its
+ * signature, and then asked for its slot.
+ */
+export async function walkThrough(connection: Connection): Promise<{ flows: Flow[]; wallet: Wallet }> {
+  const payer = Keypair.generate()
+  const [owner, receiver] = [payer.publicKey, Keypair.generate().publicKey]
+  const flows: Flow[] = []
+  const landed = async (name: string, signature: string, told: Promise<unknown>): Promise<void> => {
+    const err = await told
+    flows.push({ name, signature, slot: await slotOf(connection, signature), err })
+  }
+  const land = async (
+    name: string,
+    instructions: TransactionInstruction[],
+    signers: readonly Keypair[] = [payer],
+    table?: AddressLookupTableAccount
+  ): Promise<void> => {
+    const { blockhash } = await connection.getLatestBlockhash('confirmed')
+    const transaction = signed(instructions, signers, blockhash, table)
+    const signature = encodeBase58(transaction.signatures[0]!)
+    const told = outcomeOf(connection, signature)
+    told.catch(() => undefined)
+    await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+    await landed(name, signature, told)
+  }
+
+  const airdrop = await connection.requestAirdrop(owner, 100 * LAMPORTS_PER_SOL)
+  await landed('airdrop', airdrop, outcomeOf(connection, airdrop))
+  await land('transfer', [payTo(payer, receiver, LAMPORTS_PER_SOL)])
+  const mint = Keypair.generate()
+  const [from, to] = [associatedAccount(owner, mint.publicKey), associatedAccount(receiver, mint.publicKey)]
+  const rent = await connection.getMinimumBalanceForRentExemption(MINT_BYTES)
+  await land(
+    'mint',
+    [
+      ...createMint(payer, mint, rent, DECIMALS),
+      createAssociated(owner, owner, mint.publicKey),
+      createAssociated(owner, receiver, mint.publicKey),
+      mintTo(mint.publicKey, from, owner, 5_000_000_000n)
+    ],
+    [payer, mint]
+  )
+  await land('token transfer', [transferChecked(from, mint.publicKey, to, owner, 1_250_000n, DECIMALS)])
+  const [create, table] = AddressLookupTableProgram.createLookupTable({
+    authority: owner,
+    payer: owner,
+    recentSlot: await connection.getSlot('finalized')
+  })
+  const addresses = [receiver, to]
+  const extend = { payer: owner, authority: owner, lookupTable: table, addresses }
+  await land('lookup table', [create, AddressLookupTableProgram.extendLookupTable(extend)])
+  // Addresses are found in slots after that of their table.
+  const made = flows.at(-1)!.slot
+  while ((await connection.getSlot('confirmed')) <= made + 1) await delay(20)
+  const { value: found } = await connection.getAddressLookupTable(table, { commitment: 'confirmed' })
+  if (found === null) throw new Error('the lookup table is not there')
+  await land('versioned transfer', [payTo(payer, receiver, LAMPORTS_PER_SOL)], [payer], found)
+  await land('failing transfer', [payTo(payer, receiver, BEYOND)])
+  return { flows, wallet: { payer, mint: mint.publicKey, tokens: from, receiver, table: found } }
+}
+
+/** A legacy transaction, or one of version 0 that uses a lookup table. */
+export function signed(
+  instructions: TransactionInstruction[],
+  signers: readonly Keypair[],
+  blockhash: string,
+  table?: AddressLookupTableAccount
+): VersionedTransaction {
+  const payerKey = signers[0]!.publicKey
+  const message = new TransactionMessage({ payerKey, recentBlockhash: blockhash, instructions })
+  const transaction = new VersionedTransaction(
+    table === undefined ? message.compileToLegacyMessage() : message.compileToV0Message([table])
+  )
+  transaction.sign([...signers])
+  return transaction
+}
+
+/** Moves tokens of a wallet to where it moved some before. */
+export function moveTokens(
+  { payer, mint, tokens, receiver }: Wallet,
+  amount: bigint
+): TransactionInstruction {
+  return transferChecked(tokens, mint, associatedAccount(receiver, mint), payer.publicKey, amount, DECIMALS)
+}
+
+/** The error of a transaction, null where there is none, as its subscription tells it once it is confirmed. */
+function outcomeOf(connection: Connection, signature: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`nobody tells of ${signature}`)), WITHIN_MS)
+    connection.onSignature(
+      signature,
+      ({ err }) => {
+        clearTimeout(timer)
+        resolve(err)
+      },
+      'confirmed'
+    )
+  })
+}
+
+async function slotOf(connection: Connection, signature: string): Promise<number> {
+  const deadline = Date.now() + WITHIN_MS
+  for (;;) {
+    const found = await connection.getTransaction(signature, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: 0
+    })
+    if (found !== null) return found.slot
+    if (Date.now() > deadline) throw new Error(`${signature} is not there`)
+    await delay(20)
+  }
+}
+
+/** Ends the socket of web3.js for good: it would connect again for as long as anything is subscribed to. */
+export function letGo(connection: Connection): void {
+  const inner = connection as unknown as {
+    _subscriptionsByHash: object
+    _rpcWebSocket: { close(): void; setAutoReconnect(reconnect: boolean): void }
+  }
+  inner._subscriptionsByHash = {}
+  inner._rpcWebSocket.setAutoReconnect(false)
+  inner._rpcWebSocket.close()
+}

@@ -1,0 +1,158 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { javaCommand } from './cassandra-jars.ts'
+import { ServerProcess } from './server-process.ts'
+
+/** Suffices for tests; a node then takes about 830 MB in all. */
+const HEAP = '384m'
+/** Eight seconds alone on two cores, fifteen for three at once; a busy machine takes many times as long. */
+const START_WITHIN_MS = 150_000
+
+export interface CassandraNodeOptions {
+  readonly address: string
+  /** Where clients connect. */
+  readonly port: number
+  /** Where nodes connect to each other. */
+  readonly storagePort: number
+  readonly seeds: readonly string[]
+  /** Position of the node on the ring; a node of its own owns one token. */
+  readonly token: bigint
+  /** Whether clients give a name and a password, and have rights. */
+  readonly authentication: boolean
+  /** Whether its code is compiled for speed, which makes the start take half as long again. */
+  readonly fast: boolean
+  /** Whether a write is on disk before it is acknowledged. */
+  readonly durable: boolean
+  readonly folder: string
+  readonly jars: string
+}
+
+/** Writes what a node of Apache Cassandra is started with, and gives the process that is to be started. */
+export function cassandraNode(options: CassandraNodeOptions): ServerProcess {
+  const { folder, jars, address, port } = options
+  const settings = join(folder, 'cassandra.yaml')
+  const logging = join(folder, 'logback.xml')
+  const temporary = join(folder, 'tmp')
+  mkdirSync(temporary, { recursive: true })
+  writeFileSync(settings, settingsOf(options))
+  writeFileSync(logging, LOGGING)
+  return new ServerProcess({
+    command: javaCommand(),
+    args: [
+      `-Xms${HEAP}`,
+      `-Xmx${HEAP}`,
+      '-XX:+UseSerialGC',
+      ...(options.fast ? [] : ['-XX:TieredStopAtLevel=1']),
+      '-ea',
+      `-Djava.io.tmpdir=${temporary}`,
+      `-Dcassandra.config=file://${settings}`,
+      `-Dcassandra.storagedir=${folder}`,
+      `-Dlogback.configurationFile=${logging}`,
+      ...OPTIONS,
+      ...['-cp', [folder, join(jars, '*')].join(delimiter), 'org.apache.cassandra.service.CassandraDaemon']
+    ],
+    cwd: folder,
+    log: join(folder, 'system.log'),
+    address,
+    port,
+    startWithinMs: START_WITHIN_MS
+  })
+}
+
+/** JSON is YAML, which spares a writer of YAML. */
+function settingsOf(options: CassandraNodeOptions): string {
+  const { address, port, storagePort, seeds, token, authentication, durable, folder } = options
+  return JSON.stringify({
+    cluster_name: `millrace-tests-${storagePort}`,
+    num_tokens: 1,
+    initial_token: token.toString(),
+    partitioner: 'org.apache.cassandra.dht.Murmur3Partitioner',
+    data_file_directories: [join(folder, 'data')],
+    commitlog_directory: join(folder, 'commitlog'),
+    saved_caches_directory: join(folder, 'saved_caches'),
+    hints_directory: join(folder, 'hints'),
+    cdc_raw_directory: join(folder, 'cdc_raw'),
+    ...(durable
+      ? { commitlog_sync: 'batch' }
+      : { commitlog_sync: 'periodic', commitlog_sync_period: '10000ms' }),
+    memtable: {
+      configurations: {
+        skiplist: { class_name: 'SkipListMemtable' },
+        default: { inherits: 'skiplist' }
+      }
+    },
+    seed_provider: [
+      {
+        class_name: 'org.apache.cassandra.locator.SimpleSeedProvider',
+        parameters: [{ seeds: seeds.map((seed) => `${seed}:${storagePort}`).join(',') }]
+      }
+    ],
+    listen_address: address,
+    rpc_address: address,
+    storage_port: storagePort,
+    native_transport_port: port,
+    endpoint_snitch: 'SimpleSnitch',
+    auto_bootstrap: false,
+    // Dropped keyspaces of tests leave nothing.
+    auto_snapshot: false,
+    ...(authentication && {
+      authenticator: 'PasswordAuthenticator',
+      authorizer: 'CassandraAuthorizer',
+      role_manager: 'CassandraRoleManager',
+      // Rights that a test grants or takes hold at once.
+      permissions_validity: '0ms',
+      roles_validity: '0ms',
+      credentials_validity: '0ms'
+    })
+  })
+}
+
+const LOGGING = `<configuration>
+  <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%-5level %date{ISO8601} %logger{0} %msg%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="STDOUT"/></root>
+</configuration>
+`
+
+const EXPORTED = [
+  'java.base/jdk.internal.misc',
+  'java.base/jdk.internal.ref',
+  'java.base/java.lang.ref',
+  'java.base/sun.nio.ch',
+  'java.management.rmi/com.sun.jmx.remote.internal.rmi',
+  'java.rmi/sun.rmi.registry',
+  'java.rmi/sun.rmi.server',
+  'java.rmi/sun.rmi.transport.tcp',
+  'java.sql/java.sql'
+]
+const OPENED = [
+  'java.base/java.io',
+  'java.base/java.lang',
+  'java.base/java.lang.module',
+  'java.base/java.lang.reflect',
+  'java.base/java.nio',
+  'java.base/java.util',
+  'java.base/java.util.concurrent',
+  'java.base/java.util.concurrent.atomic',
+  'java.base/jdk.internal.loader',
+  'java.base/jdk.internal.math',
+  'java.base/jdk.internal.module',
+  'java.base/jdk.internal.ref',
+  'java.base/jdk.internal.reflect',
+  'java.base/jdk.internal.util.jar',
+  'java.base/sun.nio.ch',
+  'jdk.management/com.sun.management.internal'
+]
+
+/** The modules are those of Cassandra's own options for Java 17; the rest makes a quick start. */
+const OPTIONS = [
+  '-Dcassandra-foreground=yes',
+  '-Dcassandra.ring_delay_ms=0',
+  '-Dcassandra.skip_wait_for_gossip_to_settle=0',
+  '-Dcassandra.superuser_setup_delay_ms=0',
+  '-Djdk.attach.allowAttachSelf=true',
+  '-Dio.netty.tryReflectionSetAccessible=true',
+  ...EXPORTED.map((name) => `--add-exports=${name}=ALL-UNNAMED`),
+  ...OPENED.map((name) => `--add-opens=${name}=ALL-UNNAMED`)
+]

@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { freePort } from './free-port.ts'
+import { notRun } from './not-run.ts'
+import { makeServerFolder, removeServerFolder, ServerProcess } from './server-process.ts'
+
+const ADDRESS = '127.0.0.1'
+const START_WITHIN_MS = 15_000
+
+/** A Redis that keeps nothing on disk: a start after a kill finds it empty. It belongs to one test. */
+export class OwnRedis {
+  readonly port: number
+  readonly #server: ServerProcess
+  readonly #folder: string
+
+  private constructor(port: number, server: ServerProcess, folder: string) {
+    this.port = port
+    this.#server = server
+    this.#folder = folder
+  }
+
+  /** Starts one on a free port of 127.0.0.1; resolves once it takes connections. */
+  static async start(): Promise<OwnRedis> {
+    const port = await freePort([ADDRESS])
+    const folder = makeServerFolder('redis')
+    const server = new ServerProcess({
+      command: 'redis-server',
+      args: [
+        ...['--port', String(port), '--bind', ADDRESS, '--dir', folder],
+        ...['--save', '', '--appendonly', 'no']
+      ],
+      cwd: folder,
+      log: join(folder, 'redis.log'),
+      address: ADDRESS,
+      port,
+      startWithinMs: START_WITHIN_MS
+    })
+    const redis = new OwnRedis(port, server, folder)
+    try {
+      await server.start()
+      return redis
+    } catch (error) {
+      await redis.end()
+      throw error
+    }
+  }
+
+  get url(): string {
+    return `redis://${ADDRESS}:${this.port}`
+  }
+
+  /** The id of its process, while it runs. */
+  get pid(): number | undefined {
+    return this.#server.pid
+  }
+
+  /** SIGKILL. */
+  kill(): Promise<void> {
+    return this.#server.kill()
+  }
+
+  /** SIGSTOP: its connections stay open and nothing answers. */
+  pause(): void {
+    this.#server.pause()
+  }
+
+  /** SIGCONT. */
+  resume(): void {
+    this.#server.resume()
+  }
+
+  /** Starts it after a kill, empty, on the same port. */
+  start(): Promise<void> {
+    return this.#server.start()
+  }
+
+  /** Kills and starts it. */
+  async restart(): Promise<void> {
+    await this.kill()
+    await this.start()
+  }
+
+  /** Kills it and removes its folder. */
+  async end(): Promise<void> {
+    await this.kill()
+    removeServerFolder(this.#folder)
+  }
+}
+
+/** A Redis for a test, and the beginning of the keys and channels that are the test's. */
+export interface RedisServer {
+  readonly url: string
+  readonly prefix: string
+}
+
+/** Why no Redis can be started here, or undefined where one can. */
+function redisMissing(): string | undefined {
+  if (process.platform === 'win32') return 'its signals are those of Unix'
+  const found = spawnSync('redis-server', ['--version']).status === 0
+  return found ? undefined : 'there is no redis-server (apt-get install redis-server)'
+}
+
+/** Declares a test that talks to a real Redis: that of REDIS_URL, or one of its own. */
+export function testWithRedis(t: Test, name: string, run: (t: Test, redis: RedisServer) => unknown): void {
+  const url = process.env.REDIS_URL
+  if (url === undefined)
+    return testWithOwnRedis(t, name, (t, { url }) => run(t, { url, prefix: newPrefix() }))
+  void t.test(name, async (t) => {
+    await run(t, { url, prefix: newPrefix() })
+  })
+}
+
+/** Declares a test that has a Redis of its own, to kill and to pause; where it cannot be had it says so, or fails. */
+export function testWithOwnRedis(t: Test, name: string, run: (t: Test, redis: OwnRedis) => unknown): void {
+  const why = redisMissing()
+  if (why !== undefined) return notRun(t, name, why)
+  void t.test(name, async (t) => {
+    const redis = await OwnRedis.start()
+    t.teardown(() => redis.end())
+    await run(t, redis)
+  })
+}
+
+function newPrefix(): string {
+  return `test:${randomBytes(8).toString('hex')}:`
+}

@@ -1,0 +1,63 @@
+import type { ServiceProcess } from './service-process.ts'
+
+const WSOL = 'So11111111111111111111111111111111111111112'
+
+/** Polls until a condition holds. */
+export async function until<T>(
+  ask: () => Promise<T | false | null>,
+  what: string,
+  withinMs = 60_000
+): Promise<T> {
+  const giveUp = Date.now() + withinMs
+  for (;;) {
+    const found = await ask()
+    if (found !== false && found !== null) return found
+    if (Date.now() > giveUp) throw new Error(`never came to it: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** The newest slot that a process serves; 0 while there is none. */
+export async function slotOf(service: ServiceProcess): Promise<number> {
+  return Number((await service.get('/v1/health', null)).body.slot ?? 0)
+}
+
+/** A metric without labels, or the first with some. */
+export async function metricOf(service: ServiceProcess, name: string): Promise<number> {
+  const { body } = await service.get('/metrics', null)
+  const line = String(body.text)
+    .split('\n')
+    .find((each) => each.startsWith(`${name} `) || each.startsWith(`${name}{`))
+  return Number(line?.split(' ').at(-1))
+}
+
+/** Whether a process is the one that ingests. */
+export const leads = async (service: ServiceProcess): Promise<boolean> =>
+  (await metricOf(service, 'millrace_lease_held')) === 1
+
+/** Every page of what there is, as bytes. */
+export async function answersOf(service: ServiceProcess): Promise<string[]> {
+  const texts: string[] = []
+  const lists = ['/v1/launches?limit=2', `/v1/tokens/${WSOL}/trades?limit=25`]
+  for (const first of lists) {
+    for (let path: string | null = first; path !== null;) {
+      const { status, body } = await service.get(path)
+      texts.push(`${path} ${status} ${JSON.stringify(body)}`)
+      path = typeof body.nextCursor === 'string' ? `${first}&after=${body.nextCursor}` : null
+    }
+  }
+  const others = ['/v1/stats', '/v1/trending', `/v1/tokens/${WSOL}/price`, `/v1/tokens/${WSOL}/candles`]
+  for (const path of others) {
+    const { status, body } = await service.get(path)
+    texts.push(`${path} ${status} ${JSON.stringify(body)}`)
+  }
+  return texts
+}
+
+/** Lines of errors that a process has logged. */
+export const faultsOf = ({ stderr }: ServiceProcess): string[] =>
+  stderr.filter((line) => /"level":[56]0/.test(line))
+
+/** How many messages that a process has logged contain a text. */
+export const linesWith = ({ stderr }: ServiceProcess, text: string): number =>
+  stderr.filter((line) => (JSON.parse(line) as { msg: string }).msg.includes(text)).length

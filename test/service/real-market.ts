@@ -1,0 +1,38 @@
+import type { PublicKey } from '@solana/web3.js'
+import type { ServiceProcess } from './service-process.ts'
+
+/** What a service says of a token: all its trades, oldest first, and what follows from them, by path. */
+export interface ServedMarket {
+  readonly trades: readonly Readonly<Record<string, unknown>>[]
+  readonly answers: Readonly<Record<string, unknown>>
+}
+
+export async function servedMarket(
+  service: ServiceProcess,
+  { token, cash, pool, trader }: Readonly<Record<'token' | 'cash' | 'pool' | 'trader', PublicKey>>
+): Promise<ServedMarket> {
+  const of = `/v1/tokens/${token.toBase58()}`
+  const trades: Readonly<Record<string, unknown>>[] = []
+  const first = `${of}/trades?limit=1000&order=asc`
+  for (let path: string | null = first; path !== null;) {
+    const { body } = await service.get(path)
+    trades.push(...body.data)
+    path = typeof body.nextCursor === 'string' ? `${first}&after=${body.nextCursor}` : null
+  }
+  const paths = [
+    `${of}/candles?interval=1m&cash=${cash.toBase58()}`,
+    `${of}/candles?interval=1d&cash=${cash.toBase58()}&currency=usd`,
+    `${of}/price`,
+    `${of}/pools`,
+    `/v1/pools/${pool.toBase58()}/activity`,
+    `/v1/wallets/${trader.toBase58()}/trades?limit=1000`
+  ]
+  const answers = await Promise.all(
+    paths.map(async (path) => {
+      const { status, body } = await service.get(path)
+      // How old the last trade is beside the head, which moves on meanwhile.
+      return [path, { status, body: { ...body, age_seconds: undefined } }] as const
+    })
+  )
+  return { trades, answers: Object.fromEntries(answers) }
+}
