@@ -1,0 +1,68 @@
+import type { Coin, MarketState } from './market-state.ts'
+import type { MarketTurn } from './turn.ts'
+
+/** So many wait, so that a holder of several gives them up at once. Chosen. */
+const WAITING_COINS = 10
+/** Given up by one transaction: as many as fit a packet. */
+const SWEPT_MAX = 6
+
+/** Nobody trades a coin any more, on its curve or in its pool. Those who have some give it up later. */
+export function abandonCoin(state: MarketState, coin: Coin): void {
+  const { head, coins, abandoned, pairs } = state
+  head.liveCoins = head.liveCoins.filter((live) => live !== coin.id)
+  coins.delete(coin.id)
+  if (coin.everHeld.length > 0) {
+    head.abandonedCoins.push(coin.id)
+    abandoned.set(coin.id, coin)
+  }
+  state.touch(coin)
+  for (const pair of pairs.values()) {
+    if (pair.coin !== coin.id) continue
+    pairs.delete(pair.id)
+    state.touch(pair)
+  }
+}
+
+/**
+ * A holder burns what is left of dead coins and closes the accounts, as people do for their rent. Without it a chain that
+ * launches a coin every ten seconds would have a million accounts of dead ones in a week.
+ */
+export function sweepCoins(turn: MarketTurn): void {
+  const { state } = turn.parts
+  for (let left = state.abandoned.size - WAITING_COINS; left > 0; left -= WAITING_COINS) sweep(turn)
+}
+
+function sweep(turn: MarketTurn): void {
+  const { state, people, ledger } = turn.parts
+  const { head, abandoned } = state
+  const [oldest] = abandoned.values()
+  const holder = oldest?.everHeld[0]
+  if (oldest === undefined || holder === undefined) return
+  const owner = people.traders[holder]!
+  const swept = [...abandoned.values()]
+    .filter(({ everHeld }) => everHeld.includes(holder))
+    .slice(0, SWEPT_MAX)
+  const accounts = swept.map(({ mint }) => ({ mint, address: ledger.tokenAccountOf(owner, mint) }))
+  const open = accounts.filter(({ address }) => ledger.data(address) !== null)
+  if (open.length > 0) {
+    const done = turn.run({ kind: 'sweep', payer: owner }, (script) => {
+      for (const { mint, address } of open) {
+        const amount = ledger.tokens(address)
+        if (amount > 0n) script.burn({ mint, from: address, authority: owner, amount })
+        script.closeTokenAccount(address, owner, owner)
+      }
+    })
+    if (!done) {
+      // One who lacks the fee comes last.
+      oldest.everHeld = [...oldest.everHeld.slice(1), holder]
+      return
+    }
+  }
+  for (const coin of swept) {
+    coin.everHeld = coin.everHeld.filter((number) => number !== holder)
+    state.touch(coin)
+    if (coin.everHeld.length > 0) continue
+    abandoned.delete(coin.id)
+    head.abandonedCoins = head.abandonedCoins.filter((id) => id !== coin.id)
+  }
+}

@@ -1,0 +1,114 @@
+import { ceilDiv, smaller } from './integers.ts'
+
+/** Tokens at one price. Amounts are raw; those of fees are not in it. */
+export interface Bin {
+  readonly x: bigint
+  readonly y: bigint
+}
+
+/** Bins side by side, the first of them with an id. */
+export interface Bins {
+  readonly firstId: number
+  readonly bins: readonly Bin[]
+}
+
+/** What a swap did in one bin. */
+export interface BinFill {
+  readonly id: number
+  readonly input: bigint
+  readonly output: bigint
+  readonly fee: bigint
+}
+
+const BITS = 128n
+const BILLION = 1_000_000_000n
+
+/** Price of a bin, Y per X in Q64.64: 1 + step/10,000 to the power of its id. */
+export function binPrice(id: number, step: number): bigint {
+  let power = ((10_000n + BigInt(step)) << BITS) / 10_000n
+  let price = 1n << BITS
+  for (let rest = Math.abs(id); rest > 0; rest >>= 1) {
+    if (rest & 1) price = (price * power) >> BITS
+    power = (power * power) >> BITS
+  }
+  return id < 0 ? (1n << (BITS + 64n)) / price : price >> (BITS - 64n)
+}
+
+/** The bin whose price is nearest to Y per X. */
+export function binAtPrice(price: number, step: number): number {
+  return Math.round(Math.log(price) / Math.log(1 + step / 10_000))
+}
+
+/**
+ * Walks bins from the active one until the input is used up: down where X goes in, up where Y does. The fee is taken of the
+ * input, in units of 1e-9 of it with the fee. Null where the bins end before, or nothing comes out.
+ */
+export function fillBins(
+  { firstId, bins }: Bins,
+  activeId: number,
+  step: number,
+  amountIn: bigint,
+  xIn: boolean,
+  fee: bigint
+): readonly BinFill[] | null {
+  const fills: BinFill[] = []
+  let left = amountIn
+  let out = 0n
+  for (let id = activeId; left > 0n; id += xIn ? -1 : 1) {
+    const bin = bins[id - firstId]
+    if (bin === undefined) return null
+    const there = xIn ? bin.y : bin.x
+    if (there === 0n) continue
+    const fill = fillBin(id, binPrice(id, step), there, left, xIn, fee)
+    fills.push(fill)
+    left -= fill.input + fill.fee
+    out += fill.output
+  }
+  return out > 0n ? fills : null
+}
+
+function fillBin(id: number, price: bigint, there: bigint, left: bigint, xIn: boolean, fee: bigint): BinFill {
+  const forAll = xIn ? ceilDiv(there << 64n, price) : ceilDiv(there * price, 1n << 64n)
+  const feeOfAll = ceilDiv(forAll * fee, BILLION - fee)
+  if (left >= forAll + feeOfAll) return { id, input: forAll, output: there, fee: feeOfAll }
+  const taken = ceilDiv(left * fee, BILLION)
+  const input = left - taken
+  const worth = xIn ? (input * price) >> 64n : (input << 64n) / price
+  return { id, input, output: smaller(worth, there), fee: taken }
+}
+
+/** The bins after a swap. */
+export function afterFills({ firstId, bins }: Bins, fills: readonly BinFill[], xIn: boolean): Bin[] {
+  const after = [...bins]
+  for (const { id, input, output } of fills) {
+    const { x, y } = after[id - firstId]!
+    after[id - firstId] = xIn ? { x: x + input, y: y - output } : { x: x - output, y: y + input }
+  }
+  return after
+}
+
+/** The same amount in each bin: Y up to the active one, X from it on; what does not part evenly lies in the active bin. */
+export function spreadEvenly(x: bigint, y: bigint, each: number): Bin[] {
+  const count = BigInt(each + 1)
+  const [ofX, ofY] = [x / count, y / count]
+  return Array.from({ length: 2 * each + 1 }, (_, at): Bin => {
+    if (at === each) return { x: x - ofX * BigInt(each), y: y - ofY * BigInt(each) }
+    return at < each ? { x: 0n, y: ofY } : { x: ofX, y: 0n }
+  })
+}
+
+/** A part of every bin: rounded up for who brings it, down for who takes it. */
+export function partOfBins(
+  bins: readonly Bin[],
+  part: bigint,
+  whole: bigint,
+  rounding: 'up' | 'down'
+): readonly Bin[] {
+  const share = (amount: bigint): bigint =>
+    rounding === 'up' ? ceilDiv(amount * part, whole) : (amount * part) / whole
+  return bins.map(({ x, y }) => ({ x: share(x), y: share(y) }))
+}
+
+export function sumOfBins(bins: readonly Bin[]): readonly [bigint, bigint] {
+  return [bins.reduce((sum, { x }) => sum + x, 0n), bins.reduce((sum, { y }) => sum + y, 0n)]
+}

@@ -1,0 +1,122 @@
+import { ceilDiv, floorSqrt, smaller } from './integers.ts'
+
+/**
+ * Liquidity between two prices, as Uniswap v3 has it: a price is the square root of second tokens per first token in
+ * Q64.64. Programs keep liquidity as a whole number, or in Q64.64: `bits` of it are the fraction. Amounts are raw.
+ */
+export interface Range {
+  readonly lower: bigint
+  readonly upper: bigint
+}
+
+type Pair = readonly [bigint, bigint]
+
+/** The price at which two amounts are worth the same. */
+export function sqrtPriceOf([first, second]: Pair): bigint {
+  return floorSqrt((second << 128n) / first)
+}
+
+/** Second tokens per first token, as a plain number. */
+export function priceOf(sqrtPrice: bigint): number {
+  const root = Number(sqrtPrice) / 2 ** 64
+  return root * root
+}
+
+/** What liquidity is worth at a price: rounded up for who brings it, down for who takes it. */
+export function liquidityWorth(
+  liquidity: bigint,
+  sqrtPrice: bigint,
+  range: Range,
+  bits: bigint,
+  rounding: 'up' | 'down'
+): Pair {
+  return [
+    firstBetween(liquidity, sqrtPrice, range.upper, bits, rounding),
+    secondBetween(liquidity, range.lower, sqrtPrice, bits, rounding)
+  ]
+}
+
+/** The most liquidity that both amounts are enough for. */
+export function liquidityOf([first, second]: Pair, sqrtPrice: bigint, range: Range, bits: bigint): bigint {
+  const ofFirst = ((first * sqrtPrice * range.upper) << bits) / ((range.upper - sqrtPrice) << 64n)
+  const ofSecond = (second << (64n + bits)) / (sqrtPrice - range.lower)
+  return smaller(ofFirst, ofSecond)
+}
+
+export interface Step {
+  readonly sqrtPrice: bigint
+  /** What of the input moves the price; the rest is rounding, which programs count as fee. */
+  readonly used: bigint
+  readonly output: bigint
+}
+
+/** Where an input moves the price to, and what comes out; null where the liquidity ends before. */
+export function stepOf(
+  input: bigint,
+  firstIn: boolean,
+  liquidity: bigint,
+  sqrtPrice: bigint,
+  range: Range,
+  bits: bigint
+): Step | null {
+  if (liquidity === 0n || input <= 0n) return null
+  const scaled = liquidity << 64n
+  if (firstIn) {
+    const next = ceilDiv(scaled * sqrtPrice, scaled + ((input * sqrtPrice) << bits))
+    if (next <= range.lower) return null
+    return {
+      sqrtPrice: next,
+      used: smaller(input, firstBetween(liquidity, next, sqrtPrice, bits, 'up')),
+      output: secondBetween(liquidity, next, sqrtPrice, bits, 'down')
+    }
+  }
+  const next = sqrtPrice + (input << (64n + bits)) / liquidity
+  if (next >= range.upper) return null
+  return {
+    sqrtPrice: next,
+    used: smaller(input, secondBetween(liquidity, sqrtPrice, next, bits, 'up')),
+    output: firstBetween(liquidity, sqrtPrice, next, bits, 'down')
+  }
+}
+
+const MILLION = 1_000_000n
+
+/**
+ * A swap that takes its fee, in millionths, of the input: all that does not move the price. Null where nothing comes out,
+ * or the liquidity ends before. Liquidity is a whole number.
+ */
+export function swapWithFee(
+  amountIn: bigint,
+  firstIn: boolean,
+  { liquidity, sqrtPrice }: { readonly liquidity: bigint; readonly sqrtPrice: bigint },
+  range: Range,
+  fee: bigint
+): { readonly amountOut: bigint; readonly fee: bigint; readonly sqrtPrice: bigint } | null {
+  const withoutFee = (amountIn * (MILLION - fee)) / MILLION
+  const step = stepOf(withoutFee, firstIn, liquidity, sqrtPrice, range, 0n)
+  if (step === null || step.output <= 0n) return null
+  return { amountOut: step.output, fee: amountIn - step.used, sqrtPrice: step.sqrtPrice }
+}
+
+function firstBetween(
+  liquidity: bigint,
+  low: bigint,
+  high: bigint,
+  bits: bigint,
+  rounding: 'up' | 'down'
+): bigint {
+  const above = (liquidity * (high - low)) << (64n - bits)
+  return rounding === 'up' ? ceilDiv(above, low * high) : above / (low * high)
+}
+
+function secondBetween(
+  liquidity: bigint,
+  low: bigint,
+  high: bigint,
+  bits: bigint,
+  rounding: 'up' | 'down'
+): bigint {
+  const above = liquidity * (high - low)
+  const unit = 1n << (64n + bits)
+  return rounding === 'up' ? ceilDiv(above, unit) : above / unit
+}

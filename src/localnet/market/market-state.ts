@@ -1,0 +1,113 @@
+import { deserialize, serialize } from 'node:v8'
+import type { Pubkey } from '../../chain/pubkey.ts'
+import type { VenueId } from '../../chain/venue-id.ts'
+import type { LookupTable } from './message.ts'
+import type { MarketPool } from './venue.ts'
+
+/** A coin that was launched. */
+export interface Coin {
+  readonly id: number
+  readonly launchpad: VenueId
+  readonly mint: Pubkey
+  readonly symbol: string
+  readonly bornSlot: number
+  /** How much is traded at its birth, 1 for the usual one. */
+  readonly heat: number
+  readonly curve: MarketPool
+  graduated: boolean
+  /** Numbers of the traders who may have some of it. */
+  holders: number[]
+  /** Those who ever had some: their accounts may still be there. */
+  everHeld: number[]
+}
+
+/** A pool that is traded. */
+export interface Pair {
+  readonly id: number
+  readonly venue: VenueId
+  readonly pool: MarketPool
+  readonly base: Pubkey
+  readonly quote: Pubkey
+  /** Number of the launched coin that graduated to it; null for a pair with a price of its own. */
+  readonly coin: number | null
+  /** What its quote was worth when it opened, in dollars. */
+  readonly depthUsd: number
+  /** Since when its accounts stand in a lookup table; null where they do not. */
+  tabledSlot: number | null
+}
+
+/** What the market remembers besides coins and pairs. */
+export interface MarketHead {
+  slot: number
+  coins: number
+  pairs: number
+  /** How many of the pools that a market begins with are open. */
+  opened: number
+  nextLaunch: number
+  nextBurst: number
+  burst: { readonly coin: number; readonly until: number } | null
+  /** Coins that are not traded any more are left out. */
+  liveCoins: number[]
+  /** Coins that are not traded any more and that somebody may still have, oldest first. */
+  abandonedCoins: number[]
+  tables: LookupTable[]
+  /** Accounts that wait for a place in a table: a pair, and what it names. */
+  untabled: { readonly pair: number; addresses: Pubkey[] }[]
+}
+
+/**
+ * All that a market goes on from, beside the accounts: plain data in parts that are kept by name, so that only what a slot
+ * changed has to be written again.
+ */
+export class MarketState {
+  head: MarketHead
+  readonly coins = new Map<number, Coin>()
+  /** Those that nobody trades any more, until nobody has an account of theirs. */
+  readonly abandoned = new Map<number, Coin>()
+  readonly pairs = new Map<number, Pair>()
+  readonly #changed = new Set<string>()
+
+  constructor(head: MarketHead) {
+    this.head = head
+  }
+
+  /** Reads the parts back by name; null where there is no market yet. */
+  static restore(part: (name: string) => Uint8Array | null): MarketState | null {
+    const head = part('head')
+    if (head === null) return null
+    const state = new MarketState(deserialize(head) as MarketHead)
+    // Markets of former versions abandoned coins without a word.
+    state.head.abandonedCoins ??= []
+    const { liveCoins, abandonedCoins } = state.head
+    for (const id of [...liveCoins, ...abandonedCoins]) {
+      const coin = part(`coin/${id}`)
+      if (coin === null) throw new Error(`a coin of the market is missing: ${id}`)
+      const coins = liveCoins.includes(id) ? state.coins : state.abandoned
+      coins.set(id, deserialize(coin) as Coin)
+    }
+    for (let id = 0; id < state.head.pairs; id++) {
+      const pair = part(`pair/${id}`)
+      if (pair !== null) state.pairs.set(id, deserialize(pair) as Pair)
+    }
+    return state
+  }
+
+  /** Marks a coin or a pair as changed, or gone, since the parts were taken last. */
+  touch(part: Coin | Pair): void {
+    this.#changed.add('curve' in part ? `coin/${part.id}` : `pair/${part.id}`)
+  }
+
+  /** What changed since the last call, by name; the head always, and null for what is gone. */
+  takeParts(): Map<string, Uint8Array | null> {
+    const parts = new Map<string, Uint8Array | null>()
+    for (const name of this.#changed) {
+      const [kind, number] = name.split('/')
+      const id = Number(number)
+      const part = kind === 'coin' ? (this.coins.get(id) ?? this.abandoned.get(id)) : this.pairs.get(id)
+      parts.set(name, part === undefined ? null : serialize(part))
+    }
+    this.#changed.clear()
+    parts.set('head', serialize(this.head))
+    return parts
+  }
+}

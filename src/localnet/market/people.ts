@@ -1,0 +1,42 @@
+import type { Pubkey } from '../../chain/pubkey.ts'
+import { isOnCurve } from './program-address.ts'
+import { seededRandom } from './random.ts'
+
+/** Who trades: wallets that follow from the seed alone. */
+export interface People {
+  readonly traders: readonly Pubkey[]
+  readonly creators: readonly Pubkey[]
+  /** They open pools, provide liquidity and keep prices of the same pair together. */
+  readonly makers: readonly Pubkey[]
+  /** Migrates curves and keeps the lookup tables. */
+  readonly operator: Pubkey
+  readonly voters: readonly { readonly identity: Pubkey; readonly account: Pubkey }[]
+}
+
+const TRADERS = 240
+const CREATORS = 40
+const MAKERS = 6
+const VOTERS = 8
+
+export function peopleOf(seed: string): People {
+  const random = seededRandom(`${seed}/people`)
+  const wallet = (): Pubkey => {
+    for (;;) {
+      const address = random.bytes(32)
+      if (isOnCurve(address)) return address
+    }
+  }
+  const wallets = (count: number): Pubkey[] => Array.from({ length: count }, wallet)
+  return {
+    traders: wallets(TRADERS),
+    creators: wallets(CREATORS),
+    makers: wallets(MAKERS),
+    operator: wallet(),
+    voters: Array.from({ length: VOTERS }, () => ({ identity: wallet(), account: wallet() }))
+  }
+}
+
+/** Whether a wallet keeps an account of wrapped SOL; others wrap what a trade needs and unwrap what is left. */
+export function keepsWrapped(wallet: Pubkey): boolean {
+  return (wallet[0]! & 1) === 0
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
+import { ASSOCIATED_TOKEN } from '../programs.ts'
+
+const FIELD = (1n << 255n) - 19n
+const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
+const MARKER = new TextEncoder().encode('ProgramDerivedAddress')
+const encoder = new TextEncoder()
+
+/** Derived addresses that are remembered; all are forgotten at once when there are more. */
+const MEMORY = 50_000
+const remembered = new Map<string, Pubkey>()
+
+/**
+ * The address that a program derives from seeds: the first below bump 255 that is no point of the curve. Nobody changes its
+ * bytes: addresses that were asked for lately are the same object.
+ */
+export function programAddress(seeds: readonly (string | Uint8Array)[], program: Pubkey): Pubkey {
+  const parts = seeds.map((seed) => (typeof seed === 'string' ? encoder.encode(seed) : seed))
+  let text = pubkeyMapKey(program)
+  for (const part of parts) text += `/${part.length === 32 ? pubkeyMapKey(part) : part.toHex()}`
+  const known = remembered.get(text)
+  if (known !== undefined) return known
+  if (remembered.size >= MEMORY) remembered.clear()
+  const address = derive(parts, program)
+  remembered.set(text, address)
+  return address
+}
+
+function derive(seeds: readonly Uint8Array[], program: Pubkey): Pubkey {
+  for (let bump = 255; bump >= 0; bump--) {
+    const hash = createHash('sha256')
+    for (const seed of seeds) hash.update(seed)
+    const address = new Uint8Array(hash.update(Uint8Array.of(bump)).update(program).update(MARKER).digest())
+    if (!isOnCurve(address)) return address
+  }
+  throw new Error('no bump gives an address off the curve')
+}
+
+/** The owner's associated token account. */
+export function associatedTokenAccount(owner: Pubkey, mint: Pubkey, tokenProgram: Pubkey): Pubkey {
+  return programAddress([owner, tokenProgram, mint], ASSOCIATED_TOKEN)
+}
+
+/** Whether 32 bytes are a compressed point of Ed25519: x² = (y² − 1) / (dy² + 1) has a root. */
+export function isOnCurve(bytes: Uint8Array): boolean {
+  let y = 0n
+  for (let i = 31; i >= 0; i--) y = (y << 8n) | BigInt(i === 31 ? bytes[i]! & 127 : bytes[i]!)
+  const square = (y * y) % FIELD
+  const above = (square + FIELD - 1n) % FIELD
+  const below = (D * square + 1n) % FIELD
+  // A quotient is a square where the product is one.
+  const value = (above * below) % FIELD
+  return value === 0n || isSquare(value)
+}
+
+/** The Jacobi symbol, by reciprocity: some ten times as fast as a power. */
+function isSquare(value: bigint): boolean {
+  let [above, below] = [value, FIELD]
+  let isOne = true
+  while (above !== 0n) {
+    let low = Number(BigInt.asUintN(32, above))
+    while (low === 0) {
+      above >>= 32n
+      low = Number(BigInt.asUintN(32, above))
+    }
+    const zeros = 31 - Math.clz32(low & -low)
+    above >>= BigInt(zeros)
+    const eighth = Number(BigInt.asUintN(3, below))
+    if ((zeros & 1) === 1 && (eighth === 3 || eighth === 5)) isOne = !isOne
+    if ((Number(BigInt.asUintN(2, above)) & eighth & 3) === 3) isOne = !isOne
+    ;[above, below] = [below % above, above]
+  }
+  return isOne
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import { samePubkey, type Pubkey } from '../../chain/pubkey.ts'
+import { NATIVE_MINT } from '../../chain/token-accounts.ts'
+import { executeScript, type ExecutedScript } from './execution.ts'
+import { LackingFunds, type Ledger } from './ledger.ts'
+import type { MarketState } from './market-state.ts'
+import type { LookupTable } from './message.ts'
+import type { IntendedEvent, IntendedTransaction, TransactionKind } from './oracle.ts'
+import { plainCopy } from './plain-copy.ts'
+import type { People } from './people.ts'
+import type { ReferencePrices } from './prices.ts'
+import { COMPUTE_BUDGET } from '../programs.ts'
+import type { TransactionScript } from './script.ts'
+import type { LaunchpadVenue, MarketPool, PoolVenue, SeededRandom, VenueWorld } from './venue.ts'
+
+/** What a market works with, the same in every slot. */
+export interface MarketParts {
+  readonly seed: string
+  readonly ledger: Ledger
+  readonly state: MarketState
+  readonly people: People
+  readonly prices: ReferencePrices
+  readonly pools: readonly PoolVenue<MarketPool>[]
+  readonly launchpads: readonly LaunchpadVenue<MarketPool>[]
+}
+
+export interface TransactionPlan {
+  readonly kind: TransactionKind
+  readonly payer: Pubkey
+  /** Pools and curves that the script changes; they are put back where it does not happen. */
+  readonly changes?: readonly MarketPool[]
+  /** Version 0, with the market's lookup tables. */
+  readonly usesTables?: boolean
+  readonly isVote?: boolean
+  /** Whether compute-budget instructions come first; most transactions have them. */
+  readonly hasBudget?: boolean
+}
+
+/** Thrown by a script whose trade gives nothing: there is no transaction then. */
+export class Refused extends Error {}
+
+/** One slot of the market while it is made. */
+export class MarketTurn {
+  readonly parts: MarketParts
+  readonly slot: number
+  readonly blockTime: number
+  readonly random: SeededRandom
+  readonly world: VenueWorld
+  readonly executed: ExecutedScript[] = []
+  readonly intended: IntendedTransaction[] = []
+  readonly #blockhash: Uint8Array
+  #attempts = 0
+
+  constructor(parts: MarketParts, slot: number, blockTime: number, random: SeededRandom) {
+    this.parts = parts
+    this.slot = slot
+    this.blockTime = blockTime
+    this.random = random
+    this.world = { ledger: parts.ledger, random }
+    this.#blockhash = new Uint8Array(createHash('sha256').update(`${parts.seed}/${slot}`).digest())
+  }
+
+  /**
+   * Writes a transaction, and what is meant by it. False where there is none, since the script was refused or somebody
+   * lacks what it takes: then nothing has happened.
+   */
+  run(
+    plan: TransactionPlan,
+    write: (script: TransactionScript, intend: (event: IntendedEvent) => void) => void
+  ): boolean {
+    const events: IntendedEvent[] = []
+    const changes = plan.changes ?? []
+    const before = changes.map(plainCopy)
+    const restore = (): void => {
+      for (const [at, pool] of changes.entries()) Object.assign(pool, before[at])
+    }
+    const { seed, ledger, state } = this.parts
+    const tables: readonly LookupTable[] = plan.usesTables === true ? state.head.tables : []
+    try {
+      const executed = executeScript(
+        ledger,
+        {
+          payer: plan.payer,
+          slot: this.slot,
+          blockTime: this.blockTime,
+          blockhash: this.#blockhash,
+          nonce: `${seed}/${this.slot}/${this.#attempts++}`,
+          ...(tables.length > 0 && { tables }),
+          ...(plan.isVote === true && { isVote: true })
+        },
+        (script) => {
+          if (plan.hasBudget !== false && this.chance(0.8)) this.#askForUnits(script)
+          write(script, (event) => events.push(event))
+        }
+      )
+      const { meta, signature } = executed.transaction
+      if (meta.err !== null) restore()
+      this.executed.push(executed)
+      this.intended.push({ signature, kind: plan.kind, events: meta.err === null ? events : [] })
+      return true
+    } catch (error) {
+      restore()
+      if (error instanceof Refused || error instanceof LackingFunds) return false
+      throw error
+    }
+  }
+
+  chance(probability: number): boolean {
+    return this.random.next() < probability
+  }
+
+  between(low: number, high: number): number {
+    return low + (high - low) * this.random.next()
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const picked = list[Math.floor(this.random.next() * list.length)]
+    if (picked === undefined) throw new RangeError('nothing to pick from')
+    return picked
+  }
+
+  /** A size around a usual one, mostly below it and now and then far above. */
+  size(usual: number): number {
+    const bell = this.random.next() + this.random.next() + this.random.next() - 1.5
+    return usual * Math.exp(2.2 * bell)
+  }
+
+  /**
+   * Puts what a trader gives into the trader's account, and makes the one that receives. Returns what undoes temporary
+   * accounts of wrapped SOL after the trade.
+   */
+  prepare(
+    script: TransactionScript,
+    trader: Pubkey,
+    give: { readonly mint: Pubkey; readonly amount: bigint },
+    receive: Pubkey
+  ): () => void {
+    const { ledger } = this.parts
+    const wrapped = ledger.tokenAccountOf(trader, NATIVE_MINT)
+    const isNew = ledger.data(wrapped) === null
+    let isUsed = false
+    if (give.amount === 0n) isUsed = false
+    else if (samePubkey(give.mint, NATIVE_MINT)) {
+      isUsed = true
+      if (ledger.tokens(wrapped) < give.amount) script.wrap(trader, give.amount)
+    } else if (ledger.tokens(ledger.tokenAccountOf(trader, give.mint)) < give.amount) {
+      throw new Refused()
+    }
+    if (samePubkey(receive, NATIVE_MINT)) isUsed = true
+    script.ensureTokenAccount(trader, receive)
+    return () => {
+      if (isUsed && isNew) script.closeTokenAccount(wrapped, trader, trader)
+    }
+  }
+
+  #askForUnits(script: TransactionScript): void {
+    const limit = new DataView(new ArrayBuffer(5))
+    limit.setUint8(0, 2)
+    limit.setUint32(1, 100_000 + 10_000 * Math.floor(this.random.next() * 50), true)
+    const price = new DataView(new ArrayBuffer(9))
+    price.setUint8(0, 3)
+    price.setBigUint64(1, BigInt(Math.floor(1_000 * 10 ** (3 * this.random.next()))), true)
+    script.call(COMPUTE_BUDGET, [], new Uint8Array(limit.buffer))
+    script.call(COMPUTE_BUDGET, [], new Uint8Array(price.buffer))
+  }
+}

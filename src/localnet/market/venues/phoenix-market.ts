@@ -1,0 +1,121 @@
+import type { Pubkey } from '../../../chain/pubkey.ts'
+import type { Book, LotTerms, RestingOrder } from '../curves/order-book.ts'
+import type { CallScript, LedgerView } from '../script.ts'
+import { AccountBytes } from './account-bytes.ts'
+import { key, type PoolSides } from './pool-sides.ts'
+
+export const PROGRAM = key('PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY')
+export const LOG_AUTHORITY = key('7aDTsspkQNGKmrexAN7FLx9oxU3iPczSSvHNggyuqYkR')
+
+export const TAKER_FEE_BPS = 2
+/** Orders of the maker on each side, and how far apart they are in ten-thousandths. All fit one log batch. */
+const LEVELS = 12
+const SPACING = 60n
+const BASIS = 10_000n
+const LEAST_LOTS_PER_UNIT = 1_000_000n
+const LEVELS_LEFT = 6
+const WIDEST_SPREAD = 300n
+
+/** Sizes of what a market counts in. Lots are powers of ten; a tick is one quote lot for a base unit. */
+export interface MarketTerms extends LotTerms {
+  readonly baseLot: bigint
+  readonly quoteLot: bigint
+  /** Whole tokens in a base unit. */
+  readonly tokensPerUnit: bigint
+}
+
+/** A market with one maker, whose orders rest on both sides. */
+export interface PhoenixMarket extends PoolSides {
+  readonly address: Pubkey
+  readonly maker: Pubkey
+  readonly seat: Pubkey
+  readonly terms: MarketTerms
+  /** What the maker has in the market, resting or free, in lots. */
+  makerBase: bigint
+  makerQuote: bigint
+  /** Fees that nobody collected, in quote lots. */
+  fees: bigint
+  book: Book
+  /** Of the market's events, and of orders. */
+  sequence: bigint
+  orderSequence: bigint
+}
+
+export function termsOf(baseAmount: bigint, quoteAmount: bigint, baseDecimals: number): MarketTerms {
+  const baseLot = powerOfTenBelow(baseAmount / 10_000_000n)
+  const quoteLot = powerOfTenBelow(quoteAmount / 100_000_000n)
+  const token = 10n ** BigInt(baseDecimals)
+  const fewest = token / baseLot
+  const baseLotsPerUnit = fewest > LEAST_LOTS_PER_UNIT ? fewest : LEAST_LOTS_PER_UNIT
+  return {
+    baseLot,
+    quoteLot,
+    baseLotsPerUnit,
+    tokensPerUnit: (baseLotsPerUnit * baseLot) / token,
+    feeBps: BigInt(TAKER_FEE_BPS)
+  }
+}
+
+function powerOfTenBelow(value: bigint): bigint {
+  let power = 1n
+  while (power * 10n <= value) power *= 10n
+  return power
+}
+
+/** Whether the maker has to quote anew: few orders are left on the side that is taken, or the sides are far apart. */
+export function needsQuotes({ bids, asks }: Book, isBuy: boolean): boolean {
+  const taken = isBuy ? asks : bids
+  if (taken.length < LEVELS_LEFT) return true
+  const [bid, ask] = [bids[0], asks[0]]
+  return bid === undefined || ask === undefined || ask.price * BASIS > bid.price * (BASIS + WIDEST_SPREAD)
+}
+
+/** What the maker takes for the price, in ticks: that at which both halves of what there is are worth the same. */
+export function fairPrice({ makerBase, makerQuote, terms }: PhoenixMarket): bigint {
+  return makerBase === 0n ? 0n : (makerQuote * terms.baseLotsPerUnit) / makerBase
+}
+
+/** The maker's orders around the fair price: each so large that taking it moves that price by as much as orders are apart. */
+export function quotesOf(market: PhoenixMarket): Book {
+  const { makerBase, makerQuote, terms, orderSequence } = market
+  const fair = fairPrice(market)
+  const asked = (makerBase * SPACING) / (2n * BASIS)
+  const paid = (makerQuote * SPACING) / (2n * BASIS)
+  const bids: RestingOrder[] = []
+  const asks: RestingOrder[] = []
+  for (let level = 1n; level <= BigInt(LEVELS); level++) {
+    const away = (fair * SPACING * (2n * level - 1n)) / (2n * BASIS) + level
+    const bidPrice = fair - away
+    const sequence = orderSequence + 2n * level
+    asks.push({ sequence, price: fair + away, lots: asked })
+    if (bidPrice <= 0n) continue
+    // Bids are stored inverted, so that the older of two stands first on both sides.
+    const inverted = BigInt.asUintN(64, ~(sequence + 1n))
+    bids.push({ sequence: inverted, price: bidPrice, lots: (paid * terms.baseLotsPerUnit) / bidPrice })
+  }
+  return { bids: bids.filter(({ lots }) => lots > 0n), asks: asks.filter(({ lots }) => lots > 0n) }
+}
+
+/** The header of a market's account; the book that follows it on mainnet is left out. */
+export function writeMarket(call: CallScript, market: PhoenixMarket, ledger: LedgerView): void {
+  const { mints, vaults, terms } = market
+  const state = new AccountBytes(576)
+    .u64(8, 1n)
+    .u64(16, 512n)
+    .u64(24, 512n)
+    .u64(32, 128n)
+    .u32(40, ledger.mint(mints[0]).decimals)
+    .key(48, mints[0])
+    .key(80, vaults[0])
+    .u64(112, terms.baseLot)
+    .u32(120, ledger.mint(mints[1]).decimals)
+    .key(128, mints[1])
+    .key(160, vaults[1])
+    .u64(192, terms.quoteLot)
+    .u64(200, terms.quoteLot)
+    .key(208, market.maker)
+    .key(240, market.maker)
+    .u64(272, market.sequence)
+    .u32(312, Number(terms.tokensPerUnit))
+  call.write(market.address, state.bytes)
+}

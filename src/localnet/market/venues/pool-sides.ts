@@ -1,0 +1,145 @@
+import { pubkeyFromBase58, type Pubkey } from '../../../chain/pubkey.ts'
+import type { CallScript, LedgerView, TokenCalls } from '../script.ts'
+import type { NewPool, VenueWorld } from '../venue.ts'
+
+/** Where a venue's instruction is written: a transaction, or a call that routes or migrates. */
+export type Caller = TokenCalls
+
+export type Side = 0 | 1
+export type Pair = readonly [bigint, bigint]
+
+/** A pool's two mints with their vaults, in the order of its program. */
+export interface PoolSides {
+  readonly mints: readonly [Pubkey, Pubkey]
+  readonly vaults: readonly [Pubkey, Pubkey]
+  /** Which of the two is the token that is traded; the other is what it is paid with. */
+  readonly baseSide: Side
+}
+
+/** No token amount is beyond this. */
+export const U64_MAX = (1n << 64n) - 1n
+
+/** New sides with addresses for the vaults; some programs sort their mints by bytes. */
+export function newSides(pool: NewPool, world: VenueWorld, order: 'sorted' | 'as-given'): PoolSides {
+  const baseSide = order === 'sorted' && Buffer.compare(pool.base, pool.quote) > 0 ? 1 : 0
+  return {
+    mints: baseSide === 0 ? [pool.base, pool.quote] : [pool.quote, pool.base],
+    vaults: [newAddress(world), newAddress(world)],
+    baseSide
+  }
+}
+
+export function newAddress(world: VenueWorld): Pubkey {
+  return world.random.bytes(32)
+}
+
+/** What a new pool starts with, in the order of its sides. */
+export function startAmounts({ baseSide }: PoolSides, pool: NewPool): Pair {
+  return baseSide === 0 ? [pool.baseAmount, pool.quoteAmount] : [pool.quoteAmount, pool.baseAmount]
+}
+
+/** The side that a trader pays into; the other one pays out. */
+export function sideIn({ baseSide }: PoolSides, isBuy: boolean): Side {
+  return isBuy ? otherSide(baseSide) : baseSide
+}
+
+export function otherSide(side: Side): Side {
+  return side === 0 ? 1 : 0
+}
+
+/** A pair with a side's amount replaced. */
+export function withSide(pair: Pair, side: Side, amount: bigint): Pair {
+  return side === 0 ? [amount, pair[1]] : [pair[0], amount]
+}
+
+export function vaultBalances({ vaults }: PoolSides, ledger: LedgerView): Pair {
+  return [ledger.tokens(vaults[0]), ledger.tokens(vaults[1])]
+}
+
+/** Price of a raw unit of base in raw units of quote, by what the pool holds of both. */
+export function ratioPrice({ baseSide }: PoolSides, reserves: Pair): number {
+  return Number(reserves[otherSide(baseSide)]) / Number(reserves[baseSide])
+}
+
+export function tokenPrograms({ mints }: PoolSides, ledger: LedgerView): readonly [Pubkey, Pubkey] {
+  return [ledger.mint(mints[0]).program, ledger.mint(mints[1]).program]
+}
+
+/** A user's associated token accounts of both mints. */
+export function userAccounts(
+  { mints }: PoolSides,
+  owner: Pubkey,
+  ledger: LedgerView
+): readonly [Pubkey, Pubkey] {
+  return [ledger.tokenAccountOf(owner, mints[0]), ledger.tokenAccountOf(owner, mints[1])]
+}
+
+/**
+ * Whether liquidity of these amounts can come from its provider, or go back: some of both, no more than there is. Who has
+ * nothing to add or to take changes nothing, and nothing is written.
+ */
+export function canMove(
+  pool: PoolSides,
+  ledger: LedgerView,
+  provider: Pubkey,
+  adds: boolean,
+  amounts: Pair
+): boolean {
+  if (amounts[0] <= 0n || amounts[1] <= 0n) return false
+  const [held0, held1] = vaultBalances(pool, ledger)
+  if (!adds) return amounts[0] <= held0 && amounts[1] <= held1
+  const [own0, own1] = userAccounts(pool, provider, ledger)
+  if (amounts[0] > ledger.tokens(own0) || amounts[1] > ledger.tokens(own1)) return false
+  return held0 + amounts[0] <= U64_MAX && held1 + amounts[1] <= U64_MAX
+}
+
+/** The two transfers of pools: from a user's account into a vault, and back. */
+export class PoolTransfers {
+  readonly #call: CallScript
+  readonly #pool: PoolSides
+  readonly #ledger: LedgerView
+  readonly #checked: boolean
+
+  constructor(call: CallScript, pool: PoolSides, ledger: LedgerView, checked = true) {
+    this.#call = call
+    this.#pool = pool
+    this.#ledger = ledger
+    this.#checked = checked
+  }
+
+  payIn(side: Side, owner: Pubkey, amount: bigint): void {
+    const mint = this.#pool.mints[side]
+    this.#call.transfer({
+      mint,
+      from: this.#ledger.tokenAccountOf(owner, mint),
+      to: this.#pool.vaults[side],
+      authority: owner,
+      amount,
+      checked: this.#checked
+    })
+  }
+
+  payOut(side: Side, owner: Pubkey, authority: Pubkey, amount: bigint): void {
+    const mint = this.#pool.mints[side]
+    this.#call.transfer({
+      mint,
+      from: this.#pool.vaults[side],
+      to: this.#ledger.tokenAccountOf(owner, mint),
+      authority,
+      amount,
+      checked: this.#checked
+    })
+  }
+}
+
+/** Unix seconds of the block; zero below a call, which does not know it. */
+export function timeOf(script: Caller): bigint {
+  return 'blockTime' in script && typeof script.blockTime === 'number' ? BigInt(script.blockTime) : 0n
+}
+
+export function slotOf(script: Caller): bigint {
+  return 'slot' in script && typeof script.slot === 'number' ? BigInt(script.slot) : 0n
+}
+
+/** Constants of the venues' programs. */
+export const key = pubkeyFromBase58

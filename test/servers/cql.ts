@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import { cassandraMissing } from './cassandra-jars.ts'
+import { CQL_DATACENTER, CqlCluster, type CqlClusterOptions } from './cql-cluster.ts'
+import { giveTime, notRun } from './not-run.ts'
+import { sharedCql } from './shared-cql.ts'
+
+/** The first start of all fetches 66 MB. */
+const TEST_WITHIN_MS = 300_000
+
+/** A CQL server that other tests use at the same time: each test makes keyspaces of its own. */
+export interface CqlServer {
+  /** `address:port` of some of its nodes. */
+  readonly contactPoints: readonly string[]
+  /** Of every node. */
+  readonly port: number
+  readonly datacenter: string
+  /** Where the server of the environment asks for them. */
+  readonly credentials?: { readonly username: string; readonly password: string }
+}
+
+/** The server that the environment names: CQL_CONTACT_POINTS=host:port,…, with a datacenter, a name and a password. */
+function cqlOfEnvironment(): CqlServer | undefined {
+  const { CQL_CONTACT_POINTS, CQL_DATACENTER: datacenter, CQL_USERNAME, CQL_PASSWORD } = process.env
+  if (CQL_CONTACT_POINTS === undefined) return undefined
+  return {
+    ...serverAt(CQL_CONTACT_POINTS.split(',')),
+    ...(datacenter !== undefined && { datacenter }),
+    ...(CQL_USERNAME !== undefined && {
+      credentials: { username: CQL_USERNAME, password: CQL_PASSWORD ?? '' }
+    })
+  }
+}
+
+function serverAt(contactPoints: readonly string[]): CqlServer {
+  const port = Number(/:(\d+)$/.exec(contactPoints[0] ?? '')?.[1] ?? 9042)
+  return { contactPoints, port, datacenter: CQL_DATACENTER }
+}
+
+/** Why there is no CQL server for tests, or undefined where there is one. */
+export function cqlMissing(): string | undefined {
+  if (process.env.CQL_CONTACT_POINTS !== undefined) return undefined
+  const why = cassandraMissing()
+  return why && `${why}, and CQL_CONTACT_POINTS names no CQL server`
+}
+
+/** The CQL server for tests: that of the environment, or one that all test files of a run share. */
+export async function cqlServer(): Promise<CqlServer> {
+  return cqlOfEnvironment() ?? serverAt(await sharedCql())
+}
+
+/** Declares a test that talks to a real CQL server. Where none can be had it says so, and fails where CI is set. */
+export function testWithCql(t: Test, name: string, run: (t: Test, server: CqlServer) => unknown): void {
+  const why = cqlMissing()
+  if (why !== undefined) return notRun(t, name, why)
+  giveTime(t, TEST_WITHIN_MS)
+  void t.test(name, async (t) => {
+    await run(t, await cqlServer())
+  })
+}
+
+/**
+ * Declares a test that has CQL nodes of its own, to kill and to pause. A server of the environment is not for that:
+ * where none can be started it says so, and fails where CI is set.
+ */
+export function testWithCqlCluster(
+  t: Test,
+  name: string,
+  options: CqlClusterOptions,
+  run: (t: Test, cluster: CqlCluster) => unknown
+): void {
+  const why = cassandraMissing()
+  if (why !== undefined) return notRun(t, name, why)
+  giveTime(t, TEST_WITHIN_MS)
+  void t.test(name, async (t) => {
+    const cluster = await CqlCluster.start(options)
+    t.teardown(() => cluster.end())
+    await run(t, cluster)
+  })
+}
+
+/** A name for a keyspace that no other test has. Who makes it drops it at the end. */
+export function newKeyspaceName(): string {
+  return `test_${randomBytes(8).toString('hex')}`
+}

@@ -1,0 +1,92 @@
+/**
+ * Has the CQL server that test files share. It starts the server with the first user and ends it, and itself, when
+ * nobody uses it: at once outside of a run, within a second of the run's end, or after 30 s in the middle of a run.
+ */
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { CqlCluster } from './cql-cluster.ts'
+import { sharedCqlPath, type SharedCqlAnswer, type SharedCqlRequest } from './shared-cql.ts'
+
+/** A start takes eight seconds, the memory is 830 MB: between two files it stays, through many others it does not. */
+const IDLE_MS = 30_000
+const LOOK_EVERY_MS = 250
+/** Who starts it comes within this time. */
+const FIRST_USER_WITHIN_MS = 15_000
+
+const users = new Set<Socket>()
+const runs = new Set<number>()
+let cluster: Promise<CqlCluster> | undefined
+let usedAt = performance.now()
+
+const server = createServer((socket) => {
+  users.add(socket)
+  socket.on('error', () => undefined)
+  socket.once('close', () => {
+    users.delete(socket)
+    usedAt = performance.now()
+  })
+  createInterface({ input: socket }).once('line', (line) => void answer(socket, line))
+})
+
+async function answer(socket: Socket, line: string): Promise<void> {
+  const { run } = JSON.parse(line) as SharedCqlRequest
+  if (run !== null) runs.add(run)
+  cluster ??= CqlCluster.start()
+  const told: SharedCqlAnswer = await cluster.then(
+    ({ contactPoints }) => ({ contactPoints }),
+    (error: unknown) => ({ error: `the shared CQL server does not start: ${String(error)}` })
+  )
+  socket.write(`${JSON.stringify(told)}\n`)
+}
+
+/** Listens; false where another keeper does already. */
+async function listen(path: string): Promise<boolean> {
+  for (let last = false; ; last = true) {
+    try {
+      server.listen(path)
+      await once(server, 'listening')
+      return true
+    } catch (error) {
+      if (last || (await isAnswered(path))) return false
+      // What a keeper left that was killed.
+      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') rmSync(path, { force: true })
+    }
+  }
+}
+
+async function isAnswered(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function isOver(): boolean {
+  if (users.size > 0) return false
+  const idle = performance.now() - usedAt
+  if (cluster === undefined) return idle > FIRST_USER_WITHIN_MS
+  return idle > IDLE_MS || ![...runs].some(isAlive)
+}
+
+if (await listen(sharedCqlPath())) {
+  while (!isOver()) await delay(LOOK_EVERY_MS)
+  server.close()
+  // One that did not start has ended itself.
+  await cluster?.then((started) => started.end()).catch(() => undefined)
+}
