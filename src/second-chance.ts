@@ -71,6 +71,11 @@ export class SecondChance<T> {
     this.#bytes -= entry.bytes
   }
 
+  clear(): void {
+    this.#entries.clear()
+    this.#bytes = 0
+  }
+
   #makeRoom(): void {
     while (this.#bytes > this.#bytesMax) {
       const turn = this.#turn.next()

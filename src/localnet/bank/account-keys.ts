@@ -1,0 +1,54 @@
+import { samePubkey } from '../../chain/pubkey.ts'
+import type { WireTransaction } from '../../chain/wire.ts'
+import type { LocalAccount } from '../chain.ts'
+import { LOOKUP_TABLE } from '../programs.ts'
+
+/** The accounts of a transaction: static keys, then loaded writable ones, then loaded readonly ones. */
+export interface AccountKeys {
+  readonly all: readonly Uint8Array[]
+  readonly loadedWritable: readonly Uint8Array[]
+  readonly loadedReadonly: readonly Uint8Array[]
+  /** By index: whether the transaction may change it. */
+  isWritable(index: number): boolean
+}
+
+/** Where the addresses begin in the data of a lookup table. */
+const TABLE_HEAD_BYTES = 56
+
+/** Null where a lookup table is not there, or not so long: the engine has the words for why. */
+export function accountKeysOf(
+  wire: WireTransaction,
+  accountOf: (address: Uint8Array) => LocalAccount | null
+): AccountKeys | null {
+  const keys = Array.from({ length: wire.keyCount }, (_, index) => staticKey(wire, index))
+  const loadedWritable: Uint8Array[] = []
+  const loadedReadonly: Uint8Array[] = []
+  for (const lookup of wire.lookups) {
+    const table = accountOf(lookup.table)
+    if (table === null || !samePubkey(table.owner, LOOKUP_TABLE)) return null
+    const load = (indexes: Uint8Array, into: Uint8Array[]): boolean =>
+      indexes.every((index) => {
+        const start = TABLE_HEAD_BYTES + index * 32
+        into.push(table.data.slice(start, start + 32))
+        return start + 32 <= table.data.length
+      })
+    if (!load(lookup.writable, loadedWritable) || !load(lookup.readonly, loadedReadonly)) return null
+  }
+  const { signatures, readonlySigned, readonlyUnsigned } = wire.header
+  const writableEnd = wire.keyCount + loadedWritable.length
+  return {
+    all: [...keys, ...loadedWritable, ...loadedReadonly],
+    loadedWritable,
+    loadedReadonly,
+    isWritable: (index) => {
+      if (index >= wire.keyCount) return index < writableEnd
+      return index < signatures
+        ? index < signatures - readonlySigned
+        : index < wire.keyCount - readonlyUnsigned
+    }
+  }
+}
+
+export function staticKey({ keys }: WireTransaction, index: number): Uint8Array {
+  return keys.slice(index * 32, index * 32 + 32)
+}

@@ -1,0 +1,180 @@
+import { ClassicLevel } from 'classic-level'
+import { z } from 'zod'
+import { ServiceError } from '../../errors.ts'
+import type { LocalAccount } from '../chain.ts'
+import { packAccount, packAccounts, readPackedBlock, unpackAccount, unpackAccounts } from './block-records.ts'
+import type { PackedBlock } from './block-records.ts'
+import type { SettledSlots } from './kept-blocks.ts'
+
+/** The format of the whole store. */
+const FORMAT = 1
+const WRITE_BUFFER_BYTES = 4 * 2 ** 20
+const CACHE_BYTES = 2 * 2 ** 20
+/** Slots that are dropped until their room on disk is given back. Chosen: a tenth of a second's reading, off the main thread. */
+const DROPPED_MAX = 300
+
+const headSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  genesisHash: z.hex().length(64),
+  firstSlot: z.int().min(0),
+  confirmed: z.int().min(0),
+  finalized: z.int().min(0)
+})
+
+/** All that one slot changes on disk. */
+export interface SlotWrite {
+  readonly genesisHash: Uint8Array
+  /** Blocks made, the oldest first: two where one takes the place of another and the next follows at once. */
+  readonly blocks: readonly { readonly packed: PackedBlock; readonly accounts: readonly LocalAccount[] }[]
+  /** Notes of the market, by name; null forgets one. */
+  readonly notes: ReadonlyMap<string, Uint8Array | null>
+  /** Slots whose blocks are gone, for they are old or of a lost fork. */
+  readonly dropped: readonly number[]
+  /** Slots whose changed accounts are no longer told of. */
+  readonly finalized: readonly number[]
+  readonly firstSlot: number
+  readonly settled: SettledSlots
+}
+
+/** What was on disk. */
+export interface StoredChain {
+  readonly genesisHash: Uint8Array
+  readonly firstSlot: number
+  readonly settled: SettledSlots
+  /** Oldest first; the accounts of those that are not finalized. */
+  readonly blocks: readonly {
+    readonly packed: PackedBlock
+    readonly accounts: readonly LocalAccount[] | null
+  }[]
+  readonly accounts: readonly LocalAccount[]
+  readonly notes: ReadonlyMap<string, Uint8Array>
+}
+
+/** Where a chain is kept. */
+export interface ChainStore {
+  /** Null where nothing was written yet. */
+  load(): Promise<StoredChain | null>
+  /** Resolves when the slot is on disk. Writes must not overlap. */
+  write(slot: SlotWrite): Promise<void>
+  close(): Promise<void>
+}
+
+type Level = ClassicLevel<Buffer, Uint8Array>
+
+/**
+ * The chain on disk. Each slot is one synced batch of the engine, which has checksums and forgets a batch whose last bytes
+ * are missing: a killed process leaves whole slots. Disk: kept blocks (about 2 KB a transaction before compression), every
+ * account once with some 100 bytes more, and up to as much again until the engine has merged what was overwritten. By
+ * itself the engine gives back the room of dropped blocks late or never, since nothing is written where they were: it is
+ * told to.
+ */
+export class BankStore implements ChainStore {
+  readonly #level: Level
+  #dropped = 0
+  /** Giving back room, which goes on while slots are written. */
+  #clearing: Promise<void> = Promise.resolve()
+
+  private constructor(level: Level) {
+    this.#level = level
+  }
+
+  /** Throws a ServiceError that names the directory where it is in use or not to be read. */
+  static async open(directory: string): Promise<BankStore> {
+    const level: Level = new ClassicLevel(directory, {
+      keyEncoding: 'buffer',
+      valueEncoding: 'view',
+      writeBufferSize: WRITE_BUFFER_BYTES,
+      cacheSize: CACHE_BYTES
+    })
+    try {
+      await level.open()
+    } catch (error) {
+      throw openFailure(directory, error)
+    }
+    return new BankStore(level)
+  }
+
+  async load(): Promise<StoredChain | null> {
+    const head = await this.#level.get(HEAD_KEY)
+    if (head === undefined) return null
+    const { genesisHash, firstSlot, confirmed, finalized } = headSchema.parse(
+      JSON.parse(decoder.decode(head))
+    )
+    const changed = new Map<number, LocalAccount[]>()
+    for await (const [key, bytes] of this.#range('c')) changed.set(slotOf(key), unpackAccounts(bytes))
+    const blocks: StoredChain['blocks'][number][] = []
+    for await (const [key, bytes] of this.#range('b')) {
+      blocks.push({ packed: readPackedBlock(bytes), accounts: changed.get(slotOf(key)) ?? null })
+    }
+    const accounts: LocalAccount[] = []
+    for await (const [, bytes] of this.#range('a')) accounts.push(unpackAccount(bytes))
+    const notes = new Map<string, Uint8Array>()
+    for await (const [key, bytes] of this.#range('n')) notes.set(key.subarray(1).toString(), bytes)
+    const settled = { confirmed, finalized }
+    return { genesisHash: Uint8Array.fromHex(genesisHash), firstSlot, settled, blocks, accounts, notes }
+  }
+
+  async write(slot: SlotWrite): Promise<void> {
+    const batch = this.#level.batch()
+    for (const gone of slot.dropped) batch.del(slotKey('b', gone)).del(slotKey('c', gone))
+    for (const { packed, accounts } of slot.blocks) {
+      batch.put(slotKey('b', packed.header.slot), packed.bytes)
+      batch.put(slotKey('c', packed.header.slot), packAccounts(accounts))
+      for (const account of accounts) {
+        if (account.lamports === 0n) batch.del(accountKey(account.address))
+        else batch.put(accountKey(account.address), packAccount(account))
+      }
+    }
+    for (const old of slot.finalized) batch.del(slotKey('c', old))
+    for (const [name, note] of slot.notes) {
+      if (note === null) batch.del(noteKey(name))
+      else batch.put(noteKey(name), note)
+    }
+    const { firstSlot, settled } = slot
+    const head = { format: FORMAT, genesisHash: slot.genesisHash.toHex(), firstSlot, ...settled }
+    batch.put(HEAD_KEY, encoder.encode(JSON.stringify(head)))
+    await batch.write({ sync: true })
+    this.#dropped += slot.dropped.length
+    if (this.#dropped < DROPPED_MAX) return
+    this.#dropped = 0
+    // At most one at a time; where one failed, the chain cannot be written any more.
+    await this.#clearing
+    this.#clearing = this.#clear(slot.firstSlot)
+    this.#clearing.catch(() => undefined)
+  }
+
+  async #clear(firstSlot: number): Promise<void> {
+    for (const kind of ['b', 'c'] as const) {
+      await this.#level.compactRange(slotKey(kind, 0), slotKey(kind, firstSlot), { keyEncoding: 'buffer' })
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#clearing.catch(() => undefined)
+    await this.#level.close()
+  }
+
+  #range(kind: string): AsyncIterable<[Buffer, Uint8Array]> {
+    const end = String.fromCharCode(kind.charCodeAt(0) + 1)
+    return this.#level.iterator({ gte: Buffer.from(kind), lt: Buffer.from(end) })
+  }
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const HEAD_KEY = Buffer.from('h')
+
+/** Slots in an order that is that of their texts. */
+const slotKey = (kind: 'b' | 'c', slot: number): Buffer => Buffer.from(kind + String(slot).padStart(16, '0'))
+const slotOf = (key: Buffer): number => Number(key.toString('latin1', 1))
+const accountKey = (address: Uint8Array): Buffer => Buffer.concat([Buffer.from('a'), address])
+const noteKey = (name: string): Buffer => Buffer.from(`n${name}`)
+
+function openFailure(directory: string, cause: unknown): ServiceError {
+  const reason = cause instanceof Error ? (cause.cause as { code?: string } | undefined)?.code : undefined
+  const detail =
+    reason === 'LEVEL_LOCKED'
+      ? `the localnet's chain in ${directory} is open already`
+      : `the localnet's chain in ${directory} cannot be opened`
+  return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
+}

@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto'
+import { pubkeyMapKey } from '../../chain/pubkey.ts'
+import type { ExecutedTransaction, LocalAccount, LocalBlock, LocalChain } from '../chain.ts'
+import type { SlotWrite } from './bank-store.ts'
+import { packBlock } from './block-records.ts'
+import type { ForkKind } from './fault-plan.ts'
+import { signatureKey } from './kept-blocks.ts'
+import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
+import { standsOnNonce } from './nonce.ts'
+import type { ReadTransaction } from './read-transaction.ts'
+import { emptyAccount } from './runtime.ts'
+import type { AccountChange, Runtime } from './runtime.ts'
+import type { WaitingTransactions } from './waiting-transactions.ts'
+
+/**
+ * Fills a slot with what the market did in it, after the transactions of users: with the slot, its time in Unix seconds,
+ * what puts a transaction into its block, and what keeps a note of the market on disk together with the block, or forgets
+ * the one of that name by null. It is called once a slot, also when a fork later moves what it included to the next slot.
+ */
+export type FillSlot = (
+  slot: number,
+  blockTime: number,
+  include: LocalChain['include'],
+  keep: (name: string, note: Uint8Array | null) => void
+) => void
+
+/** A transaction of a block, as it can be put into another one. */
+type Entry =
+  | { readonly kind: 'sent'; readonly transaction: ReadTransaction }
+  | {
+      readonly kind: 'included'
+      readonly transaction: ExecutedTransaction
+      readonly accounts: readonly LocalAccount[]
+    }
+
+/** What it takes to undo a block that is not confirmed. */
+interface Undo {
+  readonly changes: readonly AccountChange[]
+  readonly entries: readonly Entry[]
+  /** How often the slot had a block before. */
+  readonly attempt: number
+}
+
+export interface MadeBlock {
+  readonly kept: KeptBlock
+  readonly block: LocalBlock
+  readonly accounts: readonly LocalAccount[]
+}
+
+export interface MadeSlot extends Pick<SlotWrite, 'dropped' | 'notes'> {
+  /** In the order in which they are told of. */
+  readonly made: readonly MadeBlock[]
+}
+
+/** Of users, in one block. Chosen: what the engine executes in a fifth of a slot at ten times the speed. */
+const SENT_PER_BLOCK_MAX = 400
+/** Put in between two slots. Chosen: many times what a market does in a slot. */
+const INCLUDED_MAX = 10_000
+
+interface Parts {
+  readonly genesisHash: Uint8Array
+  readonly runtime: Runtime
+  readonly blocks: KeptBlocks
+  readonly waiting: WaitingTransactions
+}
+
+/** Makes blocks: executes what waits, takes what the market did, and undoes what a fork gives up. */
+export class BlockProduction {
+  readonly #parts: Parts
+  readonly #undo = new Map<number, Undo>()
+  #nextSlot: number
+  #fill: FillSlot | null = null
+  /** What goes into the next block before anything else: of lost blocks, and included between slots. */
+  #carried: Entry[] = []
+  #open: {
+    readonly entries: Entry[]
+    readonly transactions: ExecutedTransaction[]
+    readonly signatures: Set<string>
+  } | null = null
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#nextSlot = parts.blocks.isEmpty ? 0 : parts.blocks.head.packed.header.slot + 1
+  }
+
+  onSlot(fill: FillSlot): void {
+    this.#fill = fill
+  }
+
+  skipSlot(): void {
+    this.#nextSlot++
+  }
+
+  /** Whether the newest block may be given up: it was made by this process, and nobody was told that it is confirmed. */
+  canFork(): boolean {
+    return this.#undo.has(this.#parts.blocks.head.packed.header.slot)
+  }
+
+  /** Makes the block of the next slot, after a fork if one is asked for. */
+  makeSlot(now: number, fork: ForkKind | null): MadeSlot {
+    const made: MadeBlock[] = []
+    const dropped: number[] = []
+    const notes = new Map<string, Uint8Array | null>()
+    const undone: AccountChange[] = []
+    if (fork !== null) {
+      const { slot, undo } = this.#undoHead()
+      undone.push(...undo.changes)
+      dropped.push(slot)
+      this.#carried.unshift(...undo.entries)
+      if (fork === 'replace') {
+        const entries = this.#carried.splice(0, Math.ceil(undo.entries.length / 2))
+        made.push(
+          this.#makeBlock({ slot, now, attempt: undo.attempt + 1, entries, undone: undone.splice(0) })
+        )
+      }
+    }
+    const waiting = this.#parts.waiting.take(SENT_PER_BLOCK_MAX)
+    const sent = waiting.map((transaction) => ({ kind: 'sent' as const, transaction }))
+    const entries = [...this.#carried.splice(0), ...sent]
+    const slot = this.#nextSlot++
+    made.push(this.#makeBlock({ slot, now, attempt: 0, entries, undone, notes }))
+    return { made, dropped, notes }
+  }
+
+  include(transaction: ExecutedTransaction, accounts: readonly LocalAccount[]): void {
+    const entry: Entry = { kind: 'included', transaction, accounts }
+    if (this.#open !== null) return this.#put(entry)
+    if (this.#carried.length >= INCLUDED_MAX)
+      throw new RangeError(`${INCLUDED_MAX} transactions wait already`)
+    this.#carried.push(entry)
+  }
+
+  /** Forgets how to undo blocks up to a slot. */
+  confirmed(slot: number): void {
+    for (const known of this.#undo.keys()) if (known <= slot) this.#undo.delete(known)
+  }
+
+  /** Whether a transaction's blockhash or nonce lets it into a block of this height. */
+  mayLand({ wire }: ReadTransaction, height: number): boolean {
+    const { blocks, runtime } = this.#parts
+    return blocks.isValid(wire.lifetime, height) || standsOnNonce(wire, (address) => runtime.account(address))
+  }
+
+  #makeBlock(plan: {
+    readonly slot: number
+    readonly now: number
+    readonly attempt: number
+    readonly entries: readonly Entry[]
+    /** Accounts that a fork has set back, which are told of with the first block after it. */
+    readonly undone: readonly AccountChange[]
+    /** Where the market's notes go; absent where the market has filled the slot before. */
+    readonly notes?: Map<string, Uint8Array | null>
+  }): MadeBlock {
+    const { runtime, blocks } = this.#parts
+    const { slot, attempt } = plan
+    const parent = blocks.isEmpty ? null : blocks.head.packed.header
+    // A clock may be set back; the time of blocks never goes back.
+    const blockTime = Math.max(parent?.blockTime ?? 0, Math.floor(plan.now / 1_000))
+    runtime.beginSlot({ slot, blockTime, slotHashes: () => blocks.headers() })
+    this.#open = { entries: [], transactions: [], signatures: new Set() }
+    const height = (parent?.blockHeight ?? -1) + 1
+    for (const entry of plan.entries) this.#put(entry, height)
+    if (plan.notes !== undefined) {
+      const keep = plan.notes.set.bind(plan.notes)
+      this.#fill?.(slot, blockTime, (transaction, accounts) => this.include(transaction, accounts), keep)
+    }
+    const { entries, transactions } = this.#open
+    this.#open = null
+    const changes = runtime.takeChanges()
+    const previousBlockhash = parent?.blockhash ?? this.#parts.genesisHash
+    const block: LocalBlock = {
+      slot,
+      parentSlot: parent?.slot ?? 0,
+      blockHeight: height,
+      blockhash: this.#blockhash(previousBlockhash, slot, attempt),
+      previousBlockhash,
+      blockTime,
+      transactions
+    }
+    const addresses = new Set(changes.map(({ address }) => pubkeyMapKey(address)))
+    const undone = plan.undone.filter(({ address }) => !addresses.has(pubkeyMapKey(address)))
+    const accounts = [
+      ...undone.map(({ address, before }) => before ?? emptyAccount(address)),
+      ...changes.map(({ address, after }) => after ?? emptyAccount(address))
+    ]
+    const kept: KeptBlock = { packed: packBlock(block), whole: { block, accounts }, isDurable: false }
+    blocks.append(kept)
+    this.#undo.set(slot, { changes, entries, attempt })
+    return { kept, block, accounts }
+  }
+
+  #put(entry: Entry, height?: number): void {
+    const { runtime, blocks } = this.#parts
+    const open = this.#open!
+    const { signature } = entry.transaction
+    const isKnown = blocks.has(signature) || open.signatures.has(signatureKey(signature))
+    if (entry.kind === 'included') {
+      if (isKnown) throw new RangeError('the market has signed two transactions alike')
+      for (const account of entry.accounts) runtime.put(account)
+      open.transactions.push(entry.transaction)
+    } else {
+      if (isKnown || !this.mayLand(entry.transaction, height!)) return
+      const execution = runtime.execute(entry.transaction)
+      if (execution.kind === 'dropped') return
+      const { bytes, isVote } = entry.transaction
+      open.transactions.push({ signature, wire: bytes, isVote, meta: execution.meta })
+    }
+    open.entries.push(entry)
+    open.signatures.add(signatureKey(signature))
+  }
+
+  #undoHead(): { readonly slot: number; readonly undo: Undo } {
+    const { slot } = this.#parts.blocks.removeHead().packed.header
+    const undo = this.#undo.get(slot)!
+    this.#undo.delete(slot)
+    for (const { address, before } of undo.changes) this.#parts.runtime.restore(address, before)
+    return { slot, undo }
+  }
+
+  #blockhash(previous: Uint8Array, slot: number, attempt: number): Uint8Array {
+    const hash = createHash('sha256').update(this.#parts.genesisHash).update(previous)
+    return new Uint8Array(hash.update(`${slot}/${attempt}`).digest())
+  }
+}

@@ -1,0 +1,272 @@
+import { pubkeyMapKey } from '../../chain/pubkey.ts'
+import { readWire } from '../../chain/wire.ts'
+import type { Commitment } from '../../market/rows.ts'
+import type { BlockAnswer, FoundTransaction, LatestBlockhash, LocalAccount, LocalBlock } from '../chain.ts'
+import { unpackBlock, unpackTransaction } from './block-records.ts'
+import type { BlockHeader, PackedBlock } from './block-records.ts'
+
+/** A transaction lands in one of this many blocks after that of its blockhash. */
+const BLOCKHASH_BLOCKS = 150
+
+/** A block of the chain, with what is still needed of it. */
+export interface KeptBlock {
+  readonly packed: PackedBlock
+  /** Until the block is finalized: whole, and with the accounts that it changed, as they are told of. */
+  whole: { readonly block: LocalBlock; readonly accounts: readonly LocalAccount[] } | null
+  /** Whether it outlives the process. */
+  isDurable: boolean
+}
+
+export interface SettlingRule {
+  /** How many durable blocks are on top of a confirmed one, and of a finalized one. */
+  readonly confirmedAfter: number
+  readonly finalizedAfter: number
+}
+
+/** Slots up to which blocks are settled, as far as anybody was told. */
+export interface SettledSlots {
+  readonly confirmed: number
+  readonly finalized: number
+}
+
+/**
+ * The blocks of the newest slots in one line, each the parent of the next. K1: what was confirmed stays, also after a
+ * fork and a restart. K2: old blocks are kept as bytes, about 2 KB a transaction, and read when asked for.
+ */
+export class KeptBlocks {
+  readonly #rule: SettlingRule
+  /** By ascending slot and height, without holes in height. */
+  #blocks: KeptBlock[] = []
+  readonly #bySlot = new Map<number, KeptBlock>()
+  /** Slots by signature, as one character a byte. */
+  readonly #slotOfSignature = new Map<string, number>()
+  readonly #heightOfBlockhash = new Map<string, number>()
+  /** Indexes by block: sorted address prefixes in the upper half of each number, transactions in the lower. */
+  readonly #addresses = new WeakMap<KeptBlock, Float64Array>()
+  #firstSlot = 0
+  #settled: SettledSlots = { confirmed: -1, finalized: -1 }
+
+  constructor(rule: SettlingRule) {
+    this.#rule = rule
+  }
+
+  /** Where kept slots begin; slots before it are forgotten. */
+  get firstSlot(): number {
+    return this.#firstSlot
+  }
+
+  get settled(): SettledSlots {
+    return this.#settled
+  }
+
+  get head(): KeptBlock {
+    return this.#blocks.at(-1)!
+  }
+
+  get isEmpty(): boolean {
+    return this.#blocks.length === 0
+  }
+
+  append(block: KeptBlock): void {
+    const { header, offsets } = block.packed
+    this.#blocks.push(block)
+    this.#bySlot.set(header.slot, block)
+    this.#heightOfBlockhash.set(pubkeyMapKey(header.blockhash), header.blockHeight)
+    for (const index of offsets.keys()) {
+      this.#slotOfSignature.set(signatureKey(signatureAt(block.packed, index)), header.slot)
+    }
+    this.#addresses.set(block, addressIndex(block))
+  }
+
+  /** Takes the newest block away, which nobody was told is confirmed. */
+  removeHead(): KeptBlock {
+    const removed = this.#blocks.pop()!
+    this.#forget(removed)
+    return removed
+  }
+
+  /** Forgets the blocks of slots before this one; returns their slots. */
+  prune(firstSlot: number): number[] {
+    const kept = this.#blocks.findIndex(({ packed }) => packed.header.slot >= firstSlot)
+    const pruned = this.#blocks.splice(0, kept)
+    for (const block of pruned) this.#forget(block)
+    this.#firstSlot = Math.max(this.#firstSlot, firstSlot)
+    return pruned.map(({ packed }) => packed.header.slot)
+  }
+
+  /** Says where a loaded chain begins and how far it was settled. */
+  resume(firstSlot: number, settled: SettledSlots): void {
+    this.#firstSlot = firstSlot
+    this.#settled = settled
+  }
+
+  /** The blocks that are settled by now and were not before, oldest first; each is told of once. */
+  settle(): { readonly commitment: 'confirmed' | 'finalized'; readonly kept: KeptBlock }[] {
+    const durable = this.#blocks.findLastIndex(({ isDurable }) => isDurable)
+    const { confirmedAfter, finalizedAfter } = this.#rule
+    const confirmed = this.#between(this.#settled.confirmed, durable - confirmedAfter)
+    const finalized = this.#between(this.#settled.finalized, durable - finalizedAfter)
+    this.#settled = {
+      confirmed: confirmed.at(-1)?.packed.header.slot ?? this.#settled.confirmed,
+      finalized: finalized.at(-1)?.packed.header.slot ?? this.#settled.finalized
+    }
+    return [
+      ...confirmed.map((kept) => ({ commitment: 'confirmed' as const, kept })),
+      ...finalized.map((kept) => ({ commitment: 'finalized' as const, kept }))
+    ]
+  }
+
+  headerAt(commitment: Commitment): BlockHeader {
+    if (commitment === 'processed') return this.head.packed.header
+    return this.#bySlot.get(this.#settled[commitment])!.packed.header
+  }
+
+  header(slot: number): BlockHeader | null {
+    return this.#bySlot.get(slot)?.packed.header ?? null
+  }
+
+  latestBlockhash(commitment: Commitment): LatestBlockhash {
+    const { blockhash, blockHeight, slot } = this.headerAt(commitment)
+    return { blockhash, lastValidBlockHeight: blockHeight + BLOCKHASH_BLOCKS, slot }
+  }
+
+  /** Whether a transaction with this blockhash can land in a block of this height. */
+  isValid(blockhash: Uint8Array, height: number): boolean {
+    const since = this.#heightOfBlockhash.get(pubkeyMapKey(blockhash))
+    return since !== undefined && since < height && height - since <= BLOCKHASH_BLOCKS
+  }
+
+  /** Newest first. */
+  *headers(): Generator<BlockHeader> {
+    for (let at = this.#blocks.length - 1; at >= 0; at--) yield this.#blocks[at]!.packed.header
+  }
+
+  answer(slot: number, commitment: Commitment): BlockAnswer {
+    if (slot > this.headerAt(commitment).slot) return { kind: 'pending' }
+    if (slot < this.#firstSlot) return { kind: 'pruned' }
+    const kept = this.#bySlot.get(slot)
+    if (kept === undefined) return { kind: 'skipped' }
+    return { kind: 'block', block: kept.whole?.block ?? unpackBlock(kept.packed) }
+  }
+
+  has(signature: Uint8Array): boolean {
+    return this.#slotOfSignature.has(signatureKey(signature))
+  }
+
+  transaction(signature: Uint8Array): FoundTransaction | null {
+    const slot = this.#slotOfSignature.get(signatureKey(signature))
+    if (slot === undefined) return null
+    const kept = this.#bySlot.get(slot)!
+    const index = kept.packed.offsets.findIndex(
+      (_, index) => Buffer.compare(signatureAt(kept.packed, index), signature) === 0
+    )
+    return this.#found(kept, index)
+  }
+
+  /** Newest first, looking at every kept block: some 0.1 ms where an address is in few of them. */
+  page(
+    address: Uint8Array,
+    page: { readonly before?: Uint8Array; readonly until?: Uint8Array; readonly limit: number }
+  ): FoundTransaction[] {
+    const before = page.before === undefined ? null : this.#placeOf(page.before)
+    // Of a transaction that nobody knows, nobody knows what was before it.
+    if (page.before !== undefined && before === null) return []
+    const until = page.until === undefined ? null : this.#placeOf(page.until)
+    const found: FoundTransaction[] = []
+    for (const transaction of this.#transactionsOf(address)) {
+      if (found.length >= page.limit) break
+      const place = transaction.slot * INDEXES + transaction.indexInBlock
+      if (until !== null && place <= until) break
+      if (before === null || place < before) found.push(transaction)
+    }
+    return found
+  }
+
+  #placeOf(signature: Uint8Array): number | null {
+    const found = this.transaction(signature)
+    return found === null ? null : found.slot * INDEXES + found.indexInBlock
+  }
+
+  *#transactionsOf(address: Uint8Array): Generator<FoundTransaction> {
+    const prefix = addressPrefix(address)
+    for (let at = this.#blocks.length - 1; at >= 0; at--) {
+      const kept = this.#blocks[at]!
+      for (const index of transactionsAt(this.#addresses.get(kept)!, prefix)) {
+        const found = this.#found(kept, index)
+        if (addressesOf(found.transaction).some((key) => Buffer.compare(key, address) === 0)) yield found
+      }
+    }
+  }
+
+  #found(kept: KeptBlock, index: number): FoundTransaction {
+    const { slot, blockTime } = kept.packed.header
+    const transaction = kept.whole?.block.transactions[index] ?? unpackTransaction(kept.packed, index)
+    const { confirmed, finalized } = this.#settled
+    const commitment = slot <= finalized ? 'finalized' : slot <= confirmed ? 'confirmed' : 'processed'
+    return { transaction, slot, blockTime, indexInBlock: index, commitment }
+  }
+
+  /** After a slot, up to a place in the line. */
+  #between(slot: number, end: number): KeptBlock[] {
+    let start = end + 1
+    while (start > 0 && this.#blocks[start - 1]!.packed.header.slot > slot) start--
+    return this.#blocks.slice(start, Math.max(start, end + 1))
+  }
+
+  #forget(block: KeptBlock): void {
+    const { header, offsets } = block.packed
+    this.#bySlot.delete(header.slot)
+    this.#heightOfBlockhash.delete(pubkeyMapKey(header.blockhash))
+    for (const index of offsets.keys()) {
+      this.#slotOfSignature.delete(signatureKey(signatureAt(block.packed, index)))
+    }
+  }
+}
+
+export const signatureKey = (signature: Uint8Array): string =>
+  Buffer.from(signature.buffer, signature.byteOffset, signature.byteLength).toString('latin1')
+
+/** A transaction's record begins with its signature. */
+function signatureAt({ bytes, offsets }: PackedBlock, index: number): Uint8Array {
+  return bytes.subarray(offsets[index], offsets[index]! + 64)
+}
+
+type Indexed = FoundTransaction['transaction']
+
+function addressesOf({ wire, meta }: Indexed): Uint8Array[] {
+  const read = readWire(wire)
+  if (read.kind === 'unreadable') return []
+  const { keys, keyCount } = read.wire
+  const fixed = Array.from({ length: keyCount }, (_, index) => keys.subarray(index * 32, index * 32 + 32))
+  return [...fixed, ...meta.loadedWritable, ...meta.loadedReadonly]
+}
+
+const INDEXES = 2 ** 21
+
+/** Four bytes of an address: rarely of two in one block, which does no harm. */
+function addressPrefix(address: Uint8Array): number {
+  return (((address[4]! << 24) | (address[5]! << 16) | (address[6]! << 8) | address[7]!) >>> 0) * INDEXES
+}
+
+function addressIndex({ packed, whole }: KeptBlock): Float64Array {
+  const entries = new Set<number>()
+  for (const index of packed.offsets.keys()) {
+    const transaction = whole?.block.transactions[index] ?? unpackTransaction(packed, index)
+    for (const address of addressesOf(transaction)) entries.add(addressPrefix(address) + index)
+  }
+  return Float64Array.from(entries).sort()
+}
+
+/** Indexes of transactions with a prefix, the last first. */
+function transactionsAt(index: Float64Array, prefix: number): number[] {
+  let low = 0
+  let end = index.length
+  while (low < end) {
+    const middle = (low + end) >>> 1
+    if (index[middle]! < prefix) low = middle + 1
+    else end = middle
+  }
+  const found: number[] = []
+  for (; low < index.length && index[low]! < prefix + INDEXES; low++) found.push(index[low]! - prefix)
+  return found.reverse()
+}

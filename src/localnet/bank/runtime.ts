@@ -1,0 +1,309 @@
+import { Account, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/internal.js'
+import type { InnerInstruction as EngineInstruction, TransactionMetadata } from 'litesvm/dist/internal.js'
+import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
+import { SecondChance } from '../../second-chance.ts'
+import type { ExecutionMeta, InnerGroup, LocalAccount, Simulation, SimulationOptions } from '../chain.ts'
+import { accountKeysOf } from './account-keys.ts'
+import type { AccountKeys } from './account-keys.ts'
+import { feeOf } from './fees.ts'
+import { SLOT_HASHES_SYSVAR, SYSTEM, SYSVAR_OWNER } from '../programs.ts'
+import { isTokenProgram } from './programs.ts'
+import type { ReadTransaction } from './read-transaction.ts'
+import { tokenBalancesOf } from './token-balances.ts'
+import { transactionError } from './transaction-error.ts'
+
+/** What an account was before a block, and what it is after it. */
+export interface AccountChange {
+  readonly address: Uint8Array
+  readonly before: LocalAccount | null
+  readonly after: LocalAccount | null
+}
+
+/** A transaction that cannot even pay, or whose accounts cannot be loaded, is in no block. */
+export type Execution =
+  | { readonly kind: 'landed'; readonly meta: ExecutionMeta }
+  | { readonly kind: 'dropped'; readonly err: unknown }
+
+/** The slot that is executed, as sysvars tell of it. */
+export interface SlotState {
+  readonly slot: number
+  readonly blockTime: number
+  /** The blocks there are, newest first; those before the slot count. */
+  readonly slotHashes: () => Iterator<{ readonly slot: number; readonly blockhash: Uint8Array }>
+}
+
+const SLOTS_PER_EPOCH = 432_000n
+const SLOT_HASHES_MAX = 512
+/** Of an account that pays no rent. */
+const RENT_EPOCH = 2n ** 64n - 1n
+/** Accounts as they were last read or set: a read of the engine takes 10 µs, and its memory is freed late. Chosen. */
+const RECENT_BYTES_MAX = 8 * 2 ** 20
+const RECENT_ENTRY_BYTES = 300
+/** Errors of loading, at which a fee is taken all the same (SIMD-0082). */
+const FEE_ONLY = ['ProgramAccountNotFound', 'InvalidProgramForExecution', 'MaxLoadedAccountsDataSizeExceeded']
+
+/**
+ * Accounts and programs, executed by litesvm. Signatures, blockhashes and duplicates are the bank's matter: the engine
+ * takes what `readTransaction` has read. It remembers what a block changed.
+ */
+export class Runtime {
+  readonly #svm = new LiteSvm()
+  readonly #recent = new SecondChance<LocalAccount | null>(RECENT_BYTES_MAX)
+  #changes = new Map<string, { readonly address: Uint8Array; readonly before: LocalAccount | null }>()
+  /** Sysvars that only programs read are written when the first program runs. */
+  #slotHashes: SlotState['slotHashes'] | null = null
+
+  constructor() {
+    this.#svm.setSigverify(false)
+    this.#svm.setBlockhashCheck(false)
+    this.#svm.setTransactionHistory(0n)
+    this.#svm.withNativeMints()
+  }
+
+  beginSlot({ slot, blockTime, slotHashes }: SlotState): void {
+    const clock = this.#svm.getClock()
+    clock.slot = BigInt(slot)
+    clock.epoch = BigInt(slot) / SLOTS_PER_EPOCH
+    clock.leaderScheduleEpoch = clock.epoch + 1n
+    clock.unixTimestamp = BigInt(blockTime)
+    this.#svm.setClock(clock)
+    // Nonces advance once a block.
+    this.#svm.expireBlockhash()
+    this.#slotHashes = () => Iterator.from(slotHashes()).filter((before) => before.slot < slot)
+  }
+
+  account(address: Uint8Array): LocalAccount | null {
+    const key = pubkeyMapKey(address)
+    const recent = this.#recent.get(key)
+    if (recent !== undefined) return recent
+    if (samePubkey(address, SLOT_HASHES_SYSVAR)) this.#writeSlotHashes()
+    const found = this.#svm.getAccount(address)
+    const account = found === null || found.lamports() === 0n ? null : localAccount(address, found)
+    // The engine writes sysvars by itself.
+    if (account === null || !samePubkey(account.owner, SYSVAR_OWNER)) this.#keepRecent(key, account)
+    return account
+  }
+
+  /** Looks at every account there is: 2 µs each. */
+  accountsOf(program: Uint8Array): LocalAccount[] {
+    return this.#svm
+      .getProgramAccounts(program)
+      .map((found) => localAccount(found.address, found.account()))
+      .filter(({ lamports }) => lamports > 0n)
+  }
+
+  minimumBalance(dataLength: number): bigint {
+    return this.#svm.minimumBalanceForRentExemption(BigInt(dataLength))
+  }
+
+  /** Sets an account as it stands; one without lamports goes away. */
+  put(account: LocalAccount): void {
+    this.#remember(account.address)
+    this.#write(account)
+  }
+
+  /** Sets an account behind the back of every block: while a chain is loaded, or a fork undone. */
+  restore(address: Uint8Array, account: LocalAccount | null): void {
+    this.#write(account ?? emptyAccount(address))
+  }
+
+  /** What has changed since this was asked last, in the order of first changes. */
+  takeChanges(): AccountChange[] {
+    const changes: AccountChange[] = []
+    for (const { address, before } of this.#changes.values()) {
+      const after = this.account(address)
+      if (!isSameAccount(before, after)) changes.push({ address, before, after })
+    }
+    this.#changes = new Map()
+    return changes
+  }
+
+  execute(transaction: ReadTransaction): Execution {
+    this.#writeSlotHashes()
+    const { wire, bytes } = transaction
+    const keys = accountKeysOf(wire, (address) => this.account(address))
+    if (keys === null) return { kind: 'dropped', err: this.#simulated(bytes).err }
+    const before = keys.all.map((address) => this.#lamports(address))
+    const loaded = this.#load(transaction, keys)
+    const tokensBefore = this.#tokenBalances(keys, loaded)
+    const result = this.#svm.sendVersionedTransaction(bytes)
+    const failed = result instanceof FailedTransactionMetadata
+    const err = failed ? this.#explain(transaction, keys, transactionError(result)) : null
+    const fee = feeOf(wire)
+    if (failed && this.#lamports(keys.all[0]!) === before[0]) {
+      if (!this.#takesFeeOnly(err, before[0], fee)) return { kind: 'dropped', err }
+      this.#write({ ...loaded[0]!, lamports: before[0] - fee })
+    }
+    for (const [index, account] of loaded.entries()) {
+      if (!keys.isWritable(index)) continue
+      this.#rememberAs(keys.all[index]!, account)
+      this.#recent.delete(pubkeyMapKey(keys.all[index]!))
+    }
+    const outcome = failed ? result.meta() : result
+    const meta: ExecutionMeta = {
+      err,
+      fee,
+      ...outcomeOf(outcome),
+      preBalances: before,
+      postBalances: keys.all.map((address) => this.#lamports(address)),
+      preTokenBalances: tokensBefore,
+      postTokenBalances: this.#tokenBalances(keys, this.#load(transaction, keys)),
+      loadedWritable: keys.loadedWritable,
+      loadedReadonly: keys.loadedReadonly
+    }
+    return { kind: 'landed', meta }
+  }
+
+  /** As the state is now, for the next block; nothing is changed. */
+  simulate(
+    { bytes, wire }: ReadTransaction,
+    wanted: SimulationOptions['accounts']
+  ): Omit<Simulation, 'replacement'> {
+    this.#writeSlotHashes()
+    const simulated = this.#simulated(bytes)
+    const keys = accountKeysOf(wire, (address) => this.account(address))
+    const err = keys === null ? simulated.err : this.#explain({ wire }, keys, simulated.err)
+    const isLoaded = (address: Uint8Array): boolean =>
+      keys?.all.some((key) => samePubkey(key, address)) ?? false
+    const accounts = wanted.map((address) => {
+      if (err !== null || !isLoaded(address)) return null
+      const after = simulated.accounts.find((account) => samePubkey(account.address, address))
+      return after === undefined ? this.account(address) : after.lamports === 0n ? null : after
+    })
+    return { err, ...outcomeOf(simulated.outcome), accounts }
+  }
+
+  #simulated(bytes: Uint8Array): { err: unknown; outcome: TransactionMetadata; accounts: LocalAccount[] } {
+    const result = this.#svm.simulateVersionedTransaction(bytes)
+    if (result instanceof FailedTransactionMetadata) {
+      return { err: transactionError(result), outcome: result.meta(), accounts: [] }
+    }
+    const accounts = result.postAccounts().map((found) => localAccount(found.address, found.account()))
+    return { err: null, outcome: result.meta(), accounts }
+  }
+
+  /** The engine says of a program that is not there what a node says of one that is no program. */
+  #explain({ wire }: Pick<ReadTransaction, 'wire'>, keys: AccountKeys, err: unknown): unknown {
+    if (err !== 'InvalidProgramForExecution') return err
+    const isMissing = wire.instructions.some(({ program }) => this.account(keys.all[program]!) === null)
+    return isMissing ? 'ProgramAccountNotFound' : err
+  }
+
+  #takesFeeOnly(err: unknown, balance: bigint, fee: bigint): boolean {
+    if (typeof err !== 'string' || !FEE_ONLY.includes(err) || balance < fee) return false
+    return balance === fee || balance - fee >= this.minimumBalance(0)
+  }
+
+  /** The accounts of a transaction but programs that are called: what they hold is large and stays as it is. */
+  #load({ wire }: ReadTransaction, keys: AccountKeys): (LocalAccount | null)[] {
+    const called = new Set(wire.instructions.map(({ program }) => program))
+    return keys.all.map((address, index) =>
+      called.has(index) && !keys.isWritable(index) ? null : this.account(address)
+    )
+  }
+
+  #tokenBalances(
+    keys: AccountKeys,
+    loaded: readonly (LocalAccount | null)[]
+  ): ExecutionMeta['preTokenBalances'] {
+    return keys.all.some(isTokenProgram) ? tokenBalancesOf(loaded, (address) => this.account(address)) : []
+  }
+
+  #lamports(address: Uint8Array): bigint {
+    return this.#svm.getBalance(address) ?? 0n
+  }
+
+  #remember(address: Uint8Array): void {
+    if (!this.#changes.has(pubkeyMapKey(address))) this.#rememberAs(address, this.account(address))
+  }
+
+  #rememberAs(address: Uint8Array, before: LocalAccount | null): void {
+    const key = pubkeyMapKey(address)
+    if (!this.#changes.has(key)) this.#changes.set(key, { address, before })
+  }
+
+  #write(account: LocalAccount): void {
+    const { address, lamports, data, owner, executable, rentEpoch } = account
+    this.#svm.setAccount(address, new Account(lamports, data, owner, executable, rentEpoch))
+    this.#keepRecent(pubkeyMapKey(address), lamports === 0n ? null : account)
+  }
+
+  #keepRecent(key: string, account: LocalAccount | null): void {
+    this.#recent.set(key, account, RECENT_ENTRY_BYTES + (account?.data.length ?? 0))
+  }
+
+  #writeSlotHashes(): void {
+    if (this.#slotHashes === null) return
+    const hashes = Iterator.from(this.#slotHashes()).take(SLOT_HASHES_MAX).toArray()
+    this.#slotHashes = null
+    // Programs read it in its full size, as it is on chain.
+    const data = new Uint8Array(8 + SLOT_HASHES_MAX * 40)
+    const view = new DataView(data.buffer)
+    view.setBigUint64(0, BigInt(hashes.length), true)
+    for (const [index, { slot, blockhash }] of hashes.entries()) {
+      view.setBigUint64(8 + index * 40, BigInt(slot), true)
+      data.set(blockhash, 16 + index * 40)
+    }
+    this.#svm.setAccount(SLOT_HASHES_SYSVAR, new Account(1n, data, SYSVAR_OWNER, false, 0n))
+  }
+}
+
+/** What stands for an account that is gone. */
+export function emptyAccount(address: Uint8Array): LocalAccount {
+  const data = new Uint8Array(0)
+  return { address, owner: SYSTEM, lamports: 0n, data, executable: false, rentEpoch: RENT_EPOCH }
+}
+
+function isSameAccount(a: LocalAccount | null, b: LocalAccount | null): boolean {
+  if (a === null || b === null) return a === b
+  return (
+    a.lamports === b.lamports &&
+    a.executable === b.executable &&
+    samePubkey(a.owner, b.owner) &&
+    Buffer.compare(a.data, b.data) === 0
+  )
+}
+
+function localAccount(address: Uint8Array, found: Account): LocalAccount {
+  return {
+    address: Uint8Array.from(address),
+    owner: Uint8Array.from(found.owner()),
+    lamports: found.lamports(),
+    // Copied, for what the engine hands out is freed late.
+    data: Uint8Array.from(found.data()),
+    executable: found.executable(),
+    rentEpoch: found.rentEpoch()
+  }
+}
+
+function outcomeOf(
+  outcome: TransactionMetadata
+): Pick<ExecutionMeta, 'computeUnits' | 'inner' | 'logs' | 'returnData'> {
+  const returned = outcome.returnData()
+  const data = returned.data()
+  return {
+    computeUnits: outcome.computeUnitsConsumed(),
+    inner: innerGroups(outcome.innerInstructions()),
+    logs: outcome.logs(),
+    returnData: data.length === 0 ? null : { program: returned.programId(), data }
+  }
+}
+
+/** Only outer instructions that called something have a group. */
+function innerGroups(groups: readonly (readonly EngineInstruction[])[]): InnerGroup[] {
+  return groups.flatMap((instructions, index) => {
+    if (instructions.length === 0) return []
+    return {
+      index,
+      instructions: instructions.map((inner) => {
+        const called = inner.instruction()
+        return {
+          programIndex: called.programIdIndex(),
+          accounts: Array.from(called.accounts()),
+          data: called.data(),
+          stackHeight: inner.stackHeight()
+        }
+      })
+    }
+  })
+}

@@ -1,0 +1,85 @@
+import { SendFailure } from '../chain.ts'
+import type { Simulation, SimulationOptions } from '../chain.ts'
+import type { BlockProduction } from './block-production.ts'
+import { isSigned } from './ed25519.ts'
+import type { Signer } from './ed25519.ts'
+import { transferWire } from './faucet.ts'
+import type { KeptBlocks } from './kept-blocks.ts'
+import { readTransaction } from './read-transaction.ts'
+import type { ReadTransaction } from './read-transaction.ts'
+import type { Runtime } from './runtime.ts'
+import type { WaitingTransactions } from './waiting-transactions.ts'
+
+interface Parts {
+  readonly runtime: Runtime
+  readonly blocks: KeptBlocks
+  readonly waiting: WaitingTransactions
+  readonly production: BlockProduction
+  readonly faucet: Signer
+}
+
+/** What becomes of bytes that a user sends: they wait for a block, are only tried out, or are refused. */
+export class TransactionIntake {
+  readonly #parts: Parts
+  #airdrops = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  send(bytes: Uint8Array, options: { readonly skipPreflight: boolean }): Uint8Array {
+    const { blocks, waiting } = this.#parts
+    const transaction = readTransaction(Uint8Array.from(bytes))
+    if (!isSigned(transaction.wire)) throw new SendFailure({ kind: 'signature' })
+    const { signature } = transaction
+    if (waiting.has(signature)) return signature
+    if (!this.#mayLand(transaction)) throw new SendFailure({ kind: 'blockhash' })
+    if (!options.skipPreflight) {
+      const simulation = this.#simulated(transaction, [], true)
+      if (simulation.err !== null) throw new SendFailure({ kind: 'preflight', simulation })
+    }
+    // What has landed is taken once more without preflight, as a node takes it, and lands no second time.
+    if (!blocks.has(signature)) waiting.add(transaction)
+    return signature
+  }
+
+  simulate(bytes: Uint8Array, options: SimulationOptions): Simulation {
+    const transaction = readTransaction(Uint8Array.from(bytes))
+    if (options.sigVerify && !isSigned(transaction.wire)) throw new SendFailure({ kind: 'signature' })
+    const simulation = this.#simulated(transaction, options.accounts, !options.replaceRecentBlockhash)
+    return options.replaceRecentBlockhash
+      ? { ...simulation, replacement: this.#parts.blocks.latestBlockhash('processed') }
+      : simulation
+  }
+
+  airdrop(to: Uint8Array, lamports: bigint): Uint8Array {
+    const { blocks, waiting, faucet } = this.#parts
+    const { blockhash } = blocks.latestBlockhash('processed')
+    for (;;) {
+      const wire = transferWire(faucet, to, lamports, blockhash, this.#airdrops++)
+      const { signature } = readTransaction(wire)
+      // Counted anew after a restart, a serial may have been used with this blockhash.
+      if (!blocks.has(signature) && !waiting.has(signature)) return this.send(wire, { skipPreflight: false })
+    }
+  }
+
+  #simulated(
+    transaction: ReadTransaction,
+    accounts: SimulationOptions['accounts'],
+    isChecked: boolean
+  ): Simulation {
+    if (isChecked && !this.#mayLand(transaction)) return refused('BlockhashNotFound', accounts)
+    if (this.#parts.blocks.has(transaction.signature)) return refused('AlreadyProcessed', accounts)
+    return { ...this.#parts.runtime.simulate(transaction, accounts), replacement: null }
+  }
+
+  #mayLand(transaction: ReadTransaction): boolean {
+    const { blocks, production } = this.#parts
+    return production.mayLand(transaction, blocks.headerAt('processed').blockHeight + 1)
+  }
+}
+
+function refused(err: string, wanted: SimulationOptions['accounts']): Simulation {
+  const accounts = wanted.map(() => null)
+  return { err, logs: [], computeUnits: 0n, inner: [], returnData: null, accounts, replacement: null }
+}

@@ -1,0 +1,92 @@
+import { zstdCompressSync } from 'node:zlib'
+import { encodeBase58 } from '../../chain/base58.ts'
+import { pubkeyToBase58 } from '../../chain/pubkey.ts'
+import type { LocalAccount } from '../chain.ts'
+import { integer } from './json.ts'
+import { parseAccount, type DecimalsOf } from './parsed-account.ts'
+import { configOf, countOf, optional, variantOf, type JsonMap } from './params.ts'
+import { invalidParams, invalidRequest } from './rpc-error.ts'
+
+const ENCODINGS = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const
+
+export type AccountEncoding = (typeof ENCODINGS)[number]
+
+/** How an account is to be written: the encoding, and the part of its data that is wanted. */
+export interface AccountForm {
+  readonly encoding: AccountEncoding
+  readonly slice: DataSlice | null
+}
+
+export interface DataSlice {
+  readonly offset: number
+  readonly length: number
+}
+
+/** Base58 takes time with the square of the length: a node writes no more of it (agave, MAX_BASE58_BYTES). */
+const BASE58_BYTES_MAX = 128
+
+/** The encoding and the slice of a configuration. */
+export function accountFormOf(config: JsonMap, fallback: AccountEncoding): AccountForm {
+  return {
+    encoding: optional(config.encoding, (value) => variantOf(value, ENCODINGS)) ?? fallback,
+    slice: optional(config.dataSlice, sliceOf)
+  }
+}
+
+function sliceOf(value: unknown): DataSlice {
+  const slice = configOf(value, 'UiDataSliceConfig')
+  const field = (name: 'offset' | 'length'): number => {
+    if (!(name in slice)) throw invalidParams(`Invalid params: missing field \`${name}\`.`)
+    return countOf(slice[name], 'usize')
+  }
+  return { offset: field('offset'), length: field('length') }
+}
+
+/** An account as nodes write it. Throws where base58 is asked for and there is too much data for it. */
+export function encodeAccount(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): object {
+  const { lamports, owner, executable, rentEpoch, data } = account
+  return {
+    lamports: integer(lamports),
+    data: encodeData(account, form, decimalsOf),
+    owner: pubkeyToBase58(owner),
+    executable,
+    rentEpoch: integer(rentEpoch),
+    space: data.length
+  }
+}
+
+export function encodeKeyedAccount(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): object {
+  return { pubkey: pubkeyToBase58(account.address), account: encodeAccount(account, form, decimalsOf) }
+}
+
+function encodeData(
+  account: LocalAccount,
+  { encoding, slice }: AccountForm,
+  decimalsOf: DecimalsOf
+): unknown {
+  const data =
+    slice === null ? account.data : account.data.subarray(slice.offset, slice.offset + slice.length)
+  switch (encoding) {
+    case 'binary':
+      return base58Of(data)
+    case 'base58':
+      return [base58Of(data), encoding]
+    case 'base64':
+      return [base64Of(data), encoding]
+    case 'base64+zstd':
+      return [zstdCompressSync(data).toString('base64'), encoding]
+    case 'jsonParsed':
+      return parseAccount(account, decimalsOf) ?? [base64Of(data), 'base64']
+  }
+}
+
+export function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
+function base58Of(data: Uint8Array): string {
+  if (data.length <= BASE58_BYTES_MAX) return encodeBase58(data)
+  throw invalidRequest(
+    `Encoded binary (base 58) data should be less than ${BASE58_BYTES_MAX} bytes, please use Base64 encoding.`
+  )
+}

@@ -1,0 +1,93 @@
+import { decodeBase58 } from '../../chain/base58.ts'
+import type { LocalAccount } from '../chain.ts'
+import { countOf, invalidType, isMap, listOf, stringOf, unknownVariant, type JsonMap } from './params.ts'
+import { invalidParams } from './rpc-error.ts'
+import { isTokenAccount } from './token-state.ts'
+
+export type AccountFilter = (account: LocalAccount) => boolean
+
+// Both as agave has them: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and what a memcmp may compare (filter.rs).
+const FILTERS_MAX = 4
+const COMPARED_BYTES_MAX = 128
+const KINDS = ['dataSize', 'memcmp', 'tokenAccountState']
+
+/** One filter of all that a list names; `prefix` stands before a refusal of their number. */
+export function accountFilterOf(value: unknown, prefix = ''): AccountFilter {
+  const list = listOf(value)
+  const filters = list.map(filterOf)
+  if (list.length > FILTERS_MAX) {
+    throw invalidParams(`${prefix}Too many filters provided; max ${FILTERS_MAX}`)
+  }
+  return (account) => filters.every((filter) => filter(account))
+}
+
+function filterOf(value: unknown): AccountFilter {
+  if (value === 'tokenAccountState') return ({ data }) => isTokenAccount(data)
+  if (typeof value === 'string') throw unknownVariant(value, KINDS)
+  if (!isMap(value)) throw invalidType(value, 'string or map')
+  const [kind, argument] = Object.entries(value)[0] ?? ['', null]
+  switch (kind) {
+    case 'dataSize': {
+      const size = countOf(argument)
+      return ({ data }) => data.length === size
+    }
+    case 'memcmp':
+      return memcmpOf(argument)
+    case 'tokenAccountState':
+      return ({ data }) => isTokenAccount(data)
+    default:
+      throw unknownVariant(kind, KINDS)
+  }
+}
+
+function memcmpOf(value: unknown): AccountFilter {
+  if (!isMap(value)) throw invalidType(value, 'struct Memcmp')
+  const offset = countOf(value.offset, 'usize')
+  const bytes = comparedBytes(value)
+  if (bytes.length > COMPARED_BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge')
+  return ({ data }) => {
+    if (offset + bytes.length > data.length) return false
+    for (let i = 0; i < bytes.length; i++) if (data[offset + i] !== bytes[i]) return false
+    return true
+  }
+}
+
+// The text of 128 bytes: longer ones are refused before they are decoded (agave, filter.rs).
+const BASE58_DIGITS_MAX = 175
+const BASE64_DIGITS_MAX = 172
+
+function comparedBytes({ bytes, encoding }: JsonMap): Uint8Array {
+  if (Array.isArray(bytes)) return Uint8Array.from(bytes, (byte) => countOf(byte, 'u8'))
+  const text = stringOf(bytes)
+  const inBase64 = encoding === 'base64'
+  if (text.length > (inBase64 ? BASE64_DIGITS_MAX : BASE58_DIGITS_MAX)) {
+    throw invalidParams('Invalid param: DataTooLarge')
+  }
+  return inBase64
+    ? base64Bytes(text, 'Invalid param: Base64DecodeError(', ')')
+    : base58Bytes(text, 'Invalid param: Base58DecodeError(', ')')
+}
+
+/** Bytes of a base64 text; refuses another in a node's words, between what is given. */
+export function base64Bytes(text: string, before: string, after = ''): Uint8Array {
+  const strange = /[^A-Za-z0-9+/=]/.exec(text)
+  if (strange !== null) {
+    throw invalidParams(`${before}InvalidByte(${strange.index}, ${text.charCodeAt(strange.index)})${after}`)
+  }
+  try {
+    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
+  } catch {
+    throw invalidParams(
+      `${before}${text.length % 4 === 0 ? 'InvalidPadding' : `InvalidLength(${text.length})`}${after}`
+    )
+  }
+}
+
+/** Bytes of a base58 text, with refusals like those of base64Bytes. */
+export function base58Bytes(text: string, before: string, after = ''): Uint8Array {
+  const strange = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)
+  if (strange === null) return decodeBase58(text)
+  throw invalidParams(
+    `${before}InvalidCharacter { character: '${strange[0]}', index: ${strange.index} }${after}`
+  )
+}

@@ -1,0 +1,89 @@
+import { pubkeyMapKey } from '../../chain/pubkey.ts'
+import type { Commitment } from '../../market/rows.ts'
+import type { LocalBlock, LocalChain } from '../chain.ts'
+import { computeUnitPrice } from './compute-budget.ts'
+import { wireOf } from './transaction-encoding.ts'
+
+/** Blocks that the fees of recent ones are told of (agave, MAX_NUM_RECENT_BLOCKS). */
+const FEE_BLOCKS_MAX = 150
+
+interface BlockFees {
+  readonly slot: number
+  /** Micro-lamports per compute unit: the least that was paid in the block, and the least for each account written. */
+  readonly least: number
+  readonly byAccount: ReadonlyMap<string, number>
+}
+
+/** What is known of blocks without looking at them again: how many transactions there were, and which fees got in. */
+export class BlockStatistics {
+  readonly #chain: LocalChain
+  /** Of confirmed blocks, the oldest first. */
+  #fees: BlockFees[] = []
+  #counted = { confirmed: 0, finalized: 0 }
+
+  /** Counts from the first block that the chain still keeps. */
+  constructor(chain: LocalChain) {
+    this.#chain = chain
+    for (let slot = chain.firstSlot; slot <= chain.slot('confirmed'); slot++) {
+      const answer = chain.block(slot, 'confirmed')
+      if (answer.kind !== 'block') continue
+      this.#take(answer.block, 'confirmed')
+      if (slot <= chain.slot('finalized')) this.#take(answer.block, 'finalized')
+    }
+  }
+
+  /** Follows the chain until the returned function is called. */
+  follow(): () => void {
+    return this.#chain.listen((event) => {
+      if (event.kind === 'block' && event.commitment !== 'processed')
+        this.#take(event.block, event.commitment)
+    })
+  }
+
+  transactionCount(commitment: Commitment): number {
+    if (commitment !== 'processed') return this.#counted[commitment]
+    let count = this.#counted.confirmed
+    for (let slot = this.#chain.slot('confirmed') + 1; slot <= this.#chain.slot('processed'); slot++) {
+      const answer = this.#chain.block(slot, 'processed')
+      if (answer.kind === 'block') count += answer.block.transactions.length
+    }
+    return count
+  }
+
+  /** By slot, the least fee with which a transaction that writes all of the accounts got into the block. */
+  prioritizationFees(accounts: readonly Uint8Array[]): { slot: number; prioritizationFee: number }[] {
+    const keys = accounts.map(pubkeyMapKey)
+    return this.#fees.map(({ slot, least, byAccount }) => {
+      let fee = least
+      for (const key of keys) fee = Math.max(fee, byAccount.get(key) ?? 0)
+      return { slot, prioritizationFee: fee }
+    })
+  }
+
+  #take(block: LocalBlock, commitment: 'confirmed' | 'finalized'): void {
+    this.#counted[commitment] += block.transactions.length
+    if (commitment !== 'confirmed') return
+    this.#fees.push(feesOf(block))
+    if (this.#fees.length > FEE_BLOCKS_MAX) this.#fees.shift()
+  }
+}
+
+function feesOf(block: LocalBlock): BlockFees {
+  let least = Infinity
+  const byAccount = new Map<string, number>()
+  for (const transaction of block.transactions) {
+    if (transaction.isVote) continue
+    const wire = wireOf(transaction)
+    const price = computeUnitPrice(wire)
+    least = Math.min(least, price)
+    const { header, keyCount, keys } = wire
+    for (let i = 0; i < keyCount; i++) {
+      const end =
+        i < header.signatures ? header.signatures - header.readonlySigned : keyCount - header.readonlyUnsigned
+      if (i >= end) continue
+      const key = pubkeyMapKey(keys.subarray(i * 32, i * 32 + 32))
+      byAccount.set(key, Math.min(byAccount.get(key) ?? Infinity, price))
+    }
+  }
+  return { slot: block.slot, least: least === Infinity ? 0 : least, byAccount }
+}

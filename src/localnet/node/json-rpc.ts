@@ -1,0 +1,109 @@
+import { parseJson, writeJson } from './json.ts'
+import { paramsOf, type Method, type NodeContext } from './method.ts'
+import { isMap, type JsonMap } from './params.ts'
+import { internalError, invalidRequest, methodNotFound, parseError, RpcError } from './rpc-error.ts'
+
+/** Characters that the answers to one batch may have together; calls beyond are not run, and refused. */
+export const BATCH_ANSWER_CHARACTERS_MAX = 64 * 1024 * 1024
+
+/** Runs a call by its method's name: the answer as JSON text. Throws RpcError. */
+export type Run = (name: string, params: unknown) => string
+
+/** Runs methods on a node. Anything that a method throws besides RpcError is a fault of ours, and handed to `onFault`.
+ * `check` may throw one before a call is run. */
+export function runner(
+  node: NodeContext,
+  methods: ReadonlyMap<string, Method>,
+  onFault: (error: unknown) => void,
+  check: (name: string) => void = () => undefined
+): Run {
+  return (name, params) => {
+    const found = methods.get(name)
+    if (found === undefined) throw methodNotFound()
+    check(name)
+    try {
+      return writeJson(found.run(node, paramsOf(found, params)))
+    } catch (error) {
+      if (error instanceof RpcError) throw error
+      onFault(error)
+      throw internalError()
+    }
+  }
+}
+
+/**
+ * Answers a request body, of one call or a batch, as JSON-RPC 2.0 has it and Agave's server takes it: null where there is
+ * nothing to answer. A batch runs in order; what is not a call spoils all of it.
+ */
+export function answer(body: string, run: Run): string | null {
+  let request: unknown
+  try {
+    request = parseJson(body)
+  } catch {
+    return failure(parseError(), null)
+  }
+  if (!Array.isArray(request)) {
+    return isCall(request) ? answerCall(request, run) : failure(parseError(), null)
+  }
+  if (!request.every(isCall)) return failure(parseError(), null)
+  const answers: string[] = []
+  let characters = 0
+  for (const call of request as readonly JsonMap[]) {
+    const full = characters > BATCH_ANSWER_CHARACTERS_MAX
+    const text = answerCall(call, full ? refuseMore : run)
+    if (text === null) continue
+    characters += text.length
+    answers.push(text)
+  }
+  return answers.length === 0 ? null : `[${answers.join(',')}]`
+}
+
+const refuseMore: Run = () => {
+  throw internalError('The answers to this batch are too large: ask for less at once')
+}
+
+const U64_MAX = 2n ** 64n - 1n
+
+/** An object whose id is one that a node takes: text, a u64, null, or none. */
+function isCall(value: unknown): value is JsonMap {
+  if (!isMap(value)) return false
+  const { id } = value
+  if (id === undefined || id === null || typeof id === 'string') return true
+  if (typeof id === 'bigint') return id >= 0n && id <= U64_MAX
+  return Number.isSafeInteger(id) && (id as number) >= 0
+}
+
+const MEMBERS = new Set(['jsonrpc', 'id', 'method', 'params'])
+
+function answerCall(call: JsonMap, run: Run): string | null {
+  const { jsonrpc, id, method, params } = call
+  const isNotification = id === undefined && typeof method === 'string'
+  if (isNotification) return null
+  const text = id === undefined ? 'null' : idText(id)
+  const wellFormed =
+    typeof method === 'string' &&
+    (params === undefined || params === null || typeof params === 'object') &&
+    (jsonrpc === '2.0' || jsonrpc === undefined || jsonrpc === null) &&
+    Object.keys(call).every((name) => MEMBERS.has(name))
+  if (!wellFormed) return failure(invalidRequest(), text)
+  if (jsonrpc !== '2.0') {
+    // Without a version the answer has none.
+    const { code, message } = invalidRequest('Unsupported JSON-RPC protocol version')
+    return `{"error":${JSON.stringify({ code, message })},"id":${text}}`
+  }
+  try {
+    return `{"jsonrpc":"2.0","result":${run(method, params)},"id":${text}}`
+  } catch (error) {
+    if (error instanceof RpcError) return failure(error, text)
+    throw error
+  }
+}
+
+function idText(id: unknown): string {
+  return typeof id === 'bigint' ? id.toString() : JSON.stringify(id)
+}
+
+function failure({ code, message, data }: RpcError, id: string | null): string {
+  const error = JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
+  return `{"jsonrpc":"2.0","error":${error},"id":${id ?? 'null'}}`
+}

@@ -1,0 +1,158 @@
+import { decodeBase58 } from '../../chain/base58.ts'
+import type { Commitment } from '../../market/rows.ts'
+import { invalidParams, type RpcError } from './rpc-error.ts'
+
+export type JsonMap = Readonly<Record<string, unknown>>
+
+export function isMap(value: unknown): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What a value is in the words of a node that refuses it. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return 'sequence'
+  switch (typeof value) {
+    case 'boolean':
+      return `boolean \`${value}\``
+    case 'bigint':
+      return `integer \`${value}\``
+    case 'number':
+      return Number.isInteger(value) ? `integer \`${value}\`` : `floating point \`${value}\``
+    case 'string':
+      return `string ${JSON.stringify(value)}`
+    default:
+      return 'map'
+  }
+}
+
+export function invalidType(value: unknown, expected: string): RpcError {
+  return invalidParams(`Invalid params: invalid type: ${kindOf(value)}, expected ${expected}.`)
+}
+
+export function stringOf(value: unknown): string {
+  if (typeof value !== 'string') throw invalidType(value, 'a string')
+  return value
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw invalidType(value, 'a sequence')
+  return value
+}
+
+export function booleanOf(value: unknown): boolean {
+  if (typeof value !== 'boolean') throw invalidType(value, 'a boolean')
+  return value
+}
+
+const U64_MAX = 2n ** 64n - 1n
+
+/** A u64 or usize of any size. */
+export function u64Of(value: unknown, expected = 'u64'): bigint {
+  if (typeof value !== 'bigint' && !Number.isInteger(value)) throw invalidType(value, expected)
+  const integer = BigInt(value as number | bigint)
+  if (integer < 0n) {
+    throw invalidParams(`Invalid params: invalid value: integer \`${integer}\`, expected ${expected}.`)
+  }
+  // Beyond 64 bits a node reads a number as a floating point one.
+  if (integer > U64_MAX) throw invalidType(Number(integer) + 0.5, expected)
+  return integer
+}
+
+/** A u64 that stands for a slot, a length or a limit: beyond 2^53 none exists, and the nearest double will do. */
+export function countOf(value: unknown, expected = 'u64'): number {
+  return Number(u64Of(value, expected))
+}
+
+/** Null and an absent value are the same to a node. */
+export function optional<T>(value: unknown, read: (value: unknown) => T): T | null {
+  return value === undefined || value === null ? null : read(value)
+}
+
+/** A configuration object by the name that a node's refusal has for it; absent is empty. */
+export function configOf(value: unknown, name: string): JsonMap {
+  if (value === undefined || value === null) return {}
+  if (!isMap(value)) throw invalidType(value, `struct ${name}`)
+  return value
+}
+
+/** One of several words; another is refused with all of them. */
+export function variantOf<T extends string>(value: unknown, variants: readonly T[]): T {
+  if (typeof value !== 'string') throw invalidType(value, 'string or map')
+  if ((variants as readonly string[]).includes(value)) return value as T
+  throw unknownVariant(value, variants)
+}
+
+export function unknownVariant(value: string, variants: readonly string[]): RpcError {
+  const words = variants.map((variant) => `\`${variant}\``)
+  const expected = words.length === 2 ? words.join(' or ') : `one of ${words.join(', ')}`
+  return invalidParams(`Invalid params: unknown variant \`${value}\`, expected ${expected}.`)
+}
+
+const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
+
+/** The commitment of a configuration; as on a node, one that it does not know counts as none: finalized. */
+export function commitmentOf({ commitment }: JsonMap): Commitment {
+  return COMMITMENTS.find((known) => known === commitment) ?? 'finalized'
+}
+
+/** A commitment that stands alone, or in a field of its own, is checked. */
+export function strictCommitmentOf(value: unknown): Commitment {
+  return optional(value, (given) => variantOf(given, COMMITMENTS)) ?? 'finalized'
+}
+
+/** The parameter that is a commitment's configuration and nothing else. */
+export function commitmentConfigOf(value: unknown): Commitment {
+  return (
+    optional(value, (given) => {
+      const config = configOf(given, 'CommitmentConfig')
+      if (!('commitment' in config)) throw invalidParams('Invalid params: missing field `commitment`.')
+      return variantOf(config.commitment, COMMITMENTS)
+    }) ?? 'finalized'
+  )
+}
+
+/** History is not kept of blocks that may still be lost. */
+export function atLeastConfirmed(commitment: Commitment): Commitment {
+  if (commitment !== 'processed') return commitment
+  throw invalidParams('Method does not support commitment below `confirmed`')
+}
+
+// A text longer than this is of no key, hash or signature, and is not decoded to find out.
+const DIGITS_MAX = 90
+
+function bytesOf(text: string, size: number): Uint8Array {
+  const digitsMax = size === 64 ? 88 : 44
+  if (text.length > Math.min(digitsMax, DIGITS_MAX)) throw new Error('WrongSize')
+  let bytes: Uint8Array
+  try {
+    bytes = decodeBase58(text)
+  } catch {
+    throw new Error('Invalid')
+  }
+  if (bytes.length !== size) throw new Error('WrongSize')
+  return bytes
+}
+
+function sized(value: unknown, size: number, prefix: string): Uint8Array {
+  const text = stringOf(value)
+  try {
+    return bytesOf(text, size)
+  } catch (error) {
+    throw invalidParams(prefix + (error as Error).message)
+  }
+}
+
+export const addressOf = (value: unknown): Uint8Array => sized(value, 32, 'Invalid param: ')
+export const signatureOf = (value: unknown): Uint8Array => sized(value, 64, 'Invalid param: ')
+/** Of a blockhash a node says what is wrong without more ado. */
+export const blockhashOf = (value: unknown): Uint8Array => sized(value, 32, '')
+
+/** The bytes of a key or signature, or null where it is none. */
+export function bytesOrNull(text: string, size: 32 | 64): Uint8Array | null {
+  try {
+    return bytesOf(text, size)
+  } catch {
+    return null
+  }
+}

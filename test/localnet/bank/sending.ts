@@ -1,0 +1,91 @@
+import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
+import type { PublicKey, Signer, TransactionInstruction } from '@solana/web3.js'
+import { encodeBase58 } from '../../../src/chain/base58.ts'
+import { LocalBank } from '../../../src/localnet/bank/bank.ts'
+import type { LocalBankOptions } from '../../../src/localnet/bank/bank.ts'
+import { SendFailure } from '../../../src/localnet/chain.ts'
+import type { ExecutedTransaction, LocalBlock, SendProblem } from '../../../src/localnet/chain.ts'
+import { virtualClock } from '../../virtual-time.ts'
+
+export const SOL = 1_000_000_000n
+
+/** A chain in memory, on a clock that stands still. */
+export function openBank(options: Partial<LocalBankOptions> = {}): Promise<LocalBank> {
+  return LocalBank.open({ clock: virtualClock(), seed: 'test', ...options })
+}
+
+export async function produce(bank: LocalBank, slots: number): Promise<void> {
+  for (let slot = 0; slot < slots; slot++) await bank.produceSlot()
+}
+
+/** The key pair of a number: the same in every run. */
+export function wallet(number: number): Keypair {
+  const seed = new Uint8Array(32)
+  new DataView(seed.buffer).setUint32(0, number)
+  return Keypair.fromSeed(seed)
+}
+
+/** A signed legacy transaction; the first signer pays. */
+export function signed(
+  bank: LocalBank,
+  instructions: readonly TransactionInstruction[],
+  signers: readonly Signer[],
+  blockhash = bank.latestBlockhash('processed').blockhash
+): Uint8Array {
+  const transaction = new Transaction({
+    feePayer: signers[0]!.publicKey,
+    recentBlockhash: encodeBase58(blockhash)
+  })
+  transaction.add(...instructions)
+  transaction.sign(...signers)
+  return transaction.serialize({ requireAllSignatures: false, verifySignatures: false })
+}
+
+export function transfer(from: Keypair, to: PublicKey, lamports: bigint): TransactionInstruction {
+  return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
+}
+
+/** Sends it, makes a slot, and returns what landed; throws where nothing did. */
+export async function land(
+  bank: LocalBank,
+  instructions: readonly TransactionInstruction[],
+  signers: readonly Signer[],
+  options = { skipPreflight: false }
+): Promise<ExecutedTransaction> {
+  return landed(bank, bank.send(signed(bank, instructions, signers), options))
+}
+
+export async function landed(bank: LocalBank, signature: Uint8Array): Promise<ExecutedTransaction> {
+  await bank.produceSlot()
+  const found = bank.transaction(signature)
+  if (found === null) throw new Error(`${encodeBase58(signature)} is in no block`)
+  return found.transaction
+}
+
+/** A wallet with so many SOL. */
+export async function funded(bank: LocalBank, number: number, sol = 10n): Promise<Keypair> {
+  const owner = wallet(number)
+  await landed(bank, bank.airdrop(owner.publicKey.toBytes(), sol * SOL))
+  return owner
+}
+
+export function lamportsOf(bank: LocalBank, address: PublicKey): bigint {
+  return bank.account(address.toBytes())?.lamports ?? 0n
+}
+
+export function blockAt(bank: LocalBank, slot: number): LocalBlock {
+  const answer = bank.block(slot, 'processed')
+  if (answer.kind !== 'block') throw new Error(`slot ${slot} is ${answer.kind}`)
+  return answer.block
+}
+
+/** Why it is not taken; null where it is. */
+export function refusal(send: () => unknown): SendProblem | null {
+  try {
+    send()
+    return null
+  } catch (error) {
+    if (error instanceof SendFailure) return error.problem
+    throw error
+  }
+}
