@@ -1,12 +1,12 @@
 import { ServiceError } from '../src/errors.ts'
 import type { Storage } from './port.ts'
 
-type Methods<Part> = Part extends (...args: never[]) => unknown ? never : keyof Part & string
+type Methods<Part> = Part extends (...args: never[]) => unknown ? never : keyof NonNullable<Part> & string
 
 /** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
 export type StorageOperation = {
   [Part in keyof Storage]: `${Part}.${Methods<Storage[Part]>}`
-}[Exclude<keyof Storage, 'close'>]
+}[Exclude<keyof Storage, 'close' | 'failed' | 'outage'>]
 
 /** What happens to the n-th call of an operation, counted from 1. */
 export interface StorageFault {
@@ -66,6 +66,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
   return {
     storage: {
       blocks: part('blocks', storage.blocks),
+      history: part('history', storage.history),
       trades: part('trades', storage.trades),
       poolEvents: part('poolEvents', storage.poolEvents),
       candles: part('candles', storage.candles),
@@ -77,8 +78,13 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       pools: part('pools', storage.pools),
       curves: part('curves', storage.curves),
       totals: part('totals', storage.totals),
+      coverage: part('coverage', storage.coverage),
       tenants: part('tenants', storage.tenants),
       keys: part('keys', storage.keys),
+      journal: storage.journal === null ? null : part('journal', storage.journal),
+      get outage() {
+        return storage.outage
+      },
       failed: storage.failed,
       close: () => storage.close()
     },

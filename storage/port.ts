@@ -1,5 +1,7 @@
 import type { Pubkey } from '../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf, TotalsRow } from '../src/market/activity-rows.ts'
+import type { Amendment, Edit } from '../src/market/amendment.ts'
+import type { KeptBlock } from '../src/market/kept-block.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../src/market/registry-rows.ts'
 import type {
   BlockCommit,
@@ -25,6 +27,7 @@ export type { BlockCommit, CandleUpsert }
  */
 export interface Storage {
   readonly blocks: BlockStore
+  readonly history: History
   readonly trades: TradeStore
   readonly poolEvents: PoolEventStore
   readonly candles: CandleStore
@@ -36,8 +39,18 @@ export interface Storage {
   readonly pools: PoolStore
   readonly curves: CurveStore
   readonly totals: TotalsStore
+  readonly coverage: CoverageStore
   readonly tenants: TenantStore
   readonly keys: KeyStore
+  /**
+   * What followers in other processes hear of commits; null where one process alone can have the store open, and hears
+   * of each commit itself.
+   */
+  readonly journal: Journal | null
+  /**
+   * Not null while the store does not answer: commits wait, reads reject. It ends by itself with the first answer.
+   */
+  readonly outage: Outage | null
   /**
    * Resolves with the fault after which the store takes no write until it is opened again; pending as long as there
    * is none.
@@ -47,21 +60,70 @@ export interface Storage {
   close(): Promise<void>
 }
 
+/** The newest committed blocks, whole, for a limited time. */
+export interface Journal {
+  /**
+   * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty when there are none
+   * yet. Resolves with null when the journal no longer reaches back to the slot, or the slot was never committed: then
+   * only the rows themselves say what was missed.
+   */
+  after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null>
+  /**
+   * A number that each amendment makes greater, as of the newest head or blocks that this process was told: with another
+   * one what was told before may have changed.
+   */
+  amendments(): Promise<number>
+}
+
+/** A time in which the store does not answer. */
+export interface Outage {
+  /** Unix milliseconds of the first try that failed. */
+  readonly sinceMs: number
+  /** In one line, for the operator: what the store says, or does not. */
+  readonly detail: string
+}
+
 export interface BlockStore {
   /**
-   * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or
-   * below the head is already stored, and nothing is written. Returns whether it was written.
+   * Makes this process the only writer of blocks, and resolves with the newest committed slot as of then: whoever
+   * claimed before commits nothing from here on. Ingest claims before it reads anything that it goes on from.
+   *
+   * `token` is the fencing token of a lease, null where one process is alone. Rejects with STORAGE_UNAVAILABLE, saying
+   * that another process writes now, when a greater token has claimed before; so do commits of whoever claimed before.
+   * Where one process alone can have the store open, there is nobody to refuse.
    */
-  commit(block: BlockCommit): Promise<boolean>
+  claim(token: number | null): Promise<SlotRow | null>
+  /**
+   * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or
+   * below the head is already stored, and nothing is written. Returns whether it was written. With `kept` it is
+   * in the history until it is forgotten.
+   */
+  commit(block: BlockCommit, kept?: KeptBlock): Promise<boolean>
   /** The newest committed slot, null on an empty store. */
   head(): Promise<SlotRow | null>
   /** Whether a slot is committed. */
   has(slot: number): Promise<boolean>
+  /** A committed slot; null where it is none. */
+  at(slot: number): Promise<SlotRow | null>
   /**
    * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from
    * slot to slot by more than a second or two; who needs the exact second looks at the rows.
    */
   firstSince(blockTime: number): Promise<number | null>
+}
+
+/** The newest committed blocks with what they were folded on, in one run up to the head, and what changes them. */
+export interface History {
+  /** Blocks that are kept, after a slot (null: from the first), by slot: `limit` at most. */
+  after(slot: number | null, limit: number): Promise<KeptBlock[]>
+  /** Forgets those up to a slot, included. */
+  forget(until: number): Promise<void>
+  /**
+   * Changes what is stored of blocks up to the head, and the gaps between them, as whoever claimed last: all of it once
+   * it resolves, and where it does not, all of it or nothing. Writing the same amendment again changes nothing. The
+   * journal does not reach back behind it.
+   */
+  amend(amendment: Amendment, gaps: Edit<GapRow, number>): Promise<void>
 }
 
 export interface PageRequest {
@@ -173,6 +235,30 @@ export interface CurveStore {
 export interface TotalsStore {
   /** Null on an empty store. */
   get(): Promise<TotalsRow | null>
+}
+
+/** A stretch of slots, both ends included, whose blocks were given up. */
+export interface GapRow {
+  readonly from: number
+  readonly to: number
+  /** A word for the kind of reason, such as `pruned`. */
+  readonly reason: string
+  /** In one line, for the operator. */
+  readonly detail: string
+  /** Unix milliseconds of when it was given up. */
+  readonly atMs: number
+}
+
+/** What is known of the chain that blocks come from, beside the blocks. */
+export interface CoverageStore {
+  /** The hash of the cluster's genesis, in base58; null while none is known. */
+  genesis(): Promise<string | null>
+  /** Sets it unless there is one; resolves with the one there is. */
+  settleGenesis(hash: string): Promise<string>
+  /** Adds a gap, in the place of one that begins at the same slot. What closes it is an amendment. */
+  addGap(gap: GapRow): Promise<void>
+  /** Gaps that begin after a slot (null: from the first), by slot: `limit` at most. */
+  gaps(page: { readonly after: number | null; readonly limit: number }): Promise<GapRow[]>
 }
 
 /** Who keys belong to. Its name is its id. */

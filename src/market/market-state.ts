@@ -41,7 +41,7 @@ export interface MarketStart {
  */
 const TIME_FALLS_MAX = 60
 
-export interface MarketLimits {
+export interface MarketSize {
   readonly pairs: number
   readonly launches: number
   readonly tokens: number
@@ -49,16 +49,22 @@ export interface MarketLimits {
   readonly curves: number
 }
 
+export interface MarketLimits extends MarketSize {
+  /** Up to twice as many blocks what none of them touches stays. */
+  readonly quietBlocks: number
+}
+
 /**
  * Measured for a mint with one of each: 5 KB when it traded in one minute of the hour, 10 KB in five, 19 KB in twenty; so
- * about 100 MB when full.
+ * about 100 MB when full. Most coins rest for good ten minutes after their last trade, which is so many blocks.
  */
 const LIMITS: MarketLimits = {
   pairs: 10_000,
   launches: 10_000,
   tokens: 10_000,
   pools: 10_000,
-  curves: 10_000
+  curves: 10_000,
+  quietBlocks: 1_500
 }
 
 /**
@@ -66,7 +72,8 @@ const LIMITS: MarketLimits = {
  * block: `missing` says what to load, `load` takes it, `foldBlock` reads, and `apply` takes the fold in once it is
  * durable. What is absent from the store is remembered as well.
  *
- * M1. (INVARIANTS 10) At most so many of each kind stay after `apply`; those untouched for longest go first.
+ * M1. (INVARIANTS 10) At most so many of each kind stay after `apply`; those untouched for longest go first, and what was
+ *     untouched for many blocks goes all the same.
  * M2. A bucket or hour later than any block so far cannot be stored, so a new minute of a known pair loads nothing.
  * M3. To read what was neither loaded nor written is a fault of the caller and throws.
  */
@@ -83,15 +90,15 @@ export class MarketState implements KnownMarket {
   readonly #market: RunningHour
 
   constructor(start: MarketStart, limits: Partial<MarketLimits> = {}) {
-    const { pairs, launches, tokens, pools, curves } = { ...LIMITS, ...limits }
+    const { pairs, launches, tokens, pools, curves, quietBlocks } = { ...LIMITS, ...limits }
     this.#solUsd = start.solUsd
     this.#totals = start.totals
     this.#newestTime = start.headTime + TIME_FALLS_MAX
-    this.#pairs = new Recent('a pair', pairs)
-    this.#launches = new Recent('the launch of a mint', launches)
-    this.#tokens = new Recent('a token', tokens)
-    this.#pools = new Recent('a pool', pools)
-    this.#curves = new Recent('the curve of a mint', curves)
+    this.#pairs = new Recent('a pair', pairs, quietBlocks)
+    this.#launches = new Recent('the launch of a mint', launches, quietBlocks)
+    this.#tokens = new Recent('a token', tokens, quietBlocks)
+    this.#pools = new Recent('a pool', pools, quietBlocks)
+    this.#curves = new Recent('the curve of a mint', curves, quietBlocks)
     this.#market = new RunningHour(this.#newestTime)
   }
 
@@ -103,7 +110,7 @@ export class MarketState implements KnownMarket {
     return this.#totals
   }
 
-  get size(): MarketLimits {
+  get size(): MarketSize {
     return {
       pairs: this.#pairs.size,
       launches: this.#launches.size,

@@ -4,37 +4,41 @@ import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart } from './candles.ts'
 
 /**
- * Values by address, as recently used; `letGo` leaves at most so many, those untouched for longest going first
- * (INVARIANTS 10).
+ * Values by address, as recently used. Each block ends with `letGo`, which leaves at most so many, those untouched for
+ * longest going first, and none that was untouched for twice `quietBlocks` (INVARIANTS 10).
  */
 export class Recent<T> {
   readonly #what: string
   readonly #max: number
+  readonly #quietBlocks: number
   /** Maps keep insertion order, so putting an entry back makes it the newest. */
-  readonly #values = new Map<string, T>()
+  #values = new Map<string, T>()
+  /** What was not touched since these and the newer ones were parted. */
+  #quiet = new Map<string, T>()
+  #blocks = 0
 
   /** `what` names in an error what was read without being there. */
-  constructor(what: string, max: number) {
+  constructor(what: string, max: number, quietBlocks: number) {
     this.#what = what
     this.#max = max
+    this.#quietBlocks = quietBlocks
   }
 
   get size(): number {
-    return this.#values.size
+    return this.#values.size + this.#quiet.size
   }
 
   /** The value as the most recently used one; undefined when it is not held. */
   renew(key: string): T | undefined {
-    const value = this.#values.get(key)
-    if (value !== undefined) {
-      this.#values.delete(key)
-      this.#values.set(key, value)
-    }
+    const value = this.#held(key)
+    if (value === undefined) return undefined
+    this.#values.delete(key)
+    this.set(key, value)
     return value
   }
 
   get(key: string): T {
-    const value = this.#values.get(key)
+    const value = this.#held(key)
     if (value === undefined) throw new Error(`${this.#what} was not loaded`)
     return value
   }
@@ -45,13 +49,26 @@ export class Recent<T> {
 
   set(key: string, value: T): void {
     this.#values.set(key, value)
+    this.#quiet.delete(key)
+  }
+
+  /** A value may be null. */
+  #held(key: string): T | undefined {
+    const value = this.#values.get(key)
+    return value === undefined ? this.#quiet.get(key) : value
   }
 
   letGo(): void {
-    for (const key of this.#values.keys()) {
-      if (this.#values.size <= this.#max) return
-      this.#values.delete(key)
+    if (++this.#blocks >= this.#quietBlocks) {
+      this.#blocks = 0
+      this.#quiet = this.#values
+      this.#values = new Map()
     }
+    for (const values of [this.#quiet, this.#values])
+      for (const key of values.keys()) {
+        if (this.size <= this.#max) return
+        values.delete(key)
+      }
   }
 }
 

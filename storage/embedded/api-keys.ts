@@ -1,42 +1,8 @@
 import type { KeyRow, KeyStore } from '../port.ts'
+import { apiKeyKind, byKeyCreation } from '../codec/api-key.ts'
 import type { Database } from './database.ts'
-import { apiKeyIdKey, apiKeyKey, keysOf } from './keys.ts'
-import type { RecordKind } from './record.ts'
-
-const apiKeyKind: RecordKind<KeyRow> = {
-  name: 'API key',
-  write(out, row) {
-    out.text(row.id)
-    out.fixed(row.hash, 32)
-    out.text(row.prefix)
-    out.text(row.tenant)
-    out.text(row.name)
-    out.texts(row.scopes)
-    out.float(row.createdAtMs)
-    out.optionalCount(row.ratePerMinute)
-    out.optionalFloat(row.expiresAtMs)
-    out.optionalFloat(row.revokedAtMs)
-    out.texts(row.allowedIps)
-    out.texts(row.corsOrigins)
-    out.texts(row.successor === null ? [] : [row.successor])
-  },
-  read: (source) => ({
-    id: source.text(),
-    hash: source.fixed(32),
-    prefix: source.text(),
-    tenant: source.text(),
-    name: source.text(),
-    scopes: source.texts(),
-    createdAtMs: source.float(),
-    ratePerMinute: source.optionalCount(),
-    expiresAtMs: source.optionalFloat(),
-    revokedAtMs: source.optionalFloat(),
-    allowedIps: source.texts(),
-    corsOrigins: source.texts(),
-    successor: source.texts()[0] ?? null
-  }),
-  weigh: () => 1_000
-}
+import { apiKeyIdKey, apiKeyKey, keysOf } from '../codec/keys.ts'
+import type { RecordKind } from '../codec/record.ts'
 
 const hashKind: RecordKind<Uint8Array> = {
   name: 'API key index entry',
@@ -64,7 +30,7 @@ export function apiKeyStore(database: Database): KeyStore {
       database.read(async (view) => {
         const keys: KeyRow[] = []
         for await (const [, key] of view.scan(apiKeyKind, keysOf('k'), { expected: 32 })) keys.push(key)
-        return keys.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1))
+        return keys.sort(byKeyCreation)
       })
   }
 }

@@ -3,8 +3,9 @@ import { stageActivity } from './activity.ts'
 import { stageCandles } from './candle-staging.ts'
 import { stageCurves } from './curves.ts'
 import type { Database } from './database.ts'
-import { keysOf, slotKey, solPriceKey } from './keys.ts'
-import { slotKind, solPriceKind } from './kinds.ts'
+import { keptBlockKind } from '../codec/kept-block.ts'
+import { keptBlockKey, keysOf, slotKey, solPriceKey } from '../codec/keys.ts'
+import { slotKind, solPriceKind } from '../codec/kinds.ts'
 import { stageLaunches } from './launches.ts'
 import { stagePairs } from './pairs.ts'
 import { stagePools } from './pools.ts'
@@ -17,14 +18,18 @@ import type { WriteBatch } from './write-batch.ts'
 
 export function blockStore(database: Database): BlockStore {
   return {
-    commit: (block) =>
+    // The engine's lock on the directory lets no second writer in.
+    claim: () => database.read((view) => view.head),
+    commit: (block, kept) =>
       database.write(async (view, batch) => {
         if (view.head !== null && block.slot.slot <= view.head.slot) return null
         await stageBlock(view, batch, block)
-        return { kind: 'block', head: block.slot }
+        if (kept !== undefined) batch.putUnkept(keptBlockKind, keptBlockKey(block.slot.slot), kept)
+        return { kind: 'commit', head: block.slot }
       }),
     head: () => database.read((view) => view.head),
     has: (slot) => database.read((view) => view.get(slotKind, slotKey(slot)) !== null),
+    at: (slot) => database.read((view) => view.get(slotKind, slotKey(slot))),
     firstSince: (blockTime) => database.read((view) => firstSince(view, blockTime))
   }
 }
@@ -51,7 +56,9 @@ async function stageBlock(view: View, batch: WriteBatch, block: BlockCommit): Pr
 async function firstSince(view: View, blockTime: number): Promise<number | null> {
   if (view.head === null || view.head.blockTime < blockTime) return null
   let found = view.head.slot
-  let low = (await view.first(slotKind, keysOf('b')))?.[1].slot ?? found
+  const oldest = (await view.first(slotKind, keysOf('b')))?.[1] ?? view.head
+  if (oldest.blockTime >= blockTime) return oldest.slot
+  let low = oldest.slot
   let end = found
   while (low < end) {
     const middle = Math.floor((low + end) / 2)

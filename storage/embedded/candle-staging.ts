@@ -1,11 +1,11 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Candle } from '../../src/market/rows.ts'
 import type { CandleUpsert } from '../port.ts'
-import { candlePageKind, openCandlesKind } from './candle-codec.ts'
-import type { OpenCandles } from './candle-codec.ts'
-import { knownPages, pageAt, withPage } from './candle-pages.ts'
-import { candlePageKey, keyText, openCandlesKey, seriesKey } from './keys.ts'
-import type { Key } from './keys.ts'
+import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
+import { mergedPage, pageAt, replaceNewest } from '../codec/candle-pages.ts'
+import { knownPages, withPage } from './candle-pages.ts'
+import { candlePageKey, keyText, openCandlesKey, seriesKey } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -26,25 +26,6 @@ export async function stageCandles(
     return passed
   })
   await stagePages(view, batch, older)
-}
-
-/** The newest candles after the upserts of a pair, and the candles that belong in pages. */
-function replaceNewest(
-  open: OpenCandles,
-  upserts: readonly CandleUpsert[]
-): { newest: OpenCandles; passed: CandleUpsert[] } {
-  const newest = { ...open }
-  const passed: CandleUpsert[] = []
-  for (const upsert of upserts) {
-    const { interval, candle } = upsert
-    const known = newest[interval]
-    if (known !== undefined && candle.ts < known.ts) passed.push(upsert)
-    else {
-      if (known !== undefined && known.ts < candle.ts) passed.push({ ...upsert, candle: known })
-      newest[interval] = candle
-    }
-  }
-  return { newest, passed }
 }
 
 interface PageChange {
@@ -86,9 +67,4 @@ function stageKnownPages(view: View, batch: WriteBatch, created: readonly PageCh
     for (const { number } of ofSeries) known = known && withPage(known, number)
     batch.remember(knownPages, series, known)
   }
-}
-
-function mergedPage(stored: readonly Candle[], candles: readonly Candle[]): Candle[] {
-  const byTime = new Map([...stored, ...candles].map((candle) => [candle.ts, candle]))
-  return [...byTime.values()].sort((a, b) => a.ts - b.ts)
 }

@@ -1,10 +1,12 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import type { CandleStore } from '../port.ts'
-import { candlePageKind, openCandlesKind } from './candle-codec.ts'
-import { knownPages, PAGE_BUCKETS, pageAt } from './candle-pages.ts'
+import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
+import { PAGE_BUCKETS, pageAt, takeNewest } from '../codec/candle-pages.ts'
+import type { CandleRange } from '../codec/candle-pages.ts'
+import { knownPages } from './candle-pages.ts'
 import type { Database } from './database.ts'
-import { candlePageKey, keyAfter, openCandlesKey, pageOfCandleKey, seriesKey } from './keys.ts'
+import { candlePageKey, keyAfter, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
 import type { Soon } from './soon.ts'
 import type { View } from './view.ts'
 
@@ -13,8 +15,6 @@ interface Series {
   readonly cash: Pubkey
   readonly interval: Interval
 }
-
-type Range = Parameters<CandleStore['range']>[3]
 
 /**
  * The newest bucket of each interval of a pair is in one value, which a block rewrites; older buckets are in pages,
@@ -36,7 +36,7 @@ function candleAt(view: View, series: Series, ts: number): Candle | null {
   return page?.find((candle) => candle.ts === ts) ?? null
 }
 
-function candlesIn(view: View, series: Series, range: Range): Soon<Candle[]> {
+function candlesIn(view: View, series: Series, range: CandleRange): Soon<Candle[]> {
   const newest = newestCandle(view, series)
   if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
   const found = newest.ts < range.to ? [newest] : []
@@ -63,7 +63,7 @@ function inMemory(
   view: View,
   series: Buffer,
   pages: Pages,
-  range: Range,
+  range: CandleRange,
   found: readonly Candle[]
 ): Candle[] | null {
   const known = view.recall(knownPages, series)
@@ -84,7 +84,7 @@ async function onDisk(
   view: View,
   series: Buffer,
   pages: Pages,
-  range: Range,
+  range: CandleRange,
   found: readonly Candle[]
 ): Promise<Candle[]> {
   const candles = [...found]
@@ -112,13 +112,4 @@ const keyOf = ({ mint, cash, interval }: Series): Buffer => seriesKey(mint, cash
 
 function newestCandle(view: View, { mint, cash, interval }: Series): Candle | null {
   return view.get(openCandlesKind, openCandlesKey(mint, cash))?.[interval] ?? null
-}
-
-/** Takes the candles of a page that are in range, newest first; true once there are enough. */
-function takeNewest(into: Candle[], page: readonly Candle[], range: Range): boolean {
-  for (let i = page.length - 1; i >= 0 && into.length < range.limit; i--) {
-    const candle = page[i]!
-    if (candle.ts >= range.from && candle.ts < range.to) into.push(candle)
-  }
-  return into.length >= range.limit
 }

@@ -3,9 +3,9 @@ import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { SecondChance } from '../../src/second-chance.ts'
 import type { CrashPoint } from '../crash-points.ts'
-import { formatKey, keysOf } from './keys.ts'
-import { formatKind, slotKind } from './kinds.ts'
-import { packRecord } from './record.ts'
+import { formatKey, keysOf } from '../codec/keys.ts'
+import { formatKind, slotKind } from '../codec/kinds.ts'
+import { packRecord } from '../codec/record.ts'
 import type { Soon } from './soon.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
@@ -13,7 +13,7 @@ import { WriteBatch } from './write-batch.ts'
 export type Level = ClassicLevel<Buffer, Uint8Array>
 
 /** The format of the whole store: which keys there are and what they mean. */
-const FORMAT = 2
+const FORMAT = 3
 /** Chosen: larger ones lengthen recovery, smaller ones write levels more often. Two of them exist at most. */
 const WRITE_BUFFER_BYTES = 16 * 2 ** 20
 /** Little: tables are read through the system's page cache, and what was decoded is kept in memory. */
@@ -130,9 +130,9 @@ export class Database {
     const staged = await stagedIn(batch, () => stage(view, batch))
     if (staged === null) return false
     try {
-      if (staged.kind === 'block') this.#reached('commit.staged')
+      if (staged.kind !== 'beside') this.#reached(`${staged.kind}.staged`)
       const writing = batch.write()
-      if (staged.kind === 'block') this.#reached('commit.writing')
+      if (staged.kind !== 'beside') this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {
       this.#failure = new ServiceError(
@@ -143,9 +143,9 @@ export class Database {
       this.#failed.resolve(this.#failure)
       throw this.#failure
     }
-    this.#reached(staged.kind === 'block' ? 'commit.durable' : staged.durable)
-    this.#publish(batch, staged.kind === 'block' ? staged.head : view.head)
-    if (staged.kind === 'block') this.#reached('commit.published')
+    this.#reached(staged.kind === 'beside' ? staged.durable : `${staged.kind}.durable`)
+    this.#publish(batch, staged.kind === 'beside' ? view.head : staged.head)
+    if (staged.kind === 'commit') this.#reached('commit.published')
     return true
   }
 
@@ -158,10 +158,14 @@ export class Database {
   }
 }
 
-/** What a batch is: a block, which becomes the head, or anything beside the chain. */
+/** What a batch is: a block, which becomes the head, a change of blocks that are stored, or anything beside the chain. */
 export type Staged =
-  | { readonly kind: 'block'; readonly head: SlotRow }
-  | { readonly kind: 'beside'; readonly durable: 'key.durable' | 'tenant.durable' }
+  | { readonly kind: 'commit'; readonly head: SlotRow }
+  | { readonly kind: 'amend'; readonly head: SlotRow | null }
+  | {
+      readonly kind: 'beside'
+      readonly durable: 'key.durable' | 'tenant.durable' | 'coverage.durable' | 'kept.forgotten'
+    }
 
 /** Runs the staging of a batch; the batch of one that fails or writes nothing is dropped. */
 async function stagedIn(batch: WriteBatch, stage: () => Promise<Staged | null>): Promise<Staged | null> {

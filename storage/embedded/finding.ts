@@ -1,5 +1,5 @@
-import { keyText } from './keys.ts'
-import type { Key } from './keys.ts'
+import { keyText } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
 
 /**
  * Something that memory knows about records and that costs a look at the disk to find again, such as which pages

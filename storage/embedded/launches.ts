@@ -1,12 +1,11 @@
-import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { LaunchStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { keysBeyond, keysOf, launchAtKey, launchKey, launchKeysOf, launchOfStatusKey } from './keys.ts'
-import { launchKind } from './launch-codec.ts'
-import type { RecordKind } from './record.ts'
+import { keysBeyond, keysOf, launchAtKey, launchKey, launchKeysOf, launchOfStatusKey } from '../codec/keys.ts'
+import { lastLaunches, launchKind } from '../codec/launch.ts'
+import type { RecordKind } from '../codec/record.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -61,20 +60,34 @@ export async function stageLaunches(
   batch: WriteBatch,
   launches: readonly LaunchRow[]
 ): Promise<void> {
-  // Of several rows of a mint in a block the last counts: between commits a mint has one launch.
-  const rows = [...new Map(launches.map((row) => [pubkeyMapKey(row.mint), row])).values()]
+  const rows = lastLaunches(launches)
   const stored = await view.getMany(
     launchKind,
     rows.map((row) => launchKey(row.mint))
   )
   rows.forEach((row, i) => {
-    const before = stored[i]
-    if (before !== null && before !== undefined) {
-      batch.delete(launchAtKey(before.cursor))
-      batch.delete(launchOfStatusKey(before.status, before.cursor))
-    }
+    stageUnlisting(batch, stored[i])
     batch.put(launchKind, launchKey(row.mint), row)
     batch.putUnkept(mintKind, launchAtKey(row.cursor), row.mint)
     batch.putUnkept(mintKind, launchOfStatusKey(row.status, row.cursor), row.mint)
   })
+}
+
+/** Takes out the launches of mints. */
+export async function stageLaunchRemovals(
+  view: View,
+  batch: WriteBatch,
+  mints: readonly Pubkey[]
+): Promise<void> {
+  const stored = await view.getMany(launchKind, mints.map(launchKey))
+  mints.forEach((mint, i) => {
+    stageUnlisting(batch, stored[i])
+    batch.delete(launchKey(mint))
+  })
+}
+
+function stageUnlisting(batch: WriteBatch, stored: LaunchRow | null | undefined): void {
+  if (stored === null || stored === undefined) return
+  batch.delete(launchAtKey(stored.cursor))
+  batch.delete(launchOfStatusKey(stored.status, stored.cursor))
 }

@@ -1,10 +1,10 @@
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
-import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { Amendment } from '../../src/market/amendment.ts'
 import type { PairRow } from '../../src/market/rows.ts'
 import type { PairStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { pairsKey } from './keys.ts'
-import { pairsKind } from './pair-codec.ts'
+import { pairsKey } from '../codec/keys.ts'
+import { mergedPairs, pairsKind } from '../codec/pair.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -20,16 +20,21 @@ export function pairStore(database: Database): PairStore {
 }
 
 export async function stagePairs(view: View, batch: WriteBatch, rows: readonly PairRow[]): Promise<void> {
-  const mints = [...Map.groupBy(rows, (row) => pubkeyMapKey(row.mint)).values()]
-  const keys = mints.map(([first]) => pairsKey(first!.mint))
-  const stored = await view.getMany(pairsKind, keys)
-  mints.forEach((pairs, i) => batch.put(pairsKind, keys[i]!, merged(stored[i] ?? [], pairs)))
+  await amendPairs(view, batch, { put: rows, remove: [] })
 }
 
-/** Each pair in place of the one with its cash, new ones at the end. */
-function merged(stored: readonly PairRow[], pairs: readonly PairRow[]): PairRow[] {
-  const byCash = new Map<string, PairRow>()
-  const cashOf = ({ cash }: { readonly cash: Pubkey }): string => pubkeyMapKey(cash)
-  for (const pair of [...stored, ...pairs]) byCash.set(cashOf(pair), pair)
-  return [...byCash.values()]
+/** Puts pairs in place of those of their mint and cash, and takes others out. */
+export async function amendPairs(view: View, batch: WriteBatch, edit: Amendment['pairs']): Promise<void> {
+  const put = Map.groupBy(edit.put, ({ mint }) => pubkeyMapKey(mint))
+  const removed = Map.groupBy(edit.remove, ({ mint }) => pubkeyMapKey(mint))
+  const mints = new Map([...edit.put, ...edit.remove].map(({ mint }) => [pubkeyMapKey(mint), mint]))
+  const keys = Array.from(mints.values(), pairsKey)
+  const stored = await view.getMany(pairsKind, keys)
+  for (const [i, mint] of [...mints.keys()].entries()) {
+    const gone = removed.get(mint) ?? []
+    const rest = (stored[i] ?? []).filter((pair) => !gone.some(({ cash }) => samePubkey(cash, pair.cash)))
+    const pairs = mergedPairs(rest, put.get(mint) ?? [])
+    if (pairs.length === 0) batch.delete(keys[i]!)
+    else batch.put(pairsKind, keys[i]!, pairs)
+  }
 }

@@ -1,24 +1,17 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { Amendment } from '../../src/market/amendment.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { BlockCommit, PoolStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { keysBeyond, mintPoolKey, mintPoolKeysOf, poolKey } from './keys.ts'
-import { poolKind } from './pool-codec.ts'
-import type { RecordKind } from './record.ts'
+import { keysBeyond, mintPoolKey, mintPoolKeysOf, poolKey } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
+import { listedPoolKind, poolKind } from '../codec/pool.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
-
-/** The pool that an entry of the index leads to. */
-const listedPoolKind: RecordKind<Pubkey> = {
-  name: 'pool index entry',
-  write: (out, pool) => out.fixed(pool, 32),
-  read: (source) => source.fixed(32),
-  weigh: () => 100
-}
 
 /** Pools by address, and an index from the mints that they are listed under. */
 export function poolStore(database: Database): PoolStore {
@@ -48,8 +41,29 @@ async function poolsOfMint(view: View, mint: Pubkey, page: PoolPage): Promise<Po
 export function stagePools(batch: WriteBatch, block: BlockCommit): void {
   for (const pool of block.pools) {
     batch.put(poolKind, poolKey(pool.pool), pool)
-    if (splitCursor(pool.firstCursor).slot !== block.slot.slot) continue
-    for (const mint of pool.quoteListed ? [pool.base, pool.quote] : [pool.base])
-      batch.putUnkept(listedPoolKind, mintPoolKey(mint, pool.firstCursor), pool.pool)
+    if (splitCursor(pool.firstCursor).slot === block.slot.slot) stageListing(batch, pool)
   }
+}
+
+/** Puts pools in place of those with their addresses, takes others out, and lists each where it belongs now. */
+export async function amendPools(
+  view: View,
+  batch: WriteBatch,
+  { put, remove }: Amendment['pools']
+): Promise<void> {
+  const stored = await view.getMany(poolKind, [...put.map(({ pool }) => pool), ...remove].map(poolKey))
+  for (const before of stored) if (before !== null) for (const key of listingKeys(before)) batch.delete(key)
+  for (const pool of remove) batch.delete(poolKey(pool))
+  for (const pool of put) {
+    batch.put(poolKind, poolKey(pool.pool), pool)
+    stageListing(batch, pool)
+  }
+}
+
+function stageListing(batch: WriteBatch, pool: PoolRow): void {
+  for (const key of listingKeys(pool)) batch.putUnkept(listedPoolKind, key, pool.pool)
+}
+
+function listingKeys({ base, quote, quoteListed, firstCursor }: PoolRow): Key[] {
+  return (quoteListed ? [base, quote] : [base]).map((mint) => mintPoolKey(mint, firstCursor))
 }

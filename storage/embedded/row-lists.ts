@@ -1,8 +1,10 @@
+import type { Amendment } from '../../src/market/amendment.ts'
 import { eventCursor } from '../../src/market/cursor.ts'
+import type { TradeRow } from '../../src/market/rows.ts'
 import type { BlockCommit } from '../port.ts'
-import { poolEventCodec } from './pool-event-codec.ts'
+import { poolEventCodec } from '../codec/pool-event.ts'
 import { RowPages } from './row-pages.ts'
-import { tradeCodec } from './trade-codec.ts'
+import { tradeCodec } from '../codec/trade.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -22,7 +24,19 @@ export const poolEventPages = new RowPages('e', 'pool event page', poolEventCode
 export async function stageRows(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
   await poolEventPages.stage(view, batch, block.poolEvents, (row) => row.pool)
   const trades = await tradePages.stage(view, batch, block.trades, (row) => row.mint)
-  // A trade without a cash side has a row for each mint, and its trader made it once.
-  const made = trades.filter((row) => eventCursor(row) === row.cursor)
-  await walletPages.stage(view, batch, made, (row) => row.user, true)
+  await walletPages.stage(view, batch, trades.filter(isMade), (row) => row.user, true)
 }
+
+export async function amendRows(
+  view: View,
+  batch: WriteBatch,
+  { poolEvents, trades }: Pick<Amendment, 'poolEvents' | 'trades'>
+): Promise<void> {
+  await poolEventPages.amend(view, batch, poolEvents, (row) => row.pool)
+  await tradePages.amend(view, batch, trades, (row) => row.mint)
+  const made = { put: trades.put.filter(isMade), remove: trades.remove.filter(isMade) }
+  await walletPages.amend(view, batch, made, (row) => row.user)
+}
+
+/** A trade without a cash side has a row for each mint, and its trader made it once. */
+const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor

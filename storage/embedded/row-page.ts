@@ -1,10 +1,9 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { ByteReader } from './byte-reader.ts'
-import { ByteWriter } from './byte-writer.ts'
-import { KeyTable } from './key-table.ts'
-import type { Key } from './keys.ts'
-import type { RecordKind } from './record.ts'
-import type { RowCodec } from './row-origin-codec.ts'
+import { ByteReader } from '../codec/byte-reader.ts'
+import { ByteWriter } from '../codec/byte-writer.ts'
+import { KeyTable } from '../codec/key-table.ts'
+import type { RecordKind } from '../codec/record.ts'
+import type { RowCodec } from '../codec/row-origin.ts'
 
 /** Rows of one list that follow each other, stored as one value. Never empty. */
 export interface RowPage<Row> {
@@ -15,8 +14,8 @@ export interface RowPage<Row> {
    */
   readonly packed: readonly Uint8Array[]
   readonly keys: readonly Pubkey[]
-  /** Where the page before this one is: null when there is none, undefined when nobody has looked. */
-  older: Key | null | undefined
+  /** The first cursor of the page before this one; null when there is none. */
+  readonly older: number | null
 }
 
 /** Estimated bytes of a row in memory: decoded alone, and as stored beside it. */
@@ -32,7 +31,7 @@ export function extendPage<Row>(
   codec: RowCodec<Row>,
   page: RowPage<Row> | null,
   rows: readonly Row[],
-  owned: boolean
+  { owned, older }: { readonly owned: boolean; readonly older: number | null }
 ): RowPage<Row> {
   const keys = new KeyTable(page?.keys)
   let before: Row | null = page?.rows.at(-1) ?? null
@@ -47,7 +46,7 @@ export function extendPage<Row>(
     rows: page === null ? kept.rows : [...page.rows, ...kept.rows],
     keys: kept.keys,
     packed: page === null ? [added] : [...page.packed, added],
-    older: page?.older
+    older
   }
 }
 
@@ -60,11 +59,13 @@ export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind
   return {
     name,
     write(out, page) {
+      out.optionalCount(page.older)
       for (const part of page.packed) out.fixed(part, part.length)
     },
     read(source) {
+      const older = source.optionalCount()
       const packed = [source.rest()]
-      return { ...readRows(codec, source, null), packed, older: undefined }
+      return { ...readRows(codec, source, null), packed, older }
     },
     weigh: (page) => page.rows.length * (page.packed.length === 0 ? ROW_WEIGHT : OPEN_ROW_WEIGHT)
   }

@@ -1,23 +1,29 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { Edit } from '../../src/market/amendment.ts'
 import type { PageRequest } from '../port.ts'
-import { keyAfter, openPageKey, pageKey } from './keys.ts'
-import type { PageList } from './keys.ts'
-import type { RecordKind } from './record.ts'
+import { keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
+import type { Key, PageList } from '../codec/keys.ts'
+import type { RecordKind } from '../codec/record.ts'
 import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
-import type { RowCodec } from './row-origin-codec.ts'
+import type { RowCodec } from '../codec/row-origin.ts'
 import type { Soon } from './soon.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
-/** Chosen: a query that begins further back finds its first page sooner on disk. */
+/** Chosen: a query that begins further back finds its first page sooner by its key. */
 const SKIPPED_PAGES_MAX = 64
+/** Pages that are read between two turns of other work, some 40 µs each. */
+const PAGES_PER_TURN = 64
 
 /**
  * Lists of rows in cursor order, one for each owner (a mint, a pool). The newest rows are in the open page, at a
- * key that is known without looking; a full page moves to the key of its first cursor once the next row comes.
+ * key that is known without looking; a full page moves to the key of its first cursor once the next row comes. Each
+ * names the one before it, so that the newest rows are found without a search.
  */
 export class RowPages<Row extends { readonly cursor: number }> {
   readonly #list: PageList
@@ -53,11 +59,36 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return kept.sort((a, b) => a.cursor - b.cursor)
   }
 
+  /** Puts rows in the place of those with their cursors, or between others, and takes rows out of their lists. */
+  async amend(
+    view: View,
+    batch: WriteBatch,
+    edit: Edit<Row, Row>,
+    ownerOf: (row: Row) => Pubkey
+  ): Promise<void> {
+    const changes = [
+      ...edit.put.map((row) => ({ row, isPut: true })),
+      ...edit.remove.map((row) => ({ row, isPut: false }))
+    ]
+    for (const ofOwner of Map.groupBy(changes, ({ row }) => pubkeyMapKey(ownerOf(row))).values()) {
+      const owner = ownerOf(ofOwner[0]!.row)
+      const first = Math.min(...ofOwner.map(({ row }) => row.cursor))
+      const { rows, older } = await this.#takeOut(view, batch, owner, first)
+      const byCursor = new Map(rows.map((row) => [row.cursor, row]))
+      for (const { row, isPut } of ofOwner) {
+        if (isPut) byCursor.set(row.cursor, row)
+        else byCursor.delete(row.cursor)
+      }
+      const rest = [...byCursor.values()].sort((a, b) => a.cursor - b.cursor)
+      this.#putBack(view, batch, owner, rest, older)
+    }
+  }
+
   /** Rows of an owner, `limit` at most, in the order asked for. */
   read(view: View, owner: Pubkey, page: PageRequest): Soon<Row[]> {
     if (page.limit <= 0) return []
     return page.order === 'desc'
-      ? (this.#newestInMemory(view, owner, page) ?? this.#newestOnDisk(view, owner, page))
+      ? this.#newest(view, owner, page)
       : (this.#oldestInMemory(view, owner, page) ?? this.#oldestOnDisk(view, owner, page))
   }
 
@@ -66,21 +97,22 @@ export class RowPages<Row extends { readonly cursor: number }> {
     owner: Pubkey,
     open: RowPage<Row> | null,
     rows: readonly Row[],
-    owned: boolean
+    owned: boolean,
+    /** The page before, where none is open. */
+    before: number | null = null
   ): readonly Row[] {
     const kept: Row[] = []
     let page = open
     for (let taken = 0; taken < rows.length;) {
-      let older = page === null ? null : page.older
+      let older = page === null ? before : page.older
       if (page !== null && page.rows.length >= this.#pageRows) {
-        older = pageKey(this.#list, owner, page.rows[0]!.cursor)
-        batch.putOwned(this.#kind, older, page, closedPage(page))
+        older = page.rows[0]!.cursor
+        batch.putOwned(this.#kind, pageKey(this.#list, owner, older), page, closedPage(page))
         page = null
       }
       const held = page?.rows.length ?? 0
       const room = this.#pageRows - held
-      page = extendPage(this.#codec, page, rows.slice(taken, taken + room), owned)
-      page.older = older
+      page = extendPage(this.#codec, page, rows.slice(taken, taken + room), { owned, older })
       kept.push(...page.rows.slice(held))
       taken += room
     }
@@ -88,44 +120,73 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return kept
   }
 
-  /** From page to page back from the open one; null where memory ends before the query does. */
-  #newestInMemory(view: View, owner: Pubkey, query: PageRequest): Row[] | null {
+  /** Deletes the pages from the one on that a cursor belongs into, and gives their rows and the page before them. */
+  async #takeOut(
+    view: View,
+    batch: WriteBatch,
+    owner: Pubkey,
+    cursor: number
+  ): Promise<{ rows: Row[]; older: number | null }> {
+    const first = pageKey(this.#list, owner, 0)
+    const from = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, cursor + 1) })) ?? first
+    const range = { gte: from, lt: keyAfter(openPageKey(this.#list, owner)) }
     const rows: Row[] = []
-    let page = view.hot(this.#kind, openPageKey(this.#list, owner))
-    for (let skipped = 0; page !== undefined && skipped < SKIPPED_PAGES_MAX;) {
-      if (page === null || takeNewest(rows, page, query)) return rows
-      if (rows.length === 0) skipped++
-      const { older } = page
-      if (older === null) return rows
-      // A page that is linked to is there: a null would mean that memory is wrong.
-      page = older === undefined ? undefined : (view.hot(this.#kind, older) ?? undefined)
+    let older: number | null | undefined
+    for await (const [key, page] of view.scan(this.#kind, range, { expected: PAGES_PER_TURN })) {
+      if (older === undefined) older = page.older
+      rows.push(...page.rows)
+      batch.delete(key)
     }
-    return null
+    return { rows, older: older ?? null }
   }
 
-  async #newestOnDisk(view: View, owner: Pubkey, query: PageRequest): Promise<Row[]> {
-    const rows: Row[] = []
-    const openKey = openPageKey(this.#list, owner)
-    const first = pageKey(this.#list, owner, 0)
-    let lt = keyAfter(openKey)
-    /** The page after the next one read, where nothing is between the two. */
-    let newer: RowPage<Row> | null = null
-    if (query.from !== undefined) {
-      const open = view.get(this.#kind, openKey)
-      if (open === null || takeNewest(rows, open, query)) return rows
-      const begins = open.rows[0]!.cursor < query.from
-      lt = begins ? openKey : pageKey(this.#list, owner, Math.max(query.from, 0))
-      if (begins) newer = open
+  /** Writes the end of a list anew, after a page that stays; with no rows that page becomes the open one. */
+  #putBack(view: View, batch: WriteBatch, owner: Pubkey, rows: readonly Row[], older: number | null): void {
+    if (rows.length > 0) this.#append(batch, owner, null, rows, false, older)
+    else if (older !== null) {
+      const key = pageKey(this.#list, owner, older)
+      const last = this.#pageAt(view, key)
+      batch.delete(key)
+      this.#append(batch, owner, null, last.rows, false, last.older)
     }
-    const options = { reverse: true, expected: this.#pagesOf(query.limit - rows.length), keep: true }
-    for await (const [key, page] of view.scan(this.#kind, { gte: first, lt }, options)) {
-      if (newer !== null && view.newest) newer.older = key
-      newer = page
-      if (takeNewest(rows, page, query)) return rows
+  }
+
+  /** From page to page back from the open one, past newer ones as far as memory has them. */
+  #newest(view: View, owner: Pubkey, query: PageRequest): Soon<Row[]> {
+    let page = view.get(this.#kind, openPageKey(this.#list, owner))
+    const { from = Infinity } = query
+    for (let skipped = 0; page !== null && page.rows[0]!.cursor >= from; skipped++) {
+      if (page.older === null) return []
+      const older = pageKey(this.#list, owner, page.older)
+      const known = skipped < SKIPPED_PAGES_MAX ? view.hot(this.#kind, older) : undefined
+      if (known === undefined || known === null) return this.#newestBelow(view, owner, query, from)
+      page = known
     }
-    if (newer !== null && view.newest) newer.older = null
-    if (newer === null && query.from === undefined) view.rememberAbsent(openKey)
+    return page === null ? [] : this.#takeBack(view, owner, page, query, [])
+  }
+
+  /** From the last page that begins before `from`. */
+  async #newestBelow(view: View, owner: Pubkey, query: PageRequest, from: number): Promise<Row[]> {
+    const range = { gte: pageKey(this.#list, owner, 0), lt: pageKey(this.#list, owner, Math.max(from, 0)) }
+    const key = await view.lastKey(range)
+    return key === null ? [] : this.#takeBack(view, owner, this.#pageAt(view, key), query, [])
+  }
+
+  #takeBack(view: View, owner: Pubkey, first: RowPage<Row>, query: PageRequest, rows: Row[]): Soon<Row[]> {
+    let page = first
+    for (let read = 1; !takeNewest(rows, page, query) && page.older !== null; read++) {
+      page = this.#pageAt(view, pageKey(this.#list, owner, page.older))
+      if (read === PAGES_PER_TURN)
+        return nextTurn().then(() => this.#takeBack(view, owner, page, query, rows))
+    }
     return rows
+  }
+
+  /** A page that others name. */
+  #pageAt(view: View, key: Key): RowPage<Row> {
+    const page = view.get(this.#kind, key)
+    if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.#kind.name} is missing`)
+    return page
   }
 
   /** Only of the open page: whoever reads forward reads long lists once, and memory is not kept for that. */

@@ -1,7 +1,7 @@
 import type { SolPriceStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { keysOf, solPriceKey } from './keys.ts'
-import { solPriceKind } from './kinds.ts'
+import { keysOf, solPriceKey } from '../codec/keys.ts'
+import { solPriceKind } from '../codec/kinds.ts'
 
 export function solPriceStore(database: Database): SolPriceStore {
   return {

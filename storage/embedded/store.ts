@@ -4,8 +4,10 @@ import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-keys.ts'
 import { blockStore } from './blocks.ts'
 import { candleStore } from './candles.ts'
+import { coverageStore } from './coverage.ts'
 import { curveStore } from './curves.ts'
 import { Database } from './database.ts'
+import { historyOf } from './history.ts'
 import { launchStore } from './launches.ts'
 import { pairStore } from './pairs.ts'
 import { poolStore } from './pools.ts'
@@ -39,6 +41,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
   })
   return {
     blocks: blockStore(database),
+    history: historyOf(database),
     trades: {
       ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
       ofWallet: (wallet, page) => database.read((view) => walletPages.read(view, wallet, page))
@@ -53,8 +56,11 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     pools: poolStore(database),
     curves: curveStore(database),
     totals: totalsStore(database),
+    coverage: coverageStore(database),
     tenants: tenantStore(database),
     keys: apiKeyStore(database),
+    journal: null,
+    outage: null,
     failed: database.failed,
     close: () => database.close()
   }

@@ -1,17 +1,7 @@
 import type { TenantRow, TenantStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { keysOf, tenantKey } from './keys.ts'
-import type { RecordKind } from './record.ts'
-
-const tenantKind: RecordKind<TenantRow> = {
-  name: 'tenant',
-  write(out, row) {
-    out.text(row.name)
-    out.float(row.createdAtMs)
-  },
-  read: (source) => ({ name: source.text(), createdAtMs: source.float() }),
-  weigh: () => 200
-}
+import { keysOf, tenantKey } from '../codec/keys.ts'
+import { byTenantCreation, tenantKind } from '../codec/tenant.ts'
 
 export function tenantStore(database: Database): TenantStore {
   return {
@@ -28,7 +18,7 @@ export function tenantStore(database: Database): TenantStore {
         const tenants: TenantRow[] = []
         for await (const [, tenant] of view.scan(tenantKind, keysOf('y'), { expected: 32 }))
           tenants.push(tenant)
-        return tenants.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.name < b.name ? -1 : 1))
+        return tenants.sort(byTenantCreation)
       })
   }
 }

@@ -1,43 +1,14 @@
+import type { Amendment } from '../../src/market/amendment.ts'
 import type { ActivityStore, BlockCommit, MintTurnover } from '../port.ts'
 import type { Finding } from './finding.ts'
-import { addressIn, keyAfter, keysOf, turnoverKey, turnoverKeysOf } from './keys.ts'
-import type { Key } from './keys.ts'
-import type { RecordKind } from './record.ts'
+import { addressIn, keyAfter, keysOf, turnoverKey, turnoverKeysOf } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
+import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../codec/turnover.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-type TurnoverMinutes = MintTurnover['minutes']
-
-const HOUR = 3_600
-/** A rolling day reaches into the hour that began 25 hours before the running one; one more for the sake of readers. */
-const KEPT_SECONDS = 26 * HOUR
 /** So a block that begins an hour does not pay for all that ends with it. */
 const EXPIRED_PER_BLOCK_MAX = 256
-
-/** An entry of the index from an hour to the mints that traded in it, with what ranks them. */
-const turnoverKind: RecordKind<TurnoverMinutes> = {
-  name: 'turnover entry',
-  write(out, minutes) {
-    let before = 0
-    for (const { minute, trades, volumeMicroUsd } of minutes) {
-      out.count(minute - before)
-      out.count(trades)
-      out.amount(volumeMicroUsd)
-      before = minute
-    }
-  },
-  read(source) {
-    const minutes: TurnoverMinutes[number][] = []
-    for (let before = 0; !source.atEnd; before = minutes.at(-1)!.minute)
-      minutes.push({
-        minute: before + source.count(),
-        trades: source.count(),
-        volumeMicroUsd: source.amount()
-      })
-    return minutes
-  },
-  weigh: (minutes) => 100 * minutes.length
-}
 
 /** Up to which key all that is old is deleted. */
 const deletedUntil: Finding<Key> = { sign: '<', weigh: () => 100 }
@@ -60,13 +31,30 @@ export async function mintsOfHour(
 
 /** Writes what a block's mints traded, and deletes some of what is too old to rank. */
 export async function stageTurnover(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
-  const oldest = Math.floor((block.slot.blockTime - KEPT_SECONDS) / HOUR) * HOUR
-  for (const { of, owner, hour, minutes } of block.activity) {
-    if (of !== 'mint' || hour < oldest) continue
-    const traded = minutes.filter(({ trades }) => trades > 0)
-    if (traded.length > 0) batch.putUnkept(turnoverKind, turnoverKey(hour, owner), traded)
+  const oldest = oldestTurnoverHour(block.slot.blockTime)
+  for (const activity of block.activity) {
+    if (activity.hour < oldest) continue
+    const minutes = turnoverMinutes(activity)
+    if (minutes.length > 0) batch.putUnkept(turnoverKind, turnoverKey(activity.hour, activity.owner), minutes)
   }
   await stageDeletions(view, batch, turnoverKeysOf(oldest).gte)
+}
+
+/** Writes anew what mints traded, and takes out what they have not. */
+export function amendTurnover(
+  batch: WriteBatch,
+  { put, remove }: Amendment['activity'],
+  headTime: number
+): void {
+  const oldest = oldestTurnoverHour(headTime)
+  for (const { of, owner, hour } of remove) if (of === 'mint') batch.delete(turnoverKey(hour, owner))
+  for (const activity of put) {
+    if (activity.of !== 'mint' || activity.hour < oldest) continue
+    const key = turnoverKey(activity.hour, activity.owner)
+    const minutes = turnoverMinutes(activity)
+    if (minutes.length > 0) batch.putUnkept(turnoverKind, key, minutes)
+    else batch.delete(key)
+  }
 }
 
 async function stageDeletions(view: View, batch: WriteBatch, oldest: Key): Promise<void> {

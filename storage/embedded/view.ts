@@ -4,11 +4,11 @@ import type { SecondChance } from '../../src/second-chance.ts'
 import type { Level } from './database.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { keyAfter, keyText } from './keys.ts'
-import type { Key, KeyRange } from './keys.ts'
+import { keyAfter, keyText } from '../codec/keys.ts'
+import type { Key, KeyRange } from '../codec/keys.ts'
 import { Packed } from './packed.ts'
-import { unpackRecord } from './record.ts'
-import type { RecordKind } from './record.ts'
+import { unpackRecord } from '../codec/record.ts'
+import type { RecordKind } from '../codec/record.ts'
 import type { Soon } from './soon.ts'
 
 /** What the engine hands over at a time, at most: bounds the work between two turns of the event loop. */
@@ -80,11 +80,6 @@ export class View {
     if (this.newest) this.#hot.set(findingText(finding, key), value, finding.weigh(value))
   }
 
-  /** Keeps in memory that there is no record under a key. */
-  rememberAbsent(key: Key): void {
-    if (this.newest) this.#hot.set(keyText(key), null, 0)
-  }
-
   /**
    * The value of a key; null when there is none. What memory does not have is read at once: a tenth of a millisecond at
    * worst where the table is not in the system's page cache, and else a third of what a turn of the engine's threads
@@ -146,6 +141,11 @@ export class View {
     return key ?? null
   }
 
+  /** Every key of a range that is known to be short. */
+  keys(range: KeyRange): Promise<Key[]> {
+    return fromEngine({ name: 'a key' }, () => this.#level.keys({ ...range, snapshot: this.#snapshot }).all())
+  }
+
   #read<T>(kind: RecordKind<T>, key: Key): T | null {
     let bytes: Uint8Array | undefined
     try {
@@ -174,7 +174,7 @@ export class View {
 
   #found<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array | undefined): T | null {
     if (bytes !== undefined) return this.#decoded(kind, key, bytes, true)
-    this.rememberAbsent(key)
+    if (this.newest) this.#hot.set(keyText(key), null, 0)
     return null
   }
 

@@ -2,11 +2,11 @@ import type { SecondChance } from '../../src/second-chance.ts'
 import type { Level } from './database.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { keyText } from './keys.ts'
-import type { Key } from './keys.ts'
+import { keyText } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
 import { Packed } from './packed.ts'
-import { packRecord } from './record.ts'
-import type { RecordKind } from './record.ts'
+import { packRecord } from '../codec/record.ts'
+import type { RecordKind } from '../codec/record.ts'
 
 /** Records to be written together, as bytes for the engine and as values for memory. */
 export class WriteBatch {

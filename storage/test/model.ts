@@ -71,6 +71,32 @@ export class StorageModel {
     return true
   }
 
+  /** All there is, in no order. */
+  get content() {
+    return {
+      slots: this.slots,
+      trades: this.#trades,
+      poolEvents: this.#poolEvents,
+      solPrices: this.#solPrices,
+      candles: this.#candles,
+      launches: this.#launches,
+      pairs: this.#pairs,
+      activity: this.#activity,
+      tokens: this.#tokens,
+      pools: this.#pools,
+      curves: this.#curves
+    }
+  }
+
+  isListed({ firstCursor }: PoolRow): boolean {
+    return this.#listed.has(firstCursor)
+  }
+
+  /** As an amendment does that puts a pool. */
+  list({ firstCursor }: PoolRow): void {
+    this.#listed.add(firstCursor)
+  }
+
   head(): SlotRow | null {
     return this.slots.at(-1) ?? null
   }

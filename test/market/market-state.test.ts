@@ -57,8 +57,11 @@ t.test('a market with hardly any room folds as one with much, even when times fa
       const stores = [new MemoryStore(), new MemoryStore()] as const
       const roomy = new MarketState(start)
       const narrow = new MarketState(start, { pairs: 2, launches: 1, tokens: 1, pools: 1, curves: 1 })
+      const [restless, itsStore] = [new MarketState(start, { quietBlocks: 1 }), new MemoryStore()]
       for (const at of chain) {
-        t.strictSame(ingest(stores[0], narrow, at, OPTIONS), ingest(stores[1], roomy, at, OPTIONS))
+        const folded = ingest(stores[1], roomy, at, OPTIONS)
+        t.strictSame(ingest(stores[0], narrow, at, OPTIONS), folded)
+        t.strictSame(ingest(itsStore, restless, at, OPTIONS), folded)
         const { pairs, ...others } = narrow.size
         t.ok(pairs <= 2 && Object.values(others).every((size) => size <= 1))
         evicted ||= roomy.size.pairs > 2
@@ -171,6 +174,19 @@ t.test('the pairs and launches untouched for longest go first', async (t) => {
   const missing = state.missing(touchedBy(block(9, NOON, [TOKEN, OTHER, key(3)].map(buyOf)), OPTIONS.cash))
   t.same(missing.pairs, [{ mint: OTHER, cash: SOL }])
   t.same(missing.launches, [OTHER])
+})
+
+// INVARIANTS 10
+t.test('what many blocks do not touch goes, and what one of them touches stays', async (t) => {
+  const store = new MemoryStore()
+  const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
+  const state = new MarketState(start, { quietBlocks: 3 })
+  const buyOf = (mint: Uint8Array) => buy(10n ** 9n, 10n ** 6n, { outMint: mint })
+  const sizes = [TOKEN, OTHER, OTHER, OTHER, OTHER, OTHER, TOKEN].map((mint, i) => {
+    ingest(store, state, block(5 + i, NOON, [buyOf(mint)]), OPTIONS)
+    return state.size.pairs
+  })
+  t.strictSame(sizes, [1, 2, 2, 2, 2, 1, 2])
 })
 
 t.test('a pair that was let go is not taken to end where times fell to', async (t) => {

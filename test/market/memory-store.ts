@@ -1,5 +1,6 @@
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { Amendment } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
@@ -39,6 +40,12 @@ export class MemoryStore {
   commit(block: BlockCommit): void {
     this.head = block.slot
     this.trades.push(...block.trades)
+    this.#put(block)
+    this.totals = block.totals ?? this.totals
+    if (block.solPrice !== null) this.solPrices.set(block.solPrice.minute, block.solPrice)
+  }
+
+  #put(block: Records): void {
     for (const row of block.pairs) this.pairs.set(pairKey(row.mint, row.cash), row)
     for (const { mint, cash, interval, candle } of block.candles) {
       this.candles.set(`${pairKey(mint, cash)}/${interval}/${candle.ts}`, candle)
@@ -48,8 +55,34 @@ export class MemoryStore {
     for (const row of block.pools) this.pools.set(pubkeyMapKey(row.pool), row)
     for (const row of block.curves) this.curves.set(pubkeyMapKey(row.mint), row)
     for (const row of block.activity) this.hours.set(hourKey(row.of, row.owner, row.hour), row)
-    this.totals = block.totals ?? this.totals
-    if (block.solPrice !== null) this.solPrices.set(block.solPrice.minute, block.solPrice)
+  }
+
+  amend(amendment: Amendment): void {
+    const { trades, pairs, candles, launches, solPrices, activity, tokens, pools, curves } = amendment
+    const gone = new Set([...trades.put, ...trades.remove].map(({ cursor }) => cursor))
+    const kept = this.trades.filter(({ cursor }) => !gone.has(cursor))
+    this.trades.splice(0, Infinity, ...[...kept, ...trades.put].sort((a, b) => a.cursor - b.cursor))
+    for (const at of pairs.remove) this.pairs.delete(pairKey(at.mint, at.cash))
+    for (const at of candles.remove)
+      this.candles.delete(`${pairKey(at.mint, at.cash)}/${at.interval}/${at.ts}`)
+    for (const mint of launches.remove) this.launches.delete(pubkeyMapKey(mint))
+    for (const minute of solPrices.remove) this.solPrices.delete(minute)
+    for (const at of activity.remove) this.hours.delete(hourKey(at.of, at.owner, at.hour))
+    for (const mint of tokens.remove) this.tokens.delete(pubkeyMapKey(mint))
+    for (const pool of pools.remove) this.pools.delete(pubkeyMapKey(pool))
+    for (const mint of curves.remove) this.curves.delete(pubkeyMapKey(mint))
+    this.#put({
+      pairs: pairs.put,
+      candles: candles.put,
+      launches: launches.put,
+      tokens: tokens.put,
+      pools: pools.put,
+      curves: curves.put,
+      activity: activity.put
+    })
+    for (const price of solPrices.put) this.solPrices.set(price.minute, price)
+    this.head = amendment.head
+    this.totals = amendment.totals
   }
 
   load(missing: Missing): Loaded {
@@ -93,6 +126,11 @@ export class MemoryStore {
     return new MarketState({ solUsd: this.restoreSolUsd(), totals, headTime }, limits)
   }
 }
+
+type Records = Pick<
+  BlockCommit,
+  'pairs' | 'candles' | 'launches' | 'tokens' | 'pools' | 'curves' | 'activity'
+>
 
 function hourKey(of: ActivityOf, owner: Pubkey, hour: number): string {
   return `${of}/${pubkeyMapKey(owner)}/${hour}`

@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { formatKey } from '../../storage/embedded/keys.ts'
-import { formatKind } from '../../storage/embedded/kinds.ts'
-import { packRecord } from '../../storage/embedded/record.ts'
+import { formatKey } from '../../storage/codec/keys.ts'
+import { formatKind } from '../../storage/codec/kinds.ts'
+import { packRecord } from '../../storage/codec/record.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
@@ -57,7 +57,7 @@ t.test(
     for (const [name, { stdout, lines, code, ms }, reason] of [
       ['locked', locked, /is open in another process/],
       ['corrupt', corrupt, /cannot be opened: .*(Corruption|CURRENT|manifest|IO error)/i],
-      ['newer', newer, /has format 99, newer than 2/],
+      ['newer', newer, /has format 99, newer than 3/],
       ['foreign', foreign, /holds something else than a store/]
     ] as const) {
       t.equal(code, 1, name)

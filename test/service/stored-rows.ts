@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { SlotRow } from '../../src/market/rows.ts'
+import { keysOf } from '../../storage/codec/keys.ts'
+import { slotKind } from '../../storage/codec/kinds.ts'
+import { unpackRecord } from '../../storage/codec/record.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
 
 /** API keys and tenants, which each store makes for itself at a time of its own. */
@@ -23,5 +27,14 @@ export function storedRows(storeDirectory: string): Promise<StoredRows> {
       records[kind] = (records[kind] ?? 0) + 1
     }
     return { records, digest: hash.digest('hex') }
+  })
+}
+
+/** The rows of all slots of a closed store, in order. */
+export function storedSlots(storeDirectory: string): Promise<SlotRow[]> {
+  return withRawStore(storeDirectory, async (raw) => {
+    const rows: SlotRow[] = []
+    for await (const [key, value] of raw.iterator(keysOf('b'))) rows.push(unpackRecord(slotKind, key, value))
+    return rows
   })
 }

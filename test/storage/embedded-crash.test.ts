@@ -12,6 +12,7 @@ import { assertSame } from '../../storage/test/conformance/agreement.ts'
 import { StorageModel } from '../../storage/test/model.ts'
 import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { sampleGap } from '../../storage/test/sample-gap.ts'
 import { rawContents } from './embedded-directory.ts'
 
 const BLOCKS = 24
@@ -47,6 +48,11 @@ async function live(
 const undisturbed = join(directory, 'undisturbed')
 const model = new StorageModel()
 for (let index = 0; index < BLOCKS; index++) model.commit(sampleBlock(SEED, index))
+// The child amends some of them.
+for (let index = 0; index < BLOCKS; index += 8) {
+  const slot = model.slots[index]!
+  model.slots[index] = { ...slot, receivedAtMs: slot.receivedAtMs + 1 }
+}
 t.strictSame((await live(undisturbed)).lines.at(-1), 'done')
 const expected = await rawContents(undisturbed)
 
@@ -60,6 +66,8 @@ async function assertUndisturbed(place: string): Promise<void> {
     assert.deepEqual(await storage.keys.all(), keys)
     const tenants = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleTenant(i * 8 + 4))
     assert.deepEqual(await storage.tenants.all(), tenants)
+    const gaps = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleGap(i * 8 + 6))
+    assert.deepEqual(await storage.coverage.gaps({ after: null, limit: 1_000 }), gaps)
   } finally {
     await storage.close()
   }
@@ -88,8 +96,15 @@ function headsAfter(point: CrashPoint, nth: number): readonly number[] {
       return [nth - 1]
     case 'tenant.durable':
       return [(nth - 1) * 8 + 4]
+    case 'coverage.durable':
+      return [(nth - 1) * 8 + 6]
     case 'key.durable':
+    case 'amend.staged':
+    case 'amend.writing':
+    case 'amend.durable':
       return [(nth - 1) * 8]
+    case 'kept.forgotten':
+      return [(nth - 1) * 8 + 2]
     case 'close.drained':
       return [BLOCKS - 1]
   }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { formatKey } from '../../storage/embedded/keys.ts'
-import { formatKind } from '../../storage/embedded/kinds.ts'
-import { packRecord } from '../../storage/embedded/record.ts'
+import { formatKey } from '../../storage/codec/keys.ts'
+import { formatKind } from '../../storage/codec/kinds.ts'
+import { packRecord } from '../../storage/codec/record.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, sampleBlock } from '../../storage/test/sample-blocks.ts'
@@ -27,12 +27,12 @@ t.test('a second process that opens the same directory is told so', async (t) =>
 t.test('a store of a newer format is refused and left as it is', async (t) => {
   const directory = t.testdir()
   await withRawStore(directory, (raw) =>
-    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 3)))
+    raw.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), 4)))
   )
   const before = await rawContents(directory)
   await t.rejects(openEmbeddedStorage({ directory }), {
     code: 'STORAGE_UNAVAILABLE',
-    detail: /has format 3, newer than 2/
+    detail: /has format 4, newer than 3/
   })
   t.strictSame(await rawContents(directory), before)
 })

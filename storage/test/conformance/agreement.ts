@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import PQueue from 'p-queue'
 import type { Test } from 'tap'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import type { ActivityOf } from '../../../src/market/activity-rows.ts'
@@ -22,6 +23,7 @@ import { ALL } from '../under-test.ts'
 import type { OpenForTest } from '../under-test.ts'
 
 const MINUTE = 1_760_000_040
+const ASKED_AT_ONCE = 8
 const NEWEST: PageRequest = { order: 'desc', limit: 50 }
 
 export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
@@ -40,7 +42,9 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
           const block = sampleBlock(seed, back ? Math.max(0, index - 2) : index)
           assert.equal(await storage.blocks.commit(block), model.commit(block))
           // What memory found out between two blocks must hold after the later one.
-          await assertSameMint(storage, model, sampleMint(index % 2), [NEWEST], choices)
+          const answers = new Answers()
+          await askMint(answers, storage, model, sampleMint(index % 2), [NEWEST], choices)
+          await answers.done()
         }
         // Asked again, the same is answered from memory.
         for (let asked = 0; asked < 2; asked++) await assertSame(storage, model, new Choices(seed))
@@ -52,6 +56,26 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
   t.pass()
 }
 
+/** Answers that must be as stated, some asked for at once: a cluster takes its time for each. */
+class Answers {
+  readonly #queue = new PQueue({ concurrency: ASKED_AT_ONCE })
+  #failure: Error | null = null
+
+  /** Resolves once there is room for another question; rejects when an answer was otherwise. */
+  async same<T>(ask: () => Promise<T>, stated: T, question = String(ask)): Promise<void> {
+    await this.#queue.onSizeLessThan(1)
+    if (this.#failure !== null) throw this.#failure
+    this.#queue
+      .add(async () => assert.deepStrictEqual(await ask(), stated, question))
+      .catch((error: unknown) => (this.#failure ??= error as Error))
+  }
+
+  async done(): Promise<void> {
+    await this.#queue.onIdle()
+    if (this.#failure !== null) throw this.#failure
+  }
+}
+
 /** Asks a store and the model the same questions: all there are of the sample blocks, and pages at random. */
 export async function assertSame(
   storage: Storage,
@@ -59,7 +83,12 @@ export async function assertSame(
   choices = new Choices(1)
 ): Promise<void> {
   assert.deepStrictEqual(await storage.blocks.head(), model.head())
-  for (const { slot } of model.slots) assert.ok(await storage.blocks.has(slot))
+  const answers = new Answers()
+  for (const row of model.slots) {
+    await answers.same(() => storage.blocks.has(row.slot), true)
+    await answers.same(() => storage.blocks.at(row.slot), row)
+  }
+  await answers.same(() => storage.blocks.at((model.head()?.slot ?? 0) + 1), null)
   const cursors = model.slots.map(({ slot }) => slot * 2 ** 20)
   const randomPage = (): PageRequest => ({
     order: choices.of(['asc', 'desc']),
@@ -67,26 +96,23 @@ export async function assertSame(
     ...(choices.chance(0.7) ? { from: choices.of(cursors) + choices.below(40) } : {}),
     ...(choices.chance(0.3) ? { until: choices.of(cursors) + choices.below(40) } : {})
   })
-  assert.deepStrictEqual(await storage.totals.get(), model.totals())
+  await answers.same(() => storage.totals.get(), model.totals())
   const pages: PageRequest[] = [ALL, { ...ALL, order: 'desc' }, ...Array.from({ length: 4 }, randomPage)]
 
   for (let n = 0; n < SAMPLE_POOLS; n++) {
     const pool = samplePool(n)
     for (const page of pages)
-      assert.deepStrictEqual(await storage.poolEvents.ofPool(pool, page), model.poolEvents(pool, page))
-    await assertSameActivity(storage, model, 'pool', pool)
+      await answers.same(() => storage.poolEvents.ofPool(pool, page), model.poolEvents(pool, page))
+    await askActivity(answers, storage, model, 'pool', pool)
   }
-  for (const row of model.allPools()) assert.deepStrictEqual(await storage.pools.get(row.pool), row)
-  await assertSameActivity(storage, model, 'market', new Uint8Array(32))
+  for (const row of model.allPools()) await answers.same(() => storage.pools.get(row.pool), row)
+  await askActivity(answers, storage, model, 'market', new Uint8Array(32))
   for (const hour of model.hours())
-    assert.deepStrictEqual(
-      await storage.activity.mintsOfHour(hour, { limit: 1_000 }),
-      model.mintsOfHour(hour)
-    )
+    await answers.same(() => storage.activity.mintsOfHour(hour, { limit: 1_000 }), model.mintsOfHour(hour))
   for (let n = 0; n < SAMPLE_WALLETS; n += 7)
     for (const page of pages)
-      assert.deepStrictEqual(
-        await storage.trades.ofWallet(sampleWallet(n), page),
+      await answers.same(
+        () => storage.trades.ofWallet(sampleWallet(n), page),
         model.walletTrades(sampleWallet(n), page)
       )
   for (const page of pages)
@@ -99,16 +125,19 @@ export async function assertSame(
         ...(from === undefined ? {} : { from }),
         ...(status === undefined ? {} : { status })
       }
-      assert.deepStrictEqual(await storage.launches.page(asked), model.launches(asked))
+      await answers.same(() => storage.launches.page(asked), model.launches(asked))
     }
   for (const { blockTime } of model.slots) {
-    assert.equal(await storage.blocks.firstSince(blockTime), model.firstSince(blockTime))
-    assert.deepStrictEqual(await storage.solPrices.atOrBefore(blockTime), model.solPrice(blockTime))
+    await answers.same(() => storage.blocks.firstSince(blockTime), model.firstSince(blockTime))
+    await answers.same(() => storage.solPrices.atOrBefore(blockTime), model.solPrice(blockTime))
   }
-  for (let n = 0; n <= SAMPLE_MINTS; n++) await assertSameMint(storage, model, sampleMint(n), pages, choices)
+  for (let n = 0; n <= SAMPLE_MINTS; n++)
+    await askMint(answers, storage, model, sampleMint(n), pages, choices)
+  await answers.done()
 }
 
-async function assertSameMint(
+async function askMint(
+  answers: Answers,
   storage: Storage,
   model: StorageModel,
   mint: Pubkey,
@@ -116,24 +145,27 @@ async function assertSameMint(
   choices: Choices
 ): Promise<void> {
   for (const page of pages)
-    assert.deepStrictEqual(
-      await storage.trades.ofMint(mint, page),
+    await answers.same(
+      () => storage.trades.ofMint(mint, page),
       model.trades(mint, page),
       JSON.stringify(page)
     )
-  assert.deepStrictEqual(await storage.tokens.get(mint), model.token(mint))
-  assert.deepStrictEqual(await storage.curves.ofMint(mint), model.curve(mint))
+  await answers.same(() => storage.tokens.get(mint), model.token(mint))
+  await answers.same(() => storage.curves.ofMint(mint), model.curve(mint))
   for (const { order, limit } of pages)
-    assert.deepStrictEqual(
-      await storage.pools.ofMint(mint, { order, limit }),
+    await answers.same(
+      () => storage.pools.ofMint(mint, { order, limit }),
       model.pools(mint, { order, limit })
     )
-  await assertSameActivity(storage, model, 'mint', mint)
+  await askActivity(answers, storage, model, 'mint', mint)
   const byCash = (a: { cash: Pubkey }, b: { cash: Pubkey }): number => Buffer.compare(a.cash, b.cash)
-  assert.deepStrictEqual((await storage.pairs.ofMint(mint)).sort(byCash), model.pairs(mint).sort(byCash))
+  await answers.same(
+    async () => (await storage.pairs.ofMint(mint)).sort(byCash),
+    model.pairs(mint).sort(byCash)
+  )
   for (let n = 0; n < SAMPLE_CASHES; n++) {
     const cash = sampleCash(n)
-    assert.deepStrictEqual(await storage.pairs.get(mint, cash), model.pair(mint, cash))
+    await answers.same(() => storage.pairs.get(mint, cash), model.pair(mint, cash))
     for (const interval of INTERVALS) {
       const all = { from: 0, to: 4e9, limit: 10_000 }
       const candles = model.candles(mint, cash, interval, all)
@@ -143,31 +175,32 @@ async function assertSameMint(
         to: ts + choices.below(9_000),
         limit: 1 + choices.below(9)
       }
-      assert.deepStrictEqual(
-        await storage.candles.get(mint, cash, interval, ts),
+      await answers.same(
+        () => storage.candles.get(mint, cash, interval, ts),
         model.candle(mint, cash, interval, ts)
       )
       for (const range of [all, part])
-        assert.deepStrictEqual(
-          await storage.candles.range(mint, cash, interval, range),
+        await answers.same(
+          () => storage.candles.range(mint, cash, interval, range),
           model.candles(mint, cash, interval, range)
         )
     }
   }
 }
 
-async function assertSameActivity(
+async function askActivity(
+  answers: Answers,
   storage: Storage,
   model: StorageModel,
   of: ActivityOf,
   owner: Pubkey
 ): Promise<void> {
   for (const hour of model.hours())
-    assert.deepStrictEqual(await storage.activity.get(of, owner, hour), model.activityHour(of, owner, hour))
+    await answers.same(() => storage.activity.get(of, owner, hour), model.activityHour(of, owner, hour))
   const last = model.hours().at(-1) ?? 0
   for (const range of [
     { from: 0, to: 4e9, limit: 100 },
     { from: last - 7_200, to: last + 3_600, limit: 2 }
   ])
-    assert.deepStrictEqual(await storage.activity.range(of, owner, range), model.activity(of, owner, range))
+    await answers.same(() => storage.activity.range(of, owner, range), model.activity(of, owner, range))
 }

@@ -33,7 +33,7 @@ export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Arr
 
 /** Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes are the ones written under this key. */
 export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
-  if (bytes.length < HEAD_BYTES || view(bytes).getUint32(1, true) !== checksum(key, bytes))
+  if (bytes.length < HEAD_BYTES || statedChecksum(bytes) !== checksum(key, bytes))
     throw unreadable(kind, key, 'is damaged: its checksum does not match')
   if (bytes[0] !== VERSION)
     throw unreadable(kind, key, `has layout ${bytes[0]}, which this version does not know`)
@@ -47,14 +47,13 @@ export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array
   }
 }
 
+const statedChecksum = (bytes: Uint8Array): number =>
+  (bytes[1]! | (bytes[2]! << 8) | (bytes[3]! << 16) | (bytes[4]! << 24)) >>> 0
+
 function checksum(key: Key, bytes: Uint8Array): number {
   return crc32(bytes.subarray(HEAD_BYTES), crc32(key, bytes[0]))
 }
 
 function unreadable<T>(kind: RecordKind<T>, key: Key, what: string, cause?: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', `${kind.name} ${key.toString('hex')} ${what}`, { cause })
-}
-
-function view(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

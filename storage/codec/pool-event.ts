@@ -10,8 +10,8 @@ import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { Codes, venueCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
-import { readRowOrigin, writeRowOrigin } from './row-origin-codec.ts'
-import type { RowCodec } from './row-origin-codec.ts'
+import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
+import type { RowCodec } from './row-origin.ts'
 
 const kindCodes = new Codes<PoolEventRow['body']['kind']>({ liquidity: 0, curve: 1, pool: 2 })
 const liquidityCodes = new Codes<LiquidityChange['event']>({ add: 0, remove: 1 })

@@ -1,8 +1,9 @@
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import { launchStatusCodes } from './codes.ts'
 import { KeyTable } from './key-table.ts'
 import type { RecordKind } from './record.ts'
-import { readRowOrigin, writeRowOrigin } from './row-origin-codec.ts'
+import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
 
 export const launchKind: RecordKind<LaunchRow> = {
   name: 'launch',
@@ -40,3 +41,33 @@ export const launchKind: RecordKind<LaunchRow> = {
   },
   weigh: (row) => 1_200 + 2 * (row.name.length + row.symbol.length + row.uri.length)
 }
+
+/** A launch in a list of them; null once it has left the list. */
+export const listedLaunchKind: RecordKind<LaunchRow | null> = {
+  name: 'listed launch',
+  write(out, row) {
+    out.byte(row === null ? 0 : 1)
+    if (row !== null) launchKind.write(out, row)
+  },
+  read: (source, key) => (source.byte() === 0 ? null : launchKind.read(source, key)),
+  weigh: (row) => (row === null ? 100 : launchKind.weigh(row))
+}
+
+/** The same without the launch itself, for who passes over it. */
+export const launchListingKind: RecordKind<true | null> = {
+  name: 'listed launch',
+  write() {
+    throw new Error('a launch is listed whole')
+  },
+  read(source) {
+    const isListed = source.byte() === 1
+    source.skipRest()
+    return isListed ? true : null
+  },
+  weigh: () => 100
+}
+
+/** Of several rows of a mint in a block the last counts: between commits a mint has one launch. */
+export const lastLaunches = (launches: readonly LaunchRow[]): LaunchRow[] => [
+  ...new Map(launches.map((row) => [pubkeyMapKey(row.mint), row])).values()
+]

@@ -1,3 +1,5 @@
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { LastPrice, PairRow } from '../../src/market/rows.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
@@ -36,6 +38,14 @@ export const pairsKind: RecordKind<readonly PairRow[]> = {
   },
   weigh: (pairs) =>
     pairs.reduce((sum, pair) => sum + 800 + 8 * (pair.recent.length + pair.excluded.length), 0)
+}
+
+/** Each pair in place of the one with its cash, new ones at the end. */
+export function mergedPairs(stored: readonly PairRow[], pairs: readonly PairRow[]): PairRow[] {
+  const byCash = new Map<string, PairRow>()
+  const cashOf = ({ cash }: { readonly cash: Pubkey }): string => pubkeyMapKey(cash)
+  for (const pair of [...stored, ...pairs]) byCash.set(cashOf(pair), pair)
+  return [...byCash.values()]
 }
 
 function writeFloats(out: ByteWriter, values: readonly number[]): void {

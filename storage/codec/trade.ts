@@ -4,8 +4,8 @@ import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { feeKindCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
-import { readRowOrigin, writeRowOrigin } from './row-origin-codec.ts'
-import type { RowCodec } from './row-origin-codec.ts'
+import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
+import type { RowCodec } from './row-origin.ts'
 
 /** Bits of a row's flags: what is there, and the small closed choices. */
 const EXACT_IN = 1

@@ -2,6 +2,7 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import type { Interval, LaunchStatus } from '../../src/market/rows.ts'
 import { activityOfCodes, intervalCodes, launchStatusCodes } from './codes.ts'
+import { recentAddresses } from './recent-addresses.ts'
 
 /**
  * The keys of the store: a letter for the kind of record, what a reader asks for, then what orders the records
@@ -9,6 +10,7 @@ import { activityOfCodes, intervalCodes, launchStatusCodes } from './codes.ts'
  *
  *   v                            format version
  *   b slot                       slot
+ *   d slot                       a block with what it was folded on, as long as it is kept
  *   t mint cursor                a full page of a mint's trades, by its first cursor; all bits set: the open page
  *   w wallet cursor              the same of a wallet's trades
  *   e pool cursor                the same of a pool's events
@@ -26,6 +28,8 @@ import { activityOfCodes, intervalCodes, launchStatusCodes } from './codes.ts'
  *   s status cursor              the same of one status
  *   x minute                     sol price
  *   z                            totals
+ *   f                            hash of the genesis
+ *   u slot                       gap, by its first slot
  *   y name                       tenant
  *   k hash                       API key
  *   i id                         hash of the API key with an id
@@ -50,6 +54,9 @@ export function keyText(key: Key): string {
 export const formatKey = (): Key => Buffer.from('v', 'latin1')
 export const totalsKey = (): Key => Buffer.from('z', 'latin1')
 export const slotKey = (slot: number): Key => numbered('b', slot)
+export const keptBlockKey = (slot: number): Key => numbered('d', slot)
+export const genesisKey = (): Key => Buffer.from('f', 'latin1')
+export const gapKey = (from: number): Key => numbered('u', from)
 export const solPriceKey = (minute: number): Key => numbered('x', minute)
 export const launchAtKey = (cursor: number): Key => numbered('n', cursor)
 
@@ -71,30 +78,26 @@ export const apiKeyKey = (hash: Uint8Array): Key => joined('k', hash)
 export const apiKeyIdKey = (id: string): Key => Buffer.from(`i${id}`, 'utf8')
 export const tenantKey = (name: string): Key => Buffer.from(`y${name}`, 'utf8')
 
-/** The address that the key of one record names, in a buffer of its own. */
-export const addressIn = (key: Key, at = 1): Pubkey => new Uint8Array(key.subarray(at, at + 32))
+/** The address that the key of one record names; what it gives is no part of the key. */
+export const addressIn = (key: Key, at = 1): Pubkey => recentAddresses.at(key, at)
 
 export function seriesKey(mint: Pubkey, cash: Pubkey, interval: Interval): Key {
   return joined('c', mint, cash, Uint8Array.of(intervalCodes.codeOf(interval)))
 }
 
-export function candlePageKey(series: Key, page: number): Key {
-  const key = Buffer.allocUnsafe(series.length + 4)
-  key.set(series)
-  key.writeUInt32BE(page, series.length)
-  return key
-}
+export const candlePageKey = (series: Key, page: number): Key => keyAt(series, page, 4)
 
 export const pageOfCandleKey = (key: Key): number => key.readUInt32BE(key.length - 4)
 
 /** Times before 1970 and after 2106 are none of a block: they become the nearest that is. */
 const uint32 = (value: number): number => Math.min(Math.max(Math.ceil(value), 0), UINT32_MAX)
 
-export function activityKey(of: ActivityOf, owner: Pubkey, hour: number): Key {
-  const key = joined('a', Uint8Array.of(activityOfCodes.codeOf(of)), owner, new Uint8Array(4))
-  key.writeUInt32BE(uint32(hour), 34)
-  return key
-}
+/** What the keys of an owner's hours begin with. */
+export const activityOwnerKey = (of: ActivityOf, owner: Pubkey): Key =>
+  joined('a', Uint8Array.of(activityOfCodes.codeOf(of)), owner)
+
+export const activityKey = (of: ActivityOf, owner: Pubkey, hour: number): Key =>
+  keyAt(activityOwnerKey(of, owner), uint32(hour), 4)
 
 export const hourOfActivityKey = (key: Key): number => key.readUInt32BE(34)
 
@@ -116,6 +119,15 @@ export function openPageKey(list: PageList, owner: Pubkey): Key {
   const key = pageKey(list, owner, 0)
   key.writeUInt32BE(OPEN, 33)
   key.writeUInt32BE(OPEN, 37)
+  return key
+}
+
+/** The key that ends in a number of so many bytes. */
+export function keyAt(prefix: Key, position: number, bytes: 4 | 8): Key {
+  const key = Buffer.allocUnsafe(prefix.length + bytes)
+  key.set(prefix)
+  if (bytes === 4) key.writeUInt32BE(position, prefix.length)
+  else writeNumber(key, prefix.length, position)
   return key
 }
 

@@ -37,7 +37,7 @@ export class KeyTable {
     const index = source.count()
     if (index < this.#keys.length) return this.#keys[index]!
     if (index > this.#keys.length) throw new RangeError('an address is named before it is given')
-    const key = source.fixed(32)
+    const key = source.address()
     this.#keys.push(key)
     return key
   }

@@ -1,15 +1,19 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { recentAddresses } from './recent-addresses.ts'
+
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Up to so many bytes are copied one by one, which takes less than a call of the engine's copy. */
+const FEW_BYTES = 64
+const floatBytes = new Uint8Array(8)
+const floatView = new DataView(floatBytes.buffer)
 
 /** Reads what ByteWriter wrote, from the start; a read past the end throws a RangeError. */
 export class ByteReader {
   readonly #bytes: Uint8Array
-  readonly #view: DataView
   #at: number
 
   constructor(bytes: Uint8Array, at = 0) {
-    // A Buffer's slice is no copy and gives Buffers; the plain array over the same bytes has neither habit.
-    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#bytes = bytes
     this.#at = at
   }
 
@@ -60,13 +64,24 @@ export class ByteReader {
   }
 
   float(): number {
-    return this.#view.getFloat64(this.#advance(8), true)
+    // A view of each value's bytes would take longer than this copy.
+    const start = this.#advance(8)
+    for (let i = 0; i < 8; i++) floatBytes[i] = this.#bytes[start + i]!
+    return floatView.getFloat64(0, true)
   }
 
   /** A copy of the next bytes: a row kept in memory does not hold the page it came from. */
   fixed(length: number): Uint8Array {
     const start = this.#advance(length)
-    return this.#bytes.slice(start, start + length)
+    const copy = new Uint8Array(length)
+    if (length > FEW_BYTES) copy.set(this.#bytes.subarray(start, start + length))
+    else for (let i = 0; i < length; i++) copy[i] = this.#bytes[start + i]!
+    return copy
+  }
+
+  /** An address: one that was read lately is given again, and not copied. */
+  address(): Pubkey {
+    return recentAddresses.at(this.#bytes, this.#advance(32))
   }
 
   optionalFloat(): number | null {
@@ -88,7 +103,13 @@ export class ByteReader {
 
   /** The bytes that are left, not copied; they stay to be read. */
   rest(): Uint8Array {
-    return this.#bytes.subarray(this.#at)
+    const { buffer, byteOffset, byteLength } = this.#bytes
+    return new Uint8Array(buffer, byteOffset + this.#at, byteLength - this.#at)
+  }
+
+  /** Passes over the bytes that are left. */
+  skipRest(): void {
+    this.#at = this.#bytes.length
   }
 
   text(): string {

@@ -8,6 +8,13 @@ export const formatKind: RecordKind<number> = {
   weigh: () => 8
 }
 
+export const genesisKind: RecordKind<string> = {
+  name: 'genesis hash',
+  write: (out, hash) => out.text(hash),
+  read: (source) => source.text(),
+  weigh: () => 100
+}
+
 export const slotKind: RecordKind<SlotRow> = {
   name: 'slot',
   write(out, row) {

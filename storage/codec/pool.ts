@@ -1,3 +1,4 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
@@ -46,6 +47,14 @@ export const poolKind: RecordKind<PoolRow> = {
     lastTrade: source.byte() === 0 ? null : readLastTrade(source)
   }),
   weigh: () => 1_200
+}
+
+/** The pool that an entry of the index leads to. */
+export const listedPoolKind: RecordKind<Pubkey> = {
+  name: 'pool index entry',
+  write: (out, pool) => out.fixed(pool, 32),
+  read: (source) => source.fixed(32),
+  weigh: () => 100
 }
 
 type LastTrade = NonNullable<PoolRow['lastTrade']>

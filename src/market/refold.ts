@@ -1,0 +1,240 @@
+import type { Amendment, Edit } from './amendment.ts'
+import type { DecodedBlock } from './block.ts'
+import { foldBlock } from './fold.ts'
+import type { BlockFold, FoldOptions } from './fold.ts'
+import { marketBefore } from './kept-block.ts'
+import type { KeptBlock, MarketBefore } from './kept-block.ts'
+import { MarketRecords, type RecordMap } from './market-records.ts'
+import { MarketState } from './market-state.ts'
+import type { CandleAddress, Loaded, Missing } from './missing.ts'
+import { sameValue } from './same-value.ts'
+import type { Candle, CandleUpsert, RowOrigin, SlotRow, SolPriceRow, TradeRow } from './rows.ts'
+import { touchedBy } from './touched.ts'
+
+/** Asks the store for what it holds now. */
+export type LoadMissing = (missing: Missing) => Promise<Loaded>
+
+const NO_LIMITS = {
+  pairs: Infinity,
+  launches: Infinity,
+  tokens: Infinity,
+  pools: Infinity,
+  curves: Infinity,
+  quietBlocks: Infinity
+}
+
+/**
+ * Folds two courses of the chain beside each other from one point on: the one that is stored, and the one that is to
+ * be. What differs between them is what of the store has to change; rows of both alike are compared block by block and
+ * not held (INVARIANTS 5).
+ *
+ * R1. `knows` is told of what every stored block of the course was folded on, before the first step: where it is silent
+ *     nothing stored has changed since the point, and the store is asked.
+ * R2. The store must not change between the first step and the writing of the amendment.
+ */
+export class Refold {
+  readonly #start: MarketBefore
+  readonly #beginning = new MarketRecords()
+  readonly #stored: Course
+  readonly #wanted: Course
+  readonly #keptMax: number
+  readonly #rows = {
+    trades: new RowEdit<TradeRow>(sameTrade),
+    poolEvents: new RowEdit<RowOriginOf<'poolEvents'>>((a, b) => a.body === b.body)
+  }
+  readonly #slots = { put: [] as SlotRow[], remove: [] as number[] }
+  readonly #kept = { put: [] as KeptBlock[], remove: [] as number[] }
+
+  /** `newestKept`: of so many of the newest blocks the wanted course says what they were folded on. */
+  constructor(start: MarketBefore, options: FoldOptions, load: LoadMissing, newestKept: number) {
+    this.#start = start
+    this.#keptMax = newestKept
+    this.#stored = new Course(start, options, this.#beginning, load)
+    this.#wanted = new Course(start, options, this.#beginning, load)
+  }
+
+  knows(values: Loaded): void {
+    this.#beginning.takeFirst(values)
+  }
+
+  /** A block of both courses. */
+  async both(block: DecodedBlock): Promise<void> {
+    const stored = await this.#stored.fold(block)
+    const wanted = await this.#wanted.fold(block)
+    this.#keep(wanted.kept)
+    this.#rows.trades.change(stored.fold.trades, wanted.fold.trades)
+    this.#rows.poolEvents.change(stored.fold.poolEvents, wanted.fold.poolEvents)
+  }
+
+  /** A block that is stored and is not to be. */
+  async without(block: DecodedBlock): Promise<void> {
+    const { fold } = await this.#stored.fold(block)
+    this.#slots.remove.push(block.slot)
+    this.#kept.remove.push(block.slot)
+    this.#rows.trades.change(fold.trades, [])
+    this.#rows.poolEvents.change(fold.poolEvents, [])
+  }
+
+  /** A block that is not stored and is to be. */
+  async with(block: DecodedBlock): Promise<void> {
+    const { fold, kept } = await this.#wanted.fold(block)
+    this.#slots.put.push(fold.slot)
+    this.#kept.put.push(kept)
+    this.#rows.trades.change([], fold.trades)
+    this.#rows.poolEvents.change([], fold.poolEvents)
+  }
+
+  amendment(): Amendment {
+    const { records: stored } = this.#stored
+    const { records: wanted } = this.#wanted
+    const beginning = this.#beginning
+    const edit = <Address, Value>(part: (records: MarketRecords) => RecordMap<Address, Value>) =>
+      edited(part(stored), part(wanted), part(beginning))
+    const candles = edit((records) => records.candles)
+    return {
+      head: this.#wanted.head,
+      slots: this.#slots,
+      trades: this.#rows.trades,
+      poolEvents: this.#rows.poolEvents,
+      candles: {
+        put: candles.put.map(upsertOf),
+        remove: candles.remove
+      },
+      launches: rowsOf(edit((records) => records.launches)),
+      pairs: rowsOf(edit((records) => records.pairs)),
+      solPrices: this.#solPrices(),
+      activity: rowsOf(edit((records) => records.hours)),
+      tokens: rowsOf(edit((records) => records.tokens)),
+      pools: rowsOf(edit((records) => records.pools)),
+      curves: rowsOf(edit((records) => records.curves)),
+      totals: this.#wanted.totals,
+      kept: this.#kept
+    }
+  }
+
+  #solPrices(): Edit<SolPriceRow, number> {
+    const { price } = this.#start.solUsd
+    const begun = new Map(price === null ? [] : [[price.minute, price]])
+    const put: SolPriceRow[] = []
+    const remove: number[] = []
+    for (const minute of new Set([...this.#stored.solPrices.keys(), ...this.#wanted.solPrices.keys()])) {
+      const before = this.#stored.solPrices.get(minute) ?? begun.get(minute)
+      const after = this.#wanted.solPrices.get(minute) ?? begun.get(minute)
+      if (after === undefined) remove.push(minute)
+      else if (!sameValue(before, after)) put.push(after)
+    }
+    return { put, remove }
+  }
+
+  /** What later blocks were folded on has changed; of the newest it is put right. */
+  #keep(kept: KeptBlock): void {
+    if (this.#keptMax === 0) return
+    this.#kept.put.push(kept)
+    if (this.#kept.put.length > this.#keptMax) this.#kept.put.shift()
+  }
+}
+
+/** One course of the chain from the point on. */
+class Course {
+  /** What its blocks have made of all that they touched. */
+  readonly records = new MarketRecords()
+  readonly solPrices = new Map<number, SolPriceRow>()
+  head: SlotRow | null
+  readonly #market: MarketState
+  readonly #options: FoldOptions
+  readonly #beginning: MarketRecords
+  readonly #load: LoadMissing
+
+  constructor(start: MarketBefore, options: FoldOptions, beginning: MarketRecords, load: LoadMissing) {
+    const { solUsd, totals, head } = start
+    this.head = head
+    this.#market = new MarketState({ solUsd, totals, headTime: head?.blockTime ?? -Infinity }, NO_LIMITS)
+    this.#options = options
+    this.#beginning = beginning
+    this.#load = load
+  }
+
+  get totals() {
+    return this.#market.totals
+  }
+
+  async fold(block: DecodedBlock): Promise<{ fold: BlockFold; kept: KeptBlock }> {
+    const touched = touchedBy(block, this.#options.cash)
+    const missing = this.#market.missing(touched)
+    // Hours and buckets of earlier times are asked for again: what this course has made of them comes first.
+    this.#market.load(this.records.knownOf(missing))
+    const unmade = this.records.unknownOf(missing)
+    const unknown = this.#beginning.unknownOf(unmade)
+    this.#beginning.takeFirst(await this.#load(unknown))
+    this.#market.load(this.#beginning.knownOf(unmade))
+    const kept = { block, before: marketBefore(this.#market, this.head, touched) }
+    const fold = foldBlock(this.#market, block, this.#options)
+    this.#market.apply(fold)
+    this.records.take(fold)
+    if (fold.solPrice !== null) this.solPrices.set(fold.solPrice.minute, fold.solPrice)
+    this.head = fold.slot
+    return { fold, kept }
+  }
+}
+
+type RowOriginOf<List extends 'trades' | 'poolEvents'> = BlockFold[List][number]
+
+/** The rows of a list that differ between the courses. */
+class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
+  readonly put: Row[] = []
+  readonly remove: Row[] = []
+  readonly #isSame: (stored: Row, wanted: Row) => boolean
+
+  constructor(isSame: (stored: Row, wanted: Row) => boolean) {
+    this.#isSame = isSame
+  }
+
+  /** One block's rows of both courses. */
+  change(stored: readonly Row[], wanted: readonly Row[]): void {
+    const before = new Map(stored.map((row) => [row.cursor, row]))
+    for (const row of wanted) {
+      const known = before.get(row.cursor)
+      before.delete(row.cursor)
+      if (known === undefined || !this.#isSame(known, row)) this.put.push(row)
+    }
+    this.remove.push(...before.values())
+  }
+}
+
+/** Of rows that were made of one event: what they were given beside it. */
+function sameTrade(a: TradeRow, b: TradeRow): boolean {
+  return a.signature === b.signature && a.cashUsd === b.cashUsd && a.priceForming === b.priceForming
+}
+
+function edited<Address, Value>(
+  stored: RecordMap<Address, Value>,
+  wanted: RecordMap<Address, Value>,
+  beginning: RecordMap<Address, Value>
+): { put: [Address, Value][]; remove: Address[] } {
+  const put: [Address, Value][] = []
+  const remove: Address[] = []
+  const decide = (address: Address, before: Value | null, after: Value | null): void => {
+    if (sameValue(before, after)) return
+    if (after === null) remove.push(address)
+    else put.push([address, after])
+  }
+  const begun = (address: Address): Value | null => beginning.get(address) ?? null
+  for (const [address, value] of wanted) decide(address, stored.get(address) ?? begun(address), value)
+  for (const [address, value] of stored)
+    if (wanted.get(address) === undefined) decide(address, value, begun(address))
+  return { put, remove }
+}
+
+function rowsOf<Address, Row>({
+  put,
+  remove
+}: {
+  readonly put: readonly [Address, Row][]
+  readonly remove: readonly Address[]
+}): Edit<Row, Address> {
+  return { put: put.map(([, row]) => row), remove }
+}
+
+function upsertOf([{ mint, cash, interval }, candle]: [CandleAddress, Candle]): CandleUpsert {
+  return { mint, cash, interval, candle }
+}

@@ -1,0 +1,47 @@
+import { intervalSeconds } from '../../src/market/candles.ts'
+import type { Candle, Interval } from '../../src/market/rows.ts'
+import type { CandleStore, CandleUpsert } from '../port.ts'
+import type { OpenCandles } from './candle.ts'
+
+export type CandleRange = Parameters<CandleStore['range']>[3]
+
+/** Buckets whose times share a page: 300 candles of a busy pair are five or six values. Chosen. */
+export const PAGE_BUCKETS = 64
+
+/** The page of a bucket by its time: pages of a series are numbered from 1970. */
+export const pageAt = (interval: Interval, ts: number): number =>
+  Math.max(0, Math.floor(ts / (intervalSeconds(interval) * PAGE_BUCKETS)))
+
+/** The newest candles after the upserts of a pair, and the candles that belong in pages. */
+export function replaceNewest(
+  open: OpenCandles,
+  upserts: readonly CandleUpsert[]
+): { newest: OpenCandles; passed: CandleUpsert[] } {
+  const newest = { ...open }
+  const passed: CandleUpsert[] = []
+  for (const upsert of upserts) {
+    const { interval, candle } = upsert
+    const known = newest[interval]
+    if (known !== undefined && candle.ts < known.ts) passed.push(upsert)
+    else {
+      if (known !== undefined && known.ts < candle.ts) passed.push({ ...upsert, candle: known })
+      newest[interval] = candle
+    }
+  }
+  return { newest, passed }
+}
+
+/** A page with candles in place of those with their time. */
+export function mergedPage(stored: readonly Candle[], candles: readonly Candle[]): Candle[] {
+  const byTime = new Map([...stored, ...candles].map((candle) => [candle.ts, candle]))
+  return [...byTime.values()].sort((a, b) => a.ts - b.ts)
+}
+
+/** Takes the candles of a page that are in range, newest first; true once there are enough. */
+export function takeNewest(into: Candle[], page: readonly Candle[], range: CandleRange): boolean {
+  for (let i = page.length - 1; i >= 0 && into.length < range.limit; i--) {
+    const candle = page[i]!
+    if (candle.ts >= range.from && candle.ts < range.to) into.push(candle)
+  }
+  return into.length >= range.limit
+}

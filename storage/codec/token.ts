@@ -1,0 +1,40 @@
+import type { TokenRow } from '../../src/market/registry-rows.ts'
+import { addressIn } from './keys.ts'
+import type { RecordKind } from './record.ts'
+
+export const tokenKind: RecordKind<TokenRow> = {
+  name: 'token',
+  write(out, row) {
+    out.optionalCount(row.decimals)
+    out.count(row.firstCursor)
+    out.offset(row.firstTime)
+    out.count(row.trades)
+    out.count(row.pools)
+    out.optionalFloat(row.lastUsd)
+    out.byte(row.lastTrade === null ? 0 : 1)
+    if (row.lastTrade === null) return
+    out.count(row.lastTrade.cursor)
+    out.count(row.lastTrade.slot)
+    out.offset(row.lastTrade.blockTime)
+    out.fixed(row.lastTrade.signature, 64)
+  },
+  read: (source, key) => ({
+    mint: addressIn(key),
+    decimals: source.optionalCount(),
+    firstCursor: source.count(),
+    firstTime: source.offset(),
+    trades: source.count(),
+    pools: source.count(),
+    lastUsd: source.optionalFloat(),
+    lastTrade:
+      source.byte() === 0
+        ? null
+        : {
+            cursor: source.count(),
+            slot: source.count(),
+            blockTime: source.offset(),
+            signature: source.fixed(64)
+          }
+  }),
+  weigh: () => 600
+}

@@ -1,0 +1,23 @@
+import type { TotalsRow } from '../../src/market/activity-rows.ts'
+import type { RecordKind } from './record.ts'
+
+export const totalsKind: RecordKind<TotalsRow> = {
+  name: 'totals',
+  write(out, row) {
+    out.count(row.trades)
+    out.amount(row.volumeMicroUsd)
+    out.amount(row.volumeLamports)
+    out.count(row.tokens)
+    out.count(row.launches)
+    out.bytes(row.traders)
+  },
+  read: (source) => ({
+    trades: source.count(),
+    volumeMicroUsd: source.amount(),
+    volumeLamports: source.amount(),
+    tokens: source.count(),
+    launches: source.count(),
+    traders: source.bytes()
+  }),
+  weigh: (row) => 300 + row.traders.length
+}

@@ -1,0 +1,43 @@
+import type { ActivityHour } from '../../src/market/activity-rows.ts'
+import type { MintTurnover } from '../port.ts'
+import type { RecordKind } from './record.ts'
+
+export type TurnoverMinutes = MintTurnover['minutes']
+
+const HOUR = 3_600
+/** A rolling day reaches into the hour that began 25 hours before the running one; one more for the sake of readers. */
+const KEPT_SECONDS = 26 * HOUR
+
+/** An entry of the index from an hour to the mints that traded in it, with what ranks them. */
+export const turnoverKind: RecordKind<TurnoverMinutes> = {
+  name: 'turnover entry',
+  write(out, minutes) {
+    let before = 0
+    for (const { minute, trades, volumeMicroUsd } of minutes) {
+      out.count(minute - before)
+      out.count(trades)
+      out.amount(volumeMicroUsd)
+      before = minute
+    }
+  },
+  read(source) {
+    const minutes: TurnoverMinutes[number][] = []
+    for (let before = 0; !source.atEnd; before = minutes.at(-1)!.minute)
+      minutes.push({
+        minute: before + source.count(),
+        trades: source.count(),
+        volumeMicroUsd: source.amount()
+      })
+    return minutes
+  },
+  weigh: (minutes) => 100 * minutes.length
+}
+
+/** The oldest hour whose turnover a store keeps once a block of this time is there. */
+export const oldestTurnoverHour = (blockTime: number): number =>
+  Math.floor((blockTime - KEPT_SECONDS) / HOUR) * HOUR
+
+/** What ranks a mint by an hour of its activity; empty when nothing does. */
+export function turnoverMinutes({ of, minutes }: ActivityHour): TurnoverMinutes {
+  return of === 'mint' ? minutes.filter(({ trades }) => trades > 0) : []
+}

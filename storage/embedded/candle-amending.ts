@@ -1,0 +1,106 @@
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { Amendment } from '../../src/market/amendment.ts'
+import { INTERVALS } from '../../src/market/rows.ts'
+import type { Candle, Interval } from '../../src/market/rows.ts'
+import { candlePageKind, openCandlesKind, type OpenCandles } from '../codec/candle.ts'
+import { pageAt } from '../codec/candle-pages.ts'
+import { candlePageKey, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
+import { knownPages } from './candle-pages.ts'
+import { stageCandles } from './candle-staging.ts'
+import type { View } from './view.ts'
+import type { WriteBatch } from './write-batch.ts'
+
+/** Puts candles in place of those with their time, and takes others out of their series. */
+export async function amendCandles(
+  view: View,
+  batch: WriteBatch,
+  { put, remove }: Amendment['candles']
+): Promise<void> {
+  const pairOf = ({ mint, cash }: (typeof remove)[number] | (typeof put)[number]): string =>
+    pubkeyMapKey(mint) + pubkeyMapKey(cash)
+  const losing = Map.groupBy(remove, pairOf)
+  await stageCandles(
+    view,
+    batch,
+    put.filter((upsert) => !losing.has(pairOf(upsert)))
+  )
+  for (const [pair, removed] of losing) {
+    const { mint, cash } = removed[0]!
+    const kept = put.filter((upsert) => pairOf(upsert) === pair)
+    const openKey = openCandlesKey(mint, cash)
+    const open: { -readonly [K in keyof OpenCandles]: OpenCandles[K] } = {
+      ...view.get(openCandlesKind, openKey)
+    }
+    for (const interval of INTERVALS) {
+      const series = new SeriesEdit(view, seriesKey(mint, cash, interval), interval)
+      const gone = removed.filter((at) => at.interval === interval).map(({ ts }) => ts)
+      const come = kept.filter((at) => at.interval === interval).map(({ candle }) => candle)
+      if (gone.length === 0 && come.length === 0) continue
+      const newest = await series.amend(open[interval], come, new Set(gone))
+      if (newest === undefined) delete open[interval]
+      else open[interval] = newest
+      series.stage(batch, newest)
+    }
+    if (Object.keys(open).length === 0) batch.delete(openKey)
+    else batch.putOwned(openCandlesKind, openKey, open)
+  }
+}
+
+/** The buckets of a series in the pages that an amendment touches, the newest bucket among them. */
+class SeriesEdit {
+  readonly #view: View
+  readonly #series: Key
+  readonly #interval: Interval
+  readonly #pages = new Map<number, Map<number, Candle>>()
+
+  constructor(view: View, series: Key, interval: Interval) {
+    this.#view = view
+    this.#series = series
+    this.#interval = interval
+  }
+
+  /** Gives the newest bucket that is left. */
+  async amend(
+    open: Candle | undefined,
+    put: readonly Candle[],
+    removed: ReadonlySet<number>
+  ): Promise<Candle | undefined> {
+    if (open !== undefined) this.#pageOf(open.ts).set(open.ts, open)
+    for (const candle of put) this.#pageOf(candle.ts).set(candle.ts, candle)
+    for (const ts of removed) this.#pageOf(ts).delete(ts)
+    for (let last = Math.max(...this.#pages.keys()); ;) {
+      const newest = [...(this.#pages.get(last)?.values() ?? [])].sort((a, b) => b.ts - a.ts)[0]
+      if (newest !== undefined) return newest
+      const range = { gte: candlePageKey(this.#series, 0), lt: candlePageKey(this.#series, last) }
+      const older = await this.#view.lastKey(range)
+      if (older === null) return undefined
+      last = pageOfCandleKey(older)
+      this.#page(last)
+    }
+  }
+
+  /** The newest bucket is with those of the other intervals, the others in pages. */
+  stage(batch: WriteBatch, newest: Candle | undefined): void {
+    for (const [number, candles] of this.#pages) {
+      const key = candlePageKey(this.#series, number)
+      const page = [...candles.values()].filter(({ ts }) => ts !== newest?.ts).sort((a, b) => a.ts - b.ts)
+      if (page.length === 0) batch.delete(key)
+      else batch.putOwned(candlePageKind, key, page)
+    }
+    batch.remember(knownPages, this.#series, undefined)
+  }
+
+  #pageOf(ts: number): Map<number, Candle> {
+    return this.#page(pageAt(this.#interval, ts))
+  }
+
+  #page(number: number): Map<number, Candle> {
+    const known = this.#pages.get(number)
+    if (known !== undefined) return known
+    const stored = this.#view.get(candlePageKind, candlePageKey(this.#series, number)) ?? []
+    const page = new Map(stored.map((candle) => [candle.ts, candle]))
+    this.#pages.set(number, page)
+    return page
+  }
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, statSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { encodeBase58 } from '../../../src/chain/base58.ts'
+import { LocalBank } from '../../../src/localnet/bank/bank.ts'
+import { contentsOf, liveThrough, slotClock } from './lived-chain.ts'
+import { blockAt, funded, lamportsOf, produce, SOL } from './sending.ts'
+import { virtualClock } from '../../virtual-time.ts'
+
+const SLOTS = 60
+const directory = t.testdir()
+
+const open = (place: string): Promise<LocalBank> =>
+  LocalBank.open({ clock: slotClock(), seed: 'crash', directory: place, keptSlots: 512 })
+
+/** What a chain that was never disturbed says after so many slots. */
+async function undisturbed(slots: number): Promise<ReturnType<typeof contentsOf>> {
+  const clock = slotClock()
+  const bank = await LocalBank.open({ clock, seed: 'crash', keptSlots: 512 })
+  await liveThrough(bank, clock, slots)
+  return contentsOf(bank)
+}
+
+interface Life {
+  readonly lines: readonly string[]
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Runs the child until it ends; `killAfter` kills it after so many lines and a further instant. */
+async function live(
+  place: string,
+  options: { killAt?: readonly [string, number]; killAfter?: { lines: number; ms: number } } = {}
+): Promise<Life> {
+  const script = join(import.meta.dirname, 'chain-child.ts')
+  const args = [script, place, String(SLOTS), ...(options.killAt ?? []).map(String)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const lines: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    if (lines.length === options.killAfter?.lines)
+      setTimeout(() => child.kill('SIGKILL'), options.killAfter.ms)
+  }
+  const [code, signal] = await exit
+  if (signal === null) assert.equal(code, 0, 'the child failed on its own')
+  return { lines, signal }
+}
+
+/** Whatever was told as confirmed or finalized is so in the chain that is left. */
+async function assertKept(place: string, lines: readonly string[]): Promise<number> {
+  const bank = await open(place)
+  for (const line of lines) {
+    const [commitment, slot, blockhash] = line.split(' ') as [
+      'processed' | 'confirmed' | 'finalized',
+      string,
+      string
+    ]
+    if (commitment === 'processed' || line === 'done') continue
+    const answer = bank.block(Number(slot), commitment)
+    assert.equal(answer.kind, 'block', line)
+    if (answer.kind === 'block') assert.equal(encodeBase58(answer.block.blockhash), blockhash)
+  }
+  const head = bank.slot('processed')
+  const { blocks, ...rest } = contentsOf(bank)
+  if (head > 0) {
+    const expected = await undisturbed(head)
+    assert.deepEqual(blocks, expected.blocks)
+    assert.deepEqual(
+      rest,
+      { accounts: expected.accounts, note: expected.note },
+      'accounts are those of the last block'
+    )
+  }
+  await bank.close()
+  return head
+}
+
+const instants = [
+  ['processed', 1],
+  ['processed', 20],
+  ['confirmed', 20],
+  ['finalized', 20]
+] as const
+
+for (const [commitment, slot] of instants)
+  t.test(
+    `killed when slot ${slot} is told as ${commitment}, the chain goes on as if undisturbed`,
+    async (t) => {
+      const place = join(directory, `${commitment}-${slot}`)
+      const { lines, signal } = await live(place, { killAt: [commitment, slot] })
+      t.equal(signal, 'SIGKILL')
+      t.match(lines.at(-1), `${commitment} ${slot}`, 'it was killed there')
+      const head = await assertKept(place, lines)
+      // A block that is only processed is not on disk yet; what is settled stands on durable blocks.
+      t.equal(head, commitment === 'processed' ? slot - 1 : slot + (commitment === 'confirmed' ? 1 : 32))
+      t.equal((await live(place)).lines.at(-1), 'done')
+      t.equal(await assertKept(place, []), SLOTS)
+    }
+  )
+
+t.test(
+  'killed at six random instants and restarted each time, the chain ends as if undisturbed',
+  async (t) => {
+    const place = join(directory, 'random')
+    let kills = 0
+    for (let round = 0; round < 6; round++) {
+      const { lines, signal } = await live(place, {
+        killAfter: { lines: 1 + Math.floor(Math.random() * 14), ms: Math.random() * 12 }
+      })
+      if (signal === 'SIGKILL') kills++
+      await assertKept(place, lines)
+    }
+    t.ok(kills >= 3, `${kills} kills`)
+    await live(place)
+    t.equal(await assertKept(place, []), SLOTS)
+  }
+)
+
+t.test('a chain that lost the last bytes of its log goes on at the slot before', async (t) => {
+  const place = join(directory, 'torn')
+  await live(place, { killAt: ['processed', 31] })
+  const log = readdirSync(place).find((name) => name.endsWith('.log'))!
+  truncateSync(join(place, log), statSync(join(place, log)).size - 10)
+  t.equal(await assertKept(place, []), 29)
+  t.equal((await live(place)).lines.at(-1), 'done')
+  t.equal(await assertKept(place, []), SLOTS)
+})
+
+t.test('a chain that is open is opened by nobody else, and a closed one makes no slot', async (t) => {
+  const place = join(directory, 'locked')
+  const bank = await open(place)
+  await t.rejects(open(place), { message: /open already/, code: 'STORAGE_UNAVAILABLE' })
+  await bank.produceSlot()
+  await bank.close()
+  await t.rejects(bank.produceSlot(), { message: /closed/ })
+  const again = await open(place)
+  t.equal(again.slot('processed'), 1)
+  await again.close()
+})
+
+t.test('a chain is not opened with another seed', async (t) => {
+  const place = join(directory, 'seed')
+  await (await open(place)).close()
+  const other = LocalBank.open({ clock: slotClock(), seed: 'other', directory: place })
+  await t.rejects(other, { message: /another seed/ })
+  await (await open(place)).close()
+})
+
+t.test(
+  'after a restart commitments are where they were, and settle on with the blocks of before',
+  async (t) => {
+    const place = join(directory, 'settled')
+    const options = { clock: virtualClock(), seed: 'x', directory: place }
+    const bank = await LocalBank.open(options)
+    const owner = await funded(bank, 1)
+    await produce(bank, 39)
+    bank.faults.fork('drop')
+    await produce(bank, 1)
+    const before = (['processed', 'confirmed', 'finalized'] as const).map((one) => bank.slot(one))
+    t.same(before, [41, 39, 8])
+    const lost = blockAt(bank, 41)
+    await bank.close()
+
+    const again = await LocalBank.open(options)
+    t.same(
+      (['processed', 'confirmed', 'finalized'] as const).map((one) => again.slot(one)),
+      before
+    )
+    t.same(again.block(40, 'processed'), { kind: 'skipped' })
+    t.same(blockAt(again, 41), lost)
+    const told: string[] = []
+    again.listen((event) => {
+      if (event.kind === 'block')
+        told.push(`${event.commitment} ${event.block.slot} ${event.accounts.length}`)
+    })
+    again.airdrop(owner.publicKey.toBytes(), SOL)
+    await again.produceSlot()
+    t.same(told, ['processed 42 2', 'confirmed 41 0', 'finalized 9 0'])
+    t.equal(lamportsOf(again, owner.publicKey), 11n * SOL)
+    await again.close()
+  }
+)

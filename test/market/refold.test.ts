@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import { foldBlock } from '../../src/market/fold.ts'
+import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
+import { Refold } from '../../src/market/refold.ts'
+import { touchedBy } from '../../src/market/touched.ts'
+import { ingestAll, MemoryStore } from './memory-store.ts'
+import { anyChain, anyChainWithFallingTimes, OPTIONS } from './world.ts'
+
+/** A store that has folded a chain, and each block with what it was folded on. */
+function keepAll(chain: readonly DecodedBlock[]): { store: MemoryStore; kept: KeptBlock[] } {
+  const store = new MemoryStore()
+  const state = store.restart()
+  const kept: KeptBlock[] = []
+  for (const block of chain) {
+    const touched = touchedBy(block, OPTIONS.cash)
+    state.load(store.load(state.missing(touched)))
+    kept.push({ block, before: marketBefore(state, store.head, touched) })
+    const fold = foldBlock(state, block, OPTIONS)
+    store.commit(fold)
+    state.apply(fold)
+  }
+  return { store, kept }
+}
+
+/** Folds the wanted chain in place of what is stored, from the first kept block that is not in both on. */
+async function amend(store: MemoryStore, kept: readonly KeptBlock[], wanted: readonly DecodedBlock[]) {
+  const start = kept.findIndex(({ block }, i) => wanted[i] !== block)
+  const from = start === -1 ? kept.length - 1 : start
+  const rest = kept.slice(from)
+  const later = wanted.slice(from)
+  const refold = new Refold(rest[0]!.before, OPTIONS, async (missing) => store.load(missing), 3)
+  for (const { before } of rest) refold.knows(before.values)
+  const stored = new Set(rest.map(({ block }) => block))
+  const all = [...new Set([...stored, ...later])].sort((a, b) => a.slot - b.slot)
+  for (const block of all) {
+    if (!stored.has(block)) await refold.with(block)
+    else if (later.includes(block)) await refold.both(block)
+    else await refold.without(block)
+  }
+  const amendment = refold.amendment()
+  store.amend(amendment)
+  return amendment
+}
+
+const stateOf = ({ head, trades, ...maps }: MemoryStore) => ({
+  head,
+  trades: trades.toSorted((a, b) => a.cursor - b.cursor),
+  ...Object.fromEntries(
+    Object.entries(maps).map(([name, map]) => [
+      name,
+      map instanceof Map
+        ? new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)) as [unknown, unknown][])
+        : map
+    ])
+  )
+})
+
+for (const [name, chains] of [
+  ['rising', anyChain],
+  ['falling', anyChainWithFallingTimes]
+] as const) {
+  t.test(`with ${name} times, blocks that come late leave a store as if they had come in time`, async (t) => {
+    let rowsChanged = 0
+    await fc.assert(
+      fc.asyncProperty(chains, fc.infiniteStream(fc.boolean()), async (chain, isMissing) => {
+        const missing = new Set(chain.slice(0, -1).filter(() => isMissing.next().value))
+        const { store, kept } = keepAll(chain.filter((block) => !missing.has(block)))
+        const before = store.trades.length
+        const { trades } = await amend(store, kept, chain)
+        t.strictSame(trades.remove, [])
+        rowsChanged += trades.put.length - (store.trades.length - before)
+        t.strictSame(stateOf(store), stateOf(ingestAll(chain, OPTIONS).store))
+      }),
+      { seed: 21, numRuns: 25 }
+    )
+    t.ok(rowsChanged > 0, 'later rows were valued anew')
+  })
+
+  t.test(`with ${name} times, blocks that a fork has lost leave nothing behind`, async (t) => {
+    await fc.assert(
+      fc.asyncProperty(chains, fc.nat(10), async (chain, lost) => {
+        const rest = chain.slice(0, Math.max(0, chain.length - 1 - lost))
+        const { store, kept } = keepAll(chain)
+        await amend(store, kept, rest)
+        t.strictSame(stateOf(store), stateOf(ingestAll(rest, OPTIONS).store))
+      }),
+      { seed: 22, numRuns: 25 }
+    )
+  })
+}
+
+t.test('of the newest blocks it says what they are folded on now', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(anyChain, async (chain) => {
+      if (chain.length < 6) return
+      const late = chain[1]!
+      const { store, kept } = keepAll(chain.filter((block) => block !== late))
+      const amendment = await amend(store, kept, chain)
+      const whole = keepAll(chain)
+      t.strictSame(amendment.kept.put.slice(-3), whole.kept.slice(-3))
+    }),
+    { seed: 23, numRuns: 20 }
+  )
+})

@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import { Connection } from '@solana/web3.js'
+import t from 'tap'
+import { letGo, walkThrough } from '../node/web3-flows.ts'
+import { slotOf, until } from './asking.ts'
+import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
+import { startLocalnetProcess } from './localnet-process.ts'
+import { storedSlots } from './stored-rows.ts'
+
+t.test('what a wallet does with web3.js on the localnet is found through the service', async (t) => {
+  const dataDir = t.testdir()
+  const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
+  const connection = new Connection(service.rpcUrl, 'confirmed')
+  t.teardown(() => letGo(connection))
+  const { flows } = await walkThrough(connection)
+  const last = Math.max(...flows.map(({ slot }) => slot))
+  await until(async () => (await slotOf(service)) >= last, 'the last of it is indexed')
+
+  await findFlows(t, flows, [service])
+  const found = await decodeFlows(t, flows, await flowBlocks(flows, service.rpcUrl))
+  const counted = found.reduce((sum, { transactions }) => sum + transactions, 0)
+  letGo(connection)
+  t.match(await service.end('SIGTERM'), { code: 0 })
+  const rows = await storedSlots(join(dataDir, 'store'))
+  flowsAreStored(t, found, rows)
+  t.ok(
+    counted > flows.length,
+    `${counted} transactions in ${found.length} blocks, those of the market among them`
+  )
+})
