@@ -1,0 +1,48 @@
+import type { RateCounter } from './access/rate-window.ts'
+
+/** What processes of one service agree by, when there are several. Any of it can be away for a while. */
+
+/** A right that one process has at a time. */
+export interface Lease {
+  /** Grows with every holder, so that what a former holder still does can be told by it and refused. */
+  readonly token: number
+  /** Aborts before the lease ends, so that the holder stops in time. */
+  readonly lost: AbortSignal
+  /** As `lost`, but looks at the clock: false also in a process that stood still and whose timers have not run yet. */
+  readonly held: boolean
+  /** Gives it up, so that another need not wait for its end. Never rejects. */
+  release(): Promise<void>
+}
+
+export interface Leases {
+  /** Resolves with null while another process has it, and while nobody can say. */
+  acquire(name: string): Promise<Lease | null>
+}
+
+/** Says that the store may be worth a look. The store is the truth: a hint can be lost, come twice and come late. */
+export interface HintChannel<What> {
+  /** Whether hints of other processes arrive at present. */
+  readonly available: boolean
+  /** Tells the other processes, or nobody. */
+  tell(what: What): void
+  /**
+   * Calls `heard` for each hint of another process, and with null when some may have been lost, until the returned
+   * function is called. It must not throw.
+   */
+  follow(heard: (what: What | null) => void): () => void
+}
+
+/** The other processes of the service, as far as this one deals with them but for the store. */
+export interface Peers {
+  /** Null where processes have nothing to agree by. */
+  readonly leases: Leases | null
+  /** The slot of a block that was committed. Null where processes do not tell each other, as the one below. */
+  readonly commits: HintChannel<number> | null
+  /** A key or tenant was made or changed. */
+  readonly keys: HintChannel<void> | null
+  /** Counts the calls of each key. */
+  readonly limits: RateCounter
+  /** Not null while none of them can be reached; it ends by itself. */
+  readonly outage: { readonly sinceMs: number; readonly detail: string } | null
+  close(): Promise<void>
+}

@@ -1,0 +1,156 @@
+import type { Redis } from 'ioredis'
+import type { HintChannel } from '../../src/coordination.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { RedisConnection } from './connection.ts'
+
+/** How often a subscription is tried: a socket that does not answer is given up by the driver. Chosen. */
+const PING_MS = 1_000
+
+interface Format<What> {
+  write(what: What): string
+  /** Null for what none of ours has written. */
+  read(text: string): What | null
+}
+
+const slots: Format<number> = {
+  write: String,
+  read: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null)
+}
+
+/** A hint that says no more than that there is something. */
+const nothingMore: Format<void> = { write: () => '', read: () => undefined }
+
+/** What the processes of a service tell each other, over one subscription. Hints are small, and may be lost. */
+export class RedisHints {
+  /** A block was committed: its slot. */
+  readonly commits: HintChannel<number>
+  /** A key or tenant was made or changed. */
+  readonly keys: HintChannel<void>
+  readonly #clock: Clock
+  readonly #subscriber: Redis
+  readonly #channels: ReadonlyMap<string, AnyChannel>
+  readonly #unfollow: () => void
+  #subscribed = false
+  #ping: unknown
+
+  constructor(connection: RedisConnection, { clock }: { readonly clock: Clock }) {
+    this.#clock = clock
+    const available = (): boolean => this.#subscribed
+    const commits = new RedisHintChannel(connection, connection.key('hint', 'commits'), slots, available)
+    const keys = new RedisHintChannel(connection, connection.key('hint', 'keys'), nothingMore, available)
+    this.commits = commits
+    this.keys = keys
+    this.#channels = new Map<string, AnyChannel>([
+      [commits.name, commits],
+      [keys.name, keys]
+    ])
+    this.#subscriber = connection.duplicate()
+    this.#subscriber.on('ready', () => void this.#subscribe())
+    this.#subscriber.on('close', () => this.#turn(false))
+    // The other connection to the same server says what is wrong with it.
+    this.#subscriber.on('error', () => undefined)
+    this.#subscriber.on('message', (name, message) => this.#channels.get(name)?.hear(message))
+    this.#unfollow = connection.onChange((available) => {
+      if (available) for (const channel of this.#channels.values()) channel.flush()
+    })
+    this.#subscriber.connect().catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#unfollow()
+    this.#clock.clearTimeout(this.#ping)
+    this.#subscriber.disconnect()
+  }
+
+  async #subscribe(): Promise<void> {
+    try {
+      await this.#subscriber.subscribe(...this.#channels.keys())
+      this.#turn(true)
+      this.#pingLater()
+    } catch {
+      this.#subscriber.disconnect(true)
+    }
+  }
+
+  #pingLater(): void {
+    this.#clock.clearTimeout(this.#ping)
+    this.#ping = this.#clock.setTimeout(() => {
+      this.#subscriber.ping().then(
+        () => this.#pingLater(),
+        () => undefined
+      )
+    }, PING_MS)
+  }
+
+  #turn(subscribed: boolean): void {
+    if (this.#subscribed === subscribed) return
+    this.#subscribed = subscribed
+    for (const channel of this.#channels.values()) channel.announceLoss()
+  }
+}
+
+type AnyChannel = Pick<RedisHintChannel<unknown>, 'name' | 'flush' | 'hear' | 'announceLoss'>
+
+/**
+ * H1. One message is under way at a time, and one, the newest, waits for it, or for a server that is away.
+ * H2. Whoever follows hears of a loss whenever hints begin or cease to arrive.
+ */
+class RedisHintChannel<What> implements HintChannel<What> {
+  readonly name: string
+  readonly #connection: RedisConnection
+  readonly #format: Format<What>
+  readonly #available: () => boolean
+  readonly #followers = new Set<(what: What | null) => void>()
+  #untold: string | null = null
+  #telling = false
+
+  constructor(connection: RedisConnection, name: string, format: Format<What>, available: () => boolean) {
+    this.#connection = connection
+    this.name = name
+    this.#format = format
+    this.#available = available
+  }
+
+  get available(): boolean {
+    return this.#available()
+  }
+
+  tell(what: What): void {
+    this.#untold = `${this.#connection.id} ${this.#format.write(what)}`
+    this.flush()
+  }
+
+  follow(heard: (what: What | null) => void): () => void {
+    this.#followers.add(heard)
+    return () => void this.#followers.delete(heard)
+  }
+
+  /** Tells what waits. */
+  flush(): void {
+    const message = this.#untold
+    if (message === null || this.#telling || !this.#connection.available) return
+    this.#untold = null
+    this.#telling = true
+    this.#connection.publish(this.name, message).then(
+      () => {
+        this.#telling = false
+        this.flush()
+      },
+      () => {
+        this.#telling = false
+        this.#untold ??= message
+      }
+    )
+  }
+
+  hear(message: string): void {
+    const space = message.indexOf(' ')
+    if (message.slice(0, space) === this.#connection.id) return
+    const what = this.#format.read(message.slice(space + 1))
+    for (const follower of this.#followers) follower(what)
+  }
+
+  announceLoss(): void {
+    for (const follower of this.#followers) follower(null)
+  }
+}

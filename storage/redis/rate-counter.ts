@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import type { RedisConnection, RunScript, Script } from './connection.ts'
+
+/** A call that is to be counted. */
+export interface CountedCall {
+  readonly name: string
+  /** Calls that the name may make in a window. */
+  readonly quota: number
+  readonly windowSeconds: number
+  /** 1 takes a call out of the quota, 0 only looks. */
+  readonly cost: 0 | 1
+  /** What whoever asks knows of itself: how many calls it has let through in which window, counted from 1970. */
+  readonly own: { readonly window: number; readonly calls: number }
+}
+
+/** What the server has come to. */
+export interface ServerCount {
+  /** Whether the call was within the quota; one that was not has taken nothing. */
+  readonly allowed: boolean
+  /** Calls in the window, this one included. */
+  readonly calls: number
+  /** The server's clock, which decides the window: unix milliseconds. */
+  readonly nowMs: number
+}
+
+/**
+ * The server that has lost its data begins at what each process has let through, as far as it hears of it. A window that
+ * is another than the one of the count begins anew, also when the clock was set back.
+ */
+const COUNT: Script = {
+  name: 'millraceCount',
+  keys: 1,
+  lua: `
+local time = redis.call('TIME')
+local quota, seconds, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local window = math.floor(time[1] / seconds)
+local counted = redis.call('HMGET', KEYS[1], 'window', 'calls')
+local calls = 0
+if tonumber(counted[1]) == window then calls = tonumber(counted[2]) end
+if tonumber(ARGV[4]) == window then calls = math.max(calls, tonumber(ARGV[5])) end
+local allowed = 0
+if calls < quota then
+  allowed = 1
+  if cost > 0 then
+    calls = calls + cost
+    redis.call('HSET', KEYS[1], 'window', window, 'calls', calls)
+    redis.call('EXPIRE', KEYS[1], seconds)
+  end
+end
+return { allowed, calls, time[1] * 1000 + math.floor(time[2] / 1000) }`
+}
+const countReply = z.tuple([z.literal([0, 1]), z.int().nonnegative(), z.int().positive()])
+
+/** Counts of calls that all processes of a service share, each in one round trip. */
+export class RedisRateCounter {
+  readonly #connection: RedisConnection
+  readonly #count: RunScript
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection
+    this.#count = connection.define(COUNT)
+  }
+
+  get available(): boolean {
+    return this.#connection.available
+  }
+
+  /** Processes that share the quotas, as far as was ever known. */
+  get processes(): number | null {
+    return this.#connection.processes
+  }
+
+  /** Counts a call, or looks at the count; rejects when the server does not count it, at once while it is away. */
+  async count({ name, quota, windowSeconds, cost, own }: CountedCall): Promise<ServerCount> {
+    const args = [quota, windowSeconds, cost, own.window, own.calls]
+    const reply = await this.#count([this.#connection.key('rate', name)], args)
+    const [allowed, calls, nowMs] = countReply.parse(reply)
+    return { allowed: allowed === 1, calls, nowMs }
+  }
+}

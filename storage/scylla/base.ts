@@ -1,0 +1,39 @@
+import { SecondChance } from '../../src/second-chance.ts'
+import type { CqlClient } from './client.ts'
+import type { Version } from './commit.ts'
+import type { Visibility } from './visibility.ts'
+
+/** What the parts of the store stand on. */
+export interface ScyllaBase {
+  readonly client: CqlClient
+  readonly visibility: Visibility
+  /**
+   * Reads the watermarks and the blocks between them, so that all that was committed before the call is visible after it.
+   */
+  refresh(): Promise<void>
+  /** How long rows of events are kept; null for ever. */
+  readonly retentionSeconds: number | null
+}
+
+export interface CommittedVersion extends Version {
+  /** The packed record, in a buffer of its own. */
+  readonly value: Buffer
+}
+
+/** Versions by table and key, the least used of which are forgotten when they become too many. */
+export class CommittedVersions {
+  readonly #versions: SecondChance<CommittedVersion | null>
+
+  constructor(bytesMax: number) {
+    this.#versions = new SecondChance(bytesMax)
+  }
+
+  /** Undefined where nothing is known, null where there is no record. */
+  get(text: string): CommittedVersion | null | undefined {
+    return this.#versions.get(text)
+  }
+
+  set(text: string, version: CommittedVersion | null): void {
+    this.#versions.set(text, version, text.length + (version?.value.length ?? 0))
+  }
+}

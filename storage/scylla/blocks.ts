@@ -1,0 +1,90 @@
+import { cursorAt } from '../../src/market/cursor.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { BlockStore } from '../port.ts'
+import type { ScyllaBase } from './base.ts'
+import type { RowList } from './row-list.ts'
+import { SLOTS_OWNER } from './row-lists.ts'
+import type { BlockWriter } from './writer.ts'
+
+/** So many slots are read at once and looked through; more are cut down first. */
+const SLOTS_PER_READ = 500
+
+export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: BlockWriter): BlockStore {
+  /** The oldest slot, which stays the oldest until an amendment. */
+  let oldest: SlotRow | null = null
+  let amended = 0
+  return {
+    claim: (token) => writer.claim(token),
+    commit: (block, kept) => writer.commit(block, kept),
+    async head() {
+      await base.refresh()
+      return base.visibility.committed.head
+    },
+    has: async (slot) => (await at(slot)) !== null,
+    at,
+    async firstSince(blockTime) {
+      base.client.assertOpen()
+      const { tail, snapshot } = base.visibility
+      const tailSlots = tail.blocks.map(({ block }) => block.slot)
+      const slot = await inTables(blockTime, await headOfTables(snapshot.head, tailSlots[0]))
+      return slot ?? tailSlots.find((row) => row.blockTime >= blockTime)?.slot ?? null
+    }
+  }
+
+  async function at(slot: number): Promise<SlotRow | null> {
+    base.client.assertOpen()
+    const inTail = base.visibility.tail.blocks.find(({ block }) => block.slot.slot === slot)
+    return inTail?.block.slot ?? (await slots.at(SLOTS_OWNER, cursorAt(slot, 0)))?.row ?? null
+  }
+
+  /** The newest slot of the tables. A store from before there were flushes tells that of its first one only. */
+  async function headOfTables(head: SlotRow | null, next: SlotRow | undefined): Promise<SlotRow | null> {
+    if (head === null || next === undefined || head.slot < next.slot) return head
+    const [newest = null] = await slots.read(SLOTS_OWNER, { order: 'desc', limit: 1 })
+    return newest
+  }
+
+  async function inTables(blockTime: number, head: SlotRow | null): Promise<number | null> {
+    if (head === null || head.blockTime < blockTime) return null
+    if (amended !== base.visibility.amended) oldest = null
+    amended = base.visibility.amended
+    oldest ??= (await slots.read(SLOTS_OWNER, { order: 'asc', limit: 1 }))[0] ?? null
+    return oldest === null ? null : firstSince(slots, blockTime, oldest, head)
+  }
+}
+
+/**
+ * Block times grow nearly evenly with slots, so the slot is guessed between the two nearest that are known: a few reads
+ * suffice. Every second time the middle is taken, so that uneven times cost a read for each bit of a slot at most.
+ */
+async function firstSince(
+  slots: RowList<SlotRow>,
+  blockTime: number,
+  oldest: SlotRow,
+  head: SlotRow
+): Promise<number> {
+  if (oldest.blockTime >= blockTime) return oldest.slot
+  // The newest slot known before the time, the oldest known since, and where slots that nobody has looked at end.
+  let before = oldest
+  let since = head
+  let end = head.slot
+  for (let step = 0; end - before.slot > SLOTS_PER_READ; step++) {
+    const part = (blockTime - before.blockTime) / (since.blockTime - before.blockTime)
+    const guess = before.slot + Math.ceil((end - before.slot) * (step % 2 === 0 && part < 1 ? part : 0.5))
+    const [row] = await between(slots, guess, end, 1)
+    if (row !== undefined && row.blockTime < blockTime) before = row
+    else {
+      end = guess
+      since = row ?? since
+    }
+  }
+  const rows = await between(slots, before.slot + 1, end, SLOTS_PER_READ)
+  return rows.find((row) => row.blockTime >= blockTime)?.slot ?? since.slot
+}
+
+/** Committed slots from one up to, without, another. */
+function between(slots: RowList<SlotRow>, first: number, end: number, limit: number): Promise<SlotRow[]> {
+  if (end <= first) return Promise.resolve([])
+  const [from, until] = [cursorAt(first, 0) - 1, cursorAt(end - 1, 0)]
+  return slots.read(SLOTS_OWNER, { order: 'asc', from, until, limit })
+}

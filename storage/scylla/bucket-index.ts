@@ -1,0 +1,141 @@
+import { SecondChance } from '../../src/second-chance.ts'
+import type { ScyllaBase } from './base.ts'
+import { blob } from './client.ts'
+import type { TableCommit } from './commit.ts'
+import type { Owner } from './row-list.ts'
+
+/** Entries that this process has written lately, for which it does not write them again: some 40,000. */
+const WRITTEN_BYTES_MAX = 16 * 2 ** 20
+/** What was read of the newest buckets of owners: some 20,000 owners. */
+const KNOWN_BYTES_MAX = 16 * 2 ** 20
+/** Entries that are read at a time, and kept of an owner. */
+const ENTRIES_PER_READ = 32
+/** What is kept is read anew after this, for the sake of entries that have expired. */
+const KNOWN_MS = 10 * 60_000
+/** Of an owner whose newest entries were read a while ago, so many later buckets are read without asking. */
+const UNASKED_MAX = 1
+/** The longest time to live that there is: 20 years. */
+const TTL_MAX = 630_720_000
+/** An entry is written again, and lives longer, after this part of its rows' time; it outlives them by as much. */
+const RENEWAL = 0.1
+
+/** The newest buckets of an owner, newest first, as they were once. */
+interface Known {
+  readonly buckets: readonly number[]
+  /** The bucket that was the newest of all then: entries below it are complete. */
+  readonly newest: number
+  /** Whether there are older ones. */
+  readonly more: boolean
+  readonly atMs: number
+  /** The newest amendment then: a later one may have filled any bucket. */
+  readonly amended: number
+}
+
+/** Buckets in the order of a range, the first of which may turn out to be empty. */
+interface FoundBuckets {
+  readonly buckets: readonly number[]
+  readonly unasked: number
+}
+
+/** Which buckets of a range are asked for. */
+interface BucketRange {
+  readonly low: number
+  readonly high: number
+  /** The newest that any owner can have a visible row in. */
+  readonly newest: number
+  readonly order: 'asc' | 'desc'
+}
+
+/** Which buckets of an owner have rows, or have had some of a block that never became visible. */
+export class BucketIndex {
+  readonly #base: ScyllaBase
+  readonly #ttlSeconds: number
+  readonly #insert: string
+  readonly #select: Readonly<Record<'asc' | 'desc', string>>
+  /** When entries were written last, by owner and bucket. */
+  readonly #written = new SecondChance<number>(WRITTEN_BYTES_MAX)
+  readonly #known = new SecondChance<Known>(KNOWN_BYTES_MAX)
+
+  /** `ttlSeconds`: of the rows; 0 where they stay. */
+  constructor(base: ScyllaBase, table: string, ttlSeconds: number) {
+    this.#base = base
+    this.#ttlSeconds = ttlSeconds
+    this.#insert = `INSERT INTO ${table} (owner, bucket) VALUES (?, ?) USING TIMESTAMP ? AND TTL ?`
+    const select = (order: string): string =>
+      `SELECT bucket FROM ${table} WHERE owner = ? AND bucket >= ? AND bucket <= ? ORDER BY bucket ${order}`
+    this.#select = { asc: select('ASC'), desc: select('DESC') }
+  }
+
+  /** Adds the entry of an owner's bucket to a commit that writes rows there; `text` is of both. */
+  stage(commit: TableCommit, owner: Owner, bucket: number, text: string): void {
+    const now = this.#base.client.now()
+    const written = this.#written.get(text)
+    if (
+      written !== undefined &&
+      (this.#ttlSeconds === 0 || now - written < this.#ttlSeconds * RENEWAL * 1_000)
+    )
+      return
+    const ttl = Math.min(Math.ceil(this.#ttlSeconds * (1 + RENEWAL)), TTL_MAX)
+    const timestamp = BigInt(commit.blockTime) * 1_000_000n
+    commit.write([
+      { statement: this.#insert, params: [blob(owner), bucket, timestamp, ttl], bytes: text.length + 40 }
+    ])
+    commit.whenVisible(() => this.#written.set(text, now, text.length))
+  }
+
+  /**
+   * Buckets of an owner within a range, in its order, as many at a time as are known at once. Of the newest bucket of all
+   * nobody needs to ask whether it has rows: it may be given without.
+   */
+  async *find(owner: Owner, range: BucketRange): AsyncGenerator<FoundBuckets, void, undefined> {
+    const isNewest = range.order === 'desc' && range.high === range.newest
+    const text = isNewest ? blob(owner).toString('latin1') : ''
+    const known = isNewest ? this.#fresh(text, range.newest) : undefined
+    let { high } = range
+    if (known !== undefined) {
+      const found = laterAndKnown(known, range)
+      if (found.buckets.length > 0) yield found
+      high = (known.buckets.at(-1) ?? 0) - 1
+      if (!known.more || high < range.low) return
+    }
+    // Entries are kept as they come down from the newest to the oldest, with no bound in between.
+    const kept = isNewest && known === undefined && range.low === 0
+    const { amended } = this.#base.visibility
+    const params = [blob(owner), range.low, high]
+    let first: readonly number[] | null = null
+    let pages = 0
+    for await (const rows of this.#base.client.pages(this.#select[range.order], params, ENTRIES_PER_READ)) {
+      const buckets = rows.map((row) => row['bucket'] as number)
+      first ??= buckets
+      if (kept && ++pages === 1) this.#keep(text, { buckets, newest: range.newest, more: true, amended })
+      if (buckets.length > 0) yield { buckets, unasked: 0 }
+    }
+    if (kept && pages === 1 && first !== null)
+      this.#keep(text, { buckets: first, newest: range.newest, more: false, amended })
+  }
+
+  /** The same, without saying of which nobody asked. */
+  async *read(owner: Owner, range: BucketRange): AsyncGenerator<readonly number[], void, undefined> {
+    for await (const { buckets } of this.find(owner, range)) yield buckets
+  }
+
+  #fresh(text: string, newest: number): Known | undefined {
+    const known = this.#known.get(text)
+    if (known === undefined || newest - known.newest > UNASKED_MAX) return undefined
+    if (known.amended !== this.#base.visibility.amended) return undefined
+    return this.#base.client.now() - known.atMs > KNOWN_MS ? undefined : known
+  }
+
+  #keep(text: string, known: Omit<Known, 'atMs'>): void {
+    const { length } = known.buckets
+    this.#known.set(text, { ...known, atMs: this.#base.client.now() }, text.length + 8 * length)
+  }
+}
+
+/** What was known, and before it the buckets that have become the newest since: nobody has asked about those. */
+function laterAndKnown({ buckets, newest }: Known, range: BucketRange): FoundBuckets {
+  const later: number[] = []
+  for (let bucket = range.newest; bucket >= newest; bucket--) if (bucket !== buckets[0]) later.push(bucket)
+  const all = [...later, ...buckets].filter((bucket) => bucket >= range.low)
+  return { buckets: all, unasked: Math.min(later.length, all.length) }
+}

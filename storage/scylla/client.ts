@@ -1,0 +1,276 @@
+import type { QueryOptions, types } from 'cassandra-driver'
+import { sleep } from '../../src/ports.ts'
+import type { Ports } from '../../src/ports.ts'
+import { ServiceError } from '../../src/errors.ts'
+import { pauseAfter } from './back-off.ts'
+import type { RowWrite } from './commit.ts'
+import { BATCH, CONDITIONAL, CONDITIONAL_BATCH, DEFINITION, QUORUM, SERIAL } from './driver.ts'
+import type { DriverOptions } from './driver.ts'
+import { closed, isOutage, refused, unanswered } from './errors.ts'
+import { OutageWatch } from './outage.ts'
+import { Session } from './session.ts'
+
+/** A row of an answer: columns by name; bigint columns are bigint, blobs are buffers that share their frame's memory. */
+export type CqlRow = Readonly<Record<string, unknown>>
+
+/** A statement and its values. */
+export interface CqlStatement {
+  readonly statement: string
+  readonly params: readonly unknown[]
+}
+
+/** A read is tried so often at most, and not again once it has taken this long: twice where nobody answers in time. */
+const READ_TRIES = 3
+const READ_AGAIN_MS = 3_500
+/** Reads under way at once, each of which holds its answer in memory; further ones are refused. */
+const READS_MAX = 2_000
+/** Reads that one call has under way at once. */
+const READS_OF_ONE = 32
+/** Pauses between tries. */
+const PAUSE_MS = { first: 50, most: 5_000 }
+
+/** Claims of a store at most, which is far more than an answer can hold: they are read once, at the start. */
+const SERIAL_READ: QueryOptions = { ...SERIAL, fetchSize: 100_000 }
+
+/** How a conditional write ended: with the row as it is where the condition did not hold. */
+export interface Conditional {
+  readonly applied: boolean
+  readonly row: CqlRow
+}
+
+/**
+ * The connection to the cluster. Every statement is a prepared constant. Reads have a limit and reject with
+ * STORAGE_UNAVAILABLE at it; writes of commits have none, and wait for the cluster.
+ */
+export class CqlClient {
+  readonly #session: Session
+  readonly #ports: Ports
+  readonly #closing = new AbortController()
+  #reading = 0
+  readonly outages: OutageWatch
+
+  private constructor(session: Session, ports: Ports) {
+    this.#session = session
+    this.#ports = ports
+    this.outages = new OutageWatch(ports.clock)
+  }
+
+  /** Connects within 10 s; rejects with the driver's own error. A keyspace of null is for statements that name theirs. */
+  static async connect(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<CqlClient> {
+    return new CqlClient(await Session.connect(options, keyspace, ports), ports)
+  }
+
+  /** Unix milliseconds. */
+  now(): number {
+    return this.#ports.clock.now()
+  }
+
+  /**
+   * Rows of an answer: all of them, page after page, so of statements with a known bound. For callers of the store; what
+   * a commit needs is read with `readThrough`.
+   */
+  async read(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
+    const rows: CqlRow[] = []
+    for await (const page of this.pages(statement, params, 1_000)) {
+      if (rows.length === 0) rows.push(...page)
+      else for (const row of page) rows.push(row)
+    }
+    return rows
+  }
+
+  /** Answers to one statement with different values, in their order, a bounded number under way. */
+  async readEach(statement: string, each: readonly (readonly unknown[])[]): Promise<CqlRow[][]> {
+    return mapBounded(each, READS_OF_ONE, (params) => this.read(statement, params))
+  }
+
+  /**
+   * A read of an accepted commit, which waits while the cluster does not answer, and is done while closing too: at most
+   * 5,000 rows.
+   */
+  async readThrough(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
+    const answer = await this.persist(() => this.#session.execute(statement, params, QUORUM))
+    return answer.rows
+  }
+
+  async readEachThrough(statement: string, each: readonly (readonly unknown[])[]): Promise<CqlRow[][]> {
+    return mapBounded(each, READS_OF_ONE, (params) => this.readThrough(statement, params))
+  }
+
+  /** Rows in pages of a number of rows; the next is asked for when it is wanted. */
+  async *pages(
+    statement: string,
+    params: readonly unknown[],
+    fetchSize: number
+  ): AsyncGenerator<CqlRow[], void, undefined> {
+    for (let pageState: string | undefined; ;) {
+      const options: QueryOptions =
+        pageState === undefined ? { ...QUORUM, fetchSize } : { ...QUORUM, fetchSize, pageState }
+      const answer = await this.#read({ statement, params }, options)
+      yield answer.rows
+      // Null after the last page, whatever the type says.
+      pageState = answer.pageState ?? undefined
+      if (pageState === undefined) return
+    }
+  }
+
+  /** Reads as conditional writes do, finishing any that are under way; an answer of one page. */
+  async readSerial(statement: CqlStatement): Promise<CqlRow[]> {
+    const answer = await this.#read(statement, SERIAL_READ)
+    return answer.rows
+  }
+
+  /** The same, once; rejects with the driver's error. */
+  async trySerial({ statement, params }: CqlStatement): Promise<CqlRow[]> {
+    const answer = await this.#session.execute(statement, params, SERIAL_READ)
+    return answer.rows
+  }
+
+  /**
+   * Writes rows of one partition, and keeps trying while the cluster does not answer, until the client is closed. Says so
+   * in `outages`.
+   */
+  async writeThrough(rows: readonly RowWrite[]): Promise<void> {
+    await this.persist(() => this.#write(rows))
+  }
+
+  /** Writes rows of one partition; rejects with STORAGE_UNAVAILABLE after as many tries as a read. */
+  async write(rows: readonly RowWrite[]): Promise<void> {
+    await this.#withTries(() => this.#write(rows))
+  }
+
+  /**
+   * A conditional write of one partition, of several statements as one. Rejects with the driver's error, and then nobody
+   * knows whether it was done: `isOutage` errors are to be followed by a serial read. It is not refused while closing,
+   * for the sake of accepted commits: others ask `assertOpen` first.
+   */
+  async conditional(statements: readonly CqlStatement[]): Promise<Conditional> {
+    const [first] = statements
+    const answer =
+      statements.length === 1
+        ? await this.#session.execute(first!.statement, first!.params, CONDITIONAL)
+        : await this.#session.batch(statements.map(asQuery), CONDITIONAL_BATCH)
+    return { applied: answer.wasApplied(), row: answer.rows?.[0] ?? {} }
+  }
+
+  /**
+   * Tries until the cluster answers or the client is closed; what is tried must be safe to repeat. A refusal, and a try
+   * that fails while closing, rejects.
+   */
+  async persist<T>(attempt: () => Promise<T>): Promise<T> {
+    const trouble = this.outages.trouble()
+    try {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await attempt()
+        } catch (error) {
+          if (error instanceof ServiceError) throw error
+          if (!isOutage(error)) throw refused(error)
+          if (this.#closing.signal.aborted) throw unanswered(error)
+          trouble.failed(error)
+          await this.#pause(tries)
+        }
+      }
+    } finally {
+      trouble.over()
+    }
+  }
+
+  /**
+   * Changes the schema: one statement that may be repeated, on the same node whoever asks, which then makes it one at a
+   * time. Resolves once the nodes that are up agree.
+   */
+  async define(statement: string): Promise<void> {
+    const [first] = this.#session.nodesUp
+    const options = first === undefined ? DEFINITION : { ...DEFINITION, host: first }
+    await this.#session.execute(statement, [], options)
+  }
+
+  /** Throws once the client is closing. */
+  assertOpen(): void {
+    if (this.#closing.signal.aborted) throw closed()
+  }
+
+  /** No new reads and no further tries from here on; what is under way is awaited by who started it. */
+  beginClose(): void {
+    this.#closing.abort()
+  }
+
+  async close(): Promise<void> {
+    this.beginClose()
+    await this.#session.close()
+  }
+
+  async #read({ statement, params }: CqlStatement, options: QueryOptions): Promise<types.ResultSet> {
+    if (this.#closing.signal.aborted) throw closed()
+    if (this.#reading >= READS_MAX)
+      throw new ServiceError('STORAGE_UNAVAILABLE', `${READS_MAX} reads of the store are under way`)
+    this.#reading++
+    try {
+      const answer = await this.#withTries(() => this.#session.execute(statement, params, options))
+      this.outages.readAnswered()
+      return answer
+    } catch (error) {
+      if (error instanceof ServiceError && isOutage(error.cause)) this.outages.readFailed(error.cause)
+      throw error
+    } finally {
+      this.#reading--
+    }
+  }
+
+  async #withTries<T>(attempt: () => Promise<T>): Promise<T> {
+    const began = performance.now()
+    for (let tries = 1; ; tries++) {
+      if (this.#closing.signal.aborted) throw closed()
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!isOutage(error)) throw refused(error)
+        if (tries === READ_TRIES || performance.now() - began > READ_AGAIN_MS) throw unanswered(error)
+      }
+      await this.#pause(tries)
+    }
+  }
+
+  async #write(rows: readonly RowWrite[]): Promise<void> {
+    const [first] = rows
+    if (rows.length === 1) await this.#session.execute(first!.statement, first!.params, QUORUM)
+    else if (rows.length > 1) await this.#session.batch(rows.map(asQuery), BATCH)
+  }
+
+  #pause(tries: number): Promise<void> {
+    const { clock, random } = this.#ports
+    return sleep(clock, pauseAfter(tries, PAUSE_MS, random), this.#closing.signal)
+  }
+}
+
+/** An address, or other bytes, as the driver takes them; not copied. */
+export const blob = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** Results in the order of the items, so many of them under way at once; the first failure ends it. */
+export async function mapBounded<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  run: (item: Item) => Promise<Result>
+): Promise<Result[]> {
+  const results: Result[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const at = next++
+      try {
+        results[at] = await run(items[at]!)
+      } catch (error) {
+        next = items.length
+        throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
+  return results
+}
+
+const asQuery = ({ statement, params }: CqlStatement): { query: string; params: unknown[] } => ({
+  query: statement,
+  params: params as unknown[]
+})

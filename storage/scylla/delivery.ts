@@ -1,0 +1,71 @@
+import PQueue from 'p-queue'
+import { mapBounded } from './client.ts'
+import type { CqlClient, CqlStatement } from './client.ts'
+import type { RowWrite } from './commit.ts'
+import { forgotten } from './errors.ts'
+
+/** Rows, and the watermark that makes them count. */
+export interface Delivery {
+  /** Each of one partition. */
+  readonly batches: readonly (readonly RowWrite[])[]
+  /** How many of them are under way at once. */
+  readonly atOnce: number
+  /** Conditional; it is sent once all rows are acknowledged. */
+  readonly watermark: CqlStatement
+  /** Whether the watermark was moved after all; rejects when it cannot be any more. */
+  readonly isDecided: () => Promise<boolean>
+  /** Runs when half of the rows are acknowledged, when all are, and when the watermark is on its way. */
+  readonly reached: (point: 'halfway' | 'written' | 'deciding') => void
+}
+
+/**
+ * Delivers what counts as a whole. W1. All rows are acknowledged by a majority before the watermark is sent. W4. What was
+ * sent before a node was lost is sent again before it, as the node may have forgotten the last that it acknowledged.
+ */
+export class Deliveries {
+  readonly #client: CqlClient
+  /** Conditional writes of one partition get in each other's way: ours go one at a time. */
+  readonly #deciding = new PQueue({ concurrency: 1 })
+
+  constructor(client: CqlClient) {
+    this.#client = client
+  }
+
+  async deliver(delivery: Delivery): Promise<void> {
+    const losses = await this.#sendAll(delivery)
+    const decided = this.#decide(delivery, losses)
+    delivery.reached('deciding')
+    await decided
+  }
+
+  /** Sends the rows; resolves with the losses that there had been when that began (W4). */
+  async #sendAll({ batches, atOnce, reached }: Delivery): Promise<number> {
+    const { outages } = this.#client
+    for (;;) {
+      const { losses } = outages
+      let left = Math.ceil(batches.length / 2)
+      await mapBounded(batches, atOnce, async (batch) => {
+        await this.#client.writeThrough(batch)
+        if (--left === 0) reached('halfway')
+      })
+      reached('written')
+      if (losses === outages.losses) return losses
+    }
+  }
+
+  /** Moves the watermark. Of a try without an answer it finds out first whether it was done. */
+  async #decide(delivery: Delivery, lossesBefore: number): Promise<void> {
+    const client = this.#client
+    let losses = lossesBefore
+    let isOpen = false
+    await client.persist(() =>
+      this.#deciding.add(async () => {
+        if (isOpen && (await delivery.isDecided())) return
+        isOpen = true
+        if (losses !== client.outages.losses) losses = await this.#sendAll(delivery)
+        const { applied } = await client.conditional([delivery.watermark])
+        if (!applied && !(await delivery.isDecided())) throw forgotten()
+      })
+    )
+  }
+}

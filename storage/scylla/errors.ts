@@ -1,0 +1,145 @@
+import { errors, types } from 'cassandra-driver'
+import { ServiceError } from '../../src/errors.ts'
+
+const { responseErrorCodes: CODES } = types
+/** Answers of a server that may be another one in a moment. */
+const PASSING: ReadonlySet<number> = new Set([
+  CODES.serverError,
+  CODES.unavailableException,
+  CODES.overloaded,
+  CODES.isBootstrapping,
+  CODES.truncateError,
+  CODES.writeTimeout,
+  CODES.readTimeout,
+  CODES.readFailure,
+  CODES.writeFailure
+])
+
+/** Answers that tell of nodes that are down. */
+const LOSSES: ReadonlySet<number> = new Set([CODES.unavailableException, CODES.isBootstrapping])
+
+/**
+ * Whether the cluster does not answer right now: no node can be reached, too few replicas are up, or the time is over. A
+ * write that ended so may have been done or not.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof errors.ResponseError) return PASSING.has(error.code)
+  return (
+    error instanceof errors.NoHostAvailableError ||
+    error instanceof errors.OperationTimedOutError ||
+    error instanceof errors.BusyConnectionError ||
+    isSocketError(error)
+  )
+}
+
+/**
+ * Whether a node was lost: its connection broke, none can be had, or others know that it is down. One that takes its time
+ * is not.
+ */
+export function isLoss(error: unknown): boolean {
+  if (error instanceof errors.ResponseError) return LOSSES.has(error.code)
+  return error instanceof errors.NoHostAvailableError || isSocketError(error)
+}
+
+/** Whether a statement was refused because what it names is not there. */
+export function isMissing(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return (
+    cause instanceof errors.ResponseError &&
+    cause.code === Number(CODES.invalid) &&
+    /does not exist|unconfigured table/i.test(cause.message)
+  )
+}
+
+/** Whether a statement was refused because a column that it adds is there. */
+export const isThere = (error: unknown): boolean =>
+  error instanceof errors.ResponseError &&
+  error.code === Number(CODES.invalid) &&
+  /already exists|conflicts with an existing column/i.test(error.message)
+
+/** What an error says, in one line: of several nodes the first that says something. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof errors.NoHostAvailableError) {
+    const [host, inner] = firstInner(error)
+    if (host === undefined) return 'no node of the cluster is up'
+    return `${host}: ${inner === null ? 'no answer' : reasonOf(inner)}`
+  }
+  const text = error instanceof Error ? error.message : String(error)
+  return text.split('\n', 1)[0]!
+}
+
+/** What a caller is told when the store cannot answer it now. */
+export function unanswered(cause: unknown): ServiceError {
+  return new ServiceError('STORAGE_UNAVAILABLE', `the store does not answer: ${reasonOf(cause)}`, { cause })
+}
+
+/** What a caller is told when the server refuses a statement, which trying again does not change. */
+export function refused(cause: unknown): ServiceError {
+  return new ServiceError('STORAGE_UNAVAILABLE', `the store refuses: ${reasonOf(cause)}`, { cause })
+}
+
+export const closed = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
+
+/** Why a process writes nothing until it claims again. */
+export class LostClaim extends ServiceError {}
+
+/** Claims and commits of a process that another one has taken over from. */
+export const superseded = (): ServiceError =>
+  new LostClaim(
+    'STORAGE_UNAVAILABLE',
+    'another process writes now: this one has lost its claim to write blocks'
+  )
+
+/** Commits that are built on one that the cluster no longer has. */
+export const forgotten = (): ServiceError =>
+  new LostClaim(
+    'STORAGE_UNAVAILABLE',
+    'the cluster has forgotten the last blocks that it acknowledged: its nodes need commitlog_sync: batch, or more replicas'
+  )
+
+/** Who the service connects as and where to, as problems at the start name them. */
+export interface ConnectTarget {
+  readonly contactPoints: readonly string[]
+  readonly datacenter: string
+  readonly keyspace: string
+  readonly username: string | null
+}
+
+/** A failed start in one line that says what to do about it. */
+export function startProblem(error: unknown, target: ConnectTarget): ServiceError {
+  if (error instanceof ServiceError) return error
+  return new ServiceError('STORAGE_UNAVAILABLE', startDetail(error, target), { cause: error })
+}
+
+function startDetail(error: unknown, target: ConnectTarget): string {
+  const { contactPoints, datacenter, keyspace, username } = target
+  const inner = innermost(error)
+  const reason = reasonOf(error)
+  const points = contactPoints.join(', ')
+  if (inner instanceof errors.AuthenticationError || /authenticat|credentials/i.test(reason))
+    return username === null
+      ? `the cluster at ${points} asks for a name and a password: set MILLRACE_SCYLLA_USERNAME and MILLRACE_SCYLLA_PASSWORD`
+      : `the cluster at ${points} does not accept the user ${username} with this password: correct MILLRACE_SCYLLA_USERNAME or MILLRACE_SCYLLA_PASSWORD`
+  const known = /Available DCs are: \[(.*)\]/.exec(reason)?.[1]
+  if (known !== undefined)
+    return `the cluster has no datacenter ${datacenter}: set MILLRACE_SCYLLA_DATACENTER to ${known.split(',').join(' or ')}`
+  if (inner instanceof errors.ResponseError && inner.code === Number(CODES.unauthorized))
+    return `the user ${username ?? '(none)'} lacks a right: grant it CREATE, ALTER, SELECT and MODIFY on the keyspace ${keyspace} (${reasonOf(inner)})`
+  if (isOutage(error))
+    return `no CQL server answers at ${points} (${reason}): start it, or correct MILLRACE_SCYLLA_CONTACT_POINTS and MILLRACE_SCYLLA_PORT`
+  return `the store at ${points} cannot be used: ${reason}`
+}
+
+function innermost(error: unknown): unknown {
+  return error instanceof errors.NoHostAvailableError ? (firstInner(error)[1] ?? error) : error
+}
+
+/** The first node that said something, and what; nothing where no node was tried. */
+function firstInner(error: errors.NoHostAvailableError): readonly [host?: string, error?: unknown] {
+  const tried = Object.entries((error.innerErrors ?? {}) as Record<string, unknown>)
+  return tried.find(([, inner]) => inner !== null) ?? tried[0] ?? []
+}
+
+function isSocketError(error: unknown): boolean {
+  return error instanceof Error && 'isSocketError' in error && error.isSocketError === true
+}

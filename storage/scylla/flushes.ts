@@ -1,0 +1,153 @@
+import PQueue from 'p-queue'
+import type { ScyllaCrashPoint } from '../crash-points.ts'
+import type { ScyllaBase } from './base.ts'
+import { batchesOf, Commit } from './commit.ts'
+import type { RowWrite } from './commit.ts'
+import type { Deliveries } from './delivery.ts'
+import { superseded } from './errors.ts'
+import { journalDeletions, partOf } from './journal-rows.ts'
+import { mergedBlocks } from './merged-blocks.ts'
+import type { Tenure } from './tenure.ts'
+import { Snapshot } from './visibility.ts'
+import { flushing } from './watermark.ts'
+
+/** Batches of a flush under way at once. Chosen. */
+const BATCHES_AT_ONCE = 64
+/** Packed bytes of blocks that are not in the tables, of which a flush begins at half: a commit waits at the limit. */
+const TAIL_BYTES_MAX = 32 * 2 ** 20
+/** Writes that tidy up and wait; further ones are left out. */
+const TIDYING_MAX = 1_000
+
+export interface FlushOptions {
+  /** Adds what blocks write to their commit, after reading what that needs. */
+  readonly stage: (commit: Commit) => Promise<void>
+  readonly reached: (point: ScyllaCrashPoint) => void
+  /** A flush begins at so many blocks; at twice as many commits wait for it. */
+  readonly flushBlocks: number
+}
+
+/** Writes committed blocks to the tables, some together, while further ones come. */
+export class Flushes {
+  readonly #base: ScyllaBase
+  readonly #tenure: Tenure
+  readonly #deliveries: Deliveries
+  readonly #options: FlushOptions
+  readonly #tidying = new PQueue({ concurrency: 4 })
+  /** The flush that is under way, by its epoch: that of an epoch that has ended is nobody's. */
+  #underWay: { readonly epoch: number; readonly done: Promise<void> } | null = null
+  /** Up to which part of the journal this writer has deleted. */
+  #deletedPart = -1
+  #isClosed = false
+
+  constructor(base: ScyllaBase, tenure: Tenure, deliveries: Deliveries, options: FlushOptions) {
+    this.#base = base
+    this.#tenure = tenure
+    this.#deliveries = deliveries
+    this.#options = options
+  }
+
+  /** Whether the tail has come to a part of its limit. */
+  isFilled(part: number): boolean {
+    const { blocks, bytes } = this.#base.visibility.tail
+    return blocks.length >= 2 * this.#options.flushBlocks * part || bytes >= TAIL_BYTES_MAX * part
+  }
+
+  /** Whether the tables have all that is committed, and no flush is under way. */
+  get isDone(): boolean {
+    return this.#current === null && this.#base.visibility.tail.blocks.length === 0
+  }
+
+  beginIfDue(): void {
+    if (this.#tenure.epoch === null || this.#isClosed || !this.isFilled(0.5)) return
+    this.run().catch(() => undefined)
+  }
+
+  /** Begins one with what there is, if there is anything (W5). */
+  begin(): void {
+    if (this.#base.visibility.tail.blocks.length > 0) this.run().catch(() => undefined)
+  }
+
+  /** Writes the blocks to the tables that they do not have. One flush at a time: who asks meanwhile waits for that one. */
+  run(): Promise<void> {
+    const current = this.#current
+    if (current !== null) return current
+    const epoch = this.#tenure.epoch!
+    const done: Promise<void> = this.#flushTail(epoch)
+      .catch((error: unknown) => {
+        this.#tenure.fail(epoch, error as Error) // W3
+        throw error
+      })
+      .finally(() => {
+        if (this.#underWay?.done !== done) return
+        this.#underWay = null
+        this.beginIfDue()
+      })
+    this.#underWay = { epoch, done }
+    return done
+  }
+
+  /** Begins none by itself from here on; after what is accepted is done, flushes what there is by then. */
+  async close(done: Promise<void>): Promise<void> {
+    this.#isClosed = true
+    await done
+    const flushAll = async (): Promise<void> => {
+      while (this.#tenure.epoch !== null && this.#base.visibility.tail.blocks.length > 0) await this.run()
+    }
+    if (this.#tenure.epoch !== null && this.#base.client.outages.current === null)
+      await flushAll().catch(() => undefined)
+    this.#tidying.clear()
+    await this.#tidying.onIdle()
+  }
+
+  /** Sends writes that nobody waits for. */
+  tidyUp(rows: readonly RowWrite[]): void {
+    for (const row of rows) {
+      if (this.#tidying.size >= TIDYING_MAX) return
+      // What is left behind is passed over by readers.
+      void this.#tidying.add(() => this.#base.client.write([row])).catch(() => undefined)
+    }
+  }
+
+  get #current(): Promise<void> | null {
+    const { epoch } = this.#tenure
+    return epoch !== null && this.#underWay?.epoch === epoch ? this.#underWay.done : null
+  }
+
+  async #flushTail(epoch: number): Promise<void> {
+    const { visibility } = this.#base
+    const { tail, snapshot: before } = visibility
+    const last = tail.blocks.at(-1)
+    if (last === undefined) return
+    const blocks = mergedBlocks(tail.blocks.map(({ block }) => block))
+    const commit = new Commit({ epoch, number: last.number }, blocks, before, this.#tenure.committed)
+    const { reached, stage } = this.#options
+    await stage(commit)
+    reached('flush.staged')
+    const points = { halfway: 'flush.writing', written: 'flush.written', deciding: 'flush.deciding' } as const
+    await this.#deliveries.deliver({
+      batches: commit.writes.flatMap(batchesOf),
+      atOnce: BATCHES_AT_ONCE,
+      watermark: flushing(commit, blocks.newest, before.epoch === epoch ? before.lastCommit : 0),
+      isDecided: () => this.#tenure.isDecided(commit, 'flushed'),
+      reached: (point) => reached(points[point])
+    })
+    // Of an epoch that has ended meanwhile whoever claims finds out.
+    if (this.#tenure.epoch !== epoch) return
+    reached('flush.visible')
+    // A query has seen that another process claims: it knows more than that this flush was done, and goes on from there.
+    if (visibility.committed.epoch !== epoch) throw superseded()
+    const flushed = new Snapshot(commit, blocks.newest, before.ended)
+    visibility.advance({ committed: visibility.committed, flushed })
+    commit.becomeVisible()
+    reached('flush.published')
+    this.tidyUp(commit.tidying)
+    this.#deleteBefore(commit.number)
+  }
+
+  #deleteBefore(flushed: number): void {
+    const part = partOf(flushed)
+    if (part === this.#deletedPart) return
+    this.#deletedPart = part
+    this.tidyUp(journalDeletions(flushed))
+  }
+}

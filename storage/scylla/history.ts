@@ -1,0 +1,27 @@
+import type { Amendment, Edit } from '../../src/market/amendment.ts'
+import type { GapRow, History } from '../port.ts'
+import type { TableCommit } from './commit.ts'
+import { amendedKeptRows } from './kept-blocks.ts'
+import type { KeptBlocks } from './kept-blocks.ts'
+import type { BlockWriter } from './writer.ts'
+
+/** Adds what an amendment and its gaps change of the tables to a commit. */
+export type StageAmendment = (
+  commit: TableCommit,
+  amendment: Amendment,
+  gaps: Edit<GapRow, number>
+) => Promise<void>
+
+export function historyOf(writer: BlockWriter, kept: KeptBlocks, stage: StageAmendment): History {
+  return {
+    after: (slot, limit) => kept.after(slot, limit),
+    forget: (until) => writer.forget(kept, until),
+    amend: (amendment, gaps) =>
+      writer.amend({
+        head: amendment.head,
+        takesBack: amendment.slots.remove.length > 0,
+        stage: (commit) => stage(commit, amendment, gaps),
+        beside: (version) => amendedKeptRows(version, amendment.kept)
+      })
+  }
+}

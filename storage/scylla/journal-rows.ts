@@ -1,0 +1,118 @@
+import { ServiceError } from '../../src/errors.ts'
+import { blockCommitKind } from '../codec/block-commit.ts'
+import { packRecord, unpackRecord } from '../codec/record.ts'
+import type { BlockCommit } from '../port.ts'
+import type { CqlClient, CqlRow } from './client.ts'
+import type { RowWrite, Version } from './commit.ts'
+import { PIECES_PER_READ, piecesOf } from './pieces.ts'
+import { TailBlock } from './tail.ts'
+import type { Snapshot } from './visibility.ts'
+
+/** Commits of a partition: some 3 MB, and half a minute. */
+export const COMMITS_PER_PART = 64
+/** Partitions that stay: 9,216 blocks, an hour of the chain. A follower that is away for longer reads the rows. */
+const PARTS_KEPT = 144
+/** Partitions before those that are deleted again with each, as nobody hears of a deletion that fails. */
+const DELETED_AGAIN = 8
+
+const INSERT = 'INSERT INTO journal (part, number, epoch, piece, pieces, block) VALUES (?, ?, ?, ?, ?, ?)'
+const SELECT = 'SELECT number, epoch, piece, pieces, block FROM journal WHERE part = ? AND number'
+const SELECT_ONE = `${SELECT} = ?`
+const SELECT_SPAN = `${SELECT} >= ? AND number <= ?`
+const DELETE_PART = 'DELETE FROM journal WHERE part = ?'
+
+/** A block as bytes; throws a RangeError where one of its values is none that can be stored. */
+export function packedBlock(number: number, block: BlockCommit): Buffer {
+  return Buffer.from(packRecord(blockCommitKind, keyOf(number), block))
+}
+
+/** The rows of a packed block; each is a write of its own. */
+export function journalRows({ epoch, number }: Version, packed: Buffer): RowWrite[] {
+  return piecesOf(packed).map(({ piece, pieces, bytes }) => {
+    const params = [partOf(number), number, epoch, piece, pieces, bytes]
+    return { statement: INSERT, params, bytes: bytes.length }
+  })
+}
+
+/** Blocks of given numbers that are committed, in their order. Rejects where the journal lacks one. */
+export async function readJournal(
+  numbers: readonly number[],
+  committed: Snapshot,
+  readEach: CqlClient['readEach']
+): Promise<TailBlock[]> {
+  const answers = await readEach(
+    SELECT_ONE,
+    numbers.map((number) => [partOf(number), number])
+  )
+  return numbers.map((number, i) => {
+    const [block] = new Pieces(number, committed).take(answers[i]!)
+    if (block === undefined) throw lacking(number)
+    return block
+  })
+}
+
+/** Committed blocks from one number to another, without the first that is missing and those after it. */
+export async function readSpan(
+  client: CqlClient,
+  first: number,
+  last: number,
+  committed: Snapshot
+): Promise<TailBlock[]> {
+  const blocks: TailBlock[] = []
+  for (let next = first; next <= last;) {
+    const end = Math.min(last, (partOf(next) + 1) * COMMITS_PER_PART - 1)
+    const pieces = new Pieces(next, committed)
+    for await (const rows of client.pages(SELECT_SPAN, [partOf(next), next, end], PIECES_PER_READ))
+      blocks.push(...pieces.take(rows))
+    if (pieces.next <= end) break
+    next = end + 1
+  }
+  return blocks
+}
+
+/** What deletes partitions that are of no use any more, once all up to a number is in the tables. */
+export function journalDeletions(flushed: number): RowWrite[] {
+  const newest = partOf(flushed) - PARTS_KEPT - 1
+  const parts = Array.from({ length: 1 + DELETED_AGAIN }, (_, i) => newest - i).filter((part) => part >= 0)
+  return parts.map((part) => ({ statement: DELETE_PART, params: [part], bytes: 4 }))
+}
+
+export const partOf = (number: number): number => Math.floor(number / COMMITS_PER_PART)
+const keyOf = (number: number): Buffer => Buffer.from(`j${number}`, 'latin1')
+
+/** Puts blocks together, from a number on without a gap, of rows in their order; what is not committed is passed over. */
+class Pieces {
+  next: number
+  readonly #committed: Snapshot
+  #pieces: CqlRow[] = []
+  #isBroken = false
+
+  constructor(first: number, committed: Snapshot) {
+    this.next = first
+    this.#committed = committed
+  }
+
+  /** The blocks that are whole with these rows. */
+  take(rows: readonly CqlRow[]): TailBlock[] {
+    const blocks: TailBlock[] = []
+    for (const row of rows) {
+      const [epoch, number] = [row['epoch'] as number, row['number'] as number]
+      if (this.#isBroken || !this.#committed.isVisible(epoch, number)) continue
+      if (number !== this.next || row['piece'] !== this.#pieces.length) {
+        this.#isBroken = true
+        continue
+      }
+      this.#pieces.push(row)
+      if (this.#pieces.length < (row['pieces'] as number)) continue
+      const packed = Buffer.concat(this.#pieces.map((piece) => piece['block'] as Buffer))
+      const block = unpackRecord(blockCommitKind, keyOf(number), packed)
+      blocks.push(new TailBlock({ epoch, number }, block, packed.length))
+      this.#pieces = []
+      this.next++
+    }
+    return blocks
+  }
+}
+
+const lacking = (number: number): ServiceError =>
+  new ServiceError('STORAGE_UNAVAILABLE', `the journal lacks block ${number}, which is committed`)

@@ -1,0 +1,70 @@
+import { cursorAt } from '../../src/market/cursor.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { BlockCommit, Journal } from '../port.ts'
+import type { ScyllaBase } from './base.ts'
+import { readSpan } from './journal-rows.ts'
+import type { RowList } from './row-list.ts'
+import { SLOTS_OWNER } from './row-lists.ts'
+import type { Tail, TailBlock } from './tail.ts'
+
+/** Slots whose commits are known: those that followers asked for lately. */
+const KNOWN_SLOTS_MAX = 1_024
+
+/**
+ * Whole blocks by the numbers of their commits, which follow each other without a gap: a number that is not there was
+ * there once. The newest are in memory.
+ */
+export class CommitJournal implements Journal {
+  readonly #base: ScyllaBase
+  readonly #slots: RowList<SlotRow>
+  /** The numbers of commits by slot. */
+  readonly #numbers = new Map<number, number>()
+  /** The newest amendment as of when they were found. */
+  #amended = 0
+
+  constructor(base: ScyllaBase, slots: RowList<SlotRow>) {
+    this.#base = base
+    this.#slots = slots
+  }
+
+  async after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null> {
+    const { client, visibility } = this.#base
+    await this.#base.refresh()
+    const { tail, committed, snapshot, amended } = visibility
+    if (amended !== this.#amended) this.#numbers.clear()
+    this.#amended = amended
+    const from = await this.#numberOf(slot, tail)
+    // What was told before an amendment may be otherwise since.
+    if (from === null || (amended > 0 && from <= amended)) return null
+    const last = Math.min(committed.newest, from + limit)
+    const inTail = from >= snapshot.newest
+    const found = inTail
+      ? tail.blocks.filter(({ number }) => number > from && number <= last)
+      : await readSpan(client, from + 1, last, committed)
+    // What is missing is gone: what is after it is of no use to who asked for all.
+    if (found.length < last - from) return null
+    return found.map((each) => this.#remember(each))
+  }
+
+  async amendments(): Promise<number> {
+    return this.#base.visibility.amended
+  }
+
+  /** The number of a slot's commit, 0 before the first; null when the slot was never committed. */
+  async #numberOf(slot: number | null, tail: Tail): Promise<number | null> {
+    if (slot === null) return 0
+    const inTail = tail.blocks.find(({ block }) => block.slot.slot === slot)
+    const known = inTail?.number ?? this.#numbers.get(slot)
+    if (known !== undefined) return known
+    const found = await this.#slots.at(SLOTS_OWNER, cursorAt(slot, 0))
+    return found?.number ?? null
+  }
+
+  #remember({ block, number }: TailBlock): BlockCommit {
+    const { slot } = block.slot
+    this.#numbers.delete(slot)
+    this.#numbers.set(slot, number)
+    if (this.#numbers.size > KNOWN_SLOTS_MAX) this.#numbers.delete(this.#numbers.keys().next().value!)
+    return block
+  }
+}

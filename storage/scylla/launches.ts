@@ -1,0 +1,175 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { Edit } from '../../src/market/amendment.ts'
+import { cursorAt } from '../../src/market/cursor.ts'
+import type { LaunchRow } from '../../src/market/rows.ts'
+import { keysOf, keyText, launchKey, launchKeysOf } from '../codec/keys.ts'
+import { lastLaunches, launchKind, launchListingKind, listedLaunchKind } from '../codec/launch.ts'
+import type { Key } from '../codec/keys.ts'
+import type { RecordKind } from '../codec/record.ts'
+import type { LaunchStore } from '../port.ts'
+import { AddressRecords } from './address-records.ts'
+import type { ScyllaBase } from './base.ts'
+import { BucketedRecords } from './bucketed-records.ts'
+import type { BucketedLayout, Place, PositionRange } from './bucketed-records.ts'
+import type { Commit, RowWrite, TableCommit, Version } from './commit.ts'
+import { steadily } from './steadily.ts'
+import type { StorePart } from './store-part.ts'
+
+type LaunchPage = Parameters<LaunchStore['page']>[0]
+/** 7.3 hours: at 70,000 launches a day, which no day has had, 20 MB in two versions. */
+const SLOTS_PER_BUCKET = 65_536
+/** The list of all launches. The others are those of a status. */
+const ALL = keysOf('n').gte
+/** Listings that are read at a time, where more are passed over or have left the list. */
+const LISTINGS_PER_READ_MAX = 1_000
+
+/** Commits after which a mark is deleted, some 100 s: by then no process reads the store as it was before the mark. */
+const MARKED_COMMITS = 256
+/** Marks that wait for that; further ones stay, and are passed over. */
+const MARKS_MAX = 10_000
+
+/**
+ * Launches by mint, and lists of whole launches by cursor: of all, and of those in a status. A launch that leaves a list
+ * is marked in it by the same commit, and the mark is deleted later.
+ */
+export function launchPart(base: ScyllaBase): StorePart<LaunchStore> {
+  const launches = new AddressRecords<LaunchRow>(base, {
+    table: 'launches',
+    column: 'mint',
+    kind: launchKind,
+    storeKey: launchKey
+  })
+  const lists = new LaunchLists(base)
+  return {
+    port: {
+      ofMint: (mint) => launches.get(mint),
+      page: (page) => steadily(base, () => lists.page(page))
+    },
+    stage: (commit: Commit) => change(commit, { put: commit.blocks.launches, remove: [] }),
+    amend: (commit, amendment) => change(commit, amendment.launches)
+  }
+
+  async function change(commit: TableCommit, { put, remove }: Edit<LaunchRow, Pubkey>): Promise<void> {
+    const rows = lastLaunches(put)
+    const mints = [...rows.map(({ mint }) => mint), ...remove]
+    const stored = await launches.committed(commit, mints)
+    await Promise.all([
+      launches.amendRows(commit, { put: rows, remove }, ({ mint }) => mint),
+      lists.stage(
+        commit,
+        stored.map((before, i) => ({ row: rows[i] ?? null, before }))
+      )
+    ])
+  }
+}
+
+/** A launch as a commit leaves it, and as it was; null where there is none, or was. */
+interface LaunchChange {
+  readonly row: LaunchRow | null
+  readonly before: LaunchRow | null
+}
+
+class LaunchLists {
+  readonly #base: ScyllaBase
+  readonly #launches: BucketedRecords<LaunchRow | null>
+  /** The same records, of which no launch is read. */
+  readonly #listings: BucketedRecords<true | null>
+  /** What deletes marks, by the numbers of their commits, oldest first. */
+  readonly #marks: { readonly number: number; readonly deletion: RowWrite }[] = []
+
+  constructor(base: ScyllaBase) {
+    this.#base = base
+    this.#launches = new BucketedRecords(base, layoutOf(listedLaunchKind))
+    this.#listings = new BucketedRecords(base, layoutOf(launchListingKind))
+  }
+
+  async page(page: LaunchPage): Promise<LaunchRow[]> {
+    const { client, visibility } = this.#base
+    client.assertOpen()
+    const { head } = visibility.snapshot
+    const rows: LaunchRow[] = []
+    if (page.limit <= 0 || head === null) return rows
+    const list = page.status === undefined ? ALL : launchKeysOf(page.status).gte
+    const range = await this.#without(list, rangeOf(page, cursorAt(head.slot + 1, 0)), page.offset ?? 0)
+    if (range === null) return rows
+    for await (const { value } of listed(this.#launches, list, range, page.limit)) {
+      rows.push(value)
+      if (rows.length === page.limit) break
+    }
+    return rows
+  }
+
+  async stage(commit: TableCommit, changes: readonly LaunchChange[]): Promise<void> {
+    const records = new Map<string, Place & { readonly value: LaunchRow | null }>()
+    const put = ({ status, cursor }: LaunchRow, value: LaunchRow | null): void => {
+      for (const owner of [ALL, launchKeysOf(status).gte])
+        records.set(`${keyText(owner)}${cursor}`, { owner, position: cursor, value })
+    }
+    for (const { before } of changes) if (before !== null) put(before, null)
+    for (const { row } of changes) if (row !== null) put(row, row)
+    const staged = [...records.values()]
+    await this.#launches.stage(commit, staged)
+    const left = staged.filter(({ value }) => value === null)
+    commit.whenVisible(() => this.#mark(commit, left))
+    this.#tidyUp(commit)
+  }
+
+  #mark(version: Version, places: readonly Place[]): void {
+    for (const place of places)
+      if (this.#marks.length < MARKS_MAX)
+        this.#marks.push({ number: version.number, deletion: this.#launches.deletion(version, place) })
+  }
+
+  #tidyUp(commit: TableCommit): void {
+    const old = this.#marks.findIndex(({ number }) => number > commit.number - MARKED_COMMITS)
+    for (const { deletion } of this.#marks.splice(0, old < 0 ? this.#marks.length : old))
+      commit.afterwards(deletion)
+  }
+
+  /** The range without its first `count` launches; null when it has no more. */
+  async #without(list: Key, range: CursorRange, count: number): Promise<CursorRange | null> {
+    if (count === 0) return range
+    let passed = 0
+    for await (const { position } of listed(this.#listings, list, range, count))
+      if (++passed === count) return beyond(range, position)
+    return null
+  }
+}
+
+type CursorRange = Omit<PositionRange, 'limit'>
+
+/** What is in a list, without what has left it, read as it is taken: most likely `expected` are. */
+async function* listed<T>(
+  records: BucketedRecords<T | null>,
+  list: Key,
+  range: CursorRange,
+  expected: number
+): AsyncGenerator<{ readonly position: number; readonly value: T }, void> {
+  const limit = Math.min(expected, LISTINGS_PER_READ_MAX)
+  for (let rest = range; ;) {
+    const read = await records.range(list, { ...rest, limit })
+    for (const { position, value } of read) if (value !== null) yield { position, value }
+    if (read.length < limit) return
+    rest = beyond(rest, read.at(-1)!.position)
+  }
+}
+
+/** The part of a range that comes after a position in its order. */
+const beyond = (range: CursorRange, position: number): CursorRange =>
+  range.order === 'asc' ? { ...range, gte: position + 1 } : { ...range, lt: position }
+
+/** The cursors that a page asks for. There is a launch at the newer end most likely, and at a cursor of a page before. */
+function rangeOf({ from, order }: LaunchPage, end: number): CursorRange {
+  const all = { gte: 0, lt: end, order, likely: order === 'desc' || from !== undefined }
+  return from === undefined ? all : beyond(all, Math.min(Math.max(from, 0), end))
+}
+
+function layoutOf<T>(kind: RecordKind<T>): BucketedLayout<T> {
+  return {
+    table: 'launch_lists',
+    position: 'cursor',
+    positionBytes: 8,
+    positionsPerBucket: cursorAt(SLOTS_PER_BUCKET, 0),
+    kind
+  }
+}

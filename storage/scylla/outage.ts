@@ -1,0 +1,57 @@
+import type { Clock } from '../../src/ports.ts'
+import type { Outage } from '../port.ts'
+import { isLoss, reasonOf } from './errors.ts'
+
+/** A write that is tried again and again: it says when it fails, and must say once it is over. */
+export interface Trouble {
+  failed(error: unknown): void
+  over(): void
+}
+
+/**
+ * Whether the store answers. W1. A write that waits is an outage from its first failed try until it is done or given up.
+ * W2. A read that is given up begins one, and the next read that is answered ends it.
+ */
+export class OutageWatch {
+  readonly #clock: Clock
+  readonly #troubles = new Map<Trouble, Outage>()
+  #reads: Outage | null = null
+  #losses = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** How many tries of writes have failed because a node was lost. */
+  get losses(): number {
+    return this.#losses
+  }
+
+  /** The longest of those there are. */
+  get current(): Outage | null {
+    let longest = this.#reads
+    for (const outage of this.#troubles.values())
+      if (longest === null || outage.sinceMs < longest.sinceMs) longest = outage
+    return longest
+  }
+
+  trouble(): Trouble {
+    const trouble: Trouble = {
+      failed: (error) => {
+        if (isLoss(error)) this.#losses++
+        const sinceMs = this.#troubles.get(trouble)?.sinceMs ?? this.#clock.now()
+        this.#troubles.set(trouble, { sinceMs, detail: reasonOf(error) })
+      },
+      over: () => void this.#troubles.delete(trouble)
+    }
+    return trouble
+  }
+
+  readFailed(error: unknown): void {
+    this.#reads = { sinceMs: this.#reads?.sinceMs ?? this.#clock.now(), detail: reasonOf(error) }
+  }
+
+  readAnswered(): void {
+    this.#reads = null
+  }
+}

@@ -1,0 +1,52 @@
+import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import { pairsKey } from '../codec/keys.ts'
+import { mergedPairs, pairsKind } from '../codec/pair.ts'
+import type { PairStore } from '../port.ts'
+import { AddressRecords } from './address-records.ts'
+import type { ScyllaBase } from './base.ts'
+import { lastOf } from './store-part.ts'
+import type { StorePart } from './store-part.ts'
+
+/** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
+export function pairPart(base: ScyllaBase): StorePart<PairStore> {
+  const pairs = new AddressRecords(base, {
+    table: 'pairs',
+    column: 'mint',
+    kind: pairsKind,
+    storeKey: pairsKey
+  })
+  return {
+    port: {
+      get: async (mint, cash) => (await pairs.get(mint))?.find((pair) => samePubkey(pair.cash, cash)) ?? null,
+      ofMint: async (mint) => [...((await pairs.get(mint)) ?? [])]
+    },
+    async stage(commit) {
+      const changed = [...Map.groupBy(commit.blocks.pairs, ({ mint }) => pubkeyMapKey(mint)).values()]
+      const mints = changed.map(([first]) => first!.mint)
+      const stored = await pairs.committed(commit, mints)
+      await pairs.stage(
+        commit,
+        changed.map((rows, i) => ({ key: mints[i]!, value: mergedPairs(stored[i] ?? [], rows) }))
+      )
+    },
+    async amend(commit, { pairs: { put, remove } }) {
+      const rows = Map.groupBy(put, ({ mint }) => pubkeyMapKey(mint))
+      const removed = Map.groupBy(remove, ({ mint }) => pubkeyMapKey(mint))
+      const mints = lastOf([...put, ...remove], ({ mint }) => pubkeyMapKey(mint)).map(({ mint }) => mint)
+      const stored = await pairs.committed(commit, mints)
+      const after = mints.map((mint, i) => {
+        const gone = removed.get(pubkeyMapKey(mint)) ?? []
+        const rest = (stored[i] ?? []).filter((pair) => !gone.some(({ cash }) => samePubkey(cash, pair.cash)))
+        return { key: mint, value: mergedPairs(rest, rows.get(pubkeyMapKey(mint)) ?? []) }
+      })
+      await pairs.stage(
+        commit,
+        after.filter(({ value }) => value.length > 0)
+      )
+      await pairs.remove(
+        commit,
+        after.filter(({ value }) => value.length === 0).map(({ key }) => key)
+      )
+    }
+  }
+}

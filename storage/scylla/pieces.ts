@@ -1,0 +1,21 @@
+/** A row's share of a packed block: of the largest blocks some MB, and a server takes 16 MB at once at most. */
+const PIECE_BYTES = 512 * 2 ** 10
+/** Rows of an answer, each of a piece. */
+export const PIECES_PER_READ = 8
+
+export interface Piece {
+  readonly piece: number
+  /** How many there are. */
+  readonly pieces: number
+  readonly bytes: Buffer
+}
+
+/** The pieces of a packed block in their order, each for a row of its own; not copied. */
+export function piecesOf(packed: Buffer): Piece[] {
+  const pieces = Math.ceil(packed.length / PIECE_BYTES)
+  return Array.from({ length: pieces }, (_, piece) => ({
+    piece,
+    pieces,
+    bytes: packed.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES)
+  }))
+}

@@ -1,0 +1,109 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { ServiceError } from '../../src/errors.ts'
+import { splitCursor } from '../../src/market/cursor.ts'
+import type { PoolRow } from '../../src/market/registry-rows.ts'
+import { keyText, mintPoolKey, poolKey } from '../codec/keys.ts'
+import { listedPoolKind, poolKind } from '../codec/pool.ts'
+import type { PoolStore } from '../port.ts'
+import { addressIn, AddressRecords } from './address-records.ts'
+import type { ScyllaBase } from './base.ts'
+import { blob } from './client.ts'
+import type { Commit } from './commit.ts'
+import { RecordTable } from './records.ts'
+import { steadily } from './steadily.ts'
+import { lastOf } from './store-part.ts'
+import type { StorePart } from './store-part.ts'
+import { mintsOf } from './tail.ts'
+
+type PoolPage = Parameters<PoolStore['ofMint']>[1]
+
+/** Where a pool is listed. A partition is a mint: 100,000 pools of one would be 15 MB. */
+interface Listing {
+  readonly mint: Pubkey
+  readonly firstCursor: number
+}
+
+interface ListingEntry {
+  readonly key: Listing
+  readonly value: Pubkey
+}
+
+/** Pools by address, and lists of them under their mints. */
+export function poolPart(base: ScyllaBase): StorePart<PoolStore> {
+  const pools = new AddressRecords(base, {
+    table: 'pools',
+    column: 'pool',
+    kind: poolKind,
+    storeKey: poolKey
+  })
+  const listings = new RecordTable<Listing, Pubkey>(base, {
+    table: 'pools_by_mint',
+    partition: ['mint'],
+    clustering: ['first_cursor'],
+    kind: listedPoolKind,
+    values: ({ mint, firstCursor }) => [blob(mint), BigInt(firstCursor)],
+    storeKey: ({ mint, firstCursor }) => mintPoolKey(mint, firstCursor),
+    keyOf: (row) => ({
+      mint: addressIn(row, 'mint'),
+      firstCursor: Number(row['first_cursor'])
+    })
+  })
+  return {
+    port: {
+      get: (pool) => pools.get(pool),
+      ofMint: (mint, page) =>
+        steadily(base, async () => {
+          const { snapshot } = base.visibility
+          const listed = await listings.range(rangeOf(mint, page))
+          const rows = await pools.getMany(listed.map(({ value }) => value))
+          return rows.filter((row) => {
+            // Should an amendment have taken it out meanwhile, all is asked again.
+            if (row === null && snapshot === base.visibility.snapshot)
+              throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
+            return row !== null
+          })
+        })
+    },
+    async stage(commit) {
+      await Promise.all([
+        pools.stageRows(commit, commit.blocks.pools, ({ pool }) => pool),
+        listings.stage(commit, listedBy(commit))
+      ])
+    },
+    async amend(commit, amendment) {
+      const { put, remove } = amendment.pools
+      const stored = await pools.committed(commit, [...put.map(({ pool }) => pool), ...remove])
+      const listed = new Map(put.flatMap(entriesOf).map((entry) => [textOf(entry), entry]))
+      const left = stored.flatMap((row) => (row === null ? [] : entriesOf(row)))
+      await pools.amendRows(commit, amendment.pools, ({ pool }) => pool)
+      await listings.stage(commit, [...listed.values()])
+      await listings.remove(
+        commit,
+        lastOf(left, textOf)
+          .filter((entry) => !listed.has(textOf(entry)))
+          .map(({ key }) => key)
+      )
+    }
+  }
+}
+
+function rangeOf(
+  mint: Pubkey,
+  { from, order, limit }: PoolPage
+): Parameters<RecordTable<Listing, Pubkey>['range']>[0] {
+  const bound = from === undefined ? {} : { [order === 'desc' ? 'lt' : 'gt']: BigInt(from) }
+  return { within: [blob(mint)], ...bound, order, limit }
+}
+
+/** The entries of pools that a block is the first to name. */
+function listedBy({ blocks }: Commit): ListingEntry[] {
+  const slots = new Set(blocks.slots.map(({ slot }) => slot))
+  const named = blocks.pools.filter(({ firstCursor }) => slots.has(splitCursor(firstCursor).slot))
+  return lastOf(named.flatMap(entriesOf), textOf)
+}
+
+/** Where a pool is listed. */
+const entriesOf = (row: PoolRow): ListingEntry[] =>
+  mintsOf(row).map((mint) => ({ key: { mint, firstCursor: row.firstCursor }, value: row.pool }))
+
+const textOf = ({ key }: ListingEntry): string => keyText(mintPoolKey(key.mint, key.firstCursor))

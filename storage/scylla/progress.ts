@@ -1,0 +1,44 @@
+import type { CqlClient, CqlRow } from './client.ts'
+import { readJournal } from './journal-rows.ts'
+import type { Visibility } from './visibility.ts'
+import { selectEpochs, watermarksOf } from './watermark.ts'
+
+/** Brings what this process knows to what the cluster has. */
+export class Progress {
+  readonly #client: CqlClient
+  readonly #visibility: Visibility
+  #running: Promise<void> | null = null
+  #next: Promise<void> | null = null
+
+  constructor(client: CqlClient, visibility: Visibility) {
+    this.#client = client
+    this.#visibility = visibility
+  }
+
+  /**
+   * Knows all that was committed before the call once it resolves. Calls that come during a read share the next one, and
+   * reject with the one under way: who waits does not sit out the limits of two.
+   */
+  refresh(): Promise<void> {
+    if (this.#running === null) return this.#run()
+    return (this.#next ??= this.#running.finally(() => (this.#next = null)).then(() => this.#run()))
+  }
+
+  /** Takes the state that rows of the watermarks say, after reading the blocks that it lacks. */
+  async take(rows: readonly CqlRow[], readEach: CqlClient['readEach']): Promise<void> {
+    const next = watermarksOf(rows, this.#visibility.known)
+    const missing = this.#visibility.missing(next)
+    this.#visibility.advance(next, await readJournal(missing, next.committed, readEach))
+  }
+
+  #run(): Promise<void> {
+    const run = this.#read().finally(() => (this.#running = null))
+    return (this.#running = run)
+  }
+
+  async #read(): Promise<void> {
+    const client = this.#client
+    const { statement, params } = selectEpochs(this.#visibility.committed.epoch)
+    await this.take(await client.read(statement, params), (...read) => client.readEach(...read))
+  }
+}

@@ -1,0 +1,95 @@
+import { ServiceError } from '../../src/errors.ts'
+import type { CqlClient, CqlRow } from './client.ts'
+
+const MINUTE = 60
+const HOUR = 3_600
+const DAY = 86_400
+/** Windows of a table at any time: fewer drop too much at once, more are too many files for a read. */
+const WINDOWS_MIN = 20
+const WINDOWS_MAX = 50
+/** What windows are made of: each at most twice the one before, so that one of them always fits. */
+const WINDOWS: readonly CompactionWindow[] = [
+  ...[1, 2, 4, 8, 15, 30].map((size) => windowOf('MINUTES', size, MINUTE)),
+  ...[1, 2, 3, 6, 12].map((size) => windowOf('HOURS', size, HOUR)),
+  ...[1, 2, 3, 5, 10, 15, 30, 60, 120, 240].map((size) => windowOf('DAYS', size, DAY))
+]
+/** The longest time to live that there is, 20 years, less what entries of indexes outlive their rows by. */
+const TTL_MAX = Math.floor(630_720_000 / 1.1)
+
+/** The span of time whose rows share files, which go as a whole once all of them have expired. */
+export interface CompactionWindow {
+  readonly unit: 'MINUTES' | 'HOURS' | 'DAYS'
+  readonly size: number
+  readonly seconds: number
+}
+
+/** How long rows of events are kept, in seconds; null for ever. Who writes none leaves it as it is. */
+export type Retention = number | null | 'as it is'
+
+/** The window that a time to live needs: 20 to 50 of them, about 30. Throws, saying why, where none does. */
+export function windowOfRetention(ttlSeconds: number): CompactionWindow {
+  const shortest = WINDOWS_MIN * WINDOWS[0]!.seconds
+  if (ttlSeconds < shortest)
+    throw unfit(ttlSeconds, `less than ${shortest} s has fewer than ${WINDOWS_MIN} windows of a minute`)
+  if (ttlSeconds > TTL_MAX) throw unfit(ttlSeconds, `no server keeps rows for more than ${TTL_MAX} s`)
+  const distance = ({ seconds }: CompactionWindow): number => Math.abs(Math.log(ttlSeconds / seconds / 30))
+  const nearest = WINDOWS.toSorted((a, b) => distance(a) - distance(b))[0]!
+  const windows = ttlSeconds / nearest.seconds
+  if (windows < WINDOWS_MIN || windows > WINDOWS_MAX)
+    throw unfit(ttlSeconds, `windows of ${nearest.size} ${nearest.unit} would be ${Math.round(windows)}`)
+  return nearest
+}
+
+/**
+ * The statements that bring tables to a retention: time windows and a time to live, or neither. None where they have it
+ * already.
+ */
+export async function retentionChanges(
+  client: CqlClient,
+  options: {
+    readonly keyspace: string
+    readonly expiring: readonly string[]
+    readonly retentionSeconds: Retention
+  }
+): Promise<string[]> {
+  const { keyspace, expiring, retentionSeconds } = options
+  if (retentionSeconds === 'as it is') return []
+  const statement =
+    'SELECT compaction, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?'
+  const wanted = retentionSeconds === null ? null : windowOfRetention(retentionSeconds)
+  const answers = await client.readEach(
+    statement,
+    expiring.map((table) => [keyspace, table])
+  )
+  return expiring
+    .filter((_, i) => !hasWindow(answers[i]![0], wanted, retentionSeconds))
+    .map((table) => {
+      const compaction =
+        wanted === null
+          ? "{'class': 'SizeTieredCompactionStrategy'}"
+          : `{'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': '${wanted.unit}', 'compaction_window_size': '${wanted.size}'}`
+      return `ALTER TABLE ${keyspace}.${table} WITH compaction = ${compaction} AND default_time_to_live = ${retentionSeconds ?? 0}`
+    })
+}
+
+function hasWindow(row: CqlRow | undefined, wanted: CompactionWindow | null, ttl: number | null): boolean {
+  const compaction = (row?.['compaction'] ?? {}) as Readonly<Record<string, string | undefined>>
+  const isWindowed = compaction['class']?.endsWith('TimeWindowCompactionStrategy') === true
+  if (wanted === null) return !isWindowed
+  return (
+    isWindowed &&
+    compaction['compaction_window_unit'] === wanted.unit &&
+    compaction['compaction_window_size'] === String(wanted.size) &&
+    row?.['default_time_to_live'] === ttl
+  )
+}
+
+function windowOf(unit: CompactionWindow['unit'], size: number, seconds: number): CompactionWindow {
+  return { unit, size, seconds: size * seconds }
+}
+
+const unfit = (ttlSeconds: number, why: string): ServiceError =>
+  new ServiceError(
+    'STORAGE_UNAVAILABLE',
+    `rows cannot be kept for ${ttlSeconds} s: ${why}, and files of ${WINDOWS_MIN} to ${WINDOWS_MAX} windows are what a cluster handles well; set MILLRACE_RETENTION_DAYS`
+  )

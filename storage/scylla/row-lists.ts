@@ -1,0 +1,86 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { cursorAt } from '../../src/market/cursor.ts'
+import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from '../../src/market/rows.ts'
+import { KeyTable } from '../codec/key-table.ts'
+import { addressIn, pageKey, slotKey } from '../codec/keys.ts'
+import type { PageList } from '../codec/keys.ts'
+import { slotKind } from '../codec/kinds.ts'
+import { poolEventCodec } from '../codec/pool-event.ts'
+import type { RecordKind } from '../codec/record.ts'
+import type { RowCodec } from '../codec/row-origin.ts'
+import { tradeCodec } from '../codec/trade.ts'
+import type { RowListLayout } from './row-list.ts'
+
+/**
+ * Lengths of buckets, from the arithmetic in src/docs/decisions/0008-scylla.md: 27 minutes of a mint, 55 of a wallet, 1.8
+ * hours of a pool.
+ */
+const MINT_SLOTS = 4_096
+const POOL_SLOTS = 16_384
+const WALLET_SLOTS = 8_192
+const SLOT_SLOTS = 65_536
+
+/** Rows as those of the embedded store's pages are packed; the owner's address is in the key and not in the bytes. */
+function rowKind<Row>(name: string, codec: RowCodec<Row>, ownerOf: (row: Row) => Pubkey): RecordKind<Row> {
+  return {
+    name,
+    write: (out, row) => codec.write(out, row, null, new KeyTable([ownerOf(row)])),
+    read: (source, key) => codec.read(source, null, new KeyTable([addressIn(key)])),
+    weigh: () => 1_000
+  }
+}
+
+function rowLayout<Row extends RowOrigin>(
+  table: string,
+  list: PageList,
+  slotsPerBucket: number,
+  kind: RecordKind<Row>
+): RowListLayout<Row> {
+  return {
+    table,
+    slotsPerBucket,
+    expires: true,
+    kind,
+    cursorOf: ({ cursor }) => cursor,
+    storeKey: (owner, cursor) => pageKey(list, owner, cursor)
+  }
+}
+
+export const tradesByMint: RowListLayout<TradeRow> = rowLayout(
+  'trades_by_mint',
+  't',
+  MINT_SLOTS,
+  rowKind('trade', tradeCodec, (row) => row.mint)
+)
+
+export const tradesByWallet: RowListLayout<TradeRow> = rowLayout(
+  'trades_by_wallet',
+  'w',
+  WALLET_SLOTS,
+  rowKind('wallet trade', tradeCodec, (row) => row.user)
+)
+
+export const eventsByPool: RowListLayout<PoolEventRow> = rowLayout(
+  'events_by_pool',
+  'e',
+  POOL_SLOTS,
+  rowKind('pool event', poolEventCodec, (row) => row.pool)
+)
+
+/** Whose list all committed slots are. */
+export const SLOTS_OWNER: Uint8Array = Uint8Array.of(0)
+
+/** All committed slots: they stay, and say what was covered. */
+export const slots: RowListLayout<SlotRow> = {
+  table: 'slots',
+  slotsPerBucket: SLOT_SLOTS,
+  expires: false,
+  kind: slotKind,
+  cursorOf: ({ slot }) => cursorAt(slot, 0),
+  storeKey: (_, cursor) => slotKey(cursor / cursorAt(1, 0))
+}
+
+/** Tables whose rows go after the retention, with their indexes. */
+export const EXPIRING_TABLES: readonly string[] = [tradesByMint, tradesByWallet, eventsByPool].flatMap(
+  ({ table }) => [table, `${table}_buckets`]
+)

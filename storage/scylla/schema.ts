@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ServiceError } from '../../src/errors.ts'
+import { sleep } from '../../src/ports.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { CqlClient } from './client.ts'
+import { isMissing, isThere } from './errors.ts'
+import { retentionChanges } from './retention.ts'
+import type { Retention } from './retention.ts'
+import { serverVersion } from './server-version.ts'
+
+/** The files of this version, `NNN-name.cql`, numbered from 1. Each is applied once, forwards only. */
+const DIRECTORY = join(import.meta.dirname, 'schema')
+/** The lock ends by itself after this, so that a process that dies does not keep it. Each statement has as long. */
+const LOCK_SECONDS = 15
+const LOCK_AGAIN_MS = 200
+/** Several processes that start together wait for each other. */
+const LOCK_WITHIN_MS = 120_000
+
+/** What another process makes is there by then. */
+const THERE_WITHIN_MS = 5_000
+const THERE_AGAIN_MS = 100
+
+export interface SchemaOptions {
+  readonly keyspace: string
+  readonly datacenter: string
+  /** Replicas of a row in the datacenter. */
+  readonly replication: number
+  readonly retentionSeconds: Retention
+  /** Tables whose rows go after the retention. */
+  readonly expiring: readonly string[]
+  readonly clock: Clock
+  /** Runs in the middle of each file. */
+  readonly applying: () => void
+}
+
+interface SchemaFile {
+  readonly version: number
+  readonly name: string
+  readonly statements: readonly string[]
+}
+
+/**
+ * Brings the keyspace to the schema of this version, whoever else does the same at the time, and says which files it
+ * applied. Every statement can be repeated: a file that a process died in is applied again as a whole. A keyspace with a
+ * newer schema is refused.
+ */
+export async function applySchema(client: CqlClient, options: SchemaOptions): Promise<string[]> {
+  const files = await schemaFiles()
+  await makeKeyspace(client, options)
+  await onceThere(options.clock, () => makeVersionTable(client, options.keyspace))
+  const { keyspace, clock } = options
+  const version = await onceThere(clock, () => currentVersion(client, keyspace))
+  refuseNewer(version, files, keyspace)
+  if (version === files.at(-1)!.version && (await retentionChanges(client, options)).length === 0) return []
+  const lock = new SchemaLock(client, options)
+  await lock.take()
+  try {
+    return await applyLocked(client, options, files, lock)
+  } finally {
+    await lock.release()
+  }
+}
+
+async function applyLocked(
+  client: CqlClient,
+  options: SchemaOptions,
+  files: readonly SchemaFile[],
+  lock: SchemaLock
+): Promise<string[]> {
+  const { keyspace } = options
+  // Of those that waited for the lock most find that there is nothing left to do.
+  const version = await currentVersion(client, keyspace)
+  refuseNewer(version, files, keyspace)
+  const applied: string[] = []
+  for (const file of files.filter((file) => file.version > version)) {
+    const half = Math.ceil(file.statements.length / 2)
+    for (const [i, statement] of file.statements.entries()) {
+      await lock.renew()
+      await define(client, withKeyspace(statement, keyspace))
+      if (i + 1 === half) options.applying()
+    }
+    await lock.record(file)
+    applied.push(file.name)
+  }
+  for (const statement of await retentionChanges(client, options)) {
+    await lock.renew()
+    await client.define(statement)
+  }
+  return applied
+}
+
+/** Repeats a statement that may have been made: to add a column has no IF NOT EXISTS that both servers know. */
+async function define(client: CqlClient, statement: string): Promise<void> {
+  try {
+    await client.define(statement)
+  } catch (error) {
+    if (!isThere(error)) throw error
+  }
+}
+
+export async function schemaFiles(): Promise<SchemaFile[]> {
+  const names = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.cql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(DIRECTORY, name), 'utf8')
+      return { name, version: Number(name.slice(0, 3)), statements: statementsOf(text) }
+    })
+  )
+}
+
+/** Statements end with a semicolon at the end of a line; comments are lines of their own. */
+function statementsOf(text: string): string[] {
+  const lines = text.split('\n').filter((line) => !line.startsWith('--'))
+  return lines
+    .join('\n')
+    .split(/;\s*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}
+
+/** The files name tables alone. */
+const withKeyspace = (statement: string, keyspace: string): string =>
+  statement.replace(/^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) /, `$1 ${keyspace}.`)
+
+async function makeKeyspace(client: CqlClient, options: SchemaOptions): Promise<void> {
+  const { keyspace, datacenter, replication } = options
+  const statement = 'SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?'
+  const [found] = await client.read(statement, [keyspace])
+  if (found !== undefined) {
+    const stored = found['replication'] as Readonly<Record<string, string>>
+    const replicas = Number(stored[datacenter] ?? stored['replication_factor'])
+    if (replicas === replication) return
+    throw new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `the keyspace ${keyspace} has ${replicas || 'no'} replicas in ${datacenter}, not ${replication}: set MILLRACE_SCYLLA_REPLICATION, or alter the keyspace and repair it`
+    )
+  }
+  const { product } = await serverVersion(client)
+  // Conditional writes do not go with tablets, which ScyllaDB alone has.
+  const tablets = product === 'ScyllaDB' ? " AND tablets = {'enabled': false}" : ''
+  await client.define(
+    `CREATE KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', '${datacenter}': ${replication}}${tablets}`
+  )
+}
+
+/** Versions that are applied, and who has the lock; one partition, so that both are one conditional write. */
+async function makeVersionTable(client: CqlClient, keyspace: string): Promise<void> {
+  const statement =
+    "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'schema_versions'"
+  if ((await client.read(statement, [keyspace])).length > 0) return
+  await client.define(
+    `CREATE TABLE IF NOT EXISTS ${keyspace}.schema_versions (name text, version int, file text, holder text static, PRIMARY KEY (name, version))`
+  )
+}
+
+/**
+ * Runs what needs a keyspace or a table that another process may be making: it is listed a moment before it can be used.
+ */
+async function onceThere<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
+  const deadline = clock.now() + THERE_WITHIN_MS
+  for (;;) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isMissing(error) || clock.now() > deadline) throw error
+      await sleep(clock, THERE_AGAIN_MS, NEVER)
+    }
+  }
+}
+
+async function currentVersion(client: CqlClient, keyspace: string): Promise<number> {
+  const rows = await client.read(`SELECT version FROM ${keyspace}.schema_versions WHERE name = ?`, [NAME])
+  return Math.max(0, ...rows.map((row) => row['version'] as number))
+}
+
+function refuseNewer(version: number, files: readonly SchemaFile[], keyspace: string): void {
+  const newest = files.at(-1)!.version
+  if (version <= newest) return
+  throw new ServiceError(
+    'STORAGE_UNAVAILABLE',
+    `the keyspace ${keyspace} has schema ${version}, newer than ${newest}, the newest this version knows: run a newer version, or use another keyspace`
+  )
+}
+
+const NAME = 'millrace'
+
+/** A lock with a lease. What is done under it can be repeated, so a holder that has lost it does no harm. */
+class SchemaLock {
+  readonly #client: CqlClient
+  readonly #table: string
+  readonly #clock: Clock
+  readonly #holder = randomUUID()
+
+  constructor(client: CqlClient, { keyspace, clock }: SchemaOptions) {
+    this.#client = client
+    this.#table = `${keyspace}.schema_versions`
+    this.#clock = clock
+  }
+
+  async take(): Promise<void> {
+    const deadline = this.#clock.now() + LOCK_WITHIN_MS
+    while (!(await this.#hold('holder = null'))) {
+      if (this.#clock.now() > deadline)
+        throw new ServiceError(
+          'STORAGE_UNAVAILABLE',
+          `another process has been changing the schema for ${LOCK_WITHIN_MS / 1_000} s: see what it does, and start again`
+        )
+      await sleep(this.#clock, LOCK_AGAIN_MS, NEVER)
+    }
+  }
+
+  async renew(): Promise<void> {
+    if (!(await this.#hold('holder = ?'))) throw lostLock()
+  }
+
+  /** Says that a file is applied, which only the holder may. */
+  async record({ version, name }: SchemaFile): Promise<void> {
+    const file = `UPDATE ${this.#table} SET file = ? WHERE name = ? AND version = ? IF holder = ?`
+    const statement = { statement: file, params: [name, NAME, version, this.#holder] }
+    if (!(await this.#client.conditional([statement])).applied) throw lostLock()
+  }
+
+  /** Where that fails the lease ends the lock. */
+  async release(): Promise<void> {
+    const statement = `DELETE holder FROM ${this.#table} WHERE name = ? IF holder = ?`
+    const params = [NAME, this.#holder]
+    await this.#client.conditional([{ statement, params }]).catch(() => undefined)
+  }
+
+  async #hold(condition: 'holder = null' | 'holder = ?'): Promise<boolean> {
+    const statement = `UPDATE ${this.#table} USING TTL ${LOCK_SECONDS} SET holder = ? WHERE name = ? IF ${condition}`
+    const params = [this.#holder, NAME, ...(condition === 'holder = ?' ? [this.#holder] : [])]
+    const { applied, row } = await this.#client.conditional([{ statement, params }])
+    // A try that had no answer may have been done.
+    return applied || row['holder'] === this.#holder
+  }
+}
+
+/** The wait for the lock has a limit of its own. */
+const NEVER = new AbortController().signal
+
+const lostLock = (): ServiceError =>
+  new ServiceError('STORAGE_UNAVAILABLE', 'a change of the schema took longer than its lock: start again')

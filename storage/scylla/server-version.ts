@@ -1,0 +1,34 @@
+import { ServiceError } from '../../src/errors.ts'
+import type { CqlClient } from './client.ts'
+
+/** The oldest that the statements of this store are known to work on. */
+const OLDEST = { 'Apache Cassandra': [5, 0], ScyllaDB: [6, 0] } as const
+
+export interface ServerVersion {
+  readonly product: keyof typeof OLDEST
+  readonly version: string
+}
+
+/** What serves the cluster. ScyllaDB says which Cassandra it is like, and its own version in a table that only it has. */
+export async function serverVersion(client: CqlClient): Promise<ServerVersion> {
+  const tables =
+    "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system' AND table_name = 'versions'"
+  if ((await client.read(tables, [])).length > 0) {
+    const [row] = await client.read("SELECT version FROM system.versions WHERE key = 'local'", [])
+    return { product: 'ScyllaDB', version: row?.['version'] as string }
+  }
+  const [row] = await client.read("SELECT release_version FROM system.local WHERE key = 'local'", [])
+  return { product: 'Apache Cassandra', version: row?.['release_version'] as string }
+}
+
+/** Throws unless a server is new enough. */
+export function refuseOldServer({ product, version }: ServerVersion): void {
+  const [major, minor] = OLDEST[product]
+  const [, foundMajor, foundMinor] = /^(\d+)\.(\d+)/.exec(version) ?? []
+  const isOld = Number(foundMajor) < major || (Number(foundMajor) === major && Number(foundMinor) < minor)
+  if (foundMajor === undefined || isOld)
+    throw new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `the cluster runs ${product} ${version}, which is too old: upgrade it to ${major}.${minor} or newer`
+    )
+}

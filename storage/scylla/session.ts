@@ -1,0 +1,147 @@
+import { errors } from 'cassandra-driver'
+import type { ArrayOrObject, Client, Host, QueryOptions, types } from 'cassandra-driver'
+import { sleep, type Ports } from '../../src/ports.ts'
+import { pauseAfter } from './back-off.ts'
+import { newDriver, type DriverOptions } from './driver.ts'
+
+/** All contact points have this long together. */
+const CONNECT_WITHIN_MS = 10_000
+/** Pauses between tries to connect again. */
+const AGAIN_MS = { first: 100, most: 2_000 }
+
+/**
+ * A connected driver. S1. Once no node of the datacenter is up it is ended, and a new one connects, without end until
+ * closed: after all nodes were away at once the driver's own ways back race each other, and may end with none. S2.
+ * Meanwhile statements reject at once with why the last try failed.
+ */
+export class Session {
+  readonly #options: DriverOptions
+  readonly #keyspace: string | null
+  readonly #ports: Ports
+  readonly #closing = new AbortController()
+  #driver: Client | null = null
+  #problem: unknown = null
+
+  private constructor(options: DriverOptions, keyspace: string | null, ports: Ports) {
+    this.#options = options
+    this.#keyspace = keyspace
+    this.#ports = ports
+  }
+
+  /** Connects within 10 s; rejects with the driver's own error. A keyspace of null is for statements that name theirs. */
+  static async connect(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<Session> {
+    const session = new Session(options, keyspace, ports)
+    session.#use(await connected(options, keyspace, ports))
+    return session
+  }
+
+  /** Rejects with the driver's error. */
+  async execute(
+    statement: string,
+    params: readonly unknown[],
+    options: QueryOptions
+  ): Promise<types.ResultSet> {
+    return this.#connected().execute(statement, params as unknown[], options)
+  }
+
+  /** Rejects with the driver's error. */
+  async batch(
+    queries: { query: string; params: ArrayOrObject }[],
+    options: QueryOptions
+  ): Promise<types.ResultSet> {
+    return this.#connected().batch(queries, options)
+  }
+
+  /** The nodes of the datacenter that answer, as far as is known, in an order that is the same everywhere. */
+  get nodesUp(): Host[] {
+    if (this.#driver === null) return []
+    return upIn(this.#driver, this.#options.datacenter).sort((a, b) => (a.address < b.address ? -1 : 1))
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#driver?.shutdown()
+  }
+
+  #connected(): Client {
+    if (this.#driver === null) throw this.#problem
+    return this.#driver
+  }
+
+  #use(driver: Client): void {
+    this.#driver = driver
+    // Its own way back would race ours, and leave connections behind that nobody can end.
+    internalsOf(driver).controlConnection._initializeConnection = () => Promise.reject(lostAll())
+    const look = (): void => {
+      if (this.#driver !== driver || this.#closing.signal.aborted) return
+      if (upIn(driver, this.#options.datacenter).length === 0) void this.#replace(driver)
+    }
+    driver.on('hostDown', look)
+    look()
+  }
+
+  /** S1; never rejects. */
+  async #replace(old: Client): Promise<void> {
+    this.#driver = null
+    this.#problem = lostAll()
+    void old.shutdown().catch(() => undefined)
+    const { signal } = this.#closing
+    for (let tries = 1; !signal.aborted; tries++) {
+      try {
+        const driver = await connected(this.#options, this.#keyspace, this.#ports)
+        if (signal.aborted) await driver.shutdown()
+        else this.#use(driver)
+        return
+      } catch (error) {
+        this.#problem = error
+      }
+      const { clock, random } = this.#ports
+      await sleep(clock, pauseAfter(tries, AGAIN_MS, random), signal)
+    }
+  }
+}
+
+const upIn = (driver: Client, datacenter: string): Host[] =>
+  driver.hosts.values().filter((node) => node.datacenter === datacenter && node.isUp())
+
+/** A driver that has connected; one that has not leaves nothing open. */
+async function connected(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<Client> {
+  const { driver, nodes } = newDriver(options, keyspace)
+  const late = new AbortController()
+  const connecting = driver.connect()
+  try {
+    await Promise.race([connecting, tooLate(ports, late.signal)])
+    if (nodes.problem !== null) throw nodes.problem
+    return driver
+  } catch (error) {
+    // Also of one that still connects, once it has. One that fails to forgets the connection that it began with.
+    void connecting
+      .then(
+        () => driver.shutdown(),
+        () => internalsOf(driver).controlConnection.connection?.close()
+      )
+      .catch(() => undefined)
+    throw error
+  } finally {
+    late.abort()
+  }
+}
+
+/** What of a driver its types do not tell: how it connects first, and again after all nodes were away. */
+interface Internals {
+  readonly controlConnection: {
+    readonly connection: { close(): void } | null
+    _initializeConnection: () => Promise<void>
+  }
+}
+
+const internalsOf = (driver: Client): Internals => driver as unknown as Internals
+
+const lostAll = (): Error => new errors.NoHostAvailableError({})
+
+/** Rejects once connecting takes too long; never, where it was aborted before. */
+async function tooLate({ clock }: Ports, signal: AbortSignal): Promise<never> {
+  await sleep(clock, CONNECT_WITHIN_MS, signal)
+  if (signal.aborted) return new Promise(() => undefined)
+  throw new errors.OperationTimedOutError(`no answer within ${CONNECT_WITHIN_MS / 1_000} s`)
+}

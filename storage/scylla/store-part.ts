@@ -1,0 +1,16 @@
+import type { Amendment } from '../../src/market/amendment.ts'
+import type { Commit, TableCommit } from './commit.ts'
+
+/** A part of the store: what readers ask of it, and what it adds to a commit of blocks and of an amendment. */
+export interface StorePart<Port> {
+  readonly port: Port
+  /** Adds what the commit's block changes here, after reading what that needs; nothing is sent yet. */
+  readonly stage: (commit: Commit) => Promise<void>
+  /** Adds what an amendment changes here, in the same way. */
+  readonly amend: (commit: TableCommit, amendment: Amendment) => Promise<void>
+}
+
+/** Of several values with one key the last, at the place of the first: a record is written once a commit. */
+export function lastOf<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
+  return [...new Map(values.map((value) => [keyOf(value), value])).values()]
+}

@@ -1,0 +1,191 @@
+import { cursorAt } from '../../src/market/cursor.ts'
+import { systemPorts } from '../../src/ports.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { ScyllaCrashPoint } from '../crash-points.ts'
+import type { Storage } from '../port.ts'
+import { activityPart } from './activity.ts'
+import type { ScyllaBase } from './base.ts'
+import { blockStore } from './blocks.ts'
+import { candlePart } from './candles.ts'
+import { CqlClient } from './client.ts'
+import { ConditionalWrites } from './conditional-writes.ts'
+import { coverageStore } from './coverage.ts'
+import { curvePart } from './curves.ts'
+import { startProblem } from './errors.ts'
+import { Gaps } from './gaps.ts'
+import { historyOf } from './history.ts'
+import { CommitJournal } from './journal.ts'
+import { KeptBlocks } from './kept-blocks.ts'
+import { keyStore } from './keys.ts'
+import { launchPart } from './launches.ts'
+import { pairPart } from './pairs.ts'
+import { poolEventPart } from './pool-events.ts'
+import { poolPart } from './pools.ts'
+import { Progress } from './progress.ts'
+import type { Retention } from './retention.ts'
+import { RowList } from './row-list.ts'
+import { EXPIRING_TABLES, slots, SLOTS_OWNER } from './row-lists.ts'
+import { applySchema } from './schema.ts'
+import { refuseOldServer, serverVersion } from './server-version.ts'
+import { solPricePart } from './sol-prices.ts'
+import { tailed } from './tailed.ts'
+import { tenantStore } from './tenants.ts'
+import { tokenPart } from './tokens.ts'
+import { totalsPart } from './totals.ts'
+import { tradePart } from './trades.ts'
+import { Visibility } from './visibility.ts'
+import { BlockWriter } from './writer.ts'
+
+/** What the writer remembers of the records that it replaces, in estimated bytes. Chosen. */
+const COMMITTED_BYTES_MAX = 64 * 2 ** 20
+/** Blocks that are flushed together, 13 s of the chain. Chosen. */
+const FLUSH_BLOCKS = 32
+
+export interface ScyllaStorageOptions {
+  /** `host` or `host:port` of some nodes. */
+  readonly contactPoints: readonly string[]
+  /** Of every node. */
+  readonly port: number
+  readonly datacenter: string
+  /** Made where it is missing. */
+  readonly keyspace: string
+  readonly username: string | null
+  readonly password: string | null
+  /** Replicas of a row in the datacenter. */
+  readonly replication: number
+  /** Of trades and pool events. */
+  readonly retentionSeconds: Retention
+  /** What the writer remembers of records, in estimated bytes. */
+  readonly committedBytesMax?: number
+  /** A flush of blocks to the tables begins at so many; commits wait for it at twice as many. */
+  readonly flushBlocks?: number
+  /** Called at each crash point; tests end the process there. */
+  readonly reached?: (point: ScyllaCrashPoint) => void
+  readonly ports?: Ports
+}
+
+/**
+ * Opens the store in a keyspace of a cluster, which any number of processes may do. Rejects with STORAGE_UNAVAILABLE, in
+ * one line that says what to do, when the cluster cannot be reached, is too old or does not let us in, and when the
+ * keyspace has a newer schema than this version knows.
+ */
+export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<Storage> {
+  const ports = options.ports ?? systemPorts
+  const { keyspace } = options
+  try {
+    // The keyspace may have to be made first: the connection that does so has none.
+    const admin = await CqlClient.connect(options, null, ports)
+    try {
+      refuseOldServer(await serverVersion(admin))
+      await applySchema(admin, {
+        ...options,
+        expiring: EXPIRING_TABLES,
+        clock: ports.clock,
+        applying: () => options.reached?.('schema.applying')
+      })
+    } finally {
+      await admin.close()
+    }
+    const client = await CqlClient.connect(options, keyspace, ports)
+    try {
+      return await openStorage(client, options)
+    } catch (error) {
+      await client.close()
+      throw error
+    }
+  } catch (error) {
+    throw startProblem(error, options)
+  }
+}
+
+async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Promise<Storage> {
+  const reached = options.reached ?? (() => undefined)
+  const visibility = new Visibility()
+  const progress = new Progress(client, visibility)
+  const base: ScyllaBase = {
+    client,
+    visibility,
+    refresh: () => progress.refresh(),
+    retentionSeconds: options.retentionSeconds === 'as it is' ? null : options.retentionSeconds
+  }
+  await base.refresh()
+  const slotList = new RowList(base, slots)
+  const gaps = new Gaps(base)
+  const parts = {
+    trades: tradePart(base),
+    poolEvents: poolEventPart(base),
+    candles: candlePart(base),
+    launches: launchPart(base),
+    pairs: pairPart(base),
+    solPrices: solPricePart(base),
+    activity: activityPart(base),
+    tokens: tokenPart(base),
+    pools: poolPart(base),
+    curves: curvePart(base),
+    totals: totalsPart(base)
+  }
+  const writer = new BlockWriter(base, {
+    reached,
+    progress,
+    committedBytesMax: options.committedBytesMax ?? COMMITTED_BYTES_MAX,
+    flushBlocks: options.flushBlocks ?? FLUSH_BLOCKS,
+    async stage(commit) {
+      // A slot tells the number of its own commit: they follow each other up to the last.
+      const { slots } = commit.blocks
+      const numbers = new Map(slots.map((row, i) => [row, commit.number - slots.length + 1 + i]))
+      slotList.stage(
+        commit,
+        slots,
+        () => SLOTS_OWNER,
+        (row) => numbers.get(row)!
+      )
+      await Promise.all(Object.values(parts).map((part) => part.stage(commit)))
+    }
+  })
+  const market = tailed(base, {
+    trades: parts.trades.port,
+    poolEvents: parts.poolEvents.port,
+    candles: parts.candles.port,
+    launches: parts.launches.port,
+    pairs: parts.pairs.port,
+    solPrices: parts.solPrices.port,
+    activity: parts.activity.port,
+    tokens: parts.tokens.port,
+    pools: parts.pools.port,
+    curves: parts.curves.port,
+    totals: parts.totals.port
+  })
+  const beside = new ConditionalWrites(client)
+  let closing: Promise<void> | null = null
+  const close = async (): Promise<void> => {
+    client.beginClose()
+    await Promise.all([writer.close(), beside.idle()])
+    reached('close.drained')
+    await client.close()
+  }
+  return {
+    blocks: blockStore(base, slotList, writer),
+    ...market,
+    coverage: coverageStore(client, gaps, beside),
+    tenants: tenantStore(client, beside),
+    keys: keyStore(client, beside),
+    history: historyOf(writer, new KeptBlocks(base), async (commit, amendment, edit) => {
+      const { put, remove } = amendment.slots
+      slotList.stage(commit, put, () => SLOTS_OWNER)
+      slotList.removeAt(
+        commit,
+        remove.map((slot) => ({ owner: SLOTS_OWNER, cursor: cursorAt(slot, 0) }))
+      )
+      await Promise.all([
+        ...Object.values(parts).map((part) => part.amend(commit, amendment)),
+        gaps.amend(commit, edit)
+      ])
+    }),
+    journal: new CommitJournal(base, slotList),
+    get outage() {
+      return client.outages.current
+    },
+    failed: new Promise(() => undefined),
+    close: () => (closing ??= close())
+  }
+}

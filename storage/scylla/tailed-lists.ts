@@ -1,0 +1,84 @@
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { PoolRow } from '../../src/market/registry-rows.ts'
+import type { LaunchRow } from '../../src/market/rows.ts'
+import type { LaunchStore, PageRequest, PoolStore } from '../port.ts'
+import type { Tail } from './tail.ts'
+
+type LaunchPage = Parameters<LaunchStore['page']>[0]
+type PoolPage = Parameters<PoolStore['ofMint']>[1]
+
+/**
+ * A page of a list, of which the tables have the rows below a cursor and the tail, oldest first, those above it: each is
+ * asked only for what the other does not give.
+ */
+export async function tailedPage<Row extends { readonly cursor: number }>(
+  inTail: readonly Row[],
+  page: PageRequest,
+  read: (page: PageRequest) => Promise<Row[]>
+): Promise<Row[]> {
+  const { order, limit } = page
+  if (order === 'asc') {
+    const rows = await read(page)
+    return rows.length >= limit ? rows : [...rows, ...within(inTail, page).slice(0, limit - rows.length)]
+  }
+  const rows = within(inTail, page).reverse().slice(0, Math.max(0, limit))
+  return rows.length >= limit ? rows : [...rows, ...(await read({ ...page, limit: limit - rows.length }))]
+}
+
+function within<Row extends { readonly cursor: number }>(rows: readonly Row[], page: PageRequest): Row[] {
+  const { from, until } = page
+  const [below, least] = page.order === 'desc' ? [from, until] : [undefined, undefined]
+  const [above, most] = page.order === 'asc' ? [from, until] : [undefined, undefined]
+  return rows.filter(
+    ({ cursor }) =>
+      (below === undefined || cursor < below) &&
+      (least === undefined || cursor >= least) &&
+      (above === undefined || cursor > above) &&
+      (most === undefined || cursor <= most)
+  )
+}
+
+/** Launches of the tables, and in their place those of the tail, which may have left a list or come into it. */
+export async function tailedLaunches(
+  tail: Tail,
+  page: LaunchPage,
+  read: (page: LaunchPage) => Promise<LaunchRow[]>
+): Promise<LaunchRow[]> {
+  const { offset = 0, ...rest } = page
+  const changed = new Map(tail.all(({ block }) => block.launches).map((row) => [pubkeyMapKey(row.mint), row]))
+  if (changed.size === 0 || page.limit <= 0) return read(page)
+  // So many of those that are read may be passed over.
+  const limit = offset + page.limit + changed.size
+  const unchanged = (await read({ ...rest, limit })).filter(({ mint }) => !changed.has(pubkeyMapKey(mint)))
+  const listed = [...changed.values()].filter(
+    ({ status }) => page.status === undefined || status === page.status
+  )
+  const rows = [...unchanged, ...within(listed, rest)]
+  return inOrder(rows, page.order, ({ cursor }) => cursor).slice(offset, offset + page.limit)
+}
+
+/** Pools of a mint as the tail left them, with those that it is the first to name. */
+export async function tailedPools(
+  tail: Tail,
+  mint: Pubkey,
+  page: PoolPage,
+  read: (page: PoolPage) => Promise<PoolRow[]>
+): Promise<PoolRow[]> {
+  const text = pubkeyMapKey(mint)
+  const named = tail.all((block) => block.listedPools().get(text)).map(({ row }) => row)
+  const stored = await read(page)
+  const all = new Map([...stored, ...named].map((row) => [row.firstCursor, row]))
+  const rows = [...all.values()].filter(
+    ({ firstCursor }) =>
+      page.from === undefined || (page.order === 'desc' ? firstCursor < page.from : firstCursor > page.from)
+  )
+  return inOrder(rows, page.order, ({ firstCursor }) => firstCursor)
+    .slice(0, Math.max(0, page.limit))
+    .map((row) => tail.newest((block) => block.pools().get(pubkeyMapKey(row.pool))) ?? row)
+}
+
+function inOrder<Row>(rows: readonly Row[], order: 'asc' | 'desc', cursorOf: (row: Row) => number): Row[] {
+  const up = order === 'asc' ? 1 : -1
+  return rows.toSorted((a, b) => up * (cursorOf(a) - cursorOf(b)))
+}

@@ -1,0 +1,202 @@
+import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import { mergedPairs } from '../codec/pair.ts'
+import { turnoverMinutes } from '../codec/turnover.ts'
+import type { MintTurnover, Storage } from '../port.ts'
+import type { ScyllaBase } from './base.ts'
+import { steadily } from './steadily.ts'
+import { ownerText, seriesText } from './tail.ts'
+import type { Tail } from './tail.ts'
+import { tailedLaunches, tailedPage, tailedPools } from './tailed-lists.ts'
+
+/** What of a store follows from blocks, without the blocks themselves. */
+export type Market = Pick<
+  Storage,
+  | 'trades'
+  | 'poolEvents'
+  | 'candles'
+  | 'launches'
+  | 'pairs'
+  | 'solPrices'
+  | 'activity'
+  | 'tokens'
+  | 'pools'
+  | 'curves'
+  | 'totals'
+>
+
+/**
+ * What is committed, of tables that have less: the blocks that they do not have yet are in memory, and their rows and
+ * newest values count before those of the tables. Both are of one moment: should a flush end meanwhile, all is asked again.
+ */
+export function tailed(base: ScyllaBase, tables: Market): Market {
+  const ask = async <T>(query: (tail: Tail) => Promise<T>): Promise<T> => {
+    base.client.assertOpen()
+    return steadily(base, () => query(base.visibility.tail))
+  }
+  return {
+    trades: {
+      ofMint: (mint, page) =>
+        ask((tail) => {
+          const text = pubkeyMapKey(mint)
+          const rows = tail.all((block) => block.tradesOfMint().get(text))
+          return tailedPage(rows, page, (page) => tables.trades.ofMint(mint, page))
+        }),
+      ofWallet: (wallet, page) =>
+        ask((tail) => {
+          const text = pubkeyMapKey(wallet)
+          const rows = tail.all((block) => block.tradesOfWallet().get(text))
+          return tailedPage(rows, page, (page) => tables.trades.ofWallet(wallet, page))
+        })
+    },
+    poolEvents: {
+      ofPool: (pool, page) =>
+        ask((tail) => {
+          const text = pubkeyMapKey(pool)
+          const rows = tail.all((block) => block.eventsOfPool().get(text))
+          return tailedPage(rows, page, (page) => tables.poolEvents.ofPool(pool, page))
+        })
+    },
+    candles: {
+      get: (mint, cash, interval, ts) =>
+        ask(async (tail) => {
+          const text = seriesText(mint, cash, interval)
+          const newest = tail.newest((block) =>
+            block
+              .candles()
+              .get(text)
+              ?.findLast(({ candle }) => candle.ts === ts)
+          )
+          return newest?.candle ?? tables.candles.get(mint, cash, interval, ts)
+        }),
+      range: (mint, cash, interval, range) =>
+        ask(async (tail) => {
+          const text = seriesText(mint, cash, interval)
+          const later = tail.all((block) => block.candles().get(text)).map(({ candle }) => candle)
+          const inRange = later.filter(({ ts }) => ts >= range.from && ts < range.to)
+          const candles = await tables.candles.range(mint, cash, interval, range)
+          return newestOf([...candles, ...inRange], ({ ts }) => ts, range.limit)
+        })
+    },
+    launches: {
+      ofMint: (mint) =>
+        ask(
+          async (tail) =>
+            tail.newest((block) => block.launches().get(pubkeyMapKey(mint))) ?? tables.launches.ofMint(mint)
+        ),
+      page: (page) => ask((tail) => tailedLaunches(tail, page, (page) => tables.launches.page(page)))
+    },
+    pairs: {
+      get: (mint, cash) =>
+        ask(async (tail) => {
+          const text = pubkeyMapKey(mint)
+          const newest = tail.newest((block) =>
+            block
+              .pairs()
+              .get(text)
+              ?.findLast((pair) => samePubkey(pair.cash, cash))
+          )
+          return newest ?? tables.pairs.get(mint, cash)
+        }),
+      ofMint: (mint) =>
+        ask(async (tail) => {
+          const text = pubkeyMapKey(mint)
+          return mergedPairs(
+            await tables.pairs.ofMint(mint),
+            tail.all((block) => block.pairs().get(text))
+          )
+        })
+    },
+    solPrices: {
+      atOrBefore: (minute) =>
+        ask(async (tail) => {
+          let newest = await tables.solPrices.atOrBefore(minute)
+          for (const price of tail.all(({ block }) =>
+            block.solPrice === null ? undefined : [block.solPrice]
+          ))
+            if (price.minute <= minute && (newest === null || price.minute >= newest.minute)) newest = price
+          return newest
+        })
+    },
+    activity: {
+      get: (of, owner, hour) =>
+        ask(async (tail) => {
+          const text = ownerText(of, owner)
+          const newest = tail.newest((block) =>
+            block
+              .activity()
+              .get(text)
+              ?.findLast((row) => row.hour === hour)
+          )
+          return newest ?? tables.activity.get(of, owner, hour)
+        }),
+      range: (of, owner, range) =>
+        ask(async (tail) => {
+          const text = ownerText(of, owner)
+          const later = tail.all((block) => block.activity().get(text))
+          const inRange = later.filter(({ hour }) => hour >= range.from && hour < range.to)
+          const hours = await tables.activity.range(of, owner, range)
+          return newestOf([...hours, ...inRange], ({ hour }) => hour, range.limit)
+        }),
+      mintsOfHour: (hour, page) =>
+        ask(async (tail) => {
+          const { after, limit } = page
+          const later = turnoverOf(tail, hour).filter(
+            ({ mint }) => after === undefined || Buffer.compare(mint, after) > 0
+          )
+          const stored = await tables.activity.mintsOfHour(hour, page)
+          const byMint = new Map([...stored, ...later].map((each) => [pubkeyMapKey(each.mint), each]))
+          const inOrder = [...byMint.values()].sort((a, b) => Buffer.compare(a.mint, b.mint))
+          return inOrder.slice(0, Math.max(0, limit))
+        })
+    },
+    tokens: {
+      get: (mint) =>
+        ask(
+          async (tail) =>
+            tail.newest((block) => block.tokens().get(pubkeyMapKey(mint))) ?? tables.tokens.get(mint)
+        )
+    },
+    pools: {
+      get: (pool) =>
+        ask(
+          async (tail) =>
+            tail.newest((block) => block.pools().get(pubkeyMapKey(pool))) ?? tables.pools.get(pool)
+        ),
+      ofMint: (mint, page) =>
+        ask((tail) => tailedPools(tail, mint, page, (page) => tables.pools.ofMint(mint, page)))
+    },
+    curves: {
+      ofMint: (mint) =>
+        ask(
+          async (tail) =>
+            tail.newest((block) => block.curves().get(pubkeyMapKey(mint))) ?? tables.curves.ofMint(mint)
+        )
+    },
+    totals: {
+      get: () =>
+        ask(async (tail) => tail.newest(({ block }) => block.totals ?? undefined) ?? tables.totals.get())
+    }
+  }
+}
+
+/** The newest of values by their times, oldest first; of one time the last. */
+function newestOf<T>(values: readonly T[], timeOf: (value: T) => number, limit: number): T[] {
+  const byTime = new Map(values.map((value) => [timeOf(value), value]))
+  const inOrder = [...byTime.values()].sort((a, b) => timeOf(a) - timeOf(b))
+  return inOrder.slice(Math.max(0, inOrder.length - Math.max(0, limit)))
+}
+
+/** What the mints of an hour traded as far as the tail has it, oldest first. */
+function turnoverOf(tail: Tail, hour: number): MintTurnover[] {
+  const rows = tail.all(({ block }) => block.activity).filter((row) => row.hour === Math.ceil(hour))
+  return rows
+    .map((row) => ({
+      mint: row.owner,
+      minutes: turnoverMinutes(row).map(({ minute, trades, volumeMicroUsd }) => ({
+        minute,
+        trades,
+        volumeMicroUsd
+      }))
+    }))
+    .filter(({ minutes }) => minutes.length > 0)
+}

@@ -1,0 +1,139 @@
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { ScyllaCrashPoint } from '../crash-points.ts'
+import { CommittedVersions } from './base.ts'
+import type { ScyllaBase } from './base.ts'
+import { limitedReads, patientReads, takeEpoch } from './claims.ts'
+import type { ClaimReads } from './claims.ts'
+import type { Version } from './commit.ts'
+import { LostClaim, superseded } from './errors.ts'
+import type { Progress } from './progress.ts'
+import type { Watermarks } from './visibility.ts'
+import { selectEpochs, watermarksOf } from './watermark.ts'
+
+export interface TenureOptions {
+  readonly reached: (point: ScyllaCrashPoint) => void
+  readonly progress: Progress
+  /** What a writer remembers of records, in estimated bytes. */
+  readonly committedBytesMax: number
+}
+
+/** The right of this process to write blocks, and what is known by right of it. */
+export class Tenure {
+  readonly #base: ScyllaBase
+  readonly #options: TenureOptions
+  #epoch: number | null = null
+  #token: number | null = null
+  /** Set once another process has claimed, or the cluster has forgotten commits, until this one claims again. */
+  #isSuperseded = false
+  /** Why something failed that nobody waited for: who holds next is told. */
+  #failure: Error | null = null
+  /** The last epoch of ours, where it has ended well: the next one must follow it. */
+  #ended: number | null = null
+  #committed: CommittedVersions
+  /** The number of the newest commit. */
+  newest = 0
+
+  constructor(base: ScyllaBase, options: TenureOptions) {
+    this.#base = base
+    this.#options = options
+    this.#committed = new CommittedVersions(options.committedBytesMax)
+  }
+
+  /** The epoch that is ours, until something fails or another process claims. */
+  get epoch(): number | null {
+    return this.#epoch
+  }
+
+  get committed(): CommittedVersions {
+    return this.#committed
+  }
+
+  /** Takes the next epoch, whoever has the one before. */
+  claim(token: number | null): Promise<SlotRow | null> {
+    return this.#take({ token, reads: limitedReads(this.#base.client), after: null, point: 'claim.taken' })
+  }
+
+  /** Makes sure that there is an epoch of ours, as far as anybody has told; resolves to whether it was taken anew. */
+  async hold(): Promise<boolean> {
+    const failure = this.#failure
+    if (failure !== null) {
+      this.#failure = null
+      throw failure
+    }
+    if (this.#isSuperseded) throw superseded()
+    if (this.#epoch !== null) return false
+    await this.#takeNext(this.#ended, 'claim.taken')
+    return true
+  }
+
+  /** Takes the epoch that follows ours, unless another process has; resolves with its number. */
+  async renew(point: ScyllaCrashPoint): Promise<number> {
+    await this.#takeNext(this.#epoch, point)
+    return this.#epoch!
+  }
+
+  /** Ends an epoch of ours after which nothing is missing: the next one is taken if no other process has claimed. */
+  complete(epoch: number): void {
+    if (this.end(epoch)) this.#ended = epoch
+  }
+
+  /** Ends an epoch of ours, and what is known by right of it; false where it has ended already. */
+  end(epoch: number | null, error: unknown = null): boolean {
+    if (this.#epoch !== epoch) return false
+    this.#epoch = null
+    this.#ended = null
+    this.#committed = new CommittedVersions(this.#options.committedBytesMax)
+    if (error instanceof LostClaim) this.#isSuperseded = true
+    return true
+  }
+
+  /** The same for what nobody waits for. */
+  fail(epoch: number, error: Error): void {
+    if (this.end(epoch, error)) this.#failure = error
+  }
+
+  /** Whether a commit has moved its watermark; rejects when it cannot any more. */
+  async isDecided({ epoch, number }: Version, which: 'committed' | 'flushed'): Promise<boolean> {
+    const { client, visibility } = this.#base
+    const now: Watermarks = watermarksOf(await client.trySerial(selectEpochs(epoch)), visibility.known)
+    if (now[which].isVisible(epoch, number)) return true
+    if (now[which].epoch === epoch) return false
+    throw superseded()
+  }
+
+  async #takeNext(after: number | null, point: ScyllaCrashPoint): Promise<void> {
+    const reads = patientReads(this.#base.client)
+    await this.#take({ token: this.#token, reads, after, point })
+  }
+
+  async #take({ token, reads, after, point }: Taking): Promise<SlotRow | null> {
+    this.end(this.#epoch)
+    const { client, visibility } = this.#base
+    try {
+      const epoch = await takeEpoch(client, token, reads, after)
+      this.#options.reached(point)
+      // From here on no epoch before ours moves: what is committed now is what we go on from.
+      const rows = await reads.serial(selectEpochs(visibility.committed.epoch))
+      await this.#options.progress.take(rows, reads.each)
+      if (visibility.committed.epoch !== epoch) throw superseded()
+      this.#epoch = epoch
+    } catch (error) {
+      if (error instanceof LostClaim) this.#isSuperseded = true
+      throw error
+    }
+    const { committed, snapshot } = visibility
+    this.#token = token
+    this.#isSuperseded = false
+    this.#failure = null
+    this.newest = Math.max(committed.newest, snapshot.newest)
+    return committed.head
+  }
+}
+
+interface Taking {
+  readonly token: number | null
+  readonly reads: ClaimReads
+  /** Null for whoever has it. */
+  readonly after: number | null
+  readonly point: ScyllaCrashPoint
+}

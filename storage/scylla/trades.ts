@@ -1,0 +1,32 @@
+import { eventCursor } from '../../src/market/cursor.ts'
+import type { TradeRow } from '../../src/market/rows.ts'
+import type { TradeStore } from '../port.ts'
+import type { ScyllaBase } from './base.ts'
+import { RowList } from './row-list.ts'
+import { tradesByMint, tradesByWallet } from './row-lists.ts'
+import type { StorePart } from './store-part.ts'
+
+/** Trades by mint, and by the wallet that made them. */
+export function tradePart(base: ScyllaBase): StorePart<TradeStore> {
+  const ofMints = new RowList(base, tradesByMint)
+  const ofWallets = new RowList(base, tradesByWallet)
+  return {
+    port: {
+      ofMint: (mint, page) => ofMints.read(mint, page),
+      ofWallet: (wallet, page) => ofWallets.read(wallet, page)
+    },
+    async stage(commit) {
+      const { trades } = commit.blocks
+      ofMints.stage(commit, trades, (row) => row.mint)
+      ofWallets.stage(commit, trades.filter(isMade), (row) => row.user)
+    },
+    async amend(commit, { trades }) {
+      ofMints.amend(commit, trades, (row) => row.mint)
+      const made = { put: trades.put.filter(isMade), remove: trades.remove.filter(isMade) }
+      ofWallets.amend(commit, made, (row) => row.user)
+    }
+  }
+}
+
+/** A trade without a cash side has a row for each mint, and its trader made it once. */
+const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor

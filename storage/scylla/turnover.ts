@@ -1,0 +1,124 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ActivityHour } from '../../src/market/activity-rows.ts'
+import type { Amendment } from '../../src/market/amendment.ts'
+import type { HourAddress } from '../../src/market/missing.ts'
+import { turnoverKey } from '../codec/keys.ts'
+import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../codec/turnover.ts'
+import type { TurnoverMinutes } from '../codec/turnover.ts'
+import type { ActivityStore, MintTurnover } from '../port.ts'
+import { addressIn } from './address-records.ts'
+import type { ScyllaBase } from './base.ts'
+import { blob } from './client.ts'
+import { versionTimestamp } from './commit.ts'
+import type { Commit, TableCommit } from './commit.ts'
+import { RecordTable } from './records.ts'
+
+/** A mint's trades of an hour. A partition is an hour: 50,000 mints, of which few trade in each minute, are 10 MB. */
+interface Entry {
+  readonly hour: number
+  readonly mint: Pubkey
+}
+
+const entryOf = ({ hour, owner }: HourAddress): Entry => ({ hour, mint: owner })
+
+/** The one list of hours there is. */
+const CHAIN = 'solana'
+const INSERT_HOUR = 'INSERT INTO turnover_hours (chain, hour) VALUES (?, ?) USING TIMESTAMP ?'
+/** Hours that go with one block, the oldest first; more of them only follow a gap. */
+const HOURS_PER_BLOCK_MAX = 64
+const SELECT_HOURS = `SELECT hour FROM turnover_hours WHERE chain = ? AND hour < ? LIMIT ${HOURS_PER_BLOCK_MAX}`
+const DELETE_HOUR = 'DELETE FROM turnover_hours USING TIMESTAMP ? WHERE chain = ? AND hour = ?'
+const DELETE_ENTRIES = 'DELETE FROM turnover USING TIMESTAMP ? WHERE hour = ?'
+/** For so long an hour stays listed and is deleted again with each new hour, as nobody hears of a deletion that fails. */
+const DELETED_AGAIN_SECONDS = 24 * 3_600
+/** What the values of one of these statements take, estimated. */
+const HOUR_BYTES = 50
+
+/** What the mints of each hour traded, for as long as it can be ranked; and which hours there are, so that they go. */
+export class TurnoverRecords {
+  readonly #base: ScyllaBase
+  readonly #entries: RecordTable<Entry, TurnoverMinutes>
+  /** Up to which hour this process has looked for hours to delete, and which it has put into the list of them. */
+  #deletedUntil = 0
+  #listed: ReadonlySet<number> = new Set()
+
+  constructor(base: ScyllaBase) {
+    this.#base = base
+    this.#entries = new RecordTable<Entry, TurnoverMinutes>(base, {
+      table: 'turnover',
+      partition: ['hour'],
+      clustering: ['mint'],
+      kind: turnoverKind,
+      values: ({ hour, mint }) => [BigInt(hour), blob(mint)],
+      storeKey: ({ hour, mint }) => turnoverKey(hour, mint),
+      keyOf: (row) => ({ hour: Number(row['hour']), mint: addressIn(row, 'mint') })
+    })
+  }
+
+  async ofHour(hour: number, page: Parameters<ActivityStore['mintsOfHour']>[1]): Promise<MintTurnover[]> {
+    const after = page.after === undefined ? {} : { gt: blob(page.after) }
+    const range = { within: [BigInt(Math.ceil(hour))], ...after, order: 'asc', limit: page.limit } as const
+    const entries = await this.#entries.range(range)
+    return entries.map(({ key, value }) => ({ mint: key.mint, minutes: value }))
+  }
+
+  /** Adds what the blocks' mints traded, and lets go what is too old to rank. */
+  async stage(commit: Commit, activity: readonly ActivityHour[]): Promise<void> {
+    const oldest = oldestTurnoverHour(commit.blockTime)
+    const entries = activity
+      .filter(({ hour }) => hour >= oldest)
+      .map((row) => ({ key: entryOf(row), value: turnoverMinutes(row) }))
+      .filter(({ value }) => value.length > 0)
+    this.#list(
+      commit,
+      entries.map(({ key }) => key.hour)
+    )
+    await Promise.all([this.#entries.stage(commit, entries), this.#deleteBefore(commit, oldest)])
+  }
+
+  /** Writes anew what mints traded, and takes out what they have not. */
+  async amend(commit: TableCommit, { activity, head }: Amendment): Promise<void> {
+    const oldest = oldestTurnoverHour(head?.blockTime ?? -Infinity)
+    const entries = activity.put
+      .filter(({ of, hour }) => of === 'mint' && hour >= oldest)
+      .map((row) => ({ key: entryOf(row), value: turnoverMinutes(row) }))
+    const traded = entries.filter(({ value }) => value.length > 0)
+    const quiet = entries.filter(({ value }) => value.length === 0).map(({ key }) => key)
+    this.#list(
+      commit,
+      traded.map(({ key }) => key.hour)
+    )
+    await this.#entries.stage(commit, traded)
+    const removed = activity.remove.filter(({ of }) => of === 'mint').map(entryOf)
+    await this.#entries.remove(commit, [...quiet, ...removed])
+  }
+
+  #list(commit: TableCommit, hours: readonly number[]): void {
+    const more = new Set(hours).difference(this.#listed)
+    if (more.size === 0) return
+    const timestamp = versionTimestamp(commit)
+    commit.write(
+      [...more].map((hour) => ({
+        statement: INSERT_HOUR,
+        params: [CHAIN, BigInt(hour), timestamp],
+        bytes: HOUR_BYTES
+      }))
+    )
+    // The two hours of blocks that come now: a time can fall by a second or two.
+    commit.whenVisible(
+      () => (this.#listed = new Set([...this.#listed, ...more].sort((a, b) => b - a).slice(0, 2)))
+    )
+  }
+
+  async #deleteBefore(commit: Commit, oldest: number): Promise<void> {
+    if (oldest <= this.#deletedUntil) return
+    const [rows] = await this.#base.client.readEachThrough(SELECT_HOURS, [[CHAIN, BigInt(oldest)]])
+    const timestamp = versionTimestamp(commit)
+    for (const { hour } of rows!) {
+      commit.afterwards({ statement: DELETE_ENTRIES, params: [timestamp, hour], bytes: HOUR_BYTES })
+      if ((hour as bigint) < oldest - DELETED_AGAIN_SECONDS)
+        commit.afterwards({ statement: DELETE_HOUR, params: [timestamp, CHAIN, hour], bytes: HOUR_BYTES })
+    }
+    if (rows!.length < HOURS_PER_BLOCK_MAX) commit.whenVisible(() => (this.#deletedUntil = oldest))
+  }
+}

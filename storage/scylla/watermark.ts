@@ -1,0 +1,152 @@
+import type { SlotRow } from '../../src/market/rows.ts'
+import { slotKind } from '../codec/kinds.ts'
+import { packRecord, unpackRecord } from '../codec/record.ts'
+import type { CqlRow, CqlStatement } from './client.ts'
+import type { Version } from './commit.ts'
+import { Snapshot } from './visibility.ts'
+import type { Forgotten, Watermarks } from './visibility.ts'
+
+/**
+ * The rows of the table of writers: one for each epoch with its two watermarks, and what is of all: which epoch may write,
+ * who claimed it, the greatest lease token that has claimed, the newest committed slot, and the newest one of the tables; which
+ * amendment is the newest, and which kept blocks are forgotten. One partition, so that a conditional write sees all of it.
+ */
+const CHAIN = 'solana'
+const HEAD_KEY = Buffer.from('head', 'latin1')
+
+const ALL_COLUMNS =
+  'epoch, last_commit, flushed, current_epoch, claim, head, flushed_head, amended, forgotten, forgotten_epoch, forgotten_commit'
+const SELECT_CLAIM = 'SELECT DISTINCT chain, current_epoch, claim, lease_token FROM writers WHERE chain = ?'
+const SELECT_EPOCHS = `SELECT ${ALL_COLUMNS} FROM writers WHERE chain = ? AND epoch >= ?`
+const CLAIM =
+  'UPDATE writers SET current_epoch = ?, claim = ?, lease_token = ? WHERE chain = ? IF current_epoch = ?'
+const NEW_EPOCH = 'INSERT INTO writers (chain, epoch, last_commit, flushed) VALUES (?, ?, ?, ?)'
+const COMMIT =
+  'UPDATE writers SET last_commit = ?, head = ? WHERE chain = ? AND epoch = ? IF current_epoch = ? AND last_commit = ?'
+const FLUSH =
+  'UPDATE writers SET flushed = ?, flushed_head = ? WHERE chain = ? AND epoch = ? IF current_epoch = ? AND flushed = ?'
+const AMEND =
+  'UPDATE writers SET last_commit = ?, flushed = ?, head = ?, flushed_head = ?, amended = ? WHERE chain = ? AND epoch = ? IF current_epoch = ? AND last_commit = ? AND flushed = ?'
+const FORGET =
+  'UPDATE writers SET forgotten = ?, forgotten_epoch = ?, forgotten_commit = ? WHERE chain = ? IF current_epoch = ?'
+
+/** Who may write, as stored. */
+export interface ClaimRow {
+  /** Null before the first claim. */
+  readonly epoch: number | null
+  /** The id that the claimant chose. */
+  readonly claim: string | null
+  /** The greatest token that has claimed; null where none has. */
+  readonly token: bigint | null
+}
+
+export const selectClaim: CqlStatement = { statement: SELECT_CLAIM, params: [CHAIN] }
+
+export function claimOf([row]: readonly CqlRow[]): ClaimRow {
+  return {
+    epoch: (row?.['current_epoch'] as number | null | undefined) ?? null,
+    claim: (row?.['claim'] as string | null | undefined) ?? null,
+    token: (row?.['lease_token'] as bigint | null | undefined) ?? null
+  }
+}
+
+/** Gives the right to write to a new epoch, unless another one has taken it since. */
+export function claiming(
+  before: ClaimRow,
+  epoch: number,
+  claim: string,
+  token: bigint | null
+): CqlStatement[] {
+  return [
+    { statement: CLAIM, params: [epoch, claim, token, CHAIN, before.epoch] },
+    { statement: NEW_EPOCH, params: [CHAIN, epoch, 0, 0] }
+  ]
+}
+
+/** Makes a block count, unless another epoch may write by now, or the last commit of this one is another. */
+export const committing = (version: Version, head: SlotRow, last: number): CqlStatement =>
+  moving(COMMIT, version, head, last)
+
+/** Makes the rows of the tables count up to a commit, unless another epoch may write, or they counted to another one. */
+export const flushing = (version: Version, head: SlotRow, last: number): CqlStatement =>
+  moving(FLUSH, version, head, last)
+
+function moving(statement: string, { epoch, number }: Version, head: SlotRow, last: number): CqlStatement {
+  return { statement, params: [number, packed(head), CHAIN, epoch, epoch, last] }
+}
+
+/** Makes an amendment count, the first commit of its epoch, with the head that there is after it. */
+export function amending({ epoch, number }: Version, head: SlotRow | null): CqlStatement {
+  const bytes = packed(head)
+  return {
+    statement: AMEND,
+    params: [number, number, bytes, bytes, number, CHAIN, epoch, epoch, 0, 0]
+  }
+}
+
+/** Makes kept blocks forgotten, unless another epoch may write. */
+export const forgetting = ({ until, epoch, number }: Forgotten): CqlStatement => ({
+  statement: FORGET,
+  params: [BigInt(until), epoch, number, CHAIN, epoch]
+})
+
+const packed = (head: SlotRow | null): Buffer | null =>
+  head === null ? null : Buffer.from(packRecord(slotKind, HEAD_KEY, head))
+
+/** The watermarks from an epoch on. */
+export const selectEpochs = (epoch: number): CqlStatement => ({
+  statement: SELECT_EPOCHS,
+  params: [CHAIN, epoch]
+})
+
+/** The state that the watermarks from the newest known epoch on say, added to what is known. */
+export function watermarksOf(rows: readonly CqlRow[], known: Watermarks): Watermarks {
+  const [first] = rows
+  if (first === undefined) return known
+  const head = headOf(first, 'head')
+  // Of a store from before there were flushes the tables have all.
+  const isOld = first['flushed_head'] === null && rows.some((row) => row['flushed'] === null)
+  const amended = (first['amended'] as number | null) ?? 0
+  // An amendment says what it leaves as the head, and be it none.
+  const flushedHead = headOf(first, 'flushed_head') ?? (amended === 0 ? known.flushed.head : null)
+  return {
+    committed: snapshotOf(rows, (row) => row['last_commit'] as number, head, known.committed.ended),
+    flushed: snapshotOf(
+      rows,
+      (row) => (row['flushed'] ?? row['last_commit']) as number,
+      isOld ? head : flushedHead,
+      known.flushed.ended
+    ),
+    amended,
+    forgotten: forgottenOf(first)
+  }
+}
+
+function forgottenOf(row: CqlRow): Forgotten | null {
+  const until = row['forgotten'] as bigint | null
+  if (until === null) return null
+  const [epoch, number] = [row['forgotten_epoch'] as number, row['forgotten_commit'] as number]
+  return { until: Number(until), epoch, number }
+}
+
+function snapshotOf(
+  rows: readonly CqlRow[],
+  lastOf: (row: CqlRow) => number,
+  head: SlotRow | null,
+  known: ReadonlyMap<number, number>
+): Snapshot {
+  const epoch = rows[0]!['current_epoch'] as number
+  const ended = new Map(known)
+  let number = 0
+  for (const row of rows) {
+    const last = lastOf(row)
+    if (row['epoch'] === epoch) number = last
+    else if (last > 0) ended.set(row['epoch'] as number, last)
+  }
+  return new Snapshot({ epoch, number }, head, ended.size === known.size ? known : ended)
+}
+
+function headOf(row: CqlRow, column: string): SlotRow | null {
+  const head = row[column] as Buffer | null
+  return head === null ? null : unpackRecord(slotKind, HEAD_KEY, head)
+}

@@ -1,0 +1,27 @@
+/**
+ * A process that takes a lease and says, as fast as it can, whether it has it: `held <token> <milliseconds>` or
+ * `lost <token> <milliseconds>`. Arguments: URL, prefix, length of the lease.
+ */
+import type { Lease } from '../../src/coordination.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { RedisConnection } from '../../storage/redis/connection.ts'
+import { RedisLeases } from '../../storage/redis/leases.ts'
+
+const [url, prefix, lengthMs] = process.argv.slice(2)
+const logger = { info: () => undefined, warn: () => undefined } as unknown as never
+const connection = await RedisConnection.open({ url: url!, prefix: prefix!, logger, ...systemPorts })
+const leases = new RedisLeases(connection, { ...systemPorts, lengthMs: Number(lengthMs) })
+
+let lease: Lease | null = null
+while (lease === null) {
+  lease = await leases.acquire('work')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+}
+const { lost, token } = lease
+const say = (): void => {
+  const state = lease.held ? 'held' : 'lost'
+  process.stdout.write(`${state} ${token} ${Date.now()}\n`)
+  if (state === 'lost') return process.exit(lost.aborted ? 0 : 1)
+  setTimeout(say, 5)
+}
+say()

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { systemPorts, type Ports } from '../../src/ports.ts'
+import { RedisConnection } from '../../storage/redis/connection.ts'
+
+/** What a connection has logged. */
+export interface Said {
+  readonly info: string[]
+  readonly warn: string[]
+}
+
+/** Opens a connection as one process of a service has it; it is closed with the test. */
+export async function joinService(
+  t: Test,
+  server: { readonly url: string; readonly prefix?: string },
+  ports: Ports = systemPorts
+): Promise<RedisConnection & { readonly said: Said }> {
+  const said: Said = { info: [], warn: [] }
+  const logger = {
+    info: (line: string) => said.info.push(line),
+    warn: (line: string) => said.warn.push(line)
+  } as unknown as Parameters<typeof RedisConnection.open>[0]['logger']
+  const { url, prefix = 'millrace:' } = server
+  const connection = await RedisConnection.open({ url, prefix, logger, ...ports })
+  t.teardown(() => connection.close())
+  return Object.assign(connection, { said })
+}
+
+/** Resolves once a condition holds; fails after so many milliseconds. */
+export async function until(holds: () => boolean, withinMs = 10_000): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`it did not come to ${String(holds)} in ${withinMs} ms`)
+    await delay(2)
+  }
+}

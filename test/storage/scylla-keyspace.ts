@@ -1,0 +1,132 @@
+import { auth, Client } from 'cassandra-driver'
+import type { types } from 'cassandra-driver'
+import type { Test } from 'tap'
+import type { Storage } from '../../storage/port.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
+import type { StorageUnderTest } from '../../storage/test/under-test.ts'
+import { newKeyspaceName } from '../servers/cql.ts'
+import type { CqlServer } from '../servers/cql.ts'
+
+/** What a test opens a store in a keyspace of its own with. */
+export function scyllaOptions(
+  server: CqlServer,
+  keyspace: string
+): ScyllaStorageOptions & { readonly ports?: never } {
+  return {
+    contactPoints: server.contactPoints,
+    port: server.port,
+    datacenter: server.datacenter,
+    keyspace,
+    username: server.credentials?.username ?? null,
+    password: server.credentials?.password ?? null,
+    replication: 1,
+    retentionSeconds: null
+  }
+}
+
+/** A plain connection, to look at a keyspace and to change it as a test wants. */
+export async function rawClient(server: CqlServer): Promise<Client> {
+  const { contactPoints, port, datacenter, credentials } = server
+  const client = new Client({
+    contactPoints: [...contactPoints],
+    localDataCenter: datacenter,
+    protocolOptions: { port },
+    socketOptions: { readTimeout: 60_000 },
+    ...(credentials === undefined
+      ? {}
+      : { authProvider: new auth.PlainTextAuthProvider(credentials.username, credentials.password) })
+  })
+  await client.connect()
+  return client
+}
+
+/** Deletions in them may be of a later epoch than the next store's rows, which begin at the first again. */
+const DELETED_FROM = ['kept_blocks', 'kept_parts', 'gap_edits']
+
+/**
+ * Empty stores, one after another, in one keyspace: to make its tables takes a server seconds, to empty those that a
+ * test has filled a fraction of one.
+ */
+export class ScyllaUnderTest {
+  readonly options: ScyllaStorageOptions
+  readonly #client: Client
+  #tables: readonly string[] = []
+
+  private constructor(options: ScyllaStorageOptions, client: Client) {
+    this.options = options
+    this.#client = client
+  }
+
+  static async make(
+    server: CqlServer,
+    more: Pick<ScyllaStorageOptions, 'flushBlocks'> = {}
+  ): Promise<ScyllaUnderTest> {
+    const options = { ...scyllaOptions(server, newKeyspaceName()), ...more }
+    const under = new ScyllaUnderTest(options, await rawClient(server))
+    await (await openScyllaStorage(options)).close()
+    // What is emptied soon need not be on disk.
+    await under.#client.execute(`ALTER KEYSPACE ${options.keyspace} WITH durable_writes = false`)
+    const statement = 'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?'
+    const { rows } = await under.#client.execute(statement, [options.keyspace], { prepare: true })
+    under.#tables = rows
+      .map((row) => row['table_name'] as string)
+      .filter((name) => name !== 'schema_versions')
+    return under
+  }
+
+  async open(t: Test): Promise<StorageUnderTest> {
+    await this.clear()
+    let storage: Storage = await openScyllaStorage(this.options)
+    t.teardown(() => storage.close())
+    const reopen = async (): Promise<Storage> => {
+      await storage.close()
+      return (storage = await openScyllaStorage(this.options))
+    }
+    return { storage, reopen }
+  }
+
+  /** Rows as they are stored, of a statement that names tables alone. */
+  async rows(statement: string): Promise<readonly types.Row[]> {
+    const { rows } = await this.#client.execute(statement.replace('FROM ', `FROM ${this.options.keyspace}.`))
+    return rows
+  }
+
+  /** Changes them behind the store's back. */
+  async change(statement: string): Promise<void> {
+    await this.rows(statement)
+  }
+
+  /** As if the rows of a table had not been on disk when its node died. */
+  async forget(table: string): Promise<void> {
+    await this.#client.execute(`TRUNCATE ${this.options.keyspace}.${table}`)
+  }
+
+  /** What the newest epoch has committed, and what of it the tables have. */
+  async watermark(): Promise<types.Row> {
+    const rows = await this.rows('SELECT epoch, last_commit, flushed, head FROM writers')
+    return rows.at(-1)!
+  }
+
+  async setWatermark(row: Readonly<Record<string, unknown>>): Promise<void> {
+    const statement = `UPDATE ${this.options.keyspace}.writers SET last_commit = ?, flushed = ?, head = ? WHERE chain = 'solana' AND epoch = ?`
+    const params = ['last_commit', 'flushed', 'head', 'epoch'].map((column) => row[column])
+    await this.#client.execute(statement, params, { prepare: true })
+  }
+
+  async end(): Promise<void> {
+    await this.#client.execute(`DROP KEYSPACE ${this.options.keyspace}`)
+    await this.#client.shutdown()
+  }
+
+  /** Empties the tables that a test has filled; nobody may have a store open on them. */
+  async clear(): Promise<void> {
+    await Promise.all(
+      this.#tables.map(async (table) => {
+        const name = `${this.options.keyspace}.${table}`
+        const { rows } = await this.#client.execute(`SELECT * FROM ${name} LIMIT 1`)
+        if (rows.length > 0 || DELETED_FROM.includes(table)) await this.#client.execute(`TRUNCATE ${name}`)
+      })
+    )
+  }
+}

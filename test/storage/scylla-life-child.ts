@@ -1,0 +1,81 @@
+/**
+ * A process that commits the blocks of a series to a cluster, from the start each time it is run:
+ *
+ *   node scylla-life-child.ts PLAN
+ *
+ * By the plan (JSON) it kills itself when it reaches a crash point for the n-th time, or stops itself until somebody wakes
+ * it. It says on standard output, a line each: `head SLOT` after its claim, `block INDEX` for each block that was written,
+ * `killed at POINT` or `stopped at POINT`, and `done` at the end. When a commit rejects it says `refused block INDEX: WHY`,
+ * tries the next block and its claim again, and says `sees the same` if all answers are those that the plan tells of.
+ */
+import { writeSync } from 'node:fs'
+import { argv } from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ScyllaCrashPoint } from '../../storage/crash-points.ts'
+import type { BlockCommit, Storage } from '../../storage/port.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
+import { assertSame } from '../../storage/test/conformance/agreement.ts'
+import { modelOf, seriesOf } from './scylla-series.ts'
+import type { Series } from './scylla-series.ts'
+
+export interface LifePlan {
+  readonly store: ScyllaStorageOptions
+  readonly series: Series
+  readonly token: number | null
+  readonly at: ScyllaCrashPoint | null
+  readonly nth: number
+  readonly signal: 'SIGKILL' | 'SIGSTOP'
+  /** How long after the point: for one at which something has just been sent. */
+  readonly afterMs: number
+  /** What it must see once it was refused. */
+  readonly sees: Series
+}
+
+const { store, series, token, at, nth, signal, afterMs, sees } = JSON.parse(argv[2]!) as LifePlan
+/** Synchronous, so that a line is out before the process dies. */
+const say = (line: string): number => writeSync(1, `${line}\n`)
+let times = 0
+
+function reached(point: ScyllaCrashPoint): void {
+  if (point !== at || ++times !== nth) return
+  if (afterMs === 0) end(point)
+  else void delay(afterMs).then(() => end(point))
+}
+
+function end(point: ScyllaCrashPoint): void {
+  say(`${signal === 'SIGKILL' ? 'killed' : 'stopped'} at ${point}`)
+  process.kill(process.pid, signal)
+}
+
+async function tryTo(what: string, run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await run()
+    return true
+  } catch (error) {
+    say(`refused ${what}: ${error instanceof Error ? error.message : String(error)}`)
+    return false
+  }
+}
+
+async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Promise<void> {
+  for (const [index, block] of blocks.entries()) {
+    const commit = async (): Promise<void> => {
+      if (await storage.blocks.commit(block)) say(`block ${index}`)
+    }
+    if (await tryTo(`block ${index}`, commit)) continue
+    await tryTo('the next block', () => storage.blocks.commit(blocks[index + 1]!))
+    await tryTo('claim', () => storage.blocks.claim(token))
+    await storage.blocks.head()
+    await assertSame(storage, modelOf(sees))
+    say('sees the same')
+    return
+  }
+}
+
+const storage = await openScyllaStorage({ ...store, reached })
+const head = await storage.blocks.claim(token)
+say(`head ${head === null ? 'none' : head.slot}`)
+await commitAll(storage, seriesOf(series))
+await storage.close()
+say('done')
