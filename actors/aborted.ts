@@ -5,3 +5,15 @@ export function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
+
+/** What comes first: the outcome of work, or the reason of the signal, after which the work concerns nobody. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // The reason is an AbortError, or the error that a process was killed with.
+    const give = (): void => reject(signal.reason as Error)
+    if (signal.aborted) give()
+    signal.addEventListener('abort', give, { once: true })
+    const forget = (): void => signal.removeEventListener('abort', give)
+    work.then(resolve, reject).then(forget, forget)
+  })
+}

@@ -1,15 +1,19 @@
+import type { FastifyInstance } from 'fastify'
 import { KeyDirectory } from '../src/access/key-directory.ts'
-import { buildApp, type AppDeps } from '../src/http/app.ts'
+import { followKeys } from '../src/access/key-following.ts'
+import type { HintChannel } from '../src/coordination.ts'
+import type { AppDeps } from '../src/http/app.ts'
 import type { Storage } from '../storage/port.ts'
-import { sleep } from '../src/ports.ts'
+import { sleep, type Clock } from '../src/ports.ts'
 import { aborted } from './aborted.ts'
 import { Connections } from './connections.ts'
+import { isOutage, patienceWith } from './patience.ts'
 import type { Run } from './process.ts'
 
 /** How long a drain hears out connections whose request is still on its way. Chosen. */
 const GRACE_MS = 500
 
-export interface EdgeOptions {
+export interface EdgeOptions<Needs> {
   readonly host: string
   /** 0 picks a free one, which later instances keep. */
   readonly port: number
@@ -17,19 +21,34 @@ export interface EdgeOptions {
   readonly ratePerMinute: number
   /** Called at each start, with the port that is listened on. */
   readonly onListening: (port: number) => void
+  readonly clock: Clock
+  /** How other processes that have the same store are told of changes to keys; null where there are none. */
+  readonly keyHints: (needs: Needs) => Pick<HintChannel<void>, 'tell' | 'follow' | 'available'> | null
+  /** The app that is served; it does not listen yet. */
+  readonly build: (needs: Needs, own: Pick<AppDeps, 'keys' | 'draining'>) => FastifyInstance
 }
 
 /** The process that answers HTTP: it drains first, and answers what it has accepted before it ends. */
-export function edge(
-  { host, port, ratePerMinute, onListening }: EdgeOptions,
-  deps: Omit<AppDeps, 'storage' | 'keys' | 'draining'>
-): Run<{ readonly storage: Storage }> {
-  let bound = port
-  return async ({ input, draining, signal, ready, gauge }) => {
+export function edge<Needs extends { readonly storage: Storage }>(options: EdgeOptions<Needs>): Run<Needs> {
+  const { host, clock, onListening } = options
+  let bound = options.port
+  return async ({ input, draining, signal, ready, gauge, report }) => {
     const { storage } = input
-    const keys = await KeyDirectory.load(storage, ratePerMinute)
-    const app = buildApp({ ...deps, storage, keys, draining: () => draining.aborted })
+    const isShared = storage.journal !== null
+    const hints = options.keyHints(input)
+    const others = isShared ? { tell: () => hints?.tell() } : null
+    const keys = await patienceWith(storage, clock)(
+      () => KeyDirectory.load(storage, options.ratePerMinute, others),
+      draining
+    )
+    const app = options.build(input, { keys, draining: () => draining.aborted })
     const connections = new Connections(app.server)
+    const closing = new AbortController()
+    // That the store does not answer is said by the process that owns it.
+    const tell = (error: Error): void => void (isOutage(error) || report(error))
+    const following = isShared
+      ? followKeys(keys, { clock, hints, signal: closing.signal, report: tell })
+      : Promise.resolve()
     try {
       await app.listen({ host, port: bound })
       const at = app.server.address()
@@ -42,8 +61,11 @@ export function edge(
       const terminate = (): void => app.server.closeAllConnections()
       signal.addEventListener('abort', terminate)
       if (signal.aborted) terminate()
-      void sleep(deps.clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
+      void sleep(clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
       await app.close()
+      closing.abort()
+      // What it still asks of a store that is away concerns nobody.
+      await Promise.race([following, sleep(clock, GRACE_MS, signal)])
     }
   }
 }

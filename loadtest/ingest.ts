@@ -7,17 +7,12 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { ingestBlock, type IngestDeps } from '../actors/ingest.ts'
-import { restoreMarket } from '../actors/market-loader.ts'
 import type { Block } from '../src/chain/transaction.ts'
-import { CommitFeed } from '../src/commit-feed.ts'
 import { DecodingReport } from '../src/decoding-report.ts'
-import { CashList, WSOL } from '../src/market/cash.ts'
+import { WSOL } from '../src/market/cash.ts'
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
-import { systemPorts } from '../src/ports.ts'
-import { createMetrics } from '../src/telemetry.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { loneIngester } from '../test/actors/lone-ingester.ts'
 import {
   binaryForm,
   LIVE,
@@ -50,15 +45,7 @@ function blockAt(place: number): Block {
 const directory = mkdtempSync(join(tmpdir(), 'millrace-ingest-'))
 const storage = await openEmbeddedStorage({ directory })
 const decoding = new DecodingReport()
-const deps: IngestDeps = {
-  fold: { cash: new CashList(), startingSolUsd: null },
-  feed: new CommitFeed(),
-  decoding,
-  metrics: createMetrics(decoding),
-  logger: pino({ level: 'silent' }),
-  clock: systemPorts.clock
-}
-const market = await restoreMarket(storage, null)
+const ingester = await loneIngester(storage, undefined, decoding)
 const waits: number[] = []
 let cpuStart = process.cpuUsage()
 let ingestMs = 0
@@ -71,12 +58,7 @@ for (let place = 0; place < warmUp + blocks; place++) {
   }
   const block = blockAt(place)
   const started = performance.now()
-  await ingestBlock(
-    { block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1000 },
-    market,
-    storage,
-    deps
-  )
+  await ingester.ingest({ block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1000 })
   waits.push(performance.now() - started)
   ingestMs += waits.at(-1)!
   peakRss = Math.max(peakRss, process.memoryUsage.rss())

@@ -1,57 +1,83 @@
+import type { KeptBlock } from './market/kept-block.ts'
 import type { BlockCommit, SlotRow } from './market/rows.ts'
 import type { BlockStore } from '../storage/port.ts'
 
-/** Hears of a block, and of the head before it, which `restore` may have moved unheard. It must not throw. */
+/** Hears of a block, and of the head before it, which a jump may have moved unheard. It must not throw. */
 export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
 
+/** Hears that blocks were passed that nobody tells of, or that some that were told have changed. It must not throw. */
+export type JumpListener = () => void
+
 /**
- * The committed blocks of this process, told to whoever follows as soon as readers of the store see them. What a
- * follower keeps in memory follows from the store alone: it loads from there first, and takes the feed from that slot on.
+ * The committed blocks as this process hears of them, by its own commits or from the journal of another's, told to
+ * whoever follows as soon as readers of the store see them. What a follower keeps in memory follows from the store
+ * alone: it loads from there first, and takes the feed from that slot on.
  *
- * F1. A block is told after it is durable and visible, in order, once.
+ * F1. A block is told after it is durable and visible, in order, once, whoever tells of it first.
  * F2. So it is when the answer to its commit was lost: the block is kept until whoever takes up after the crash says
  *     what the store has come to.
+ * F3. Where blocks are missed, or changed after they were told, `jump` and `amend` say so to those who asked to hear of
+ *     it; they load anew.
  */
 export class CommitFeed {
   #head: SlotRow | null = null
   /** Given to the store, which has not answered. */
   #underWay: BlockCommit | null = null
+  /** The amendments of the store that are known of; null before the first word of them. */
+  #amendments: number | null = null
   readonly #followers = new Set<Follower>()
+  readonly #jumpListeners = new Set<JumpListener>()
 
   /** The newest committed slot, null on an empty store. */
   get head(): SlotRow | null {
     return this.#head
   }
 
-  /** The head of the store, from which ingest takes up. */
+  /** The head of the store, from which ingest takes up that nobody else can have moved. */
   restore(head: SlotRow | null): void {
     const lost = this.#underWay
     this.#underWay = null
     if (lost !== null && lost.slot.slot === head?.slot) this.publish(lost)
-    else if (head?.slot !== this.#head?.slot) this.#head = head
+    this.jump(head)
+  }
+
+  /** Moves the head to that of the store; blocks between the two are not told. */
+  jump(head: SlotRow | null): void {
+    if (head?.slot !== this.#head?.slot) this.amend(head)
+  }
+
+  /** What was told before may have changed, up to the head that there is now. */
+  amend(head: SlotRow | null): void {
+    this.#head = head
+    callAll(this.#jumpListeners, (listener) => listener())
+  }
+
+  /**
+   * Takes note of the amendments that the store has come to (`Journal.amendments`), at a head. Where they are others than
+   * those that were known, what was told may have changed, and true is returned.
+   */
+  heed(amendments: number, head: SlotRow | null): boolean {
+    const before = this.#amendments
+    this.#amendments = amendments
+    if (before === null || before === amendments) return false
+    this.amend(head)
+    return true
   }
 
   /** Commits a block, and tells of it if it was written; rejects as the store does. */
-  async commit(block: BlockCommit, blocks: Pick<BlockStore, 'commit'>): Promise<void> {
+  async commit(block: BlockCommit, blocks: Pick<BlockStore, 'commit'>, kept?: KeptBlock): Promise<void> {
     this.#underWay = block
-    const written = await blocks.commit(block)
+    const written = await blocks.commit(block, kept)
     this.#underWay = null
     if (written) this.publish(block)
   }
 
+  /** Tells of a visible block that follows the head; one that has been told is not told again. */
   publish(commit: BlockCommit): void {
     const before = this.#head
+    if (before !== null && commit.slot.slot <= before.slot) return
     this.#head = commit.slot
-    const faults: unknown[] = []
-    for (const follower of this.#followers) {
-      try {
-        follower(commit, before)
-      } catch (fault) {
-        faults.push(fault)
-      }
-    }
-    // A defect; but what the others hear does not depend on it.
-    if (faults.length > 0) throw new AggregateError(faults, 'a follower of the feed failed')
+    callAll(this.#followers, (follower) => follower(commit, before))
   }
 
   /** Calls `follower` for each block from now on, in order, until the returned function is called. */
@@ -59,4 +85,23 @@ export class CommitFeed {
     this.#followers.add(follower)
     return () => void this.#followers.delete(follower)
   }
+
+  /** Calls `listener` each time that blocks were passed or have changed without being told, until the returned function is called. */
+  onJump(listener: JumpListener): () => void {
+    this.#jumpListeners.add(listener)
+    return () => void this.#jumpListeners.delete(listener)
+  }
+}
+
+/** What one hears does not depend on a defect of another. */
+function callAll<T>(followers: Iterable<T>, call: (follower: T) => void): void {
+  const faults: unknown[] = []
+  for (const follower of followers) {
+    try {
+      call(follower)
+    } catch (fault) {
+      faults.push(fault)
+    }
+  }
+  if (faults.length > 0) throw new AggregateError(faults, 'a follower of the feed failed')
 }

@@ -78,6 +78,11 @@ export const SETTINGS = {
     fallback: 'localnet',
     meaning: 'where blocks come from'
   },
+  localnetSlotMs: {
+    schema: integer(10, 10_000),
+    fallback: '400',
+    meaning: 'milliseconds from one slot of the localnet to the next'
+  },
   recordedDir: { schema: optional(z.string()), fallback: '', meaning: 'a folder of recorded blocks' },
   recordedSpeed: {
     schema: z.union([z.literal('max'), factor]),
@@ -85,7 +90,6 @@ export const SETTINGS = {
     meaning: '`max`, or a factor of real time'
   },
   rpcUrl: {
-    inert: true,
     schema: list(url('http:', 'https:')),
     fallback: '',
     secret: true,
@@ -99,20 +103,17 @@ export const SETTINGS = {
     meaning: 'their pubsub'
   },
   archiveRpcUrl: {
-    inert: true,
     schema: list(url('http:', 'https:')),
     fallback: '',
     secret: true,
     meaning: 'archive nodes'
   },
   yellowstoneUrl: {
-    inert: true,
     schema: optional(url('http:', 'https:')),
     fallback: '',
     meaning: 'gRPC source'
   },
   yellowstoneToken: {
-    inert: true,
     schema: optional(z.string()),
     fallback: '',
     secret: true,
@@ -120,45 +121,39 @@ export const SETTINGS = {
   },
   storage: { schema: choice('embedded', 'scylla'), fallback: 'embedded', meaning: 'what keeps the data' },
   scyllaContactPoints: {
-    inert: true,
-    schema: list(z.string()),
+    schema: list(z.string().regex(/^[\w.:-]+$/, 'is no host'), 1),
     fallback: '127.0.0.1',
-    meaning: 'nodes of the cluster'
+    meaning: 'nodes of the cluster, any of them'
   },
-  scyllaPort: { inert: true, schema: integer(1, 65535), fallback: '9042', meaning: 'its CQL port' },
+  scyllaPort: { schema: integer(1, 65535), fallback: '9042', meaning: 'its CQL port' },
   scyllaDatacenter: {
-    inert: true,
     schema: z.string().min(1),
     fallback: 'datacenter1',
     meaning: 'the local datacenter'
   },
   scyllaKeyspace: {
-    inert: true,
-    schema: z.string().regex(/^[a-z]\w*$/),
+    schema: z.string().regex(/^[a-z][a-z0-9_]{0,47}$/, 'is no name of a keyspace: a-z, 0-9, _, at most 48'),
     fallback: 'millrace',
     meaning: 'the keyspace'
   },
-  scyllaUsername: { inert: true, schema: optional(z.string()), fallback: '', meaning: 'its user' },
+  scyllaUsername: { schema: optional(z.string()), fallback: '', meaning: 'its user' },
   scyllaPassword: {
-    inert: true,
     schema: optional(z.string()),
     fallback: '',
     secret: true,
     meaning: "the user's password"
   },
-  scyllaReplication: { inert: true, schema: integer(1, 10), fallback: '1', meaning: 'replicas of a row' },
+  scyllaReplication: { schema: integer(1, 10), fallback: '1', meaning: 'replicas of a row' },
   redisUrl: {
-    inert: true,
     schema: optional(url('redis:', 'rediss:')),
     fallback: '',
     secret: true,
     meaning: 'shared counters, live feed and leases between processes'
   },
   role: {
-    inert: true,
     schema: listOrAll('ingest', 'gateway', 'delivery'),
     fallback: 'all',
-    meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
+    meaning: '`all`, or a list of `ingest`, `gateway`, `delivery` (which has nothing to do yet)'
   },
   adminKey: {
     schema: optional(
@@ -178,14 +173,17 @@ export const SETTINGS = {
   },
   venues: { schema: listOrAll(...VENUE_IDS), fallback: 'all', meaning: 'venues that are decoded' },
   indexCommitment: {
-    inert: true,
     schema: choice('confirmed', 'processed', 'finalized'),
     fallback: 'confirmed',
     meaning: 'how settled a block is before it is indexed'
   },
   usdMints: { schema: list(mint), fallback: '', meaning: 'further mints worth 1 USD each' },
   solUsd: { schema: optional(factor), fallback: '', meaning: 'SOL price used until the chain gives one' },
-  retentionDays: { inert: true, schema: integer(1, 36500), fallback: '90', meaning: 'days of rows kept' },
+  retentionDays: {
+    schema: integer(1, 36500),
+    fallback: '90',
+    meaning: 'days of rows kept; of a recorded source all are'
+  },
   replayHorizonSeconds: {
     inert: true,
     schema: integer(1, 3.2e9),

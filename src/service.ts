@@ -1,74 +1,167 @@
 import { join } from 'node:path'
-import { edge } from '../actors/edge.ts'
-import { ingest } from '../actors/ingest.ts'
+import { edge, type EdgeOptions } from '../actors/edge.ts'
+import { follower } from '../actors/follower.ts'
+import { ingest, type OpenIngest } from '../actors/ingest.ts'
+import { NOTHING_KEPT } from '../actors/kept-run.ts'
+import { leader } from '../actors/leader.ts'
+import { peers } from '../actors/peers.ts'
 import { ranking } from '../actors/ranking.ts'
 import type { Run } from '../actors/process.ts'
-import { recordedSource } from '../actors/source.ts'
 import { store } from '../actors/store.ts'
 import { supervise, type Supervision } from '../actors/supervisor.ts'
-import { child, supervisor } from '../actors/unit.ts'
+import { child, supervisor, type AnyUnit, type Unit } from '../actors/unit.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
+import { RedisConnection } from '../storage/redis/connection.ts'
+import { RedisHints } from '../storage/redis/hints.ts'
+import { RedisLeases } from '../storage/redis/leases.ts'
+import { RedisRateCounter } from '../storage/redis/rate-counter.ts'
+import type { Retention } from '../storage/scylla/retention.ts'
+import { openScyllaStorage } from '../storage/scylla/store.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
 import type { BlockSource } from './block-source.ts'
 import { KEYS_MAX } from './access/key-directory.ts'
 import { RateWindow } from './access/rate-window.ts'
+import { SharedRate } from './access/shared-rate.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import { CommitFeed } from './commit-feed.ts'
 import type { Config } from './config.ts'
+import type { Peers } from './coordination.ts'
 import { DecodingReport } from './decoding-report.ts'
+import { buildApp } from './http/app.ts'
+import { operationsApp } from './http/operations-app.ts'
 import { LiveRanking } from './live-ranking.ts'
 import { CashList } from './market/cash.ts'
 import { systemPorts, type Ports } from './ports.ts'
+import { chainOf, keepingOf } from './sources.ts'
+import { addSourceMetrics } from './source-metrics.ts'
 import { createMetrics, type Logger } from './telemetry.ts'
 
+const DAY_SECONDS = 86_400
+
 export interface ServiceDeps {
-  readonly config: Config & { readonly recordedDir: string }
+  readonly config: Config
   readonly logger: Logger
   readonly version: string
   /** Hears the keys that an empty store was given; they can be shown this once. */
   readonly onFirstKeys: (keys: FirstKeys) => void
   readonly onListening: (port: number) => void
   readonly ports?: Ports
-  /** In place of the recorded folder. */
+  /** In place of the one that is configured. */
   readonly source?: Run<unknown, BlockSource>
+  /** Hears where the node of a localnet listens. */
+  readonly onLocalnet?: (rpcUrl: string) => void
+  /** What is open already, for the first instances of the processes that own it. */
+  readonly opened?: Opened
 }
 
-/** Where the store lies. */
+/** What a service stands on besides its own process. */
+export interface Opened {
+  readonly storage: Storage
+  readonly peers: Peers
+}
+
+/** Where the embedded store lies. */
 export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'store')
 }
 
 /** Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. */
-export function openStore(config: Pick<Config, 'dataDir'>): Promise<Storage> {
-  return openEmbeddedStorage({ directory: storeDirectory(config) })
+export function openStore(config: Config, ports: Ports = systemPorts): Promise<Storage> {
+  if (config.storage === 'embedded') return openEmbeddedStorage({ directory: storeDirectory(config) })
+  return openScyllaStorage({
+    contactPoints: config.scyllaContactPoints,
+    port: config.scyllaPort,
+    datacenter: config.scyllaDatacenter,
+    keyspace: config.scyllaKeyspace,
+    username: config.scyllaUsername,
+    password: config.scyllaPassword,
+    replication: config.scyllaReplication,
+    retentionSeconds: retentionSecondsOf(config),
+    ports
+  })
+}
+
+/** Of a recorded source all is kept. A process that writes no rows has no say in it. */
+function retentionSecondsOf({ source, role, retentionDays }: Config): Retention {
+  if (!role.includes('ingest')) return 'as it is'
+  return source === 'recorded' ? null : retentionDays * DAY_SECONDS
 }
 
 /**
- * Composes and starts the service: storage ⊃ chain (source ⊃ ingest) ⊃ views (ranking) ⊃ edge. Each level is started when
- * those outside it are ready, and is restarted with them; but a view that crashes is restarted alone. The edge drains
- * first, the store closes last.
+ * Gets in touch with the other processes of the service, through Redis where one is configured. A Redis that is away is
+ * waited for in the background; one that refuses, as for a wrong password, rejects with STORAGE_UNAVAILABLE.
+ */
+export async function openPeers(
+  { redisUrl, scyllaKeyspace }: Config,
+  logger: Pick<Logger, 'info' | 'warn'>,
+  ports: Ports = systemPorts
+): Promise<Peers> {
+  const { clock } = ports
+  if (redisUrl === null) {
+    const limits = new RateWindow(KEYS_MAX)
+    return { leases: null, commits: null, keys: null, limits, outage: null, close: async () => undefined }
+  }
+  // One Redis may serve several services, each of which has a keyspace of its own.
+  const prefix = `millrace:${scyllaKeyspace}:`
+  const connection = await RedisConnection.open({ ...ports, url: redisUrl, prefix, logger })
+  const hints = new RedisHints(connection, { clock })
+  return {
+    leases: new RedisLeases(connection, { clock }),
+    commits: hints.commits,
+    keys: hints.keys,
+    limits: new SharedRate(new RedisRateCounter(connection), { clock, namesMax: KEYS_MAX }),
+    get outage() {
+      return connection.outage
+    },
+    async close() {
+      await hints.close()
+      await connection.close()
+    }
+  }
+}
+
+/** Opens the store and gets in touch with the others; when either fails, neither stays open. */
+export async function openAll(config: Config, logger: Pick<Logger, 'info' | 'warn'>): Promise<Opened> {
+  const [peers, storage] = await Promise.allSettled([openPeers(config, logger), openStore(config)])
+  if (peers.status === 'fulfilled' && storage.status === 'fulfilled') {
+    return { peers: peers.value, storage: storage.value }
+  }
+  if (peers.status === 'fulfilled') await peers.value.close()
+  if (storage.status === 'fulfilled') await storage.value.close()
+  throw (peers.status === 'rejected' ? peers.reason : (storage as PromiseRejectedResult).reason) as Error
+}
+
+/**
+ * Composes and starts the service. On a store that it has alone: storage ⊃ chain (source ⊃ ingest) ⊃ views (ranking) ⊃
+ * edge. On one that other processes have, too: peers ⊃ storage ⊃ chain ⊃ views ⊃ edge, of which a process has what its
+ * roles are for. Each level is started when those outside it are ready, and is restarted with them; but a view that
+ * crashes is restarted alone. The edge drains first, the store closes after all that stands on it.
  */
 export function startService(deps: ServiceDeps): Supervision {
-  const { config, logger, version, onFirstKeys, onListening, ports = systemPorts } = deps
+  const { config, logger, version, ports = systemPorts, opened } = deps
   const { clock } = ports
   const feed = new CommitFeed()
   const live = new LiveRanking()
   const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
   const decoding = new DecodingReport()
   const metrics = createMetrics(decoding)
-  const recorded = { directory: config.recordedDir, speed: config.recordedSpeed }
-  const source = deps.source ?? recordedSource(recorded, { clock, logger })
   const fold = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
-
+  const keeping = deps.source === undefined ? keepingOf(config) : NOTHING_KEPT
+  const chain = { fold, keeping, feed, decoding, metrics, logger, clock }
+  const { onLocalnet = () => undefined, source } = deps
+  const chainThat = <Needs extends object>(ingests: Run<Needs, OpenIngest>): Unit<Omit<Needs, 'source'>> => {
+    if (source === undefined) return chainOf(config, ingests, { ...ports, logger, onLocalnet })
+    return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)]) as AnyUnit
+  }
   const prepareStore = async (storage: Storage): Promise<void> => {
     const made = await bootstrapKeys(storage, config.adminKey, clock.now())
-    if (made !== null) onFirstKeys(made)
+    if (made !== null) deps.onFirstKeys(made)
   }
-  // Beside the edge, so that a minute's counts outlive a restart of it.
-  const limits = new RateWindow(KEYS_MAX)
+  const openOnce = firstOf(opened?.storage, () => openStore(config, ports))
+  const storage = child('storage', store(openOnce, prepareStore, { clock, logger, metrics }))
+  const views = supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
   const http = {
-    limits,
     feed,
     ranking: live,
     venues: config.venues,
@@ -78,22 +171,65 @@ export function startService(deps: ServiceDeps): Supervision {
     logger,
     clock,
     version,
-    tree: () => supervision.tree()
+    localnet: config.source === 'localnet' && config.role.includes('ingest'),
+    tree: () => supervision.tree(),
+    source: () => supervision.source('chain/source')
   }
-  const tree = supervisor('service', 'rest_for_one', [
-    child(
-      'storage',
-      store(() => openStore(config), prepareStore)
-    ),
-    supervisor('chain', 'rest_for_one', [
-      child('source', source),
-      child('ingest', ingest({ fold, feed, decoding, metrics, logger, clock }))
-    ]),
-    supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger }))]),
-    child('edge', edge({ ...config, ratePerMinute: config.rateLimitPerMinute, onListening }, http))
-  ])
+  const listening = {
+    host: config.host,
+    port: config.port,
+    ratePerMinute: config.rateLimitPerMinute,
+    onListening: deps.onListening,
+    clock
+  }
+
+  const alone = () => {
+    // Beside the edge, so that a minute's counts outlive a restart of it.
+    const limits = new RateWindow(KEYS_MAX)
+    const build: EdgeOptions<HasStorage>['build'] = ({ storage }, own) =>
+      buildApp({ ...http, ...own, storage, limits })
+    const door = child('edge', edge<HasStorage>({ ...listening, keyHints: () => null, build }))
+    return supervisor('service', 'rest_for_one', [storage, chainThat(ingest(chain)), views, door])
+  }
+  const amongPeers = () => {
+    const isGateway = config.role.includes('gateway')
+    const chainOfMany: Unit<HasStorage & HasPeers> = config.role.includes('ingest')
+      ? chainThat(leader(chain))
+      : supervisor('chain', 'rest_for_one', [child('follower', follower(chain))])
+    const build: EdgeOptions<HasStorage & HasPeers>['build'] = ({ storage, peers }, own) => {
+      const app = isGateway ? buildApp : operationsApp
+      return app({ ...http, ...own, storage, limits: peers.limits })
+    }
+    const door = child('edge', edge({ ...listening, keyHints: ({ peers }) => peers.keys, build }))
+    const openPeersOnce = firstOf(opened?.peers, () => openPeers(config, logger, ports))
+    const others = child('peers', peers(openPeersOnce, { clock, metrics }))
+    return isGateway
+      ? supervisor('service', 'rest_for_one', [others, storage, chainOfMany, views, door])
+      : supervisor('service', 'rest_for_one', [others, storage, chainOfMany, door])
+  }
+
+  const tree = config.storage === 'embedded' ? alone() : amongPeers()
   const supervision = supervise(tree, ports, undefined, (path, err) =>
     logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
   )
+  addSourceMetrics(metrics.registry, () => supervision.source('chain/source'))
   return supervision
+}
+
+interface HasStorage {
+  readonly storage: Storage
+}
+
+interface HasPeers {
+  readonly peers: Peers
+}
+
+/** Opens something, the first time by what is open already. */
+function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {
+  let left = opened
+  return async () => {
+    const first = left
+    left = undefined
+    return first ?? open()
+  }
 }

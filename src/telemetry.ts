@@ -28,11 +28,17 @@ export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'>): Lo
 export interface Metrics {
   readonly registry: Registry
   readonly blocks: Counter
+  readonly blocksBackfilled: Counter
+  readonly blocksRetracted: Counter
   readonly transactions: Counter<'kind'>
   readonly headSlot: Gauge
   readonly headTime: Gauge
   readonly commitSeconds: Histogram
   readonly requestSeconds: RequestSeconds
+  readonly outageSeconds: Gauge
+  readonly redisOutageSeconds: Gauge
+  readonly leaseHeld: Gauge<'lease'>
+  readonly lagSlots: Gauge
 }
 
 export function createMetrics(decoding: DecodingReport): Metrics {
@@ -84,6 +90,16 @@ export function createMetrics(decoding: DecodingReport): Metrics {
   return {
     registry,
     blocks: new Counter({ name: 'millrace_blocks_total', help: 'Blocks committed', registers }),
+    blocksBackfilled: new Counter({
+      name: 'millrace_blocks_backfilled_total',
+      help: 'Blocks that came after later ones and were put in their places',
+      registers
+    }),
+    blocksRetracted: new Counter({
+      name: 'millrace_blocks_retracted_total',
+      help: 'Committed blocks that a fork lost and that were taken back',
+      registers
+    }),
     transactions: new Counter({
       name: 'millrace_transactions_total',
       help: 'Transactions of committed blocks: votes, which are left out first, and the others',
@@ -102,6 +118,27 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
       registers
     }),
-    requestSeconds: new RequestSeconds(registry)
+    requestSeconds: new RequestSeconds(registry),
+    outageSeconds: new Gauge({
+      name: 'millrace_storage_outage_seconds',
+      help: 'How long the store has not answered; 0 while it does',
+      registers
+    }),
+    redisOutageSeconds: new Gauge({
+      name: 'millrace_redis_outage_seconds',
+      help: 'How long Redis has not answered; 0 while it does, or where there is none',
+      registers
+    }),
+    leaseHeld: new Gauge({
+      name: 'millrace_lease_held',
+      help: '1 while the work of the lease is done by this process',
+      labelNames: ['lease'],
+      registers
+    }),
+    lagSlots: new Gauge({
+      name: 'millrace_follower_lag_slots',
+      help: 'Slots from the newest block that this process has told of to the newest committed one',
+      registers
+    })
   }
 }

@@ -34,21 +34,33 @@ function isSameText(known: Buffer, text: string): boolean {
   return known.length === text.length && timingSafeEqual(known, Buffer.from(text, 'latin1'))
 }
 
+/** Other processes that have keys and tenants of the same store. */
+export interface OtherProcesses {
+  /** Hints them that something was changed here. */
+  tell(): void
+}
+
 /**
  * Every tenant and key, in memory, so that a request waits for no store. Whoever changes one changes it here: it is
- * durable first, then in effect, at once and for all requests. Changes are made one after another. It is for one
- * process: what another writes is seen after the next start.
+ * durable first, then in effect, at once and for all requests.
+ *
+ * D1. Changes and reloads are made one after another, so that no reload takes back a change that was made meanwhile.
+ * D2. Where other processes have the same store, a change begins with what the store holds of its key, and a reload takes
+ *     in what others have changed; `followKeys` reloads in time.
+ * D3. A key that was revoked stays revoked: where two processes change a key at once and the later write has not seen the
+ *     revocation, whoever knows of it writes it again.
  */
 export class KeyDirectory {
   readonly #storage: KeyStorage
   readonly #defaultRatePerMinute: number
+  readonly #others: OtherProcesses | null
   /** In order of creation. */
-  readonly #byId = new Map<string, Caller>()
+  #byId = new Map<string, Caller>()
   /** By the hash, a character a byte. */
-  readonly #byHash = new Map<string, Caller>()
-  readonly #byOrigin = new Map<string, Set<string>>()
+  #byHash = new Map<string, Caller>()
+  #byOrigin = new Map<string, Set<string>>()
   /** In order of creation. */
-  readonly #tenants = new Map<string, TenantRow>()
+  #tenants = new Map<string, TenantRow>()
   /** Of the key that is looked for: a buffer for all, for one of its own would cost each look a fifth more. */
   readonly #digest = Buffer.alloc(32)
   /** The good key that a connection presented last, and its digest. */
@@ -56,18 +68,29 @@ export class KeyDirectory {
   #lastChange: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
-  private constructor(storage: KeyStorage, defaultRatePerMinute: number) {
+  private constructor(storage: KeyStorage, defaultRatePerMinute: number, others: OtherProcesses | null) {
     this.#storage = storage
     this.#defaultRatePerMinute = defaultRatePerMinute
+    this.#others = others
   }
 
-  /** Reads all that a store has. Keys without a rate of their own get the given one, in calls a minute. */
-  static async load(storage: KeyStorage, defaultRatePerMinute: number): Promise<KeyDirectory> {
-    const directory = new KeyDirectory(storage, defaultRatePerMinute)
-    const [tenants, keys] = await Promise.all([storage.tenants.all(), storage.keys.all()])
-    for (const tenant of tenants) directory.#tenants.set(tenant.name, tenant)
-    for (const row of keys) directory.#keep(row)
+  /**
+   * Reads all that a store has. Keys without a rate of their own get the given one, in calls a minute. `others` is null
+   * where one process has the store alone.
+   */
+  static async load(
+    storage: KeyStorage,
+    defaultRatePerMinute: number,
+    others: OtherProcesses | null = null
+  ): Promise<KeyDirectory> {
+    const directory = new KeyDirectory(storage, defaultRatePerMinute, others)
+    await directory.reload()
     return directory
+  }
+
+  /** Takes in what other processes have changed. Rejects as the store does, and all stays as it was. */
+  reload(): Promise<void> {
+    return this.#next(() => this.#reload())
   }
 
   /**
@@ -130,6 +153,7 @@ export class KeyDirectory {
       const tenant = { name, createdAtMs: nowMs }
       if (!(await this.#storage.tenants.create(tenant))) throw exists
       this.#tenants.set(name, tenant)
+      this.#others?.tell()
       return tenant
     })
   }
@@ -138,6 +162,7 @@ export class KeyDirectory {
   issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
       const { tenant } = attributes
+      if (this.#others !== null && !this.#tenants.has(tenant)) await this.#reload()
       const working = this.keysOf(tenant).filter((row) => keyState(row, nowMs) === 'active')
       if (working.length >= KEYS_PER_TENANT_MAX) {
         throw new ServiceError(
@@ -155,7 +180,7 @@ export class KeyDirectory {
    */
   rotate(id: string, graceMs: number, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
-      const row = this.key(id)
+      const row = await this.#current(id)
       const state = keyState(row, nowMs)
       if (state !== 'active') throw new ServiceError('KEY_INACTIVE', `this key is ${state}; make another one`)
       if (row.successor !== null) {
@@ -175,10 +200,11 @@ export class KeyDirectory {
    */
   revoke(id: string, nowMs: number): Promise<KeyRow> {
     return this.#inTurn(async () => {
-      const row = this.key(id)
+      const row = await this.#current(id)
       if (row.revokedAtMs !== null) return row
       const isWorkingAdmin = (key: KeyRow) =>
         key.scopes.includes('admin') && keyState(key, nowMs) === 'active'
+      if (this.#others !== null && isWorkingAdmin(row)) await this.#reload()
       if (isWorkingAdmin(row) && !this.keys.some((other) => other.id !== id && isWorkingAdmin(other))) {
         throw new ServiceError('KEY_LAST', 'this is the last admin key that works; make another one first')
       }
@@ -201,10 +227,57 @@ export class KeyDirectory {
   async #put(row: KeyRow): Promise<void> {
     await this.#storage.keys.put(row)
     this.#keep(row)
+    this.#others?.tell()
   }
 
-  #keep(row: KeyRow): void {
-    const caller = new Caller(row, this.#defaultRatePerMinute)
+  /** A key as the store has it now. Throws KEY_NOT_FOUND. */
+  async #current(id: string): Promise<KeyRow> {
+    if (this.#others === null) return this.key(id)
+    if (!this.#byId.has(id)) await this.#reload()
+    const known = this.key(id)
+    const row = await this.#storage.keys.byHash(known.hash)
+    if (row === null || isSameKey(row, known)) return known
+    this.#keep(known.revokedAtMs === null ? row : { ...row, revokedAtMs: known.revokedAtMs })
+    return this.key(id)
+  }
+
+  async #reload(): Promise<void> {
+    const [tenants, keys] = await Promise.all([this.#storage.tenants.all(), this.#storage.keys.all()])
+    this.#tenants = new Map(tenants.map((tenant) => [tenant.name, tenant]))
+    const forgotten: KeyRow[] = []
+    const rows = keys.map((row) => {
+      const revokedAtMs = this.#byId.get(row.id)?.row.revokedAtMs ?? null
+      if (revokedAtMs === null || row.revokedAtMs !== null) return row
+      forgotten.push({ ...row, revokedAtMs })
+      return forgotten.at(-1)!
+    })
+    this.#takeIn(rows)
+    for (const row of forgotten) await this.#put(row)
+  }
+
+  /** Most reloads find what is known already, or more at its end. */
+  #takeIn(rows: readonly KeyRow[]): void {
+    const callers = this.#byId.values()
+    for (const row of rows) {
+      const known = callers.next().value?.row
+      if (known !== undefined && known.id !== row.id) return this.#replaceAll(rows)
+      if (!isSameKey(row, known)) this.#keep(row)
+    }
+    if (this.#byId.size > rows.length) this.#replaceAll(rows)
+  }
+
+  #replaceAll(rows: readonly KeyRow[]): void {
+    const before = this.#byId
+    this.#byId = new Map()
+    this.#byHash = new Map()
+    this.#byOrigin = new Map()
+    for (const row of rows) {
+      const caller = before.get(row.id)
+      this.#keep(row, isSameKey(row, caller?.row) ? caller : undefined)
+    }
+  }
+
+  #keep(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute)): void {
     this.#byId.set(row.id, caller)
     this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)
     for (const origin of row.corsOrigins) {
@@ -219,10 +292,39 @@ export class KeyDirectory {
       throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys wait for their turn')
     }
     this.#waiting++
-    const changed = this.#lastChange.then(change).finally(() => this.#waiting--)
-    this.#lastChange = changed.catch(() => undefined)
-    return changed
+    return this.#next(change).finally(() => this.#waiting--)
   }
+
+  #next<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#lastChange.then(step)
+    this.#lastChange = done.catch(() => undefined)
+    return done
+  }
+}
+
+/** Whether two rows of a key say the same. */
+function isSameKey(row: KeyRow, other: KeyRow | undefined): boolean {
+  if (row === other) return true
+  return (
+    other !== undefined &&
+    row.id === other.id &&
+    row.revokedAtMs === other.revokedAtMs &&
+    row.expiresAtMs === other.expiresAtMs &&
+    row.successor === other.successor &&
+    row.ratePerMinute === other.ratePerMinute &&
+    row.tenant === other.tenant &&
+    row.name === other.name &&
+    row.prefix === other.prefix &&
+    row.createdAtMs === other.createdAtMs &&
+    isSameList(row.scopes, other.scopes) &&
+    isSameList(row.allowedIps, other.allowedIps) &&
+    isSameList(row.corsOrigins, other.corsOrigins) &&
+    Buffer.compare(row.hash, other.hash) === 0
+  )
+}
+
+function isSameList(list: readonly string[], other: readonly string[]): boolean {
+  return list.length === other.length && list.every((text, i) => text === other[i])
 }
 
 /** The row of a key that is made now. */

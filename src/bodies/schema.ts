@@ -3,6 +3,12 @@ import { VENUE_IDS } from '../chain/venue-id.ts'
 
 /** Parts of the schemas of answers: what a field is, and in words what it means and in which unit. */
 
+/** Said of a localnet, where somebody could take it for mainnet; elsewhere it is left out. */
+export const localnetMark = z
+  .literal(true)
+  .optional()
+  .describe('On a localnet alone: its market is simulated, nothing of it is of mainnet')
+
 /** The rolling day, in words. */
 export const DAY = '24 hours that end with the minute of the indexed head'
 

@@ -86,7 +86,8 @@ export const STATS = z
         launches: schema.count('Tokens launched')
       })
       .describe('Since the index began'),
-    venues: z.array(schema.venue('A venue')).describe('The venues that are indexed')
+    venues: z.array(schema.venue('A venue')).describe('The venues that are indexed'),
+    localnet: schema.localnetMark
   })
   .meta({ id: 'Stats', description: 'The whole market' })
 

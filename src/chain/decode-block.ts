@@ -15,8 +15,11 @@ export interface DecodedTransactions {
   readonly notes: readonly Note[]
 }
 
-/** Decodes every transaction of a block. A transaction without an index counts by its place among the others. */
-export function decodeTransactions(transactions: Block['transactions']): DecodedTransactions {
+/**
+ * Decodes transactions of a block, those from its `first` on. A transaction without an index counts by its place in the
+ * block.
+ */
+export function decodeTransactions(transactions: Block['transactions'], first = 0): DecodedTransactions {
   const entries: DecodedTransactions['entries'][number][] = []
   const notes: Note[] = []
   for (const [place, transaction] of transactions.entries()) {
@@ -24,7 +27,7 @@ export function decodeTransactions(transactions: Block['transactions']): Decoded
     notes.push(...decoded.notes)
     if (decoded.events.length === 0) continue
     const { signature } = transaction
-    const txIndex = transaction.index ?? place
+    const txIndex = transaction.index ?? first + place
     const feePayer = transaction.keys.bytes(0)
     for (const event of decoded.events) entries.push({ signature, txIndex, feePayer, event })
   }

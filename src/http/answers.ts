@@ -4,6 +4,7 @@ import type { Clock } from '../ports.ts'
 import { SecondChance } from '../second-chance.ts'
 import { TouchLog, ownerKey, type Owner, type Pace } from '../touch-log.ts'
 import { withinDeadline } from './deadline.ts'
+import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
 
 /** JSON text that a handler has written itself, for lists where that is much faster than an object for each row. */
@@ -27,6 +28,11 @@ export interface Answer<Body> {
   readonly changesWith: Pace
 }
 
+/** The key of what a tenant is answered; no URL holds a space, so that no tenant's name makes the key of another's. */
+export function answerKey(url: string, tenant: string): string {
+  return `${url} ${tenant}`
+}
+
 /** What answers are made with: the head that was known before anything was read, and the end of patience. */
 export interface Making {
   readonly head: SlotRow | null
@@ -42,7 +48,20 @@ const OVERHEAD_BYTES = 1024
 /** Gzip forms that are made at a time. */
 const PACKING_MAX = 2
 
-interface Kept {
+/** The route that an answer was asked for through. */
+export interface AnsweredRoute {
+  /** With parameters as `:mint`. */
+  readonly path: string
+  readonly scope: RouteScope
+}
+
+/** An answer that is kept, and holds. */
+export interface KeptAnswer {
+  readonly route: AnsweredRoute
+  readonly rendering: Rendering
+}
+
+interface Kept extends KeptAnswer {
   readonly render: ((headTime: number) => string) | null
   readonly owners: readonly string[]
   readonly pace: Pace
@@ -64,6 +83,7 @@ interface Flight {
  * A1. The head is noted before a handler reads: what was read may be newer than the note, never older.
  * A2. An answer is served only if none of its owners was touched, and its pace did not change, after its slot.
  * A3. Requests for one answer at one head share one making of it.
+ * A4. Where stored blocks have changed, no answer of before is served, nor one whose making began before.
  */
 export class Answers {
   readonly #feed: CommitFeed
@@ -74,6 +94,8 @@ export class Answers {
   /** No more than there are open requests. */
   readonly #flights = new Map<string, Flight>()
   #packing = 0
+  /** Counts how often all was forgotten. */
+  #generation = 0
 
   constructor(feed: CommitFeed, clock: Clock, limits: { bytesMax?: number; ownersMax?: number } = {}) {
     this.#feed = feed
@@ -104,11 +126,16 @@ export class Answers {
 
   /** Keeps up with the feed until the returned function is called. */
   follow(): () => void {
-    return this.#touches.follow()
+    const unfollow = this.#touches.follow()
+    const unheed = this.#feed.onJump(() => this.#forget())
+    return () => {
+      unfollow()
+      unheed()
+    }
   }
 
   /** The kept answer of a key, if it still holds. */
-  fresh(key: string): Rendering | null {
+  fresh(key: string): KeptAnswer | null {
     const kept = this.#kept.get(key)
     if (kept === undefined) return null
     const { head } = this.#feed
@@ -125,7 +152,7 @@ export class Answers {
         this.#keep(key, kept)
       }
     }
-    return kept.rendering
+    return kept
   }
 
   /**
@@ -139,11 +166,15 @@ export class Answers {
   }
 
   /** Makes the answer of a key and keeps it, or joins who is making it; rejects as `make` does, or at the deadline. */
-  async make<Body>(key: string, make: (making: Making) => Promise<Answer<Body>>): Promise<Rendering> {
+  async make<Body>(
+    key: string,
+    route: AnsweredRoute,
+    make: (making: Making) => Promise<Answer<Body>>
+  ): Promise<Rendering> {
     const slot = slotOf(this.#feed.head)
     const running = this.#flights.get(key)
     if (running?.slot === slot) return running.rendering
-    const flight = { slot, rendering: this.#make(key, this.#feed.head, make) }
+    const flight = { slot, rendering: this.#make(key, route, this.#feed.head, make) }
     this.#flights.set(key, flight)
     try {
       return await flight.rendering
@@ -160,20 +191,28 @@ export class Answers {
 
   async #make<Body>(
     key: string,
+    route: AnsweredRoute,
     head: SlotRow | null,
     make: (making: Making) => Promise<Answer<Body>>
   ): Promise<Rendering> {
+    const generation = this.#generation
     const { body, dependsOn, changesWith } = await withinDeadline(this.#clock, (signal) =>
       make({ head, signal })
     )
     const render = isRenderer(body) ? (headTime: number) => textOf(body(headTime)) : null
     const headTime = head?.blockTime ?? 0
     const rendering = new Rendering(render === null ? textOf(body) : render(headTime))
-    if (rendering.size <= this.#bytesMax * PART_MAX) {
+    if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
       const owners = dependsOn.map(ownerKey)
-      this.#keep(key, { render, owners, pace: changesWith, slot: slotOf(head), headTime, rendering })
+      this.#keep(key, { route, render, owners, pace: changesWith, slot: slotOf(head), headTime, rendering })
     }
     return rendering
+  }
+
+  #forget(): void {
+    this.#generation++
+    this.#kept.clear()
+    this.#flights.clear()
   }
 
   async #pack(key: string, rendering: Rendering): Promise<Buffer> {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import type { RequestListener } from 'node:http'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Storage } from '../../storage/port.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
@@ -10,14 +10,16 @@ import type { TreeBody } from '../bodies/tree.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
 import type { Clock } from '../ports.ts'
+import type { SourceStatus } from '../source-status.ts'
 import type { Logger, Metrics } from '../telemetry.ts'
 import { Answers } from './answers.ts'
 import type { Served } from './endpoint.ts'
+import { expressLane } from './express-lane.ts'
 import { access } from './plugins/access.ts'
 import { preflights } from './plugins/cors.ts'
-import { freshness } from './plugins/freshness.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
+import { adminCoverageRoutes } from './routes/admin-coverage.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { adminRoutes } from './routes/admin.ts'
@@ -29,6 +31,7 @@ import { launchRoutes } from './routes/launches.ts'
 import { meRoutes } from './routes/me.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { refuseBytes, refuseUrl } from './refusals.ts'
+import { requestIds } from './request-id.ts'
 import { poolActivityRoutes } from './routes/pool-activity.ts'
 import { priceRoutes } from './routes/price.ts'
 import { problemRoutes } from './routes/problems.ts'
@@ -56,6 +59,10 @@ export interface AppDeps {
   readonly logger: Logger
   readonly clock: Clock
   readonly version: string
+  /** Whether blocks come from a localnet of this process. */
+  readonly localnet: boolean
+  /** How the source of blocks does; null where this process has none of a live chain. */
+  readonly source: () => SourceStatus | null
   /** The live supervision tree, as plain JSON. */
   readonly tree: () => TreeBody
   readonly draining: () => boolean
@@ -69,11 +76,12 @@ const URL_BYTES_MAX = 16 * 1024
 
 /** Builds the HTTP service; it does not listen. */
 export function buildApp(deps: AppDeps): FastifyInstance {
+  const nextRequestId = requestIds()
   const app = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     // A client's id may be anything; ours is what logs and problems name.
-    genReqId: () => randomUUID(),
+    genReqId: nextRequestId,
     requestIdHeader: false,
     routerOptions: { maxParamLength: URL_BYTES_MAX },
     forceCloseConnections: 'idle',
@@ -86,12 +94,14 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   // What a client expects beyond 100-continue may be left aside (RFC 9110, 10.1.1); Node would refuse it in its own way.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const answers = new Answers(deps.feed, deps.clock)
+  const [framework] = app.server.listeners('request') as RequestListener[]
+  app.server.removeAllListeners('request')
+  app.server.on('request', expressLane(deps, answers, nextRequestId, framework!))
   const unfollow = answers.follow()
   app.addHook('onClose', async () => unfollow())
   app.decorate('answers', answers)
   app.decorate('served', [])
   void app.register(problems)
-  void app.register(freshness, deps)
   void app.register(requests, deps)
   void app.register(preflights, deps)
   void app.register(access, deps)
@@ -111,6 +121,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(adminTenantRoutes, deps)
   void app.register(adminKeyRoutes, deps)
   void app.register(adminRoutes, deps)
+  void app.register(adminCoverageRoutes, deps)
   void app.register(metricsRoutes, deps)
   void app.register(docsRoutes, deps)
   void app.register(problemRoutes)

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { Answer, Making } from './answers.ts'
+import { answerKey, type Answer, type Making } from './answers.ts'
 import { reader } from './parameters.ts'
 import type { RouteScope } from './plugins/access.ts'
 import type { Rendering } from './rendering.ts'
@@ -158,6 +158,8 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
   handler: (call: CachedCall<P, Q>) => Promise<Answer<z.input<A>>>
 ): void {
   const { answers } = app
+  const { url, config } = routeOf(endpoint)
+  const route = { path: url, scope: config.scope }
   app.served.push({ endpoint, isCached: true })
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
@@ -165,13 +167,12 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
     ...routeOf(endpoint),
     handler: (request, reply) => {
       const tenant = request.caller?.tenant ?? ''
-      // No URL holds a space, so that no tenant's name makes the key of another's.
-      const key = `${request.raw.url} ${tenant}`
+      const key = answerKey(request.raw.url!, tenant)
       const send = (made: Rendering) =>
         sendRendering(request, reply, made, ANSWER_TERMS, () => answers.packed(key, made))
       const kept = answers.fresh(key)
-      if (kept !== null) return send(kept)
-      const making = answers.make(key, async ({ head, signal }) =>
+      if (kept !== null) return send(kept.rendering)
+      const making = answers.make(key, route, async ({ head, signal }) =>
         handler({
           params: readParams(request.params),
           query: readQuery(request.query),

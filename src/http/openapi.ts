@@ -44,8 +44,17 @@ const HEADERS = {
   'WWW-Authenticate': ['string', '`Bearer`']
 } as const
 
+const LOCALNET = `**This is a localnet**: a chain in this process, with a simulated market. Nothing of it is of mainnet.
+
+`
+
+export interface DocumentFacts {
+  readonly version: string
+  readonly localnet: boolean
+}
+
 /** The OpenAPI 3.1 document of what is served. */
-export function openApiOf(served: readonly Served[], { version }: { readonly version: string }): JsonSchema {
+export function openApiOf(served: readonly Served[], { version, localnet }: DocumentFacts): JsonSchema {
   const schemas = new JsonSchemas()
   const problems = new ProblemResponses(schemas.ofOutput(PROBLEM))
   const paths: Record<string, JsonSchema> = {}
@@ -56,10 +65,10 @@ export function openApiOf(served: readonly Served[], { version }: { readonly ver
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Millrace',
+      title: localnet ? 'Millrace (localnet)' : 'Millrace',
       version,
       summary: 'Real-time DEX data of Solana, self-hosted',
-      description: ABOUT
+      description: localnet ? LOCALNET + ABOUT : ABOUT
     },
     servers: [{ url: '/', description: 'This service' }],
     tags: TAGS.map(([name, description]) => ({ name, description })),

@@ -4,9 +4,8 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import type { AppDeps } from './app.ts'
-import { freshnessHeader } from './plugins/freshness.ts'
 import { sendProblem } from './plugins/problems.ts'
-import { responseHeaders } from './plugins/requests.ts'
+import { plainHeaders, setPlainHeaders } from './plugins/requests.ts'
 import { problemOf } from './problem.ts'
 
 /** Answers a URL that no route can be found for because it cannot be decoded; no hook runs for it. */
@@ -15,7 +14,7 @@ export function refuseUrl(
   reply: FastifyReply,
   deps: Pick<AppDeps, 'feed' | 'clock'>
 ): void {
-  void reply.headers({ ...responseHeaders(request.id), ...freshnessHeader(deps) })
+  setPlainHeaders(request, reply, deps)
   sendProblem(request, reply, new ServiceError('PARAMETER_INVALID', 'the URL is not well encoded'))
 }
 
@@ -29,7 +28,7 @@ export function refuseBytes(fault: Error & { readonly code?: string }, socket: S
   const problem = problemOf(refusalOf(fault.code), { id, origin: '' })
   const body = JSON.stringify(problem)
   const headers = {
-    ...responseHeaders(id),
+    ...plainHeaders(id),
     'content-type': 'application/problem+json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     connection: 'close'

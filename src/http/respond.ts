@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Rendering } from './rendering.ts'
 
@@ -11,7 +12,7 @@ const GZIP_BYTES_MIN = 1400
 export interface Terms {
   readonly mediaType: string
   readonly cacheControl: string
-  /** The request headers that it depends on, Accept-Encoding among them. */
+  /** The request headers that it depends on, Accept-Encoding among them; Origin too where a key is asked for. */
   readonly vary: string
 }
 
@@ -19,7 +20,22 @@ export interface Terms {
 export const ANSWER_TERMS: Terms = {
   mediaType: 'application/json; charset=utf-8',
   cacheControl: 'private, no-cache',
-  vary: 'Accept-Encoding, X-API-Key, Authorization'
+  vary: 'Origin, Accept-Encoding, X-API-Key, Authorization'
+}
+
+/** A response in full, but for what every response carries. */
+export interface Form {
+  readonly status: 200 | 304
+  readonly headers: Readonly<Record<string, string>>
+  readonly payload: string | Buffer | undefined
+}
+
+/** What a client gets of a rendering; null where it takes gzip and that form is still to be made. */
+export function formFor(headers: IncomingHttpHeaders, rendering: Rendering, terms: Terms): Form | null {
+  const zips = takesPacked(headers, rendering)
+  if (isKnown(headers, rendering)) return notModified(rendering, zips, terms)
+  if (!zips) return plainForm(rendering, terms)
+  return rendering.packed === null ? null : packedForm(rendering, rendering.packed, terms)
 }
 
 /**
@@ -30,29 +46,61 @@ export function sendRendering(
   request: FastifyRequest,
   reply: FastifyReply,
   rendering: Rendering,
-  { mediaType, cacheControl, vary }: Terms,
+  terms: Terms,
   pack: () => Buffer | Promise<Buffer> | null
 ): FastifyReply | Promise<FastifyReply> {
-  const { headers } = request
-  const before = reply.getHeader('vary')
-  void reply
-    .header('cache-control', cacheControl)
-    .header('vary', before === undefined ? vary : `${String(before)}, ${vary}`)
-  const zips = rendering.length >= GZIP_BYTES_MIN && takesGzip(headers['accept-encoding'])
-  const known = headers['if-none-match']
-  if (known !== undefined && names(known, rendering.tag)) {
-    const etag = zips ? `"${rendering.tag}-gzip"` : `"${rendering.tag}"`
-    return reply.code(304).header('etag', etag).send()
+  const form = formFor(request.headers, rendering, terms)
+  if (form !== null) return sendForm(reply, form)
+  const packed = pack()
+  if (packed === null) return sendForm(reply, plainForm(rendering, terms))
+  if (packed instanceof Promise) {
+    return packed.then((bytes) => sendForm(reply, packedForm(rendering, bytes, terms)))
   }
-  void reply.header('content-type', mediaType)
-  const packed = zips ? pack() : null
-  if (packed instanceof Promise) return packed.then((bytes) => sendPacked(reply, rendering, bytes))
-  if (packed !== null) return sendPacked(reply, rendering, packed)
-  return reply.header('etag', `"${rendering.tag}"`).send(rendering.payload)
+  return sendForm(reply, packedForm(rendering, packed, terms))
 }
 
-function sendPacked(reply: FastifyReply, { tag }: Rendering, bytes: Buffer): FastifyReply {
-  return reply.header('etag', `"${tag}-gzip"`).header('content-encoding', 'gzip').send(bytes)
+function sendForm(reply: FastifyReply, { status, headers, payload }: Form): FastifyReply {
+  return reply.code(status).headers(headers).send(payload)
+}
+
+function notModified({ tag }: Rendering, zips: boolean, { cacheControl, vary }: Terms): Form {
+  const etag = zips ? packedTag(tag) : plainTag(tag)
+  return { status: 304, headers: { 'cache-control': cacheControl, vary, etag }, payload: undefined }
+}
+
+function plainForm({ tag, payload, length }: Rendering, { mediaType, cacheControl, vary }: Terms): Form {
+  const headers = {
+    'cache-control': cacheControl,
+    vary,
+    'content-type': mediaType,
+    'content-length': String(length),
+    etag: plainTag(tag)
+  }
+  return { status: 200, headers, payload }
+}
+
+function packedForm({ tag }: Rendering, bytes: Buffer, { mediaType, cacheControl, vary }: Terms): Form {
+  const headers = {
+    'cache-control': cacheControl,
+    vary,
+    'content-type': mediaType,
+    'content-encoding': 'gzip',
+    'content-length': String(bytes.length),
+    etag: packedTag(tag)
+  }
+  return { status: 200, headers, payload: bytes }
+}
+
+const plainTag = (tag: string): string => `"${tag}"`
+const packedTag = (tag: string): string => `"${tag}-gzip"`
+
+function takesPacked(headers: IncomingHttpHeaders, { length }: Rendering): boolean {
+  return length >= GZIP_BYTES_MIN && takesGzip(headers['accept-encoding'])
+}
+
+function isKnown(headers: IncomingHttpHeaders, { tag }: Rendering): boolean {
+  const known = headers['if-none-match']
+  return known !== undefined && names(known, tag)
 }
 
 /** Whether an If-None-Match names a rendering in either form (RFC 9110, 13.1.2: compared weakly). */
@@ -60,7 +108,7 @@ function names(known: string, tag: string): boolean {
   if (known.trim() === '*') return true
   return known.split(',').some((text) => {
     const named = text.trim().replace(/^W\//, '')
-    return named === `"${tag}"` || named === `"${tag}-gzip"`
+    return named === plainTag(tag) || named === packedTag(tag)
   })
 }
 

@@ -5,6 +5,7 @@ import { ranking } from '../../actors/ranking.ts'
 import { supervise } from '../../actors/supervisor.ts'
 import { child, supervisor } from '../../actors/unit.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
+import { ServiceError } from '../../src/errors.ts'
 import { LiveRanking } from '../../src/live-ranking.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../../src/market/ranking.ts'
 import type { BlockCommit } from '../../src/market/rows.ts'
@@ -45,7 +46,7 @@ function storeOf(
       return found
     }
   }
-  return { activity } as Storage
+  return { activity, journal: null } as unknown as Storage
 }
 
 /** A ranking under supervision, on a store that is always there. */
@@ -56,7 +57,7 @@ function start(storage: Storage, feed: CommitFeed) {
     ready(storage)
     await aborted(draining)
   })
-  const views = supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger }))])
+  const views = supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
   const edge = child('edge', async ({ ready, draining }) => {
     ready()
     await aborted(draining)
@@ -182,6 +183,90 @@ t.test('a read that fails, and a block that cannot be taken, crash it; the feed 
   await advance(clock, 400)
   t.equal((await live.loaded()).activeMints('1h'), 1)
   await running.drain()
+})
+
+t.test(
+  'where the feed missed blocks it reads again without a restart, and hears of what follows once',
+  async (t) => {
+    const sales: Sale[] = [{ mint: MINTS[0]!, time: NOON, microUsd: 5n }]
+    const feed = new CommitFeed()
+    feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)
+    const { live, running, clock } = start(storeOf(sales), feed)
+    const first = await live.loaded()
+    sales.push({ mint: MINTS[1]!, time: NOON + 60, microUsd: 2n })
+    feed.restore(commitOf(9, [], { time: NOON + 60, sales: [] }).slot)
+    t.equal(first.activeMints('1h'), 1)
+    await advance(clock, 1)
+    const second = await live.loaded()
+    t.not(second, first)
+    t.equal(second.activeMints('1h'), 2)
+    const block: SalesBlock = {
+      time: NOON + 120,
+      sales: [{ mint: MINTS[2]!, time: NOON + 120, microUsd: 1n }]
+    }
+    sales.push(...block.sales)
+    feed.publish(commitOf(10, sales, block))
+    t.equal(first.activeMints('1h'), 1, 'the old one hears no more')
+    t.same(
+      (await live.loaded()).top('1h', 9).map(({ mint, trades }) => [mint, trades]),
+      [MINTS[0]!, MINTS[1]!, MINTS[2]!].map((mint) => [mint, 1])
+    )
+    t.match(nodeAt(running.tree(), 'views/ranking'), { restarts: 0, last_error: null })
+    await running.drain()
+  }
+)
+
+t.test('a jump while it reads starts the reading anew', async (t) => {
+  const sales: Sale[] = [{ mint: MINTS[0]!, time: NOON, microUsd: 5n }]
+  const feed = new CommitFeed()
+  feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)
+  const gate = Promise.withResolvers<void>()
+  const { live, running } = start(
+    storeOf(sales, MINTS, () => gate.promise),
+    feed
+  )
+  await advance(virtualClock(), 1)
+  feed.restore(commitOf(9, [], { time: NOON + 86_400 * 2, sales: [] }).slot)
+  gate.resolve()
+  t.equal((await live.loaded()).activeMints('24h'), 0, 'as of the head that was jumped to')
+  t.equal(nodeAt(running.tree(), 'views/ranking').restarts, 0)
+  await running.drain()
+})
+
+t.test('while a cluster does not answer it waits and asks again, and is not restarted', async (t) => {
+  let away = 40
+  const sales: Sale[] = [{ mint: MINTS[0]!, time: NOON, microUsd: 5n }]
+  const storage = storeOf(sales, MINTS, async () => {
+    if (away-- > 0) throw new ServiceError('STORAGE_UNAVAILABLE', 'no quorum')
+  })
+  const feed = new CommitFeed()
+  feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)
+  const { live, running, clock } = start(
+    { ...storage, journal: { after: async () => [], amendments: async () => 0 } },
+    feed
+  )
+  await advance(clock, 19_500)
+  t.equal(live.current, null)
+  await advance(clock, 500)
+  t.equal((await live.loaded()).activeMints('1h'), 1)
+  t.equal(away < 0, true)
+  t.match(nodeAt(running.tree(), 'views/ranking'), { restarts: 0, last_error: null })
+  await running.drain()
+})
+
+t.test('a drain ends it while a cluster does not answer', async (t) => {
+  const storage = storeOf([], MINTS, () =>
+    Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'no quorum'))
+  )
+  const feed = new CommitFeed()
+  feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)
+  const { running, clock } = start(
+    { ...storage, journal: { after: async () => [], amendments: async () => 0 } },
+    feed
+  )
+  await advance(clock, 700)
+  t.same(await running.drain(), { kind: 'stopped' })
+  t.equal(nodeAt(running.tree(), 'views/ranking').last_error, null)
 })
 
 t.test('a drain ends it while it reads', async (t) => {

@@ -6,7 +6,8 @@ import t, { type Test } from 'tap'
 import { bootstrapKeys } from '../../src/access/bootstrap.ts'
 import { keys } from '../../src/cli/keys.ts'
 import { tenants } from '../../src/cli/tenants.ts'
-import { openStore } from '../../src/service.ts'
+import { storeDirectory } from '../../src/service.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { ADMIN_KEY, spawnMillrace, startProcess } from '../service/service-process.ts'
 
 interface Said {
@@ -63,7 +64,7 @@ function said(code: number | null, lines: readonly string[], stderr: string): Sa
 /** A data folder with a store that has been started once. */
 async function dataFolder(t: Test): Promise<string> {
   const dataDir = t.testdir({ store: {} })
-  const storage = await openStore({ dataDir })
+  const storage = await openEmbeddedStorage({ directory: storeDirectory({ dataDir }) })
   await bootstrapKeys(storage, ADMIN_KEY, 1)
   await storage.close()
   return dataDir

@@ -12,6 +12,8 @@ import { advance, virtualClock } from '../virtual-time.ts'
 import { emptyCommit } from './commits.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 
+const ROUTE = { path: '/', scope: 'any-key' } as const
+
 /** Counts the trades of a mint, and how often it was asked to. */
 async function countingApp(t: Parameters<typeof marketApp>[0], padding = 0) {
   const app = await marketApp(t)
@@ -164,7 +166,7 @@ t.test('an answer that takes too long is given up with 503, and may be asked for
   const clock = virtualClock()
   const answers = new Answers(new CommitFeed(), clock)
   const signals: AbortSignal[] = []
-  const slow = answers.make('x', ({ signal }) => {
+  const slow = answers.make('x', ROUTE, ({ signal }) => {
     signals.push(signal)
     return new Promise<never>(() => undefined)
   })
@@ -174,7 +176,11 @@ t.test('an answer that takes too long is given up with 503, and may be asked for
   await advance(clock, 1)
   await failed
   t.equal(signals[0]?.aborted, true)
-  const made = await answers.make('x', async () => ({ body: { a: 1 }, dependsOn: [], changesWith: 'owners' }))
+  const made = await answers.make('x', ROUTE, async () => ({
+    body: { a: 1 },
+    dependsOn: [],
+    changesWith: 'owners'
+  }))
   t.equal(made.bytes.toString(), '{"a":1}')
   t.ok(answers.fresh('x'))
 })
@@ -182,7 +188,7 @@ t.test('an answer that takes too long is given up with 503, and may be asked for
 t.test('what a handler fails with is told to all who wait for it, and not kept', async (t) => {
   const answers = new Answers(new CommitFeed(), virtualClock())
   const fail = async () => Promise.reject(new Error('on purpose'))
-  const both = await Promise.allSettled([answers.make('x', fail), answers.make('x', fail)])
+  const both = await Promise.allSettled([answers.make('x', ROUTE, fail), answers.make('x', ROUTE, fail)])
   t.strictSame(
     both.map(({ status }) => status),
     ['rejected', 'rejected']
@@ -194,9 +200,9 @@ t.test('an answer that would take an eighth of the memory is served and not kept
   const answers = new Answers(new CommitFeed(), virtualClock(), { bytesMax: 8000 })
   const make = (length: number) => async () =>
     ({ body: new JsonText('x'.repeat(length)), dependsOn: [], changesWith: 'owners' }) as const
-  t.equal((await answers.make('large', make(1001))).bytes.length, 1001)
+  t.equal((await answers.make('large', ROUTE, make(1001))).bytes.length, 1001)
   t.equal(answers.fresh('large'), null)
-  await answers.make('small', make(1000))
+  await answers.make('small', ROUTE, make(1000))
   t.ok(answers.fresh('small'))
 })
 
@@ -244,7 +250,7 @@ t.test(
     const answers = new Answers(feed, virtualClock(), { bytesMax: 20_000 })
     answers.follow()
     for (let i = 0; i < 100; i++) {
-      await answers.make(`${i}`, async () => ({
+      await answers.make(`${i}`, ROUTE, async () => ({
         body: new JsonText('x'.repeat(500 + i)),
         dependsOn: [],
         changesWith: 'block'
@@ -255,14 +261,14 @@ t.test(
     t.ok(answers.size > 8 && answers.size < 20)
     t.equal(answers.fresh('1'), null)
     t.ok(answers.fresh('99'))
-    await answers.make('aging', async () => ({
+    await answers.make('aging', ROUTE, async () => ({
       body: (headTime) => new JsonText(`${headTime}`),
       dependsOn: [TOKEN],
       changesWith: 'owners'
     }))
     for (let slot = 2; slot < 10; slot++) {
       feed.publish(emptyCommit(slot, NOON + 60 * slot))
-      t.equal(answers.fresh('aging')?.bytes.toString(), String(NOON + 60 * slot))
+      t.equal(answers.fresh('aging')?.rendering.bytes.toString(), String(NOON + 60 * slot))
     }
     feed.restore(emptyCommit(20, NOON).slot)
     for (const key of [...answers.keys]) t.equal(answers.fresh(key), null)

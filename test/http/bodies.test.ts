@@ -63,6 +63,7 @@ t.test('health says status, freshness in whole seconds, slot, block time and ver
     data_freshness_seconds: 7,
     slot: SLOT + 2,
     block_time: NOON + 61,
+    source: null,
     version: '1.2.3'
   })
   t.equal(headers['x-data-freshness-seconds'], '7')

@@ -138,9 +138,9 @@ class Asking {
     this.#world = world
     const { answers } = world.app
     const make = answers.make.bind(answers)
-    answers.make = (name, making) => {
+    answers.make = (name, route, making) => {
       this.made.add(name.slice(0, name.indexOf(' ')))
-      return make(name, making)
+      return make(name, route, making)
     }
   }
 

@@ -15,6 +15,7 @@ import { foldBlock } from '../../src/market/fold.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
 import { touchedBy } from '../../src/market/touched.ts'
+import type { SourceStatus } from '../../src/source-status.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -48,6 +49,7 @@ export interface Answer {
 /** The HTTP side on an embedded store, with a clock and a drain that the test sets. */
 export interface MarketApp {
   readonly app: FastifyInstance
+  readonly deps: AppDeps
   readonly storage: Storage
   readonly keys: KeyDirectory
   /** Every line that was logged, at level trace. */
@@ -57,6 +59,7 @@ export interface MarketApp {
   readonly key: string
   nowMs: number
   draining: boolean
+  source: SourceStatus | null
   commit(...blocks: readonly DecodedBlock[]): Promise<void>
   /** Another app over the same storage and feed, which has answered nothing yet; whoever asks for it closes it. */
   another(): FastifyInstance
@@ -119,6 +122,8 @@ export async function marketApp(
       clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
     },
     version: '1.2.3',
+    localnet: false,
+    source: () => world.source,
     tree: () => ({
       name: 'service',
       kind: 'supervisor',
@@ -138,6 +143,7 @@ export async function marketApp(
 
   const world: MarketApp = {
     app,
+    deps,
     storage,
     keys,
     logged,
@@ -145,6 +151,7 @@ export async function marketApp(
     key,
     nowMs: 0,
     draining: false,
+    source: null,
     async commit(...blocks) {
       market ??= await restoreMarket(storage, await storage.blocks.head())
       for (const block of blocks) {

@@ -8,6 +8,8 @@ import { key, NOON } from '../market/world.ts'
 import { virtualClock } from '../virtual-time.ts'
 import { emptyCommit } from './commits.ts'
 
+const ROUTE = { path: '/', scope: 'any-key' } as const
+
 const OWNERS = 5
 const PACES: readonly Pace[] = ['owners', 'minute', 'block']
 
@@ -90,9 +92,9 @@ class World {
     const kept = this.answers.fresh(name)
     if (kept !== null) {
       meanwhile()
-      return kept.bytes.toString()
+      return kept.rendering.bytes.toString()
     }
-    const made = await this.answers.make(name, async () => {
+    const made = await this.answers.make(name, ROUTE, async () => {
       const answer = this.make(index)
       meanwhile()
       return answer
@@ -152,7 +154,7 @@ t.test('what is kept is served without being made again', async (t) => {
     made++
     return world.make(0)
   }
-  await Promise.all([world.answers.make('x', make), world.answers.make('x', make)])
+  await Promise.all([world.answers.make('x', ROUTE, make), world.answers.make('x', ROUTE, make)])
   t.equal(made, 1, 'two requests at one head share one making')
   world.commit({ owners: [1], seconds: 5, isTold: true })
   t.ok(world.answers.fresh('x'))
@@ -167,16 +169,16 @@ t.test('who asks after a block does not join a making that began before it', asy
   })
   let release = (): void => undefined
   const early = world.make(0)
-  const slow = world.answers.make('x', async () => {
+  const slow = world.answers.make('x', ROUTE, async () => {
     await new Promise<void>((resolve) => (release = resolve))
     return early
   })
   world.commit({ owners: [0], seconds: 5, isTold: true })
   const expected = world.expected(0)
-  const late = await world.answers.make('x', async () => world.make(0))
+  const late = await world.answers.make('x', ROUTE, async () => world.make(0))
   t.equal(late.bytes.toString(), expected)
   release()
   t.not((await slow).bytes.toString(), expected)
-  const kept = world.answers.fresh('x')?.bytes.toString()
+  const kept = world.answers.fresh('x')?.rendering.bytes.toString()
   t.ok(kept === undefined || kept === expected, 'the early answer does not come back')
 })

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { ingest } from '../../actors/ingest.ts'
 import { recordedSource } from '../../actors/source.ts'
+import { NOTHING_KEPT } from '../../actors/kept-run.ts'
 import { store } from '../../actors/store.ts'
 import { supervise } from '../../actors/supervisor.ts'
 import { child, supervisor } from '../../actors/unit.ts'
@@ -45,6 +46,7 @@ async function ingestAll(
   }
   const { clock } = systemPorts
   const decoding = new DecodingReport()
+  const metrics = createMetrics(decoding)
   const fold = { cash: new CashList(), startingSolUsd: 150 }
   const feed = new CommitFeed()
   const told: number[] = []
@@ -53,10 +55,10 @@ async function ingestAll(
     supervisor('service', 'rest_for_one', [
       child(
         'storage',
-        store(open, async () => undefined)
+        store(open, async () => undefined, { clock, logger, metrics })
       ),
       child('source', recordedSource({ directory: recorded, speed: 'max' }, { clock, logger })),
-      child('ingest', ingest({ fold, feed, decoding, metrics: createMetrics(decoding), logger, clock }))
+      child('ingest', ingest({ fold, keeping: NOTHING_KEPT, feed, decoding, metrics, logger, clock }))
     ]),
     systemPorts
   )
@@ -85,7 +87,7 @@ testWithFixtures(
       ],
       'the first commit, and the look at the head after it': [
         { operation: 'blocks.commit', nth: 1, effect: { kind: 'fail-after' } },
-        { operation: 'blocks.head', nth: 2, effect: fail }
+        { operation: 'blocks.claim', nth: 2, effect: fail }
       ],
       'reads before a commit': [
         { operation: 'pairs.get', nth: 15, effect: fail },

@@ -43,7 +43,6 @@ export const access = plugin(
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const needed = scope === 'loopback-or-admin' ? 'admin' : scope
       // One hook for all that is asked: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && isLoopback(request)) return done()
@@ -52,7 +51,7 @@ export const access = plugin(
         if (caller instanceof ServiceError) return done(caller)
         request.caller = caller
         admitOrigin(caller, request, reply)
-        charge(caller, reply, nowMs, (refusal) => done(refusal ?? scopeMissing(caller, needed)))
+        charge(caller, reply, nowMs, (refusal) => done(refusal ?? scopeMissing(caller, scope)))
       }
     })
   },
@@ -76,9 +75,19 @@ function identifyCaller(keys: Deps['keys']) {
   }
 }
 
-function scopeMissing({ scopes }: Caller, needed: Scope | 'any-key'): ServiceError | undefined {
-  if (needed === 'any-key' || scopes.includes(needed)) return undefined
-  return new ServiceError('SCOPE_MISSING', `this key lacks the scope ${needed}`)
+function neededScope(scope: RouteScope): Scope | 'any-key' | 'open' {
+  return scope === 'loopback-or-admin' ? 'admin' : scope
+}
+
+/** Whether a caller may use a route. */
+export function mayUse({ scopes }: Caller, scope: RouteScope): boolean {
+  const needed = neededScope(scope)
+  return needed === 'any-key' || needed === 'open' || scopes.includes(needed)
+}
+
+function scopeMissing(caller: Caller, scope: RouteScope): ServiceError | undefined {
+  if (mayUse(caller, scope)) return undefined
+  return new ServiceError('SCOPE_MISSING', `this key lacks the scope ${neededScope(scope)}`)
 }
 
 function isLoopback({ socket }: FastifyRequest): boolean {
@@ -96,7 +105,11 @@ const REFUSALS = {
 } as const
 
 /** Who asks, or why nobody does. */
-function findCaller(keys: Deps['keys'], request: FastifyRequest, nowMs: number): Caller | ServiceError {
+export function findCaller(
+  keys: Deps['keys'],
+  request: Pick<FastifyRequest, 'headers' | 'socket'>,
+  nowMs: number
+): Caller | ServiceError {
   const key = presentedKey(request.headers)
   if (typeof key !== 'string') return key
   const caller = keys.find(key, request.socket)

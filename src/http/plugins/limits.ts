@@ -16,6 +16,17 @@ export const RATE_HEADERS = [
   'X-RateLimit-Reset'
 ] as const
 
+/** What is left of a quota of calls a minute, in the words of RATE_HEADERS. */
+export function rateHeaders(quota: number, { left, resetIn, resetAt }: RateUse) {
+  return {
+    'ratelimit-policy': `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}`,
+    ratelimit: `"${POLICY}";r=${left};t=${resetIn}`,
+    'x-ratelimit-limit': String(quota),
+    'x-ratelimit-remaining': String(left),
+    'x-ratelimit-reset': String(resetAt)
+  }
+}
+
 /**
  * Takes each call out of its key's quota for the minute, says what is left on every response, and refuses what is too
  * much (spec choices, section 4). A call costs 1; one that is refused here costs nothing.
@@ -28,12 +39,7 @@ export function chargeCall(limits: RateCounter) {
     done: (refusal?: Error) => void
   ): void => {
     const charged = (use: RateUse): void => {
-      void reply
-        .header('ratelimit-policy', `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}`)
-        .header('ratelimit', `"${POLICY}";r=${use.left};t=${use.resetIn}`)
-        .header('x-ratelimit-limit', quota)
-        .header('x-ratelimit-remaining', use.left)
-        .header('x-ratelimit-reset', use.resetAt)
+      void reply.headers(rateHeaders(quota, use))
       if (use.allowed) return done()
       const detail = `this key may make ${quota} requests a minute; the next minute begins in ${use.resetIn} s`
       done(rateLimited(reply, { detail, policy: POLICY, quota, use }))

@@ -3,9 +3,10 @@ import plugin from 'fastify-plugin'
 import { withoutApiKeys } from '../../access/api-key.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
+import { freshnessHeader } from '../freshness.ts'
 
-/** What every response carries, errors included. */
-export function responseHeaders(requestId: string) {
+/** What every response carries, even one to bytes that are no request. */
+export function plainHeaders(requestId: string) {
   return {
     'x-request-id': requestId,
     'referrer-policy': 'no-referrer',
@@ -13,12 +14,24 @@ export function responseHeaders(requestId: string) {
   }
 }
 
-/** Gives each request its id, refuses new ones while draining, and tells of each in one line and one sample. */
+/** What every response to a request carries, errors included. */
+export function setPlainHeaders(
+  { id }: FastifyRequest,
+  reply: FastifyReply,
+  { feed, clock }: Pick<AppDeps, 'feed' | 'clock'>
+): void {
+  void reply.headers(plainHeaders(id)).headers(freshnessHeader(feed.head, clock.now()))
+}
+
+type Deps = Pick<AppDeps, 'logger' | 'metrics' | 'draining' | 'feed' | 'clock'>
+
+/** Gives each response what all have, refuses requests while draining, and tells of each in one line and one sample. */
 export const requests = plugin(
-  async (app, { logger, metrics, draining }: Pick<AppDeps, 'logger' | 'metrics' | 'draining'>) => {
+  async (app, deps: Deps) => {
+    const { logger, metrics, draining } = deps
     // Hooks that call back: a promise for each of them would cost a cached answer a tenth of its time.
     app.addHook('onRequest', (request, reply, done) => {
-      void reply.headers(responseHeaders(request.id))
+      setPlainHeaders(request, reply, deps)
       if (draining() && !request.routeOptions.config.answersWhileDraining) {
         return done(new ServiceError('SERVICE_DRAINING', 'the service is draining; come back'))
       }

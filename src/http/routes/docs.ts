@@ -24,7 +24,10 @@ const POLICY = [
 const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 
 /** The document of the API and its explorer, open to everybody. */
-export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version'>> = async (app, { version }) => {
+export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version' | 'localnet'>> = async (
+  app,
+  { version, localnet }
+) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
   const assets = await explorerAssets()
   let document: Asset | null = null
@@ -33,7 +36,7 @@ export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version'>> = async (a
     // Made when it is first asked for: then every endpoint has been registered.
     document ??= {
       mediaType: 'application/json; charset=utf-8',
-      rendering: new Rendering(JSON.stringify(openApiOf(app.served, { version })))
+      rendering: new Rendering(JSON.stringify(openApiOf(app.served, { version, localnet })))
     }
     return sendAsset(request, reply, document)
   })

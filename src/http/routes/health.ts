@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { count, text } from '../../bodies/schema.ts'
+import { count, localnetMark, text } from '../../bodies/schema.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
-import { freshnessSeconds } from '../plugins/freshness.ts'
+import { freshnessSeconds } from '../freshness.ts'
 
 /** Data older than this is degraded; exactly this old is not (spec choices, section 0, K). */
 const FRESHNESS_SECONDS_MAX = 120
@@ -12,19 +12,28 @@ export const health = endpoint({
   path: '/v1/health',
   tag: 'Service',
   summary: 'Is the data fresh?',
-  description: `200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old, else 503 with the same body. Not counted against any quota.`,
+  description: `200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old and the store answers, else 503 with the same body. Not counted against any quota.`,
   scope: 'open',
   answer: z
     .object({
       status: z
         .enum(['ok', 'degraded', 'draining'])
-        .describe('`degraded`: the data is too old, or there is none; `draining`: the service is stopping'),
+        .describe(
+          '`degraded`: the data is too old, or there is none, or the store does not answer; `draining`: the service is stopping'
+        ),
       data_freshness_seconds: count('Age of the newest indexed block, in seconds')
         .nullable()
         .describe('Age of the newest indexed block, in seconds; null while there is none'),
       slot: count('Its slot').nullable(),
       block_time: count('Its time, in unix seconds').nullable(),
-      version: text('The version of the service')
+      source: z
+        .enum(['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'])
+        .nullable()
+        .describe(
+          'How the source of blocks does: `advancing`: newer slots come; `full`: they come faster than they are taken; `stalled`: it is connected and none comes; `waiting`: it has no node and tries again; `refused`: waiting does not help, an operator has to see to it. Null where blocks are recorded, or come by way of another process; the reason is in `/v1/admin/tree`'
+        ),
+      version: text('The version of the service'),
+      localnet: localnetMark
     })
     .meta({ id: 'Health' }),
   otherStatuses: [503],
@@ -33,21 +42,25 @@ export const health = endpoint({
 })
 
 type Status = z.input<typeof health.answer>['status']
-type Deps = Pick<AppDeps, 'feed' | 'clock' | 'version' | 'draining'>
+type Deps = Pick<AppDeps, 'storage' | 'feed' | 'clock' | 'version' | 'draining' | 'localnet' | 'source'>
 
-export const healthRoutes: FastifyPluginAsync<Deps> = async (app, { feed, clock, version, draining }) => {
+/** Answers from memory alone, so that it does so also while the store is away. */
+export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { storage, feed, clock, version, draining, localnet, source } = deps
   serve(app, health, async ({ reply }) => {
     const { head } = feed
     const seconds = freshnessSeconds(head, clock.now())
     const isFresh = seconds !== null && seconds <= FRESHNESS_SECONDS_MAX
-    const status: Status = draining() ? 'draining' : isFresh ? 'ok' : 'degraded'
+    const status: Status = draining() ? 'draining' : isFresh && storage.outage === null ? 'ok' : 'degraded'
     if (status !== 'ok') void reply.code(503).header('retry-after', '1')
     return {
       status,
       data_freshness_seconds: seconds,
       slot: head?.slot ?? null,
       block_time: head?.blockTime ?? null,
-      version
+      source: source()?.state ?? null,
+      version,
+      ...(localnet && { localnet })
     }
   })
 }

@@ -17,13 +17,14 @@ export const stats = endpoint({
   examples: [{ name: 'the whole market' }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'venues' | 'clock'>
+type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'venues' | 'clock' | 'localnet'>
 
 export const statsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed, venues } = deps
+  const { storage, feed, venues, localnet } = deps
   serveCached(app, stats, async ({ tenant, signal }) => {
     const ranking = await loadedRanking(deps, signal)
-    const body = statsBody(await marketStats(storage, ranking, feed.head), venues, tenant)
+    const stats = await marketStats(storage, ranking, feed.head)
+    const body = { ...statsBody(stats, venues, tenant), ...(localnet && { localnet }) }
     return { body, dependsOn: [], changesWith: 'block' }
   })
 }

@@ -1,0 +1,241 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SourcedBlock } from '../src/block-source.ts'
+import type { CommitFeed } from '../src/commit-feed.ts'
+import type { DecodingReport } from '../src/decoding-report.ts'
+import type { DecodedTransactions } from '../src/chain/decode-block.ts'
+import { unchanged, type Amendment, type Edit } from '../src/market/amendment.ts'
+import type { DecodedBlock } from '../src/market/block.ts'
+import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
+import { marketBefore, type KeptBlock } from '../src/market/kept-block.ts'
+import type { MarketState } from '../src/market/market-state.ts'
+import { Refold } from '../src/market/refold.ts'
+import type { SlotRow } from '../src/market/rows.ts'
+import { touchedBy } from '../src/market/touched.ts'
+import type { Clock } from '../src/ports.ts'
+import type { Logger, Metrics } from '../src/telemetry.ts'
+import type { BlockStore, GapRow, History, Storage } from '../storage/port.ts'
+import { decodeInTurns } from './decoding.ts'
+import { FORK_SLOTS, KeptRun, type Keeping } from './kept-run.ts'
+import { loadMissing, restoreMarket } from './market-loader.ts'
+
+export interface IngesterDeps {
+  readonly fold: FoldOptions
+  readonly keeping: Keeping
+  readonly feed: CommitFeed
+  readonly decoding: DecodingReport
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** What an ingester writes with: the store's own, or what stands before it. */
+export interface TakesBlocks {
+  readonly commit: BlockStore['commit']
+  readonly history: Pick<History, 'amend'>
+}
+
+/** Gaps that are closed, by their first slots, and what is left of others. */
+export type GapEdit = Edit<GapRow, number>
+
+/**
+ * Takes blocks into a store, one after the other, and puts right what turns out to have been otherwise.
+ *
+ * B1. One thing at a time: a block, or a change of those that are stored.
+ * B2. A block whose parent is older than the head shows that what came after that parent is lost: it is taken back before
+ *     the block is committed, as far as it is kept.
+ * B3. After a change that the store has not confirmed nothing more is taken in: whoever opens another one goes on from
+ *     what the store has come to.
+ */
+export class Ingester {
+  readonly #storage: Storage
+  readonly #blocks: TakesBlocks
+  readonly #deps: IngesterDeps
+  readonly #run: KeptRun
+  #market: MarketState
+  #head: SlotRow | null
+  #turn: Promise<unknown> = Promise.resolve()
+  #broken: Error | null = null
+
+  private constructor(
+    storage: Storage,
+    blocks: TakesBlocks,
+    deps: IngesterDeps,
+    state: { readonly head: SlotRow | null; readonly market: MarketState; readonly run: KeptRun }
+  ) {
+    this.#storage = storage
+    this.#blocks = blocks
+    this.#deps = deps
+    this.#run = state.run
+    this.#market = state.market
+    this.#head = state.head
+  }
+
+  /** Goes on from what is stored up to the head; `blocks` are the store's, or stand before them. */
+  static async open(
+    storage: Storage,
+    head: SlotRow | null,
+    deps: IngesterDeps,
+    blocks: TakesBlocks = {
+      commit: (...block) => storage.blocks.commit(...block),
+      history: storage.history
+    }
+  ): Promise<Ingester> {
+    const market = await restoreMarket(storage, head)
+    const run = await KeptRun.open(storage, head, deps.keeping, deps.logger)
+    return new Ingester(storage, blocks, deps, { head, market, run })
+  }
+
+  get market(): MarketState {
+    return this.#market
+  }
+
+  /** Decodes, folds and commits one block. */
+  ingest(sourced: SourcedBlock): Promise<void> {
+    return this.#inTurn(() => this.#ingest(sourced))
+  }
+
+  /** Whether blocks can be put in from a slot on: all that is stored after it is kept. */
+  reaches(slot: number): boolean {
+    return this.#run.reaches(slot)
+  }
+
+  /**
+   * Puts blocks between those that are stored, as if they had come in time, and changes the gaps. Slots ascend, and the
+   * first one is reached.
+   */
+  insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {
+    return this.#inTurn(() => this.#insert(blocks, gaps))
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(() => {
+      if (this.#broken !== null) throw this.#broken
+      return work()
+    })
+    this.#turn = done.catch(() => undefined)
+    return done
+  }
+
+  async #ingest(sourced: SourcedBlock): Promise<void> {
+    const { fold: options, feed, metrics, logger, clock } = this.#deps
+    await this.#takeBack(sourced.block.parentSlot)
+    const decoded = await decode(sourced)
+    const { block } = decoded
+    const touched = touchedBy(block, options.cash)
+    this.#market.load(await loadMissing(this.#storage, this.#market.missing(touched)))
+    const kept: KeptBlock | undefined = this.#run.wants(block, this.#head)
+      ? { block, before: marketBefore(this.#market, this.#head, touched) }
+      : undefined
+    const fold = foldBlock(this.#market, block, options)
+    const startedMs = clock.now()
+    await feed.commit(fold, this.#blocks, kept)
+    metrics.commitSeconds.observe((clock.now() - startedMs) / 1000)
+    this.#market.apply(fold)
+    this.#head = fold.slot
+    this.#count(sourced, decoded, fold)
+    metrics.headSlot.set(block.slot)
+    metrics.headTime.set(block.blockTime)
+    logger.debug({ ...countsOf(fold), notes: decoded.notes.length }, 'block committed')
+    await this.#run.committed(block.slot, kept)
+  }
+
+  /** Takes back what came after the parent of the next block. */
+  async #takeBack(parentSlot: number | null): Promise<void> {
+    const head = this.#head
+    if (head === null || parentSlot === null || parentSlot >= head.slot) return
+    const { fold, keeping, logger, metrics } = this.#deps
+    if (!this.#run.reaches(parentSlot + 1)) {
+      if (keeping.forForks)
+        logger.error(
+          { parentSlot, head: head.slot },
+          'a lost fork is longer than what is kept: its rows stay'
+        )
+      return
+    }
+    const lost: KeptBlock[] = []
+    for await (const kept of this.#run.blocks(parentSlot)) lost.push(kept)
+    const refold = new Refold(lost[0]!.before, fold, this.#load, 0)
+    for (const { before } of lost) refold.knows(before.values)
+    for (const { block } of lost) await refold.without(block)
+    await this.#amend(refold.amendment(), { put: [], remove: [] })
+    metrics.blocksRetracted.inc(lost.length)
+    const slots = lost.map(({ block }) => block.slot)
+    logger.info({ slots, parentSlot }, `${lost.length} blocks of a lost fork are taken back`)
+  }
+
+  async #insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {
+    const { fold, metrics, logger } = this.#deps
+    if (blocks.length === 0) {
+      await this.#amend(unchanged(this.#head, this.#market.totals), gaps)
+      return
+    }
+    const inserted = await Promise.all(blocks.map(decode))
+    let refold: Refold | null = null
+    for await (const { before } of this.#run.blocks()) {
+      refold ??= new Refold(before, fold, this.#load, FORK_SLOTS)
+      refold.knows(before.values)
+    }
+    if (refold === null || !this.#run.reaches(blocks[0]!.block.slot))
+      throw new Error(`slot ${blocks[0]!.block.slot} lies before all that is kept`)
+    const late = inserted.map(({ block }) => block)
+    for await (const { block } of this.#run.blocks()) {
+      while (late.length > 0 && late[0]!.slot < block.slot) await refold.with(late.shift()!)
+      await refold.both(block)
+      await nextTurn()
+    }
+    const amendment = refold.amendment()
+    await this.#amend(amendment, gaps)
+    metrics.blocksBackfilled.inc(blocks.length)
+    for (const [at, decoded] of inserted.entries()) this.#count(blocks[at]!, decoded, null)
+    const slots = blocks.map(({ block }) => block.slot)
+    logger.info(
+      { from: slots[0], to: slots.at(-1), changed: amendment.trades.put.length },
+      `${blocks.length} blocks that were missing are put in their places`
+    )
+  }
+
+  async #amend(amendment: Amendment, gaps: GapEdit): Promise<void> {
+    const { feed } = this.#deps
+    try {
+      await this.#blocks.history.amend(amendment, gaps).finally(() => feed.amend(amendment.head))
+      this.#head = amendment.head
+      this.#market = await restoreMarket(this.#storage, this.#head)
+      await this.#run.changed(this.#storage.coverage)
+      if (this.#head !== null) await this.#run.committed(this.#head.slot, undefined)
+    } catch (error) {
+      this.#broken = error instanceof Error ? error : new Error(String(error)) // B3
+      throw error
+    }
+  }
+
+  readonly #load = (missing: Parameters<typeof loadMissing>[1]) => loadMissing(this.#storage, missing)
+
+  #count({ block }: SourcedBlock, { entries, notes }: Decoded, fold: BlockFold | null): void {
+    const { decoding, metrics, logger } = this.#deps
+    decoding.count(entries, notes)
+    metrics.blocks.inc()
+    metrics.transactions.inc({ kind: 'vote' }, block.votes)
+    metrics.transactions.inc({ kind: 'other' }, block.transactions.length)
+    if (fold !== null && fold.leftOut > 0)
+      logger.error({ slot: block.slot, left_out: fold.leftOut }, 'a slot has more events than positions')
+  }
+}
+
+interface Decoded extends DecodedTransactions {
+  readonly block: DecodedBlock
+}
+
+async function decode({ block, commitment, receivedAtMs }: SourcedBlock): Promise<Decoded> {
+  const { entries, notes } = await decodeInTurns(block.transactions)
+  const { slot, blockTime, parentSlot, votes } = block
+  const transactions = block.transactions.length + votes
+  return {
+    block: { slot, blockTime, parentSlot, receivedAtMs, commitment, transactions, entries },
+    entries,
+    notes
+  }
+}
+
+function countsOf({ slot: { slot, trades, events } }: BlockFold) {
+  return { slot, trades, events }
+}

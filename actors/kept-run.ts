@@ -1,0 +1,120 @@
+import type { DecodedBlock } from '../src/market/block.ts'
+import type { KeptBlock } from '../src/market/kept-block.ts'
+import type { SlotRow } from '../src/market/rows.ts'
+import type { Logger } from '../src/telemetry.ts'
+import type { History, Storage } from '../storage/port.ts'
+
+/** Forks end within so many slots: by then a block has more votes than it needs (chosen; 32 make one final). */
+export const FORK_SLOTS = 150
+/** So long a backfill may take after a gap: ten minutes of slots, which are folded again within some seconds. Chosen. */
+export const GAP_SLOTS = 1_500
+/** Blocks that are no longer needed are forgotten so many slots at a time. */
+const FORGET_SLOTS = 50
+const BLOCKS_PER_READ = 16
+
+/** What blocks are kept for. */
+export interface Keeping {
+  /** Whether blocks can be lost to a fork after they were committed. */
+  readonly forForks: boolean
+  /** Whether somebody looks for blocks that were given up. */
+  readonly forGaps: boolean
+}
+
+export const NOTHING_KEPT: Keeping = { forForks: false, forGaps: false }
+
+/**
+ * The run of newest blocks that are kept with what they were folded on.
+ *
+ * N1. It ends at the head and has no hole: what is stored after its first block's parent is all in it.
+ * N2. It begins after a gap that may be closed, or is as long as a fork; without either there is none.
+ * N3. A gap that is open for longer than `GAP_SLOTS` stays one, and is said to.
+ */
+export class KeptRun {
+  readonly #history: History
+  readonly #keeping: Keeping
+  readonly #logger: Pick<Logger, 'warn'>
+  /** The first block kept and the slot committed before it, -1 for none; null without a run. */
+  #oldest: { readonly slot: number; readonly after: number } | null = null
+  #hasGap = false
+
+  private constructor(history: History, keeping: Keeping, logger: Pick<Logger, 'warn'>) {
+    this.#history = history
+    this.#keeping = keeping
+    this.#logger = logger
+  }
+
+  /** The run as the store has it; what does not reach to the head is none. */
+  static async open(
+    storage: Pick<Storage, 'history' | 'coverage'>,
+    head: SlotRow | null,
+    keeping: Keeping,
+    logger: Pick<Logger, 'warn'>
+  ): Promise<KeptRun> {
+    const { history } = storage
+    const run = new KeptRun(history, keeping, logger)
+    if (head === null) return run
+    const [newest] = await history.after(head.slot - 1, 1)
+    if (newest?.block.slot !== head.slot) {
+      await history.forget(head.slot)
+      return run
+    }
+    await run.changed(storage.coverage)
+    return run
+  }
+
+  /** Whether all that is stored of slots from this one on is kept. */
+  reaches(slot: number): boolean {
+    return this.#oldest !== null && this.#oldest.after < slot
+  }
+
+  /** Whether a block that is about to be committed after the head is kept; it opens a gap if others lie between. */
+  wants({ parentSlot }: DecodedBlock, head: SlotRow | null): boolean {
+    const { forForks, forGaps } = this.#keeping
+    if (forGaps && head !== null && parentSlot !== null && parentSlot > head.slot) this.#hasGap = true
+    return forForks || this.#hasGap
+  }
+
+  /** Takes note of a block that was committed, and forgets those that nobody needs any more. */
+  async committed(slot: number, kept: KeptBlock | undefined): Promise<void> {
+    if (kept !== undefined) this.#oldest ??= placeOf(kept)
+    if (this.#oldest === null) return
+    if (this.#hasGap && slot - this.#oldest.slot >= GAP_SLOTS) {
+      this.#hasGap = false
+      const since = this.#oldest.slot
+      this.#logger.warn({ since }, `gaps since before slot ${since} were not closed in time: they stay`)
+    }
+    if (this.#hasGap) return
+    const until = this.#keeping.forForks ? slot - FORK_SLOTS : slot
+    if (this.#keeping.forForks && until - this.#oldest.slot < FORGET_SLOTS) return
+    await this.#history.forget(until)
+    await this.#readOldest()
+  }
+
+  /** Takes note of what the store has come to beside commits: of blocks kept, and of gaps that the run reaches behind. */
+  async changed(coverage: Storage['coverage']): Promise<void> {
+    await this.#readOldest()
+    if (this.#oldest === null || !this.#keeping.forGaps) return
+    const [gap] = await coverage.gaps({ after: this.#oldest.after, limit: 1 })
+    this.#hasGap = gap !== undefined
+  }
+
+  /** The blocks of the run after a slot, oldest first. */
+  async *blocks(after: number | null = null): AsyncGenerator<KeptBlock> {
+    for (let from = after; ;) {
+      const blocks = await this.#history.after(from, BLOCKS_PER_READ)
+      yield* blocks
+      if (blocks.length < BLOCKS_PER_READ) return
+      from = blocks.at(-1)!.block.slot
+    }
+  }
+
+  async #readOldest(): Promise<void> {
+    const [oldest] = await this.#history.after(null, 1)
+    this.#oldest = oldest === undefined ? null : placeOf(oldest)
+    if (this.#oldest === null) this.#hasGap = false
+  }
+}
+
+function placeOf({ block, before }: KeptBlock): { slot: number; after: number } {
+  return { slot: block.slot, after: before.head?.slot ?? -1 }
+}

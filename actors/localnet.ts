@@ -1,0 +1,66 @@
+import type { BlockSource } from '../src/block-source.ts'
+import { sourceCoverage } from '../src/coverage.ts'
+import { openLocalnet, type LocalnetOptions } from '../src/localnet/localnet.ts'
+import type { Ports } from '../src/ports.ts'
+import type { Logger } from '../src/telemetry.ts'
+import type { CoverageStore } from '../storage/port.ts'
+import type { Run } from './process.ts'
+import { rpcSource } from './rpc-source.ts'
+
+/** Where a localnet of this process listens, for those inside it. */
+export interface LocalnetAddress {
+  readonly rpcUrl: string
+  readonly genesis: string
+  /** The first slot that it still has. */
+  readonly firstSlot: () => number
+}
+
+/** The process of the localnet: it is ready once its node listens. */
+export function localnet(
+  options: Omit<LocalnetOptions, 'onFault' | 'clock'>,
+  { clock, logger }: Ports & { readonly logger: Logger },
+  onListening: (rpcUrl: string) => void
+): Run<unknown, LocalnetAddress> {
+  return async ({ draining, ready, gauge }) => {
+    const onFault = (err: unknown): void => logger.error({ err }, 'the localnet has failed to answer')
+    const net = await openLocalnet({ ...options, clock, onFault })
+    try {
+      gauge('slot', () => net.bank.slot('processed'))
+      gauge('confirmed_slot', () => net.bank.slot('confirmed'))
+      onListening(net.rpcUrl)
+      ready({ rpcUrl: net.rpcUrl, genesis: net.genesis, firstSlot: () => net.bank.firstSlot })
+      await net.run(draining)
+    } finally {
+      await net.close()
+    }
+  }
+}
+
+/**
+ * The source of a localnet: that of nodes, with one that is in this process. Of an empty store it begins with the first
+ * block that the chain has.
+ */
+export function localnetSource(
+  deps: Ports & { readonly logger: Logger }
+): Run<{ readonly localnet: LocalnetAddress } & HasCoverage, BlockSource> {
+  return (scope) => {
+    const { localnet, storage } = scope.input
+    const coverage = sourceCoverage(storage.coverage, deps.clock)
+    const node = { urls: [localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed' } as const
+    // What does not leave the process is not worth packing.
+    const tuning = { client: { compressed: false } }
+    const source = rpcSource({ ...node, ...coverage, tuning }, deps)
+    return source({
+      ...scope,
+      ready: (inner) =>
+        scope.ready({
+          blocks: ({ after, signal }) =>
+            inner.blocks({ after: after ?? Math.max(localnet.firstSlot() - 1, 0), signal })
+        })
+    })
+  }
+}
+
+export interface HasCoverage {
+  readonly storage: { readonly coverage: CoverageStore }
+}

@@ -1,0 +1,42 @@
+import fastify, { type FastifyInstance } from 'fastify'
+import { Answers } from './answers.ts'
+import type { AppDeps } from './app.ts'
+import { access } from './plugins/access.ts'
+import { problems } from './plugins/problems.ts'
+import { requests } from './plugins/requests.ts'
+import { refuseBytes, refuseUrl } from './refusals.ts'
+import { requestIds } from './request-id.ts'
+import { adminCoverageRoutes } from './routes/admin-coverage.ts'
+import { adminRoutes } from './routes/admin.ts'
+import { healthRoutes } from './routes/health.ts'
+import { metricsRoutes } from './routes/metrics.ts'
+import { problemRoutes } from './routes/problems.ts'
+
+/**
+ * What a process answers that is no gateway: how it is, to probes and to the operator. None of it takes a body; the
+ * process serves no data. It does not listen.
+ */
+export function operationsApp(deps: AppDeps): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: 1024,
+    genReqId: requestIds(),
+    requestIdHeader: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    http: { joinDuplicateHeaders: true },
+    frameworkErrors: (_error, request, reply) => refuseUrl(request, reply, deps),
+    clientErrorHandler: refuseBytes
+  })
+  app.decorate('answers', new Answers(deps.feed, deps.clock))
+  app.decorate('served', [])
+  void app.register(problems)
+  void app.register(requests, deps)
+  void app.register(access, deps)
+  void app.register(healthRoutes, deps)
+  void app.register(adminRoutes, deps)
+  void app.register(adminCoverageRoutes, deps)
+  void app.register(metricsRoutes, deps)
+  void app.register(problemRoutes)
+  return app
+}

@@ -1,0 +1,42 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { COVERAGE, coverageBody } from '../../bodies/coverage.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { wholeNumber } from '../parameters.ts'
+
+/** Gaps of one answer. A chain that is read well has none. */
+const GAPS_MAX = 1_000
+const SLOT_MAX = 999_999_999_999
+
+export const coverage = endpoint({
+  path: '/v1/admin/coverage',
+  tag: 'Administration',
+  summary: 'Which slots are indexed',
+  description: `Which slots are indexed and which were given up, with the reason; ${GAPS_MAX} gaps an answer at most. Slots between the files of a recorded folder are not gaps.`,
+  scope: 'admin',
+  query: z.object({
+    from_slot: wholeNumber(0, SLOT_MAX, 0).describe('The first slot to tell of')
+  }),
+  answer: COVERAGE,
+  examples: [{ name: 'from the first slot on' }]
+})
+
+export const adminCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+  serve(app, coverage, async ({ query }) => {
+    const from = query.from_slot
+    const [genesis, head, oldest, gaps] = await Promise.all([
+      storage.coverage.genesis(),
+      storage.blocks.head(),
+      storage.blocks.firstSince(0),
+      storage.coverage.gaps({ after: from === 0 ? null : from - 1, limit: GAPS_MAX + 1 })
+    ])
+    return coverageBody({
+      genesis,
+      first: oldest === null ? null : Math.max(oldest, from),
+      head: head?.slot ?? null,
+      gaps: gaps.slice(0, GAPS_MAX),
+      next: gaps[GAPS_MAX]?.from ?? null
+    })
+  })
+}

@@ -1,0 +1,194 @@
+import t, { type Test } from 'tap'
+import { KeyDirectory } from '../../src/access/key-directory.ts'
+import { followKeys, LOOK_AT_LEAST_MS, LOOK_MS, type KeyHints } from '../../src/access/key-following.ts'
+import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
+import { MemoryAccess } from './memory-access.ts'
+
+/** Hints that a test gives. */
+class TestHints implements KeyHints {
+  available = true
+  readonly followers = new Set<() => void>()
+
+  follow(heard: () => void): () => void {
+    this.followers.add(heard)
+    return () => void this.followers.delete(heard)
+  }
+
+  hint(): void {
+    for (const follower of this.followers) follower()
+  }
+}
+
+interface Watched {
+  readonly clock: VirtualClock
+  /** When each look began. */
+  readonly looks: number[]
+  readonly faults: string[]
+  /** What a look does. */
+  look: () => Promise<void>
+  end(): Promise<void>
+}
+
+async function follow(t: Test, hints: KeyHints | null): Promise<Watched> {
+  const clock = virtualClock()
+  const end = new AbortController()
+  const looks: number[] = []
+  const faults: string[] = []
+  const watched: Watched = {
+    clock,
+    looks,
+    faults,
+    look: async () => undefined,
+    end: async () => {
+      end.abort()
+      await done
+    }
+  }
+  const directory = {
+    reload: () => {
+      looks.push(clock.now())
+      return watched.look()
+    }
+  }
+  const done = followKeys(directory, {
+    clock,
+    hints,
+    signal: end.signal,
+    report: (error) => faults.push(error.message)
+  })
+  t.teardown(() => watched.end())
+  await settle()
+  return watched
+}
+
+t.test('without hints the store is looked at in less than a second', async (t) => {
+  const lost = new TestHints()
+  lost.available = false
+  for (const hints of [null, lost]) {
+    const { clock, looks } = await follow(t, hints)
+    await advance(clock, 10 * LOOK_MS)
+    t.strictSame(
+      looks,
+      Array.from({ length: 11 }, (_, i) => i * LOOK_MS)
+    )
+  }
+  t.ok(LOOK_MS < 1_000)
+})
+
+t.test('a hint is followed at once, and many of them so often at the most', async (t) => {
+  const hints = new TestHints()
+  const { clock, looks } = await follow(t, hints)
+  await advance(clock, 100)
+  hints.hint()
+  await settle()
+  t.strictSame(looks, [0, 100])
+  await advance(clock, 10)
+  hints.hint()
+  await settle()
+  t.strictSame(looks, [0, 100], 'the second one waits')
+  await advance(clock, LOOK_MS - 10)
+  t.strictSame(looks, [0, 100, 100 + LOOK_MS])
+  const before = looks.length
+  for (let ms = 0; ms < 10 * LOOK_MS; ms++) {
+    hints.hint()
+    await advance(clock, 1)
+  }
+  t.equal(looks.length - before, 10)
+})
+
+t.test('a hint during a look is followed by another look', async (t) => {
+  const hints = new TestHints()
+  const watched = await follow(t, hints)
+  const { clock, looks } = watched
+  const read = Promise.withResolvers<void>()
+  watched.look = () => read.promise
+  await advance(clock, LOOK_MS)
+  hints.hint()
+  await advance(clock, 20)
+  t.equal(looks.length, 2, 'one look at a time')
+  read.resolve()
+  await advance(clock, 1)
+  t.equal(looks.length, 3)
+})
+
+t.test(
+  'with hints a large directory is looked at for a small part of the time, and when hints are lost at once',
+  async (t) => {
+    const hints = new TestHints()
+    const watched = await follow(t, hints)
+    const { clock, looks } = watched
+    const rests = async (tookMs: number): Promise<number[]> => {
+      watched.look = async () => void clock.increment(tookMs)
+      const from = looks.length
+      await advance(clock, 3 * (LOOK_AT_LEAST_MS + tookMs))
+      return looks.slice(from + 1).map((at, i) => at - looks[from + i]! - tookMs)
+    }
+    for (const rest of await rests(0)) t.equal(rest, LOOK_MS)
+    for (const rest of await rests(100)) t.equal(rest, 2_000)
+    for (const rest of await rests(3_000)) t.equal(rest, LOOK_AT_LEAST_MS)
+    watched.look = async () => undefined
+    await advance(clock, LOOK_AT_LEAST_MS)
+    watched.look = async () => void clock.increment(3_000)
+    await advance(clock, LOOK_MS + 100)
+    const before = looks.length
+    hints.available = false
+    hints.hint()
+    await settle()
+    t.equal(looks.length, before + 1)
+    await advance(clock, 3 * LOOK_MS)
+    t.equal(looks.length, before + 3, 'and from then on by time')
+  }
+)
+
+t.test('faults of the store are shown once each time, and the looks go on', async (t) => {
+  const watched = await follow(t, null)
+  const { clock, faults, looks } = watched
+  for (let round = 1; round <= 2; round++) {
+    watched.look = () => Promise.reject(new Error(`fault ${round}`))
+    await advance(clock, 3 * LOOK_MS)
+    watched.look = async () => undefined
+    await advance(clock, LOOK_MS)
+  }
+  t.strictSame(faults, ['fault 1', 'fault 2'])
+  t.equal(looks.length, 9)
+})
+
+t.test('it ends at once in whatever it is, and follows no more', async (t) => {
+  const hints = new TestHints()
+  const resting = await follow(t, hints)
+  await advance(resting.clock, 10)
+  await resting.end()
+  const throttled = await follow(t, hints)
+  hints.hint()
+  await settle()
+  await throttled.end()
+  t.equal(hints.followers.size, 0)
+  const looks = throttled.looks.length
+  hints.hint()
+  await advance(throttled.clock, 2 * LOOK_MS)
+  t.equal(throttled.looks.length, looks)
+})
+
+t.test('a key that another process revoked stops within a second of virtual time', async (t) => {
+  const access = new MemoryAccess()
+  const one = await KeyDirectory.load(access, 600, { tell: () => undefined })
+  await one.createTenant('acme', 1)
+  const attributes = { tenant: 'acme', name: '', scopes: [], ratePerMinute: null, expiresAtMs: null }
+  const { key, row } = await one.issue({ ...attributes, allowedIps: [], corsOrigins: [] }, 2)
+  const two = await KeyDirectory.load(access, 600, { tell: () => undefined })
+  const clock = virtualClock()
+  const end = new AbortController()
+  const done = followKeys(two, {
+    clock,
+    hints: null,
+    signal: end.signal,
+    report: (error) => t.fail(error.message)
+  })
+  await advance(clock, 1)
+  await one.revoke(row.id, 3)
+  t.equal(two.find(key)?.row.revokedAtMs, null)
+  await advance(clock, LOOK_MS)
+  t.equal(two.find(key)?.row.revokedAtMs, 3)
+  end.abort()
+  await done
+})

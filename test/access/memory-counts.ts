@@ -1,0 +1,41 @@
+import type { SharedCounts } from '../../src/access/shared-rate.ts'
+import type { Clock } from '../../src/ports.ts'
+
+type Call = Parameters<SharedCounts['count']>[0]
+type Count = Awaited<ReturnType<SharedCounts['count']>>
+
+/** Counts that processes share, in memory, with a clock of their own and whatever a test makes of their answers. */
+export class MemoryCounts implements SharedCounts {
+  available = true
+  processes: number | null = 2
+  /** Of its clock before that of the test. */
+  aheadMs = 0
+  /** Awaited before a call is answered; it has been counted then. */
+  beforeAnswer: () => Promise<void> = async () => undefined
+  /** Every call that arrived. */
+  readonly calls: Call[] = []
+  readonly #clock: Clock
+  readonly #counts = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Forgets all, as a server that keeps nothing on disk does when it is killed. */
+  forget(): void {
+    this.#counts.clear()
+  }
+
+  async count(call: Call): Promise<Count> {
+    if (!this.available) throw new Error('away')
+    this.calls.push(call)
+    const nowMs = this.#clock.now() + this.aheadMs
+    const window = Math.floor(nowMs / 1000 / call.windowSeconds)
+    const key = `${call.name} ${window}`
+    let calls = Math.max(this.#counts.get(key) ?? 0, call.own.window === window ? call.own.calls : 0)
+    const allowed = calls < call.quota
+    if (allowed) this.#counts.set(key, (calls += call.cost))
+    await this.beforeAnswer()
+    return { allowed, calls, nowMs }
+  }
+}

@@ -1,0 +1,43 @@
+import t from 'tap'
+import type { Outage, Storage } from '../../storage/port.ts'
+import { block, NOON } from '../market/world.ts'
+import { marketApp } from './market-app.ts'
+
+t.test('health is degraded while the store does not answer, however fresh the data is', async (t) => {
+  let outage: Outage | null = null
+  const watched = (storage: Storage): Storage =>
+    Object.defineProperty({ ...storage }, 'outage', { get: () => outage })
+  const app = await marketApp(t, watched)
+  await app.commit(block(1, NOON, []))
+  app.nowMs = NOON * 1000
+  const head = { data_freshness_seconds: 0, slot: 1, block_time: NOON }
+  t.match(await app.get('/v1/health', {}), { status: 200, body: { status: 'ok', ...head } })
+  outage = { sinceMs: app.nowMs, detail: 'too few replicas are up' }
+  const degraded = await app.get('/v1/health', {})
+  t.match(degraded, { status: 503, body: { status: 'degraded', ...head } })
+  t.equal(degraded.headers['retry-after'], '1')
+  app.draining = true
+  t.match((await app.get('/v1/health', {})).body, { status: 'draining' })
+  app.draining = false
+  outage = null
+  t.match(await app.get('/v1/health', {}), { status: 200, body: { status: 'ok', ...head } })
+})
+
+t.test('health says how the source does, whatever that does to the data', async (t) => {
+  const app = await marketApp(t)
+  await app.commit(block(1, NOON, []))
+  app.nowMs = NOON * 1000
+  const said = async () => {
+    const { status, body } = await app.get('/v1/health', {})
+    return [status, body.status, body.source]
+  }
+  t.same(await said(), [200, 'ok', null], 'recorded blocks have no source that could be away')
+  const states = ['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'] as const
+  for (const state of states) {
+    app.source = { state, reason: 'a secret host is away', headSlot: 1, nodes: [] }
+    t.same(await said(), [200, 'ok', state], 'fresh data is fresh')
+    t.notMatch((await app.get('/v1/health', {})).text, 'secret', 'everybody may read it')
+  }
+  app.nowMs = (NOON + 121) * 1000
+  t.same(await said(), [503, 'degraded', 'refused'])
+})

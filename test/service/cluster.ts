@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { newKeyspaceName, type CqlServer } from '../servers/cql.ts'
+import { rawClient } from '../storage/scylla-keyspace.ts'
+import { answersOf } from './asking.ts'
+import { recordedBlocks, writeLines } from './recorded-folder.ts'
+import { startProcess, type ServiceProcess } from './service-process.ts'
+
+/** How many of the last lines of a process are shown when its test fails. */
+const LINES_SAID = 40
+
+/** What each of several processes of one service is told, so that they find the same store and each other. */
+export function clusterEnvironment(
+  { contactPoints, port, datacenter, credentials }: CqlServer,
+  keyspace: string,
+  redisUrl: string | null
+): Record<string, string> {
+  return {
+    MILLRACE_STORAGE: 'scylla',
+    MILLRACE_SCYLLA_CONTACT_POINTS: contactPoints.join(','),
+    MILLRACE_SCYLLA_PORT: String(port),
+    MILLRACE_SCYLLA_DATACENTER: datacenter,
+    MILLRACE_SCYLLA_KEYSPACE: keyspace,
+    ...(credentials && {
+      MILLRACE_SCYLLA_USERNAME: credentials.username,
+      MILLRACE_SCYLLA_PASSWORD: credentials.password
+    }),
+    ...(redisUrl !== null && { MILLRACE_REDIS_URL: redisUrl })
+  }
+}
+
+/** A keyspace of the test, which is dropped after it. */
+export function ownKeyspace(t: Test, server: CqlServer): string {
+  const keyspace = newKeyspaceName()
+  t.teardown(async () => {
+    const client = await rawClient(server)
+    await client.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`)
+    await client.shutdown()
+  })
+  return keyspace
+}
+
+export interface Cluster {
+  readonly start: (...more: readonly string[]) => Promise<ServiceProcess>
+  /** What an undisturbed service on the embedded store answers. */
+  readonly expected: () => Promise<string[]>
+}
+
+/**
+ * A service of any number of processes, that reads so many recorded blocks. Its keyspace is dropped after the test, unless
+ * one is given, which goes with its server.
+ */
+export function clusterOf(
+  t: Test,
+  server: CqlServer,
+  options: { readonly redisUrl: string | null; readonly blocks: number; readonly keyspace?: string }
+): Cluster {
+  const { redisUrl, blocks, keyspace = ownKeyspace(t, server) } = options
+  const directory = t.testdir({ blocks: {} })
+  const recordedDir = join(directory, 'blocks')
+  writeLines(recordedDir, 'all.ndjson', recordedBlocks(blocks))
+  const environment = clusterEnvironment(server, keyspace, redisUrl)
+  let started = 0
+  return {
+    async start(...more) {
+      const dataDir = join(directory, `data-${++started}`)
+      const service = await startProcess({ dataDir, recordedDir, environment, more })
+      t.teardown(async () => {
+        if (service.child.exitCode === null) await service.end('SIGKILL')
+        if (!t.passing()) for (const line of service.stderr.slice(-LINES_SAID)) t.comment(line)
+      })
+      return service
+    },
+    async expected() {
+      const service = await startProcess({ dataDir: join(directory, 'embedded'), recordedDir })
+      await service.said(/the source has no more blocks/)
+      const answers = await answersOf(service)
+      await service.end('SIGTERM')
+      return answers
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import t from 'tap'
+import { testWithFixtures } from '../fixtures.ts'
+import { testWithCqlCluster } from '../servers/cql.ts'
+import { testWithOwnRedis } from '../servers/redis.ts'
+import { answersOf, linesWith, metricOf, slotOf, until } from './asking.ts'
+import { clusterOf } from './cluster.ts'
+import { FIRST_SLOT } from './recorded-folder.ts'
+
+const BLOCKS = 160
+const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
+/** Blocks are 11 s apart: ten of them a second. */
+const SPEED = '110'
+
+testWithFixtures(t, 'processes of one service that lose the store', (t) => {
+  testWithCqlCluster(
+    t,
+    'the store killed: health and metrics say so, reads answer 503, and all goes on by itself when it is back',
+    { durable: true },
+    (t, cluster) => {
+      testWithOwnRedis(t, 'with a leader and a gateway', async (t, redis) => {
+        const { start, expected } = clusterOf(t, cluster, {
+          redisUrl: redis.url,
+          blocks: BLOCKS,
+          keyspace: 'millrace'
+        })
+        const first = await start('--recorded-speed', SPEED)
+        const second = await start('--role', 'gateway')
+        // A commit waits at 64 blocks that the tables do not have: one flush is done, and memory alone answers no more.
+        await until(async () => (await slotOf(second)) > FIRST_SLOT + 2 * 66, 'the second follows')
+        const [node] = cluster.nodes
+        await node!.kill()
+        for (const service of [first, second]) {
+          await until(
+            async () => (await metricOf(service, 'millrace_storage_outage_seconds')) > 0,
+            'the outage is seen'
+          )
+          t.match(await service.get('/v1/health', null), { status: 503, body: { status: 'degraded' } })
+        }
+        const startedMs = Date.now()
+        const refused = await second.get('/v1/wallets/So11111111111111111111111111111111111111112/trades')
+        t.match(refused, { status: 503 })
+        t.match(refused.body.code, /^(storage_unavailable|deadline_exceeded)$/)
+        t.equal(refused.headers.get('retry-after'), '1')
+        t.ok(Date.now() - startedMs < 3_000, 'a read is refused within its deadline')
+        await new Promise((resolve) => setTimeout(resolve, 8_000))
+        const third = await start('--role', 'gateway').catch((error: unknown) => error as Error)
+        t.match(third, { message: /ended with 1/ }, 'a start meanwhile ends with a line')
+        await node!.start()
+        await until(async () => (await slotOf(second)) === LAST_SLOT, 'the end')
+        for (const service of [first, second]) {
+          await until(
+            async () => (await metricOf(service, 'millrace_storage_outage_seconds')) === 0,
+            'it is over'
+          )
+        }
+        const answers = await expected()
+        for (const service of [first, second]) {
+          t.strictSame(await answersOf(service), answers, 'the bytes of an undisturbed service')
+          t.equal(linesWith(service, 'the store does not answer: '), 1)
+          t.equal(linesWith(service, 'the store answers again'), 1)
+          const tree = await service.get('/v1/admin/tree')
+          t.notMatch(JSON.stringify(tree.body), /"restarts":[1-9]/, 'nothing was restarted')
+        }
+        await node!.kill()
+        await until(
+          async () => (await metricOf(first, 'millrace_storage_outage_seconds')) > 0,
+          'another outage is seen'
+        )
+        for (const service of [first, second]) {
+          const drainedMs = Date.now()
+          t.match(await service.end('SIGTERM'), { code: 0 }, 'a drain meanwhile ends well')
+          t.ok(Date.now() - drainedMs < 10_000, `after ${Date.now() - drainedMs} ms`)
+        }
+      })
+    }
+  )
+})

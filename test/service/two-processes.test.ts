@@ -1,0 +1,124 @@
+import t from 'tap'
+import { testWithFixtures } from '../fixtures.ts'
+import { testWithCql } from '../servers/cql.ts'
+import { testWithOwnRedis } from '../servers/redis.ts'
+import { answersOf, faultsOf, leads, slotOf, until } from './asking.ts'
+import { clusterOf } from './cluster.ts'
+import { FIRST_SLOT } from './recorded-folder.ts'
+
+const BLOCKS = 90
+const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
+/** Blocks are 11 s apart: ten of them a second. */
+const SPEED = '110'
+/** Two of them: the first is in the middle of it for as long as a busy machine takes to start the second. */
+const SLOWLY = '22'
+
+testWithFixtures(t, 'processes of one service', (t) =>
+  testWithCql(t, 'on one CQL server', (t, server) => {
+    testWithOwnRedis(
+      t,
+      'one of two ingests; killed with -9 it is followed by the other within seconds, and no row is lost or repeated',
+      async (t, redis) => {
+        const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
+        const first = await start('--recorded-speed', SLOWLY)
+        await until(() => leads(first), 'the first ingests')
+        const second = await start('--recorded-speed', SPEED)
+        await until(async () => (await slotOf(second)) > FIRST_SLOT + 20, 'the second hears of blocks')
+        t.equal(await leads(second), false)
+        t.ok((await slotOf(first)) >= (await slotOf(second)))
+        const at = await slotOf(first)
+        t.ok(at < LAST_SLOT - 40, 'in the middle of ingest')
+        await first.end('SIGKILL')
+        const killedMs = Date.now()
+        await until(async () => (await slotOf(second)) > at + 4, 'the second goes on')
+        const tookMs = Date.now() - killedMs
+        t.ok(tookMs < 12_000, `ingest went on after ${tookMs} ms`)
+        t.equal(await leads(second), true)
+        await until(async () => (await slotOf(second)) === LAST_SLOT, 'the end')
+        const third = await start('--role', 'gateway')
+        const answers = await expected()
+        t.ok(answers.length >= 8, `${answers.length} pages`)
+        for (const service of [second, third]) {
+          t.strictSame(await answersOf(service), answers, 'the bytes of an undisturbed service')
+          t.strictSame(faultsOf(service), [])
+        }
+        for (const service of [second, third]) t.match(await service.end('SIGTERM'), { code: 0 })
+      }
+    )
+    testWithOwnRedis(
+      t,
+      'roles apart: what the ingest process commits the gateway serves at once, and a revoked key ends on both within a second',
+      async (t, redis) => {
+        const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
+        const gateway = await start('--role', 'gateway')
+        t.match((await gateway.get('/v1/launches')).body.data, [])
+        const ingest = await start('--role', 'ingest', '--recorded-speed', SPEED)
+        t.match(await ingest.get('/v1/launches'), { status: 404, body: { code: 'unknown_route' } })
+        t.equal((await ingest.get('/v1/admin/tree')).status, 200)
+        await until(async () => (await slotOf(gateway)) > FIRST_SLOT + 20, 'the gateway hears of blocks')
+        // The block that the ingest process has just come to, on average half of a poll ago.
+        const lags: number[] = []
+        for (let known = 0; known < LAST_SLOT;) {
+          const committed = await slotOf(ingest)
+          if (committed === known) continue
+          const seenMs = Date.now()
+          await until(async () => (await slotOf(gateway)) >= committed, 'the gateway has the block')
+          lags.push(Date.now() - seenMs)
+          known = committed
+        }
+        t.comment(`heard after ${lags.join(', ')} ms`)
+        t.ok(lags.length > 20)
+        t.ok(lags.toSorted((a, b) => a - b)[Math.floor(lags.length / 2)]! < 300)
+        await until(async () => (await slotOf(gateway)) === LAST_SLOT, 'the end')
+        t.strictSame(await answersOf(gateway), await expected())
+
+        const another = await start('--role', 'gateway')
+        const made = await fetch(`${gateway.url}/v1/admin/keys`, {
+          method: 'POST',
+          headers: { 'x-api-key': 'an-admin-key-of-the-tests', 'content-type': 'application/json' },
+          body: JSON.stringify({ tenant: 'operator', scopes: ['data:read'], rate_limit_per_minute: 20 })
+        })
+        const { key, id } = (await made.json()) as { key: string; id: string }
+        await until(
+          async () => (await another.get('/v1/launches', key)).status === 200,
+          'the key is known',
+          1_500
+        )
+        const statuses: number[] = []
+        for (let call = 0; call < 30; call++) {
+          statuses.push((await (call % 2 === 0 ? gateway : another).get('/v1/me', key)).status)
+        }
+        const allowed = statuses.filter((status) => status === 200).length
+        t.ok(allowed > 0 && allowed <= 40, 'one quota for both')
+        t.ok(statuses.includes(429))
+        await fetch(`${gateway.url}/v1/admin/keys/${id}`, {
+          method: 'DELETE',
+          headers: { 'x-api-key': 'an-admin-key-of-the-tests' }
+        })
+        await until(
+          async () => (await another.get('/v1/me', key)).status === 401,
+          'the key is refused',
+          1_000
+        )
+        for (const service of [ingest, gateway, another]) {
+          t.strictSame(faultsOf(service), [])
+          t.match(await service.end('SIGTERM'), { code: 0 })
+        }
+      }
+    )
+    void t.test('without Redis gateways follow by looking, and ingest goes on after a restart', async (t) => {
+      const { start, expected } = clusterOf(t, server, { redisUrl: null, blocks: BLOCKS })
+      const first = await start('--recorded-speed', SPEED)
+      const gateway = await start('--role', 'gateway')
+      await until(async () => (await slotOf(gateway)) > FIRST_SLOT + 20, 'the gateway hears of blocks')
+      t.match(await first.end('SIGTERM'), { code: 0 })
+      const second = await start('--recorded-speed', 'max')
+      await until(async () => (await slotOf(gateway)) === LAST_SLOT, 'the end')
+      t.strictSame(await answersOf(gateway), await expected())
+      for (const service of [second, gateway]) {
+        t.strictSame(faultsOf(service), [])
+        t.match(await service.end('SIGTERM'), { code: 0 })
+      }
+    })
+  })
+)

@@ -1,0 +1,131 @@
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { systemPorts } from '../../src/ports.ts'
+import type { RedisConnection } from '../../storage/redis/connection.ts'
+import { RedisHints } from '../../storage/redis/hints.ts'
+import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
+import { linkTo } from './pausable-link.ts'
+import { joinService, until } from './redis-processes.ts'
+
+interface Member {
+  readonly connection: RedisConnection
+  readonly hints: RedisHints
+  /** Slots that were hinted at, and null where some may have been lost. */
+  readonly commits: (number | null)[]
+  /** How often keys were hinted at; a loss is one too. */
+  readonly keys: (void | null)[]
+}
+
+async function join(t: Test, server: { readonly url: string; readonly prefix?: string }): Promise<Member> {
+  const connection = await joinService(t, server)
+  const hints = new RedisHints(connection, systemPorts)
+  t.teardown(() => hints.close())
+  const member: Member = { connection, hints, commits: [], keys: [] }
+  hints.commits.follow((slot) => member.commits.push(slot))
+  hints.keys.follow((what) => member.keys.push(what))
+  return member
+}
+
+testWithRedis(
+  t,
+  'a hint reaches the other processes of the service, and not the one that gave it',
+  async (t, redis) => {
+    const [one, two, three] = [await join(t, redis), await join(t, redis), await join(t, redis)]
+    const stranger = await join(t, { ...redis, prefix: `${redis.prefix}another:` })
+    await until(() => [one, two, three, stranger].every(({ hints }) => hints.commits.available))
+    for (const { commits } of [one, two, three])
+      t.strictSame(commits, [null], 'whoever begins to hear may have missed some')
+    one.hints.commits.tell(420)
+    one.hints.keys.tell()
+    await until(() => [two, three].every(({ keys }) => keys.length === 2))
+    for (const { commits, keys } of [two, three]) {
+      t.strictSame(commits, [null, 420])
+      t.strictSame(keys, [null, undefined])
+    }
+    three.hints.commits.tell(421)
+    await until(() => one.commits.includes(421))
+    t.strictSame(one.commits, [null, 421])
+    t.strictSame(stranger.commits, [null])
+  }
+)
+
+testWithRedis(t, 'of many hints at once the newest arrives, in order', async (t, redis) => {
+  const [one, two] = [await join(t, redis), await join(t, redis)]
+  await until(() => two.hints.commits.available)
+  for (let slot = 1; slot <= 10_000; slot++) one.hints.commits.tell(slot)
+  await until(() => two.commits.includes(10_000))
+  const heard = two.commits.filter((slot) => slot !== null)
+  t.ok(heard.length < 10, `${heard.length} messages for 10000 hints`)
+  t.strictSame(
+    heard,
+    heard.toSorted((a, b) => a - b)
+  )
+})
+
+testWithOwnRedis(t, 'a server that is away and back is told to whoever follows', async (t, redis) => {
+  const [one, two] = [await join(t, redis), await join(t, redis)]
+  const members = [one, two]
+  await until(() => members.every(({ hints }) => hints.commits.available))
+  await redis.kill()
+  await until(() => members.every(({ hints }) => !hints.commits.available))
+  t.strictSame(two.commits, [null, null], 'whoever follows has to look for itself from now on')
+  await redis.start()
+  await until(() => members.every(({ hints, connection }) => hints.commits.available && connection.available))
+  t.equal(two.commits[2], null, 'and once more, for what was missed')
+  one.hints.commits.tell(3)
+  await until(() => two.commits.includes(3))
+})
+
+testWithOwnRedis(
+  t,
+  'a subscription that alone is cut, or stands still, is taken up again',
+  async (t, redis) => {
+    const link = await linkTo(t, redis.url)
+    const [one, two] = [await join(t, redis), await join(t, { url: link.url })]
+    await until(() => two.hints.keys.available)
+    const admin = new Redis(redis.url)
+    t.teardown(() => admin.disconnect())
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await until(() => two.keys.length === 3)
+    t.ok(two.connection.available)
+    t.ok(two.hints.keys.available)
+    link.pause()
+    await until(() => !two.hints.keys.available)
+    link.resume()
+    await until(() => two.hints.keys.available)
+    const before = two.keys.length
+    one.hints.keys.tell()
+    await until(() => two.keys.length > before)
+  }
+)
+
+testWithOwnRedis(
+  t,
+  'what could not be said is said when the connection is back, the newest alone',
+  async (t, redis) => {
+    const link = await linkTo(t, redis.url)
+    const [one, two] = [await join(t, { url: link.url }), await join(t, redis)]
+    await until(() => two.hints.commits.available)
+    link.pause()
+    await until(() => !one.connection.available)
+    for (let slot = 1; slot <= 5; slot++) one.hints.commits.tell(slot)
+    one.hints.keys.tell()
+    t.strictSame(two.commits, [null])
+    link.resume()
+    await until(() => two.commits.length > 1 && two.keys.length > 1)
+    t.strictSame(two.commits, [null, 5])
+    t.strictSame(two.keys, [null, undefined])
+  }
+)
+
+testWithOwnRedis(t, 'a message that none of ours has written is taken for a loss', async (t, redis) => {
+  const two = await join(t, redis)
+  await until(() => two.hints.commits.available)
+  const admin = new Redis(redis.url)
+  t.teardown(() => admin.disconnect())
+  for (const message of ['', 'somebody', 'somebody -1', 'somebody 1e9', 'somebody 9'.padEnd(40, '9')])
+    await admin.publish(two.connection.key('hint', 'commits'), message)
+  await admin.publish(two.connection.key('hint', 'commits'), 'somebody 5')
+  await until(() => two.commits.includes(5))
+  t.strictSame(two.commits, [null, null, null, null, null, null, 5])
+})

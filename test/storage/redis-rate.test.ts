@@ -1,0 +1,195 @@
+import { setImmediate } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import type { RateUse } from '../../src/access/rate-window.ts'
+import { SharedRate } from '../../src/access/shared-rate.ts'
+import { systemPorts, type Clock } from '../../src/ports.ts'
+import type { RedisConnection } from '../../storage/redis/connection.ts'
+import { RedisRateCounter } from '../../storage/redis/rate-counter.ts'
+import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
+import { joinService, until } from './redis-processes.ts'
+
+const { clock } = systemPorts
+
+interface Member {
+  readonly connection: RedisConnection
+  readonly rate: SharedRate
+  /** A call of a name in the present minute. */
+  readonly take: (name: string, quota: number) => RateUse | Promise<RateUse>
+}
+
+async function join(
+  t: Test,
+  server: { readonly url: string; readonly prefix?: string },
+  at: Clock = clock
+): Promise<Member> {
+  const connection = await joinService(t, server, { ...systemPorts, clock: at })
+  const rate = new SharedRate(new RedisRateCounter(connection), { clock: at, namesMax: 1_000 })
+  return { connection, rate, take: (name, quota) => rate.take(name, quota, at.now()) }
+}
+
+const allowedIn = (uses: readonly RateUse[]): number => uses.filter(({ allowed }) => allowed).length
+
+let names = 0
+
+/** Makes calls until all of them have fallen into one minute of the server; each attempt is of another name. */
+async function inOneMinute(calls: (name: string) => Promise<RateUse[]>): Promise<RateUse[]> {
+  for (let attempt = 0; ; attempt++) {
+    const uses = await calls(`key ${++names}`)
+    if (uses.every(({ resetAt }) => resetAt === uses[0]!.resetAt)) return uses
+    if (attempt > 2) throw new Error('no minute is long enough')
+  }
+}
+
+testWithRedis(t, 'two processes that call at once share a quota to the call', async (t, redis) => {
+  const [one, two] = [await join(t, redis), await join(t, redis)]
+  for (const quota of [1, 7, 500]) {
+    const uses = await inOneMinute((name) =>
+      Promise.all(
+        Array.from({ length: 2 * quota + 50 }, async (_, i) => (i % 2 ? one : two).take(name, quota))
+      )
+    )
+    t.equal(allowedIn(uses), quota)
+    const left = uses.filter(({ allowed }) => allowed).map((use) => use.left)
+    t.strictSame(
+      left.sort((a, b) => a - b),
+      Array.from({ length: quota }, (_, i) => i),
+      'each is told another rest'
+    )
+  }
+  t.equal(one.rate.callsInShare + two.rate.callsInShare, 0)
+})
+
+testWithRedis(
+  t,
+  'the clock of the server decides the minute, whatever the processes have for one',
+  async (t, redis) => {
+    const ahead = { ...clock, now: () => clock.now() + 3_630_000 }
+    const [one, two] = [await join(t, redis), await join(t, redis, ahead)]
+    const uses = await inOneMinute(async (name) => {
+      const uses: RateUse[] = []
+      for (let i = 0; i < 10; i++) uses.push(await (i % 2 ? one : two).take(name, 4))
+      return uses
+    })
+    t.equal(allowedIn(uses), 4)
+    for (const { resetAt, resetIn } of uses) {
+      t.ok(Math.abs(resetAt - resetIn - Date.now() / 1000) < 30)
+      t.ok(resetAt % 60 === 0 && resetIn >= 1 && resetIn <= 60)
+    }
+  }
+)
+
+testWithOwnRedis(
+  t,
+  'a call is one round trip, and what is counted goes away with its minute',
+  async (t, redis) => {
+    const { connection, rate, take } = await join(t, redis)
+    const admin = new Redis(redis.url)
+    t.teardown(() => admin.disconnect())
+    await take('key', 10)
+    const scripts = async (): Promise<number> => {
+      const stats = await admin.info('commandstats')
+      return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+    }
+    const before = await scripts()
+    for (let i = 0; i < 200; i++) await take('key', 10)
+    // The beats of the connection are scripts too, one a second.
+    const sent = (await scripts()) - before
+    t.ok(sent >= 200 && sent < 210, `${sent} scripts for 200 calls`)
+    const key = connection.key('rate', 'key')
+    const ttl = await admin.ttl(key)
+    t.ok(ttl > 0 && ttl <= 60, `${ttl} s`)
+    t.equal(await admin.hget(key, 'calls'), '10', 'refused calls have taken nothing')
+    t.match(await rate.look('key', 10, clock.now()), { allowed: false, left: 0 })
+    t.match(await rate.look('unseen', 10, clock.now()), { allowed: true, left: 10 })
+    t.equal(await admin.exists(connection.key('rate', 'unseen')), 0)
+    // The minute before, as it is found after the turn of one.
+    await admin.hset(key, 'window', Math.floor(Date.now() / 60_000) - 1)
+    const another = await join(t, redis)
+    t.match(await another.rate.look('key', 10, clock.now()), { allowed: true, left: 10 })
+  }
+)
+
+testWithOwnRedis(
+  t,
+  'a server killed under load leaves each process its share, and is used again when it is back',
+  async (t, redis) => {
+    const members = [await join(t, redis), await join(t, redis)]
+    await until(() => members.every(({ connection }) => connection.processes === 2))
+    const QUOTA = 100
+    const allowed = { before: 0, away: 0 }
+    const slowest = { ms: 0 }
+    const call = async (member: Member, name: string): Promise<boolean> => {
+      const since = performance.now()
+      const use = await member.take(name, QUOTA)
+      slowest.ms = Math.max(slowest.ms, performance.now() - since)
+      return use.allowed
+    }
+    for (let i = 0; i < 10; i++) if (await call(members[0]!, 'used')) allowed.before++
+    // In the middle of many calls.
+    const underWay = Array.from({ length: 400 }, (_, i) => call(members[i % 2]!, 'crowded'))
+    const killed = redis.kill()
+    const through = (await Promise.all(underWay)).filter(Boolean).length
+    await killed
+    await until(() => members.every(({ connection }) => !connection.available))
+    const minute = Math.floor(Date.now() / 60_000)
+    for (let i = 0; i < 300; i++) if (await call(members[i % 2]!, 'used')) allowed.away++
+    const turned = Math.floor(Date.now() / 60_000) !== minute
+    t.equal(allowed.before, 10)
+    t.ok(turned || allowed.away === 90, `${allowed.away} calls let through in the shares`)
+    t.ok(through >= QUOTA && through <= 2 * QUOTA, `${through} of 400 calls at once`)
+    const inShare = members.map(({ rate }) => rate.callsInShare)
+    t.ok(
+      inShare.every((calls) => calls >= 150),
+      inShare.join(' and ')
+    )
+    await redis.start()
+    await until(() => members.every(({ connection }) => connection.available))
+    const first = await members[0]!.take('used', QUOTA)
+    // The share of the minute was used up: what is left is counted from there, though the server has forgotten all.
+    const isNextMinute = Math.floor(first.resetAt / 60) - 1 !== minute
+    t.equal(first.left, isNextMinute ? QUOTA - 1 : QUOTA / 2 - 1)
+    const uses = await inOneMinute((name) =>
+      Promise.all(Array.from({ length: 300 }, async (_, i) => members[i % 2]!.take(name, QUOTA)))
+    )
+    t.equal(allowedIn(uses), QUOTA, 'to the call again')
+    t.strictSame(
+      members.map(({ rate }) => rate.callsInShare),
+      inShare
+    )
+    t.ok(slowest.ms < 1_000, `the slowest call waited ${Math.round(slowest.ms)} ms`)
+  }
+)
+
+testWithOwnRedis(t, 'a server that stands still holds nobody up, and opens no quota', async (t, redis) => {
+  const members = [await join(t, redis), await join(t, redis)]
+  await until(() => members.every(({ connection }) => connection.processes === 2))
+  const QUOTA = 40
+  const waits: number[] = []
+  const uses: RateUse[] = []
+  const call = async (member: Member): Promise<void> => {
+    const since = performance.now()
+    uses.push(await member.take('key', QUOTA))
+    waits.push(performance.now() - since)
+  }
+  redis.pause()
+  // Longer than it takes to find the server away.
+  const since = performance.now()
+  while (performance.now() - since < 3_000) {
+    await Promise.all([...members, ...members].map(call))
+    await setImmediate()
+  }
+  t.ok(members.every(({ connection }) => !connection.available))
+  const minutes = new Set(uses.map(({ resetAt }) => resetAt)).size
+  t.ok(uses.length > 200, `${uses.length} calls`)
+  t.ok(allowedIn(uses) >= QUOTA && allowedIn(uses) <= QUOTA * minutes, `${allowedIn(uses)} let through`)
+  const slow = waits.filter((ms) => ms > 45)
+  t.ok(slow.length <= 4, `${slow.length} calls waited`)
+  const slowest = waits.reduce((most, ms) => Math.max(most, ms), 0)
+  t.ok(slowest < 500, `the slowest call waited ${Math.round(slowest)} ms`)
+  redis.resume()
+  await until(() => members.every(({ connection }) => connection.available))
+  const counted = members[0]!.rate.callsInShare
+  await members[0]!.take('another', QUOTA)
+  t.equal(members[0]!.rate.callsInShare, counted)
+})

@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { types } from 'cassandra-driver'
+import type { Client } from 'cassandra-driver'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { Storage } from '../../storage/port.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import { assertSame } from '../../storage/test/conformance/agreement.ts'
+import { sampleMint } from '../../storage/test/sample-addresses.ts'
+import { emptyBlock } from '../../storage/test/sample-blocks.ts'
+import { newKeyspaceName, testWithCqlCluster } from '../servers/cql.ts'
+import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
+import { Load } from './scylla-load.ts'
+
+/** Three nodes start three times here, and of a busy machine each takes a minute. */
+t.setTimeout(600_000)
+
+const PAUSED_MS = 30_000
+/** What a read may take in all: three tries, each of two nodes for 2 s at most, and the pauses between them. */
+const READ_WITHIN_MS = 15_000
+/** So long nothing happens that is waited for: some tries of a write. */
+const A_WHILE_MS = 5_000
+/** So long a service takes to drain at most. */
+const DRAIN_MS = 10_000
+
+testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: true }, async (t, cluster) => {
+  const keyspace = newKeyspaceName()
+  const options = { ...scyllaOptions(cluster, keyspace), replication: 3 }
+  const raw = await rawClient(cluster)
+  t.teardown(() => raw.shutdown())
+  const open = async (): Promise<Storage> => {
+    const storage = await openScyllaStorage(options)
+    t.teardown(() => storage.close())
+    return storage
+  }
+  const [writer, follower] = [await open(), await open()]
+  t.equal(await writer.blocks.claim(null), null)
+  const load = new Load(writer, follower)
+  await load.goesOn(5)
+
+  t.test('a node killed under ingest and reads: none is refused, and what they see is whole', async (t) => {
+    const [node] = cluster.nodes
+    load.forget()
+    await load.until('commit under way', () => load.begun > load.committed)
+    const killed = node!.kill()
+    t.ok(load.begun > load.committed, 'a commit was under way')
+    await killed
+    await load.goesOn(5)
+    await t.rejects(readOfAll(raw, keyspace), 'a read that needs every node has no answer')
+    await node!.start()
+    await cluster.ready()
+    await readOfAll(raw, keyspace)
+    await load.goesOn(5)
+    t.strictSame(
+      load.rejected.map(({ detail }) => detail),
+      []
+    )
+    tellOf(t, load)
+  })
+
+  t.test(
+    'two nodes killed: reads say so, the commit under way waits, and all goes on once they are back',
+    async (t) => {
+      const [, second, third] = cluster.nodes
+      t.equal(writer.outage, null)
+      load.forget()
+      const killedAt = Date.now()
+      await Promise.all([second!.kill(), third!.kill()])
+      await load.until('outage', () => writer.outage !== null && follower.outage !== null)
+      const { sinceMs, detail } = writer.outage!
+      t.ok(sinceMs >= killedAt - 1_000 && sinceMs <= Date.now(), 'it began when they were killed')
+      t.match(detail, /./)
+      t.notMatch(detail, /\n/, 'it is one line')
+      await load.until('rejected read', () => load.rejected.length >= 4)
+      for (const error of load.rejected) t.match(error.detail, /^the store does not answer: /)
+      // What the newest blocks have is in memory, and answered all the same: they do not name this one.
+      const unnamed = sampleMint(9_999)
+      const reads = [writer.blocks.head(), follower.tokens.get(unnamed), follower.tenants.all()]
+      const code = 'STORAGE_UNAVAILABLE'
+      await Promise.all(reads.map((read) => t.rejects(within(READ_WITHIN_MS, read), { code })))
+      const { committed, begun } = load
+      await delay(A_WHILE_MS)
+      t.equal(load.committed, committed, 'no block is committed')
+      t.equal(begun, committed + 1, 'and one is under way')
+      t.equal(writer.outage?.sinceMs, sinceMs, 'it is one outage')
+
+      await Promise.all([second!.start(), third!.start()])
+      await load.until('commit', () => load.committed > committed)
+      await load.until('end of the outage', () => writer.outage === null && follower.outage === null)
+      await cluster.ready()
+      const { length } = load.rejected
+      await load.goesOn(5)
+      t.equal(load.rejected.length, length, 'reads are answered as before')
+      t.ok(load.slowestReadMs < READ_WITHIN_MS, `a read took ${Math.round(load.slowestReadMs)} ms at most`)
+      tellOf(t, load)
+    }
+  )
+
+  t.test(
+    `a node that hangs for ${PAUSED_MS / 1_000} s under ingest and reads: none is refused`,
+    async (t) => {
+      const [, node] = cluster.nodes
+      await load.goesOn(1)
+      load.forget()
+      const before = { committed: load.committed, answered: load.answered }
+      node!.pause()
+      const end = performance.now() + PAUSED_MS
+      await t.rejects(readOfAll(raw, keyspace), 'a read that needs every node has no answer')
+      while (performance.now() < end) await load.goesOn(1)
+      t.ok(node!.pid !== undefined, 'its process is there')
+      node!.resume()
+      const blocks = load.committed - before.committed
+      const reads = load.answered - before.answered
+      t.comment(`${blocks} blocks and ${reads} reads meanwhile`)
+      t.ok(blocks >= 5 && reads >= 100, 'both went on')
+      await cluster.ready()
+      await readOfAll(raw, keyspace)
+      await load.goesOn(5)
+      t.strictSame(
+        load.rejected.map(({ detail }) => detail),
+        []
+      )
+      tellOf(t, load)
+    }
+  )
+
+  t.test('after all of it no block is lost or there twice, whoever looks', async (t) => {
+    await load.end()
+    const fresh = await open()
+    for (const storage of [writer, follower, fresh]) await assertSame(storage, load.model)
+    const { rows } = await raw.execute(`SELECT epoch, last_commit FROM ${keyspace}.writers`)
+    const epochs = rows.map((row) => [row['epoch'] as number, row['last_commit'] as number])
+    t.strictSame(epochs, [[1, load.committed]], 'no commit has failed and been made anew')
+    t.equal(await writer.blocks.commit(emptyBlock(load.committed - 1)), false, 'the last is there')
+  })
+
+  t.test(
+    'a store that is closed while the cluster is away gives up the commit that waits, and ends',
+    async (t) => {
+      const [first, second] = cluster.nodes
+      await Promise.all([first!.kill(), second!.kill()])
+      const refused = t.rejects(writer.blocks.commit(emptyBlock(load.committed)), {
+        code: 'STORAGE_UNAVAILABLE',
+        detail: /^the store does not answer: /
+      })
+      await load.until('outage', () => writer.outage !== null)
+      const began = performance.now()
+      await writer.close()
+      await refused
+      t.ok(performance.now() - began < DRAIN_MS, 'as soon as a drain of the service must end')
+    }
+  )
+})
+
+/** Reads with an answer of every node; each of them has every row. */
+async function readOfAll(raw: Client, keyspace: string): Promise<void> {
+  const consistency = types.consistencies.all
+  await raw.execute(`SELECT * FROM ${keyspace}.writers`, [], { consistency })
+}
+
+function within(ms: number, promise: Promise<unknown>): Promise<unknown> {
+  const late = delay(ms, undefined, { ref: false }).then(() => {
+    throw new Error(`not settled within ${ms} ms`)
+  })
+  return Promise.race([promise, late])
+}
+
+function tellOf(t: Test, { committed, answered, rejected, slowestCommitMs, slowestReadMs }: Load): void {
+  const slowest = `slowest commit ${Math.round(slowestCommitMs)} ms, read ${Math.round(slowestReadMs)} ms`
+  t.comment(`${committed} blocks, ${answered} reads, ${rejected.length} rejected; ${slowest}`)
+}

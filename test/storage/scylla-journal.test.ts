@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import type { BlockCommit } from '../../storage/port.ts'
+import { journalDeletions } from '../../storage/scylla/journal-rows.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import { sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
+import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { testWithCql } from '../servers/cql.ts'
+import { ScyllaUnderTest } from './scylla-keyspace.ts'
+
+testWithCql(t, 'the journal of commits', async (t, server) => {
+  const under = await ScyllaUnderTest.make(server)
+  t.teardown(() => under.end())
+
+  t.test('another process hears of every block whole, in order, from any slot on', async (t) => {
+    const { storage } = await under.open(t)
+    const follower = await openScyllaStorage(under.options)
+    t.teardown(() => follower.close())
+    const journal = follower.journal!
+    t.strictSame(await journal.after(null, 10), [], 'of an empty store there is nothing yet')
+    const blocks = Array.from({ length: 150 }, (_, index) => sampleBlock(5, index))
+    const heard: BlockCommit[] = []
+    for (const [index, block] of blocks.entries()) {
+      await storage.blocks.commit(block)
+      if (index % 40 !== 39) continue
+      const after = heard.at(-1)?.slot.slot ?? null
+      heard.push(...(await journal.after(after, 1_000))!)
+      t.equal(heard.length, index + 1)
+    }
+    assert.deepStrictEqual(heard, blocks.slice(0, heard.length))
+    assert.deepStrictEqual(
+      await journal.after(slotAt(30), 100),
+      blocks.slice(31, 131),
+      'limit blocks at most'
+    )
+    assert.deepStrictEqual(await journal.after(null, 1), blocks.slice(0, 1))
+    t.strictSame(await journal.after(slotAt(149), 5), [])
+    t.equal(await journal.after(slotAt(2) - 1, 5), null, 'a slot that was never committed')
+    t.equal(await journal.after(slotAt(500), 5), null)
+  })
+
+  t.test('a block of megabytes comes in pieces', async (t) => {
+    const { storage } = await under.open(t)
+    const large = blockOfTrades(1, sampleMint(0), 8_000)
+    const blocks = [emptyBlock(0), large, emptyBlock(2)]
+    for (const block of blocks) await storage.blocks.commit(block)
+    const pieces = await under.rows('SELECT number, piece FROM journal')
+    t.ok(pieces.filter((row) => row['number'] === 2).length > 2, 'there are several')
+    assert.deepStrictEqual(await storage.journal!.after(null, 10), blocks)
+  })
+
+  t.test('what a failed commit and a former writer left behind is not told', async (t) => {
+    await under.open(t)
+    let failures = 0
+    const first = await openScyllaStorage({
+      ...under.options,
+      reached(point) {
+        if (point === 'commit.journalled' && ++failures % 2 === 1) throw new Error('it fails on purpose')
+      }
+    })
+    t.teardown(() => first.close())
+    const committed: BlockCommit[] = []
+    for (let index = 0; index < 10; index++) {
+      await t.rejects(first.blocks.commit(blockOfTrades(index, sampleMint(0), 9)))
+      const block = sampleBlock(4, index)
+      await first.blocks.commit(block)
+      committed.push(block)
+    }
+    t.equal(failures, 20)
+    assert.deepStrictEqual(await first.journal!.after(null, 100), committed)
+  })
+
+  t.test('a journal that no longer reaches back says so, and goes on from where it does', async (t) => {
+    const opened = await under.open(t)
+    const blocks = Array.from({ length: 70 }, (_, index) => emptyBlock(index))
+    for (const block of blocks) await opened.storage.blocks.commit(block)
+    const storage = await opened.reopen()
+    // The first 63 commits are gone: those of the first part.
+    await under.change('DELETE FROM journal WHERE part = 0')
+    t.equal(await storage.journal!.after(null, 100), null)
+    t.equal(await storage.journal!.after(slotAt(40), 100), null)
+    t.equal(await storage.journal!.after(slotAt(61), 100), null)
+    t.strictSame(await storage.journal!.after(slotAt(62), 100), blocks.slice(63))
+    t.strictSame(await storage.journal!.after(slotAt(69), 100), [])
+  })
+
+  t.test('parts are deleted once their blocks have been in the tables for an hour of the chain', (t) => {
+    const parts = (flushed: number): unknown[] => journalDeletions(flushed).map(({ params }) => params[0])
+    t.strictSame(parts(0), [])
+    t.strictSame(parts(145 * 64 - 1), [], 'all of an hour is there')
+    t.strictSame(parts(145 * 64), [0])
+    t.strictSame(parts(200 * 64), [55, 54, 53, 52, 51, 50, 49, 48, 47], 'and those before it once more')
+    t.end()
+  })
+
+  t.test('blocks that the tables do not have stay, however old', async (t) => {
+    const { storage } = await under.open(t)
+    await storage.blocks.commit(emptyBlock(0))
+    const [row] = await under.rows('SELECT TTL(block) AS ttl FROM journal')
+    t.equal(row?.['ttl'], null)
+  })
+})

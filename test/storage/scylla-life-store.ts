@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import type { Client } from 'cassandra-driver'
+import type { Test } from 'tap'
+import type { BlockCommit, Storage } from '../../storage/port.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
+import { assertSame } from '../../storage/test/conformance/agreement.ts'
+import { slotAt } from '../../storage/test/sample-addresses.ts'
+import type { CqlServer } from '../servers/cql.ts'
+import { newKeyspaceName } from '../servers/cql.ts'
+import type { LifePlan } from './scylla-life-child.ts'
+import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
+import { Life } from './scylla-life.ts'
+import { modelOf, seriesBlock } from './scylla-series.ts'
+import type { Series, SeriesBlock } from './scylla-series.ts'
+
+const SEED = 77
+/** So many blocks a life commits where nothing ends it. */
+const BLOCKS_A_LIFE = 5
+
+/** How a life is to end. */
+export type Blow = Pick<LifePlan, 'at' | 'nth'> & Partial<Pick<LifePlan, 'afterMs'>>
+
+/** Rows of a commit or a flush that never counted, by table. */
+export interface LeftBehind {
+  readonly slots: number
+  readonly trades: number
+  readonly totals: number
+  readonly journal: number
+}
+
+/** One store through the lives of many writers, and a reader that sees all of it happen. */
+export class LifeStore {
+  readonly keyspace: string
+  readonly raw: Client
+  readonly #options: ScyllaStorageOptions
+  /** Blocks that are not as the others, by index. */
+  readonly #special = new Map<number, SeriesBlock>()
+  #reader: Storage | null = null
+  #last = -1
+  #tokens = 0
+
+  private constructor(options: ScyllaStorageOptions, raw: Client) {
+    this.#options = options
+    this.keyspace = options.keyspace
+    this.raw = raw
+  }
+
+  static async make(server: CqlServer): Promise<LifeStore> {
+    return new LifeStore(scyllaOptions(server, newKeyspaceName()), await rawClient(server))
+  }
+
+  /** The index of the newest block there is, as of the last look (`found`); -1 on an empty store. */
+  get last(): number {
+    return this.#last
+  }
+
+  /** The first blocks that are to be there. */
+  series(count: number): Series {
+    return Array.from({ length: count }, (_, index) => this.#special.get(index) ?? { seed: SEED })
+  }
+
+  block(index: number): BlockCommit {
+    return seriesBlock(this.#special.get(index) ?? { seed: SEED }, index)
+  }
+
+  /** Makes the block at an index a large one. */
+  enlarge(index: number, more: number): void {
+    this.#special.set(index, { seed: SEED, more })
+  }
+
+  /** A process that commits further blocks, and flushes so many together where it is said. */
+  life(t: Test, blow: Blow = { at: null, nth: 0 }, flushBlocks?: number): Life {
+    const series = this.series(this.#last + 1 + BLOCKS_A_LIFE)
+    const plan = this.plan(series)
+    const store = { ...plan.store, ...(flushBlocks !== undefined && { flushBlocks }) }
+    return new Life(t, { ...plan, ...blow, store })
+  }
+
+  plan(series: Series): LifePlan {
+    const signal = 'SIGKILL'
+    return { store: this.#options, series, token: null, at: null, nth: 0, signal, afterMs: 0, sees: [] }
+  }
+
+  /** Two tokens of a lease, later than all before. */
+  tokens(): readonly [token: number, later: number] {
+    return [++this.#tokens, ++this.#tokens]
+  }
+
+  async open(t: Test): Promise<Storage> {
+    const storage = await openScyllaStorage(this.#options)
+    t.teardown(() => storage.close())
+    return storage
+  }
+
+  /** Looks which block is the newest, as a process does that has the store open all the time. */
+  async found(): Promise<number> {
+    this.#reader ??= await openScyllaStorage(this.#options)
+    const head = await this.#reader.blocks.head()
+    if (head === null) return (this.#last = -1)
+    const before = this.#last
+    for (let index = Math.max(before, 0); ; index++) {
+      const slot = slotAt(index)
+      if (slot === head.slot) return (this.#last = index)
+      assert.ok(slot < head.slot, `slot ${head.slot} is none of the series, or from before block ${before}`)
+    }
+  }
+
+  /** Asks everything, of a process that has the store open all the time. */
+  async assertSeenSame(t: Test): Promise<void> {
+    await this.#assertSame(t, this.#reader!)
+  }
+
+  /** Asks everything, of a process that comes new. */
+  async assertFoundSame(t: Test): Promise<void> {
+    const fresh = await openScyllaStorage(this.#options)
+    try {
+      await this.#assertSame(t, fresh)
+    } finally {
+      await fresh.close()
+    }
+  }
+
+  /**
+   * What a writer had sent when it was killed may be done only now: the newest block is looked for again where the answers
+   * are of another one.
+   */
+  async #assertSame(t: Test, storage: Storage): Promise<void> {
+    const last = this.#last
+    try {
+      await assertSame(storage, modelOf(this.series(last + 1)))
+    } catch (error) {
+      if ((await this.found()) === last) throw error
+      await storage.blocks.head()
+      await assertSame(storage, modelOf(this.series(this.#last + 1)))
+    }
+    t.pass(`all answers are those of ${this.#last + 1} blocks`)
+  }
+
+  /** The newest claim. */
+  async epoch(): Promise<number> {
+    const row = (await this.raw.execute(`SELECT current_epoch FROM ${this.keyspace}.writers LIMIT 1`)).first()
+    return row['current_epoch'] as number
+  }
+
+  /** What the writer of an epoch has written and not made visible. */
+  async leftBehind(epoch: number): Promise<LeftBehind> {
+    const { committed, flushed } = await this.watermarks(epoch)
+    const count = async (table: string, watermark: number, number = 'commit'): Promise<number> => {
+      const { rows } = await this.raw.execute(`SELECT epoch, ${number} FROM ${this.keyspace}.${table}`)
+      return rows.filter((row) => row['epoch'] === epoch && (row[number] as number) > watermark).length
+    }
+    return {
+      slots: await count('slots', flushed),
+      trades: await count('trades_by_mint', flushed),
+      totals: await count('totals', flushed),
+      journal: await count('journal', committed, 'number')
+    }
+  }
+
+  /** What an epoch has committed, and what of it is in the tables. */
+  async watermarks(epoch: number): Promise<{ readonly committed: number; readonly flushed: number }> {
+    const row = (
+      await this.raw.execute(
+        `SELECT last_commit, flushed FROM ${this.keyspace}.writers WHERE chain = 'solana' AND epoch = ${epoch}`
+      )
+    ).first()
+    return { committed: row['last_commit'] as number, flushed: row['flushed'] as number }
+  }
+
+  async end(): Promise<void> {
+    await this.#reader?.close()
+    await this.raw.execute(`DROP KEYSPACE IF EXISTS ${this.keyspace}`)
+    await this.raw.shutdown()
+  }
+}

@@ -1,0 +1,137 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { systemPorts } from '../../src/ports.ts'
+import { CqlClient } from '../../storage/scylla/client.ts'
+import { EXPIRING_TABLES } from '../../storage/scylla/row-lists.ts'
+import { applySchema, schemaFiles } from '../../storage/scylla/schema.ts'
+import type { SchemaOptions } from '../../storage/scylla/schema.ts'
+import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
+import type { CqlServer } from '../servers/cql.ts'
+import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
+
+const DAY = 86_400
+
+t.test(
+  'the files of the schema are numbered without a gap, and each statement can be repeated',
+  async (t) => {
+    const files = await schemaFiles()
+    t.strictSame(
+      files.map(({ version }) => version),
+      files.map((_, i) => i + 1)
+    )
+    for (const { statements } of files) {
+      t.ok(statements.length > 0)
+      for (const statement of statements)
+        t.match(statement, /^(CREATE TABLE IF NOT EXISTS \w+ \(|ALTER TABLE \w+ (ADD \w+ |WITH ))/)
+    }
+  }
+)
+
+/** A keyspace that does not exist yet, and goes with the test. */
+async function keyspaceOf(t: Test, server: CqlServer) {
+  const { keyspace, ...driver } = scyllaOptions(server, newKeyspaceName())
+  const raw = await rawClient(server)
+  t.teardown(async () => {
+    await raw.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`)
+    await raw.shutdown()
+  })
+  const options: SchemaOptions = {
+    keyspace,
+    datacenter: server.datacenter,
+    replication: 1,
+    retentionSeconds: null,
+    expiring: EXPIRING_TABLES,
+    clock: systemPorts.clock,
+    applying: () => undefined
+  }
+  const connect = async (): Promise<CqlClient> => {
+    const client = await CqlClient.connect(driver, null, systemPorts)
+    t.teardown(() => client.close())
+    return client
+  }
+  return { keyspace, raw, options, connect }
+}
+
+testWithCql(t, 'the schema of a keyspace', async (t, server) => {
+  const files = (await schemaFiles()).map(({ name }) => name)
+
+  t.test(
+    'of ten processes that start at once one applies each file, and the others wait for it',
+    async (t) => {
+      const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
+      const clients = await Promise.all(Array.from({ length: 10 }, connect))
+      const applied = await Promise.all(clients.map((client) => applySchema(client, options)))
+      t.strictSame(applied.flat(), files, 'each file once, in order')
+      const { rows } = await raw.execute(`SELECT version, file, holder FROM ${keyspace}.schema_versions`)
+      t.strictSame(
+        rows.map((row): unknown[] => [row['version'], row['file'], row['holder']]),
+        files.map((file, i) => [i + 1, file, null]),
+        'and nobody has the lock'
+      )
+    }
+  )
+
+  t.test('a file that a start stopped in the middle of is applied as a whole by the next', async (t) => {
+    const { options, connect } = await keyspaceOf(t, server)
+    const client = await connect()
+    let middles = 0
+    const applying = (): void => {
+      if (middles++ % 2 === 0) throw new Error('stopped on purpose')
+    }
+    for (const file of files)
+      await t.rejects(applySchema(client, { ...options, applying }), { message: 'stopped on purpose' }, file)
+    t.equal(middles, 2 * files.length - 1, 'each was stopped, and the one before it was not')
+    t.strictSame(await applySchema(client, options), files.slice(-1))
+    t.strictSame(await applySchema(client, options), [], 'and then nothing')
+  })
+
+  t.test('the lock of a process that died ends by itself', async (t) => {
+    const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
+    const client = await connect()
+    await t.rejects(
+      applySchema(client, {
+        ...options,
+        applying() {
+          throw new Error('stopped on purpose')
+        }
+      })
+    )
+    await raw.execute(
+      `UPDATE ${keyspace}.schema_versions USING TTL 2 SET holder = 'who died' WHERE name = 'millrace'`
+    )
+    const began = performance.now()
+    t.strictSame(await applySchema(client, options), files)
+    t.ok(performance.now() - began > 1_000, 'it waited')
+  })
+
+  t.test('tables that expire have windows by their retention, which follow when it changes', async (t) => {
+    const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
+    const client = await connect()
+    const stored = async (): Promise<unknown[]> => {
+      const { rows } = await raw.execute(
+        'SELECT table_name, compaction, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ?',
+        [keyspace],
+        { prepare: true }
+      )
+      const of = rows.filter((row) => EXPIRING_TABLES.includes(row['table_name'] as string))
+      t.equal(of.length, EXPIRING_TABLES.length)
+      return [
+        ...new Set(
+          of.map((row) => {
+            const compaction = row['compaction'] as Record<string, string>
+            const window = `${compaction['compaction_window_size']} ${compaction['compaction_window_unit']}`
+            return `${compaction['class']?.split('.').at(-1)} ${window} ${row['default_time_to_live']}`
+          })
+        )
+      ]
+    }
+    await applySchema(client, { ...options, retentionSeconds: 90 * DAY })
+    t.strictSame(await stored(), [`TimeWindowCompactionStrategy 3 DAYS ${90 * DAY}`])
+    await applySchema(client, { ...options, retentionSeconds: 7 * DAY })
+    t.strictSame(await stored(), [`TimeWindowCompactionStrategy 6 HOURS ${7 * DAY}`])
+    await applySchema(client, { ...options, retentionSeconds: 'as it is' })
+    t.strictSame(await stored(), [`TimeWindowCompactionStrategy 6 HOURS ${7 * DAY}`], 'a gateway has no say')
+    await applySchema(client, options)
+    t.strictSame(await stored(), ['SizeTieredCompactionStrategy undefined undefined 0'])
+  })
+})

@@ -1,0 +1,163 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { ServiceError } from '../../src/errors.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
+import { CQL_SUPERUSER } from '../servers/cql-cluster.ts'
+import { newKeyspaceName, testWithCql, testWithCqlCluster } from '../servers/cql.ts'
+import type { CqlServer } from '../servers/cql.ts'
+import { CqlProxy } from './cql-proxy.ts'
+import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
+
+const WITHIN_MS = 15_000
+
+/** Opens a store that cannot be opened, and gives the one line that says why. */
+async function refusal(t: Test, options: ScyllaStorageOptions): Promise<string> {
+  const began = performance.now()
+  const outcome = await openScyllaStorage(options).then(
+    (storage) => storage.close(),
+    (error: unknown) => error
+  )
+  const ms = performance.now() - began
+  t.ok(ms < WITHIN_MS, `it ends within ${Math.round(ms)} ms`)
+  if (!(outcome instanceof ServiceError))
+    throw new Error('it opened, or failed otherwise', { cause: outcome })
+  t.equal(outcome.code, 'STORAGE_UNAVAILABLE')
+  t.notMatch(outcome.detail, /\n/, 'in one line')
+  return outcome.detail
+}
+
+testWithCql(t, 'a start with a wrong way to the cluster', async (t, server) => {
+  const options = scyllaOptions(server, newKeyspaceName())
+
+  t.test('a port where nobody listens is named, with what to correct', async (t) => {
+    const detail = await refusal(t, { ...options, contactPoints: ['127.0.0.1:1'] })
+    t.match(detail, /no CQL server answers at 127\.0\.0\.1:1 .*ECONNREFUSED.*MILLRACE_SCYLLA_CONTACT_POINTS/)
+  })
+
+  t.test('a host that has no address is named', async (t) => {
+    const detail = await refusal(t, { ...options, contactPoints: ['no-such-host.invalid'] })
+    t.match(detail, /no CQL server answers at no-such-host\.invalid .*MILLRACE_SCYLLA_CONTACT_POINTS/)
+  })
+
+  t.test('a server that takes connections and never answers is given up', async (t) => {
+    const proxy = await CqlProxy.start(server.contactPoints[0]!)
+    t.teardown(() => proxy.end())
+    proxy.mode = 'held'
+    const { port } = proxy
+    const detail = await refusal(t, { ...options, contactPoints: [`127.0.0.1:${port}`], port })
+    t.match(detail, /no CQL server answers at 127\.0\.0\.1:\d+ .*MILLRACE_SCYLLA_CONTACT_POINTS/)
+  })
+
+  t.test('a wrong datacenter is named, with those that there are', async (t) => {
+    const detail = await refusal(t, { ...options, datacenter: 'elsewhere' })
+    t.equal(
+      detail,
+      `the cluster has no datacenter elsewhere: set MILLRACE_SCYLLA_DATACENTER to ${server.datacenter}`
+    )
+  })
+
+  t.test('an older server is refused by its version', async (t) => {
+    const raw = await rawClient(server)
+    const { rows } = await raw.execute("SELECT release_version FROM system.local WHERE key = 'local'")
+    await raw.shutdown()
+    const version = rows[0]!['release_version'] as string
+    const older = `4${version.slice(1)}`
+    let rewritten = 0
+    const proxy = await CqlProxy.start(server.contactPoints[0]!, (answer) => {
+      const text = answer.toString('latin1')
+      if (!text.includes(version)) return answer
+      rewritten++
+      return Buffer.from(text.replaceAll(version, older), 'latin1')
+    })
+    t.teardown(() => proxy.end())
+    const { port } = proxy
+    const detail = await refusal(t, { ...options, contactPoints: [`127.0.0.1:${port}`], port })
+    t.ok(rewritten > 0)
+    t.equal(
+      detail,
+      `the cluster runs Apache Cassandra ${older}, which is too old: upgrade it to 5.0 or newer`
+    )
+  })
+})
+
+testWithCql(t, 'a start with a keyspace that is not as asked for', async (t, server) => {
+  const options = scyllaOptions(server, newKeyspaceName())
+  const { keyspace } = options
+  await (await openScyllaStorage(options)).close()
+  const raw = await rawClient(server)
+  t.teardown(async () => {
+    await raw.execute(`DROP KEYSPACE ${keyspace}`)
+    await raw.shutdown()
+  })
+
+  t.test('another number of replicas is refused', async (t) => {
+    const detail = await refusal(t, { ...options, replication: 3 })
+    t.match(detail, /has 1 replicas in \w+, not 3: set MILLRACE_SCYLLA_REPLICATION, or alter the keyspace/)
+  })
+
+  t.test('a retention that gives no 20 to 50 windows is refused', async (t) => {
+    t.match(await refusal(t, { ...options, retentionSeconds: 600 }), /cannot be kept for 600 s/)
+  })
+
+  t.test('a newer schema than this version knows is refused, and left alone', async (t) => {
+    await raw.execute(
+      `INSERT INTO ${keyspace}.schema_versions (name, version, file) VALUES ('millrace', 900, '900-later.cql')`
+    )
+    const detail = await refusal(t, options)
+    t.match(detail, /has schema 900, newer than \d+, the newest this version knows: run a newer version/)
+    await raw.execute(`DELETE FROM ${keyspace}.schema_versions WHERE name = 'millrace' AND version = 900`)
+    const storage = await openScyllaStorage(options)
+    t.equal(await storage.blocks.head(), null)
+    await storage.close()
+  })
+})
+
+testWithCqlCluster(
+  t,
+  'a start at a cluster that asks for a name',
+  { authentication: true },
+  async (t, cluster) => {
+    const { contactPoints, port, datacenter } = cluster
+    const server: CqlServer = { contactPoints, port, datacenter, credentials: CQL_SUPERUSER }
+    const options = scyllaOptions(server, newKeyspaceName())
+    const raw = await rawClient(server)
+    t.teardown(() => raw.shutdown())
+
+    t.test('a wrong password is refused, and not shown', async (t) => {
+      const detail = await refusal(t, { ...options, password: 'wrong-secret' })
+      t.match(
+        detail,
+        /does not accept the user cassandra with this password: correct MILLRACE_SCYLLA_USERNAME or/
+      )
+      t.notMatch(detail, /wrong-secret/)
+    })
+
+    t.test('no name at all is refused', async (t) => {
+      const detail = await refusal(t, { ...options, username: null, password: null })
+      t.match(detail, /asks for a name and a password: set MILLRACE_SCYLLA_USERNAME and/)
+    })
+
+    t.test('a user without the right to make the keyspace is told which rights it needs', async (t) => {
+      await raw.execute("CREATE ROLE reader WITH PASSWORD = 'reader' AND LOGIN = true")
+      const detail = await refusal(t, { ...options, username: 'reader', password: 'reader' })
+      t.match(
+        detail,
+        /the user reader lacks a right: grant it CREATE, ALTER, SELECT and MODIFY on the keyspace test_/
+      )
+    })
+
+    t.test('a user with rights on a keyspace that somebody else made opens the store', async (t) => {
+      const { keyspace } = options
+      await raw.execute(
+        `CREATE KEYSPACE ${keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', '${cluster.datacenter}': 1}`
+      )
+      await raw.execute("CREATE ROLE writer WITH PASSWORD = 'writer' AND LOGIN = true")
+      for (const right of ['CREATE', 'ALTER', 'SELECT', 'MODIFY'])
+        await raw.execute(`GRANT ${right} ON KEYSPACE ${keyspace} TO writer`)
+      const storage = await openScyllaStorage({ ...options, username: 'writer', password: 'writer' })
+      t.equal(await storage.blocks.claim(null), null)
+      await storage.close()
+    })
+  }
+)
