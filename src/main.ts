@@ -2,14 +2,18 @@ import type { Command } from './cli/command.ts'
 import { config } from './cli/config.ts'
 import { decode } from './cli/decode.ts'
 import { keys } from './cli/keys.ts'
+import { record } from './cli/record.ts'
 import { serve } from './cli/serve.ts'
 import { tenants } from './cli/tenants.ts'
+import { verify } from './cli/verify.ts'
 
-const COMMANDS: Readonly<Record<string, Command>> = { serve, decode, config, tenants, keys }
+const COMMANDS: Readonly<Record<string, Command>> = { serve, decode, config, tenants, keys, record, verify }
 
 const USAGE = `usage: millrace serve [--flag value …]          run the service
        millrace decode [--explain] [FILE…|-]   events of getTransaction or getBlock results
        millrace config [--flag value …]        the effective configuration
+       millrace record FROM..TO [--flag value …]   downloads blocks into the recorded folder
+       millrace verify [FROM..TO] [MINT …]     compares what is stored with what it follows from
        millrace tenants list|create …          tenants of the data folder's store, or of the service
        millrace keys list|create|rotate|revoke …   their API keys`
 
@@ -39,3 +43,6 @@ process.exitCode = await command({
   stdin: process.stdin,
   interrupted: interrupt.signal
 })
+// The driver of a cluster that is away leaves sockets and timers behind, which would keep a command that is done. Only
+// `decode`, which has none, may still have results on their way.
+if (name !== 'decode') setTimeout(() => process.exit(), 500).unref()

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { readConfig } from '../config.ts'
+import { flagOf, readConfig, SETTING_NAMES } from '../config.ts'
 import {
   openAdministration,
   Unreachable,
@@ -25,13 +25,16 @@ export interface Verb {
 /** An argument that cannot be meant. */
 export class BadUsage extends Error {}
 
-const EVERYWHERE = {
+/** Settings that say where tenants and keys are; others come from the environment alone. */
+const SETTING_FLAGS = SETTING_NAMES.filter((name) =>
+  /^(dataDir|host|port|storage|scylla[A-Z].*|redisUrl)$/.test(name)
+).map(flagOf)
+
+const EVERYWHERE: ParseArgsOptionsConfig = {
   json: { type: 'boolean' },
   url: { type: 'string' },
-  'data-dir': { type: 'string' },
-  host: { type: 'string' },
-  port: { type: 'string' }
-} as const satisfies ParseArgsOptionsConfig
+  ...Object.fromEntries(SETTING_FLAGS.map((flag) => [flag, { type: 'string' as const }]))
+}
 
 /**
  * A command with verbs over the admin API: in the store when no service has it open, else through the service. Prints
@@ -82,7 +85,7 @@ function understand(verb: Verb, args: readonly string[]) {
     order: verb.order(values, positionals),
     url: typeof url === 'string' ? url : null,
     asJson: json === true,
-    settings: ['data-dir', 'host', 'port'].flatMap((name) =>
+    settings: SETTING_FLAGS.flatMap((name) =>
       typeof values[name] === 'string' ? [`--${name}`, values[name]] : []
     )
   }

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { KeyDirectory } from '../access/key-directory.ts'
 import type { Config } from '../config.ts'
+import { deploymentRefusal } from '../deployment.ts'
 import { ServiceError } from '../errors.ts'
 import { administrationApp } from '../http/administration-app.ts'
 import { systemPorts } from '../ports.ts'
-import { openStore, storeDirectory } from '../service.ts'
+import { openAll, openStore, storeDirectory } from '../service.ts'
 import { urlHost } from './url-host.ts'
 
 /** How long a running service may take to answer. */
@@ -32,11 +33,12 @@ export interface Administration {
 export class Unreachable extends Error {}
 
 /**
- * Opens the store of the data folder, and where that is not possible asks the service with the operator's admin key;
- * `url` goes to that service at once. Throws Unreachable.
+ * Opens the store: of a cluster beside the services that have it open, of a data folder alone, and where that is not
+ * possible asks the service with the operator's admin key. `url` goes to that service at once. Throws Unreachable.
  */
 export async function openAdministration(config: Config, url: string | null): Promise<Administration> {
   if (url !== null) return overHttp(config, url)
+  if (config.storage !== 'embedded') return inCluster(config)
   const directory = storeDirectory(config)
   if ((await stat(directory).catch(() => null)) === null) {
     throw new Unreachable(
@@ -54,13 +56,40 @@ export async function openAdministration(config: Config, url: string | null): Pr
 }
 
 async function inStore(config: Config): Promise<Administration> {
-  const { clock } = systemPorts
   const storage = await openStore(config)
-  const keys = await KeyDirectory.load(storage, config.rateLimitPerMinute).catch(async (error: unknown) => {
-    await storage.close()
+  const close = () => storage.close()
+  try {
+    return throughApp(await KeyDirectory.load(storage, config.rateLimitPerMinute), close)
+  } catch (error) {
+    await close()
     throw error
-  })
-  const app = administrationApp({ keys, clock })
+  }
+}
+
+/** In a store that running services have, too; they are told of what is changed. */
+async function inCluster(config: Config): Promise<Administration> {
+  const refusal = deploymentRefusal({ ...config, role: ['ingest', 'gateway'] })
+  if (refusal !== null) throw new Unreachable(refusal)
+  try {
+    const { storage, peers } = await openAll(config, { info: () => undefined, warn: () => undefined })
+    const close = async (): Promise<void> => {
+      await peers.close()
+      await storage.close()
+    }
+    try {
+      const others = { tell: () => peers.keys?.tell() }
+      return throughApp(await KeyDirectory.load(storage, config.rateLimitPerMinute, others), close)
+    } catch (error) {
+      await close()
+      throw error
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? new Unreachable(error.detail, { cause: error }) : error
+  }
+}
+
+function throughApp(keys: KeyDirectory, close: () => Promise<void>): Administration {
+  const app = administrationApp({ keys, clock: systemPorts.clock })
   return {
     async ask({ method, path, body }) {
       const response = await app.inject({
@@ -72,7 +101,7 @@ async function inStore(config: Config): Promise<Administration> {
     },
     async close() {
       await app.close()
-      await storage.close()
+      await close()
     }
   }
 }

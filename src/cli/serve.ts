@@ -2,8 +2,12 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, readConfig, type Config } from '../config.ts'
-import { startService } from '../service.ts'
-import { createLogger } from '../telemetry.ts'
+import { deploymentRefusal, deploymentRemarks } from '../deployment.ts'
+import { ServiceError } from '../errors.ts'
+import { WSOL } from '../market/cash.ts'
+import { openAll, startService, storeDirectory, type Opened } from '../service.ts'
+import { localnetDirectory } from '../sources.ts'
+import { createLogger, type Logger } from '../telemetry.ts'
 import { version } from '../version.ts'
 import type { Command } from './command.ts'
 import { urlHost } from './url-host.ts'
@@ -23,10 +27,17 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   }
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
+  for (const remark of deploymentRemarks(config)) logger.warn(remark)
+  const opened = config.storage === 'embedded' ? null : await openedOrReason(config, logger)
+  if (typeof opened === 'string') {
+    stderr(`millrace: ${opened}`)
+    return 1
+  }
   let port = config.port
   let keys: FirstKeys | null = null
   await using service = startService({
-    config: { ...config, recordedDir: resolve(config.recordedDir!) },
+    config: { ...config, recordedDir: config.recordedDir === null ? null : resolve(config.recordedDir) },
+    ...(opened === null ? {} : { opened }),
     logger,
     version,
     onFirstKeys: (made) => {
@@ -35,46 +46,85 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
       if (made.admin !== null) stdout(`admin key, shown only now:  ${made.admin}`)
       stdout(`demo key, shown only now:   ${made.demo}`)
     },
+    onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
     onListening: (bound) => {
       port = bound
       stdout(`listening on http://${urlHost(config.host)}:${port}`)
     }
   })
-  interrupted.addEventListener('abort', () => {
+  const drain = (): void => {
     logger.info('draining; a second signal ends at once')
     void service.drain()
-  })
-  if (await service.ready) greet(keys, `http://${urlHost(config.host)}:${port}`, stdout)
+  }
+  if (interrupted.aborted) drain()
+  interrupted.addEventListener('abort', drain)
+  if (await service.ready) {
+    const lines = greeting(keys, config.source, `http://${urlHost(config.host)}:${port}`)
+    for (const line of lines) stdout(line)
+  }
   const output = await service.done
   if (output.kind !== 'failed') return 0
   logger.fatal({ err: output.error }, `the service failed: ${output.error.message}`)
   return 1
 }
 
+/**
+ * What a service on several servers stands on; or why it cannot start, in a line. A start that is bad ends at once, so
+ * that who starts it hears of it: later faults are lived through.
+ */
+async function openedOrReason(config: Config, logger: Logger): Promise<Opened | string> {
+  try {
+    return await openAll(config, logger)
+  } catch (error) {
+    if (error instanceof ServiceError) return error.detail
+    throw error
+  }
+}
+
 /** Why this configuration cannot be served, in lines; null when it can. */
 async function refusalOf(config: Config): Promise<readonly string[] | null> {
-  if (config.storage !== 'embedded')
-    return [`MILLRACE_STORAGE=${config.storage} is not available in this version`]
-  if (config.source === 'localnet') {
-    return [
-      'there is no chain to read: this version has no localnet; it serves recorded mainnet blocks.',
-      'point it at a folder of them: npm start -- --source recorded --recorded-dir FOLDER'
-    ]
-  }
-  if (config.source !== 'recorded')
-    return [`MILLRACE_SOURCE=${config.source} is not available in this version`]
+  const refusal = deploymentRefusal(config)
+  if (refusal !== null) return [refusal]
+  if (!config.role.includes('ingest')) return null
+  const mixed = await mixedDataRefusal(config)
+  if (mixed !== null) return [mixed]
+  if (config.source === 'rpc' && config.rpcUrl.length === 0)
+    return ['MILLRACE_RPC_URL is not set; the rpc source needs it']
+  if (config.source === 'yellowstone' && config.yellowstoneUrl === null)
+    return ['MILLRACE_YELLOWSTONE_URL is not set; the yellowstone source needs it']
+  if (config.source !== 'recorded') return null
   if (config.recordedDir === null) return ['MILLRACE_RECORDED_DIR is not set; a recorded source needs it']
   const found = await stat(config.recordedDir).catch(() => null)
   if (found?.isDirectory() !== true) return [`MILLRACE_RECORDED_DIR=${config.recordedDir} is no folder`]
   return null
 }
 
-function greet(keys: FirstKeys | null, url: string, stdout: (line: string) => void): void {
-  if (keys === null) return
-  stdout('try:')
-  stdout(`  curl ${url}/v1/health`)
-  stdout(`  curl -H 'X-API-Key: ${keys.demo}' ${url}/v1/launches`)
-  stdout(
-    `  curl -H 'X-API-Key: ${keys.demo}' '${url}/v1/tokens/So11111111111111111111111111111111111111112/trades?limit=5'`
-  )
+/** A localnet's market and the blocks of another chain would be one history that never was. */
+async function mixedDataRefusal(config: Config): Promise<string | null> {
+  const isThere = (path: string): Promise<boolean> =>
+    stat(path).then(
+      () => true,
+      () => false
+    )
+  const wasLocalnet = await isThere(localnetDirectory(config))
+  if (config.source !== 'localnet' && wasLocalnet)
+    return `MILLRACE_DATA_DIR=${config.dataDir} holds a localnet; set it to another folder for ${config.source} blocks`
+  if (config.source === 'localnet' && !wasLocalnet && (await isThere(storeDirectory(config))))
+    return `MILLRACE_DATA_DIR=${config.dataDir} holds blocks of another chain; set it to another folder for a localnet, or set MILLRACE_SOURCE`
+  return null
+}
+
+/**
+ * Requests to try, with a mint that trades in every block. Of a localnet at every start; keys are known at the first one
+ * alone, later ones name the place of the key.
+ */
+function greeting(keys: FirstKeys | null, source: Config['source'], url: string): readonly string[] {
+  if (keys === null && source !== 'localnet') return []
+  const key = keys?.demo ?? '$KEY'
+  return [
+    keys === null ? 'try, with a key of the first start or of `npx millrace keys create`:' : 'try:',
+    `  curl ${url}/v1/health`,
+    `  curl -H "X-API-Key: ${key}" ${url}/v1/launches`,
+    `  curl -H "X-API-Key: ${key}" '${url}/v1/tokens/${WSOL}/trades?limit=5'`
+  ]
 }

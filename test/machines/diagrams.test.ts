@@ -3,8 +3,10 @@ import t from 'tap'
 import type { AnyStateMachine } from 'xstate'
 import { oneForOne } from '../../machines/one-for-one.machine.ts'
 import { serviceMachine } from '../../machines/service.machine.ts'
+import { sourceMachine } from '../../machines/source.machine.ts'
 import { supervised } from '../../machines/supervised.machine.ts'
 import type { Policy } from '../../machines/unit.ts'
+import { upstreamMachine } from '../../machines/upstream.machine.ts'
 import { drawMachine } from './mermaid.ts'
 
 const DOCUMENT = new URL('../../src/docs/machines.md', import.meta.url)
@@ -12,7 +14,9 @@ const DOCUMENT = new URL('../../src/docs/machines.md', import.meta.url)
 const MACHINES: [title: string, machine: AnyStateMachine][] = [
   ['supervised: a unit under its policy, with what is built on it inside', supervised('unit', {} as Policy)],
   ['one-for-one: units side by side', oneForOne('group', ['a', 'b'])],
-  ['service: the whole tree, to the exit of the process', serviceMachine]
+  ['service: the whole tree, to the exit of the process', serviceMachine],
+  ['source: where blocks come from, judged by the newest slot', sourceMachine],
+  ['upstream: one node, as its probes find it', upstreamMachine]
 ]
 
 const text = [

@@ -1,0 +1,140 @@
+import { readConfig, type Config } from '../config.ts'
+import { BlockFolder } from '../node/block-folder.ts'
+import { DirectNode } from '../node/direct-node.ts'
+import { nodeAddresses } from '../node/node-address.ts'
+import { NodeError } from '../node/node-fault.ts'
+import { Recording, type RecordingCounts } from '../node/recording.ts'
+import { systemPorts } from '../ports.ts'
+import type { Command, CommandContext } from './command.ts'
+
+const USAGE =
+  'usage: millrace record FROM..TO [--recorded-dir DIR] [--rpc-url URL,…] [--archive-rpc-url URL,…]'
+const PREFETCH = 8
+const GIVE_UP_MS = 30_000
+const PROBE_TIMEOUT_MS = 10_000
+const PROGRESS_MS = 1_000
+
+/** Blocks are recorded when they are final, for a recorded folder is read as such. */
+const COMMITMENT = 'finalized'
+
+/**
+ * Downloads the blocks of a range of slots into the recorded folder, with progress; run again, it fetches what is not
+ * there yet. Gives 1 when a block is missing in the end.
+ */
+export const record: Command = async (context) => {
+  const { args, stderr } = context
+  const complain = (line: string): void => stderr(`millrace: ${line}`)
+  const [, from, to] = /^(\d{1,15})\.\.(\d{1,15})$/.exec(args[0] ?? '') ?? []
+  if (from === undefined || Number(to) < Number(from)) {
+    complain('record takes the first and the last slot, as in 300000000..300000999')
+    complain(USAGE)
+    return 2
+  }
+  const reading = readConfig(args.slice(1))
+  if (reading.kind === 'invalid') {
+    for (const problem of reading.problems) complain(problem)
+    return 2
+  }
+  const { config } = reading
+  const { recordedDir } = config
+  if (recordedDir === null) complain('MILLRACE_RECORDED_DIR names no folder to record into')
+  if (config.rpcUrl.length === 0) complain('MILLRACE_RPC_URL names no node to download from')
+  if (recordedDir === null || config.rpcUrl.length === 0) return 2
+  const range = { from: Number(from), to: Number(to) }
+  const nodes = nodesOf(config)
+  try {
+    const usable = await takeNodes(nodes, range.to, complain, context.interrupted)
+    if (usable.length === 0) return 1
+    const folder = await BlockFolder.open(recordedDir, range.from, range.to, context.interrupted)
+    for (const name of folder.torn) complain(`${name} was torn and is downloaded again`)
+    return await download(usable, folder, range, context, complain)
+  } catch (error) {
+    if (context.interrupted.aborted) complain('interrupted; run it again to go on')
+    else if (error instanceof NodeError) complain(`${error.message}; run it again to go on`)
+    else complain((error as Error).message)
+    return 1
+  } finally {
+    for (const node of nodes) await node.close()
+  }
+}
+
+function nodesOf({ rpcUrl, archiveRpcUrl }: Config): DirectNode[] {
+  const live = new Set(rpcUrl).size
+  return nodeAddresses([...rpcUrl, ...archiveRpcUrl]).map(
+    (address, at) => new DirectNode(address, at >= live, COMMITMENT, systemPorts.clock, { keepBody: true })
+  )
+}
+
+/** The nodes that answer, are of one cluster, and have come as far as the range; says why others are left out. */
+async function takeNodes(
+  nodes: readonly DirectNode[],
+  to: number,
+  complain: (line: string) => void,
+  signal: AbortSignal
+): Promise<DirectNode[]> {
+  const taken: DirectNode[] = []
+  let cluster: string | null = null
+  for (const node of nodes) {
+    try {
+      const genesis = await node.rpc.genesisHash(signal, PROBE_TIMEOUT_MS)
+      const head = await node.rpc.slot(signal, PROBE_TIMEOUT_MS)
+      cluster ??= genesis
+      if (genesis !== cluster) complain(`${node.name} is of another cluster and is not used: ${genesis}`)
+      else if (head < to && !node.isArchive)
+        complain(`${node.name} has come to slot ${head}, not yet to ${to}`)
+      else {
+        node.headSlot = head
+        taken.push(node)
+      }
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      complain(error.message)
+    }
+  }
+  return taken
+}
+
+async function download(
+  nodes: readonly DirectNode[],
+  folder: BlockFolder,
+  range: { readonly from: number; readonly to: number },
+  { stdout, stderr, interrupted }: CommandContext,
+  complain: (line: string) => void
+): Promise<number> {
+  const startedMs = systemPorts.clock.now()
+  let toldMs = startedMs
+  const recording = new Recording(nodes, folder, {
+    ...range,
+    prefetch: PREFETCH,
+    giveUpMs: GIVE_UP_MS,
+    ports: systemPorts,
+    onBlock: () => {
+      const nowMs = systemPorts.clock.now()
+      if (nowMs - toldMs < PROGRESS_MS) return
+      toldMs = nowMs
+      stderr(progressOf(recording.counts, range, nowMs - startedMs))
+    },
+    onGap: ({ from, to, reason, detail }) =>
+      complain(`slots ${from} to ${to} are not to be had (${reason}): ${detail}`)
+  })
+  await recording.run(interrupted)
+  const { written, kept, missing, isStopped, slot } = recording.counts
+  if (isStopped) complain(`too much is missing; slots after ${slot} were not tried`)
+  stderr(progressOf(recording.counts, range, systemPorts.clock.now() - startedMs))
+  stdout(
+    `${written + kept} blocks of slots ${range.from} to ${range.to} are in ${folder.directory}: ${written} new, ` +
+      `${kept} there before${missing > 0 ? `, ${missing} times blocks are missing` : ''}`
+  )
+  return missing > 0 ? 1 : 0
+}
+
+function progressOf(
+  { slot, written, kept, bytes }: RecordingCounts,
+  { from, to }: { readonly from: number; readonly to: number },
+  ms: number
+): string {
+  const share = Math.floor((100 * (Math.max(slot, from) - from + 1)) / (to - from + 1))
+  const rate = (written / Math.max(ms / 1000, 0.001)).toFixed(1)
+  const size = (bytes / 1e6).toFixed(1)
+  return `slot ${slot}, ${share} %: ${written} blocks downloaded, ${kept} there before, ${size} MB, ${rate} blocks/s`
+}

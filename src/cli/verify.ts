@@ -1,0 +1,198 @@
+import { stat } from 'node:fs/promises'
+import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { Block } from '../chain/transaction.ts'
+import { readConfig, type Config } from '../config.ts'
+import { ServiceError } from '../errors.ts'
+import { CashList } from '../market/cash.ts'
+import { MissingBlocks } from '../node/missing-blocks.ts'
+import { systemPorts } from '../ports.ts'
+import { readRecorded } from '../recorded/read.ts'
+import { scanRecorded } from '../recorded/scan.ts'
+import { openStore, storeDirectory } from '../service.ts'
+import { blockDifferences } from '../verify/block-check.ts'
+import { candleDifferences } from '../verify/candle-check.ts'
+import { differenceText, type Difference } from '../verify/difference.ts'
+import type { Storage } from '../../storage/port.ts'
+import type { Command, CommandContext } from './command.ts'
+
+const USAGE =
+  'usage: millrace verify [FROM..TO] [MINT …] [--flag value …]   (blocks of FROM..TO from --recorded-dir or --rpc-url)'
+const HOUR = 3_600
+/** Hours whose mints a store can list. */
+const HOURS_LISTED = 26
+const PER_READ = 500
+const PROGRESS_MS = 1_000
+
+/** Neither the store nor a node can be asked, in words for the operator. */
+class Unverifiable extends Error {}
+
+interface Asked {
+  readonly range: { readonly from: number; readonly to: number } | null
+  readonly mints: readonly Pubkey[]
+}
+
+/**
+ * Compares what is stored with what it follows from, and prints each difference as a line of JSON. Candles are refolded
+ * from stored trades: of the mints that are named, else of all that were launched or traded within the last day. With a
+ * range of slots, their blocks are decoded again, from the recorded folder where one is named, else from the nodes. An
+ * embedded store must not be open in a service. Gives 1 where something differs or could not be compared.
+ */
+export const verify: Command = async (context) => {
+  const complain = (line: string): void => context.stderr(`millrace: ${line}`)
+  const flagsAt = context.args.findIndex((arg) => arg.startsWith('--'))
+  const words = flagsAt === -1 ? context.args : context.args.slice(0, flagsAt)
+  const asked = understood(words)
+  if (asked === null) {
+    complain('verify takes a range of slots, as in 300000000..300000999, and mints')
+    complain(USAGE)
+    return 2
+  }
+  const reading = readConfig(flagsAt === -1 ? [] : context.args.slice(flagsAt))
+  if (reading.kind === 'invalid') {
+    for (const problem of reading.problems) complain(problem)
+    return 2
+  }
+  const { config } = reading
+  const { range } = asked
+  if (
+    range !== null &&
+    config.recordedDir === null &&
+    config.rpcUrl.length + config.archiveRpcUrl.length === 0
+  ) {
+    complain('a range needs blocks to compare with: name --recorded-dir or --rpc-url')
+    return 2
+  }
+  try {
+    const storage = await openedStore(config)
+    try {
+      return await compareAll(storage, config, asked, context)
+    } finally {
+      await storage.close()
+    }
+  } catch (error) {
+    if (context.interrupted.aborted) complain('interrupted')
+    else if (error instanceof ServiceError) complain(error.detail)
+    else if (error instanceof Unverifiable) complain(error.message)
+    else throw error
+    return 1
+  }
+}
+
+function understood(words: readonly string[]): Asked | null {
+  const [, from, to] = /^(\d{1,15})\.\.(\d{1,15})$/.exec(words[0] ?? '') ?? []
+  const range = from === undefined ? null : { from: Number(from), to: Number(to) }
+  if (range !== null && range.to < range.from) return null
+  try {
+    return { range, mints: words.slice(range === null ? 0 : 1).map(pubkeyFromBase58) }
+  } catch {
+    return null
+  }
+}
+
+async function openedStore(config: Config): Promise<Storage> {
+  const directory = storeDirectory(config)
+  if (config.storage === 'embedded' && (await stat(directory).catch(() => null)) === null)
+    throw new Unverifiable(`there is no store in ${directory}; name its folder with --data-dir`)
+  return openStore({ ...config, role: ['gateway'] })
+}
+
+async function compareAll(
+  storage: Storage,
+  config: Config,
+  { range, mints }: Asked,
+  { stdout, stderr, interrupted }: CommandContext
+): Promise<number> {
+  const counts = { mints: 0, rows: 0, candles: 0, blocks: 0, missing: 0, differences: 0 }
+  const summary = (): string =>
+    `${counts.candles} candles of ${counts.mints} mints (${counts.rows} trades) and ${counts.blocks} blocks compared: ` +
+    `${counts.differences} differences`
+  let toldMs = systemPorts.clock.now()
+  const take = async (differences: AsyncIterable<Difference>): Promise<void> => {
+    for await (const difference of differences) {
+      counts.differences++
+      stdout(differenceText(difference))
+    }
+    interrupted.throwIfAborted()
+    if (systemPorts.clock.now() - toldMs < PROGRESS_MS) return
+    toldMs = systemPorts.clock.now()
+    stderr(summary())
+  }
+  if (range === null || mints.length > 0)
+    for await (const mint of mints.length > 0 ? mints : storedMints(storage)) {
+      await take(candleDifferences(storage, mint, counts))
+      counts.mints++
+    }
+  if (range !== null) {
+    const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
+    const options = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
+    for await (const block of blocksOf(config, range, interrupted)) {
+      if (typeof block === 'string') {
+        counts.missing++
+        stderr(`millrace: ${block}`)
+        continue
+      }
+      await take(blockDifferences(storage, block, options))
+      counts.blocks++
+    }
+  }
+  stderr(summary())
+  return counts.differences + counts.missing > 0 ? 1 : 0
+}
+
+/** Mints that were launched, and those that traded within the last day, each once. */
+async function* storedMints(storage: Storage): AsyncGenerator<Pubkey> {
+  const seen = new Set<string>()
+  const isNew = (mint: Pubkey): boolean => seen.size !== seen.add(pubkeyMapKey(mint)).size
+  for (let from = -1; ;) {
+    const launches = await storage.launches.page({ from, order: 'asc', limit: PER_READ })
+    for (const { mint } of launches) if (isNew(mint)) yield mint
+    if (launches.length < PER_READ) break
+    from = launches.at(-1)!.cursor
+  }
+  const head = await storage.blocks.head()
+  const last = head === null ? 0 : head.blockTime - (head.blockTime % HOUR)
+  for (let hour = last - HOURS_LISTED * HOUR; head !== null && hour <= last; hour += HOUR)
+    for (let after: Pubkey | null = null; ;) {
+      const page = { ...(after === null ? {} : { after }), limit: PER_READ }
+      const mints = await storage.activity.mintsOfHour(hour, page)
+      for (const { mint } of mints) if (isNew(mint)) yield mint
+      if (mints.length < PER_READ) break
+      after = mints.at(-1)!.mint
+    }
+}
+
+/** The blocks of a range, and a line for each that is not to be had. */
+async function* blocksOf(
+  config: Config,
+  { from, to }: { readonly from: number; readonly to: number },
+  signal: AbortSignal
+): AsyncGenerator<Block | string> {
+  if (config.recordedDir !== null) {
+    const index = await scanRecorded(config.recordedDir, { signal })
+    for await (const block of readRecorded(index, { fromSlot: from })) {
+      if (block.slot > to) return
+      yield block
+    }
+    return
+  }
+  const nodes = new MissingBlocks({
+    urls: config.rpcUrl,
+    archiveUrls: config.archiveRpcUrl,
+    commitment: 'confirmed',
+    expectedGenesis: async () => null,
+    onGenesis: async () => undefined,
+    onRefused: (line) => {
+      throw new Unverifiable(line)
+    },
+    clock: systemPorts.clock
+  })
+  try {
+    for (let slot = from; slot <= to; slot++) {
+      const block = await nodes.fetch(slot, signal)
+      if (block === null) yield `slot ${slot} is not to be had from the nodes`
+      else if (block !== 'skipped') yield block
+    }
+  } finally {
+    await nodes.close()
+  }
+}

@@ -1,0 +1,43 @@
+import type { Config } from './config.ts'
+
+type Deployment = Pick<Config, 'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword'>
+
+/** Why processes of a configuration could not work together, in a line that says what to set; null when they can. */
+export function deploymentRefusal({
+  storage,
+  role,
+  scyllaUsername,
+  scyllaPassword
+}: Deployment): string | null {
+  if (role.every((each) => each === 'delivery')) {
+    return 'MILLRACE_ROLE=delivery has nothing to do in this version; name ingest, gateway or both'
+  }
+  if (storage === 'embedded' && !(role.includes('ingest') && role.includes('gateway'))) {
+    return `MILLRACE_ROLE=${role.join(',')} leaves work to other processes, and the embedded store lets only one in; set MILLRACE_STORAGE=scylla`
+  }
+  if (scyllaUsername !== null && scyllaPassword === null) {
+    return 'MILLRACE_SCYLLA_USERNAME is set and MILLRACE_SCYLLA_PASSWORD is not'
+  }
+  if (scyllaUsername === null && scyllaPassword !== null) {
+    return 'MILLRACE_SCYLLA_PASSWORD is set and MILLRACE_SCYLLA_USERNAME is not'
+  }
+  return null
+}
+
+/** What an operator may not expect of a configuration that works, a line each. */
+export function deploymentRemarks({ storage, role, redisUrl }: Deployment): string[] {
+  const isApart = !(role.includes('ingest') && role.includes('gateway'))
+  const remarks: string[] = []
+  if (role.includes('delivery') && isApart) {
+    remarks.push('the role delivery has nothing to do in this version')
+  }
+  if (storage === 'embedded' && redisUrl !== null) {
+    remarks.push('MILLRACE_REDIS_URL has no effect with the embedded store, which one process has alone')
+  }
+  if (storage === 'scylla' && redisUrl === null && isApart) {
+    remarks.push(
+      'without MILLRACE_REDIS_URL each process counts calls by itself, and only one may have the role ingest'
+    )
+  }
+  return remarks
+}

@@ -1,0 +1,112 @@
+import { decodeTransactions } from '../chain/decode-block.ts'
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { Block } from '../chain/transaction.ts'
+import { cursorAt } from '../market/cursor.ts'
+import { foldBlock, type FoldOptions } from '../market/fold.ts'
+import { MarketState } from '../market/market-state.ts'
+import { noneStored } from '../market/missing.ts'
+import type { RowOrigin, SlotRow, TradeRow } from '../market/rows.ts'
+import { sameValue } from '../market/same-value.ts'
+import { COLD_SOL_USD } from '../market/sol-usd.ts'
+import { touchedBy } from '../market/touched.ts'
+import type { PageRequest, Storage } from '../../storage/port.ts'
+import type { Difference } from './difference.ts'
+
+/** More rows of an owner than a slot has positions for. */
+const SLOT_ROWS_MAX = 2 ** 20
+
+/**
+ * Decodes a block again and compares what is stored of its slot: the block's facts, every trade, pool event and launch,
+ * as far as they follow from the block alone. What a row is worth in USD, and whether its price counts, follows from
+ * others before it and is left aside.
+ */
+export async function* blockDifferences(
+  storage: Storage,
+  block: Block,
+  options: FoldOptions
+): AsyncGenerator<Difference> {
+  const { slot, blockTime, parentSlot } = block
+  const { entries } = decodeTransactions(block.transactions, 0)
+  const transactions = block.transactions.length + block.votes
+  const place = { slot, blockTime, parentSlot, receivedAtMs: 0, commitment: 'confirmed' as const }
+  const decoded = { ...place, transactions, entries }
+  const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
+  market.load(noneStored(market.missing(touchedBy(decoded, options.cash))))
+  const fold = foldBlock(market, decoded, options)
+
+  const row = await storage.blocks.at(slot)
+  if (row === null) {
+    yield { kind: 'block', of: { slot }, stored: null, computed: factsOf(fold.slot) }
+    return
+  }
+  if (!sameValue(factsOf(row), factsOf(fold.slot)))
+    yield { kind: 'block', of: { slot }, stored: factsOf(row), computed: factsOf(fold.slot) }
+  const page: PageRequest = {
+    from: cursorAt(slot, 0) - 1,
+    until: cursorAt(slot + 1, 0) - 1,
+    order: 'asc',
+    limit: SLOT_ROWS_MAX
+  }
+  for (const [mint, trades] of byOwner(fold.trades, (trade) => trade.mint)) {
+    const stored = await storage.trades.ofMint(mint, page)
+    yield* compared('trade', { slot, mint }, stored.map(tradeFacts), trades.map(tradeFacts))
+  }
+  for (const [pool, events] of byOwner(fold.poolEvents, (event) => event.pool)) {
+    const stored = await storage.poolEvents.ofPool(pool, page)
+    yield* compared(
+      'pool_event',
+      { slot, pool },
+      stored.map(withoutCommitment),
+      events.map(withoutCommitment)
+    )
+  }
+  for (const { mint, cursor, venue, creator, curve, name, symbol, uri } of fold.launches) {
+    const computed = { cursor, venue, creator, curve, name, symbol, uri }
+    const launch = await storage.launches.ofMint(mint)
+    // A mint is launched once: a later launch of it is none.
+    if (launch !== null && launch.cursor < cursor) continue
+    const stored = launch && {
+      cursor: launch.cursor,
+      venue: launch.venue,
+      creator: launch.creator,
+      curve: launch.curve,
+      name: launch.name,
+      symbol: launch.symbol,
+      uri: launch.uri
+    }
+    if (!sameValue(stored, computed)) yield { kind: 'launch', of: { slot, mint }, stored, computed }
+  }
+}
+
+const factsOf = ({ blockTime, parentSlot, transactions, trades, events }: SlotRow) => ({
+  blockTime,
+  parentSlot,
+  transactions,
+  trades,
+  events
+})
+
+const withoutCommitment = (row: RowOrigin) => ({
+  ...row,
+  commitment: null
+})
+
+const tradeFacts = (row: TradeRow) => ({ ...withoutCommitment(row), cashUsd: null, priceForming: null })
+
+function byOwner<Row>(rows: readonly Row[], ownerOf: (row: Row) => Pubkey): [Pubkey, Row[]][] {
+  const groups = Map.groupBy(rows, (row) => pubkeyMapKey(ownerOf(row)))
+  return Array.from(groups.values(), (group) => [ownerOf(group[0]!), group])
+}
+
+function* compared(
+  kind: Difference['kind'],
+  of: Readonly<Record<string, unknown>>,
+  stored: readonly { readonly cursor: number }[],
+  computed: readonly { readonly cursor: number }[]
+): Generator<Difference> {
+  const [one, other] = [stored, computed].map((rows) => new Map(rows.map((row) => [row.cursor, row])))
+  for (const cursor of new Set([...one!.keys(), ...other!.keys()])) {
+    const [before, after] = [one!.get(cursor) ?? null, other!.get(cursor) ?? null]
+    if (!sameValue(before, after)) yield { kind, of: { ...of, cursor }, stored: before, computed: after }
+  }
+}

@@ -1,0 +1,106 @@
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { candleOf, foldCandles, mergeCandles, bucketStart } from '../market/candles.ts'
+import { legOf } from '../market/legs.ts'
+import { INTERVALS, type Candle, type Interval, type TradeRow } from '../market/rows.ts'
+import { sameValue } from '../market/same-value.ts'
+import type { PairRow } from '../market/rows.ts'
+import type { Storage } from '../../storage/port.ts'
+import type { Difference } from './difference.ts'
+
+const ROWS_PER_READ = 1_000
+const CANDLES_PER_READ = 1_000
+/** Above every block time. */
+const FOREVER = 2 ** 32
+
+/** What was compared of a mint. */
+export interface CandleCount {
+  rows: number
+  candles: number
+}
+
+/**
+ * Refolds a mint's candles from its stored trades and compares every bucket of every pair and interval with the stored
+ * one. Of a mint whose oldest rows are no longer kept, buckets that begin before the oldest one are passed over. Holds a
+ * candle for each minute that traded.
+ */
+export async function* candleDifferences(
+  storage: Storage,
+  mint: Pubkey,
+  count: CandleCount
+): AsyncGenerator<Difference> {
+  const minutes = new Map<string, Map<number, Candle>>()
+  let oldest: TradeRow | null = null
+  let rows = 0
+  for await (const row of rowsOf(storage, mint)) {
+    oldest ??= row
+    rows++
+    if (row.cashSide !== null) add(minutes, row, row.cashSide)
+  }
+  count.rows += rows
+  const pairs = await storage.pairs.ofMint(mint)
+  const since = await expiredUntil(storage, pairs, oldest)
+  for (const pair of pairs) {
+    const folded = minutes.get(pubkeyMapKey(pair.cash))?.values() ?? []
+    const ofMinutes = [...folded].sort((a, b) => a.ts - b.ts)
+    for (const interval of INTERVALS) {
+      const computed = new Map(foldCandles(ofMinutes, interval).map((candle) => [candle.ts, candle]))
+      const stored = await storedCandles(storage, pair, interval)
+      for (const ts of new Set([...stored.keys(), ...computed.keys()])) {
+        if (ts <= since) continue
+        count.candles++
+        const [one, other] = [stored.get(ts) ?? null, computed.get(ts) ?? null]
+        if (sameValue(one, other)) continue
+        const of = { mint, cash: pair.cash, interval, ts }
+        yield { kind: 'candle', of, stored: one, computed: other }
+      }
+    }
+  }
+}
+
+/** Candles are kept for ever: where they begin before the oldest row does, older rows are no longer kept. */
+async function expiredUntil(
+  storage: Storage,
+  pairs: readonly PairRow[],
+  oldest: TradeRow | null
+): Promise<number> {
+  if (oldest === null) return FOREVER
+  const minute = bucketStart('1m', oldest.blockTime)
+  for (const { mint, cash } of pairs) {
+    const before = await storage.candles.range(mint, cash, '1m', { from: 0, to: minute, limit: 1 })
+    if (before.length > 0) return oldest.blockTime
+  }
+  return -1
+}
+
+function add(minutes: Map<string, Map<number, Candle>>, row: TradeRow, cashSide: 'in' | 'out'): void {
+  const cash = pubkeyMapKey(legOf(row, cashSide).mint)
+  const series = minutes.get(cash) ?? new Map<number, Candle>()
+  minutes.set(cash, series)
+  const part = candleOf(row, bucketStart('1m', row.blockTime))
+  const known = series.get(part.ts)
+  series.set(part.ts, known === undefined ? part : mergeCandles(known, part))
+}
+
+async function* rowsOf(storage: Storage, mint: Pubkey): AsyncGenerator<TradeRow> {
+  for (let from = -1; ;) {
+    const rows = await storage.trades.ofMint(mint, { from, order: 'asc', limit: ROWS_PER_READ })
+    yield* rows
+    if (rows.length < ROWS_PER_READ) return
+    from = rows.at(-1)!.cursor
+  }
+}
+
+async function storedCandles(
+  storage: Storage,
+  { mint, cash }: PairRow,
+  interval: Interval
+): Promise<Map<number, Candle>> {
+  const stored = new Map<number, Candle>()
+  for (let to = FOREVER; ;) {
+    const range = { from: 0, to, limit: CANDLES_PER_READ }
+    const candles = await storage.candles.range(mint, cash, interval, range)
+    for (const candle of candles) stored.set(candle.ts, candle)
+    if (candles.length < CANDLES_PER_READ) return stored
+    to = candles[0]!.ts
+  }
+}
