@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeTransactions } from '../src/chain/decode-block.ts'
 import { pubkeyMapKey } from '../src/chain/pubkey.ts'
 import type { Pubkey } from '../src/chain/pubkey.ts'
@@ -16,6 +17,8 @@ import {
 
 /** Castings of the recorded block that are made ahead; each costs a megabyte. */
 const CASTINGS = 16
+/** Transactions that are made between two turns of the service. */
+const PER_TURN = 200
 
 type Recast = (key: Pubkey) => Pubkey
 
@@ -39,14 +42,18 @@ export class LiveBlocks {
     })
   }
 
-  /** The n-th block: as many transactions as a live one has, each with a signature of its own. */
-  at(n: number, slot: number, blockTime: number): Block {
+  /**
+   * The n-th block: as many transactions as a live one has, each with a signature of its own. Made in turns, for it
+   * stands for a source that reads them as they come.
+   */
+  async at(n: number, slot: number, blockTime: number): Promise<Block> {
     const transactions: Transaction[] = []
     let copy = n * Math.ceil(LIVE.transactionsPerBlock / this.#castings[0]!.length)
     while (transactions.length < LIVE.transactionsPerBlock) {
       const casting = this.#castings[copy++ % CASTINGS]!
       for (const plain of casting.slice(0, LIVE.transactionsPerBlock - transactions.length)) {
         const index = transactions.length
+        if (index % PER_TURN === 0) await nextTurn()
         transactions.push({ ...binaryForm(plain), index, signature: signatureOf(plain, slot, index) })
       }
     }

@@ -35,7 +35,11 @@ async function* blocks(after: number | null, signal: AbortSignal): AsyncGenerato
     if (stopped.aborted) return
     const slot = first + n
     const blockTime = headTime + Math.floor((slot - headSlot) / LIVE.blocksPerSecond)
-    yield { block: live.at(n, slot, blockTime), commitment: 'confirmed', receivedAtMs: blockTime * 1000 }
+    yield {
+      block: await live.at(n, slot, blockTime),
+      commitment: 'confirmed',
+      receivedAtMs: blockTime * 1000
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * REST over the wire on the store of a synthetic market: the started service against a bare Fastify route that returns
  * the same bytes from memory, each in a process of its own, in alternate rounds of one run. Warm: one hot URL. Skewed:
- * URLs drawn as the market's trades are. Cold: URLs that nobody has asked for since the start. Warm and skewed once
+ * URLs drawn as the market's trades are. Both after a round that is not counted. Cold: URLs that nobody has asked for since the start. Warm and skewed once
  * more while blocks come at mainnet's live rate. Answers are compared byte by byte after the load.
  *
  *     node loadtest/rest.ts DIRECTORY [trades] [seconds] [scenario…]
@@ -91,6 +91,7 @@ try {
   }
 
   const live = await serveMarket(scratch, 'live', directory)
+  await ranked(live)
   const liveMemory = new Memory(live)
   for (const scenario of scenarios) {
     endpoints[scenario.name]!.live = await measureScenario(live, scenario, liveMemory)

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { measure, type Measurement } from './closed-loop.ts'
+import { measure, type Load, type Measurement } from './closed-loop.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { HEADERS } from './served-market.ts'
 
 export const CONNECTIONS = 20
 const ROUNDS = 2
+/** In which most of a list is asked for once. */
+const LIST_WARM_UP_SECONDS = 10
 /** The bare route has so many of the bodies; the mean of a thousand draws is that of all within a few percent. */
 const BODIES = 500
 
@@ -28,7 +30,7 @@ interface RoundsOptions {
   readonly seconds: number | 'once'
 }
 
-/** Puts the same load on both servers, in turn. */
+/** Puts the same load on both servers, in turn; the first round of each is not counted. */
 export async function runAgainstBare(service: MeasuredProcess, options: RoundsOptions): Promise<Round> {
   const { paths, seconds } = options
   const load = { headers: HEADERS, paths: spread(paths), seconds }
@@ -45,6 +47,7 @@ export async function runAgainstBare(service: MeasuredProcess, options: RoundsOp
       paths: spread(paths.map((_, i) => (bodies.length === 1 ? '/' : `/${i % bodies.length}`)))
     }
     const theirs: Measurement[] = []
+    if (!once) await warmUp([service, load], [bare, bareLoad])
     for (let round = 0; round < ROUNDS; round++) {
       if (!once) ours.push(await measure(service, load))
       theirs.push(await measure(bare, bareLoad))
@@ -63,6 +66,14 @@ export async function runAgainstBare(service: MeasuredProcess, options: RoundsOp
   } finally {
     await bare.end()
     rmSync(scratch, { recursive: true })
+  }
+}
+
+/** Lets both servers run for a while; what the first requests cost is measured by `once`. */
+async function warmUp(...loads: (readonly [MeasuredProcess, Load])[]): Promise<void> {
+  for (const [server, load] of loads) {
+    const isOne = load.paths[0]!.length === 1
+    await measure(server, { ...load, seconds: isOne ? 1 : LIST_WARM_UP_SECONDS })
   }
 }
 

@@ -2,8 +2,10 @@ import type { Test } from 'tap'
 import { testAccess } from './conformance/access.ts'
 import { testActivity } from './conformance/activity.ts'
 import { testAgreement } from './conformance/agreement.ts'
+import { testAmendments } from './conformance/amendments.ts'
 import { testBlocks } from './conformance/blocks.ts'
 import { testCandles } from './conformance/candles.ts'
+import { testCoverage } from './conformance/coverage.ts'
 import { testDurability } from './conformance/durability.ts'
 import { testLaunches } from './conformance/launches.ts'
 import { testPairs } from './conformance/pairs.ts'
@@ -21,6 +23,8 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('activity', (t) => testActivity(t, open))
   t.test('tokens, pools, curves and totals', (t) => testRegistry(t, open))
   t.test('keys and tenants', (t) => testAccess(t, open))
+  t.test('genesis and gaps', (t) => testCoverage(t, open))
+  t.test('amendments and kept blocks', (t) => testAmendments(t, open))
   t.test('durability', (t) => testDurability(t, open))
   t.test('random blocks agree with plain lists on every query', (t) => testAgreement(t, open))
 }

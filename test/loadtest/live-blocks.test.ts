@@ -11,7 +11,7 @@ testWithFixtures(
   async (t) => {
     const population = new Population(marketOf(100_000))
     const live = new LiveBlocks(population)
-    const block = live.at(3, 1000, 1_800_000_000)
+    const block = await live.at(3, 1000, 1_800_000_000)
     t.equal(block.transactions.length, 1500)
     const { entries, notes } = decodeTransactions(block.transactions)
     t.ok(entries.length > 150)

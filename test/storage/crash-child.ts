@@ -1,5 +1,5 @@
 /**
- * A process that commits the first blocks of a series, and some API keys and tenants, from the start each time it is run:
+ * A process that commits the first blocks of a series, and some API keys, tenants and gaps, amends and forgets some, from the start each time it is run:
  *
  *   node crash-child.ts DIRECTORY BLOCKS [POINT NTH]
  *
@@ -10,8 +10,14 @@ import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
 import type { CrashPoint } from '../../storage/crash-points.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import { differenceBetween } from '../../storage/test/difference.ts'
+import { StorageModel } from '../../storage/test/model.ts'
 import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { slotAt } from '../../storage/test/sample-addresses.ts'
+import { sampleGap } from '../../storage/test/sample-gap.ts'
+import { sampleKept } from '../../storage/test/sample-kept.ts'
 
 const SEED = 77
 
@@ -26,11 +32,31 @@ function reach(point: CrashPoint): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
+/** An amendment that may be done again at any later head. */
+async function touchSlot(slot: SlotRow): Promise<void> {
+  const model = new StorageModel()
+  const nothing = differenceBetween(model, model)
+  const touched = { ...slot, receivedAtMs: slot.receivedAtMs + 1 }
+  const head = await storage.blocks.head()
+  await storage.history.amend(
+    {
+      ...nothing,
+      head: head?.slot === slot.slot ? touched : head,
+      slots: { put: [touched], remove: [] },
+      totals: await storage.totals.get()
+    },
+    { put: [], remove: [] }
+  )
+}
+
 const storage = await openEmbeddedStorage({ directory: directory!, reached: reach })
 for (let index = 0; index < Number(blocks); index++) {
-  await storage.blocks.commit(sampleBlock(SEED, index))
+  await storage.blocks.commit(sampleBlock(SEED, index), index % 8 === 0 ? sampleKept(index) : undefined)
+  if (index % 8 === 0) await touchSlot(sampleBlock(SEED, index).slot)
+  if (index % 8 === 2) await storage.history.forget(slotAt(index))
   if (index % 8 === 0) await storage.keys.put(sampleKey(index))
   if (index % 8 === 4) await storage.tenants.create(sampleTenant(index))
+  if (index % 8 === 6) await storage.coverage.addGap(sampleGap(index))
   say(`block ${index}`)
 }
 await storage.close()

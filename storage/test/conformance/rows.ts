@@ -50,6 +50,31 @@ export async function testRows(t: Test, open: OpenForTest): Promise<void> {
       }
   })
 
+  t.test('a list of hundreds of pages is read whole, and from anywhere in it', async (t) => {
+    const { storage } = await open(t)
+    const wallet = sampleWallet(0)
+    for (let index = 0; index < 24; index++) {
+      const block = blockOfTrades(index, mint, 100)
+      const trades = block.trades.map((row) => ({ ...row, user: wallet, cashSide: 'in' as const }))
+      await storage.blocks.commit({ ...block, trades })
+    }
+    const all = (await storage.trades.ofMint(mint, ALL)).map((row) => row.cursor).reverse()
+    t.equal(all.length, 2400)
+    const lists = [
+      (page: PageRequest) => storage.trades.ofMint(mint, page),
+      (page: PageRequest) => storage.trades.ofWallet(wallet, page)
+    ]
+    for (const read of lists) {
+      const newest = async (from: number | undefined, limit: number): Promise<number[]> => {
+        const rows = await read({ order: 'desc', limit, ...(from === undefined ? {} : { from }) })
+        return rows.map((row) => row.cursor)
+      }
+      t.strictSame(await newest(undefined, 5000), all)
+      for (const rank of [0, 1, 31, 32, 33, 700, 1500, 2301])
+        t.strictSame(await newest(all[rank], 100), all.slice(rank + 1, rank + 101), `below ${rank}`)
+    }
+  })
+
   t.test('from is left out and until is included, both ways, and neither need name a row', async (t) => {
     const { storage } = await open(t)
     for (let index = 0; index < 10; index++) await storage.blocks.commit(blockOfTrades(index, mint, 10))

@@ -1,0 +1,160 @@
+/**
+ * The whole service as a user starts it, on a localnet of ten times the speed: what its memory, its disk and its pace do in
+ * an hour, while a light user asks. Then it is started again on the same folder, at a pace at which the chain stands still
+ * for a while, to see that the index holds all of the chain.
+ *
+ *     node loadtest/localnet-hour.ts [seconds] [milliseconds a slot] [directory]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { diskBytes } from './disk-bytes.ts'
+import { lightUser, pagingUser } from './light-user.ts'
+import { coverageFigures, localnetFigures, type LocalnetFigures } from './localnet-figures.ts'
+import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+import { writeResult } from './result.ts'
+import { seriesOf } from './series.ts'
+
+const seconds = Number(process.argv[2] ?? 3_600)
+const slotMs = Number(process.argv[3] ?? 40)
+const SAMPLE_SECONDS = 30
+const REQUESTS_PER_SECOND = 3
+/** What a service needs until its caches are as full as they become, and who fills them until then. */
+const PAGES_PER_SECOND = 4
+const WARM_SECONDS = Math.min(600, seconds / 4)
+const UNANSWERED_MAX = 10
+const KEY = 'an-admin-key-of-the-loadtest'
+const MIB = 2 ** 20
+
+interface Sample extends LocalnetFigures {
+  readonly second: number
+  readonly rssMib: number
+  readonly cpuMs: number
+  readonly chainBytes: number
+  readonly storeBytes: number
+}
+
+const scratch = mkdtempSync(join(process.argv[4] ?? tmpdir(), 'localnet-hour-'))
+try {
+  const service = await start(slotMs)
+  const user = lightUser(service.url, KEY, REQUESTS_PER_SECOND)
+  const filling = pagingUser(service.url, KEY, PAGES_PER_SECOND)
+  setTimeout(() => void filling.end(), WARM_SECONDS * 1000)
+  const samples: Sample[] = []
+  const unanswered: string[] = []
+  const started = performance.now()
+  const second = (): number => (performance.now() - started) / 1000
+  while (second() < seconds) {
+    const next = (samples.length + unanswered.length + 1) * Math.min(SAMPLE_SECONDS, seconds / 4)
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.max(1, (Math.min(next, seconds) - second()) * 1000))
+    )
+    try {
+      const sample = await sampleOf(service, second())
+      samples.push(sample)
+      console.error(JSON.stringify(sample))
+    } catch (error) {
+      unanswered.push(`${Math.round(second())} s: ${String(error)}`)
+      console.error(unanswered.at(-1), service.stderr.slice(-5))
+      if (unanswered.length > UNANSWERED_MAX) throw error
+    }
+  }
+  const requests = await user.end()
+  const exitCode = await service.end()
+  const stored = await endState()
+
+  const [first, last] = [samples[0]!, samples.at(-1)!]
+  const warm = samples.filter((sample) => sample.second >= WARM_SECONDS)
+  const series = (of: (sample: Sample) => number) =>
+    seriesOf(warm.map((sample) => ({ hour: sample.second / 3_600, value: of(sample) })))
+  const span = last.second - first.second
+  const slots = last.chainSlot - first.chainSlot
+  // Kept blocks fill the folder of the chain first; what it grows by afterwards is accounts.
+  const settled = warm[0]!
+  const perSlot = (bytes: (sample: Sample) => number): number =>
+    (bytes(last) - bytes(settled)) / (last.chainSlot - settled.chainSlot)
+  await writeResult('localnet-hour', {
+    seconds: last.second,
+    slot_ms: slotMs,
+    slots: last.chainSlot,
+    slots_per_second: { reached: slots / span, asked: 1_000 / slotMs },
+    cpu_ms_a_slot: (last.cpuMs - first.cpuMs) / slots,
+    lag_slots: { largest: Math.max(...samples.map(({ chainSlot, headSlot }) => chainSlot - headSlot)) },
+    memory_mib: {
+      warm_after_seconds: WARM_SECONDS,
+      resident: series(({ rssMib }) => rssMib),
+      javascript_heap: series(({ heapBytes }) => heapBytes / MIB),
+      external: series(({ externalBytes }) => externalBytes / MIB)
+    },
+    disk: {
+      chain_mib: { when_warm: settled.chainBytes / MIB, at_the_end: last.chainBytes / MIB },
+      store_mib: { when_warm: settled.storeBytes / MIB, at_the_end: last.storeBytes / MIB },
+      bytes_a_slot: {
+        chain: perSlot(({ chainBytes }) => chainBytes),
+        store: perSlot(({ storeBytes }) => storeBytes)
+      }
+    },
+    requests,
+    samples_without_answer: unanswered,
+    warnings: service.stderr.slice(-20),
+    ended_with: exitCode,
+    started_again: stored,
+    samples: samples.map((sample) => [
+      Math.round(sample.second),
+      sample.chainSlot,
+      sample.headSlot,
+      Math.round(sample.rssMib),
+      Math.round(sample.heapBytes / MIB),
+      Math.round(sample.externalBytes / MIB),
+      Math.round(sample.chainBytes / MIB),
+      Math.round(sample.storeBytes / MIB)
+    ])
+  })
+  const good =
+    exitCode === 0 &&
+    unanswered.length === 0 &&
+    stored.head_slot === stored.chain_slot &&
+    hasNoGap(stored.coverage)
+  if (!good) process.exitCode = 1
+} finally {
+  rmSync(scratch, { recursive: true })
+}
+
+function hasNoGap(coverage: Awaited<ReturnType<typeof coverageFigures>> | string): boolean {
+  return typeof coverage !== 'string' && coverage.gaps === 0 && coverage.ranges === 1
+}
+
+function start(pace: number): Promise<MeasuredProcess> {
+  const args = ['--data-dir', scratch, '--port', '0', '--localnet-slot-ms', String(pace)]
+  const env = { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' }
+  return startMeasured('../src/main.ts', ['serve', ...args], { env })
+}
+
+async function sampleOf(service: MeasuredProcess, second: number): Promise<Sample> {
+  return {
+    second,
+    ...(await localnetFigures(service.url, KEY)),
+    rssMib: service.rssMib(),
+    cpuMs: service.cpuMs(),
+    chainBytes: diskBytes(join(scratch, 'localnet')),
+    storeBytes: diskBytes(join(scratch, 'store'))
+  }
+}
+
+/** What the chain and the index of it hold, with ten seconds to the next slot, in which the index has to reach the chain. */
+async function endState() {
+  const service = await start(10_000)
+  const deadline = performance.now() + 60_000
+  let figures = await localnetFigures(service.url, KEY)
+  while (figures.headSlot !== figures.chainSlot && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    figures = await localnetFigures(service.url, KEY)
+  }
+  // Read slot by slot: the first answer may be refused for it took too long.
+  const coverage = await coverageFigures(service.url, KEY).catch((error: unknown) => String(error))
+  const listening_ms = Math.round(service.listeningMs)
+  const rss_mib = Math.round(service.rssMib())
+  await service.end()
+  const { headSlot: head_slot, chainSlot: chain_slot } = figures
+  return { head_slot, chain_slot, coverage, listening_ms, rss_mib }
+}

@@ -1,0 +1,88 @@
+import { encodeBase58 } from '../src/chain/base58.ts'
+import { clusterEnvironment } from '../test/service/cluster.ts'
+import type { CqlServer } from '../test/servers/cql.ts'
+import { measure, type Measurement } from './closed-loop.ts'
+import { startMeasured, type MeasuredProcess } from './measured-process.ts'
+import { HEADERS } from './served-market.ts'
+
+const CONNECTIONS = 16
+/** As many as what the service keeps of answers has room for. */
+const PATHS = 1_000
+/** The first page of a walk has so many rows, so that walks have no page in common. */
+const OFFSETS = Array.from({ length: 20 }, (_, i) => 5 * i + 1)
+
+/** The service on a keyspace, as a process that only answers. */
+function serve(server: CqlServer, keyspace: string): Promise<MeasuredProcess> {
+  return startMeasured('../src/main.ts', ['serve', '--role', 'gateway', '--port', '0'], {
+    env: {
+      ...clusterEnvironment(server, keyspace, null),
+      MILLRACE_ADMIN_KEY: HEADERS['x-api-key'],
+      MILLRACE_LOG_LEVEL: 'warn',
+      MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000'
+    }
+  })
+}
+
+/** Paths of different pages of some mints' trades, of `limit` rows each. */
+async function pagesOf(url: string, mints: readonly Uint8Array[], limit: number): Promise<string[]> {
+  const paths: string[] = []
+  for (const offset of OFFSETS)
+    for (const mint of mints) {
+      const trades = `/v1/tokens/${encodeBase58(mint)}/trades`
+      let cursor = await nextOf(`${url}${trades}?limit=${offset}`)
+      while (cursor !== null) {
+        const path = `${trades}?limit=${limit}&after=${cursor}`
+        cursor = await nextOf(url + path)
+        // The last page of a list has fewer rows.
+        if (cursor !== null) paths.push(path)
+        if (paths.length === PATHS) return paths
+      }
+    }
+  return paths
+}
+
+async function nextOf(url: string): Promise<string | null> {
+  const response = await fetch(url, { headers: HEADERS })
+  if (response.status !== 200) throw new Error(`${url} is answered with ${response.status}`)
+  return ((await response.json()) as { nextCursor: string | null }).nextCursor
+}
+
+export interface RestRound {
+  /** Pages that nobody has asked for since the start. */
+  readonly first: Measurement
+  /** The same pages, over and over. */
+  readonly again: Measurement
+}
+
+/** The same pages over HTTP, of a service that is started for each round. */
+export async function restOn(
+  server: CqlServer,
+  keyspace: string,
+  mints: readonly Uint8Array[],
+  limit: number
+): Promise<{ readonly pages: number; round(seconds: number): Promise<RestRound> }> {
+  const scout = await serve(server, keyspace)
+  const paths = await pagesOf(scout.url, mints, limit)
+  const others = await pagesOf(scout.url, mints, limit - 1)
+  await scout.end()
+  const dealt = (all: readonly string[]): string[][] =>
+    Array.from({ length: CONNECTIONS }, (_, at) => all.filter((_, i) => i % CONNECTIONS === at))
+  return {
+    pages: paths.length,
+    async round(seconds) {
+      const service = await serve(server, keyspace)
+      try {
+        const load = { headers: HEADERS, paths: dealt(paths) }
+        // What runs for the first time is compiled by pages that are not counted.
+        await measure(service, { headers: HEADERS, paths: dealt(others), seconds: 'once' })
+        const first = await measure(service, { ...load, seconds: 'once' })
+        const again = await measure(service, { ...load, seconds })
+        for (const { statuses } of [first, again])
+          if (Object.keys(statuses).join() !== '200') throw new Error(JSON.stringify(statuses))
+        return { first, again }
+      } finally {
+        await service.end()
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { KeptBlock } from '../../src/market/kept-block.ts'
+import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
+import { Choices, sampleBytes } from './choices.ts'
+import { sampleMint, samplePool, slotAt, timeAt } from './sample-addresses.ts'
+import { sampleCurveOf, sampleListedPool } from './sample-registry.ts'
+import { originAt, sampleTrade } from './sample-rows.ts'
+
+/** What is kept of the block at an index: something of every kind of value. */
+export function sampleKept(index: number): KeptBlock {
+  const choices = new Choices(index)
+  const slot = slotAt(index)
+  const blockTime = timeAt(index)
+  const mint = sampleMint(index % 3)
+  const trade = sampleTrade(choices, originAt(choices, slot, 4, blockTime), mint)
+  return {
+    block: {
+      slot,
+      blockTime,
+      parentSlot: slot - 1,
+      receivedAtMs: blockTime * 1_000 + 7,
+      commitment: 'processed',
+      transactions: choices.below(2_000),
+      entries: [
+        {
+          signature: sampleBytes(64, index),
+          txIndex: 3,
+          feePayer: samplePool(1),
+          event: { ...trade, kind: 'trade', traderIn: 2n ** 63n }
+        }
+      ]
+    },
+    before: {
+      head: null,
+      solUsd: { ...COLD_SOL_USD, trades: [{ price: 150.25, lamports: 7n }] },
+      totals: null,
+      values: {
+        pairs: [],
+        candles: [],
+        launches: [{ mint, launch: null }],
+        tokens: [],
+        pools: [{ pool: samplePool(2), row: sampleListedPool(choices, index) }],
+        curves: [{ mint, curve: sampleCurveOf(choices, mint, trade) }],
+        hours: []
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * A process that commits the blocks of a series to a cluster, amends them, and forgets what is kept of the first ones:
+ *
+ *   node scylla-amend-child.ts PLAN
+ *
+ * By the plan (JSON) it kills itself when it reaches a crash point. It says `killed at POINT`, `amended` and `done`, a line
+ * each, on standard output. Run again, it does the same again.
+ */
+import { writeSync } from 'node:fs'
+import { argv } from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ScyllaCrashPoint } from '../../storage/crash-points.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
+import { amendmentOf, fill } from './amended-series.ts'
+import type { AmendedSeries } from './amended-series.ts'
+
+export interface AmendPlan {
+  readonly store: ScyllaStorageOptions
+  readonly series: AmendedSeries
+  /** Whether the blocks are to be committed first. */
+  readonly fills: boolean
+  /** Up to which slot it forgets; null for none. */
+  readonly forgets: number | null
+  readonly at: ScyllaCrashPoint | null
+  /** How long after the point: for one at which something has just been sent. */
+  readonly afterMs: number
+}
+
+const { store, series, fills, forgets, at, afterMs } = JSON.parse(argv[2]!) as AmendPlan
+/** Synchronous, so that a line is out before the process dies. */
+const say = (line: string): number => writeSync(1, `${line}\n`)
+
+function end(point: ScyllaCrashPoint): void {
+  say(`killed at ${point}`)
+  process.kill(process.pid, 'SIGKILL')
+}
+
+function reached(point: ScyllaCrashPoint): void {
+  if (point !== at) return
+  if (afterMs === 0) end(point)
+  else void delay(afterMs).then(() => end(point))
+}
+
+const storage = await openScyllaStorage({ ...store, reached })
+await storage.blocks.claim(null)
+if (fills) await fill(storage, series)
+await storage.history.amend(...amendmentOf(series))
+say('amended')
+if (forgets !== null) await storage.history.forget(forgets)
+await storage.close()
+say('done')
