@@ -1,8 +1,10 @@
 /**
  * REST over the wire on the store of a synthetic market: the started service against a bare Fastify route that returns
  * the same bytes from memory, each in a process of its own, in alternate rounds of one run. Warm: one hot URL. Skewed:
- * URLs drawn as the market's trades are. Both after a round that is not counted. Cold: URLs that nobody has asked for since the start. Warm and skewed once
- * more while blocks come at mainnet's live rate. Answers are compared byte by byte after the load.
+ * URLs drawn as the market's trades are. Both after a round that is not counted, and once more while blocks come at
+ * mainnet's live rate. Cold: the hot URL from the start of a service on, whose memory is empty and whose code is not
+ * compiled. First: URLs that nobody has asked for since the start, each once, which is what making an answer costs.
+ * Answers are compared byte by byte after the load.
  *
  *     node loadtest/rest.ts DIRECTORY [trades] [seconds] [scenario…]
  */
@@ -23,7 +25,7 @@ import { workingCopy } from './working-copy.ts'
 const [directory, trades = '10000000', span = '5', ...names] = process.argv.slice(2)
 if (directory === undefined) throw new Error('name the directory of the store')
 const seconds = Number(span)
-const COLD_PATHS = 1000
+const FIRST_PATHS = 1000
 const SKEWED_PATHS = 20_000
 const VERIFIED = 50
 
@@ -48,20 +50,19 @@ function verifiedPaths(): string[] {
 }
 
 async function measureScenario(service: Served, scenario: Scenario, memory: Memory): Promise<object> {
-  const warm = await runAgainstBare(service, { paths: [scenario.warm], seconds })
+  const warm = await runAgainstBare(service, { paths: [scenario.warm], seconds, justStarted: false })
   memory.note(`${scenario.name}, warm`)
-  const skewed = await runAgainstBare(service, { paths: skewedPaths(scenario), seconds })
+  const skewed = await runAgainstBare(service, { paths: skewedPaths(scenario), seconds, justStarted: false })
   memory.note(`${scenario.name}, skewed`)
   return { warm, skewed }
 }
 
-/** Each URL for the first time since the start of a service of its own, which has read what it reads by itself. */
-async function measureCold(scenario: Scenario): Promise<Round> {
+/** The load on a service of its own that has just started, and has read what it reads by itself. */
+async function measureStarted(paths: readonly string[], span: number | 'once'): Promise<Round> {
   const service = await serveMarket(scratch, 'quiet')
   try {
     await ranked(service)
-    const paths = scenario.distinct(COLD_PATHS, new SeededRandom(store.size.seed, 32))
-    return await runAgainstBare(service, { paths, seconds: 'once' })
+    return await runAgainstBare(service, { paths, seconds: span, justStarted: true })
   } finally {
     await service.end()
   }
@@ -86,8 +87,14 @@ try {
   const quietRss = quietMemory.end()
   await quiet.end()
   for (const scenario of scenarios) {
-    endpoints[scenario.name]!.cold = await measureCold(scenario)
-    console.error(scenario.name, JSON.stringify(endpoints[scenario.name]!.cold))
+    const { warm, name } = scenario
+    const paths = scenario.distinct(FIRST_PATHS, new SeededRandom(store.size.seed, 32))
+    const started = {
+      cold: await measureStarted([warm], seconds),
+      first: await measureStarted(paths, 'once')
+    }
+    Object.assign(endpoints[name]!, started)
+    console.error(name, JSON.stringify(started))
   }
 
   const live = await serveMarket(scratch, 'live', directory)

@@ -26,17 +26,18 @@ export interface Round {
 
 interface RoundsOptions {
   readonly paths: readonly string[]
-  /** A span a round, of which there are two each; or each path once. */
+  /** A span a round, or each path once. */
   readonly seconds: number | 'once'
+  /** Whether both have just started: then their first round is the one that counts. */
+  readonly justStarted: boolean
 }
 
-/** Puts the same load on both servers, in turn; the first round of each is not counted. */
+/** Puts the same load on both servers, in turn: two rounds each, after one that is not counted. */
 export async function runAgainstBare(service: MeasuredProcess, options: RoundsOptions): Promise<Round> {
-  const { paths, seconds } = options
+  const { paths, seconds, justStarted } = options
   const load = { headers: HEADERS, paths: spread(paths), seconds }
-  const once = seconds === 'once'
   // Whoever asks for bodies first finds them cold, so then the service goes first.
-  const ours: Measurement[] = once ? [await measure(service, load)] : []
+  const ours: Measurement[] = justStarted ? [await measure(service, load)] : []
   const bodies = await bodiesOf(service, paths)
   const scratch = mkdtempSync(join(tmpdir(), 'millrace-bare-'))
   writeFileSync(join(scratch, 'bodies'), Buffer.concat(bodies.flatMap((body) => [lengthOf(body), body])))
@@ -47,10 +48,13 @@ export async function runAgainstBare(service: MeasuredProcess, options: RoundsOp
       paths: spread(paths.map((_, i) => (bodies.length === 1 ? '/' : `/${i % bodies.length}`)))
     }
     const theirs: Measurement[] = []
-    if (!once) await warmUp([service, load], [bare, bareLoad])
-    for (let round = 0; round < ROUNDS; round++) {
-      if (!once) ours.push(await measure(service, load))
-      theirs.push(await measure(bare, bareLoad))
+    if (justStarted) theirs.push(await measure(bare, bareLoad))
+    else {
+      await warmUp([service, load], [bare, bareLoad])
+      for (let round = 0; round < ROUNDS; round++) {
+        ours.push(await measure(service, load))
+        theirs.push(await measure(bare, bareLoad))
+      }
     }
     const [mine, peer] = [combined(ours), combined(theirs)]
     return {
@@ -69,7 +73,7 @@ export async function runAgainstBare(service: MeasuredProcess, options: RoundsOp
   }
 }
 
-/** Lets both servers run for a while; what the first requests cost is measured by `once`. */
+/** Lets both servers run for a while; what the first requests cost is measured of those that have just started. */
 async function warmUp(...loads: (readonly [MeasuredProcess, Load])[]): Promise<void> {
   for (const [server, load] of loads) {
     const isOne = load.paths[0]!.length === 1
