@@ -1,7 +1,7 @@
 /**
  * Pages of 100 trades of a mint out of one CQL node on this machine, against the bare driver's prepared range read of the
- * same rows, in alternate rounds with as many requests under way: over HTTP of the started service, for the first time and
- * again, and of the store's port (`trades.ofMint`), which keeps nothing.
+ * same rows, in alternate rounds with as many requests under way: over HTTP of the started service, as users ask (some
+ * pages more than others), for the first time, and again, and of the store's port (`trades.ofMint`), which keeps nothing.
  *
  *     node loadtest/scylla-reads.ts [seconds a round] [rounds]
  */
@@ -126,13 +126,14 @@ async function compareRest() {
     served.push(await rest.round(seconds))
     bares.push(await round(REST_AGAINST, readBare))
   }
-  const part = (which: 'first' | 'again') => ({
+  const part = (which: 'drawn' | 'first' | 'again') => ({
     requests_per_second: Math.round(median(served.map((round) => round[which].perSecond))),
     cpu_us_a_request: median(served.map((round) => round[which].cpuMicros)),
     p99_ms: median(served.map((round) => round[which].p99Ms)),
     ratio: median(served.map((round, i) => round[which].perSecond / rate(bares[i]!)))
   })
-  return { pages: rest.pages, first_time: part('first'), again: part('again'), bare_driver: of(bares) }
+  const parts = { drawn: part('drawn'), first_time: part('first'), again: part('again') }
+  return { pages: rest.pages, ...parts, bare_driver: of(bares) }
 }
 
 const results: Record<number, Awaited<ReturnType<typeof compare>>> = {}
@@ -149,7 +150,7 @@ await writeResult('scylla-reads', {
   rest,
   port_by_requests_under_way: results,
   bar: BAR,
-  reached: { rest_again: rest.again.ratio >= BAR, rest_first_time: rest.first_time.ratio >= BAR },
+  reached: { rest: rest.drawn.ratio >= BAR, rest_first_time: rest.first_time.ratio >= BAR },
   verified: { rows: verdict.rows, records: verdict.records, wrong: verdict.wrong.slice(0, 20) },
   verified_complete: complete
 })

@@ -2,6 +2,7 @@ import { encodeBase58 } from '../src/chain/base58.ts'
 import { clusterEnvironment } from '../test/service/cluster.ts'
 import type { CqlServer } from '../test/servers/cql.ts'
 import { measure, type Measurement } from './closed-loop.ts'
+import { SeededRandom, WeightedChoice } from './market/random.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { HEADERS } from './served-market.ts'
 
@@ -10,6 +11,7 @@ const CONNECTIONS = 16
 const PATHS = 1_000
 /** The first page of a walk has so many rows, so that walks have no page in common. */
 const OFFSETS = Array.from({ length: 20 }, (_, i) => 5 * i + 1)
+const DRAWS = 40_000
 
 /** The service on a keyspace, as a process that only answers. */
 function serve(server: CqlServer, keyspace: string): Promise<MeasuredProcess> {
@@ -52,6 +54,14 @@ export interface RestRound {
   readonly first: Measurement
   /** The same pages, over and over. */
   readonly again: Measurement
+  /** As users ask, of another start: the n-th page is asked for 1/n times as often as the first one. */
+  readonly drawn: Measurement
+}
+
+function drawn(paths: readonly string[]): string[] {
+  const choice = new WeightedChoice(paths.map((_, rank) => 1 / (rank + 1)))
+  const random = new SeededRandom(40)
+  return Array.from({ length: DRAWS }, () => paths[choice.draw(random)]!)
 }
 
 /** The same pages over HTTP, of a service that is started for each round. */
@@ -67,22 +77,30 @@ export async function restOn(
   await scout.end()
   const dealt = (all: readonly string[]): string[][] =>
     Array.from({ length: CONNECTIONS }, (_, at) => all.filter((_, i) => i % CONNECTIONS === at))
+  /** Runs measurements on a service of their own; what runs for the first time is compiled by pages that do not count. */
+  const started = async <T>(run: (service: MeasuredProcess) => Promise<T>): Promise<T> => {
+    const service = await serve(server, keyspace)
+    try {
+      await measure(service, { headers: HEADERS, paths: dealt(others), seconds: 'once' })
+      return await run(service)
+    } finally {
+      await service.end()
+    }
+  }
   return {
     pages: paths.length,
     async round(seconds) {
-      const service = await serve(server, keyspace)
-      try {
-        const load = { headers: HEADERS, paths: dealt(paths) }
-        // What runs for the first time is compiled by pages that are not counted.
-        await measure(service, { headers: HEADERS, paths: dealt(others), seconds: 'once' })
-        const first = await measure(service, { ...load, seconds: 'once' })
-        const again = await measure(service, { ...load, seconds })
-        for (const { statuses } of [first, again])
-          if (Object.keys(statuses).join() !== '200') throw new Error(JSON.stringify(statuses))
-        return { first, again }
-      } finally {
-        await service.end()
-      }
+      const load = { headers: HEADERS, paths: dealt(paths) }
+      const { first, again } = await started(async (service) => ({
+        first: await measure(service, { ...load, seconds: 'once' }),
+        again: await measure(service, { ...load, seconds })
+      }))
+      const asUsers = await started((service) =>
+        measure(service, { headers: HEADERS, paths: dealt(drawn(paths)), seconds })
+      )
+      for (const { statuses } of [first, again, asUsers])
+        if (Object.keys(statuses).join() !== '200') throw new Error(JSON.stringify(statuses))
+      return { first, again, drawn: asUsers }
     }
   }
 }

@@ -12,7 +12,7 @@ import { newKeyspaceName, testWithCqlCluster } from '../servers/cql.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 import { Load } from './scylla-load.ts'
 
-/** Three nodes start three times here, and of a busy machine each takes a minute. */
+/** Three nodes start here, and two of them again: of a busy machine each takes a minute. */
 t.setTimeout(600_000)
 
 const PAUSED_MS = 30_000
@@ -47,10 +47,6 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
     await killed
     await load.goesOn(5)
     await t.rejects(readOfAll(raw, keyspace), 'a read that needs every node has no answer')
-    await node!.start()
-    await cluster.ready()
-    await readOfAll(raw, keyspace)
-    await load.goesOn(5)
     t.strictSame(
       load.rejected.map(({ detail }) => detail),
       []
@@ -59,16 +55,16 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
   })
 
   t.test(
-    'two nodes killed: reads say so, the commit under way waits, and all goes on once they are back',
+    'a second one killed as well: reads say so, the commit under way waits, and all goes on once both are back',
     async (t) => {
-      const [, second, third] = cluster.nodes
+      const [first, second] = cluster.nodes
       t.equal(writer.outage, null)
       load.forget()
       const killedAt = Date.now()
-      await Promise.all([second!.kill(), third!.kill()])
+      await second!.kill()
       await load.until('outage', () => writer.outage !== null && follower.outage !== null)
       const { sinceMs, detail } = writer.outage!
-      t.ok(sinceMs >= killedAt - 1_000 && sinceMs <= Date.now(), 'it began when they were killed')
+      t.ok(sinceMs >= killedAt - 1_000 && sinceMs <= Date.now(), 'it began when it was killed')
       t.match(detail, /./)
       t.notMatch(detail, /\n/, 'it is one line')
       await load.until('rejected read', () => load.rejected.length >= 4)
@@ -84,10 +80,11 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
       t.equal(begun, committed + 1, 'and one is under way')
       t.equal(writer.outage?.sinceMs, sinceMs, 'it is one outage')
 
-      await Promise.all([second!.start(), third!.start()])
+      await Promise.all([first!.start(), second!.start()])
       await load.until('commit', () => load.committed > committed)
       await load.until('end of the outage', () => writer.outage === null && follower.outage === null)
       await cluster.ready()
+      await readOfAll(raw, keyspace)
       const { length } = load.rejected
       await load.goesOn(5)
       t.equal(load.rejected.length, length, 'reads are answered as before')
