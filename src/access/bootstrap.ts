@@ -1,6 +1,6 @@
 import type { Storage } from '../../storage/port.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
-import { newKey } from './key-directory.ts'
+import { newKey } from './key-row.ts'
 import { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts'
 
 export const DEMO_TENANT = 'demo'

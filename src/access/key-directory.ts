@@ -1,8 +1,9 @@
-import { hash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { KeyRow, Storage, TenantRow } from '../../storage/port.ts'
 import { ServiceError } from '../errors.ts'
-import { apiKeyPrefix, hashApiKey, makeApiKey } from './api-key.ts'
-import { Caller, keyState } from './caller.ts'
+import { makeApiKey } from './api-key.ts'
+import { keyState, type Caller } from './caller.ts'
+import { KeyRing } from './key-ring.ts'
+import { isSameKey, newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 
 /** Keys that a service may have, those of the past included; each takes about 1 KB of memory. */
 export const KEYS_MAX = 100_000
@@ -12,27 +13,7 @@ export const TENANTS_MAX = 10_000
 /** Changes that wait for those before them; one more is refused. */
 const WAITING_MAX = 100
 
-/** What a key is given when it is made. */
-export type KeyAttributes = Pick<
-  KeyRow,
-  'tenant' | 'name' | 'scopes' | 'ratePerMinute' | 'expiresAtMs' | 'allowedIps' | 'corsOrigins'
->
-
-/** A key that was just made; `key` is known here and never again. */
-export interface IssuedKey {
-  readonly row: KeyRow
-  readonly key: string
-}
-
 type KeyStorage = Pick<Storage, 'keys' | 'tenants'>
-
-/** What an unknown key is compared with, so that it costs the same work as a known one. */
-const NOBODY = new Uint8Array(32)
-
-/** In a time that tells nothing of where two texts of a length differ. */
-function isSameText(known: Buffer, text: string): boolean {
-  return known.length === text.length && timingSafeEqual(known, Buffer.from(text, 'latin1'))
-}
 
 /** Other processes that have keys and tenants of the same store. */
 export interface OtherProcesses {
@@ -52,25 +33,16 @@ export interface OtherProcesses {
  */
 export class KeyDirectory {
   readonly #storage: KeyStorage
-  readonly #defaultRatePerMinute: number
+  readonly #ring: KeyRing
   readonly #others: OtherProcesses | null
   /** In order of creation. */
-  #byId = new Map<string, Caller>()
-  /** By the hash, a character a byte. */
-  #byHash = new Map<string, Caller>()
-  #byOrigin = new Map<string, Set<string>>()
-  /** In order of creation. */
   #tenants = new Map<string, TenantRow>()
-  /** Of the key that is looked for: a buffer for all, for one of its own would cost each look a fifth more. */
-  readonly #digest = Buffer.alloc(32)
-  /** The good key that a connection presented last, and its digest. */
-  readonly #presented = new WeakMap<object, { readonly key: Buffer; readonly digest: string }>()
   #lastChange: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
   private constructor(storage: KeyStorage, defaultRatePerMinute: number, others: OtherProcesses | null) {
     this.#storage = storage
-    this.#defaultRatePerMinute = defaultRatePerMinute
+    this.#ring = new KeyRing(defaultRatePerMinute)
     this.#others = others
   }
 
@@ -93,26 +65,14 @@ export class KeyDirectory {
     return this.#next(() => this.#reload())
   }
 
-  /**
-   * Who has a key, whatever has become of it; null for nobody. The same work is done for each text of a length. A
-   * `connection` that presents the good key that it presented last is spared the hashing, 4 µs; what has become of the
-   * key is looked up anew.
-   */
+  /** Who has a key, as `KeyRing.find` does. */
   find(key: string, connection?: object): Caller | null {
-    const last = connection === undefined ? undefined : this.#presented.get(connection)
-    if (last !== undefined && isSameText(last.key, key)) return this.#byHash.get(last.digest) ?? null
-    const digest = hash('sha256', key, 'binary')
-    this.#digest.write(digest, 'binary')
-    const found = this.#byHash.get(digest)
-    const same = timingSafeEqual(this.#digest, found?.row.hash ?? NOBODY)
-    if (found === undefined || !same) return null
-    if (connection !== undefined) this.#presented.set(connection, { key: Buffer.from(key, 'latin1'), digest })
-    return found
+    return this.#ring.find(key, connection)
   }
 
   /** In order of creation. */
   get keys(): readonly KeyRow[] {
-    return Array.from(this.#byId.values(), ({ row }) => row)
+    return this.#ring.keys
   }
 
   /** In order of creation. */
@@ -128,15 +88,14 @@ export class KeyDirectory {
 
   /** Throws KEY_NOT_FOUND. */
   key(id: string): KeyRow {
-    const caller = this.#byId.get(id)
-    if (caller === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
-    return caller.row
+    const row = this.#ring.row(id)
+    if (row === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
+    return row
   }
 
   /** Whether pages of an origin may use any key that works. */
   admitsOrigin(origin: string, nowMs: number): boolean {
-    const ids = this.#byOrigin.get(origin)?.values()
-    return ids?.some((id) => keyState(this.key(id), nowMs) === 'active') ?? false
+    return this.#ring.admitsOrigin(origin, nowMs)
   }
 
   /** Throws TENANT_EXISTS, TENANT_LIMIT_REACHED. */
@@ -215,7 +174,7 @@ export class KeyDirectory {
   }
 
   async #issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
-    if (this.#byId.size >= KEYS_MAX) {
+    if (this.#ring.size >= KEYS_MAX) {
       throw new ServiceError('KEY_LIMIT_REACHED', `there are ${KEYS_MAX} keys, the most there can be`)
     }
     const issued = newKey(makeApiKey(), attributes, nowMs)
@@ -226,18 +185,18 @@ export class KeyDirectory {
   /** Durable, then in effect (INVARIANTS 4). */
   async #put(row: KeyRow): Promise<void> {
     await this.#storage.keys.put(row)
-    this.#keep(row)
+    this.#ring.put(row)
     this.#others?.tell()
   }
 
   /** A key as the store has it now. Throws KEY_NOT_FOUND. */
   async #current(id: string): Promise<KeyRow> {
     if (this.#others === null) return this.key(id)
-    if (!this.#byId.has(id)) await this.#reload()
+    if (this.#ring.row(id) === undefined) await this.#reload()
     const known = this.key(id)
     const row = await this.#storage.keys.byHash(known.hash)
     if (row === null || isSameKey(row, known)) return known
-    this.#keep(known.revokedAtMs === null ? row : { ...row, revokedAtMs: known.revokedAtMs })
+    this.#ring.put(known.revokedAtMs === null ? row : { ...row, revokedAtMs: known.revokedAtMs })
     return this.key(id)
   }
 
@@ -246,45 +205,13 @@ export class KeyDirectory {
     this.#tenants = new Map(tenants.map((tenant) => [tenant.name, tenant]))
     const forgotten: KeyRow[] = []
     const rows = keys.map((row) => {
-      const revokedAtMs = this.#byId.get(row.id)?.row.revokedAtMs ?? null
+      const revokedAtMs = this.#ring.row(row.id)?.revokedAtMs ?? null
       if (revokedAtMs === null || row.revokedAtMs !== null) return row
       forgotten.push({ ...row, revokedAtMs })
       return forgotten.at(-1)!
     })
-    this.#takeIn(rows)
+    this.#ring.takeIn(rows)
     for (const row of forgotten) await this.#put(row)
-  }
-
-  /** Most reloads find what is known already, or more at its end. */
-  #takeIn(rows: readonly KeyRow[]): void {
-    const callers = this.#byId.values()
-    for (const row of rows) {
-      const known = callers.next().value?.row
-      if (known !== undefined && known.id !== row.id) return this.#replaceAll(rows)
-      if (!isSameKey(row, known)) this.#keep(row)
-    }
-    if (this.#byId.size > rows.length) this.#replaceAll(rows)
-  }
-
-  #replaceAll(rows: readonly KeyRow[]): void {
-    const before = this.#byId
-    this.#byId = new Map()
-    this.#byHash = new Map()
-    this.#byOrigin = new Map()
-    for (const row of rows) {
-      const caller = before.get(row.id)
-      this.#keep(row, isSameKey(row, caller?.row) ? caller : undefined)
-    }
-  }
-
-  #keep(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute)): void {
-    this.#byId.set(row.id, caller)
-    this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)
-    for (const origin of row.corsOrigins) {
-      const ids = this.#byOrigin.get(origin) ?? new Set()
-      if (row.revokedAtMs === null) this.#byOrigin.set(origin, ids.add(row.id))
-      else if (ids.delete(row.id) && ids.size === 0) this.#byOrigin.delete(origin)
-    }
   }
 
   async #inTurn<T>(change: () => Promise<T>): Promise<T> {
@@ -299,53 +226,5 @@ export class KeyDirectory {
     const done = this.#lastChange.then(step)
     this.#lastChange = done.catch(() => undefined)
     return done
-  }
-}
-
-/** Whether two rows of a key say the same. */
-function isSameKey(row: KeyRow, other: KeyRow | undefined): boolean {
-  if (row === other) return true
-  return (
-    other !== undefined &&
-    row.id === other.id &&
-    row.revokedAtMs === other.revokedAtMs &&
-    row.expiresAtMs === other.expiresAtMs &&
-    row.successor === other.successor &&
-    row.ratePerMinute === other.ratePerMinute &&
-    row.tenant === other.tenant &&
-    row.name === other.name &&
-    row.prefix === other.prefix &&
-    row.createdAtMs === other.createdAtMs &&
-    isSameList(row.scopes, other.scopes) &&
-    isSameList(row.allowedIps, other.allowedIps) &&
-    isSameList(row.corsOrigins, other.corsOrigins) &&
-    Buffer.compare(row.hash, other.hash) === 0
-  )
-}
-
-function isSameList(list: readonly string[], other: readonly string[]): boolean {
-  return list.length === other.length && list.every((text, i) => text === other[i])
-}
-
-/** The row of a key that is made now. */
-export function newKey(key: string, attributes: KeyAttributes, nowMs: number): IssuedKey {
-  const { tenant, name, scopes, ratePerMinute, expiresAtMs, allowedIps, corsOrigins } = attributes
-  return {
-    key,
-    row: {
-      id: randomUUID(),
-      hash: hashApiKey(key),
-      prefix: apiKeyPrefix(key),
-      tenant,
-      name,
-      scopes,
-      createdAtMs: nowMs,
-      ratePerMinute,
-      expiresAtMs,
-      revokedAtMs: null,
-      allowedIps,
-      corsOrigins,
-      successor: null
-    }
   }
 }

@@ -2,16 +2,10 @@ import * as crypto from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { hashApiKey, makeApiKey } from '../../src/access/api-key.ts'
-import type * as directoryModule from '../../src/access/key-directory.ts'
+import type * as ringModule from '../../src/access/key-ring.ts'
 import { keyState } from '../../src/access/caller.ts'
-import {
-  KEYS_MAX,
-  KEYS_PER_TENANT_MAX,
-  KeyDirectory,
-  newKey,
-  TENANTS_MAX,
-  type KeyAttributes
-} from '../../src/access/key-directory.ts'
+import { KEYS_MAX, KEYS_PER_TENANT_MAX, KeyDirectory, TENANTS_MAX } from '../../src/access/key-directory.ts'
+import { newKey, type KeyAttributes } from '../../src/access/key-row.ts'
 import { ServiceError, type ErrorCode } from '../../src/errors.ts'
 import { MemoryAccess } from './memory-access.ts'
 
@@ -109,14 +103,12 @@ t.test('a known and an unknown key are hashed and compared alike', async (t) => 
       return crypto.timingSafeEqual(a, b)
     }
   }
-  const { KeyDirectory: Counted } = await t.mockImport<typeof directoryModule>(
-    '../../src/access/key-directory.ts',
-    { 'node:crypto': counting }
-  )
-  const access = new MemoryAccess()
+  const { KeyRing: Counted } = await t.mockImport<typeof ringModule>('../../src/access/key-ring.ts', {
+    'node:crypto': counting
+  })
   const { row } = newKey(key, ACME, 5)
-  await access.keys.put(row)
-  const counted = await Counted.load(access, 600)
+  const counted = new Counted(600)
+  counted.put(row)
   for (const text of [key, makeApiKey(), 'x', '']) {
     compared.length = 0
     counted.find(text)

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { keyState } from '../../src/access/caller.ts'
-import { KeyDirectory, type KeyAttributes } from '../../src/access/key-directory.ts'
+import { KeyDirectory } from '../../src/access/key-directory.ts'
+import type { KeyAttributes } from '../../src/access/key-row.ts'
 import { followKeys } from '../../src/access/key-following.ts'
 import { systemPorts } from '../../src/ports.ts'
 import type { RedisConnection } from '../../storage/redis/connection.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { isAddressRange } from '../../access/address-ranges.ts'
-import type { IssuedKey } from '../../access/key-directory.ts'
+import type { IssuedKey } from '../../access/key-row.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../../access/scopes.ts'
 import { isWebOrigin } from '../../access/web-origin.ts'
 import { issuedKeyAnswer, keyAnswer, keyBody } from '../../bodies/api-key.ts'

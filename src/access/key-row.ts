@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import type { KeyRow } from '../../storage/port.ts'
+import { apiKeyPrefix, hashApiKey } from './api-key.ts'
+
+/** What a key is given when it is made. */
+export type KeyAttributes = Pick<
+  KeyRow,
+  'tenant' | 'name' | 'scopes' | 'ratePerMinute' | 'expiresAtMs' | 'allowedIps' | 'corsOrigins'
+>
+
+/** A key that was just made; `key` is known here and never again. */
+export interface IssuedKey {
+  readonly row: KeyRow
+  readonly key: string
+}
+
+/** The row of a key that is made now. */
+export function newKey(key: string, attributes: KeyAttributes, nowMs: number): IssuedKey {
+  const { tenant, name, scopes, ratePerMinute, expiresAtMs, allowedIps, corsOrigins } = attributes
+  return {
+    key,
+    row: {
+      id: randomUUID(),
+      hash: hashApiKey(key),
+      prefix: apiKeyPrefix(key),
+      tenant,
+      name,
+      scopes,
+      createdAtMs: nowMs,
+      ratePerMinute,
+      expiresAtMs,
+      revokedAtMs: null,
+      allowedIps,
+      corsOrigins,
+      successor: null
+    }
+  }
+}
+
+/** Whether two rows of a key say the same. */
+export function isSameKey(row: KeyRow, other: KeyRow | undefined): boolean {
+  if (row === other) return true
+  return (
+    other !== undefined &&
+    row.id === other.id &&
+    row.revokedAtMs === other.revokedAtMs &&
+    row.expiresAtMs === other.expiresAtMs &&
+    row.successor === other.successor &&
+    row.ratePerMinute === other.ratePerMinute &&
+    row.tenant === other.tenant &&
+    row.name === other.name &&
+    row.prefix === other.prefix &&
+    row.createdAtMs === other.createdAtMs &&
+    isSameList(row.scopes, other.scopes) &&
+    isSameList(row.allowedIps, other.allowedIps) &&
+    isSameList(row.corsOrigins, other.corsOrigins) &&
+    Buffer.compare(row.hash, other.hash) === 0
+  )
+}
+
+function isSameList(list: readonly string[], other: readonly string[]): boolean {
+  return list.length === other.length && list.every((text, i) => text === other[i])
+}
