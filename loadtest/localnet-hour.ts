@@ -1,6 +1,7 @@
 /**
  * The whole service as a user starts it, on a localnet of ten times the speed: what its memory, its disk and its pace do in
- * an hour, while a light user asks. Then it is started again on the same folder, at a pace at which the chain stands still
+ * an hour, while a light user asks. What is resident has garbage in it that nobody had to collect yet; what is held is
+ * looked at after a collection, every five minutes. Then it is started again on the same folder, at a pace at which the chain stands still
  * for a while, to see that the index holds all of the chain.
  *
  *     node loadtest/localnet-hour.ts [seconds] [milliseconds a slot] [directory]
@@ -9,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskBytes } from './disk-bytes.ts'
+import { heldMemory, INSPECTED, inspectorOf, saidByItself, type HeldMemory } from './held-memory.ts'
 import { lightUser, pagingUser } from './light-user.ts'
 import { coverageFigures, localnetFigures, type LocalnetFigures } from './localnet-figures.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
@@ -18,6 +20,8 @@ import { seriesOf } from './series.ts'
 const seconds = Number(process.argv[2] ?? 3_600)
 const slotMs = Number(process.argv[3] ?? 40)
 const SAMPLE_SECONDS = 30
+/** Samples from one collection to the next. */
+const SAMPLES_A_COLLECTION = 10
 const REQUESTS_PER_SECOND = 3
 /** What a service needs until its caches are as full as they become, and who fills them until then. */
 const PAGES_PER_SECOND = 4
@@ -32,11 +36,14 @@ interface Sample extends LocalnetFigures {
   readonly cpuMs: number
   readonly chainBytes: number
   readonly storeBytes: number
+  /** Null where nothing was collected. */
+  readonly held: HeldMemory | null
 }
 
 const scratch = mkdtempSync(join(process.argv[4] ?? tmpdir(), 'localnet-hour-'))
 try {
   const service = await start(slotMs)
+  const inspector = inspectorOf(service)
   const user = lightUser(service.url, KEY, REQUESTS_PER_SECOND)
   const filling = pagingUser(service.url, KEY, PAGES_PER_SECOND)
   setTimeout(() => void filling.end(), WARM_SECONDS * 1000)
@@ -50,7 +57,8 @@ try {
       setTimeout(resolve, Math.max(1, (Math.min(next, seconds) - second()) * 1000))
     )
     try {
-      const sample = await sampleOf(service, second())
+      const collects = samples.length % SAMPLES_A_COLLECTION === SAMPLES_A_COLLECTION - 1
+      const sample = await sampleOf(service, second(), collects ? inspector : null)
       samples.push(sample)
       console.error(JSON.stringify(sample))
     } catch (error) {
@@ -65,8 +73,10 @@ try {
 
   const [first, last] = [samples[0]!, samples.at(-1)!]
   const warm = samples.filter((sample) => sample.second >= WARM_SECONDS)
-  const series = (of: (sample: Sample) => number) =>
-    seriesOf(warm.map((sample) => ({ hour: sample.second / 3_600, value: of(sample) })))
+  const seriesFrom = (samples: readonly Sample[]) => (of: (sample: Sample) => number) =>
+    seriesOf(samples.map((sample) => ({ hour: sample.second / 3_600, value: of(sample) })))
+  const series = seriesFrom(warm)
+  const heldSeries = seriesFrom(warm.filter(({ held }) => held !== null))
   const span = last.second - first.second
   const slots = last.chainSlot - first.chainSlot
   // Kept blocks fill the folder of the chain first; what it grows by afterwards is accounts.
@@ -84,7 +94,12 @@ try {
       warm_after_seconds: WARM_SECONDS,
       resident: series(({ rssMib }) => rssMib),
       javascript_heap: series(({ heapBytes }) => heapBytes / MIB),
-      external: series(({ externalBytes }) => externalBytes / MIB)
+      external: series(({ externalBytes }) => externalBytes / MIB),
+      held_after_a_collection: {
+        resident: heldSeries(({ held }) => held!.rss / MIB),
+        javascript_heap: heldSeries(({ held }) => held!.heapUsed / MIB),
+        external: heldSeries(({ held }) => held!.external / MIB)
+      }
     },
     disk: {
       chain_mib: { when_warm: settled.chainBytes / MIB, at_the_end: last.chainBytes / MIB },
@@ -96,7 +111,7 @@ try {
     },
     requests,
     samples_without_answer: unanswered,
-    warnings: service.stderr.slice(-20),
+    warnings: saidByItself(service).slice(-20),
     ended_with: exitCode,
     started_again: stored,
     samples: samples.map((sample) => [
@@ -127,17 +142,18 @@ function hasNoGap(coverage: Awaited<ReturnType<typeof coverageFigures>> | string
 function start(pace: number): Promise<MeasuredProcess> {
   const args = ['--data-dir', scratch, '--port', '0', '--localnet-slot-ms', String(pace)]
   const env = { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' }
-  return startMeasured('../src/main.ts', ['serve', ...args], { env })
+  return startMeasured('../src/main.ts', ['serve', ...args], { env, nodeArgs: INSPECTED })
 }
 
-async function sampleOf(service: MeasuredProcess, second: number): Promise<Sample> {
+async function sampleOf(service: MeasuredProcess, second: number, inspector: string | null): Promise<Sample> {
   return {
     second,
     ...(await localnetFigures(service.url, KEY)),
     rssMib: service.rssMib(),
     cpuMs: service.cpuMs(),
     chainBytes: diskBytes(join(scratch, 'localnet')),
-    storeBytes: diskBytes(join(scratch, 'store'))
+    storeBytes: diskBytes(join(scratch, 'store')),
+    held: inspector === null ? null : await heldMemory(inspector)
   }
 }
 
