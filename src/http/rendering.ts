@@ -35,7 +35,7 @@ export class Rendering {
 
   /** Makes the gzip form off the event loop. */
   async pack(): Promise<Buffer> {
-    return (this.#packed ??= await compress(this.payload, { level: 1 }))
+    return (this.#packed ??= withoutRest(await compress(this.payload, { level: 1 })))
   }
 
   /** Bytes held in memory. */
@@ -48,5 +48,13 @@ export class Rendering {
 function bytesOf(text: string, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length)
   bytes.write(text)
+  return bytes
+}
+
+/** Of a short form zlib gives the beginning of a buffer of 16 KB, which would be held as long as it is. */
+function withoutRest(packed: Buffer): Buffer {
+  if (packed.buffer.byteLength === packed.length) return packed
+  const bytes = Buffer.allocUnsafeSlow(packed.length)
+  packed.copy(bytes)
   return bytes
 }

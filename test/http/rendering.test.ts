@@ -35,3 +35,11 @@ t.test('only a small text of ASCII is kept as text', async (t) => {
   t.type(new Rendering('a'.repeat(4097)).payload, Buffer)
   t.type(new Rendering('é').payload, Buffer)
 })
+
+t.test('a gzip form holds no more memory than its bytes', async (t) => {
+  const texts = ['a', 'a'.repeat(100_000), Array.from({ length: 9_000 }, (_, i) => i ** 7).join()]
+  for (const text of texts) {
+    const packed = await new Rendering(text).pack()
+    t.equal(packed.buffer.byteLength, packed.length, `${packed.length} bytes`)
+  }
+})
