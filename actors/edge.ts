@@ -54,11 +54,8 @@ export function edge<Needs extends { readonly storage: Storage }>(options: EdgeO
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
       gauge('connections', () => connections.size)
-      // A process that only ingests has an app that keeps none.
-      if (app.hasDecorator('answers')) {
-        gauge('kept_answers', () => app.answers.size)
-        gauge('kept_answer_bytes', () => app.answers.bytes)
-      }
+      gauge('kept_answers', () => app.answers.size)
+      gauge('kept_answer_bytes', () => app.answers.bytes)
       onListening(bound)
       ready()
       await aborted(draining)

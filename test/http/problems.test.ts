@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { USDC } from '../../src/market/cash.ts'
+import { ServiceError } from '../../src/errors.ts'
 import { withFaults } from '../../storage/faults.ts'
 import { block, buy, key, launch, NOON, TOKEN } from '../market/world.ts'
 import { marketApp, type Answer, type Body, type MarketApp } from './market-app.ts'
@@ -230,6 +231,22 @@ t.test('a store that cannot answer is 503 with Retry-After, and the operator hea
   problem(t, answer, 503, 'storage_unavailable')
   t.equal(answer.headers['retry-after'], '1')
   t.ok(app.logged.some((line) => line.includes('fails on purpose') && line.includes('"level":50')))
+})
+
+t.test('what an outage of the store refuses is 503 each time, and no error in the log', async (t) => {
+  const away = new ServiceError('STORAGE_UNAVAILABLE', 'the store does not answer')
+  const app = await marketApp(t, (storage) => ({
+    ...storage,
+    trades: { ...storage.trades, ofMint: () => Promise.reject(away) },
+    outage: { sinceMs: NOON * 1000, detail: 'too few replicas are up' }
+  }))
+  await app.commit(block(1, NOON, []))
+  app.nowMs = NOON * 1000
+  app.forgetLogged()
+  for (let i = 0; i < 3; i++)
+    problem(t, await app.get(`/v1/tokens/${MINT}/trades`), 503, 'storage_unavailable')
+  const levels = app.logged.map((line) => (JSON.parse(line) as { level: number }).level)
+  t.strictSame(levels, [20, 20, 20])
 })
 
 t.test('while draining, data is refused with 503 and the operator still sees health', async (t) => {

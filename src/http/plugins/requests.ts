@@ -23,12 +23,12 @@ export function setPlainHeaders(
   void reply.headers(plainHeaders(id)).headers(freshnessHeader(feed.head, clock.now()))
 }
 
-type Deps = Pick<AppDeps, 'logger' | 'metrics' | 'draining' | 'feed' | 'clock'>
+type Deps = Pick<AppDeps, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'clock'>
 
 /** Gives each response what all have, refuses requests while draining, and tells of each in one line and one sample. */
 export const requests = plugin(
   async (app, deps: Deps) => {
-    const { logger, metrics, draining } = deps
+    const { storage, logger, metrics, draining } = deps
     // Hooks that call back: a promise for each of them would cost a cached answer a tenth of its time.
     app.addHook('onRequest', (request, reply, done) => {
       setPlainHeaders(request, reply, deps)
@@ -45,8 +45,10 @@ export const requests = plugin(
       const route = request.routeOptions.url ?? 'unknown'
       metrics.requestSeconds.observe(route, reply.statusCode, reply.elapsedTime / 1000)
       const { failure } = request
-      const isOurs = failure?.code === 'SERVICE_FAILED' || failure?.code === 'STORAGE_UNAVAILABLE'
-      if (isOurs) logger.error({ ...lineOf(request, reply), err: failure }, 'request failed')
+      // An outage of the store is told once, by who watches it, and not for each request that it refuses.
+      const isNew = failure?.code === 'STORAGE_UNAVAILABLE' && storage.outage === null
+      if (failure?.code === 'SERVICE_FAILED' || isNew)
+        logger.error({ ...lineOf(request, reply), err: failure }, 'request failed')
       else if (logger.isLevelEnabled('debug')) logger.debug(lineOf(request, reply), 'request')
       done()
     })
