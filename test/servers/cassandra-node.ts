@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { javaCommand } from './cassandra-jars.ts'
-import { ServerProcess } from './server-process.ts'
+import type { ServerCommand } from './server-process.ts'
 
 /** Suffices for tests; a node then takes about 830 MB in all. */
 const HEAP = '384m'
@@ -27,8 +27,8 @@ export interface CassandraNodeOptions {
   readonly jars: string
 }
 
-/** Writes what a node of Apache Cassandra is started with, and gives the process that is to be started. */
-export function cassandraNode(options: CassandraNodeOptions): ServerProcess {
+/** Writes what a node of Apache Cassandra is started with, and gives the command that starts it. */
+export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
   const { folder, jars, address, port } = options
   const settings = join(folder, 'cassandra.yaml')
   const logging = join(folder, 'logback.xml')
@@ -36,7 +36,7 @@ export function cassandraNode(options: CassandraNodeOptions): ServerProcess {
   mkdirSync(temporary, { recursive: true })
   writeFileSync(settings, settingsOf(options))
   writeFileSync(logging, LOGGING)
-  return new ServerProcess({
+  return {
     command: javaCommand(),
     args: [
       `-Xms${HEAP}`,
@@ -56,7 +56,7 @@ export function cassandraNode(options: CassandraNodeOptions): ServerProcess {
     address,
     port,
     startWithinMs: START_WITHIN_MS
-  })
+  }
 }
 
 /** JSON is YAML, which spares a writer of YAML. */

@@ -5,7 +5,7 @@ import { auth, Client, types } from 'cassandra-driver'
 import { cassandraJars } from './cassandra-jars.ts'
 import { cassandraNode } from './cassandra-node.ts'
 import { freePort } from './free-port.ts'
-import { makeServerFolder, removeServerFolder, type ServerProcess } from './server-process.ts'
+import { makeServerFolder, removeServerFolder, ServerProcess, type ServerCommand } from './server-process.ts'
 
 export const CQL_DATACENTER = 'datacenter1'
 /** Who Cassandra makes itself, where it asks for a name and a password. */
@@ -24,45 +24,13 @@ export interface CqlClusterOptions {
   readonly durable?: boolean
 }
 
-/** One node: what happens to it happens to no other. */
-export class CqlNode {
+/** One node: what happens to it happens to no other. After a kill its data stays for a start. */
+export class CqlNode extends ServerProcess {
   readonly address: string
-  readonly #server: ServerProcess
 
-  constructor(address: string, server: ServerProcess) {
-    this.address = address
-    this.#server = server
-  }
-
-  /** The id of its process, while it runs. */
-  get pid(): number | undefined {
-    return this.#server.pid
-  }
-
-  /** SIGKILL. Its data stays for a restart. */
-  kill(): Promise<void> {
-    return this.#server.kill()
-  }
-
-  /** SIGSTOP: its connections stay open and nothing answers. */
-  pause(): void {
-    this.#server.pause()
-  }
-
-  /** SIGCONT. */
-  resume(): void {
-    this.#server.resume()
-  }
-
-  /** Starts it after a kill; resolves once it takes clients, which can be before the others see it. */
-  start(): Promise<void> {
-    return this.#server.start()
-  }
-
-  /** Kills and starts it. */
-  async restart(): Promise<void> {
-    await this.kill()
-    await this.start()
+  constructor(command: ServerCommand) {
+    super(command)
+    this.address = command.address
   }
 }
 
@@ -95,7 +63,7 @@ export class CqlCluster {
       mkdirSync(own)
       const token = -(2n ** 63n) + (2n ** 64n / BigInt(count)) * BigInt(index)
       const shared = { port, storagePort, seeds: addresses, authentication, fast, durable, jars }
-      return new CqlNode(address, cassandraNode({ ...shared, address, token, folder: own }))
+      return new CqlNode(cassandraNode({ ...shared, address, token, folder: own }))
     })
     const cluster = new CqlCluster(nodes, port, folder, authentication)
     try {

@@ -10,22 +10,12 @@ const ADDRESS = '127.0.0.1'
 const START_WITHIN_MS = 15_000
 
 /** A Redis that keeps nothing on disk: a start after a kill finds it empty. It belongs to one test. */
-export class OwnRedis {
+export class OwnRedis extends ServerProcess {
   readonly port: number
-  readonly #server: ServerProcess
   readonly #folder: string
 
-  private constructor(port: number, server: ServerProcess, folder: string) {
-    this.port = port
-    this.#server = server
-    this.#folder = folder
-  }
-
-  /** Starts one on a free port of 127.0.0.1; resolves once it takes connections. */
-  static async start(): Promise<OwnRedis> {
-    const port = await freePort([ADDRESS])
-    const folder = makeServerFolder('redis')
-    const server = new ServerProcess({
+  private constructor(port: number, folder: string) {
+    super({
       command: 'redis-server',
       args: [
         ...['--port', String(port), '--bind', ADDRESS, '--dir', folder],
@@ -37,9 +27,15 @@ export class OwnRedis {
       port,
       startWithinMs: START_WITHIN_MS
     })
-    const redis = new OwnRedis(port, server, folder)
+    this.port = port
+    this.#folder = folder
+  }
+
+  /** Starts one on a free port of 127.0.0.1; resolves once it takes connections. */
+  static async start(): Promise<OwnRedis> {
+    const redis = new OwnRedis(await freePort([ADDRESS]), makeServerFolder('redis'))
     try {
-      await server.start()
+      await redis.start()
       return redis
     } catch (error) {
       await redis.end()
@@ -49,37 +45,6 @@ export class OwnRedis {
 
   get url(): string {
     return `redis://${ADDRESS}:${this.port}`
-  }
-
-  /** The id of its process, while it runs. */
-  get pid(): number | undefined {
-    return this.#server.pid
-  }
-
-  /** SIGKILL. */
-  kill(): Promise<void> {
-    return this.#server.kill()
-  }
-
-  /** SIGSTOP: its connections stay open and nothing answers. */
-  pause(): void {
-    this.#server.pause()
-  }
-
-  /** SIGCONT. */
-  resume(): void {
-    this.#server.resume()
-  }
-
-  /** Starts it after a kill, empty, on the same port. */
-  start(): Promise<void> {
-    return this.#server.start()
-  }
-
-  /** Kills and starts it. */
-  async restart(): Promise<void> {
-    await this.kill()
-    await this.start()
   }
 
   /** Kills it and removes its folder. */

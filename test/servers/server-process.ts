@@ -108,11 +108,18 @@ export class ServerProcess {
     await gone
   }
 
-  /** Stops it where it stands: connections stay open, and nothing answers. */
+  /** Kills and starts it. */
+  async restart(): Promise<void> {
+    await this.kill()
+    await this.start()
+  }
+
+  /** SIGSTOP: its connections stay open, and nothing answers. */
   pause(): void {
     this.#signal('SIGSTOP')
   }
 
+  /** SIGCONT. */
   resume(): void {
     this.#signal('SIGCONT')
   }
