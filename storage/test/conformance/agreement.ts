@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import PQueue from 'p-queue'
 import type { Test } from 'tap'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import type { ActivityOf } from '../../../src/market/activity-rows.ts'
@@ -58,21 +57,28 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
 
 /** Answers that must be as stated, some asked for at once: a cluster takes its time for each. */
 class Answers {
-  readonly #queue = new PQueue({ concurrency: ASKED_AT_ONCE })
+  readonly #running = new Set<Promise<void>>()
   #failure: Error | null = null
 
   /** Resolves once there is room for another question; rejects when an answer was otherwise. */
-  async same<T>(ask: () => Promise<T>, stated: T, question = String(ask)): Promise<void> {
-    await this.#queue.onSizeLessThan(1)
+  async same<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
+    if (this.#running.size >= ASKED_AT_ONCE) await Promise.race(this.#running)
     if (this.#failure !== null) throw this.#failure
-    this.#queue
-      .add(async () => assert.deepStrictEqual(await ask(), stated, question))
-      .catch((error: unknown) => (this.#failure ??= error as Error))
+    const running = this.#ask(ask, stated, question).finally(() => this.#running.delete(running))
+    this.#running.add(running)
   }
 
   async done(): Promise<void> {
-    await this.#queue.onIdle()
+    await Promise.all(this.#running)
     if (this.#failure !== null) throw this.#failure
+  }
+
+  async #ask<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
+    try {
+      assert.deepStrictEqual(await ask(), stated)
+    } catch (error) {
+      this.#failure ??= new Error(question ?? String(ask), { cause: error })
+    }
   }
 }
 
