@@ -356,7 +356,7 @@ t.test('a drain ends a source in the middle of requests', async (t) => {
   await run.until(() => node.fired.get('silent') === 8)
   const started = performance.now()
   await run.end()
-  t.ok(performance.now() - started < 1_000)
+  t.ok(performance.now() - started < 10_000)
   t.same(run.slots, [])
 })
 

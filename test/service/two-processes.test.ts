@@ -32,7 +32,7 @@ testWithFixtures(t, 'processes of one service', (t) =>
         const killedMs = Date.now()
         await until(async () => (await slotOf(second)) > at + 4, 'the second goes on')
         const tookMs = Date.now() - killedMs
-        t.ok(tookMs < 12_000, `ingest went on after ${tookMs} ms`)
+        t.ok(tookMs < 20_000, `ingest went on after ${tookMs} ms`)
         t.equal(await leads(second), true)
         await until(async () => (await slotOf(second)) === LAST_SLOT, 'the end')
         const third = await start('--role', 'gateway')

@@ -46,7 +46,7 @@ testWithOwnRedis(
       const asked = performance.now()
       await t.rejects(one([], []), { code: 'STORAGE_UNAVAILABLE' })
       await t.rejects(connection.publish('x', 'y'), { code: 'STORAGE_UNAVAILABLE' })
-      t.ok(performance.now() - asked < 1_000, 'nothing waits for a server that is away')
+      t.ok(performance.now() - asked < 5_000, 'nothing waits for a server that is away')
       await until(() => connection.outage?.detail.includes('ECONNREFUSED') ?? false)
       await redis.start()
       await until(() => connection.available)
@@ -99,7 +99,7 @@ t.test(
     const { port } = silent.address() as { port: number }
     const since = performance.now()
     const connection = await joinService(t, { url: `redis://127.0.0.1:${port}` })
-    t.ok(performance.now() - since < 4_000)
+    t.ok(performance.now() - since < 8_000)
     t.notOk(connection.available)
     await connection.close()
     silent.close()
