@@ -136,7 +136,7 @@ function castBytes(data: Uint8Array, recast: Recast): Uint8Array {
     const key = data.subarray(at, at + 32)
     const replacement = recast(key)
     if (replacement === key) continue
-    if (casted === data) casted = Uint8Array.from(data)
+    if (casted === data) casted = new Uint8Array(data)
     casted.set(replacement, at)
     at += 31
   }
@@ -144,7 +144,7 @@ function castBytes(data: Uint8Array, recast: Recast): Uint8Array {
 }
 
 function signatureOf(plain: PlainTransaction, slot: number, index: number): Uint8Array {
-  const signature = Uint8Array.from(plain.signature)
+  const signature = new Uint8Array(plain.signature)
   new DataView(signature.buffer).setUint32(0, slot)
   new DataView(signature.buffer).setUint32(4, index)
   return signature

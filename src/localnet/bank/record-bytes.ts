@@ -12,7 +12,7 @@ export class RecordWriter {
 
   /** A copy of what was written; the writer starts again. */
   take(): Uint8Array {
-    return Uint8Array.from(this.drain())
+    return new Uint8Array(this.drain())
   }
 
   /** What was written, good until the writer is used again; it starts again. */

@@ -266,11 +266,11 @@ function isSameAccount(a: LocalAccount | null, b: LocalAccount | null): boolean 
 
 function localAccount(address: Uint8Array, found: Account): LocalAccount {
   return {
-    address: Uint8Array.from(address),
-    owner: Uint8Array.from(found.owner()),
+    address: new Uint8Array(address),
+    owner: new Uint8Array(found.owner()),
     lamports: found.lamports(),
     // Copied, for what the engine hands out is freed late.
-    data: Uint8Array.from(found.data()),
+    data: new Uint8Array(found.data()),
     executable: found.executable(),
     rentEpoch: found.rentEpoch()
   }

@@ -29,7 +29,7 @@ export class TransactionIntake {
 
   send(bytes: Uint8Array, options: { readonly skipPreflight: boolean }): Uint8Array {
     const { blocks, waiting } = this.#parts
-    const transaction = readTransaction(Uint8Array.from(bytes))
+    const transaction = readTransaction(new Uint8Array(bytes))
     if (!isSigned(transaction.wire)) throw new SendFailure({ kind: 'signature' })
     const { signature } = transaction
     if (waiting.has(signature)) return signature
@@ -44,7 +44,7 @@ export class TransactionIntake {
   }
 
   simulate(bytes: Uint8Array, options: SimulationOptions): Simulation {
-    const transaction = readTransaction(Uint8Array.from(bytes))
+    const transaction = readTransaction(new Uint8Array(bytes))
     if (options.sigVerify && !isSigned(transaction.wire)) throw new SendFailure({ kind: 'signature' })
     const simulation = this.#simulated(transaction, options.accounts, !options.replaceRecentBlockhash)
     return options.replaceRecentBlockhash

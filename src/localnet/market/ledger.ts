@@ -165,7 +165,7 @@ export class Ledger implements LedgerView {
     const account = this.#known(key, address)
     const draft =
       account === undefined
-        ? newAccount(Uint8Array.from(address), SYSTEM, 0n, new Uint8Array(0))
+        ? newAccount(new Uint8Array(address), SYSTEM, 0n, new Uint8Array(0))
         : { ...account, data: account.data.slice() }
     open.set(key, draft)
     return draft
