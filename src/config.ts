@@ -182,7 +182,7 @@ export const SETTINGS = {
   retentionDays: {
     schema: integer(1, 36500),
     fallback: '90',
-    meaning: 'days of rows kept; of a recorded source all are'
+    meaning: 'days that a cluster keeps rows; the embedded store keeps all, as both do of a recorded source'
   },
   replayHorizonSeconds: {
     inert: true,

@@ -1,6 +1,11 @@
 import type { Config } from './config.ts'
 
-type Deployment = Pick<Config, 'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword'>
+type Deployment = Pick<
+  Config,
+  'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword' | 'retentionDays'
+>
+
+const USUAL_RETENTION_DAYS = 90
 
 /** Why processes of a configuration could not work together, in a line that says what to set; null when they can. */
 export function deploymentRefusal({
@@ -25,7 +30,7 @@ export function deploymentRefusal({
 }
 
 /** What an operator may not expect of a configuration that works, a line each. */
-export function deploymentRemarks({ storage, role, redisUrl }: Deployment): string[] {
+export function deploymentRemarks({ storage, role, redisUrl, retentionDays }: Deployment): string[] {
   const isApart = !(role.includes('ingest') && role.includes('gateway'))
   const remarks: string[] = []
   if (role.includes('delivery') && isApart) {
@@ -33,6 +38,9 @@ export function deploymentRemarks({ storage, role, redisUrl }: Deployment): stri
   }
   if (storage === 'embedded' && redisUrl !== null) {
     remarks.push('MILLRACE_REDIS_URL has no effect with the embedded store, which one process has alone')
+  }
+  if (storage === 'embedded' && retentionDays !== USUAL_RETENTION_DAYS) {
+    remarks.push('MILLRACE_RETENTION_DAYS has no effect with the embedded store, which keeps all rows')
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {
     remarks.push(
