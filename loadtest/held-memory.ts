@@ -48,8 +48,11 @@ interface Answer {
 async function call(socket: WebSocket, method: string, params: object): Promise<Answer> {
   const answered = once(socket, 'message') as Promise<[MessageEvent]>
   socket.send(JSON.stringify({ id: 1, method, params }))
-  const [{ data }] = await answered
-  const { result, error } = JSON.parse(data as string) as { result?: Answer; error?: { message: string } }
+  const [message] = await answered
+  const { result, error } = JSON.parse(message.data as string) as {
+    result?: Answer
+    error?: { message: string }
+  }
   if (result === undefined) throw new Error(`${method}: ${error?.message}`)
   return result
 }
