@@ -43,7 +43,6 @@ export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
       `-Xmx${HEAP}`,
       '-XX:+UseSerialGC',
       ...(options.fast ? [] : ['-XX:TieredStopAtLevel=1']),
-      '-ea',
       `-Djava.io.tmpdir=${temporary}`,
       `-Dcassandra.config=file://${settings}`,
       `-Dcassandra.storagedir=${folder}`,
