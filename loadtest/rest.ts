@@ -77,6 +77,7 @@ try {
   const starts = await startUp(scratch, scenarios[0]!.warm)
   const endpoints: Record<string, Record<string, unknown>> = {}
   const quiet = await serveMarket(scratch, 'quiet')
+  await ranked(quiet)
   const quietMemory = new Memory(quiet)
   const before = await answersOf(quiet, verifiedPaths())
   for (const scenario of scenarios) {
@@ -110,6 +111,7 @@ try {
   const liveRss = liveMemory.end()
   await live.end()
   const restarted = await serveMarket(scratch, 'quiet')
+  await ranked(restarted)
   const stale = differing(kept, await answersOf(restarted, verifiedPaths()))
   await restarted.end()
 
