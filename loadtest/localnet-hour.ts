@@ -1,8 +1,8 @@
 /**
  * The whole service as a user starts it, on a localnet of ten times the speed: what its memory, its disk and its pace do in
  * an hour, while a light user asks. What is resident has garbage in it that nobody had to collect yet; what is held is
- * looked at after a collection, every five minutes. Then it is started again on the same folder, at a pace at which the chain stands still
- * for a while, to see that the index holds all of the chain.
+ * looked at after a collection, every five minutes. Then it is started again on the same folder, at a pace at which the
+ * chain stands still for a while, to see that the index holds all of the chain.
  *
  *     node loadtest/localnet-hour.ts [seconds] [milliseconds a slot] [directory]
  */

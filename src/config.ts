@@ -290,11 +290,14 @@ function firstMessage(error: z.ZodError): string {
 
 /** Variables that were set to something and change nothing in this version. */
 export function inertVariables(config: Config): string[] {
-  return SETTING_NAMES.filter((name) => {
-    const setting: Setting = SETTINGS[name]
-    const fallback: unknown = setting.schema.parse(setting.fallback)
-    return setting.inert === true && JSON.stringify(config[name]) !== JSON.stringify(fallback)
-  }).map(variableOf)
+  const isInert = (name: SettingName): boolean => (SETTINGS[name] as Setting).inert === true
+  return SETTING_NAMES.filter((name) => isInert(name) && !isDefault(name, config[name])).map(variableOf)
+}
+
+/** Whether a setting's value is the one that it has when nobody sets it. */
+export function isDefault<Name extends SettingName>(name: Name, value: Config[Name]): boolean {
+  const { schema, fallback }: Setting = SETTINGS[name]
+  return JSON.stringify(value) === JSON.stringify(schema.parse(fallback))
 }
 
 /** The configuration as text values, secrets masked: what `millrace config` prints. */

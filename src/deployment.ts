@@ -1,11 +1,9 @@
-import type { Config } from './config.ts'
+import { isDefault, type Config } from './config.ts'
 
 type Deployment = Pick<
   Config,
   'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword' | 'retentionDays'
 >
-
-const USUAL_RETENTION_DAYS = 90
 
 /** Why processes of a configuration could not work together, in a line that says what to set; null when they can. */
 export function deploymentRefusal({
@@ -39,7 +37,7 @@ export function deploymentRemarks({ storage, role, redisUrl, retentionDays }: De
   if (storage === 'embedded' && redisUrl !== null) {
     remarks.push('MILLRACE_REDIS_URL has no effect with the embedded store, which one process has alone')
   }
-  if (storage === 'embedded' && retentionDays !== USUAL_RETENTION_DAYS) {
+  if (storage === 'embedded' && !isDefault('retentionDays', retentionDays)) {
     remarks.push('MILLRACE_RETENTION_DAYS has no effect with the embedded store, which keeps all rows')
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {

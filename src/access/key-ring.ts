@@ -66,18 +66,13 @@ export class KeyRing {
     return ids?.some((id) => keyState(this.#byId.get(id)!.row, nowMs) === 'active') ?? false
   }
 
-  /** Takes a key in, or what has become of one. */
-  put(row: KeyRow): void {
-    this.#keep(row)
-  }
-
   /** Takes in all that a store has, in order of creation: most find what is known already, or more at its end. */
   takeIn(rows: readonly KeyRow[]): void {
     const callers = this.#byId.values()
     for (const row of rows) {
       const known = callers.next().value?.row
       if (known !== undefined && known.id !== row.id) return this.#replaceAll(rows)
-      if (!isSameKey(row, known)) this.#keep(row)
+      if (!isSameKey(row, known)) this.put(row)
     }
     if (this.#byId.size > rows.length) this.#replaceAll(rows)
   }
@@ -89,11 +84,12 @@ export class KeyRing {
     this.#byOrigin = new Map()
     for (const row of rows) {
       const caller = before.get(row.id)
-      this.#keep(row, isSameKey(row, caller?.row) ? caller : undefined)
+      this.put(row, isSameKey(row, caller?.row) ? caller : undefined)
     }
   }
 
-  #keep(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute)): void {
+  /** Takes a key in, or what has become of one. */
+  put(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute)): void {
     this.#byId.set(row.id, caller)
     this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)
     for (const origin of row.corsOrigins) {
