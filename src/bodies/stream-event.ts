@@ -1,0 +1,41 @@
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import type { CashList } from '../market/cash.ts'
+import type { LaunchRow, PoolEventRow, TradeRow } from '../market/rows.ts'
+import { poolEventBody } from './event.ts'
+import { launchBody } from './launch.ts'
+import { tradeBody } from './trade.ts'
+
+/**
+ * The `data` of the stream's events without its last key, `cursor`, which is that of the copy on a channel. Keys that the
+ * specification names come first and in its order; the others are those of the served rows. `ts_ms` is when the source
+ * received the block, not the block's own time as in rows.
+ */
+
+export function tradeEvent(row: TradeRow, receivedAtMs: number, cash: CashList): object {
+  const { venue, event, exec_in, exec_out, slot, ts_ms, cursor, ...others } = tradeBody(row, cash)
+  return { venue, event, exec_in, exec_out, slot, ts_ms: receivedAtMs, ...others }
+}
+
+/** The status is left out: an event says what happened in its block. */
+export function launchEvent(row: LaunchRow): object {
+  const body = launchBody(row)
+  const { slot, venue, event, base_mint, symbol, name, user, ts_ms, cursor, status, ...others } = body
+  return { slot, venue, event, base_mint, symbol, name, user, ts_ms: row.ingestedAtMs, ...others }
+}
+
+export function poolEvent(row: PoolEventRow, receivedAtMs: number): object {
+  const { slot, venue, event, ts_ms, cursor, ...others } = poolEventBody(row)
+  return { slot, venue, event, ts_ms: receivedAtMs, ...others }
+}
+
+/** A price tick: of a trade that has a cash side and forms a price. */
+export function priceTick(row: TradeRow, receivedAtMs: number): object {
+  return {
+    mint: pubkeyToBase58(row.mint),
+    price: row.price,
+    cash_mint: pubkeyToBase58(row.cashSide === 'in' ? row.inMint : row.outMint),
+    venue: row.venue,
+    slot: row.slot,
+    ts_ms: receivedAtMs
+  }
+}

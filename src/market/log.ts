@@ -1,0 +1,21 @@
+import type { VenueId } from '../chain/venue-id.ts'
+
+/** An event as the stream tells of it, encoded once for all who read it, from memory or from the store. */
+export interface EncodedEvent {
+  /** Of its copy on the channel. */
+  readonly cursor: number
+  /** Its `data` as JSON in UTF-8 up to where its cursor is written: `{"venue":…,"cursor":`. */
+  readonly body: Uint8Array
+}
+
+/** A channel whose events are kept as they were sent; those of others are made of rows (spec choices, section 6). */
+export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves'
+
+/** What a slot has on a channel: at least one event, in cursor order. */
+export interface LogPart {
+  readonly channel: LogChannel
+  readonly slot: number
+  readonly events: readonly EncodedEvent[]
+}
+
+export type LogAddress = Pick<LogPart, 'channel' | 'slot'>

@@ -1,0 +1,81 @@
+import { launchEvent, poolEvent, priceTick, tradeEvent } from '../bodies/stream-event.ts'
+import { samePubkey } from '../chain/pubkey.ts'
+import type { CashList } from '../market/cash.ts'
+import { COPY_OFFSETS } from '../market/cursor.ts'
+import type { EncodedEvent, LogChannel, LogPart } from '../market/log.ts'
+import type { BlockCommit, LaunchRow, PoolEventRow, TradeRow } from '../market/rows.ts'
+
+/** The rows of a block that are events. */
+export type EventRows = Pick<BlockCommit, 'slot' | 'trades' | 'poolEvents' | 'launches'>
+
+/** Where a trade's copies stand behind its first cursor. */
+export const tradeOffsets = (row: TradeRow) =>
+  row.cashSide === null ? COPY_OFFSETS.swap : COPY_OFFSETS.trade
+
+/** Whether a row is the one that channels other than `trades:` tell of: a trade without a cash side has two. */
+export const isFirstRow = (row: TradeRow): boolean =>
+  row.cashSide !== null || samePubkey(row.mint, row.inMint)
+
+export const encodeTrade = (row: TradeRow, receivedAtMs: number, cash: CashList): Uint8Array =>
+  encode(tradeEvent(row, receivedAtMs, cash))
+
+export const encodeLaunch = (row: LaunchRow): Uint8Array => encode(launchEvent(row))
+
+export const encodePoolEvent = (row: PoolEventRow, receivedAtMs: number): Uint8Array =>
+  encode(poolEvent(row, receivedAtMs))
+
+export const encodeTick = (row: TradeRow, receivedAtMs: number): Uint8Array =>
+  encode(priceTick(row, receivedAtMs))
+
+function encode(data: object): Uint8Array {
+  return Buffer.from(`${JSON.stringify(data).slice(0, -1)},"cursor":`)
+}
+
+/** What a block has on the channels whose events are kept as they are sent. */
+export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cash: CashList): LogPart[] {
+  const { receivedAtMs } = slot
+  const parts = new LogParts(slot.slot)
+  for (const row of trades) {
+    if (!isFirstRow(row)) continue
+    const body = encodeTrade(row, receivedAtMs, cash)
+    parts.add(`venue:${row.venue}`, { cursor: row.cursor + tradeOffsets(row).venue, body })
+  }
+  for (const row of poolEvents) {
+    const body = encodePoolEvent(row, receivedAtMs)
+    const { kind } = row.body
+    parts.add(`venue:${row.venue}`, { cursor: row.cursor + COPY_OFFSETS[kind].venue, body })
+    if (kind === 'curve') parts.add('curves', { cursor: row.cursor + COPY_OFFSETS.curve.curves, body })
+  }
+  for (const row of launches) {
+    // The others were launched before, and their status has changed.
+    if (row.slot !== slot.slot) continue
+    const body = encodeLaunch(row)
+    parts.add('launches', { cursor: row.cursor + COPY_OFFSETS.launch.launches, body })
+    parts.add(`venue:${row.venue}`, { cursor: row.cursor + COPY_OFFSETS.launch.venue, body })
+  }
+  return parts.inOrder()
+}
+
+class LogParts {
+  readonly #slot: number
+  readonly #parts = new Map<LogChannel, EncodedEvent[]>()
+
+  constructor(slot: number) {
+    this.#slot = slot
+  }
+
+  add(channel: LogChannel, event: EncodedEvent): void {
+    const events = this.#parts.get(channel)
+    if (events === undefined) this.#parts.set(channel, [event])
+    else events.push(event)
+  }
+
+  /** Events of a channel come from rows of several kinds, each in order for itself. */
+  inOrder(): LogPart[] {
+    return Array.from(this.#parts, ([channel, events]) => ({
+      channel,
+      slot: this.#slot,
+      events: events.sort((a, b) => a.cursor - b.cursor)
+    }))
+  }
+}
