@@ -1,6 +1,7 @@
 /**
- * Builds the store of a synthetic market through the real fold and the real commit, and keeps it: a directory that
- * already holds the same market is left as it is, one that was left half-built is gone on with.
+ * Builds the store of a synthetic market through the real fold and the real commit, and keeps it, settled as one that
+ * has grown by blocks: a directory that already holds the same market so is left as it is, one that was left half-built
+ * is gone on with.
  *
  *     node --max-semi-space-size=64 loadtest/market-store.ts DIRECTORY [trades]
  */
@@ -14,6 +15,7 @@ import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { SyntheticMarket } from './market/blocks.ts'
 import { mergeCommits } from './market/merged-commit.ts'
 import { marketOf, type MarketSize } from './market/population.ts'
+import { settleStore } from './settled-store.ts'
 
 /** Blocks that are committed together: a list's newest page is written once for all of them. */
 const BLOCKS_PER_COMMIT = 15
@@ -37,20 +39,24 @@ export async function ensureMarketStore(
   size: MarketSize,
   onProgress: (line: string) => void
 ): Promise<MarketStore> {
+  const path = join(directory, 'store')
   const built = readMarketStore(directory)
   if (built !== null) {
-    if (JSON.stringify(built.size) === JSON.stringify(size)) return built
-    throw new Error(`${directory} holds a store of another size: ${JSON.stringify(built.size)}`)
+    if (JSON.stringify(built.size) !== JSON.stringify(size))
+      throw new Error(`${directory} holds a store of another size: ${JSON.stringify(built.size)}`)
+    await settleStore(path)
+    return built
   }
   mkdirSync(directory, { recursive: true })
   const started = performance.now()
-  const head = await buildStore(join(directory, 'store'), size, onProgress)
+  const head = await buildStore(path, size, onProgress)
+  await settleStore(path)
   const store = {
     size,
     blocks: head.blocks,
     headSlot: head.slot,
     headTime: head.blockTime,
-    bytes: directoryBytes(join(directory, 'store')),
+    bytes: directoryBytes(path),
     builtMs: Math.round(performance.now() - started)
   }
   writeFileSync(join(directory, 'market.json'), `${JSON.stringify(store, null, 2)}\n`)

@@ -23,6 +23,19 @@ const FILE_BYTES_MAX = 8 * 2 ** 20
 const OPEN_FILES_MAX = 1_000
 const BLOCK_BYTES = 16 * 2 ** 10
 
+/** How the engine is opened. */
+export const ENGINE = {
+  keyEncoding: 'buffer',
+  valueEncoding: 'view',
+  writeBufferSize: WRITE_BUFFER_BYTES,
+  cacheSize: BLOCK_CACHE_BYTES,
+  maxFileSize: FILE_BYTES_MAX,
+  maxOpenFiles: OPEN_FILES_MAX,
+  blockSize: BLOCK_BYTES,
+  // Pages are packed already: it would save a twentieth, and cost each compaction its time twice.
+  compression: false
+} as const
+
 export interface DatabaseOptions {
   readonly directory: string
   readonly hotBytesMax: number
@@ -53,17 +66,7 @@ export class Database {
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
-    const level: Level = new ClassicLevel(options.directory, {
-      keyEncoding: 'buffer',
-      valueEncoding: 'view',
-      writeBufferSize: WRITE_BUFFER_BYTES,
-      cacheSize: BLOCK_CACHE_BYTES,
-      maxFileSize: FILE_BYTES_MAX,
-      maxOpenFiles: OPEN_FILES_MAX,
-      blockSize: BLOCK_BYTES,
-      // Pages are packed already: it would save a twentieth, and cost each compaction its time twice.
-      compression: false
-    })
+    const level: Level = new ClassicLevel(options.directory, ENGINE)
     try {
       await level.open()
     } catch (cause) {
