@@ -8,10 +8,11 @@ import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../src/market/kept-block.ts'
 import type { MarketState } from '../src/market/market-state.ts'
-import { Refold } from '../src/market/refold.ts'
-import type { SlotRow } from '../src/market/rows.ts'
+import { Refold, type RefoldTools } from '../src/market/refold.ts'
+import type { BlockRows, SlotRow } from '../src/market/rows.ts'
 import { touchedBy } from '../src/market/touched.ts'
 import type { Clock } from '../src/ports.ts'
+import { encodeLog } from '../src/stream/encode.ts'
 import type { Logger, Metrics } from '../src/telemetry.ts'
 import type { BlockStore, GapRow, History, Storage } from '../storage/port.ts'
 import { decodeInTurns } from './decoding.ts'
@@ -128,7 +129,7 @@ export class Ingester {
       : undefined
     const fold = foldBlock(this.#market, block, options)
     const startedMs = clock.now()
-    await feed.commit(fold, this.#blocks, kept)
+    await feed.commit({ ...fold, log: this.#encode(fold) }, this.#blocks, kept)
     metrics.commitSeconds.observe((clock.now() - startedMs) / 1000)
     this.#market.apply(fold)
     this.#head = fold.slot
@@ -143,7 +144,7 @@ export class Ingester {
   async #takeBack(parentSlot: number | null): Promise<void> {
     const head = this.#head
     if (head === null || parentSlot === null || parentSlot >= head.slot) return
-    const { fold, keeping, logger, metrics } = this.#deps
+    const { keeping, logger, metrics } = this.#deps
     if (!this.#run.reaches(parentSlot + 1)) {
       if (keeping.forForks)
         logger.error(
@@ -154,7 +155,7 @@ export class Ingester {
     }
     const lost: KeptBlock[] = []
     for await (const kept of this.#run.blocks(parentSlot)) lost.push(kept)
-    const refold = new Refold(lost[0]!.before, fold, this.#load, 0)
+    const refold = new Refold(lost[0]!.before, this.#tools, 0)
     for (const { before } of lost) refold.knows(before.values)
     for (const { block } of lost) await refold.without(block)
     await this.#amend(refold.amendment(), { put: [], remove: [] })
@@ -164,7 +165,7 @@ export class Ingester {
   }
 
   async #insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {
-    const { fold, metrics, logger } = this.#deps
+    const { metrics, logger } = this.#deps
     if (blocks.length === 0) {
       await this.#amend(unchanged(this.#head, this.#market.totals), gaps)
       return
@@ -172,7 +173,7 @@ export class Ingester {
     const inserted = await Promise.all(blocks.map(decode))
     let refold: Refold | null = null
     for await (const { before } of this.#run.blocks()) {
-      refold ??= new Refold(before, fold, this.#load, FORK_SLOTS)
+      refold ??= new Refold(before, this.#tools, FORK_SLOTS)
       refold.knows(before.values)
     }
     if (refold === null || !this.#run.reaches(blocks[0]!.block.slot))
@@ -208,7 +209,12 @@ export class Ingester {
     }
   }
 
-  readonly #load = (missing: Parameters<typeof loadMissing>[1]) => loadMissing(this.#storage, missing)
+  get #tools(): RefoldTools {
+    const { fold } = this.#deps
+    return { fold, load: (missing) => loadMissing(this.#storage, missing), encode: this.#encode }
+  }
+
+  readonly #encode = (rows: BlockRows) => encodeLog(rows, this.#deps.fold.cash)
 
   #count({ block }: SourcedBlock, { entries, notes }: Decoded, fold: BlockFold | null): void {
     const { decoding, metrics, logger } = this.#deps

@@ -9,8 +9,10 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { loadMissing, restoreMarket } from '../actors/market-loader.ts'
 import { CashList } from '../src/market/cash.ts'
-import { foldBlock, type BlockFold } from '../src/market/fold.ts'
+import { foldBlock } from '../src/market/fold.ts'
+import type { BlockCommit } from '../src/market/rows.ts'
 import { touchedBy } from '../src/market/touched.ts'
+import { encodeLog } from '../src/stream/encode.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { SyntheticMarket } from './market/blocks.ts'
 import { mergeCommits } from './market/merged-commit.ts'
@@ -87,11 +89,11 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
     const started = performance.now()
     const before = process.cpuUsage()
     let trades = 0
-    let folds: BlockFold[] = []
+    let commits: BlockCommit[] = []
     const commit = async (): Promise<void> => {
-      if (folds.length === 0) return
-      await storage.blocks.commit(mergeCommits(folds))
-      folds = []
+      if (commits.length === 0) return
+      await storage.blocks.commit(mergeCommits(commits))
+      commits = []
       const seconds = (performance.now() - started) / 1000
       const cpu = process.cpuUsage(before)
       const micros = ((cpu.user + cpu.system) / trades).toFixed(1)
@@ -110,8 +112,8 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
       const fold = foldBlock(market, block, options)
       market.apply(fold)
       trades += fold.slot.trades
-      folds.push(fold)
-      if (folds.length === BLOCKS_PER_COMMIT) await commit()
+      commits.push({ ...fold, log: encodeLog(fold, options.cash) })
+      if (commits.length === BLOCKS_PER_COMMIT) await commit()
     }
     await commit()
     return last

@@ -45,6 +45,7 @@ export async function startCql(): Promise<MeasuredCql> {
       password: null,
       replication: 1,
       retentionSeconds: null,
+      logSeconds: null,
       ...options
     })
   let storage = await open(KEYSPACE)

@@ -185,10 +185,9 @@ export const SETTINGS = {
     meaning: 'days that a cluster keeps rows; the embedded store keeps all, as both do of a recorded source'
   },
   replayHorizonSeconds: {
-    inert: true,
     schema: integer(1, 3.2e9),
     fallback: '86400',
-    meaning: 'how far `since` reaches'
+    meaning: 'how far `since` reaches, and how long what the stream sent is kept; of a recorded source all is'
   },
   allowPrivateWebhooks: {
     inert: true,

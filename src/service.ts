@@ -68,7 +68,9 @@ export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
 
 /** Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. */
 export function openStore(config: Config, ports: Ports = systemPorts): Promise<Storage> {
-  if (config.storage === 'embedded') return openEmbeddedStorage({ directory: storeDirectory(config) })
+  const logSeconds = logSecondsOf(config)
+  if (config.storage === 'embedded')
+    return openEmbeddedStorage({ directory: storeDirectory(config), logSeconds })
   return openScyllaStorage({
     contactPoints: config.scyllaContactPoints,
     port: config.scyllaPort,
@@ -78,6 +80,7 @@ export function openStore(config: Config, ports: Ports = systemPorts): Promise<S
     password: config.scyllaPassword,
     replication: config.scyllaReplication,
     retentionSeconds: retentionSecondsOf(config),
+    logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
     ports
   })
 }
@@ -87,6 +90,10 @@ function retentionSecondsOf({ source, role, retentionDays }: Config): Retention 
   if (!role.includes('ingest')) return 'as it is'
   return source === 'recorded' ? null : retentionDays * DAY_SECONDS
 }
+
+/** The stream's events are kept as long as `since` reaches back. */
+const logSecondsOf = ({ source, replayHorizonSeconds }: Config): number | null =>
+  source === 'recorded' ? null : replayHorizonSeconds
 
 /**
  * Gets in touch with the other processes of the service, through Redis where one is configured. A Redis that is away is

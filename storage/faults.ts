@@ -69,6 +69,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       history: part('history', storage.history),
       trades: part('trades', storage.trades),
       poolEvents: part('poolEvents', storage.poolEvents),
+      log: part('log', storage.log),
       candles: part('candles', storage.candles),
       launches: part('launches', storage.launches),
       pairs: part('pairs', storage.pairs),

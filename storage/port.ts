@@ -2,6 +2,7 @@ import type { Pubkey } from '../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf, TotalsRow } from '../src/market/activity-rows.ts'
 import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
+import type { LogChannel, LogPart } from '../src/market/log.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../src/market/registry-rows.ts'
 import type {
   BlockCommit,
@@ -30,6 +31,7 @@ export interface Storage {
   readonly history: History
   readonly trades: TradeStore
   readonly poolEvents: PoolEventStore
+  readonly log: LogStore
   readonly candles: CandleStore
   readonly launches: LaunchStore
   readonly pairs: PairStore
@@ -145,6 +147,29 @@ export interface TradeStore {
 export interface PoolEventStore {
   /** Liquidity, curve and pool events of a pool, in cursor order; `limit` rows at most. */
   ofPool(pool: Pubkey, page: PageRequest): Promise<PoolEventRow[]>
+}
+
+/** Which events of a channel are asked for. */
+export interface LogPage {
+  /** Only events with a cursor above this one. */
+  readonly from?: number
+  /** Only events whose cursor is at most this one. */
+  readonly until?: number
+  /** Of parts. */
+  readonly limit: number
+}
+
+/** An answer has no further part once its bodies have so many bytes: some 3,000 events. Chosen. */
+export const LOG_ANSWER_BYTES = 4 * 2 ** 20
+
+/** What the stream has sent of blocks on the channels that are kept, up to the head: as long as its horizon reaches back. */
+export interface LogStore {
+  /**
+   * A channel's parts with the events that a page asks for, oldest first. There are `limit` at most, and fewer where the
+   * next one would come after LOG_ANSWER_BYTES: who reads on asks for what is above the last cursor until there is
+   * nothing, which alone says that there is no more. Of slots before the horizon some or all may be gone.
+   */
+  read(channel: LogChannel, page: LogPage): Promise<LogPart[]>
 }
 
 export interface CandleStore {

@@ -5,6 +5,7 @@ import type { BlockCommit } from '../src/market/rows.ts'
 const NOTHING = {
   trades: [],
   poolEvents: [],
+  log: [],
   candles: [],
   launches: [],
   pairs: [],

@@ -13,6 +13,7 @@ export function mergeCommits(commits: readonly BlockCommit[]): BlockCommit {
     slot: last.slot,
     trades: of((commit) => commit.trades),
     poolEvents: of((commit) => commit.poolEvents),
+    log: of((commit) => commit.log),
     candles: lastOf(
       of((commit) => commit.candles),
       ({ mint, cash, interval, candle }) => `${textOf(mint, cash)}${interval}${candle.ts}`

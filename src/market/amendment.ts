@@ -1,6 +1,7 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActivityHour, TotalsRow } from './activity-rows.ts'
 import type { KeptBlock } from './kept-block.ts'
+import type { LogAddress, LogPart } from './log.ts'
 import type { CandleAddress, HourAddress } from './missing.ts'
 import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 import type {
@@ -31,6 +32,8 @@ export interface Amendment {
   /** Lists of rows are in cursor order. */
   readonly trades: Edit<TradeRow, TradeRow>
   readonly poolEvents: Edit<PoolEventRow, PoolEventRow>
+  /** By slot. */
+  readonly log: Edit<LogPart, LogAddress>
   readonly candles: Edit<CandleUpsert, CandleAddress>
   readonly launches: Edit<LaunchRow, Pubkey>
   readonly pairs: Edit<PairRow, PairAddress>
@@ -53,6 +56,7 @@ export function unchanged(head: SlotRow | null, totals: TotalsRow | null): Amend
     slots: none,
     trades: none,
     poolEvents: none,
+    log: none,
     candles: none,
     launches: none,
     pairs: none,

@@ -19,7 +19,7 @@ import { PoolFold } from './pools.ts'
 import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 import { INTERVALS } from './rows.ts'
 import type {
-  BlockCommit,
+  BlockRows,
   Candle,
   CandleUpsert,
   Interval,
@@ -56,9 +56,9 @@ export interface FoldOptions {
 }
 
 /** What a block changes in storage, and in the market's state beside it. */
-export interface BlockFold extends BlockCommit {
+export interface BlockFold extends BlockRows {
   readonly solUsd: SolUsd
-  /** Events past the last position of the slot, which are not in the commit. */
+  /** Events past the last position of the slot, which are not in the rows. */
   readonly leftOut: number
 }
 

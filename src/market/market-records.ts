@@ -4,7 +4,7 @@ import type { ActivityHour } from './activity-rows.ts'
 import type { CandleAddress, HourAddress, Loaded, Missing } from './missing.ts'
 import { pairKey } from './pairs.ts'
 import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
-import type { BlockCommit, Candle, LaunchRow, PairRow } from './rows.ts'
+import type { BlockRows, Candle, LaunchRow, PairRow } from './rows.ts'
 import type { PairAddress } from './touched.ts'
 
 /** Values by address, the addresses kept beside them; null says that there is none. */
@@ -54,7 +54,7 @@ export class MarketRecords {
   )
 
   /** Takes what a block changes. */
-  take(block: BlockCommit): void {
+  take(block: BlockRows): void {
     for (const row of block.pairs) this.pairs.set(row, row)
     for (const { mint, cash, interval, candle } of block.candles)
       this.candles.set({ mint, cash, interval, ts: candle.ts }, candle)

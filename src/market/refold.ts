@@ -6,13 +6,20 @@ import { marketBefore } from './kept-block.ts'
 import type { KeptBlock, MarketBefore } from './kept-block.ts'
 import { MarketRecords, type RecordMap } from './market-records.ts'
 import { MarketState } from './market-state.ts'
+import type { LogAddress, LogPart } from './log.ts'
 import type { CandleAddress, Loaded, Missing } from './missing.ts'
 import { sameValue } from './same-value.ts'
-import type { Candle, CandleUpsert, RowOrigin, SlotRow, SolPriceRow, TradeRow } from './rows.ts'
+import type { BlockRows, Candle, CandleUpsert, RowOrigin, SlotRow, SolPriceRow, TradeRow } from './rows.ts'
 import { touchedBy } from './touched.ts'
 
-/** Asks the store for what it holds now. */
-export type LoadMissing = (missing: Missing) => Promise<Loaded>
+/** What a refold works with. */
+export interface RefoldTools {
+  readonly fold: FoldOptions
+  /** Asks the store for what it holds now. */
+  readonly load: (missing: Missing) => Promise<Loaded>
+  /** What the stream sends of a block's rows. */
+  readonly encode: (rows: BlockRows) => readonly LogPart[]
+}
 
 const NO_LIMITS = {
   pairs: Infinity,
@@ -37,20 +44,23 @@ export class Refold {
   readonly #beginning = new MarketRecords()
   readonly #stored: Course
   readonly #wanted: Course
+  readonly #encode: RefoldTools['encode']
   readonly #keptMax: number
   readonly #rows = {
     trades: new RowEdit<TradeRow>(sameTrade),
     poolEvents: new RowEdit<RowOriginOf<'poolEvents'>>((a, b) => a.body === b.body)
   }
+  readonly #log = new LogEdit()
   readonly #slots = { put: [] as SlotRow[], remove: [] as number[] }
   readonly #kept = { put: [] as KeptBlock[], remove: [] as number[] }
 
   /** `newestKept`: of so many of the newest blocks the wanted course says what they were folded on. */
-  constructor(start: MarketBefore, options: FoldOptions, load: LoadMissing, newestKept: number) {
+  constructor(start: MarketBefore, tools: RefoldTools, newestKept: number) {
     this.#start = start
+    this.#encode = tools.encode
     this.#keptMax = newestKept
-    this.#stored = new Course(start, options, this.#beginning, load)
-    this.#wanted = new Course(start, options, this.#beginning, load)
+    this.#stored = new Course(start, tools, this.#beginning)
+    this.#wanted = new Course(start, tools, this.#beginning)
   }
 
   knows(values: Loaded): void {
@@ -62,8 +72,14 @@ export class Refold {
     const stored = await this.#stored.fold(block)
     const wanted = await this.#wanted.fold(block)
     this.#keep(wanted.kept)
-    this.#rows.trades.change(stored.fold.trades, wanted.fold.trades)
-    this.#rows.poolEvents.change(stored.fold.poolEvents, wanted.fold.poolEvents)
+    const { trades, poolEvents } = this.#rows
+    const changes = [
+      trades.change(stored.fold.trades, wanted.fold.trades),
+      poolEvents.change(stored.fold.poolEvents, wanted.fold.poolEvents),
+      !sameValue(stored.fold.launches, wanted.fold.launches)
+    ]
+    // Most blocks are as they were, and encoding is what costs.
+    if (changes.includes(true)) this.#log.change(this.#encode(stored.fold), this.#encode(wanted.fold))
   }
 
   /** A block that is stored and is not to be. */
@@ -73,6 +89,7 @@ export class Refold {
     this.#kept.remove.push(block.slot)
     this.#rows.trades.change(fold.trades, [])
     this.#rows.poolEvents.change(fold.poolEvents, [])
+    this.#log.change(this.#encode(fold), [])
   }
 
   /** A block that is not stored and is to be. */
@@ -82,6 +99,7 @@ export class Refold {
     this.#kept.put.push(kept)
     this.#rows.trades.change([], fold.trades)
     this.#rows.poolEvents.change([], fold.poolEvents)
+    this.#log.change([], this.#encode(fold))
   }
 
   amendment(): Amendment {
@@ -96,6 +114,7 @@ export class Refold {
       slots: this.#slots,
       trades: this.#rows.trades,
       poolEvents: this.#rows.poolEvents,
+      log: this.#log,
       candles: {
         put: candles.put.map(upsertOf),
         remove: candles.remove
@@ -141,17 +160,15 @@ class Course {
   readonly solPrices = new Map<number, SolPriceRow>()
   head: SlotRow | null
   readonly #market: MarketState
-  readonly #options: FoldOptions
+  readonly #tools: RefoldTools
   readonly #beginning: MarketRecords
-  readonly #load: LoadMissing
 
-  constructor(start: MarketBefore, options: FoldOptions, beginning: MarketRecords, load: LoadMissing) {
+  constructor(start: MarketBefore, tools: RefoldTools, beginning: MarketRecords) {
     const { solUsd, totals, head } = start
     this.head = head
     this.#market = new MarketState({ solUsd, totals, headTime: head?.blockTime ?? -Infinity }, NO_LIMITS)
-    this.#options = options
+    this.#tools = tools
     this.#beginning = beginning
-    this.#load = load
   }
 
   get totals() {
@@ -159,16 +176,17 @@ class Course {
   }
 
   async fold(block: DecodedBlock): Promise<{ fold: BlockFold; kept: KeptBlock }> {
-    const touched = touchedBy(block, this.#options.cash)
+    const { fold: options, load } = this.#tools
+    const touched = touchedBy(block, options.cash)
     const missing = this.#market.missing(touched)
     // Hours and buckets of earlier times are asked for again: what this course has made of them comes first.
     this.#market.load(this.records.knownOf(missing))
     const unmade = this.records.unknownOf(missing)
     const unknown = this.#beginning.unknownOf(unmade)
-    this.#beginning.takeFirst(await this.#load(unknown))
+    this.#beginning.takeFirst(await load(unknown))
     this.#market.load(this.#beginning.knownOf(unmade))
     const kept = { block, before: marketBefore(this.#market, this.head, touched) }
-    const fold = foldBlock(this.#market, block, this.#options)
+    const fold = foldBlock(this.#market, block, options)
     this.#market.apply(fold)
     this.records.take(fold)
     if (fold.solPrice !== null) this.solPrices.set(fold.solPrice.minute, fold.solPrice)
@@ -189,15 +207,33 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
     this.#isSame = isSame
   }
 
-  /** One block's rows of both courses. */
-  change(stored: readonly Row[], wanted: readonly Row[]): void {
+  /** One block's rows of both courses; gives whether they differ. */
+  change(stored: readonly Row[], wanted: readonly Row[]): boolean {
     const before = new Map(stored.map((row) => [row.cursor, row]))
+    const count = this.put.length
     for (const row of wanted) {
       const known = before.get(row.cursor)
       before.delete(row.cursor)
       if (known === undefined || !this.#isSame(known, row)) this.put.push(row)
     }
     this.remove.push(...before.values())
+    return before.size > 0 || this.put.length > count
+  }
+}
+
+/** What the stream sends otherwise than it did. */
+class LogEdit implements Edit<LogPart, LogAddress> {
+  readonly put: LogPart[] = []
+  readonly remove: LogAddress[] = []
+
+  /** One slot's parts of both courses. */
+  change(stored: readonly LogPart[], wanted: readonly LogPart[]): void {
+    const before = new Map(stored.map((part) => [part.channel, part]))
+    for (const part of wanted) {
+      if (!sameValue(before.get(part.channel), part)) this.put.push(part)
+      before.delete(part.channel)
+    }
+    for (const { channel, slot } of before.values()) this.remove.push({ channel, slot })
   }
 }
 

@@ -2,6 +2,7 @@ import type { Fee, LiquidityChange, CurveChange, PoolChange, TradeReserves } fro
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { ActivityHour, TotalsRow } from './activity-rows.ts'
+import type { LogPart } from './log.ts'
 import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
@@ -157,8 +158,8 @@ export interface SlotRow {
   readonly receivedAtMs: number
 }
 
-/** All that one block changes. Lists are in cursor order; all but trades and events are absolute values, not deltas. */
-export interface BlockCommit {
+/** What a fold makes of a block. Lists are in cursor order; all but trades and events are absolute values, not deltas. */
+export interface BlockRows {
   readonly slot: SlotRow
   readonly trades: readonly TradeRow[]
   readonly poolEvents: readonly PoolEventRow[]
@@ -173,6 +174,12 @@ export interface BlockCommit {
   readonly curves: readonly CurveRow[]
   /** Null when the block changes none of the sums. */
   readonly totals: TotalsRow | null
+}
+
+/** All that one block changes. */
+export interface BlockCommit extends BlockRows {
+  /** What the stream sends of it on the channels that are kept; each of them once. */
+  readonly log: readonly LogPart[]
 }
 
 export interface CandleUpsert {

@@ -6,10 +6,11 @@ import { candlePageKind } from './candle.ts'
 import { intervalCodes } from './codes.ts'
 import { curveKind } from './curve.ts'
 import { KeyTable } from './key-table.ts'
-import { activityKey, curveKey, launchKey, pairsKey, poolKey, tokenKey, totalsKey } from './keys.ts'
+import { activityKey, curveKey, launchKey, logKey, pairsKey, poolKey, tokenKey, totalsKey } from './keys.ts'
 import type { Key } from './keys.ts'
 import { slotKind, solPriceKind } from './kinds.ts'
 import { launchKind } from './launch.ts'
+import { logPartKind } from './log-part.ts'
 import { pairsKind } from './pair.ts'
 import { poolKind } from './pool.ts'
 import { poolEventCodec } from './pool-event.ts'
@@ -44,6 +45,7 @@ export const blockCommitKind: RecordKind<BlockCommit> = {
     writeRecords(out, poolKind, block.pools, (row) => poolKey(row.pool))
     writeRecords(out, curveKind, block.curves, (row) => curveKey(row.mint))
     writeRecords(out, totalsKind, present(block.totals), totalsKey)
+    writeRecords(out, logPartKind, block.log, ({ channel, slot }) => logKey(channel, slot))
   },
   read: (source, key) => ({
     slot: slotKind.read(source, key),
@@ -57,7 +59,9 @@ export const blockCommitKind: RecordKind<BlockCommit> = {
     tokens: readRecords(source, tokenKind),
     pools: readRecords(source, poolKind),
     curves: readRecords(source, curveKind),
-    totals: readRecords(source, totalsKind)[0] ?? null
+    totals: readRecords(source, totalsKind)[0] ?? null,
+    // A journal may have blocks from before there was a log.
+    log: source.atEnd ? [] : readRecords(source, logPartKind)
   }),
   weigh: (block) => 1_000 * (10 + block.trades.length + block.poolEvents.length + block.candles.length)
 }

@@ -1,5 +1,6 @@
 import type { Fee } from '../../src/chain/events.ts'
 import type { VenueId } from '../../src/chain/venue-id.ts'
+import type { LogChannel } from '../../src/market/log.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import type { CurveStatus } from '../../src/market/registry-rows.ts'
 import type { Commitment, Interval, LaunchStatus } from '../../src/market/rows.ts'
@@ -12,6 +13,11 @@ export class Codes<Word extends string> {
   constructor(codes: Readonly<Record<Word, number>>) {
     this.#codeOf = codes
     for (const word of Object.keys(codes) as Word[]) this.#wordOf.set(codes[word], word)
+  }
+
+  /** In the order of their codes. */
+  get words(): Word[] {
+    return [...this.#wordOf.values()]
   }
 
   codeOf(word: Word): number {
@@ -43,6 +49,26 @@ export const venueCodes = new Codes<VenueId>({
   moonshot: 12,
   lifinity: 13,
   phoenix: 14
+})
+
+export const logChannelCodes = new Codes<LogChannel>({
+  launches: 0,
+  curves: 1,
+  'venue:raydium-amm-v4': 16,
+  'venue:raydium-stable': 17,
+  'venue:raydium-clmm': 18,
+  'venue:raydium-cpmm': 19,
+  'venue:raydium-launchlab': 20,
+  'venue:meteora-dlmm': 21,
+  'venue:meteora-damm-v1': 22,
+  'venue:meteora-damm-v2': 23,
+  'venue:meteora-dbc': 24,
+  'venue:pumpfun': 25,
+  'venue:pumpswap': 26,
+  'venue:orca-whirlpool': 27,
+  'venue:moonshot': 28,
+  'venue:lifinity': 29,
+  'venue:phoenix': 30
 })
 
 export const feeKindCodes = new Codes<Fee['kind']>({

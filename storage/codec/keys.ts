@@ -1,7 +1,8 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
+import type { LogAddress, LogChannel } from '../../src/market/log.ts'
 import type { Interval, LaunchStatus } from '../../src/market/rows.ts'
-import { activityOfCodes, intervalCodes, launchStatusCodes } from './codes.ts'
+import { activityOfCodes, intervalCodes, launchStatusCodes, logChannelCodes } from './codes.ts'
 import { recentAddresses } from './recent-addresses.ts'
 
 /**
@@ -26,6 +27,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   l mint                       launch
  *   n cursor                     mint launched at a cursor
  *   s status cursor              the same of one status
+ *   j channel slot               what the stream sent of a slot on a channel; gone once it is past the horizon
  *   x minute                     sol price
  *   z                            totals
  *   f                            hash of the genesis
@@ -67,6 +69,19 @@ export function launchOfStatusKey(status: LaunchStatus, cursor: number): Key {
   writeNumber(key, 2, cursor)
   return key
 }
+
+export function logKey(channel: LogChannel, slot: number): Key {
+  const key = Buffer.allocUnsafe(10)
+  key[0] = letter('j')
+  key[1] = logChannelCodes.codeOf(channel)
+  writeNumber(key, 2, slot)
+  return key
+}
+
+export const logAddressIn = (key: Key): LogAddress => ({
+  channel: logChannelCodes.wordOf(key[1]!),
+  slot: key.readUInt32BE(2) * 2 ** 32 + key.readUInt32BE(6)
+})
 
 export const launchKey = (mint: Pubkey): Key => joined('l', mint)
 export const tokenKey = (mint: Pubkey): Key => joined('m', mint)
@@ -148,6 +163,7 @@ export const keysOf = (kind: string): KeyRange => keysFrom(Buffer.from(kind, 'la
 export const mintPoolKeysOf = (mint: Pubkey): KeyRange => keysFrom(joined('r', mint))
 export const turnoverKeysOf = (hour: number): KeyRange =>
   keysFrom(turnoverKey(hour, new Uint8Array(32)).subarray(0, 5))
+export const logKeysOf = (channel: LogChannel): KeyRange => keysFrom(logKey(channel, 0).subarray(0, 2))
 export const launchKeysOf = (status: LaunchStatus): KeyRange =>
   keysFrom(launchOfStatusKey(status, 0).subarray(0, 2))
 

@@ -6,6 +6,7 @@ import { stageActivity, stageActivityRemovals } from './activity.ts'
 import { amendCandles } from './candle-amending.ts'
 import { stageCurves } from './curves.ts'
 import { stageLaunches, stageLaunchRemovals } from './launches.ts'
+import { amendLog } from './log.ts'
 import { amendPairs } from './pairs.ts'
 import { amendPools } from './pools.ts'
 import { amendRows } from './row-lists.ts'
@@ -33,6 +34,7 @@ export async function stageAmendment(view: View, batch: WriteBatch, amendment: A
   else stageTotals(batch, totals)
   for (const slot of kept.remove) batch.delete(keptBlockKey(slot))
   for (const block of kept.put) batch.putUnkept(keptBlockKind, keptBlockKey(block.block.slot), block)
+  amendLog(batch, amendment.log)
   await amendRows(view, batch, amendment)
   await amendCandles(view, batch, amendment.candles)
   await stageLaunchRemovals(view, batch, launches.remove)

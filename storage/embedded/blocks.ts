@@ -7,6 +7,7 @@ import { keptBlockKind } from '../codec/kept-block.ts'
 import { keptBlockKey, keysOf, slotKey, solPriceKey } from '../codec/keys.ts'
 import { slotKind, solPriceKind } from '../codec/kinds.ts'
 import { stageLaunches } from './launches.ts'
+import { stageLog } from './log.ts'
 import { stagePairs } from './pairs.ts'
 import { stagePools } from './pools.ts'
 import { stageRows } from './row-lists.ts'
@@ -16,14 +17,15 @@ import { stageTurnover } from './turnover.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-export function blockStore(database: Database): BlockStore {
+/** `logSeconds`: how long the log is kept; null for ever. */
+export function blockStore(database: Database, logSeconds: number | null): BlockStore {
   return {
     // The engine's lock on the directory lets no second writer in.
     claim: () => database.read((view) => view.head),
     commit: (block, kept) =>
       database.write(async (view, batch) => {
         if (view.head !== null && block.slot.slot <= view.head.slot) return null
-        await stageBlock(view, batch, block)
+        await stageBlock(view, batch, block, logSeconds)
         if (kept !== undefined) batch.putUnkept(keptBlockKind, keptBlockKey(block.slot.slot), kept)
         return { kind: 'commit', head: block.slot }
       }),
@@ -34,7 +36,12 @@ export function blockStore(database: Database): BlockStore {
   }
 }
 
-async function stageBlock(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
+async function stageBlock(
+  view: View,
+  batch: WriteBatch,
+  block: BlockCommit,
+  logSeconds: number | null
+): Promise<void> {
   stageTokens(batch, block.tokens)
   stageCurves(batch, block.curves)
   stagePools(batch, block)
@@ -45,6 +52,7 @@ async function stageBlock(view: View, batch: WriteBatch, block: BlockCommit): Pr
   // Of different records: what each of them reads first is read at once.
   await Promise.all([
     stageRows(view, batch, block),
+    stageLog(view, batch, block, logSeconds),
     stageCandles(view, batch, block.candles),
     stageLaunches(view, batch, block.launches),
     stagePairs(view, batch, block.pairs),

@@ -9,6 +9,7 @@ import { curveStore } from './curves.ts'
 import { Database } from './database.ts'
 import { historyOf } from './history.ts'
 import { launchStore } from './launches.ts'
+import { logStore } from './log.ts'
 import { pairStore } from './pairs.ts'
 import { poolStore } from './pools.ts'
 import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
@@ -25,6 +26,8 @@ export interface EmbeddedStorageOptions {
   readonly directory: string
   /** The cap of values in memory, estimated bytes; the engine's own buffers, some 70 MB, come on top. */
   readonly hotBytesMax?: number
+  /** How long the log is kept, counted back from the head's block time; null, or left out, for ever. */
+  readonly logSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: CrashPoint) => void
 }
@@ -40,13 +43,14 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     reached: options.reached ?? (() => undefined)
   })
   return {
-    blocks: blockStore(database),
+    blocks: blockStore(database, options.logSeconds ?? null),
     history: historyOf(database),
     trades: {
       ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
       ofWallet: (wallet, page) => database.read((view) => walletPages.read(view, wallet, page))
     },
     poolEvents: { ofPool: (pool, page) => database.read((view) => poolEventPages.read(view, pool, page)) },
+    log: logStore(database),
     candles: candleStore(database),
     launches: launchStore(database),
     pairs: pairStore(database),

@@ -141,9 +141,10 @@ export class View {
     return key ?? null
   }
 
-  /** Every key of a range that is known to be short. */
-  keys(range: KeyRange): Promise<Key[]> {
-    return fromEngine({ name: 'a key' }, () => this.#level.keys({ ...range, snapshot: this.#snapshot }).all())
+  /** The keys of a range: all of one that is known to be short, or the first `limit`. */
+  keys(range: KeyRange, limit = -1): Promise<Key[]> {
+    const options = { ...range, limit, snapshot: this.#snapshot }
+    return fromEngine({ name: 'a key' }, () => this.#level.keys(options).all())
   }
 
   #read<T>(kind: RecordKind<T>, key: Key): T | null {

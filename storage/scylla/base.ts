@@ -13,6 +13,8 @@ export interface ScyllaBase {
   refresh(): Promise<void>
   /** How long rows of events are kept; null for ever. */
   readonly retentionSeconds: number | null
+  /** How long rows of the log live; null for ever. */
+  readonly logTtlSeconds: number | null
 }
 
 export interface CommittedVersion extends Version {

@@ -18,6 +18,7 @@ export function mergedBlocks(blocks: readonly BlockCommit[]): MergedBlocks {
     newest: slots.at(-1)!,
     trades: blocks.flatMap(({ trades }) => trades),
     poolEvents: blocks.flatMap(({ poolEvents }) => poolEvents),
+    log: blocks.flatMap(({ log }) => log),
     candles: blocks.flatMap(({ candles }) => candles),
     launches: blocks.flatMap(({ launches }) => launches),
     pairs: blocks.flatMap(({ pairs }) => pairs),

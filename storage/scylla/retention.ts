@@ -23,8 +23,24 @@ export interface CompactionWindow {
   readonly seconds: number
 }
 
-/** How long rows of events are kept, in seconds; null for ever. Who writes none leaves it as it is. */
+/** How long rows are kept, in seconds; null for ever. Who writes none leaves it as it is. */
 export type Retention = number | null | 'as it is'
+
+/** Tables whose rows go after a time. */
+export interface Expiring {
+  readonly tables: readonly string[]
+  readonly seconds: Retention
+}
+
+/** A table of fewer windows is none, so a shorter horizon keeps its rows for longer. */
+const LOG_TTL_MIN = HOUR
+
+/**
+ * How long rows of the log live, which is at least as long as the horizon reaches back from the head's block time: they
+ * get older while no block comes, and blocks that come late are written late. A quarter more bridges six hours of a day.
+ */
+export const logTtlOf = (horizon: Retention): Retention =>
+  typeof horizon === 'number' ? Math.min(Math.max(Math.ceil(horizon * 1.25), LOG_TTL_MIN), TTL_MAX) : horizon
 
 /** The window that a time to live needs: 20 to 50 of them, about 30. Throws, saying why, where none does. */
 export function windowOfRetention(ttlSeconds: number): CompactionWindow {
@@ -41,34 +57,38 @@ export function windowOfRetention(ttlSeconds: number): CompactionWindow {
 }
 
 /**
- * The statements that bring tables to a retention: time windows and a time to live, or neither. None where they have it
- * already.
+ * The statements that bring tables to their retention: time windows and a time to live, or neither. None where they have
+ * it already.
  */
 export async function retentionChanges(
   client: CqlClient,
-  options: {
-    readonly keyspace: string
-    readonly expiring: readonly string[]
-    readonly retentionSeconds: Retention
-  }
+  { keyspace, expiring }: { readonly keyspace: string; readonly expiring: readonly Expiring[] }
 ): Promise<string[]> {
-  const { keyspace, expiring, retentionSeconds } = options
-  if (retentionSeconds === 'as it is') return []
+  const changes = await Promise.all(expiring.map((each) => changesOf(client, keyspace, each)))
+  return changes.flat()
+}
+
+async function changesOf(
+  client: CqlClient,
+  keyspace: string,
+  { tables, seconds }: Expiring
+): Promise<string[]> {
+  if (seconds === 'as it is') return []
   const statement =
     'SELECT compaction, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?'
-  const wanted = retentionSeconds === null ? null : windowOfRetention(retentionSeconds)
+  const wanted = seconds === null ? null : windowOfRetention(seconds)
   const answers = await client.readEach(
     statement,
-    expiring.map((table) => [keyspace, table])
+    tables.map((table) => [keyspace, table])
   )
-  return expiring
-    .filter((_, i) => !hasWindow(answers[i]![0], wanted, retentionSeconds))
+  return tables
+    .filter((_, i) => !hasWindow(answers[i]![0], wanted, seconds))
     .map((table) => {
       const compaction =
         wanted === null
           ? "{'class': 'SizeTieredCompactionStrategy'}"
           : `{'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': '${wanted.unit}', 'compaction_window_size': '${wanted.size}'}`
-      return `ALTER TABLE ${keyspace}.${table} WITH compaction = ${compaction} AND default_time_to_live = ${retentionSeconds ?? 0}`
+      return `ALTER TABLE ${keyspace}.${table} WITH compaction = ${compaction} AND default_time_to_live = ${seconds ?? 0}`
     })
 }
 

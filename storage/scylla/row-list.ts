@@ -30,8 +30,8 @@ export interface RowListLayout<Row> {
   readonly table: string
   /** Length of a bucket. */
   readonly slotsPerBucket: number
-  /** Whether rows go after the retention, where there is one. */
-  readonly expires: boolean
+  /** After what rows go, where that is set; null where they stay. */
+  readonly expires: 'retentionSeconds' | 'logTtlSeconds' | null
   /** Packs a row; its key is `storeKey`. */
   readonly kind: RecordKind<Row>
   cursorOf(row: Row): number
@@ -78,7 +78,7 @@ export class RowList<Row> {
   constructor(base: ScyllaBase, layout: RowListLayout<Row>) {
     this.#base = base
     this.#layout = layout
-    this.#ttlSeconds = layout.expires ? (base.retentionSeconds ?? 0) : 0
+    this.#ttlSeconds = layout.expires === null ? 0 : (base[layout.expires] ?? 0)
     const { table } = layout
     this.#index = new BucketIndex(base, `${table}_buckets`, this.#ttlSeconds)
     this.#insert = `INSERT INTO ${table} (owner, bucket, cursor, epoch, commit, row) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP ? AND TTL ?`
@@ -234,7 +234,7 @@ export class RowList<Row> {
 
   /** Of rows that expire the newest block's time, by which files of a time window are filled and dropped as a whole. */
   #timestampOf(commit: TableCommit): bigint {
-    return this.#layout.expires ? BigInt(commit.blockTime) * 1_000_000n : versionTimestamp(commit)
+    return this.#layout.expires === null ? versionTimestamp(commit) : BigInt(commit.blockTime) * 1_000_000n
   }
 }
 

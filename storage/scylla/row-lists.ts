@@ -1,10 +1,13 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { cursorAt } from '../../src/market/cursor.ts'
+import { cursorAt, splitCursor } from '../../src/market/cursor.ts'
+import type { LogChannel, LogPart } from '../../src/market/log.ts'
 import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from '../../src/market/rows.ts'
+import { logChannelCodes } from '../codec/codes.ts'
 import { KeyTable } from '../codec/key-table.ts'
-import { addressIn, pageKey, slotKey } from '../codec/keys.ts'
+import { addressIn, logKey, pageKey, slotKey } from '../codec/keys.ts'
 import type { PageList } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
+import { logPartKind } from '../codec/log-part.ts'
 import { poolEventCodec } from '../codec/pool-event.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
@@ -13,12 +16,13 @@ import type { RowListLayout } from './row-list.ts'
 
 /**
  * Lengths of buckets, from the arithmetic in src/docs/decisions/0008-scylla.md: 27 minutes of a mint, 55 of a wallet, 1.8
- * hours of a pool.
+ * hours of a pool, 7 minutes of a channel.
  */
 const MINT_SLOTS = 4_096
 const POOL_SLOTS = 16_384
 const WALLET_SLOTS = 8_192
 const SLOT_SLOTS = 65_536
+const LOG_SLOTS = 1_024
 
 /** Rows as those of the embedded store's pages are packed; the owner's address is in the key and not in the bytes. */
 function rowKind<Row>(name: string, codec: RowCodec<Row>, ownerOf: (row: Row) => Pubkey): RecordKind<Row> {
@@ -39,7 +43,7 @@ function rowLayout<Row extends RowOrigin>(
   return {
     table,
     slotsPerBucket,
-    expires: true,
+    expires: 'retentionSeconds',
     kind,
     cursorOf: ({ cursor }) => cursor,
     storeKey: (owner, cursor) => pageKey(list, owner, cursor)
@@ -74,13 +78,29 @@ export const SLOTS_OWNER: Uint8Array = Uint8Array.of(0)
 export const slots: RowListLayout<SlotRow> = {
   table: 'slots',
   slotsPerBucket: SLOT_SLOTS,
-  expires: false,
+  expires: null,
   kind: slotKind,
   cursorOf: ({ slot }) => cursorAt(slot, 0),
   storeKey: (_, cursor) => slotKey(cursor / cursorAt(1, 0))
 }
 
+/** Whose list the parts of a channel are. */
+export const logOwner = (channel: LogChannel): Uint8Array => Uint8Array.of(logChannelCodes.codeOf(channel))
+
+/** What the stream sent, by channel: a row for each slot that has an event there. */
+export const log: RowListLayout<LogPart> = {
+  table: 'log',
+  slotsPerBucket: LOG_SLOTS,
+  expires: 'logTtlSeconds',
+  kind: logPartKind,
+  cursorOf: ({ slot }) => cursorAt(slot, 0),
+  storeKey: ([code], cursor) => logKey(logChannelCodes.wordOf(code!), splitCursor(cursor).slot)
+}
+
+const withIndexes = (...lists: readonly { readonly table: string }[]): string[] =>
+  lists.flatMap(({ table }) => [table, `${table}_buckets`])
+
 /** Tables whose rows go after the retention, with their indexes. */
-export const EXPIRING_TABLES: readonly string[] = [tradesByMint, tradesByWallet, eventsByPool].flatMap(
-  ({ table }) => [table, `${table}_buckets`]
-)
+export const EXPIRING_TABLES: readonly string[] = withIndexes(tradesByMint, tradesByWallet, eventsByPool)
+/** Those whose rows go once they are past the horizon of the stream. */
+export const LOG_TABLES: readonly string[] = withIndexes(log)

@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import type { CqlClient } from './client.ts'
 import { isMissing, isThere } from './errors.ts'
 import { retentionChanges } from './retention.ts'
-import type { Retention } from './retention.ts'
+import type { Expiring } from './retention.ts'
 import { serverVersion } from './server-version.ts'
 
 /** The files of this version, `NNN-name.cql`, numbered from 1. Each is applied once, forwards only. */
@@ -27,9 +27,7 @@ export interface SchemaOptions {
   readonly datacenter: string
   /** Replicas of a row in the datacenter. */
   readonly replication: number
-  readonly retentionSeconds: Retention
-  /** Tables whose rows go after the retention. */
-  readonly expiring: readonly string[]
+  readonly expiring: readonly Expiring[]
   readonly clock: Clock
   /** Runs in the middle of each file. */
   readonly applying: () => void

@@ -18,13 +18,15 @@ import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { keyStore } from './keys.ts'
 import { launchPart } from './launches.ts'
+import { logPart } from './log.ts'
 import { pairPart } from './pairs.ts'
 import { poolEventPart } from './pool-events.ts'
 import { poolPart } from './pools.ts'
 import { Progress } from './progress.ts'
+import { logTtlOf } from './retention.ts'
 import type { Retention } from './retention.ts'
 import { RowList } from './row-list.ts'
-import { EXPIRING_TABLES, slots, SLOTS_OWNER } from './row-lists.ts'
+import { EXPIRING_TABLES, LOG_TABLES, slots, SLOTS_OWNER } from './row-lists.ts'
 import { applySchema } from './schema.ts'
 import { refuseOldServer, serverVersion } from './server-version.ts'
 import { solPricePart } from './sol-prices.ts'
@@ -55,6 +57,8 @@ export interface ScyllaStorageOptions {
   readonly replication: number
   /** Of trades and pool events. */
   readonly retentionSeconds: Retention
+  /** Of the log: as far as the stream's horizon reaches back from the head's block time. */
+  readonly logSeconds: Retention
   /** What the writer remembers of records, in estimated bytes. */
   readonly committedBytesMax?: number
   /** A flush of blocks to the tables begins at so many; commits wait for it at twice as many. */
@@ -72,6 +76,10 @@ export interface ScyllaStorageOptions {
 export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<Storage> {
   const ports = options.ports ?? systemPorts
   const { keyspace } = options
+  const expiring = [
+    { tables: EXPIRING_TABLES, seconds: options.retentionSeconds },
+    { tables: LOG_TABLES, seconds: logTtlOf(options.logSeconds) }
+  ]
   try {
     // The keyspace may have to be made first: the connection that does so has none.
     const admin = await CqlClient.connect(options, null, ports)
@@ -79,7 +87,7 @@ export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<
       refuseOldServer(await serverVersion(admin))
       await applySchema(admin, {
         ...options,
-        expiring: EXPIRING_TABLES,
+        expiring,
         clock: ports.clock,
         applying: () => options.reached?.('schema.applying')
       })
@@ -106,7 +114,8 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     client,
     visibility,
     refresh: () => progress.refresh(),
-    retentionSeconds: options.retentionSeconds === 'as it is' ? null : options.retentionSeconds
+    retentionSeconds: knownOf(options.retentionSeconds),
+    logTtlSeconds: knownOf(logTtlOf(options.logSeconds))
   }
   await base.refresh()
   const slotList = new RowList(base, slots)
@@ -114,6 +123,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   const parts = {
     trades: tradePart(base),
     poolEvents: poolEventPart(base),
+    log: logPart(base),
     candles: candlePart(base),
     launches: launchPart(base),
     pairs: pairPart(base),
@@ -145,6 +155,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   const market = tailed(base, {
     trades: parts.trades.port,
     poolEvents: parts.poolEvents.port,
+    log: parts.log.port,
     candles: parts.candles.port,
     launches: parts.launches.port,
     pairs: parts.pairs.port,
@@ -189,3 +200,6 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     close: () => (closing ??= close())
   }
 }
+
+/** Who leaves a retention as it is writes no rows. */
+const knownOf = (retention: Retention): number | null => (retention === 'as it is' ? null : retention)

@@ -1,7 +1,9 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { LogChannel, LogPart } from '../../src/market/log.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
+import type { LogSlots } from '../log-pages.ts'
 import type { LaunchStore, PageRequest, PoolStore } from '../port.ts'
 import type { Tail } from './tail.ts'
 
@@ -24,6 +26,22 @@ export async function tailedPage<Row extends { readonly cursor: number }>(
   }
   const rows = within(inTail, page).reverse().slice(0, Math.max(0, limit))
   return rows.length >= limit ? rows : [...rows, ...(await read({ ...page, limit: limit - rows.length }))]
+}
+
+/** Parts of the tables, and after them those of the tail. */
+export async function tailedLog(
+  tail: Tail,
+  channel: LogChannel,
+  slots: LogSlots,
+  read: (slots: LogSlots) => Promise<LogPart[]>
+): Promise<LogPart[]> {
+  const { first, last, limit } = slots
+  const parts = await read(slots)
+  if (parts.length >= limit) return parts
+  const later = tail.all(({ block }) =>
+    block.log.filter((part) => part.channel === channel && part.slot >= first && part.slot <= last)
+  )
+  return [...parts, ...later.slice(0, limit - parts.length)]
 }
 
 function within<Row extends { readonly cursor: number }>(rows: readonly Row[], page: PageRequest): Row[] {

@@ -1,18 +1,21 @@
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
 import { mergedPairs } from '../codec/pair.ts'
 import { turnoverMinutes } from '../codec/turnover.ts'
+import { logPage } from '../log-pages.ts'
 import type { MintTurnover, Storage } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
+import type { LogRows } from './log.ts'
 import { steadily } from './steadily.ts'
 import { ownerText, seriesText } from './tail.ts'
 import type { Tail } from './tail.ts'
-import { tailedLaunches, tailedPage, tailedPools } from './tailed-lists.ts'
+import { tailedLaunches, tailedLog, tailedPage, tailedPools } from './tailed-lists.ts'
 
 /** What of a store follows from blocks, without the blocks themselves. */
 export type Market = Pick<
   Storage,
   | 'trades'
   | 'poolEvents'
+  | 'log'
   | 'candles'
   | 'launches'
   | 'pairs'
@@ -24,11 +27,14 @@ export type Market = Pick<
   | 'totals'
 >
 
+/** What the tables have of it. */
+type Tables = Omit<Market, 'log'> & { readonly log: LogRows }
+
 /**
  * What is committed, of tables that have less: the blocks that they do not have yet are in memory, and their rows and
  * newest values count before those of the tables. Both are of one moment: should a flush end meanwhile, all is asked again.
  */
-export function tailed(base: ScyllaBase, tables: Market): Market {
+export function tailed(base: ScyllaBase, tables: Tables): Market {
   const ask = async <T>(query: (tail: Tail) => Promise<T>): Promise<T> => {
     base.client.assertOpen()
     return steadily(base, () => query(base.visibility.tail))
@@ -55,6 +61,14 @@ export function tailed(base: ScyllaBase, tables: Market): Market {
           const rows = tail.all((block) => block.eventsOfPool().get(text))
           return tailedPage(rows, page, (page) => tables.poolEvents.ofPool(pool, page))
         })
+    },
+    log: {
+      read: (channel, page) =>
+        ask((tail) =>
+          logPage(page, (slots) =>
+            tailedLog(tail, channel, slots, (slots) => tables.log.ofSlots(channel, slots))
+          )
+        )
     },
     candles: {
       get: (mint, cash, interval, ts) =>

@@ -8,6 +8,7 @@ import { testCandles } from './conformance/candles.ts'
 import { testCoverage } from './conformance/coverage.ts'
 import { testDurability } from './conformance/durability.ts'
 import { testLaunches } from './conformance/launches.ts'
+import { testLog } from './conformance/log.ts'
 import { testPairs } from './conformance/pairs.ts'
 import { testRegistry } from './conformance/registry.ts'
 import { testRows } from './conformance/rows.ts'
@@ -17,6 +18,7 @@ import type { OpenForTest } from './under-test.ts'
 export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('blocks', (t) => testBlocks(t, open))
   t.test('trades and pool events', (t) => testRows(t, open))
+  t.test('the log of the stream', (t) => testLog(t, open))
   t.test('candles', (t) => testCandles(t, open))
   t.test('launches', (t) => testLaunches(t, open))
   t.test('pairs and prices', (t) => testPairs(t, open))

@@ -33,6 +33,7 @@ export function differenceBetween(from: StorageModel, to: StorageModel): Amendme
     slots: { put: slots.put, remove: slots.remove.map(({ slot }) => slot) },
     trades: ordered(editOf(a.trades, b.trades, byCursor)),
     poolEvents: ordered(editOf(a.poolEvents, b.poolEvents, byCursor)),
+    log: editOf(a.log, b.log, ({ channel, slot }) => `${channel} ${slot}`),
     candles: {
       put: candles.put,
       remove: candles.remove.map(({ mint, cash, interval, candle: { ts } }) => ({ mint, cash, interval, ts }))

@@ -1,6 +1,7 @@
 import { samePubkey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf, TotalsRow } from '../../src/market/activity-rows.ts'
+import type { LogChannel, LogPart } from '../../src/market/log.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type {
   Candle,
@@ -18,6 +19,7 @@ import type {
   CandleUpsert,
   CandleStore,
   LaunchStore,
+  LogPage,
   MintTurnover,
   PageRequest,
   PoolStore
@@ -28,6 +30,7 @@ export class StorageModel {
   readonly slots: SlotRow[] = []
   readonly #trades: TradeRow[] = []
   readonly #poolEvents: PoolEventRow[] = []
+  readonly #log: LogPart[] = []
   readonly #solPrices: SolPriceRow[] = []
   #candles: CandleUpsert[] = []
   #launches: LaunchRow[] = []
@@ -45,6 +48,7 @@ export class StorageModel {
     this.slots.push(block.slot)
     this.#trades.push(...block.trades)
     this.#poolEvents.push(...block.poolEvents)
+    this.#log.push(...block.log)
     for (const upsert of block.candles)
       this.#candles = [...this.#candles.filter((known) => !isSameBucket(known, upsert)), upsert]
     for (const launch of block.launches)
@@ -77,6 +81,7 @@ export class StorageModel {
       slots: this.slots,
       trades: this.#trades,
       poolEvents: this.#poolEvents,
+      log: this.#log,
       solPrices: this.#solPrices,
       candles: this.#candles,
       launches: this.#launches,
@@ -126,6 +131,18 @@ export class StorageModel {
       this.#poolEvents.filter((row) => samePubkey(row.pool, pool)),
       page
     )
+  }
+
+  log(channel: LogChannel, { from = -1, until = Infinity, limit }: LogPage): LogPart[] {
+    return this.#log
+      .filter((part) => part.channel === channel)
+      .map((part) => ({
+        ...part,
+        events: part.events.filter(({ cursor }) => cursor > from && cursor <= until)
+      }))
+      .filter(({ events }) => events.length > 0)
+      .sort((a, b) => a.slot - b.slot)
+      .slice(0, limit)
   }
 
   candle(mint: Pubkey, cash: Pubkey, interval: Interval, ts: number): Candle | null {

@@ -5,6 +5,7 @@ import { Choices } from './choices.ts'
 import { FIRST_TIME, SAMPLE_CASHES, sampleCash, slotAt, timeAt } from './sample-addresses.ts'
 import { sampleActivity, sampleTotals } from './sample-activity.ts'
 import { launchesAt } from './sample-launches.ts'
+import { sampleLog } from './sample-log.ts'
 import { samplePair, sampleUpserts } from './sample-pairs.ts'
 import { sampleCurveOf, sampleListedPool, sampleToken } from './sample-registry.ts'
 import { originAt, samplePoolEvent, sampleTrade, tradedMint } from './sample-rows.ts'
@@ -38,6 +39,7 @@ export function sampleBlock(seed: number, index: number): BlockCommit {
     },
     trades: rows,
     poolEvents,
+    log: sampleLog(seed, index),
     candles: pairs.flatMap((pair) => sampleUpserts(choices, pair, blockTime)),
     launches: launchesAt(seed, index),
     pairs: pairs.map((pair) => samplePair(choices, pair, rows.at(-1)!)),
@@ -83,6 +85,7 @@ export function emptyBlock(index: number): BlockCommit {
     },
     trades: [],
     poolEvents: [],
+    log: [],
     candles: [],
     launches: [],
     pairs: [],

@@ -17,6 +17,7 @@ import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import type { SourceStatus } from '../../src/source-status.ts'
+import { encodeLog } from '../../src/stream/encode.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -158,9 +159,10 @@ export async function marketApp(
       for (const block of blocks) {
         market.load(await loadMissing(storage, market.missing(touchedBy(block, OPTIONS.cash))))
         const fold = foldBlock(market, block, OPTIONS)
-        await storage.blocks.commit(fold)
+        const commit = { ...fold, log: encodeLog(fold, OPTIONS.cash) }
+        await storage.blocks.commit(commit)
         market.apply(fold)
-        feed.publish(fold)
+        feed.publish(commit)
       }
     },
     another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }),

@@ -4,6 +4,7 @@ import type { Amendment } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
+import type { LogAddress, LogPart } from '../../src/market/log.ts'
 import type { ActivityHour, ActivityOf, TotalsRow } from '../../src/market/activity-rows.ts'
 import { MarketState } from '../../src/market/market-state.ts'
 import type { MarketLimits } from '../../src/market/market-state.ts'
@@ -21,12 +22,14 @@ import type {
 } from '../../src/market/rows.ts'
 import { restoreSolUsd } from '../../src/market/sol-usd.ts'
 import { touchedBy } from '../../src/market/touched.ts'
+import { encodeLog } from '../../src/stream/encode.ts'
 import { SOL } from './world.ts'
 
 /** What a durable store would hold, in plain Maps. */
 export class MemoryStore {
   head: SlotRow | null = null
   readonly trades: TradeRow[] = []
+  readonly log = new Map<string, LogPart>()
   readonly pairs = new Map<string, PairRow>()
   readonly candles = new Map<string, Candle>()
   readonly launches = new Map<string, LaunchRow>()
@@ -40,6 +43,7 @@ export class MemoryStore {
   commit(block: BlockCommit): void {
     this.head = block.slot
     this.trades.push(...block.trades)
+    for (const part of block.log) this.log.set(partKey(part), part)
     this.#put(block)
     this.totals = block.totals ?? this.totals
     if (block.solPrice !== null) this.solPrices.set(block.solPrice.minute, block.solPrice)
@@ -58,10 +62,12 @@ export class MemoryStore {
   }
 
   amend(amendment: Amendment): void {
-    const { trades, pairs, candles, launches, solPrices, activity, tokens, pools, curves } = amendment
+    const { trades, log, pairs, candles, launches, solPrices, activity, tokens, pools, curves } = amendment
     const gone = new Set([...trades.put, ...trades.remove].map(({ cursor }) => cursor))
     const kept = this.trades.filter(({ cursor }) => !gone.has(cursor))
     this.trades.splice(0, Infinity, ...[...kept, ...trades.put].sort((a, b) => a.cursor - b.cursor))
+    for (const at of log.remove) this.log.delete(partKey(at))
+    for (const part of log.put) this.log.set(partKey(part), part)
     for (const at of pairs.remove) this.pairs.delete(pairKey(at.mint, at.cash))
     for (const at of candles.remove)
       this.candles.delete(`${pairKey(at.mint, at.cash)}/${at.interval}/${at.ts}`)
@@ -132,6 +138,8 @@ type Records = Pick<
   'pairs' | 'candles' | 'launches' | 'tokens' | 'pools' | 'curves' | 'activity'
 >
 
+const partKey = ({ channel, slot }: LogAddress): string => `${channel}/${slot}`
+
 function hourKey(of: ActivityOf, owner: Pubkey, hour: number): string {
   return `${of}/${pubkeyMapKey(owner)}/${hour}`
 }
@@ -145,7 +153,7 @@ export function ingest(
 ): BlockFold {
   state.load(store.load(state.missing(touchedBy(block, options.cash))))
   const fold = foldBlock(state, block, options)
-  store.commit(fold)
+  store.commit({ ...fold, log: encodeLog(fold, options.cash) })
   state.apply(fold)
   return fold
 }

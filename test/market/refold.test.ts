@@ -4,9 +4,14 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { Refold } from '../../src/market/refold.ts'
+import type { RefoldTools } from '../../src/market/refold.ts'
+import type { BlockRows } from '../../src/market/rows.ts'
 import { touchedBy } from '../../src/market/touched.ts'
+import { encodeLog } from '../../src/stream/encode.ts'
 import { ingestAll, MemoryStore } from './memory-store.ts'
 import { anyChain, anyChainWithFallingTimes, OPTIONS } from './world.ts'
+
+const encode = (rows: BlockRows) => encodeLog(rows, OPTIONS.cash)
 
 /** A store that has folded a chain, and each block with what it was folded on. */
 function keepAll(chain: readonly DecodedBlock[]): { store: MemoryStore; kept: KeptBlock[] } {
@@ -18,7 +23,7 @@ function keepAll(chain: readonly DecodedBlock[]): { store: MemoryStore; kept: Ke
     state.load(store.load(state.missing(touched)))
     kept.push({ block, before: marketBefore(state, store.head, touched) })
     const fold = foldBlock(state, block, OPTIONS)
-    store.commit(fold)
+    store.commit({ ...fold, log: encode(fold) })
     state.apply(fold)
   }
   return { store, kept }
@@ -30,7 +35,8 @@ async function amend(store: MemoryStore, kept: readonly KeptBlock[], wanted: rea
   const from = start === -1 ? kept.length - 1 : start
   const rest = kept.slice(from)
   const later = wanted.slice(from)
-  const refold = new Refold(rest[0]!.before, OPTIONS, async (missing) => store.load(missing), 3)
+  const load: RefoldTools['load'] = async (missing) => store.load(missing)
+  const refold = new Refold(rest[0]!.before, { fold: OPTIONS, load, encode }, 3)
   for (const { before } of rest) refold.knows(before.values)
   const stored = new Set(rest.map(({ block }) => block))
   const all = [...new Set([...stored, ...later])].sort((a, b) => a.slot - b.slot)

@@ -97,6 +97,7 @@ export function commitOf(
   const others = {
     trades: [],
     poolEvents: [],
+    log: [],
     candles: [],
     launches: [],
     pairs: [],

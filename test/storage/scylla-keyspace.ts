@@ -21,7 +21,8 @@ export function scyllaOptions(
     username: server.credentials?.username ?? null,
     password: server.credentials?.password ?? null,
     replication: 1,
-    retentionSeconds: null
+    retentionSeconds: null,
+    logSeconds: null
   }
 }
 

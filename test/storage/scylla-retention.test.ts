@@ -1,5 +1,5 @@
 import t from 'tap'
-import { windowOfRetention } from '../../storage/scylla/retention.ts'
+import { logTtlOf, windowOfRetention } from '../../storage/scylla/retention.ts'
 
 const DAY = 86_400
 
@@ -32,4 +32,14 @@ t.test('a retention that is too short or too long is refused, with the reason', 
     code: 'STORAGE_UNAVAILABLE',
     detail: /no server keeps rows for more than/
   })
+})
+
+t.test('the log lives for longer than any horizon reaches, and always has windows', async (t) => {
+  for (const horizon of [1, 600, 3_600, DAY, 90 * DAY, 7_000 * DAY, 3.2e9]) {
+    const ttl = logTtlOf(horizon) as number
+    t.ok(ttl > Math.min(horizon, 6_600 * DAY), `${ttl} s for ${horizon}`)
+    t.ok(windowOfRetention(ttl).seconds > 0)
+  }
+  t.equal(logTtlOf(DAY), 108_000)
+  t.strictSame([logTtlOf(null), logTtlOf('as it is')], [null, 'as it is'])
 })

@@ -2,7 +2,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { systemPorts } from '../../src/ports.ts'
 import { CqlClient } from '../../storage/scylla/client.ts'
-import { EXPIRING_TABLES } from '../../storage/scylla/row-lists.ts'
+import type { Retention } from '../../storage/scylla/retention.ts'
+import { EXPIRING_TABLES, LOG_TABLES } from '../../storage/scylla/row-lists.ts'
 import { applySchema, schemaFiles } from '../../storage/scylla/schema.ts'
 import type { SchemaOptions } from '../../storage/scylla/schema.ts'
 import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
@@ -27,6 +28,11 @@ t.test(
   }
 )
 
+const expiring = (rows: Retention, log: Retention) => [
+  { tables: EXPIRING_TABLES, seconds: rows },
+  { tables: LOG_TABLES, seconds: log }
+]
+
 /** A keyspace that does not exist yet, and goes with the test. */
 async function keyspaceOf(t: Test, server: CqlServer) {
   const { keyspace, ...driver } = scyllaOptions(server, newKeyspaceName())
@@ -39,8 +45,7 @@ async function keyspaceOf(t: Test, server: CqlServer) {
     keyspace,
     datacenter: server.datacenter,
     replication: 1,
-    retentionSeconds: null,
-    expiring: EXPIRING_TABLES,
+    expiring: expiring(null, null),
     clock: systemPorts.clock,
     applying: () => undefined
   }
@@ -107,14 +112,14 @@ testWithCql(t, 'the schema of a keyspace', async (t, server) => {
   t.test('tables that expire have windows by their retention, which follow when it changes', async (t) => {
     const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
     const client = await connect()
-    const stored = async (): Promise<unknown[]> => {
+    const stored = async (tables: readonly string[]): Promise<unknown[]> => {
       const { rows } = await raw.execute(
         'SELECT table_name, compaction, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ?',
         [keyspace],
         { prepare: true }
       )
-      const of = rows.filter((row) => EXPIRING_TABLES.includes(row['table_name'] as string))
-      t.equal(of.length, EXPIRING_TABLES.length)
+      const of = rows.filter((row) => tables.includes(row['table_name'] as string))
+      t.equal(of.length, tables.length)
       return [
         ...new Set(
           of.map((row) => {
@@ -125,13 +130,18 @@ testWithCql(t, 'the schema of a keyspace', async (t, server) => {
         )
       ]
     }
-    await applySchema(client, { ...options, retentionSeconds: 90 * DAY })
-    t.strictSame(await stored(), [`TimeWindowCompactionStrategy 3 DAYS ${90 * DAY}`])
-    await applySchema(client, { ...options, retentionSeconds: 7 * DAY })
-    t.strictSame(await stored(), [`TimeWindowCompactionStrategy 6 HOURS ${7 * DAY}`])
-    await applySchema(client, { ...options, retentionSeconds: 'as it is' })
-    t.strictSame(await stored(), [`TimeWindowCompactionStrategy 6 HOURS ${7 * DAY}`], 'a gateway has no say')
-    await applySchema(client, options)
-    t.strictSame(await stored(), ['SizeTieredCompactionStrategy undefined undefined 0'])
+    const become = async (rows: Retention, log: Retention): Promise<unknown[]> => {
+      await applySchema(client, { ...options, expiring: expiring(rows, log) })
+      return [...(await stored(EXPIRING_TABLES)), ...(await stored(LOG_TABLES))]
+    }
+    const windows = (window: string, seconds: number) => `TimeWindowCompactionStrategy ${window} ${seconds}`
+    const ninety = windows('3 DAYS', 90 * DAY)
+    t.strictSame(await become(90 * DAY, 3_600), [ninety, windows('2 MINUTES', 3_600)])
+    t.strictSame(await become(90 * DAY, DAY), [ninety, windows('1 HOURS', DAY)], 'each has its own')
+    const seven = [windows('6 HOURS', 7 * DAY), windows('1 HOURS', DAY)]
+    t.strictSame(await become(7 * DAY, DAY), seven)
+    t.strictSame(await become('as it is', 'as it is'), seven, 'a gateway has no say')
+    const kept = 'SizeTieredCompactionStrategy undefined undefined 0'
+    t.strictSame(await become(null, null), [kept, kept])
   })
 })

@@ -66,7 +66,7 @@ export class Watermarks {
   }
 
   /** A process that knows what is visible now, and later no more than it asks for. */
-  process(retentionSeconds: number | null = null): ScyllaBase {
+  process(retentionSeconds: number | null = null, logTtlSeconds: number | null = null): ScyllaBase {
     const visibility = new Visibility()
     visibility.advance(this.known)
     return {
@@ -76,7 +76,8 @@ export class Watermarks {
         this.refreshes++
         visibility.advance(this.known)
       },
-      retentionSeconds
+      retentionSeconds,
+      logTtlSeconds
     }
   }
 

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import type { ActivityOf } from '../../../src/market/activity-rows.ts'
 import { INTERVALS } from '../../../src/market/rows.ts'
-import type { PageRequest, Storage } from '../../port.ts'
+import type { LogPage, PageRequest, Storage } from '../../port.ts'
 import { Choices } from '../choices.ts'
 import { StorageModel } from '../model.ts'
 import {
@@ -18,6 +18,7 @@ import {
   sampleWallet
 } from '../sample-addresses.ts'
 import { sampleBlock } from '../sample-blocks.ts'
+import { SAMPLE_CHANNELS } from '../sample-log.ts'
 import { ALL } from '../under-test.ts'
 import type { OpenForTest } from '../under-test.ts'
 
@@ -43,6 +44,7 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
           // What memory found out between two blocks must hold after the later one.
           const answers = new Answers()
           await askMint(answers, storage, model, sampleMint(index % 2), [NEWEST], choices)
+          await askLog(answers, storage, model, choices)
           await answers.done()
         }
         // Asked again, the same is answered from memory.
@@ -137,6 +139,7 @@ export async function assertSame(
     await answers.same(() => storage.blocks.firstSince(blockTime), model.firstSince(blockTime))
     await answers.same(() => storage.solPrices.atOrBefore(blockTime), model.solPrice(blockTime))
   }
+  await askLog(answers, storage, model, choices)
   for (let n = 0; n <= SAMPLE_MINTS; n++)
     await askMint(answers, storage, model, sampleMint(n), pages, choices)
   await answers.done()
@@ -192,6 +195,27 @@ async function askMint(
         )
     }
   }
+}
+
+async function askLog(
+  answers: Answers,
+  storage: Storage,
+  model: StorageModel,
+  choices: Choices
+): Promise<void> {
+  const cursors = model.slots.map(({ slot }) => slot * 2 ** 20)
+  const randomPage = (): LogPage => ({
+    limit: 1 + choices.below(50),
+    ...(choices.chance(0.7) ? { from: choices.of(cursors) + choices.below(80) - 1 } : {}),
+    ...(choices.chance(0.5) ? { until: choices.of(cursors) + choices.below(80) - 1 } : {})
+  })
+  for (const channel of SAMPLE_CHANNELS)
+    for (const page of [{ limit: 10_000 }, ...Array.from({ length: 4 }, randomPage)])
+      await answers.same(
+        () => storage.log.read(channel, page),
+        model.log(channel, page),
+        `${channel} ${JSON.stringify(page)}`
+      )
 }
 
 async function askActivity(

@@ -1,0 +1,81 @@
+import type { Amendment } from '../../src/market/amendment.ts'
+import type { LogChannel, LogPart } from '../../src/market/log.ts'
+import { logChannelCodes } from '../codec/codes.ts'
+import { keyAfter, logAddressIn, logKey, logKeysOf, slotKey } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
+import { slotKind } from '../codec/kinds.ts'
+import { logPartKind } from '../codec/log-part.ts'
+import { logPage } from '../log-pages.ts'
+import type { LogSlots } from '../log-pages.ts'
+import type { BlockCommit, LogStore } from '../port.ts'
+import type { Database } from './database.ts'
+import type { Finding } from './finding.ts'
+import type { View } from './view.ts'
+import type { WriteBatch } from './write-batch.ts'
+
+/** More than a channel gets while the others have their turns, so that a horizon that was drawn nearer is caught up with. */
+const EXPIRED_PER_BLOCK_MAX = 128
+
+const CHANNELS = logChannelCodes.words
+
+/** Up to which key all of a channel is deleted. */
+const deletedUntil: Finding<Key> = { sign: '(', weigh: () => 100 }
+
+export function logStore(database: Database): LogStore {
+  return {
+    read: (channel, page) => database.read((view) => logPage(page, (slots) => partsOf(view, channel, slots)))
+  }
+}
+
+async function partsOf(
+  view: View,
+  channel: LogChannel,
+  { first, last, limit }: LogSlots
+): Promise<LogPart[]> {
+  const parts: LogPart[] = []
+  const range = { gte: logKey(channel, first), lt: keyAfter(logKey(channel, last)) }
+  for await (const [, part] of view.scan(logPartKind, range, { expected: limit })) {
+    parts.push(part)
+    if (parts.length === limit) break
+  }
+  return parts
+}
+
+/** Writes a block's parts, and deletes some of what is past the horizon, `seconds` before it; null keeps all. */
+export async function stageLog(
+  view: View,
+  batch: WriteBatch,
+  { slot, log }: BlockCommit,
+  seconds: number | null
+): Promise<void> {
+  for (const part of log) batch.putUnkept(logPartKind, logKey(part.channel, part.slot), part)
+  // A channel at each block, in turn: 17 of them, so that chains that leave out every second slot pass none.
+  if (seconds !== null)
+    await stageDeletions(view, batch, CHANNELS[slot.slot % CHANNELS.length]!, slot.blockTime - seconds)
+}
+
+export function amendLog(batch: WriteBatch, { put, remove }: Amendment['log']): void {
+  for (const { channel, slot } of remove) batch.delete(logKey(channel, slot))
+  for (const part of put) batch.putUnkept(logPartKind, logKey(part.channel, part.slot), part)
+}
+
+async function stageDeletions(
+  view: View,
+  batch: WriteBatch,
+  channel: LogChannel,
+  oldestTime: number
+): Promise<void> {
+  const { gte: begin, lt } = logKeysOf(channel)
+  const gte = view.recall(deletedUntil, begin) ?? begin
+  const keys = await view.keys({ gte, lt }, EXPIRED_PER_BLOCK_MAX)
+  let old = 0
+  for (const [i, key] of keys.entries()) {
+    const row = view.get(slotKind, slotKey(logAddressIn(key).slot))
+    // Of blocks that were committed as one only the last has a row.
+    if (row === null) continue
+    if (row.blockTime >= oldestTime) break
+    old = i + 1
+  }
+  for (const key of keys.slice(0, old)) batch.delete(key)
+  batch.remember(deletedUntil, begin, old === 0 ? gte : keyAfter(keys[old - 1]!))
+}

@@ -1,0 +1,42 @@
+import { splitCursor } from '../src/market/cursor.ts'
+import type { LogPart } from '../src/market/log.ts'
+import { LOG_ANSWER_BYTES } from './port.ts'
+import type { LogPage } from './port.ts'
+
+/** Slots of a channel, both ends included; `limit` of those that have a part. */
+export interface LogSlots {
+  readonly first: number
+  readonly last: number
+  readonly limit: number
+}
+
+/** Parts that are read at a time: of the busiest channel some 2 MB packed. Chosen. */
+const PARTS_AT_ONCE = 32
+
+/**
+ * A page of a channel of which `read` gives whole parts by slot, oldest first, and fewer than its limit only where there
+ * are no more.
+ */
+export async function logPage(
+  { from = -1, until = Number.MAX_SAFE_INTEGER, limit }: LogPage,
+  read: (slots: LogSlots) => Promise<readonly LogPart[]>
+): Promise<LogPart[]> {
+  const found: LogPart[] = []
+  let bytes = 0
+  let first = splitCursor(Math.max(from + 1, 0)).slot
+  const last = splitCursor(Math.max(until, 0)).slot
+  while (found.length < limit && first <= last && bytes < LOG_ANSWER_BYTES) {
+    const asked = Math.min(limit - found.length, PARTS_AT_ONCE)
+    const parts = await read({ first, last, limit: asked })
+    for (const part of parts) {
+      const events = part.events.filter(({ cursor }) => cursor > from && cursor <= until)
+      if (events.length === 0) continue
+      if (bytes >= LOG_ANSWER_BYTES) return found
+      found.push({ ...part, events })
+      for (const { body } of events) bytes += body.length
+    }
+    if (parts.length < asked) break
+    first = parts.at(-1)!.slot + 1
+  }
+  return found
+}
