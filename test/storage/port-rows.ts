@@ -4,6 +4,7 @@ import { MARKET } from '../../src/market/activity.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
+import { logChannelCodes } from '../../storage/codec/codes.ts'
 import { ALL } from '../../storage/test/under-test.ts'
 
 const EVER = { from: 0, to: 2 ** 32 - 1, limit: 10_000 }
@@ -68,6 +69,8 @@ export async function portRows(
     await ask(`events of ${hex(pool)}`, storage.poolEvents.ofPool(pool, ALL))
     await activity('pool', pool)
   }
+  for (const channel of logChannelCodes.words)
+    await ask(`log of ${channel}`, storage.log.read(channel, { limit: 10_000 }))
   for (const wallet of wallets) await ask(`trades by ${hex(wallet)}`, storage.trades.ofWallet(wallet, ALL))
   return answers
 }

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { POSITIONS_PER_SLOT } from '../../src/market/cursor.ts'
+import type { LogPart } from '../../src/market/log.ts'
+import { logChannelCodes } from '../../storage/codec/codes.ts'
+import { logAddressIn, logKey } from '../../storage/codec/keys.ts'
+import { logPartKind } from '../../storage/codec/log-part.ts'
+import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
+import { VENUE_IDS } from '../../src/chain/venue-id.ts'
+import { sampleLogPart } from '../../storage/test/sample-log.ts'
+
+/** A part of any channel and slot; bodies of any bytes, and some that are much alike. */
+const anyPart: fc.Arbitrary<LogPart> = fc
+  .record({
+    channel: fc.constantFrom(...logChannelCodes.words),
+    slot: fc.nat(2 ** 33 - 1),
+    positions: fc.uniqueArray(fc.nat(POSITIONS_PER_SLOT - 1), { minLength: 1, maxLength: 40 }),
+    bodies: fc.array(
+      fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(new Uint8Array(1_500).fill(65))),
+      { minLength: 1, maxLength: 40 }
+    )
+  })
+  .map(({ channel, slot, positions, bodies }) => ({
+    channel,
+    slot,
+    events: positions
+      .sort((a, b) => a - b)
+      .map((position, i) => ({
+        cursor: slot * POSITIONS_PER_SLOT + position,
+        body: bodies[i % bodies.length]!
+      }))
+  }))
+
+/** The bytes of a part, which the codec remembers for as long as there is that part. */
+const packed = (part: LogPart): Uint8Array =>
+  packRecord(logPartKind, logKey(part.channel, part.slot), { ...part }).slice()
+
+const unpacked = ({ channel, slot }: LogPart, bytes: Uint8Array): LogPart =>
+  unpackRecord(logPartKind, logKey(channel, slot), bytes)
+
+t.test('a part of any events reads back exactly, compressed and not', async (t) => {
+  let smaller = 0
+  fc.assert(
+    fc.property(anyPart, (part) => {
+      const bytes = packed(part)
+      assert.deepStrictEqual(unpacked(part, bytes), part)
+      if (bytes.length < part.events.reduce((sum, { body }) => sum + body.length, 0)) smaller++
+    }),
+    { seed: 41, numRuns: 200 }
+  )
+  t.ok(smaller > 50, `${smaller} are smaller than their bodies`)
+})
+
+t.test('the bytes of a part are the same each time that it is packed', async (t) => {
+  const part = sampleLogPart('curves', 7, 90)
+  const key = logKey('curves', 7)
+  const first = packRecord(logPartKind, key, part).slice()
+  t.strictSame(packRecord(logPartKind, key, part).slice(), first)
+  t.strictSame(packed(part), first)
+})
+
+t.test('every channel has a key of its own, in the order of slots', async (t) => {
+  const channels = ['launches', 'curves', ...VENUE_IDS.map((venue) => `venue:${venue}`)]
+  t.strictSame(logChannelCodes.words.toSorted(), channels.toSorted())
+  for (const channel of logChannelCodes.words) {
+    const slots = [0, 1, 255, 256, 2 ** 32 - 1, 2 ** 32, 2 ** 33 - 1]
+    const keys = slots.map((slot) => logKey(channel, slot))
+    t.strictSame(
+      keys.toSorted((a, b) => Buffer.compare(a, b)),
+      keys
+    )
+    t.strictSame(
+      keys.map(logAddressIn),
+      slots.map((slot) => ({ channel, slot }))
+    )
+  }
+})
+
+t.test('an event of another slot has no place in a part', async (t) => {
+  const { events } = sampleLogPart('launches', 8, 2)
+  t.throws(() => packed({ channel: 'launches', slot: 9, events }), RangeError)
+})
+
+t.test('a packed part with any byte changed is refused, as is one under the key of another', async (t) => {
+  const part = sampleLogPart('venue:phoenix', 400_000_000, 60)
+  const bytes = packed(part)
+  for (let at = 0; at < bytes.length; at += 7) {
+    const damaged = bytes.slice()
+    damaged[at]! ^= 1
+    assert.throws(() => unpacked(part, damaged), { code: 'STORAGE_UNAVAILABLE' })
+  }
+  t.throws(() => unpacked({ ...part, slot: part.slot + 1 }, bytes), { code: 'STORAGE_UNAVAILABLE' })
+  t.throws(() => unpacked({ ...part, channel: 'curves' }, bytes), { code: 'STORAGE_UNAVAILABLE' })
+})

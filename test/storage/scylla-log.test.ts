@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import type { LogPart } from '../../src/market/log.ts'
+import type { BlockCommit } from '../../storage/port.ts'
+import type { ScyllaBase } from '../../storage/scylla/base.ts'
+import { logPart } from '../../storage/scylla/log.ts'
+import { emptyBlock } from '../../storage/test/sample-blocks.ts'
+import { sampleLogPart } from '../../storage/test/sample-log.ts'
+import { testWithCql } from '../servers/cql.ts'
+import { newKeyspace, watched, Watermarks } from './scylla-writers.ts'
+
+const DAY = 86_400
+const SLOTS_A_DAY = 216_000
+
+/** The block of a slot, with some parts. */
+function blockOf(slot: number, ...log: readonly LogPart[]): BlockCommit {
+  const block = emptyBlock(0)
+  return { ...block, slot: { ...block.slot, slot }, log }
+}
+
+/** The statements of pages that a process asks for. */
+function counted(base: ScyllaBase): { base: ScyllaBase; reads: string[] } {
+  const reads: string[] = []
+  const onCall = (method: string, args: readonly unknown[]): void => {
+    if (method === 'pages') reads.push(args[0] as string)
+  }
+  return { base: watched(base, onCall), reads }
+}
+
+testWithCql(t, 'the log on a CQL server', async (t, server) => {
+  const { connect } = await newKeyspace(t, server)
+  const watermarks = new Watermarks(await connect())
+
+  t.test('a day of a quiet channel is read without its empty buckets', async (t) => {
+    const writer = watermarks.claim()
+    const { stage } = logPart(writer.base)
+    const slots = [0, 40_000, 40_001, 120_000, SLOTS_A_DAY].map((slot) => 400_000_000 + slot)
+    const parts = slots.map((slot) => sampleLogPart('launches', slot, 3))
+    for (const part of parts) await writer.committed(blockOf(part.slot, part), stage)
+    const { base, reads } = counted(watermarks.process())
+    const { port } = logPart(base)
+    const range = { first: slots[0]!, last: slots.at(-1)! }
+    assert.deepStrictEqual(await port.ofSlots('launches', { ...range, limit: 32 }), parts)
+    t.equal(reads.length, 5, 'the index, and the buckets that have parts')
+    reads.length = 0
+    t.strictSame(await port.ofSlots('curves', { ...range, limit: 32 }), [])
+    t.equal(reads.length, 1, 'of a channel without an event the index alone')
+  })
+
+  t.test('a part of hundreds of kilobytes is one row, and goes with others', async (t) => {
+    const writer = watermarks.claim()
+    const { stage } = logPart(writer.base)
+    const slots = [0, 1, 2].map((n) => 401_000_000 + n)
+    const parts = slots.map((slot) => sampleLogPart('venue:pumpfun', slot, 6_000))
+    const commit = await writer.committed(blockOf(slots[2]!, ...parts), stage)
+    const sizes = commit.writes.flat().map(({ bytes }) => bytes)
+    t.ok(Math.max(...sizes) > 200_000, `${Math.max(...sizes)} bytes`)
+    const { port } = logPart(watermarks.process())
+    const range = { first: slots[0]!, last: slots[2]!, limit: 9 }
+    assert.deepStrictEqual(await port.ofSlots('venue:pumpfun', range), parts)
+  })
+
+  t.test('every row lives as long as the log does, whatever the retention of rows is', async (t) => {
+    const left = async (logTtlSeconds: number | null): Promise<unknown> => {
+      const writer = watermarks.claim(watermarks.process(90 * DAY, logTtlSeconds))
+      const slot = 402_000_000 + watermarks.snapshot.newest
+      const { stage } = logPart(writer.base)
+      await writer.committed(blockOf(slot, sampleLogPart('curves', slot, 1)), stage)
+      const bucket = Math.floor(slot / 1_024)
+      const select = 'SELECT TTL(row) AS ttl FROM log WHERE owner = ? AND bucket = ? AND cursor = ?'
+      const params = [Buffer.of(1), bucket, BigInt(slot) * 2n ** 20n]
+      const [row] = await writer.base.client.read(select, params)
+      return row?.['ttl']
+    }
+    t.equal(await left(null), null)
+    const seconds = (await left(DAY)) as number
+    t.ok(seconds > DAY - 60 && seconds <= DAY, `${seconds} s`)
+  })
+})
