@@ -68,12 +68,17 @@ function later(commit: BlockCommit, slots: number): BlockCommit {
     slot: row.slot + slots,
     cursor: row.cursor + cursorAt(slots, 0)
   })
-  const { slot, trades, poolEvents } = commit
+  const { slot, trades, poolEvents, log } = commit
   return {
     ...commit,
     slot: { ...slot, slot: slot.slot + slots },
     trades: trades.map(shifted),
-    poolEvents: poolEvents.map(shifted)
+    poolEvents: poolEvents.map(shifted),
+    log: log.map(({ channel, slot, events }) => ({
+      channel,
+      slot: slot + slots,
+      events: events.map(({ cursor, body }) => ({ cursor: cursor + cursorAt(slots, 0), body }))
+    }))
   }
 }
 

@@ -187,7 +187,7 @@ export const SETTINGS = {
   replayHorizonSeconds: {
     schema: integer(1, 3.2e9),
     fallback: '86400',
-    meaning: 'how far `since` reaches, and how long what the stream sent is kept; of a recorded source all is'
+    meaning: 'how far `since` reaches: so long is kept what the stream sent, of a recorded source for ever'
   },
   allowPrivateWebhooks: {
     inert: true,

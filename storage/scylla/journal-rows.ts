@@ -8,7 +8,7 @@ import { PIECES_PER_READ, piecesOf } from './pieces.ts'
 import { TailBlock } from './tail.ts'
 import type { Snapshot } from './visibility.ts'
 
-/** Commits of a partition: some 3 MB, and half a minute. */
+/** Commits of a partition: some 5 MB, and half a minute. */
 export const COMMITS_PER_PART = 64
 /** Partitions that stay: 9,216 blocks, an hour of the chain. A follower that is away for longer reads the rows. */
 const PARTS_KEPT = 144

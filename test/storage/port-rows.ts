@@ -1,6 +1,7 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { MARKET } from '../../src/market/activity.ts'
+import type { LogChannel } from '../../src/market/log.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
@@ -69,10 +70,17 @@ export async function portRows(
     await ask(`events of ${hex(pool)}`, storage.poolEvents.ofPool(pool, ALL))
     await activity('pool', pool)
   }
-  for (const channel of logChannelCodes.words)
-    await ask(`log of ${channel}`, storage.log.read(channel, { limit: 10_000 }))
+  for (const channel of logChannelCodes.words) await ask(`log of ${channel}`, sentOn(storage, channel))
   for (const wallet of wallets) await ask(`trades by ${hex(wallet)}`, storage.trades.ofWallet(wallet, ALL))
   return answers
+}
+
+/** Every event of a channel as text; the bytes that a writer remembers are of another class than those that it has read. */
+async function sentOn(storage: Storage, channel: LogChannel): Promise<string[]> {
+  const parts = await storage.log.read(channel, { limit: 10_000 })
+  return parts.flatMap(({ slot, events }) =>
+    events.map(({ cursor, body }) => `${slot} ${Buffer.from(body).toString('utf8')}${cursor}}`)
+  )
 }
 
 const distinct = (addresses: readonly Pubkey[]): Pubkey[] => [
