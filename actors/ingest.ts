@@ -4,7 +4,7 @@ import type { SlotRow } from '../src/market/rows.ts'
 import type { Logger } from '../src/telemetry.ts'
 import type { Storage } from '../storage/port.ts'
 import { aborted } from './aborted.ts'
-import { Ingester, type IngesterDeps } from './ingester.ts'
+import { Ingester, UNDER_WAY_MAX, type IngesterDeps } from './ingester.ts'
 import type { Run } from './process.ts'
 
 /** What ingest lets others do: null while this process takes no blocks in. */
@@ -36,7 +36,10 @@ export function ingest(
   }
 }
 
-/** Ingests what a source has after the head, until `end` aborts, a block at a time. */
+/**
+ * Ingests what a source has after the head, until `end` aborts. Each block is given at once when it comes, before those
+ * before it are committed; it ends when all are, or have failed.
+ */
 export async function ingestFrom(
   head: SlotRow | null,
   source: BlockSource,
@@ -45,11 +48,28 @@ export async function ingestFrom(
   logger: Logger,
   end: AbortSignal
 ): Promise<void> {
-  for await (const sourced of source.blocks({ after: head?.slot ?? null, signal: end })) {
-    if (end.aborted) return
-    await ingestOne(sourced)
-    ingested.blocks++
+  const failed = new AbortController()
+  const signal = AbortSignal.any([end, failed.signal])
+  const underWay: Promise<void>[] = []
+  const give = async (sourced: SourcedBlock): Promise<void> => {
+    try {
+      await ingestOne(sourced)
+      ingested.blocks++
+    } catch (error) {
+      failed.abort(error)
+    }
+    void underWay.shift()
   }
+  try {
+    for await (const sourced of source.blocks({ after: head?.slot ?? null, signal })) {
+      if (underWay.length === UNDER_WAY_MAX) await underWay[0]
+      if (signal.aborted) break
+      underWay.push(give(sourced))
+    }
+  } finally {
+    await Promise.all(underWay)
+  }
+  failed.signal.throwIfAborted()
   if (!end.aborted) logger.info(ingested, 'the source has no more blocks')
   await aborted(end)
 }

@@ -8,9 +8,10 @@ import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../src/market/kept-block.ts'
 import type { MarketState } from '../src/market/market-state.ts'
+import { isTouched } from '../src/market/missing.ts'
 import { Refold, type RefoldTools } from '../src/market/refold.ts'
 import type { BlockRows, SlotRow } from '../src/market/rows.ts'
-import { touchedBy } from '../src/market/touched.ts'
+import { touchedBy, type Touched } from '../src/market/touched.ts'
 import type { Clock } from '../src/ports.ts'
 import { encodeLog } from '../src/stream/encode.ts'
 import type { Logger, Metrics } from '../src/telemetry.ts'
@@ -18,6 +19,9 @@ import type { BlockStore, GapRow, History, Storage } from '../storage/port.ts'
 import { decodeInTurns } from './decoding.ts'
 import { FORK_SLOTS, KeptRun, type Keeping } from './kept-run.ts'
 import { loadMissing, restoreMarket } from './market-loader.ts'
+
+/** Blocks that are given to be ingested before the first of them is committed. Chosen: all but the first share a watermark. */
+export const UNDER_WAY_MAX = 8
 
 export interface IngesterDeps {
   readonly fold: FoldOptions
@@ -41,20 +45,24 @@ export type GapEdit = Edit<GapRow, number>
 /**
  * Takes blocks into a store, one after the other, and puts right what turns out to have been otherwise.
  *
- * B1. One thing at a time: a block, or a change of those that are stored.
+ * B1. One thing at a time: a block is folded on those before it and given to the store, which has some of them under way; or
+ *     what is stored is changed, once nothing is under way. Of what blocks under way touch memory is asked, not the store.
  * B2. A block whose parent is older than the head shows that what came after that parent is lost: it is taken back before
- *     the block is committed, as far as it is kept.
- * B3. After a change that the store has not confirmed nothing more is taken in: whoever opens another one goes on from
- *     what the store has come to.
+ *     the block is folded, as far as it is kept.
+ * B3. After a block that was not committed, or a change that the store has not confirmed, nothing more is taken in: whoever
+ *     opens another one goes on from what the store has come to.
  */
 export class Ingester {
   readonly #storage: Storage
   readonly #blocks: TakesBlocks
   readonly #deps: IngesterDeps
   readonly #run: KeptRun
+  /** As of the last block that was folded, as the head is. */
   #market: MarketState
   #head: SlotRow | null
   #turn: Promise<unknown> = Promise.resolve()
+  /** What was given to the store and is not answered, oldest first. */
+  readonly #underWay: UnderWay[] = []
   #broken: Error | null = null
 
   private constructor(
@@ -90,9 +98,10 @@ export class Ingester {
     return this.#market
   }
 
-  /** Decodes, folds and commits one block. */
-  ingest(sourced: SourcedBlock): Promise<void> {
-    return this.#inTurn(() => this.#ingest(sourced))
+  /** Decodes, folds and commits one block. The next ones may be given meanwhile: `UNDER_WAY_MAX` of them are of use. */
+  async ingest(sourced: SourcedBlock): Promise<void> {
+    const { committed } = await this.#inTurn(() => this.#ingest(sourced).catch((error) => this.#break(error)))
+    return committed
   }
 
   /** Whether blocks can be put in from a slot on: all that is stored after it is kept. */
@@ -108,7 +117,7 @@ export class Ingester {
     return this.#inTurn(() => this.#insert(blocks, gaps))
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(() => {
       if (this.#broken !== null) throw this.#broken
       return work()
@@ -117,33 +126,72 @@ export class Ingester {
     return done
   }
 
-  async #ingest(sourced: SourcedBlock): Promise<void> {
-    const { fold: options, feed, metrics, logger, clock } = this.#deps
+  async #ingest(sourced: SourcedBlock): Promise<UnderWay> {
+    const { fold: options } = this.#deps
     await this.#takeBack(sourced.block.parentSlot)
     const decoded = await decode(sourced)
     const { block } = decoded
     const touched = touchedBy(block, options.cash)
-    this.#market.load(await loadMissing(this.#storage, this.#market.missing(touched)))
-    const kept: KeptBlock | undefined = this.#run.wants(block, this.#head)
-      ? { block, before: marketBefore(this.#market, this.#head, touched) }
+    const missing = this.#market.missing(touched)
+    // What was let go, or is of another minute, the store does not have yet.
+    if (this.#underWay.some((earlier) => isTouched(missing, earlier.touched))) await this.#settled()
+    this.#market.load(await loadMissing(this.#storage, missing))
+    const before = this.#head
+    const kept: KeptBlock | undefined = this.#run.wants(block, before)
+      ? { block, before: marketBefore(this.#market, before, touched) }
       : undefined
     const fold = foldBlock(this.#market, block, options)
-    const startedMs = clock.now()
-    await feed.commit({ ...fold, log: this.#encode(fold) }, this.#blocks, kept)
-    metrics.commitSeconds.observe((clock.now() - startedMs) / 1000)
     this.#market.apply(fold)
     this.#head = fold.slot
-    this.#count(sourced, decoded, fold)
-    metrics.headSlot.set(block.slot)
-    metrics.headTime.set(block.blockTime)
-    logger.debug({ ...countsOf(fold), notes: decoded.notes.length }, 'block committed')
-    await this.#run.committed(block.slot, kept)
+    const underWay = { touched, committed: this.#commit(sourced, decoded, fold, kept, before) }
+    this.#underWay.push(underWay)
+    return underWay
+  }
+
+  /** Commits a block, and takes note of it after those before it. */
+  async #commit(
+    sourced: SourcedBlock,
+    decoded: Decoded,
+    fold: BlockFold,
+    kept: KeptBlock | undefined,
+    before: SlotRow | null
+  ): Promise<void> {
+    const { feed, metrics, logger, clock } = this.#deps
+    const earlier = this.#underWay.at(-1)?.committed
+    const startedMs = clock.now()
+    const answer = feed.commit({ ...fold, log: this.#encode(fold) }, this.#blocks, kept, before?.slot)
+    try {
+      for (const result of await Promise.allSettled([earlier, answer]))
+        if (result.status === 'rejected') throw result.reason
+      metrics.commitSeconds.observe((clock.now() - startedMs) / 1000)
+      this.#count(sourced, decoded, fold)
+      metrics.headSlot.set(fold.slot.slot)
+      metrics.headTime.set(fold.slot.blockTime)
+      logger.debug({ ...countsOf(fold), notes: decoded.notes.length }, 'block committed')
+      await this.#run.committed(fold.slot.slot, kept)
+    } catch (error) {
+      this.#break(error)
+    } finally {
+      this.#underWay.shift()
+    }
+  }
+
+  /** Resolves once nothing is under way. */
+  async #settled(): Promise<void> {
+    await this.#underWay.at(-1)?.committed
+  }
+
+  /** B3. */
+  #break(error: unknown): never {
+    this.#broken ??= error instanceof Error ? error : new Error(String(error))
+    throw error
   }
 
   /** Takes back what came after the parent of the next block. */
   async #takeBack(parentSlot: number | null): Promise<void> {
     const head = this.#head
     if (head === null || parentSlot === null || parentSlot >= head.slot) return
+    await this.#settled()
     const { keeping, logger, metrics } = this.#deps
     if (!this.#run.reaches(parentSlot + 1)) {
       if (keeping.forForks)
@@ -165,6 +213,7 @@ export class Ingester {
   }
 
   async #insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {
+    await this.#settled()
     const { metrics, logger } = this.#deps
     if (blocks.length === 0) {
       await this.#amend(unchanged(this.#head, this.#market.totals), gaps)
@@ -204,8 +253,7 @@ export class Ingester {
       await this.#run.changed(this.#storage.coverage)
       if (this.#head !== null) await this.#run.committed(this.#head.slot, undefined)
     } catch (error) {
-      this.#broken = error instanceof Error ? error : new Error(String(error)) // B3
-      throw error
+      this.#break(error)
     }
   }
 
@@ -225,6 +273,12 @@ export class Ingester {
     if (fold !== null && fold.leftOut > 0)
       logger.error({ slot: block.slot, left_out: fold.leftOut }, 'a slot has more events than positions')
   }
+}
+
+/** A block that was folded and is not committed. */
+interface UnderWay {
+  readonly touched: Touched
+  readonly committed: Promise<void>
 }
 
 interface Decoded extends DecodedTransactions {

@@ -113,6 +113,7 @@ async function throughout(
 async function takeOver(turn: Turn, storage: Storage, deps: LeaderDeps, over: AbortSignal) {
   const { feed, logger, metrics } = deps
   const head = await storage.blocks.claim(turn.token)
+  feed.forget()
   await catchUp(storage, feed, head, over)
   metrics.lagSlots.set(0)
   const ingester = await Ingester.open(storage, head, deps, inTurn(storage, turn))
@@ -127,7 +128,7 @@ function inTurn({ blocks, history }: Storage, turn: Turn): TakesBlocks {
       throw new ServiceError('STORAGE_UNAVAILABLE', 'the turn of this process to ingest is over')
   }
   return {
-    commit: (block, kept) => held().then(() => blocks.commit(block, kept)),
+    commit: (...block) => held().then(() => blocks.commit(...block)),
     history: { amend: (amendment, gaps) => held().then(() => history.amend(amendment, gaps)) }
   }
 }

@@ -14,15 +14,15 @@ export type JumpListener = () => void
  * alone: it loads from there first, and takes the feed from that slot on.
  *
  * F1. A block is told after it is durable and visible, in order, once, whoever tells of it first.
- * F2. So it is when the answer to its commit was lost: the block is kept until whoever takes up after the crash says
- *     what the store has come to.
+ * F2. So it is when the answer to its commit was lost: it is kept, with those that were given to the store after it, until
+ *     whoever takes up after the crash says what the store has come to. None of them is told before.
  * F3. Where blocks are missed, or changed after they were told, `jump` and `amend` say so to those who asked to hear of
  *     it; they load anew.
  */
 export class CommitFeed {
   #head: SlotRow | null = null
-  /** Given to the store, which has not answered. */
-  #underWay: BlockCommit | null = null
+  /** Given to the store, which has not answered, oldest first. */
+  #underWay: BlockCommit[] = []
   /** The amendments of the store that are known of; null before the first word of them. */
   #amendments: number | null = null
   readonly #followers = new Set<Follower>()
@@ -36,9 +36,15 @@ export class CommitFeed {
   /** The head of the store, from which ingest takes up that nobody else can have moved. */
   restore(head: SlotRow | null): void {
     const lost = this.#underWay
-    this.#underWay = null
-    if (lost !== null && lost.slot.slot === head?.slot) this.publish(lost)
+    this.forget()
+    const last = lost.findIndex(({ slot }) => slot.slot === head?.slot)
+    for (const block of lost.slice(0, last + 1)) this.publish(block)
     this.jump(head)
+  }
+
+  /** Nothing is under way any more: whoever takes up reads what the store has come to from its journal. */
+  forget(): void {
+    this.#underWay = []
   }
 
   /** Moves the head to that of the store; blocks between the two are not told. */
@@ -64,11 +70,21 @@ export class CommitFeed {
     return true
   }
 
-  /** Commits a block, and tells of it if it was written; rejects as the store does. */
-  async commit(block: BlockCommit, blocks: Pick<BlockStore, 'commit'>, kept?: KeptBlock): Promise<void> {
-    this.#underWay = block
-    const written = await blocks.commit(block, kept)
-    this.#underWay = null
+  /**
+   * Commits a block, and tells of it if it was written; rejects as the store does. The next one may be given before the
+   * answer, to a store that answers in order.
+   */
+  async commit(
+    block: BlockCommit,
+    blocks: Pick<BlockStore, 'commit'>,
+    kept?: KeptBlock,
+    after?: number
+  ): Promise<void> {
+    this.#underWay.push(block)
+    const written = await blocks.commit(block, kept, after)
+    // Behind one whose answer was lost it waits to be found in the store with it.
+    if (this.#underWay[0] !== block) return
+    this.#underWay.shift()
     if (written) this.publish(block)
   }
 

@@ -99,8 +99,12 @@ export interface BlockStore {
    * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or
    * below the head is already stored, and nothing is written. Returns whether it was written. With `kept` it is
    * in the history until it is forgotten.
+   *
+   * Blocks may be given before those before them are answered: they are stored and answered in the order in which they
+   * were given. With `after`, the slot of the one before, it rejects where that one has not become the head: who gives
+   * several leaves no hole where one fails.
    */
-  commit(block: BlockCommit, kept?: KeptBlock): Promise<boolean>
+  commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean>
   /** The newest committed slot, null on an empty store. */
   head(): Promise<SlotRow | null>
   /** Whether a slot is committed. */

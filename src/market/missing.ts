@@ -1,8 +1,10 @@
+import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActivityHour, ActivityOf } from './activity-rows.ts'
 import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 import type { Candle, Interval, LaunchRow, PairRow } from './rows.ts'
-import type { PairAddress } from './touched.ts'
+import { pairKey } from './pairs.ts'
+import type { PairAddress, Touched } from './touched.ts'
 
 /** What the store must be asked for before a block can be folded. */
 export interface Missing {
@@ -35,6 +37,22 @@ export interface Loaded {
   readonly pools: readonly { readonly pool: Pubkey; readonly row: PoolRow | null }[]
   readonly curves: readonly { readonly mint: Pubkey; readonly curve: CurveRow | null }[]
   readonly hours: readonly (HourAddress & { readonly activity: ActivityHour | null })[]
+}
+
+/** Whether any of it is what a block changes, or may. */
+export function isTouched(missing: Missing, touched: Touched): boolean {
+  const hasPair = ({ mint, cash }: PairAddress): boolean => touched.pairs.has(pairKey(mint, cash))
+  const isIn = (held: ReadonlyMap<string, Pubkey>) => (address: Pubkey) => held.has(pubkeyMapKey(address))
+  const owners = { mint: touched.tokens, pool: touched.pools }
+  return (
+    missing.pairs.some(hasPair) ||
+    missing.candles.some(hasPair) ||
+    missing.launches.some(isIn(touched.launches)) ||
+    missing.tokens.some(isIn(touched.tokens)) ||
+    missing.pools.some(isIn(touched.pools)) ||
+    missing.curves.some(isIn(touched.curves)) ||
+    missing.hours.some(({ of, owner }) => of === 'market' || isIn(owners[of])(owner))
+  )
 }
 
 /** What an empty store answers. */

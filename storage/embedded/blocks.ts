@@ -1,3 +1,4 @@
+import { assertFollows, isStored } from '../block-order.ts'
 import type { BlockCommit, BlockStore } from '../port.ts'
 import { stageActivity } from './activity.ts'
 import { stageCandles } from './candle-staging.ts'
@@ -22,9 +23,10 @@ export function blockStore(database: Database, logSeconds: number | null): Block
   return {
     // The engine's lock on the directory lets no second writer in.
     claim: () => database.read((view) => view.head),
-    commit: (block, kept) =>
+    commit: (block, kept, after) =>
       database.write(async (view, batch) => {
-        if (view.head !== null && block.slot.slot <= view.head.slot) return null
+        if (isStored(block, view.head)) return null
+        assertFollows(after, view.head)
         await stageBlock(view, batch, block, logSeconds)
         if (kept !== undefined) batch.putUnkept(keptBlockKind, keptBlockKey(block.slot.slot), kept)
         return { kind: 'commit', head: block.slot }

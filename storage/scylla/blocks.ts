@@ -15,7 +15,7 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
   let amended = 0
   return {
     claim: (token) => writer.claim(token),
-    commit: (block, kept) => writer.commit(block, kept),
+    commit: (...block) => writer.commit(...block),
     async head() {
       await base.refresh()
       return base.visibility.committed.head

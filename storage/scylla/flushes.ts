@@ -52,6 +52,11 @@ export class Flushes {
     return blocks.length >= 2 * this.#options.flushBlocks * part || bytes >= TAIL_BYTES_MAX * part
   }
 
+  /** How many blocks more the tail takes. */
+  get room(): number {
+    return this.isFilled(1) ? 0 : 2 * this.#options.flushBlocks - this.#base.visibility.tail.blocks.length
+  }
+
   /** Whether the tables have all that is committed, and no flush is under way. */
   get isDone(): boolean {
     return this.#current === null && this.#base.visibility.tail.blocks.length === 0

@@ -3,6 +3,7 @@ import { blockCommitKind } from '../codec/block-commit.ts'
 import { packRecord, unpackRecord } from '../codec/record.ts'
 import type { BlockCommit } from '../port.ts'
 import type { CqlClient, CqlRow } from './client.ts'
+import { batchesOf } from './commit.ts'
 import type { RowWrite, Version } from './commit.ts'
 import { PIECES_PER_READ, piecesOf } from './pieces.ts'
 import { TailBlock } from './tail.ts'
@@ -26,8 +27,16 @@ export function packedBlock(number: number, block: BlockCommit): Buffer {
   return Buffer.from(packRecord(blockCommitKind, keyOf(number), block))
 }
 
-/** The rows of a packed block; each is a write of its own. */
-export function journalRows({ epoch, number }: Version, packed: Buffer): RowWrite[] {
+/** The rows of packed blocks in batches of one partition: small ones together, others alone. */
+export function journalBatches(
+  blocks: readonly { readonly version: Version; readonly packed: Buffer }[]
+): (readonly RowWrite[])[] {
+  const parts = Map.groupBy(blocks, ({ version }) => partOf(version.number))
+  return [...parts.values()].flatMap((blocks) => batchesOf(blocks.flatMap(rowsOf)))
+}
+
+function rowsOf({ version, packed }: { readonly version: Version; readonly packed: Buffer }): RowWrite[] {
+  const { epoch, number } = version
   return piecesOf(packed).map(({ piece, pieces, bytes }) => {
     const params = [partOf(number), number, epoch, piece, pieces, bytes]
     return { statement: INSERT, params, bytes: bytes.length }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
+import { assertFollows, isStored } from '../block-order.ts'
 import type { BlockCommit } from '../port.ts'
 import { Amending } from './amending.ts'
 import type { Change } from './amending.ts'
@@ -11,7 +12,7 @@ import { Deliveries } from './delivery.ts'
 import { closed, superseded } from './errors.ts'
 import { Flushes } from './flushes.ts'
 import type { FlushOptions } from './flushes.ts'
-import { journalRows, packedBlock } from './journal-rows.ts'
+import { journalBatches, packedBlock } from './journal-rows.ts'
 import { keptRows } from './kept-blocks.ts'
 import type { KeptBlocks } from './kept-blocks.ts'
 import { TailBlock } from './tail.ts'
@@ -20,21 +21,43 @@ import type { TenureOptions } from './tenure.ts'
 import { Snapshot } from './visibility.ts'
 import { committing, forgetting } from './watermark.ts'
 
-/** Pieces of a block in the journal under way at once, each of half a megabyte. Chosen. */
-const PIECES_AT_ONCE = 4
-/** Commits that wait for the one under way; a further one is refused. */
+/** Batches of the journal under way at once, of half a megabyte at most. Chosen. */
+const BATCHES_AT_ONCE = 8
+/** Commits and changes that wait for those under way; a further one is refused. */
 const COMMITS_WAITING_MAX = 64
+/** Blocks that share a watermark, and their packed bytes: at the limit the others wait for the next one. Chosen. */
+const BLOCKS_TOGETHER_MAX = 16
+const BYTES_TOGETHER_MAX = 4 * 2 ** 20
 
 export interface BlockWriterOptions extends FlushOptions, TenureOptions {}
 
+/** A block whose commit was asked for and is not answered. */
+interface GivenBlock extends PromiseWithResolvers<boolean> {
+  readonly block: BlockCommit
+  readonly kept: KeptBlock | undefined
+  /** The slot that it is to follow; undefined for whichever is the head. */
+  readonly after: number | undefined
+}
+
+/** What a block is in the journal. */
+interface PackedBlock {
+  readonly version: Version
+  readonly block: BlockCommit
+  readonly packed: Buffer
+  /** Of what is kept of it. */
+  readonly kept: readonly RowWrite[]
+}
+
 /**
- * Writes blocks, one after another: each to the journal, which makes it durable and visible, and some together to the
- * tables while further ones come (`flushes.ts`). What changes of those before comes between them (`amending.ts`).
+ * Writes blocks in their order, each to the journal, which makes it durable and visible, and some together to the tables
+ * while further ones come (`flushes.ts`). Blocks that wait when their turn comes share a watermark, that of the last of
+ * them. What changes of those before comes between them (`amending.ts`).
  *
  * W1. All of a block is acknowledged by a majority before its watermark is written, and nothing of it is visible before; so
  *     it is with the rows of a flush and of an amendment and theirs. Until then the journal has the blocks.
  * W2. A watermark is conditional on the claim: whoever has lost it makes nothing visible.
  * W3. A commit, a flush or an amendment that fails ends its epoch, so that no later one of ours makes a part of it visible.
+ *     All blocks of the commit have failed then, and those that were to follow them.
  * W4. Nodes that die may forget the last they acknowledged: what was sent before one was lost is sent again (`delivery.ts`),
  *     and a watermark is conditional on the one before, so that what they have forgotten is found missing and not passed over.
  * W5. Who claims goes on with the blocks that the one before has not flushed.
@@ -49,6 +72,8 @@ export class BlockWriter {
   /** Settles, always by resolving, after everything accepted so far. */
   #done: Promise<void> = Promise.resolve()
   #waiting = 0
+  /** Blocks whose turn has not come, where nothing else was accepted after them. */
+  #gathering: GivenBlock[] | null = null
   #isClosed = false
 
   constructor(base: ScyllaBase, options: BlockWriterOptions) {
@@ -68,8 +93,15 @@ export class BlockWriter {
     })
   }
 
-  commit(block: BlockCommit, kept?: KeptBlock): Promise<boolean> {
-    return this.#inTurn(() => this.#commit(block, kept))
+  commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean> {
+    return this.#accept(() => {
+      const given = { block, kept, after, ...Promise.withResolvers<boolean>() }
+      if (this.#gathering === null) {
+        const gathering = (this.#gathering = [given])
+        void this.#next(() => this.#commitAll(gathering))
+      } else this.#gathering.push(given)
+      return given.promise
+    })
   }
 
   /** Changes what is stored of blocks up to the head, after all of them are in the tables. */
@@ -115,10 +147,21 @@ export class BlockWriter {
   }
 
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    return this.#accept(() => {
+      this.#gathering = null
+      return this.#next(run)
+    })
+  }
+
+  #accept<T>(start: () => Promise<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(closed())
     if (this.#waiting >= COMMITS_WAITING_MAX) return Promise.reject(overfull())
     this.#waiting++
-    const turn = this.#done.then(run).finally(() => this.#waiting--)
+    return start().finally(() => this.#waiting--)
+  }
+
+  #next<T>(run: () => Promise<T>): Promise<T> {
+    const turn = this.#done.then(run)
     this.#done = turn.then(
       () => undefined,
       () => undefined
@@ -126,21 +169,64 @@ export class BlockWriter {
     return turn
   }
 
-  async #commit(block: BlockCommit, kept: KeptBlock | undefined): Promise<boolean> {
+  /** Commits blocks in their order, as many as may together, and answers each of them in it. */
+  async #commitAll(given: GivenBlock[]): Promise<void> {
+    if (this.#gathering === given) this.#gathering = null
+    while (given.length > 0) {
+      // What fails before anything is packed is the first one's alone.
+      let together = 1
+      try {
+        const group = await this.#group(given)
+        together = Math.max(1, group.length)
+        if (group.length > 0) await this.#commit(group)
+        for (const { resolve } of given.splice(0, together)) resolve(group.length > 0)
+      } catch (error) {
+        for (const { reject } of given.splice(0, together)) reject(error)
+      }
+    }
+  }
+
+  /** The first of some blocks, packed, that can share a watermark; none where the first one is stored already. */
+  async #group(given: readonly GivenBlock[]): Promise<PackedBlock[]> {
     const { visibility } = this.#base
+    const [first] = given
+    // Whoever has lost the one before claims nothing for this one.
+    if (!isStored(first!.block, visibility.committed.head))
+      assertFollows(first!.after, visibility.committed.head)
     for (;;) {
       await this.#hold()
       const { head } = visibility.committed
-      if (head !== null && block.slot.slot <= head.slot) return false
-      if (!this.#flushes.isFilled(1)) break
+      if (isStored(first!.block, head)) return []
+      assertFollows(first!.after, head)
+      if (this.#flushes.room > 0) break
       // Should it fail, the next turn says so.
       await this.#flushes.run().catch(() => undefined)
     }
+    const group = [this.#packed(first!, 0)]
+    let bytes = group[0]!.packed.length
+    for (const next of given.slice(1, Math.min(BLOCKS_TOGETHER_MAX, this.#flushes.room))) {
+      const { slot } = group.at(-1)!.block
+      // One that is to be refused, or to be found stored, has a turn of its own.
+      if (isStored(next.block, slot) || (next.after ?? slot.slot) !== slot.slot) break
+      const packed = tryTo(() => this.#packed(next, group.length))
+      if (packed === null || (bytes += packed.packed.length) > BYTES_TOGETHER_MAX) break
+      group.push(packed)
+    }
+    return group
+  }
+
+  #packed({ block, kept }: GivenBlock, place: number): PackedBlock {
+    const version = this.#version(place)
+    const packed = packedBlock(version.number, block)
+    return { version, block, packed, kept: kept === undefined ? [] : keptRows(version, kept) }
+  }
+
+  async #commit(group: readonly PackedBlock[]): Promise<void> {
+    const { visibility } = this.#base
     const { committed: before } = visibility
-    const version = this.#next()
-    let bytes: number
+    const { version, block } = group.at(-1)!
     try {
-      bytes = await this.#write(version, block, kept, before)
+      await this.#write(group, before)
     } catch (error) {
       this.#tenure.end(version.epoch, error) // W3
       throw error
@@ -150,50 +236,51 @@ export class BlockWriter {
     this.#tenure.newest = version.number
     visibility.advance(
       { committed: new Snapshot(version, block.slot, before.ended), flushed: visibility.snapshot },
-      [new TailBlock(version, block, bytes)]
+      group.map(({ version, block, packed }) => new TailBlock(version, block, packed.length))
     )
     reached('commit.published')
     this.#flushes.beginIfDue()
-    return true
   }
 
   async #hold(): Promise<void> {
     if (await this.#tenure.hold()) this.#flushes.begin()
   }
 
-  #next(): Version {
-    const version = { epoch: this.#tenure.epoch!, number: this.#tenure.newest + 1 }
+  /** Of the block at a place among those that are written next. */
+  #version(place: number): Version {
+    const version = { epoch: this.#tenure.epoch!, number: this.#tenure.newest + 1 + place }
     if (version.number > COMMITS_MAX)
       throw new ServiceError('STORAGE_UNAVAILABLE', 'the store has no number left for a commit')
     return version
   }
 
-  /** Writes a block to the journal, with what is kept of it, and its watermark; resolves with its packed bytes. */
-  async #write(
-    version: Version,
-    block: BlockCommit,
-    kept: KeptBlock | undefined,
-    before: Snapshot
-  ): Promise<number> {
+  /** Writes blocks to the journal, with what is kept of them, and then the watermark of the last. */
+  async #write(group: readonly PackedBlock[], before: Snapshot): Promise<void> {
     const { reached } = this.#options
-    const packed = packedBlock(version.number, block)
-    const rows: RowWrite[] = journalRows(version, packed)
-    if (kept !== undefined) rows.push(...keptRows(version, kept))
+    const { version, block } = group.at(-1)!
     reached('commit.staged')
     const points = {
       halfway: 'commit.journalling',
       written: 'commit.journalled',
       deciding: 'commit.deciding'
     } as const
+    // Pieces of kept blocks may be as large as a batch is allowed to be many times over: they go alone.
+    const kept = group.flatMap(({ kept }) => kept.map((row) => [row]))
     await this.#deliveries.deliver({
-      // Each piece may be as large as a batch is allowed to be many times over: it goes alone.
-      batches: rows.map((row) => [row]),
-      atOnce: PIECES_AT_ONCE,
+      batches: [...journalBatches(group), ...kept],
+      atOnce: BATCHES_AT_ONCE,
       watermark: committing(version, block.slot, before.epoch === version.epoch ? before.lastCommit : 0),
       isDecided: () => this.#tenure.isDecided(version, 'committed'),
       reached: (point) => reached(points[point])
     })
-    return packed.length
+  }
+}
+
+function tryTo<T>(run: () => T): T | null {
+  try {
+    return run()
+  } catch {
+    return null
   }
 }
 

@@ -1,0 +1,12 @@
+import { ServiceError } from '../src/errors.ts'
+import type { BlockCommit, SlotRow } from '../src/market/rows.ts'
+
+/** Whether a block is at or below the head: it is stored already. */
+export const isStored = ({ slot }: BlockCommit, head: SlotRow | null): boolean =>
+  head !== null && slot.slot <= head.slot
+
+/** Refuses what is to follow a slot that is not the head; undefined is for whichever is. */
+export function assertFollows(after: number | undefined, head: SlotRow | null): void {
+  if (after === undefined || after === head?.slot) return
+  throw new ServiceError('STORAGE_UNAVAILABLE', `slot ${after}, which the block follows, is not the head`)
+}
