@@ -1,19 +1,20 @@
 /**
  * Ingest of the recorded mainnet block, repeated under new slots, into one CQL node on this machine: rows a second against
  * the bare driver's best for rows of the same sizes in unlogged batches of 30 of one partition, in alternate rounds.
- * Blocks are decoded and folded before. A block's rows are those of all tables that the adapter writes for it when it is
- * flushed alone; its copy in the journal and the watermarks are not counted. A round ends when the adapter is closed, and
- * the tables have all of it.
+ * Blocks are decoded and folded before, and given as ingest gives them: several before the first of them is committed. A
+ * block's rows are those of all tables that the adapter writes for it when it is flushed alone; its copy in the journal and
+ * the watermarks are not counted. A round ends when the adapter is closed, and the tables have all of it.
  *
  *     node loadtest/scylla-ingest.ts [blocks a round] [rounds]
  */
+import { UNDER_WAY_MAX } from '../actors/ingester.ts'
 import { cursorAt } from '../src/market/cursor.ts'
-import type { BlockCommit } from '../storage/port.ts'
+import type { BlockCommit, Storage } from '../storage/port.ts'
 import { RECORDED_SLOT } from './recorded-block.ts'
 import { writeResult } from './result.ts'
 import { BATCH_ROWS, BareWriter, SentRows } from './scylla-bare.ts'
 import { recordedCommits } from './scylla-blocks.ts'
-import { median, startCql, timed, type RoundTime } from './scylla-server.ts'
+import { median, startCql, timed, withConcurrency, type RoundTime } from './scylla-server.ts'
 import { verify } from './scylla-verify.ts'
 
 const BAR = 0.7
@@ -32,13 +33,19 @@ const cql = await startCql()
 let next = 0
 const waits: number[] = []
 
-async function commitBlocks(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) {
+/** As ingest does: so many under way, each after the one before. */
+async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Promise<void> {
+  await withConcurrency(UNDER_WAY_MAX, blocks.length, async (i) => {
     const started = performance.now()
-    if (!(await cql.storage.blocks.commit(commits[next++]!)))
-      throw new Error(`block ${next - 1} was there already`)
+    if (!(await storage.blocks.commit(blocks[i]!, undefined, blocks[i - 1]?.slot.slot)))
+      throw new Error(`slot ${blocks[i]!.slot.slot} was there already`)
     waits.push(performance.now() - started)
-  }
+  })
+}
+
+async function commitBlocks(count: number): Promise<void> {
+  next += count
+  await commitAll(cql.storage, commits.slice(next - count, next))
 }
 
 /** What blocks write when each is flushed alone. */
@@ -87,7 +94,10 @@ async function warmUp(): Promise<void> {
   const storage = await cql.open('counted')
   await storage.blocks.claim(null)
   for (let round = 1; round <= WARM_UP_ROUNDS; round++) {
-    for (const commit of commits.slice(0, blocks)) await storage.blocks.commit(later(commit, round * 10_000))
+    await commitAll(
+      storage,
+      commits.slice(0, blocks).map((commit) => later(commit, round * 10_000))
+    )
     await bare.batchesOf(alone.sizes.flatMap((size) => [size, size, size]))(64)
   }
   await storage.close()
@@ -161,6 +171,7 @@ const bytesOf = ({ sizes }: SentRows): number => sizes.reduce((sum, bytes) => su
 await writeResult('scylla-ingest', {
   counted_as: COUNTED_AS,
   blocks_a_round: blocks,
+  blocks_under_way: UNDER_WAY_MAX,
   rows_a_block: rowsPerBlock,
   bytes_a_row: bytesOf(alone) / alone.sizes.length,
   tables: tablesOf(alone, COUNTED_BLOCKS),

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../src/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
+import { assertFollows, isStored } from '../../storage/block-order.ts'
 import type { BlockCommit, Outage, Storage } from '../../storage/port.ts'
 
 /** What a read of a store that is away takes to say so, and what a commit of one that is there takes. */
@@ -63,46 +64,56 @@ export class FakeCluster {
       return answer()
     }
     const nothing = { get: () => read(() => null), ofMint: () => read(() => []) }
+    let accepted: Promise<unknown> = Promise.resolve()
+    const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+      const turn = accepted.then(run)
+      accepted = turn.catch(() => undefined)
+      return turn
+    }
+    const commit = async (block: BlockCommit, after: number | undefined): Promise<boolean> => {
+      const end = (outcome: Attempt['outcome']): void => {
+        outage = null
+        this.attempts.push({ slot: block.slot.slot, outcome })
+      }
+      await sleep(clock, COMMIT_MS, closing.signal)
+      while (this.#back !== null && !closing.signal.aborted) {
+        fail()
+        await Promise.race([this.#back.promise, sleep(clock, 1_000, closing.signal)])
+      }
+      if (closing.signal.aborted) {
+        end('abandoned')
+        throw new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
+      }
+      if (epoch !== this.#epoch) {
+        end('refused')
+        throw refuse()
+      }
+      const head = this.commits.at(-1)?.slot ?? null
+      if (isStored(block, head)) {
+        end('stored')
+        return false
+      }
+      assertFollows(after, head)
+      this.commits.push(block)
+      known = this.commits.length
+      end('written')
+      await sleep(clock, 1, closing.signal)
+      return true
+    }
     const storage = {
       history: { after: async () => [], forget: async () => undefined },
       blocks: {
         claim: (token: number | null) =>
-          read(() => {
-            if (token !== null && token < this.#token) throw refuse()
-            this.#token = token ?? this.#token
-            epoch = ++this.#epoch
-            known = this.commits.length
-            return this.commits.at(-1)?.slot ?? null
-          }),
-        commit: async (block: BlockCommit) => {
-          const end = (outcome: Attempt['outcome']): void => {
-            outage = null
-            this.attempts.push({ slot: block.slot.slot, outcome })
-          }
-          await sleep(clock, COMMIT_MS, closing.signal)
-          while (this.#back !== null && !closing.signal.aborted) {
-            fail()
-            await Promise.race([this.#back.promise, sleep(clock, 1_000, closing.signal)])
-          }
-          if (closing.signal.aborted) {
-            end('abandoned')
-            throw new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
-          }
-          if (epoch !== this.#epoch) {
-            end('refused')
-            throw refuse()
-          }
-          const head = this.commits.at(-1)
-          if (head !== undefined && block.slot.slot <= head.slot.slot) {
-            end('stored')
-            return false
-          }
-          this.commits.push(block)
-          known = this.commits.length
-          end('written')
-          await sleep(clock, 1, closing.signal)
-          return true
-        },
+          inTurn(() =>
+            read(() => {
+              if (token !== null && token < this.#token) throw refuse()
+              this.#token = token ?? this.#token
+              epoch = ++this.#epoch
+              known = this.commits.length
+              return this.commits.at(-1)?.slot ?? null
+            })
+          ),
+        commit: (block: BlockCommit, _kept: unknown, after?: number) => inTurn(() => commit(block, after)),
         head: () =>
           read(() => {
             known = this.commits.length

@@ -77,7 +77,7 @@ t.test('of two processes one ingests, and the feed of each tells of each block o
   const first = start()
   await advance(clock, 10)
   const second = start()
-  await advance(clock, 2_000)
+  await advance(clock, 2_010)
   t.ok(cluster.commits.length > 30)
   t.strictSame(cluster.slots, upTo(cluster.commits.length))
   for (const process of [first, second]) t.strictSame(process.told, cluster.slots)
