@@ -73,6 +73,71 @@ t.test('a block whose commit was not made is told when it is made', async (t) =>
   t.strictSame(told, [7, 8])
 })
 
+/** A store that answers when the test says so. */
+function answering() {
+  const answers: PromiseWithResolvers<boolean>[] = []
+  const commit = (): Promise<boolean> => {
+    const answer = Promise.withResolvers<boolean>()
+    answers.push(answer)
+    return answer.promise
+  }
+  return { commit, answers }
+}
+
+t.test(
+  'blocks of which several are under way are told in their order, each once it is answered',
+  async (t) => {
+    const { feed, told } = followed()
+    const store = answering()
+    const commits = [7, 8, 9].map((slot) => feed.commit(commitOf(slot), store))
+    store.answers[0]!.resolve(true)
+    await commits[0]
+    t.strictSame(told, [7])
+    for (const { resolve } of store.answers) resolve(true)
+    await Promise.all(commits)
+    t.strictSame([feed.head?.slot, told], [9, [7, 8, 9]])
+  }
+)
+
+t.test(
+  'behind a block whose answer was lost none is told, until the store says what it has come to',
+  async (t) => {
+    for (const [head, expected] of [
+      [6, [6]],
+      [8, [6, 7, 8]],
+      [9, [6, 7, 8, 9]]
+    ] as const) {
+      const { feed, told } = followed()
+      await feed.commit(commitOf(6), written)
+      const store = answering()
+      const commits = [7, 8, 9].map((slot) => feed.commit(commitOf(slot), store))
+      store.answers[0]!.reject(new Error('the answer is lost'))
+      await t.rejects(commits[0]!)
+      for (const { resolve } of store.answers) resolve(true)
+      await Promise.all(commits)
+      t.strictSame([feed.head?.slot, told], [6, [6]])
+      feed.restore(commitOf(head).slot)
+      t.strictSame([feed.head?.slot, told], [head, expected])
+      await feed.commit(commitOf(head + 1), written)
+      t.strictSame(told, [...expected, head + 1], 'the feed goes on from there')
+    }
+  }
+)
+
+t.test('what was under way is told by nobody once it is forgotten', async (t) => {
+  const { feed, told } = followed()
+  await t.rejects(feed.commit(commitOf(7), lost))
+  const store = answering()
+  const late = feed.commit(commitOf(8), store)
+  feed.forget()
+  store.answers[0]!.resolve(true)
+  await late
+  t.strictSame(told, [])
+  feed.publish(commitOf(7))
+  await feed.commit(commitOf(8), written)
+  t.strictSame(told, [7, 8], 'a journal tells of it, and further commits')
+})
+
 t.test('a follower that fails keeps no block from the others', async (t) => {
   const feed = new CommitFeed()
   feed.follow(() => {

@@ -4,7 +4,7 @@
  *   node scylla-life-child.ts PLAN
  *
  * By the plan (JSON) it kills itself when it reaches a crash point for the n-th time, or stops itself until somebody wakes
- * it. It says on standard output, a line each: `head SLOT` after its claim, `block INDEX` for each block that was written,
+ * it. So many blocks as the plan says are given at once. It says on standard output, a line each: `head SLOT` after its claim, `block INDEX` for each block that was written,
  * `killed at POINT` or `stopped at POINT`, and `done` at the end. When a commit rejects it says `refused block INDEX: WHY`,
  * tries the next block and its claim again, and says `sees the same` if all answers are those that the plan tells of.
  */
@@ -28,11 +28,13 @@ export interface LifePlan {
   readonly signal: 'SIGKILL' | 'SIGSTOP'
   /** How long after the point: for one at which something has just been sent. */
   readonly afterMs: number
+  /** Blocks that are given before the first of them is committed. */
+  readonly together: number
   /** What it must see once it was refused. */
   readonly sees: Series
 }
 
-const { store, series, token, at, nth, signal, afterMs, sees } = JSON.parse(argv[2]!) as LifePlan
+const { store, series, token, at, nth, signal, afterMs, together, sees } = JSON.parse(argv[2]!) as LifePlan
 /** Synchronous, so that a line is out before the process dies. */
 const say = (line: string): number => writeSync(1, `${line}\n`)
 let times = 0
@@ -58,6 +60,16 @@ async function tryTo(what: string, run: () => Promise<unknown>): Promise<boolean
   }
 }
 
+async function commitTogether(storage: Storage, blocks: readonly BlockCommit[]): Promise<void> {
+  for (let from = 0; from < blocks.length; from += together)
+    await Promise.all(
+      blocks.slice(from, from + together).map(async (block, i) => {
+        const after = i === 0 ? undefined : blocks[from + i - 1]!.slot.slot
+        if (await storage.blocks.commit(block, undefined, after)) say(`block ${from + i}`)
+      })
+    )
+}
+
 async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Promise<void> {
   for (const [index, block] of blocks.entries()) {
     const commit = async (): Promise<void> => {
@@ -76,6 +88,6 @@ async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Prom
 const storage = await openScyllaStorage({ ...store, reached })
 const head = await storage.blocks.claim(token)
 say(`head ${head === null ? 'none' : head.slot}`)
-await commitAll(storage, seriesOf(series))
+await (together > 1 ? commitTogether : commitAll)(storage, seriesOf(series))
 await storage.close()
 say('done')

@@ -19,7 +19,7 @@ const SEED = 77
 const BLOCKS_A_LIFE = 5
 
 /** How a life is to end. */
-export type Blow = Pick<LifePlan, 'at' | 'nth'> & Partial<Pick<LifePlan, 'afterMs'>>
+export type Blow = Pick<LifePlan, 'at' | 'nth'> & Partial<Pick<LifePlan, 'afterMs' | 'together'>>
 
 /** Rows of a commit or a flush that never counted, by table. */
 export interface LeftBehind {
@@ -69,9 +69,14 @@ export class LifeStore {
     this.#special.set(index, { seed: SEED, more })
   }
 
+  /** The index after the last block of a life whose first block has an index. */
+  lifeEnd(first: number): number {
+    return first + BLOCKS_A_LIFE
+  }
+
   /** A process that commits further blocks, and flushes so many together where it is said. */
   life(t: Test, blow: Blow = { at: null, nth: 0 }, flushBlocks?: number): Life {
-    const series = this.series(this.#last + 1 + BLOCKS_A_LIFE)
+    const series = this.series(this.lifeEnd(this.#last + 1))
     const plan = this.plan(series)
     const store = { ...plan.store, ...(flushBlocks !== undefined && { flushBlocks }) }
     return new Life(t, { ...plan, ...blow, store })
@@ -79,7 +84,8 @@ export class LifeStore {
 
   plan(series: Series): LifePlan {
     const signal = 'SIGKILL'
-    return { store: this.#options, series, token: null, at: null, nth: 0, signal, afterMs: 0, sees: [] }
+    const blow = { at: null, nth: 0, signal, afterMs: 0, together: 1 } as const
+    return { store: this.#options, series, token: null, ...blow, sees: [] }
   }
 
   /** Two tokens of a lease, later than all before. */

@@ -16,6 +16,8 @@ t.setTimeout(900_000)
 
 /** At this commit of a life the blow comes. */
 const NTH = 3
+/** Blocks that are given at once, where some are. */
+const TOGETHER = 3
 /** So many trades are two pieces of the journal. */
 const LARGE = 3_000
 const RANDOM_KILLS = 10
@@ -87,6 +89,34 @@ testWithCql(t, 'one store through the lives of many writers', async (t, server) 
       await store.assertFoundSame(t)
     })
   for (const point of COMMIT_POINTS) if (point !== JOURNALLING) testKilledAt(point)
+
+  for (const point of COMMIT_POINTS)
+    t.test(
+      `killed at ${point} of blocks that share a watermark: all of them are there, or none`,
+      async (t) => {
+        const first = store.last + 1
+        // Blocks are given from the first one of all, and those that are there share nothing.
+        const next = (Math.floor(first / TOGETHER) + 1) * TOGETHER
+        const life = store.life(t, { at: point, nth: 2, together: TOGETHER })
+        t.equal(await life.ended, 'SIGKILL')
+        t.equal(life.lines.at(-1), `killed at ${point}`, 'the point fired')
+        t.equal(life.lastWritten, next - 1)
+        await store.found()
+        await store.assertSeenSame(t)
+        const { last } = store
+        const end = Math.min(next + TOGETHER, store.lifeEnd(first)) - 1
+        t.ok(end > next, `${end - next + 1} blocks share a watermark`)
+        const isDone = point === 'commit.visible' || point === 'commit.published'
+        if (point === 'commit.deciding') t.ok(last === end || last === next - 1)
+        else t.equal(last, isDone ? end : next - 1, isDone ? 'they are there' : 'they are absent')
+        await assertLeftBehind(t, store, point, last === end)
+        const after = store.life(t, { at: null, nth: 0, together: TOGETHER })
+        t.equal(await after.ended, null)
+        t.equal(after.lines[1], `block ${last + 1}`, 'who claims next goes on with what is absent')
+        t.equal(await store.found(), after.lastWritten)
+        await store.assertFoundSame(t)
+      }
+    )
 
   for (const point of FLUSH_POINTS)
     t.test(`killed at ${point}: ${SCYLLA_CRASH_POINTS[point]}`, async (t) => {

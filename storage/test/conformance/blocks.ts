@@ -58,6 +58,33 @@ export async function testBlocks(t: Test, open: OpenForTest): Promise<void> {
     t.equal((await storage.trades.ofMint(mint, ALL)).length, 6)
   })
 
+  t.test('behind a block that fails none is stored that was to follow it, and others are', async (t) => {
+    const { storage } = await open(t)
+    const block = blockOfTrades(1, mint, 2)
+    const unpackable = { ...block, trades: block.trades.map((row) => ({ ...row, inAmount: -1n })) }
+    const commit = (block: BlockCommit, after: number) =>
+      storage.blocks.commit(block, undefined, slotAt(after))
+    const settled = await Promise.allSettled([
+      storage.blocks.commit(blockOfTrades(0, mint, 2)),
+      commit(unpackable, 0),
+      commit(blockOfTrades(2, mint, 2), 1),
+      commit(blockOfTrades(3, mint, 2), 2),
+      commit(blockOfTrades(4, mint, 2), 0),
+      commit(blockOfTrades(5, mint, 2), 4),
+      commit(blockOfTrades(4, mint, 2), 3)
+    ])
+    t.strictSame(
+      settled.map((each) => (each.status === 'fulfilled' ? each.value : each.status)),
+      [true, 'rejected', 'rejected', 'rejected', true, true, false]
+    )
+    const stored = [0, 4, 5].map((index) => blockOfTrades(index, mint, 2))
+    assert.deepStrictEqual(
+      await storage.trades.ofMint(mint, ALL),
+      stored.flatMap(({ trades }) => trades)
+    )
+    t.equal((await storage.blocks.head())?.slot, slotAt(5))
+  })
+
   // INVARIANTS 4
   t.test('a reader during a commit sees all of the block or none of it', async (t) => {
     const { storage } = await open(t)
