@@ -27,7 +27,7 @@ export type CrashPoint = keyof typeof CRASH_POINTS
 
 /**
  * The same of the store on a cluster, whose writes are many: all of a block's count once its watermark says so, and all of
- * a flush once the other one does.
+ * a flush once the other one does. Of blocks that share a watermark each point of a commit is that of all of them.
  */
 export const SCYLLA_CRASH_POINTS = {
   'schema.applying': 'Some statements of a schema file are done: the next start does all of them again.',

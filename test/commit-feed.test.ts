@@ -114,7 +114,7 @@ t.test(
       store.answers[0]!.reject(new Error('the answer is lost'))
       await t.rejects(commits[0]!)
       for (const { resolve } of store.answers) resolve(true)
-      await Promise.all(commits)
+      await Promise.all(commits.slice(1))
       t.strictSame([feed.head?.slot, told], [6, [6]])
       feed.restore(commitOf(head).slot)
       t.strictSame([feed.head?.slot, told], [head, expected])

@@ -107,7 +107,7 @@ export class Commit extends TableCommit {
 }
 
 /** Rows of one batch, and their estimated bytes: a server warns from 5 KB on and refuses from 50 KB. */
-const BATCH_ROWS_MAX = 30
+const BATCH_ROWS_MAX = 100
 const BATCH_BYTES_MAX = 40_000
 
 /** Rows of one partition as batches of bounded size; a row that is larger goes alone. */

@@ -20,7 +20,7 @@ const PER_BUCKET = tradesByMint.slotsPerBucket
 /** So many blocks of a test are in a bucket's slots. */
 const BLOCKS_PER_BUCKET = Math.floor((PER_BUCKET * 2) / 3)
 
-t.test('rows of a partition go in batches of at most 30 rows and 40 KB, in order', async (t) => {
+t.test('rows of a partition go in batches of at most 100 rows and 40 KB, in order', async (t) => {
   const rows = (count: number, bytes: number): RowWrite[] =>
     Array.from({ length: count }, (_, i) => ({ statement: 'x', params: [i], bytes }))
   const sizes = (count: number, bytes: number): number[] =>
@@ -28,7 +28,7 @@ t.test('rows of a partition go in batches of at most 30 rows and 40 KB, in order
   t.strictSame(sizes(0, 1), [])
   t.strictSame(sizes(1, 90_000), [1], 'a row that is larger goes alone')
   t.strictSame(sizes(3, 90_000), [1, 1, 1])
-  t.strictSame(sizes(61, 100), [30, 30, 1])
+  t.strictSame(sizes(201, 100), [100, 100, 1])
   t.strictSame(sizes(9, 10_000), [4, 4, 1])
   t.strictSame(batchesOf(rows(70, 500)).flat(), rows(70, 500))
 })
