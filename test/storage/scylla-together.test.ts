@@ -164,7 +164,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
     })
     await give(storage, blocksOf(0, 2))
     other = await openScyllaStorage(under.options)
-    t.teardown(() => other!.close())
+    t.teardown(() => other.close())
     const answers = give(storage, blocksOf(2, 6), slotAt(1))
     while (proxy.mode !== 'held') await delay(1)
     await claimed
