@@ -7,6 +7,7 @@ import type { Storage } from '../storage/port.ts'
 import { sleep, type Clock } from '../src/ports.ts'
 import { aborted } from './aborted.ts'
 import { Connections } from './connections.ts'
+import type { Tenants } from './stream/tenants.ts'
 import { isOutage, patienceWith } from './patience.ts'
 import type { Run } from './process.ts'
 
@@ -29,11 +30,13 @@ export interface EdgeOptions<Needs> {
 }
 
 /** The process that answers HTTP: it drains first, and answers what it has accepted before it ends. */
-export function edge<Needs extends { readonly storage: Storage }>(options: EdgeOptions<Needs>): Run<Needs> {
+export function edge<Needs extends { readonly storage: Storage; readonly tenants?: Tenants }>(
+  options: EdgeOptions<Needs>
+): Run<Needs> {
   const { host, clock, onListening } = options
   let bound = options.port
   return async ({ input, draining, signal, ready, gauge, report }) => {
-    const { storage } = input
+    const { storage, tenants } = input
     const isShared = storage.journal !== null
     const hints = options.keyHints(input)
     const others = isShared ? { tell: () => hints?.tell() } : null
@@ -41,6 +44,7 @@ export function edge<Needs extends { readonly storage: Storage }>(options: EdgeO
       () => KeyDirectory.load(storage, options.ratePerMinute, others),
       draining
     )
+    tenants?.guard(keys)
     const app = options.build(input, { keys, draining: () => draining.aborted })
     const connections = new Connections(app.server)
     const closing = new AbortController()
@@ -63,6 +67,7 @@ export function edge<Needs extends { readonly storage: Storage }>(options: EdgeO
       const terminate = (): void => app.server.closeAllConnections()
       signal.addEventListener('abort', terminate)
       if (signal.aborted) terminate()
+      await tenants?.drain(signal)
       void sleep(clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
       await app.close()
       closing.abort()

@@ -58,7 +58,20 @@ export const ERRORS = {
   KEY_LAST: { status: 409, code: 'last_admin_key', title: 'Last admin key', retryable: false },
   RATE_LIMITED: { status: 429, code: 'rate_limited', title: 'Rate limited', retryable: true },
   CURVE_NOT_FOUND: { status: 404, code: 'no_bonding_curve', title: 'No bonding curve', retryable: false },
-  INDEX_LOADING: { status: 503, code: 'index_loading', title: 'Index loading', retryable: true }
+  INDEX_LOADING: { status: 503, code: 'index_loading', title: 'Index loading', retryable: true },
+  STREAM_KEY_REFUSED: {
+    status: 403,
+    code: 'stream_key_refused',
+    title: 'Stream key refused',
+    retryable: false
+  },
+  CONNECTIONS_EXCEEDED: {
+    status: 429,
+    code: 'too_many_connections',
+    title: 'Too many connections',
+    retryable: true
+  },
+  UPGRADE_MISSING: { status: 426, code: 'upgrade_required', title: 'Upgrade required', retryable: false }
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

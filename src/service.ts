@@ -8,6 +8,8 @@ import { peers } from '../actors/peers.ts'
 import { ranking } from '../actors/ranking.ts'
 import type { Run } from '../actors/process.ts'
 import { store } from '../actors/store.ts'
+import { channels, type Channels } from '../actors/stream/channels.ts'
+import { tenants, type Tenants } from '../actors/stream/tenants.ts'
 import { supervise, type Supervision } from '../actors/supervisor.ts'
 import { child, supervisor, type AnyUnit, type Unit } from '../actors/unit.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
@@ -21,7 +23,7 @@ import { openScyllaStorage } from '../storage/scylla/store.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
 import type { BlockSource } from './block-source.ts'
 import { KEYS_MAX } from './access/key-directory.ts'
-import { RateWindow } from './access/rate-window.ts'
+import { RateWindow, type RateCounter } from './access/rate-window.ts'
 import { SharedRate } from './access/shared-rate.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import { CommitFeed } from './commit-feed.ts'
@@ -128,6 +130,11 @@ export async function openPeers(
   }
 }
 
+/** How far back events can be replayed; null for all that is stored. */
+function replaySecondsOf({ source, replayHorizonSeconds }: Config): number | null {
+  return source === 'recorded' ? null : replayHorizonSeconds
+}
+
 /** Opens the store and gets in touch with the others; when either fails, neither stays open. */
 export async function openAll(config: Config, logger: Pick<Logger, 'info' | 'warn'>): Promise<Opened> {
   const [peers, storage] = await Promise.allSettled([openPeers(config, logger), openStore(config)])
@@ -141,7 +148,7 @@ export async function openAll(config: Config, logger: Pick<Logger, 'info' | 'war
 
 /**
  * Composes and starts the service. On a store that it has alone: storage ⊃ chain (source ⊃ ingest) ⊃ views (ranking) ⊃
- * edge. On one that other processes have, too: peers ⊃ storage ⊃ chain ⊃ views ⊃ edge, of which a process has what its
+ * channels ⊃ tenants ⊃ edge. On one that other processes have, too: peers ⊃ storage ⊃ chain ⊃ views ⊃ channels ⊃ tenants ⊃ edge, of which a process has what its
  * roles are for. Each level is started when those outside it are ready, and is restarted with them; but a view that
  * crashes is restarted alone. The edge drains first, the store closes after all that stands on it.
  */
@@ -182,6 +189,9 @@ export function startService(deps: ServiceDeps): Supervision {
     tree: () => supervision.tree(),
     source: () => supervision.source('chain/source')
   }
+  const stream = child('channels', channels({ feed, cash, clock, horizonSeconds: replaySecondsOf(config) }))
+  const tenantsWith = <Needs extends object>(limitsOf: (needs: Needs) => RateCounter) =>
+    child('tenants', tenants<Needs & HasChannels>(ports, limitsOf))
   const listening = {
     host: config.host,
     port: config.port,
@@ -193,26 +203,34 @@ export function startService(deps: ServiceDeps): Supervision {
   const alone = () => {
     // Beside the edge, so that a minute's counts outlive a restart of it.
     const limits = new RateWindow(KEYS_MAX)
-    const build: EdgeOptions<HasStorage>['build'] = ({ storage }, own) =>
-      buildApp({ ...http, ...own, storage, limits })
-    const door = child('edge', edge<HasStorage>({ ...listening, keyHints: () => null, build }))
-    return supervisor('service', 'rest_for_one', [storage, chainThat(ingest(chain)), views, door])
+    const build: EdgeOptions<HasStorage & HasTenants>['build'] = ({ storage, tenants }, own) =>
+      buildApp({ ...http, ...own, storage, limits, stream: tenants })
+    const clients = tenantsWith(() => limits)
+    const door = child('edge', edge<HasStorage & HasTenants>({ ...listening, keyHints: () => null, build }))
+    const inside = [storage, chainThat(ingest(chain)), views, stream, clients, door] as const
+    return supervisor('service', 'rest_for_one', inside)
   }
   const amongPeers = () => {
-    const isGateway = config.role.includes('gateway')
     const chainOfMany: Unit<HasStorage & HasPeers> = config.role.includes('ingest')
       ? chainThat(leader(chain))
       : supervisor('chain', 'rest_for_one', [child('follower', follower(chain))])
-    const build: EdgeOptions<HasStorage & HasPeers>['build'] = ({ storage, peers }, own) => {
-      const app = isGateway ? buildApp : operationsApp
-      return app({ ...http, ...own, storage, limits: peers.limits })
-    }
-    const door = child('edge', edge({ ...listening, keyHints: ({ peers }) => peers.keys, build }))
     const openPeersOnce = firstOf(opened?.peers, () => openPeers(config, logger, ports))
     const others = child('peers', peers(openPeersOnce, { clock, metrics }))
-    return isGateway
-      ? supervisor('service', 'rest_for_one', [others, storage, chainOfMany, views, door])
-      : supervisor('service', 'rest_for_one', [others, storage, chainOfMany, door])
+    const keyHints = ({ peers }: HasPeers) => peers.keys
+    if (!config.role.includes('gateway')) {
+      const build: EdgeOptions<HasStorage & HasPeers>['build'] = ({ storage, peers }, own) =>
+        operationsApp({ ...http, ...own, storage, limits: peers.limits })
+      const door = child('edge', edge({ ...listening, keyHints, build }))
+      return supervisor('service', 'rest_for_one', [others, storage, chainOfMany, door])
+    }
+    const build: EdgeOptions<HasStorage & HasPeers & HasTenants>['build'] = (
+      { storage, peers, tenants },
+      own
+    ) => buildApp({ ...http, ...own, storage, limits: peers.limits, stream: tenants })
+    const clients = tenantsWith<HasPeers>(({ peers }) => peers.limits)
+    const door = child('edge', edge({ ...listening, keyHints, build }))
+    const inside = [others, storage, chainOfMany, views, stream, clients, door] as const
+    return supervisor('service', 'rest_for_one', inside)
   }
 
   const tree = config.storage === 'embedded' ? alone() : amongPeers()
@@ -221,6 +239,14 @@ export function startService(deps: ServiceDeps): Supervision {
   )
   addSourceMetrics(metrics.registry, () => supervision.source('chain/source'))
   return supervision
+}
+
+interface HasTenants {
+  readonly tenants: Tenants
+}
+
+interface HasChannels {
+  readonly channels: Channels
 }
 
 interface HasStorage {

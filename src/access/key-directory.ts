@@ -86,9 +86,14 @@ export class KeyDirectory {
     return this.keys.filter((row) => row.tenant === tenant)
   }
 
+  /** Undefined where there is none of the id. */
+  row(id: string): KeyRow | undefined {
+    return this.#ring.row(id)
+  }
+
   /** Throws KEY_NOT_FOUND. */
   key(id: string): KeyRow {
-    const row = this.#ring.row(id)
+    const row = this.row(id)
     if (row === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
     return row
   }
@@ -192,7 +197,7 @@ export class KeyDirectory {
   /** A key as the store has it now. Throws KEY_NOT_FOUND. */
   async #current(id: string): Promise<KeyRow> {
     if (this.#others === null) return this.key(id)
-    if (this.#ring.row(id) === undefined) await this.#reload()
+    if (this.row(id) === undefined) await this.#reload()
     const known = this.key(id)
     const row = await this.#storage.keys.byHash(known.hash)
     if (row === null || isSameKey(row, known)) return known
@@ -205,7 +210,7 @@ export class KeyDirectory {
     this.#tenants = new Map(tenants.map((tenant) => [tenant.name, tenant]))
     const forgotten: KeyRow[] = []
     const rows = keys.map((row) => {
-      const revokedAtMs = this.#ring.row(row.id)?.revokedAtMs ?? null
+      const revokedAtMs = this.row(row.id)?.revokedAtMs ?? null
       if (revokedAtMs === null || row.revokedAtMs !== null) return row
       forgotten.push({ ...row, revokedAtMs })
       return forgotten.at(-1)!

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Storage } from '../../storage/port.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
@@ -11,6 +11,7 @@ import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
 import type { Clock } from '../ports.ts'
 import type { SourceStatus } from '../source-status.ts'
+import type { StreamDoor } from '../stream/door.ts'
 import type { Logger, Metrics } from '../telemetry.ts'
 import { Answers } from './answers.ts'
 import type { Served } from './endpoint.ts'
@@ -38,6 +39,7 @@ import { problemRoutes } from './routes/problems.ts'
 import { tokenPoolRoutes } from './routes/token-pools.ts'
 import { tokenRoutes } from './routes/token.ts'
 import { statsRoutes } from './routes/stats.ts'
+import { STREAM_PATH, streamRoutes } from './routes/stream.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { trendingRoutes } from './routes/trending.ts'
 import { walletTradeRoutes } from './routes/wallet-trades.ts'
@@ -51,6 +53,7 @@ export interface AppDeps {
   /** Tells of blocks as soon as the storage shows them. */
   readonly feed: CommitFeed
   readonly ranking: LiveRanking
+  readonly stream: StreamDoor
   /** Those that are indexed. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList
@@ -87,7 +90,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // Of an Authorization that comes twice Node would show the first one alone.
-    http: { joinDuplicateHeaders: true },
+    http: { joinDuplicateHeaders: true, shouldUpgradeCallback: isForStream },
     frameworkErrors: (_error, request, reply) => refuseUrl(request, reply, deps),
     clientErrorHandler: refuseBytes
   })
@@ -118,6 +121,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(poolActivityRoutes, deps)
   void app.register(walletTradeRoutes, deps)
   void app.register(meRoutes, deps)
+  void app.register(streamRoutes, deps)
   void app.register(adminTenantRoutes, deps)
   void app.register(adminKeyRoutes, deps)
   void app.register(adminRoutes, deps)
@@ -126,6 +130,11 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(docsRoutes, deps)
   void app.register(problemRoutes)
   return app
+}
+
+/** Whoever asks another path for an upgrade is answered as if it did not ask for one (RFC 9110, 7.8). */
+function isForStream({ url }: IncomingMessage): boolean {
+  return url !== undefined && url.split('?', 1)[0] === STREAM_PATH
 }
 
 declare module 'fastify' {

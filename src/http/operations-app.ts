@@ -16,7 +16,7 @@ import { problemRoutes } from './routes/problems.ts'
  * What a process answers that is no gateway: how it is, to probes and to the operator. None of it takes a body; the
  * process serves no data. It does not listen.
  */
-export function operationsApp(deps: AppDeps): FastifyInstance {
+export function operationsApp(deps: Omit<AppDeps, 'stream'>): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: 1024,

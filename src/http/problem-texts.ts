@@ -167,5 +167,20 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     meaning: 'The service has just started, and what this answer needs is still being read from the store.',
     remedy: 'Ask again after the seconds that `Retry-After` says.',
     example: 'the ranking is still being loaded'
+  },
+  STREAM_KEY_REFUSED: {
+    meaning: 'The stream was asked for without an API key that is good.',
+    remedy: 'Send the key in `X-API-Key`, or as the parameter `key` where no header can be set.',
+    example: 'this API key is not known'
+  },
+  CONNECTIONS_EXCEEDED: {
+    meaning: 'The key has as many connections open as a key may have.',
+    remedy: 'Close one, or put more channels on a connection.',
+    example: 'this key has 20 connections, the most a key can have'
+  },
+  UPGRADE_MISSING: {
+    meaning: 'This address speaks WebSocket, and the request does not ask for it.',
+    remedy: 'Connect with a WebSocket client: the scheme is `ws` or `wss`.',
+    example: 'connect with a WebSocket client'
   }
 }

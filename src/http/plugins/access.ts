@@ -5,7 +5,7 @@ import { keyState, type Caller } from '../../access/caller.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { RateWindow } from '../../access/rate-window.ts'
 import type { Scope } from '../../access/scopes.ts'
-import { ServiceError } from '../../errors.ts'
+import { ERRORS, ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
 import { admitOrigin } from './cors.ts'
 import { chargeCall, rateLimited } from './limits.ts'
@@ -18,6 +18,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a key needs for this route: `any-key` needs one of whatever scope, `open` none. */
     scope?: RouteScope
+    /** The parameter in which a key may come, for clients that can set no header; who has none is refused with 403. */
+    keyInQuery?: string
   }
 }
 
@@ -43,12 +45,14 @@ export const access = plugin(
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
+      const keyInQuery = route.config?.keyInQuery
       // One hook for all that is asked: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && isLoopback(request)) return done()
         const nowMs = clock.now()
-        const caller = identify(request, reply, nowMs)
-        if (caller instanceof ServiceError) return done(caller)
+        const caller = identify(request, reply, nowMs, keyInQuery)
+        if (caller instanceof ServiceError)
+          return done(keyInQuery === undefined ? caller : refusedStream(caller))
         request.caller = caller
         admitOrigin(caller, request, reply)
         charge(caller, reply, nowMs, (refusal) => done(refusal ?? scopeMissing(caller, scope)))
@@ -64,8 +68,13 @@ export const access = plugin(
  */
 function identifyCaller(keys: Deps['keys']) {
   const failures = new RateWindow(FAILING_CLIENTS_MAX)
-  return (request: FastifyRequest, reply: FastifyReply, nowMs: number): Caller | ServiceError => {
-    const found = findCaller(keys, request, nowMs)
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    nowMs: number,
+    keyInQuery: string | undefined
+  ): Caller | ServiceError => {
+    const found = findCaller(keys, request, nowMs, keyInQuery)
     if (!(found instanceof ServiceError)) return found
     const client = clientNetwork(request.socket.remoteAddress ?? '')
     const use = failures.take(client, FAILURES_PER_MINUTE, nowMs)
@@ -107,10 +116,15 @@ const REFUSALS = {
 /** Who asks, or why nobody does. */
 export function findCaller(
   keys: Deps['keys'],
-  request: Pick<FastifyRequest, 'headers' | 'socket'>,
-  nowMs: number
+  request: Pick<FastifyRequest, 'headers' | 'socket'> & { readonly query?: unknown },
+  nowMs: number,
+  keyInQuery?: string
 ): Caller | ServiceError {
-  const key = presentedKey(request.headers)
+  const inQuery =
+    keyInQuery === undefined
+      ? undefined
+      : (request.query as Record<string, unknown> | undefined)?.[keyInQuery]
+  const key = presentedKey(request.headers, inQuery)
   if (typeof key !== 'string') return key
   const caller = keys.find(key, request.socket)
   if (caller === null) return REFUSALS.unknown
@@ -123,13 +137,21 @@ export function findCaller(
  * The one key that a request carries. Of a header that comes twice both values arrive as one, which is no key: who
  * stands before this service may have looked at the other one.
  */
-function presentedKey(headers: IncomingHttpHeaders): string | ServiceError {
+function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): string | ServiceError {
   const header = headers['x-api-key'] ?? ''
   const bearer = headers.authorization === undefined ? '' : bearerOf(headers.authorization)
-  const differ = header !== '' && bearer !== '' && header !== bearer
-  if (typeof header !== 'string' || bearer === null || differ) return REFUSALS.several
-  const key = header === '' ? bearer : header
-  return key === '' ? REFUSALS.missing : key
+  if (typeof header !== 'string' || bearer === null || typeof inQuery !== 'string') return REFUSALS.several
+  const key = header !== '' ? header : bearer !== '' ? bearer : inQuery
+  if (key === '') return REFUSALS.missing
+  const differ = (bearer !== '' && bearer !== key) || (inQuery !== '' && inQuery !== key)
+  return differ ? REFUSALS.several : key
+}
+
+/** A stream is refused with 403, whatever is wrong with the key (spec, Authentication, 5). */
+function refusedStream(refusal: ServiceError): ServiceError {
+  return ERRORS[refusal.code].status === 401
+    ? new ServiceError('STREAM_KEY_REFUSED', refusal.detail)
+    : refusal
 }
 
 /** The token of `Bearer`; empty where there is none or another scheme, null where there is more than one. */

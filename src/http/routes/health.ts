@@ -6,7 +6,7 @@ import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
 
 /** Data older than this is degraded; exactly this old is not (spec choices, section 0, K). */
-const FRESHNESS_SECONDS_MAX = 120
+export const FRESHNESS_SECONDS_MAX = 120
 
 export const health = endpoint({
   path: '/v1/health',

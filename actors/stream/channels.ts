@@ -1,0 +1,59 @@
+import PQueue from 'p-queue'
+import type { CommitFeed } from '../../src/commit-feed.ts'
+import type { CashList } from '../../src/market/cash.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import { ChannelHistory } from '../../src/stream/channel-history.ts'
+import { StreamHub } from '../../src/stream/hub.ts'
+import type { Storage } from '../../storage/port.ts'
+import { isOutage, patienceWith, type Patience } from '../patience.ts'
+import type { Run } from '../process.ts'
+import { Horizon } from './horizon.ts'
+
+/** How often it is looked how far back replays reach. Chosen; the store keeps more than this. */
+const HORIZON_MS = 5_000
+/** Pages that are read from the store at once, for all connections together. Chosen. */
+const READS_AT_ONCE = 4
+
+export interface ChannelsDeps {
+  readonly feed: CommitFeed
+  readonly cash: CashList
+  readonly clock: Clock
+  /** Null: all that is stored can be replayed. */
+  readonly horizonSeconds: number | null
+}
+
+/** What is told as it comes, and what was. */
+export interface Channels {
+  readonly hub: StreamHub
+  readonly history: ChannelHistory
+  readonly horizon: Horizon
+  readonly replays: PQueue
+  readonly patience: Patience
+}
+
+/** The process that tells readers of blocks: it follows the feed, and knows how far back the store can be read. */
+export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage }, Channels> {
+  const { feed, cash, clock, horizonSeconds } = deps
+  return async ({ input: { storage }, draining, ready, gauge, report }) => {
+    const hub = new StreamHub(feed, cash, report)
+    const horizon = new Horizon(storage.blocks, horizonSeconds)
+    const replays = new PQueue({ concurrency: READS_AT_ONCE })
+    const patience = patienceWith(storage, clock)
+    const unfollow = hub.follow()
+    try {
+      await patience(() => horizon.look(), draining)
+      gauge('channels', () => hub.channels)
+      gauge('events', () => hub.eventsTold)
+      gauge('replay_reads_waiting', () => replays.size)
+      ready({ hub, history: new ChannelHistory(storage, cash), horizon, replays, patience })
+      while (!draining.aborted) {
+        await sleep(clock, HORIZON_MS, draining)
+        await horizon.look().catch((error: unknown) => {
+          if (!isOutage(error)) throw error
+        })
+      }
+    } finally {
+      unfollow()
+    }
+  }
+}

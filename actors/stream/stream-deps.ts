@@ -1,0 +1,20 @@
+import type PQueue from 'p-queue'
+import type { RateCounter } from '../../src/access/rate-window.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { ChannelHistory } from '../../src/stream/channel-history.ts'
+import type { StreamHub } from '../../src/stream/hub.ts'
+import type { Patience } from '../patience.ts'
+import type { Horizon } from './horizon.ts'
+
+/** What all connections of a process share. */
+export interface StreamDeps {
+  readonly hub: StreamHub
+  readonly history: Pick<ChannelHistory, 'read'>
+  readonly horizon: Horizon
+  readonly limits: RateCounter
+  readonly clock: Clock
+  /** Reads of the store under way for all connections. */
+  readonly replays: PQueue
+  readonly patience: Patience
+  readonly report: (fault: unknown) => void
+}

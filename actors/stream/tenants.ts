@@ -1,0 +1,206 @@
+import type { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
+import { keyState, type Caller } from '../../src/access/caller.ts'
+import type { KeyDirectory } from '../../src/access/key-directory.ts'
+import type { RateCounter } from '../../src/access/rate-window.ts'
+import { sleep, type Clock, type Random } from '../../src/ports.ts'
+import type { StreamDoor, StreamHealth } from '../../src/stream/door.ts'
+import { aborted } from '../aborted.ts'
+import type { Run } from '../process.ts'
+import type { Channels } from './channels.ts'
+import { StreamConnection } from './connection.ts'
+import { SocketPipe } from './pipe.ts'
+
+/** Connections of a key (spec choices, section 4), and of all. The latter chosen: 250 MB of idle ones for each 10,000. */
+export const CONNECTIONS_PER_KEY_MAX = 20
+export const CONNECTIONS_MAX = 50_000
+/** How often keys are looked at: one that was revoked closes its connections within a second. */
+const SWEEP_MS = 500
+/** Sweeps between two pings of a connection: 25 s (spec choices, section 6). */
+const SWEEPS_A_PING = 50
+/** A drain closes so many connections at a time, with so long between, and tells them to come back within so long. Chosen. */
+const DRAIN_BATCH = 500
+const DRAIN_PAUSE_MS = 50
+const RETRY_MS = { least: 1_000, most: 5_000 }
+const RATE_SECONDS = 10
+
+export interface TenantsDeps {
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/**
+ * The connections of the stream, by tenant.
+ *
+ * T1. A connection's fault ends that connection alone, with 1011: its client comes back and goes on from its cursor.
+ * T2. A key that ends closes its connections within a second, with 4401.
+ */
+export class Tenants implements StreamDoor {
+  readonly #channels: Channels
+  readonly #limits: RateCounter
+  readonly #deps: TenantsDeps
+  readonly #report: (fault: unknown) => void
+  readonly #tenants = new Map<string, Set<StreamConnection>>()
+  readonly #perKey = new Map<string, number>()
+  #keys: KeyDirectory | null = null
+  #size = 0
+  #sweeps = 0
+  /** Of connections that are closed. */
+  #past = { events: 0, dropped: 0 }
+  readonly #samples: { readonly atMs: number; readonly events: number }[] = []
+
+  constructor(channels: Channels, limits: RateCounter, deps: TenantsDeps, report: (fault: unknown) => void) {
+    this.#channels = channels
+    this.#limits = limits
+    this.#deps = deps
+    this.#report = report
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Tenants that have a connection. */
+  get tenants(): number {
+    return this.#tenants.size
+  }
+
+  get health(): StreamHealth {
+    const { hub, horizon } = this.#channels
+    const sums = this.#sums()
+    const [oldest] = this.#samples
+    const nowMs = this.#deps.clock.now()
+    const spanMs = oldest === undefined ? 0 : nowMs - oldest.atMs
+    return {
+      head: hub.head,
+      horizon: horizon.place,
+      horizonSeconds: horizon.seconds,
+      connections: this.#size,
+      subscriptions: sums.subscriptions,
+      eventsPerSecond: spanMs <= 0 ? 0 : Math.max(0, ((sums.events - oldest!.events) / spanMs) * 1000),
+      dropped: sums.dropped
+    }
+  }
+
+  /** Says who has which key from now on. */
+  guard(keys: KeyDirectory): void {
+    this.#keys = keys
+  }
+
+  admits({ keyId }: Caller): boolean {
+    return this.#size < CONNECTIONS_MAX && (this.#perKey.get(keyId) ?? 0) < CONNECTIONS_PER_KEY_MAX
+  }
+
+  open(ws: WebSocket, socket: Socket, caller: Caller): void {
+    if (!this.admits(caller)) return ws.close(4429, 'too many connections')
+    const { clock } = this.#deps
+    const shared = { ...this.#channels, limits: this.#limits, clock, report: this.#report }
+    const connection = new StreamConnection(new SocketPipe(ws, socket), caller, shared)
+    this.#add(connection)
+    ws.on('message', (data: Buffer, isBinary) =>
+      connection.receive(isBinary ? null : data.toString(), data.length)
+    )
+    ws.on('pong', () => connection.ponged())
+    socket.on('drain', () => connection.drained())
+    ws.once('close', () => {
+      connection.closed()
+      this.#remove(connection)
+    })
+    connection.open()
+  }
+
+  /** Looks after keys and clients that are gone; to be called every `SWEEP_MS`. */
+  sweep(): void {
+    this.#sweeps++
+    const nowMs = this.#deps.clock.now()
+    this.#sample(nowMs)
+    let index = 0
+    for (const connections of this.#tenants.values()) {
+      for (const connection of connections) {
+        const reason = this.#endOf(connection.caller, nowMs)
+        if (reason !== null) connection.close(4401, reason)
+        // Not all at once.
+        else if ((index++ + this.#sweeps) % SWEEPS_A_PING === 0) connection.ping()
+      }
+    }
+  }
+
+  /** Closes every connection, in batches, and tells each when to come back. Resolves when all were told. */
+  async drain(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#deps
+    const all = [...this.#tenants.values()].flatMap((connections) => [...connections])
+    for (const [index, connection] of all.entries()) {
+      connection.drain(Math.round(RETRY_MS.least + random() * (RETRY_MS.most - RETRY_MS.least)))
+      if (index % DRAIN_BATCH === DRAIN_BATCH - 1) await sleep(clock, DRAIN_PAUSE_MS, signal)
+    }
+  }
+
+  /** Why a key is no longer good; null while it is. */
+  #endOf({ keyId }: Caller, nowMs: number): string | null {
+    const row = this.#keys?.row(keyId)
+    if (this.#keys === null) return null
+    if (row === undefined) return 'this API key is not known'
+    const state = keyState(row, nowMs)
+    return state === 'active' ? null : `this API key is ${state}`
+  }
+
+  #add(connection: StreamConnection): void {
+    const { tenant, keyId } = connection.caller
+    const connections = this.#tenants.get(tenant) ?? new Set()
+    this.#tenants.set(tenant, connections.add(connection))
+    this.#perKey.set(keyId, (this.#perKey.get(keyId) ?? 0) + 1)
+    this.#size++
+  }
+
+  #remove(connection: StreamConnection): void {
+    const { tenant, keyId } = connection.caller
+    const connections = this.#tenants.get(tenant)
+    if (connections?.delete(connection) !== true) return
+    if (connections.size === 0) this.#tenants.delete(tenant)
+    const left = this.#perKey.get(keyId)! - 1
+    if (left === 0) this.#perKey.delete(keyId)
+    else this.#perKey.set(keyId, left)
+    this.#size--
+    this.#past.events += connection.events
+    this.#past.dropped += connection.dropped
+  }
+
+  #sums() {
+    let { events, dropped } = this.#past
+    let subscriptions = 0
+    for (const connections of this.#tenants.values()) {
+      for (const connection of connections) {
+        events += connection.events
+        dropped += connection.dropped
+        subscriptions += connection.subscriptions
+      }
+    }
+    return { events, dropped, subscriptions }
+  }
+
+  #sample(nowMs: number): void {
+    this.#samples.push({ atMs: nowMs, events: this.#sums().events })
+    if (this.#samples.length > (RATE_SECONDS * 1000) / SWEEP_MS) this.#samples.shift()
+  }
+}
+
+/** The process that has the connections of the stream; its end closes them. */
+export function tenants<Needs extends { readonly channels: Channels }>(
+  deps: TenantsDeps,
+  limitsOf: (needs: Needs) => RateCounter
+): Run<Needs, Tenants> {
+  return async ({ input, draining, ready, gauge, report }) => {
+    const all = new Tenants(input.channels, limitsOf(input), deps, report)
+    gauge('tenants', () => all.tenants)
+    gauge('connections', () => all.size)
+    gauge('subscriptions', () => all.health.subscriptions)
+    gauge('dropped_events', () => all.health.dropped)
+    ready(all)
+    while (!draining.aborted) {
+      all.sweep()
+      await sleep(deps.clock, SWEEP_MS, draining)
+    }
+    await all.drain(AbortSignal.abort())
+    await aborted(draining)
+  }
+}

@@ -1,0 +1,111 @@
+import websocket from '@fastify/websocket'
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { count } from '../../bodies/schema.ts'
+import { ServiceError } from '../../errors.ts'
+import { splitCursor } from '../../market/cursor.ts'
+import { MESSAGE_BYTES_HARD_MAX } from '../../stream/messages.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { freshnessSeconds } from '../freshness.ts'
+import { FRESHNESS_SECONDS_MAX } from './health.ts'
+
+export const STREAM_PATH = '/v1/stream'
+
+const place = (what: string) =>
+  z
+    .object({
+      cursor: count(`Cursor of ${what}`),
+      slot: count('Slot'),
+      ts_ms: count('Time of its block; unix milliseconds')
+    })
+    .nullable()
+    .describe(`${what}; null while there is no block`)
+
+export const streamHealth = endpoint({
+  path: '/v1/stream/health',
+  tag: 'Service',
+  summary: 'Does the stream flow?',
+  description: `200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old, else 503 with the same body. The stream itself is \`${STREAM_PATH}\`, described in \`/asyncapi.json\`. Not counted against any quota.`,
+  scope: 'open',
+  answer: z
+    .object({
+      status: z.enum(['ok', 'degraded', 'draining']).describe('As in `/v1/health`'),
+      head: place('The newest block that was told'),
+      horizon: place('The oldest place from which events can be replayed'),
+      replay_horizon_seconds: count('How far back replays reach')
+        .nullable()
+        .describe(
+          'How far back replays reach, in seconds of block time; null where all that is stored can be replayed'
+        ),
+      lag_ms: count('Age of the newest block').nullable(),
+      data_freshness_seconds: count('Age of the newest block, in seconds').nullable(),
+      connections: count('Clients that are connected to this process'),
+      subscriptions: count('Channels that they have, together'),
+      events_per_second: z.number().describe('Events given to connections, over the last ten seconds'),
+      dropped_total: count('Events dropped from full buffers since the process started')
+    })
+    .meta({ id: 'StreamHealth' }),
+  otherStatuses: [503],
+  answersWhileDraining: true,
+  examples: [{ name: 'now' }]
+})
+
+type Status = z.input<typeof streamHealth.answer>['status']
+type Deps = Pick<AppDeps, 'stream' | 'feed' | 'clock' | 'draining'>
+
+/** The upgrade to the stream, and how it does. */
+export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed, clock, draining }) => {
+  await app.register(websocket, {
+    options: { maxPayload: MESSAGE_BYTES_HARD_MAX, perMessageDeflate: false, clientTracking: false },
+    // Who has the connections closes them, and tells them when to come back.
+    preClose: (done) => done(),
+    errorHandler: (_error, socket) => socket.terminate()
+  })
+  app.route({
+    method: 'GET',
+    url: STREAM_PATH,
+    config: { scope: 'stream', keyInQuery: 'key' },
+    preHandler: (request, _reply, done) => {
+      if (!request.ws) return done(new ServiceError('UPGRADE_MISSING', 'connect with a WebSocket client'))
+      if (stream.admits(request.caller!)) return done()
+      done(
+        new ServiceError(
+          'CONNECTIONS_EXCEEDED',
+          'this key, or this process, has as many connections as it can have'
+        )
+      )
+    },
+    handler: () => {
+      throw new ServiceError('UPGRADE_MISSING', 'connect with a WebSocket client')
+    },
+    wsHandler: (socket, { raw, caller }) => stream.open(socket, raw.socket, caller!)
+  })
+  serve(app, streamHealth, async ({ reply }) => {
+    const { head } = feed
+    const nowMs = clock.now()
+    const seconds = freshnessSeconds(head, nowMs)
+    const isFresh = seconds !== null && seconds <= FRESHNESS_SECONDS_MAX
+    const status: Status = draining() ? 'draining' : isFresh ? 'ok' : 'degraded'
+    if (status !== 'ok') void reply.code(503).header('retry-after', '1')
+    const { health } = stream
+    return {
+      status,
+      head:
+        head === null || health.head < 0
+          ? null
+          : { cursor: health.head, slot: splitCursor(health.head).slot, ts_ms: head.blockTime * 1000 },
+      horizon:
+        health.horizon === null
+          ? null
+          : { cursor: health.horizon.cursor, slot: health.horizon.slot, ts_ms: health.horizon.tsMs },
+      replay_horizon_seconds: health.horizonSeconds,
+      lag_ms: head === null ? null : Math.max(0, nowMs - head.blockTime * 1000),
+      data_freshness_seconds: seconds,
+      connections: health.connections,
+      subscriptions: health.subscriptions,
+      events_per_second: Math.round(health.eventsPerSecond * 10) / 10,
+      dropped_total: health.dropped
+    }
+  })
+}

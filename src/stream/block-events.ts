@@ -1,0 +1,108 @@
+import { pubkeyMapKey } from '../chain/pubkey.ts'
+import type { CashList } from '../market/cash.ts'
+import { COPY_OFFSETS } from '../market/cursor.ts'
+import type { EncodedEvent } from '../market/log.ts'
+import type { LaunchRow, PoolEventRow, SlotRow, TradeRow } from '../market/rows.ts'
+import type { ChannelTable } from './channel-table.ts'
+import { encodeLaunch, encodePoolEvent, encodeTick, encodeTrade, isFirstRow, tradeOffsets } from './encode.ts'
+import type { EventRows } from './encode.ts'
+
+type Add<T> = (of: T, event: EncodedEvent) => void
+
+/** A committed block as what its events are on channels; each is encoded when the first channel asks, and once. */
+export class BlockEvents {
+  readonly slot: SlotRow
+  readonly #rows: EventRows
+  readonly #cash: CashList
+  readonly #bodies = new Map<TradeRow | PoolEventRow | LaunchRow, Uint8Array>()
+
+  constructor(rows: EventRows, cash: CashList) {
+    this.slot = rows.slot
+    this.#rows = rows
+    this.#cash = cash
+  }
+
+  /** How many rows it holds on to. */
+  get size(): number {
+    return this.#rows.trades.length + this.#rows.poolEvents.length + this.#rows.launches.length
+  }
+
+  /** The events of each channel of a table that has any, in cursor order. */
+  on<T>(channels: ChannelTable<T>): Map<T, EncodedEvent[]> {
+    const found = new Map<T, EncodedEvent[]>()
+    const add: Add<T> = (of, event) => {
+      const events = found.get(of)
+      if (events === undefined) found.set(of, [event])
+      else events.push(event)
+    }
+    for (const row of this.#rows.trades) this.#trade(row, channels, add)
+    for (const row of this.#rows.poolEvents) this.#poolEvent(row, channels, add)
+    for (const row of this.#rows.launches) if (row.slot === this.slot.slot) this.#launch(row, channels, add)
+    // A channel may have rows of several kinds, each in order for itself.
+    for (const events of found.values()) events.sort((a, b) => a.cursor - b.cursor)
+    return found
+  }
+
+  #trade<T>(row: TradeRow, channels: ChannelTable<T>, add: Add<T>): void {
+    const [trades, prices, pools, venues] = [
+      channels.of('trades'),
+      channels.of('price'),
+      channels.of('pool'),
+      channels.of('venue')
+    ]
+    const { cursor } = row
+    const offsets = tradeOffsets(row)
+    const mint = trades.size + prices.size === 0 ? '' : pubkeyMapKey(row.mint)
+    const ofMint = trades.get(mint)
+    if (ofMint !== undefined) add(ofMint, { cursor, body: this.#tradeBody(row) })
+    const price = row.priceForming ? prices.get(mint) : undefined
+    if (price !== undefined) {
+      add(price, {
+        cursor: cursor + COPY_OFFSETS.trade.price,
+        body: encodeTick(row, this.slot.receivedAtMs)
+      })
+    }
+    if (!isFirstRow(row)) return
+    const pool = pools.size === 0 ? undefined : pools.get(pubkeyMapKey(row.pool))
+    if (pool !== undefined) add(pool, { cursor: cursor + offsets.pool, body: this.#tradeBody(row) })
+    const venue = venues.get(row.venue)
+    if (venue !== undefined) add(venue, { cursor: cursor + offsets.venue, body: this.#tradeBody(row) })
+  }
+
+  #poolEvent<T>(row: PoolEventRow, channels: ChannelTable<T>, add: Add<T>): void {
+    const { kind } = row.body
+    const { cursor } = row
+    const body = (): Uint8Array => this.#bodyOf(row, () => encodePoolEvent(row, this.slot.receivedAtMs))
+    const pools = channels.of('pool')
+    const pool = pools.size === 0 ? undefined : pools.get(pubkeyMapKey(row.pool))
+    if (pool !== undefined) add(pool, { cursor: cursor + COPY_OFFSETS[kind].pool, body: body() })
+    const venue = channels.of('venue').get(row.venue)
+    if (venue !== undefined) add(venue, { cursor: cursor + COPY_OFFSETS[kind].venue, body: body() })
+    const curves = kind === 'curve' ? channels.of('curves').get('') : undefined
+    if (curves !== undefined) add(curves, { cursor: cursor + COPY_OFFSETS.curve.curves, body: body() })
+    const registry = kind === 'pool' ? channels.of('pools').get('') : undefined
+    if (registry !== undefined) add(registry, { cursor: cursor + COPY_OFFSETS.pool.pools, body: body() })
+  }
+
+  #launch<T>(row: LaunchRow, channels: ChannelTable<T>, add: Add<T>): void {
+    const { cursor } = row
+    const body = (): Uint8Array => this.#bodyOf(row, () => encodeLaunch(row))
+    const launches = channels.of('launches').get('')
+    if (launches !== undefined) add(launches, { cursor: cursor + COPY_OFFSETS.launch.launches, body: body() })
+    const venue = channels.of('venue').get(row.venue)
+    if (venue !== undefined) add(venue, { cursor: cursor + COPY_OFFSETS.launch.venue, body: body() })
+  }
+
+  #tradeBody(row: TradeRow): Uint8Array {
+    return this.#bodyOf(row, () => encodeTrade(row, this.slot.receivedAtMs, this.#cash))
+  }
+
+  #bodyOf(row: TradeRow | PoolEventRow | LaunchRow, encode: () => Uint8Array): Uint8Array {
+    let body = this.#bodies.get(row)
+    if (body === undefined) {
+      body = encode()
+      this.#bodies.set(row, body)
+    }
+    return body
+  }
+}

@@ -1,0 +1,159 @@
+import type { Storage } from '../../storage/port.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { samePubkey } from '../chain/pubkey.ts'
+import type { CashList } from '../market/cash.ts'
+import { COPY_OFFSETS, eventCursor } from '../market/cursor.ts'
+import type { EncodedEvent, LogChannel } from '../market/log.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
+import type { TradeRow } from '../market/rows.ts'
+import type { Channel } from './channel.ts'
+import { encodePoolEvent, encodeTick, encodeTrade, tradeOffsets } from './encode.ts'
+
+/** A stretch of a channel's past. */
+export interface Stretch {
+  /** In cursor order, all there are after where it was asked from, up to `to`. */
+  readonly events: readonly EncodedEvent[]
+  readonly to: number
+}
+
+/** What a read gives at most, so that memory has a bound: rows, and slots of a channel that is kept as it was sent. */
+export interface ReadLimits {
+  readonly rows: number
+  readonly parts: number
+}
+
+/** When the source received the blocks of some slots. */
+const SLOTS_KNOWN = 4_096
+
+/** The past of channels, from the store. Reads reject as the store does. */
+export class ChannelHistory {
+  readonly #storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log'>
+  readonly #cash: CashList
+  readonly #receivedAtMs = new Map<number, number>()
+
+  constructor(storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log'>, cash: CashList) {
+    this.#storage = storage
+    this.#cash = cash
+  }
+
+  /** Events of a channel after a cursor and up to another one that ends a slot, the oldest of them. */
+  read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
+    switch (channel.kind) {
+      case 'trades':
+        return this.#trades(channel.of, after, until, limits.rows)
+      case 'price':
+        return this.#ticks(channel.of, after, until, limits.rows)
+      case 'pool':
+        return this.#pool(channel.of, after, until, limits.rows)
+      case 'venue':
+        return this.#log(`venue:${channel.venue}`, after, until, limits.parts)
+      case 'launches':
+      case 'curves':
+        return this.#log(channel.kind, after, until, limits.parts)
+      case 'pools':
+        return Promise.resolve({ events: [], to: until })
+    }
+  }
+
+  async #log(channel: LogChannel, after: number, until: number, limit: number): Promise<Stretch> {
+    const parts = await this.#storage.log.read(channel, { from: after, until, limit })
+    const events = parts.flatMap((part) => part.events)
+    return { events, to: events.at(-1)?.cursor ?? until }
+  }
+
+  async #trades(mint: Pubkey, after: number, until: number, limit: number): Promise<Stretch> {
+    const rows = await this.#storage.trades.ofMint(mint, { from: after, until, order: 'asc', limit })
+    const events = await this.#encoded(rows, (row, ms) => ({
+      cursor: row.cursor,
+      body: encodeTrade(row, ms, this.#cash)
+    }))
+    return { events, to: rows.length < limit ? until : rows.at(-1)!.cursor }
+  }
+
+  async #ticks(mint: Pubkey, after: number, until: number, limit: number): Promise<Stretch> {
+    const { price } = COPY_OFFSETS.trade
+    const rows = await this.#storage.trades.ofMint(mint, { from: after - price, until, order: 'asc', limit })
+    const forming = rows.filter((row) => row.priceForming)
+    const events = await this.#encoded(forming, (row, ms) => ({
+      cursor: row.cursor + price,
+      body: encodeTick(row, ms)
+    }))
+    return { events, to: rows.length < limit ? until : rows.at(-1)!.cursor + price }
+  }
+
+  async #pool(pool: Pubkey, after: number, until: number, limit: number): Promise<Stretch> {
+    const known = await this.#storage.pools.get(pool)
+    const [trades, others] = await Promise.all([
+      known === null ? { events: [], to: until } : this.#poolTrades(known, after, until, limit),
+      this.#poolEvents(pool, after, until, limit)
+    ])
+    const to = Math.min(trades.to, others.to)
+    const events = [...trades.events, ...others.events]
+      .filter(({ cursor }) => cursor <= to)
+      .sort((a, b) => a.cursor - b.cursor)
+    return { events, to }
+  }
+
+  async #poolEvents(pool: Pubkey, after: number, until: number, limit: number): Promise<Stretch> {
+    const rows = await this.#storage.poolEvents.ofPool(pool, { from: after, until, order: 'asc', limit })
+    const events = await this.#encoded(rows, (row, ms) => ({
+      cursor: row.cursor + COPY_OFFSETS[row.body.kind].pool,
+      body: encodePoolEvent(row, ms)
+    }))
+    return { events, to: rows.length < limit ? until : rows.at(-1)!.cursor }
+  }
+
+  /** Trades are listed by mint: those of a pool are among those of its token. */
+  async #poolTrades(pool: PoolRow, after: number, until: number, limit: number): Promise<Stretch> {
+    // A copy on the pool's channel stands two or one behind the row: rows up to there are looked at again.
+    const from = after - COPY_OFFSETS.trade.pool
+    const rows = await this.#storage.trades.ofMint(pool.base, { from, until, order: 'asc', limit })
+    const events = await this.#encoded(
+      rows.filter((row) => samePubkey(row.pool, pool.pool)),
+      (listed, ms) => {
+        const row = firstRowOf(listed)
+        return { cursor: row.cursor + tradeOffsets(row).pool, body: encodeTrade(row, ms, this.#cash) }
+      }
+    )
+    const inside = events.filter(({ cursor }) => cursor > after)
+    return {
+      events: inside,
+      to: rows.length < limit ? until : eventCursor(rows.at(-1)!) + COPY_OFFSETS.trade.pool
+    }
+  }
+
+  async #encoded<Row extends { readonly slot: number }>(
+    rows: readonly Row[],
+    encode: (row: Row, receivedAtMs: number) => EncodedEvent
+  ): Promise<EncodedEvent[]> {
+    const unknown = new Set(rows.map(({ slot }) => slot).filter((slot) => !this.#receivedAtMs.has(slot)))
+    const received = new Map<number, number>()
+    await Promise.all(
+      Array.from(unknown, async (slot) => {
+        const row = await this.#storage.blocks.at(slot)
+        if (row !== null) received.set(slot, row.receivedAtMs)
+      })
+    )
+    for (const [slot, ms] of received) this.#remember(slot, ms)
+    return rows.flatMap((row) => {
+      const ms = received.get(row.slot) ?? this.#receivedAtMs.get(row.slot)
+      // A row whose slot is gone by now was of a fork that was lost meanwhile.
+      return ms === undefined ? [] : [encode(row, ms)]
+    })
+  }
+
+  #remember(slot: number, ms: number): void {
+    this.#receivedAtMs.set(slot, ms)
+    if (this.#receivedAtMs.size <= SLOTS_KNOWN) return
+    for (const oldest of this.#receivedAtMs.keys()) {
+      this.#receivedAtMs.delete(oldest)
+      return
+    }
+  }
+}
+
+/** A trade without a cash side is listed under both mints; channels other than `trades:` tell of the row of the mint paid in. */
+function firstRowOf(row: TradeRow): TradeRow {
+  const cursor = eventCursor(row)
+  return cursor === row.cursor ? row : { ...row, cursor, mint: row.inMint }
+}

@@ -1,0 +1,76 @@
+import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
+
+/** A channel by what it tells of (spec, Stream channels). */
+export type Channel =
+  | { readonly kind: 'trades' | 'price' | 'pool'; readonly name: string; readonly of: Pubkey }
+  | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
+  | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
+
+/** Why a name names no channel. */
+export interface ChannelFault {
+  readonly code: 'unknown_channel' | 'invalid_address'
+  readonly message: string
+}
+
+const KINDS = 'trades:<mint>, price:<mint>, pool:<pool>, venue:<venue>, launches, pools and curves'
+/** A name may be anything; a message shows no more of it. */
+const SHOWN_MAX = 80
+
+/** The channel that a client names, or what is wrong with the name. */
+export function channelOf(name: string): Channel | ChannelFault {
+  const colon = name.indexOf(':')
+  const kind = colon < 0 ? name : name.slice(0, colon)
+  const rest = colon < 0 ? null : name.slice(colon + 1)
+  switch (kind) {
+    case 'launches':
+    case 'pools':
+    case 'curves':
+      return rest === null ? { kind, name } : unknown(name)
+    case 'trades':
+    case 'price':
+    case 'pool':
+      return rest === null ? unknown(name) : addressed(kind, name, rest)
+    case 'venue': {
+      const venue = VENUE_IDS.find((id) => id === rest)
+      if (venue !== undefined) return { kind, name, venue }
+      const message = `${shown(name)} is no channel; venues are ${VENUE_IDS.join(', ')}`
+      return { code: 'unknown_channel', message }
+    }
+    default:
+      return unknown(name)
+  }
+}
+
+export const isFault = (found: Channel | ChannelFault): found is ChannelFault => 'code' in found
+
+/** What a channel of its kind is found by; empty where the kind has one alone. */
+export function channelKey(channel: Channel): string {
+  switch (channel.kind) {
+    case 'trades':
+    case 'price':
+    case 'pool':
+      return pubkeyMapKey(channel.of)
+    case 'venue':
+      return channel.venue
+    default:
+      return ''
+  }
+}
+
+function addressed(kind: 'trades' | 'price' | 'pool', name: string, address: string): Channel | ChannelFault {
+  try {
+    return { kind, name, of: pubkeyFromBase58(address) }
+  } catch {
+    const message = `${shown(name)} is no channel: what follows the colon is not an address of 32 bytes in base58`
+    return { code: 'invalid_address', message }
+  }
+}
+
+function unknown(name: string): ChannelFault {
+  return { code: 'unknown_channel', message: `${shown(name)} is no channel; there are ${KINDS}` }
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > SHOWN_MAX ? `${name.slice(0, SHOWN_MAX)}…` : name)
+}

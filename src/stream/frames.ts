@@ -1,0 +1,126 @@
+import type { EncodedEvent } from '../market/log.ts'
+
+/**
+ * Events as the WebSocket frames that carry them (RFC 6455, section 5.2), ready to be written as they are: made once for
+ * all who are sent them.
+ */
+export interface Frames {
+  readonly bytes: Buffer
+  /** In order. */
+  readonly cursors: readonly number[]
+  /** Where each event's frame ends in `bytes`. */
+  readonly ends: readonly number[]
+  /** The channels that the events are of. */
+  readonly channels: readonly string[]
+}
+
+const FINAL_TEXT = 0x81
+const SHORT_MAX = 125
+const MEDIUM_MAX = 0xffff
+
+/** Events of one channel, in cursor order, as messages `{type, channel, data, cursor, replay?}`. */
+export function eventFrames(channel: string, events: readonly EncodedEvent[], replay: boolean): Frames {
+  const head = `{"type":"event","channel":${JSON.stringify(channel)},"data":`
+  const tail = replay ? ',"replay":true}' : '}'
+  const between = '},"cursor":'
+  const fixed = head.length + between.length + tail.length
+  const cursors: number[] = []
+  const ends: number[] = []
+  const lengths: number[] = []
+  let size = 0
+  for (const { cursor, body } of events) {
+    const length = fixed + body.length + 2 * digitsOf(cursor)
+    cursors.push(cursor)
+    lengths.push(length)
+    size += headerBytes(length) + length
+    ends.push(size)
+  }
+  const bytes = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const [index, { cursor, body }] of events.entries()) {
+    const digits = String(cursor)
+    at = writeHeader(bytes, at, lengths[index]!)
+    at += bytes.write(head, at, 'latin1')
+    bytes.set(body, at)
+    at += body.length
+    at += bytes.write(digits, at, 'latin1')
+    at += bytes.write(between, at, 'latin1')
+    at += bytes.write(digits, at, 'latin1')
+    at += bytes.write(tail, at, 'latin1')
+  }
+  return { bytes, cursors, ends, channels: [channel] }
+}
+
+/** Events of several channels in one order. */
+export function mergedFrames(parts: readonly Frames[]): Frames {
+  const [first] = parts
+  if (parts.length === 1) return first!
+  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + part.bytes.length, 0))
+  const next = parts.map(() => 0)
+  const cursors: number[] = []
+  const ends: number[] = []
+  let at = 0
+  for (;;) {
+    let lowest = -1
+    for (const [index, part] of parts.entries()) {
+      const cursor = part.cursors[next[index]!]
+      if (cursor !== undefined && (lowest < 0 || cursor < parts[lowest]!.cursors[next[lowest]!]!))
+        lowest = index
+    }
+    if (lowest < 0) return { bytes, cursors, ends, channels: parts.flatMap(({ channels }) => channels) }
+    const part = parts[lowest]!
+    const index = next[lowest]!++
+    at += part.bytes.copy(bytes, at, startOf(part, index), part.ends[index])
+    cursors.push(part.cursors[index]!)
+    ends.push(at)
+  }
+}
+
+/** Where an event's frame begins. */
+export const startOf = ({ ends }: Pick<Frames, 'ends'>, index: number): number =>
+  index === 0 ? 0 : ends[index - 1]!
+
+/** A message that is no event. */
+export function messageFrame(message: object): Buffer {
+  const text = Buffer.from(JSON.stringify(message))
+  const frame = Buffer.allocUnsafe(headerBytes(text.length) + text.length)
+  frame.set(text, writeHeader(frame, 0, text.length))
+  return frame
+}
+
+const headerBytes = (length: number): number => (length <= SHORT_MAX ? 2 : length <= MEDIUM_MAX ? 4 : 10)
+
+function writeHeader(bytes: Buffer, at: number, length: number): number {
+  bytes[at] = FINAL_TEXT
+  if (length <= SHORT_MAX) {
+    bytes[at + 1] = length
+    return at + 2
+  }
+  if (length <= MEDIUM_MAX) {
+    bytes[at + 1] = 126
+    return bytes.writeUInt16BE(length, at + 2)
+  }
+  bytes[at + 1] = 127
+  bytes.writeUInt32BE(0, at + 2)
+  return bytes.writeUInt32BE(length, at + 6)
+}
+
+function digitsOf(cursor: number): number {
+  let digits = 1
+  for (let left = cursor; left >= 10; left = Math.floor(left / 10)) digits++
+  return digits
+}
+
+/** Some of the events, from one index up to, without, another. */
+export function sliceOf(frames: Frames, from: number, to: number): Frames {
+  const { bytes, cursors, ends, channels } = frames
+  if (from === 0 && to >= cursors.length) return frames
+  const start = startOf(frames, from)
+  const slice = ends.slice(from, to)
+  return {
+    bytes: bytes.subarray(start, slice.at(-1)),
+    cursors: cursors.slice(from, to),
+    ends: slice.map((end) => end - start),
+    channels
+  }
+}
