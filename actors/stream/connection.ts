@@ -15,8 +15,8 @@ import type { StreamDeps } from './stream-deps.ts'
 /** Messages of a client in a second: more are refused, and far more close the connection. Chosen. */
 const MESSAGES_A_SECOND = 100
 const MESSAGES_TOO_MANY = 1_000
-/** A large block is given to the outbox so many events at a time, and what the socket takes of them does not wait there. */
-const EVENTS_AT_ONCE = 256
+/** A large block is given to the outbox in so many parts of its room, and what the socket takes of them does not wait there. */
+const PARTS_OF_ROOM = 8
 /** Pings without an answer after which nobody is there (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
 
@@ -45,7 +45,7 @@ export class StreamConnection implements Reader {
   readonly #pipe: Pipe
   readonly #deps: StreamDeps
   readonly #machine = createActor(connectionMachine)
-  readonly #outbox = new Outbox((hole) => messageFrame(messages.eventsDropped(hole)))
+  readonly #outbox: Outbox
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #end = new AbortController()
   /** Of the block that is being told. */
@@ -62,6 +62,7 @@ export class StreamConnection implements Reader {
     this.#pipe = pipe
     this.caller = caller
     this.#deps = deps
+    this.#outbox = new Outbox(deps.room, (hole) => messageFrame(messages.eventsDropped(hole)))
     this.#machine.start()
   }
 
@@ -345,8 +346,9 @@ export class StreamConnection implements Reader {
       return
     }
     // What the socket takes of a large block at once is not waiting for room.
-    for (let from = 0; from < length; from += EVENTS_AT_ONCE) {
-      if (this.#outbox.add(sliceOf(frames, from, from + EVENTS_AT_ONCE)) > 0) this.#overflowed()
+    const part = Math.ceil(this.#deps.room.events / PARTS_OF_ROOM)
+    for (let from = 0; from < length; from += part) {
+      if (this.#outbox.add(sliceOf(frames, from, from + part)) > 0) this.#overflowed()
       this.#pump()
     }
   }

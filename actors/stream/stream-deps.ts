@@ -3,6 +3,7 @@ import type { RateCounter } from '../../src/access/rate-window.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
 import type { StreamHub } from '../../src/stream/hub.ts'
+import type { Room } from '../../src/stream/outbox.ts'
 import type { Patience } from '../patience.ts'
 import type { Horizon } from './horizon.ts'
 
@@ -12,6 +13,8 @@ export interface StreamDeps {
   readonly history: Pick<ChannelHistory, 'read'>
   readonly horizon: Horizon
   readonly limits: RateCounter
+  /** What each of them may be owed. */
+  readonly room: Room
   readonly clock: Clock
   /** Reads of the store under way for all connections. */
   readonly replays: PQueue

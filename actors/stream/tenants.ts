@@ -4,6 +4,7 @@ import { keyState, type Caller } from '../../src/access/caller.ts'
 import type { KeyDirectory } from '../../src/access/key-directory.ts'
 import type { RateCounter } from '../../src/access/rate-window.ts'
 import { sleep, type Clock, type Random } from '../../src/ports.ts'
+import { BUFFER } from '../../src/stream/outbox.ts'
 import type { StreamDoor, StreamHealth } from '../../src/stream/door.ts'
 import { aborted } from '../aborted.ts'
 import type { Run } from '../process.ts'
@@ -94,7 +95,7 @@ export class Tenants implements StreamDoor {
   open(ws: WebSocket, socket: Socket, caller: Caller): void {
     if (!this.admits(caller)) return ws.close(4429, 'too many connections')
     const { clock } = this.#deps
-    const shared = { ...this.#channels, limits: this.#limits, clock, report: this.#report }
+    const shared = { ...this.#channels, limits: this.#limits, room: BUFFER, clock, report: this.#report }
     const connection = new StreamConnection(new SocketPipe(ws, socket), caller, shared)
     this.#add(connection)
     ws.on('message', (data: Buffer, isBinary) =>

@@ -115,10 +115,10 @@ function digitsOf(cursor: number): number {
 export function sliceOf(frames: Frames, from: number, to: number): Frames {
   const { bytes, cursors, ends, channels } = frames
   if (from === 0 && to >= cursors.length) return frames
-  const start = startOf(frames, from)
+  const start = startOf(frames, Math.min(from, cursors.length))
   const slice = ends.slice(from, to)
   return {
-    bytes: bytes.subarray(start, slice.at(-1)),
+    bytes: bytes.subarray(start, slice.at(-1) ?? start),
     cursors: cursors.slice(from, to),
     ends: slice.map((end) => end - start),
     channels

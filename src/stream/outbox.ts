@@ -1,9 +1,15 @@
 import { startOf, type Frames } from './frames.ts'
 
-/** Events that a connection is owed at most, those in its socket's queue included (spec, Streaming, rule 4). */
-export const EVENTS_MAX = 2_000
-/** Bytes of them, for events that are large. Chosen. */
-export const BYTES_MAX = 16 * 2 ** 20
+/** What a connection may be owed. */
+export interface Room {
+  /** Events, those in its socket's queue included. */
+  readonly events: number
+  /** Bytes of those that are not. */
+  readonly bytes: number
+}
+
+/** 2,000 events (spec, Streaming, rule 4), and for events that are large so many bytes. The latter chosen. */
+export const BUFFER: Room = { events: 2_000, bytes: 16 * 2 ** 20 }
 /** Bytes that are given to a socket at once; what it has not sent of them is not given back. Chosen. */
 export const CHUNK_BYTES = 256 * 1024
 
@@ -24,10 +30,11 @@ type Owed =
 /**
  * What a connection is owed, in order: a plain queue of events that others are owed, too, and of messages.
  *
- * Q1. When more than `EVENTS_MAX` events or `BYTES_MAX` bytes are owed, the oldest events go that are not with the socket,
- *     and a message in their place says so. Messages are never dropped.
+ * Q1. When more is owed than there is room for, the oldest events go that are not with the socket, and a message in their
+ *     place says so. Messages are never dropped.
  */
 export class Outbox {
+  readonly #room: Room
   readonly #holeFrame: (hole: Hole) => Buffer
   #owed: Owed[] = []
   /** Of `#owed`, before which all is taken. */
@@ -38,7 +45,8 @@ export class Outbox {
   #withSocket = 0
   #dropped = 0
 
-  constructor(holeFrame: (hole: Hole) => Buffer) {
+  constructor(room: Room, holeFrame: (hole: Hole) => Buffer) {
+    this.#room = room
     this.#holeFrame = holeFrame
   }
 
@@ -74,14 +82,13 @@ export class Outbox {
     return this.#dropped - before
   }
 
-  /** The next bytes to write, in order, some `CHUNK_BYTES` together; empty when nothing is owed. */
+  /** The next bytes to write, in order, `CHUNK_BYTES` together or one event that is larger; empty when nothing is owed. */
   take(): Buffer[] {
     const chunk: Buffer[] = []
     let size = 0
-    while (size < CHUNK_BYTES && this.#next < this.#owed.length) {
-      const owed = this.#owed[this.#next]!
-      const bytes =
-        owed.kind === 'frames' ? this.#takeFrames(owed, CHUNK_BYTES - size) : this.#takeOther(owed)
+    while (this.#next < this.#owed.length) {
+      const bytes = this.#takeNext(CHUNK_BYTES - size, chunk.length === 0)
+      if (bytes === null) break
       chunk.push(bytes)
       size += bytes.length
     }
@@ -99,17 +106,18 @@ export class Outbox {
     this.#withSocket += events
   }
 
-  #takeOther(owed: Exclude<Owed, { kind: 'frames' }>): Buffer {
-    this.#next++
-    return owed.kind === 'message' ? owed.bytes : this.#holeFrame(owed.hole)
-  }
-
-  /** As many events as fit, one at least. */
-  #takeFrames(owed: Extract<Owed, { kind: 'frames' }>, room: number): Buffer {
-    const { frames } = owed
-    const start = startOf(frames, owed.at)
-    let end = owed.at + 1
+  /** A message, or as many events as there is room for; null when that is none and it need not be one. */
+  #takeNext(room: number, isFirst: boolean): Buffer | null {
+    const owed = this.#owed[this.#next]!
+    if (owed.kind !== 'frames') {
+      this.#next++
+      return owed.kind === 'message' ? owed.bytes : this.#holeFrame(owed.hole)
+    }
+    const { frames, at } = owed
+    const start = startOf(frames, at)
+    let end = isFirst ? at + 1 : at
     while (end < frames.ends.length && frames.ends[end]! - start <= room) end++
+    if (end === at) return null
     this.#leave(owed, end)
     return frames.bytes.subarray(start, frames.ends[end - 1])
   }
@@ -125,8 +133,9 @@ export class Outbox {
   }
 
   #dropOldest(): void {
+    const { events, bytes } = this.#room
     const isOver = (): boolean =>
-      this.#events > 0 && (this.#events + this.#withSocket > EVENTS_MAX || this.#bytes > BYTES_MAX)
+      this.#events > 0 && (this.#events + this.#withSocket > events || this.#bytes > bytes)
     for (let index = this.#next; isOver(); index++) {
       const owed = this.#owed[index]!
       if (owed.kind !== 'frames') continue

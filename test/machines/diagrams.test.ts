@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import type { AnyStateMachine } from 'xstate'
+import { connectionMachine } from '../../machines/connection.machine.ts'
 import { oneForOne } from '../../machines/one-for-one.machine.ts'
 import { serviceMachine } from '../../machines/service.machine.ts'
 import { sourceMachine } from '../../machines/source.machine.ts'
@@ -16,7 +17,8 @@ const MACHINES: [title: string, machine: AnyStateMachine][] = [
   ['one-for-one: units side by side', oneForOne('group', ['a', 'b'])],
   ['service: the whole tree, to the exit of the process', serviceMachine],
   ['source: where blocks come from, judged by the newest slot', sourceMachine],
-  ['upstream: one node, as its probes find it', upstreamMachine]
+  ['upstream: one node, as its probes find it', upstreamMachine],
+  ['connection: one client of the stream', connectionMachine]
 ]
 
 const text = [

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { VENUE_IDS } from '../../src/chain/venue-id.ts'
+import { channelOf, isFault } from '../../src/stream/channel.ts'
+
+const MINT = 'So11111111111111111111111111111111111111112'
+
+t.test('every channel of the specification is read by its name', async (t) => {
+  for (const kind of ['trades', 'price', 'pool'] as const)
+    t.match(channelOf(`${kind}:${MINT}`), { kind, name: `${kind}:${MINT}` })
+  for (const venue of VENUE_IDS) t.match(channelOf(`venue:${venue}`), { kind: 'venue', venue })
+  for (const kind of ['launches', 'pools', 'curves'] as const) t.same(channelOf(kind), { kind, name: kind })
+})
+
+t.test('a name that is no channel says what is wrong with it', async (t) => {
+  const cases: [name: string, code: string, says: RegExp][] = [
+    ['', 'unknown_channel', /there are trades:<mint>/],
+    ['trades', 'unknown_channel', /there are/],
+    ['launches:x', 'unknown_channel', /there are/],
+    ['__proto__', 'unknown_channel', /there are/],
+    ['constructor:x', 'unknown_channel', /there are/],
+    ['venue:uniswap', 'unknown_channel', /venues are raydium-amm-v4, /],
+    ['venue:', 'unknown_channel', /venues are/],
+    ['trades:', 'invalid_address', /32 bytes in base58/],
+    [`trades:${MINT}x`, 'invalid_address', /32 bytes/],
+    ['pool:0OIl', 'invalid_address', /32 bytes/],
+    ['x'.repeat(5_000), 'unknown_channel', /^"x{80}…"/]
+  ]
+  for (const [name, code, says] of cases) {
+    const found = channelOf(name)
+    t.ok(isFault(found), name)
+    t.match(found, { code, message: says })
+  }
+})

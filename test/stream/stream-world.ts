@@ -1,0 +1,151 @@
+import PQueue from 'p-queue'
+import { Horizon } from '../../actors/stream/horizon.ts'
+import { StreamConnection } from '../../actors/stream/connection.ts'
+import { Caller } from '../../src/access/caller.ts'
+import { RateWindow } from '../../src/access/rate-window.ts'
+import { CommitFeed } from '../../src/commit-feed.ts'
+import { CashList } from '../../src/market/cash.ts'
+import type { EncodedEvent } from '../../src/market/log.ts'
+import { BlockEvents } from '../../src/stream/block-events.ts'
+import { ChannelTable } from '../../src/stream/channel-table.ts'
+import { channelOf, isFault, type Channel } from '../../src/stream/channel.ts'
+import { StreamHub } from '../../src/stream/hub.ts'
+import { BUFFER, type Room } from '../../src/stream/outbox.ts'
+import type { BlockCommit, KeyRow } from '../../storage/port.ts'
+import { settle } from '../virtual-time.ts'
+import { FakePipe } from './fake-pipe.ts'
+
+const CASH = new CashList()
+const KEY: KeyRow = {
+  id: 'k',
+  hash: new Uint8Array(32),
+  prefix: 'mr_live_k',
+  tenant: 'acme',
+  name: 'k',
+  scopes: ['stream'],
+  createdAtMs: 0,
+  ratePerMinute: null,
+  expiresAtMs: null,
+  revokedAtMs: null,
+  allowedIps: [],
+  corsOrigins: [],
+  successor: null
+}
+
+/** A store that keeps blocks as they are, and answers when the test lets it. */
+export class WorldStore {
+  blocks: BlockCommit[] = []
+  /** Turns that each read takes, one after another; none left takes no turn. */
+  delays: number[] = []
+  reads = 0
+
+  get head() {
+    return this.blocks.at(-1)?.slot ?? null
+  }
+
+  eventsOf(channel: Channel, after: number, until: number): EncodedEvent[] {
+    const table = new ChannelTable<true>()
+    table.set(channel, true)
+    return this.blocks
+      .flatMap((block) => new BlockEvents(block, CASH).on(table).get(true) ?? [])
+      .filter(({ cursor }) => cursor > after && cursor <= until)
+  }
+
+  readonly read = async (channel: Channel, after: number, until: number, { rows }: { rows: number }) => {
+    this.reads++
+    const delay = this.delays.shift() ?? 0
+    // What a store says is as of some time between the question and the answer.
+    for (let turn = 0; turn < delay; turn++) await settle()
+    const events = this.eventsOf(channel, after, until).slice(0, rows)
+    for (let turn = 0; turn < delay; turn++) await settle()
+    return { events, to: events.length < rows ? until : events.at(-1)!.cursor }
+  }
+}
+
+/** A process that has a feed and a hub on a store. */
+export class World {
+  readonly feed = new CommitFeed()
+  readonly hub: StreamHub
+  readonly horizon: Horizon
+  readonly faults: unknown[] = []
+  readonly limits = new RateWindow(10)
+  readonly #replays = new PQueue({ concurrency: 2 })
+  readonly store: WorldStore
+  nowMs = 0
+  room: Room = BUFFER
+
+  constructor(store: WorldStore) {
+    this.store = store
+    this.feed.restore(store.head)
+    this.hub = new StreamHub(this.feed, CASH, (fault) => this.faults.push(fault))
+    this.hub.follow()
+    const { blocks } = store
+    this.horizon = new Horizon(
+      {
+        head: async () => store.head,
+        firstSince: async () => blocks[0]?.slot.slot ?? null,
+        at: async () => blocks[0]?.slot ?? null
+      },
+      null
+    )
+  }
+
+  /** A block is stored, then told. */
+  commit(block: BlockCommit): void {
+    this.store.blocks.push(block)
+    this.feed.publish(block)
+  }
+
+  /** Blocks are stored, and the feed jumps over them. */
+  jump(blocks: readonly BlockCommit[]): void {
+    this.store.blocks.push(...blocks)
+    this.feed.jump(this.store.head)
+  }
+
+  /** The newest blocks are taken out of the store, as of a fork that was lost. */
+  takeBack(count: number): void {
+    this.store.blocks.splice(-count, count)
+    this.feed.amend(this.store.head)
+  }
+
+  /** Puts a block between those that are stored, and tells that something has changed. */
+  insert(block: BlockCommit): void {
+    const { blocks } = this.store
+    const at = blocks.findIndex(({ slot }) => slot.slot > block.slot.slot)
+    blocks.splice(at, 0, block)
+    this.feed.amend(this.store.head)
+  }
+
+  connect(ratePerMinute = 1_000_000): { connection: StreamConnection; pipe: FakePipe } {
+    const pipe = new FakePipe()
+    const connection = new StreamConnection(pipe, new Caller(KEY, ratePerMinute), {
+      hub: this.hub,
+      history: this.store,
+      horizon: this.horizon,
+      limits: this.limits,
+      room: this.room,
+      clock: { now: () => this.nowMs, setTimeout: () => 0, clearTimeout: () => undefined },
+      replays: this.#replays,
+      patience: (ask) => ask(),
+      report: (fault) => this.faults.push(fault)
+    })
+    connection.open()
+    return { connection, pipe }
+  }
+}
+
+export function send(connection: StreamConnection, message: object | string): void {
+  const text = typeof message === 'string' ? message : JSON.stringify(message)
+  connection.receive(text, Buffer.byteLength(text))
+}
+
+export function channelNamed(name: string): Channel {
+  const channel = channelOf(name)
+  if (isFault(channel)) throw new Error(channel.message)
+  return channel
+}
+
+/** Lets all that is under way come to its end. */
+export async function quiet(turns = 12): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await settle()
+}
