@@ -1,0 +1,356 @@
+import t from 'tap'
+import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
+import { cursorAt } from '../../src/market/cursor.ts'
+import { key } from '../market/world.ts'
+import { blockOf, MINTS } from './blocks.ts'
+import type { FakePipe, Message } from './fake-pipe.ts'
+import { quiet, send, World, WorldStore } from './stream-world.ts'
+
+const TRADES = `trades:${pubkeyToBase58(MINTS[0]!)}`
+const HEAD = cursorAt(103, 0) - 1
+/** A trade of the first mint, and an event of a pool that is no trade. */
+const [TRADE, OTHER] = [0, 1]
+
+/** Three blocks from slot 100 on, the first and last of them with two trades of the first mint. */
+function worldOf(): World {
+  const store = new WorldStore()
+  store.blocks = [blockOf(100, [TRADE, TRADE]), blockOf(101, [OTHER]), blockOf(102, [TRADE, TRADE])]
+  return new World(store)
+}
+
+const said = ({ messages }: FakePipe) => messages.slice(1)
+const events = ({ messages }: FakePipe): (number | undefined)[] =>
+  messages.filter(({ type }) => type === 'event').map(({ cursor }) => cursor)
+const last = ({ messages }: FakePipe): Message => messages.at(-1)!
+
+t.test('a client that connects is greeted with where the stream is', async (t) => {
+  const world = worldOf()
+  world.nowMs = 5
+  await world.horizon.look()
+  const { connection, pipe } = world.connect()
+  t.equal(connection.state, 'live')
+  const horizon = { cursor: cursorAt(100, 0) - 1, ts_ms: 1_700_000_100_000, slot: 100 }
+  const limits = { channels: 50, buffer: 2_000 }
+  const expected = {
+    type: 'hello',
+    tenant: 'acme',
+    channels: [],
+    cursor: HEAD,
+    horizon,
+    limits,
+    server_time_ms: 5,
+    protocol: 1
+  }
+  t.equal(JSON.stringify(pipe.messages), JSON.stringify([expected]))
+})
+
+t.test('a subscription without since is told blocks as they come', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: [TRADES, 'venue:raydium-amm-v4'] })
+  await quiet()
+  const channels = [TRADES, 'venue:raydium-amm-v4']
+  const ack = { type: 'subscribed', channels, added: channels, replaying: false, cursor: HEAD }
+  t.equal(JSON.stringify(last(pipe)), JSON.stringify(ack))
+  world.commit(blockOf(103, [TRADE]))
+  t.same(events(pipe), [cursorAt(103, 0), cursorAt(103, 3)], 'both copies, in cursor order')
+  t.same(Object.keys(last(pipe)), ['type', 'channel', 'data', 'cursor'])
+  t.same(Object.keys(last(pipe)['data'] as object).slice(0, 6), [
+    'venue',
+    'event',
+    'exec_in',
+    'exec_out',
+    'slot',
+    'ts_ms'
+  ])
+  t.same(pipe.writes.at(-1), 1, 'in one write')
+})
+
+t.test(
+  'a subscription with since is replayed exclusively of it, flagged, completed once, then live',
+  async (t) => {
+    const world = worldOf()
+    const { connection, pipe } = world.connect()
+    send(connection, { subscribe: [TRADES], since: cursorAt(100, 0) })
+    t.equal(connection.state, 'live')
+    await quiet()
+    world.commit(blockOf(103, [TRADE]))
+    const shown = said(pipe).map(({ type, cursor, replay }) => [type, cursor, replay])
+    t.same(shown, [
+      ['subscribed', HEAD, undefined],
+      ['event', cursorAt(100, 4), true],
+      ['event', cursorAt(102, 0), true],
+      ['event', cursorAt(102, 4), true],
+      ['replay_complete', HEAD, undefined],
+      ['event', cursorAt(103, 0), undefined]
+    ])
+    t.same(pipe.messages[1]!['replaying'], true)
+    t.same(pipe.messages[5]!.channels, [TRADES])
+  }
+)
+
+t.test('since is taken as a number or its decimal text; what is neither subscribes nothing', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: [TRADES], since: String(cursorAt(102, 0)) })
+  await quiet()
+  t.same(events(pipe), [cursorAt(102, 4)])
+  for (const since of ['x', -1, 1.5, {}, true, '99999999999999999999']) {
+    send(connection, { subscribe: ['launches'], since })
+    await quiet()
+    t.match(last(pipe), { type: 'error', code: 'invalid_cursor', channels: ['launches'] })
+  }
+  t.equal(connection.subscriptions, 1)
+})
+
+t.test('a cursor ahead of the head is warned of, and no event up to it is sent', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: [TRADES], since: cursorAt(104, 0) })
+  await quiet()
+  t.same(
+    said(pipe).map(({ type, code }) => code ?? type),
+    ['subscribed', 'cursor_ahead_of_head', 'replay_complete']
+  )
+  world.commit(blockOf(103, [TRADE]))
+  world.commit(blockOf(104, [TRADE, TRADE]))
+  await quiet()
+  t.same(events(pipe), [cursorAt(104, 4)])
+  t.equal(last(pipe).replay, undefined)
+})
+
+t.test(
+  'a cursor before the horizon is warned of before the first event, and the replay begins there',
+  async (t) => {
+    const world = worldOf()
+    await world.horizon.look()
+    const { connection, pipe } = world.connect()
+    send(connection, { subscribe: [TRADES], since: 7 })
+    await quiet()
+    t.match(pipe.messages[2], {
+      type: 'warning',
+      code: 'beyond_replay_horizon',
+      channels: [TRADES],
+      since: 7,
+      horizon: cursorAt(100, 0) - 1
+    })
+    t.equal(events(pipe).length, 4)
+  }
+)
+
+t.test('pools are live only: a since is warned of', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: ['pools'], since: 0 })
+  await quiet()
+  t.same(
+    said(pipe).map(({ type, code }) => code ?? type),
+    ['subscribed', 'replay_not_supported', 'replay_complete']
+  )
+  world.commit(blockOf(103, [OTHER]))
+  t.same(events(pipe), [cursorAt(103, 2)])
+})
+
+t.test('names that are none are named in errors, and the others are subscribed', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: ['launches', 'x', 'y:z', 'trades:0', 'launches'] })
+  await quiet()
+  const [unknown, address, ack] = said(pipe)
+  t.match(unknown, { type: 'error', code: 'unknown_channel', channels: ['x', 'y:z'] })
+  t.match(address, { type: 'error', code: 'invalid_address', channels: ['trades:0'] })
+  t.match(ack, { channels: ['launches'], added: ['launches'] })
+})
+
+t.test('the 51st channel is refused, and the 50 stay', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  const names = Array.from({ length: 51 }, (_, n) => `trades:${pubkeyToBase58(key(n + 100))}`)
+  send(connection, { subscribe: names })
+  await quiet()
+  t.match(said(pipe)[0], { type: 'error', code: 'channel_limit', channels: [names[50]] })
+  t.equal((last(pipe).channels as string[]).length, 50)
+  send(connection, { subscribe: [names[0]!, names[50]!] })
+  await quiet()
+  t.match(last(pipe), { type: 'subscribed', added: [] })
+  send(connection, { unsubscribe: [names[0]!, 'nothing', names[0]!] })
+  await quiet()
+  t.same(last(pipe), { type: 'unsubscribed', channels: [names[0]] })
+  send(connection, { subscribe: [names[50]!] })
+  await quiet()
+  t.match(last(pipe), { type: 'subscribed', added: [names[50]] })
+})
+
+t.test('a channel costs a call of the quota; what is too much is refused by name', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect(2)
+  send(connection, { subscribe: ['launches', 'curves', 'pools'] })
+  await quiet()
+  t.match(said(pipe)[0], { type: 'error', code: 'rate_limited', channels: ['pools'] })
+  t.same(last(pipe).channels, ['launches', 'curves'])
+})
+
+t.test('what is no message is an error that says what is one, and nothing else changes', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  const wrong = [
+    'nope',
+    '[]',
+    'null',
+    '{}',
+    '{"subscribe":[]}',
+    '{"subscribe":"launches"}',
+    '{"subscribe":[1]}',
+    '{"ping":1}'
+  ]
+  for (const text of wrong) {
+    send(connection, text)
+    await quiet(2)
+    t.match(last(pipe), { type: 'error', code: 'invalid_json', message: /subscribe/ }, text)
+  }
+  connection.receive(null, 3)
+  await quiet(2)
+  t.match(last(pipe), { code: 'invalid_json', message: /binary/ })
+  send(connection, { subscribe: ['x'.repeat(20_000)] })
+  await quiet(2)
+  t.match(last(pipe), { code: 'message_too_large' })
+  send(connection, { ping: true, more: 'is ignored' })
+  await quiet(2)
+  t.same(last(pipe), { type: 'pong' })
+  t.equal(pipe.closedWith, null)
+})
+
+t.test('a flood of messages is answered once a second, and far too many close with 4429', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  for (let n = 0; n < 300; n++) send(connection, { ping: true })
+  await quiet()
+  t.equal(said(pipe).filter(({ type }) => type === 'pong').length, 100)
+  t.equal(said(pipe).filter(({ code }) => code === 'rate_limited').length, 1)
+  world.nowMs = 1_000
+  send(connection, { ping: true })
+  await quiet()
+  t.same(last(pipe), { type: 'pong' })
+  for (let n = 0; n < 1_000; n++) send(connection, { ping: true })
+  t.equal(pipe.closedWith, 4429)
+})
+
+t.test(
+  'a client that reads nothing is owed no more than its room, is told of the hole, and can fill it',
+  async (t) => {
+    const world = worldOf()
+    world.room = { events: 8, bytes: 2 ** 20 }
+    const { connection, pipe } = world.connect()
+    send(connection, { subscribe: [TRADES] })
+    await quiet()
+    pipe.isReading = false
+    for (let slot = 103; slot < 123; slot++) world.commit(blockOf(slot, [TRADE]))
+    t.equal(connection.state, 'overflowing')
+    t.equal(connection.owed, 8)
+    pipe.isReading = true
+    pipe.read()
+    connection.drained()
+    t.equal(connection.state, 'live')
+    const hole = pipe.messages.find(({ code }) => code === 'events_dropped')!
+    t.match(hole, {
+      dropped: 12,
+      from_cursor: cursorAt(104, 0) - 1,
+      to_cursor: cursorAt(115, 0),
+      channels: [TRADES]
+    })
+    const [before, after] = [pipe.messages.indexOf(hole) - 1, pipe.messages.indexOf(hole) + 1]
+    t.same(
+      [pipe.messages[before]!.cursor, pipe.messages[after]!.cursor],
+      [cursorAt(103, 0), cursorAt(116, 0)]
+    )
+    const heard = pipe.messages.length
+    send(connection, { subscribe: [TRADES], since: hole['from_cursor'] })
+    await quiet()
+    const filled = pipe.messages.slice(heard).filter(({ type }) => type === 'event')
+    t.same(
+      filled.map(({ cursor }) => cursor),
+      Array.from({ length: 19 }, (_, n) => cursorAt(104 + n, 0))
+    )
+  }
+)
+
+t.test('a replay waits for a client that reads slowly, and holds little meanwhile', async (t) => {
+  const store = new WorldStore()
+  store.blocks = Array.from({ length: 3_000 }, (_, n) => blockOf(100 + n, [TRADE]))
+  const world = new World(store)
+  const { connection, pipe } = world.connect()
+  pipe.isReading = false
+  send(connection, { subscribe: [TRADES], since: 0 })
+  await quiet(50)
+  t.equal(connection.state, 'replaying')
+  t.ok(store.reads <= 2, `${store.reads} reads`)
+  t.ok(connection.owed <= 600)
+  while (connection.state === 'replaying') {
+    pipe.read()
+    connection.drained()
+    await quiet(2)
+  }
+  t.equal(events(pipe).length, 3_000)
+  t.notOk(pipe.messages.some(({ code }) => code === 'events_dropped'))
+})
+
+t.test('a client that does not answer pings is closed with 4408', async (t) => {
+  const { connection, pipe } = worldOf().connect()
+  connection.ping()
+  connection.ponged()
+  for (let n = 0; n < 2; n++) connection.ping()
+  t.equal(pipe.closedWith, null)
+  connection.ping()
+  t.equal(pipe.closedWith, 4408)
+  t.equal(pipe.pings, 3)
+})
+
+t.test('a drain says when to come back, and closes with 1001', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: [TRADES] })
+  await quiet()
+  connection.drain(1_234)
+  t.equal(connection.state, 'draining')
+  t.match(last(pipe), { type: 'warning', code: 'server_draining', retry_after_ms: 1_234 })
+  t.equal(pipe.closedWith, 1001)
+  world.commit(blockOf(103, [TRADE]))
+  t.equal(world.hub.channels, 0)
+  connection.closed()
+  t.equal(connection.state, 'closed')
+})
+
+t.test('a replay that fails closes its connection with 1011, and no other', async (t) => {
+  const world = worldOf()
+  const [one, other] = [world.connect(), world.connect()]
+  const { read } = world.store
+  Object.assign(world.store, { read: () => Promise.reject(new Error('disk on fire')) })
+  send(one.connection, { subscribe: [TRADES], since: 0 })
+  send(other.connection, { subscribe: [TRADES] })
+  await quiet()
+  t.equal(one.pipe.closedWith, 1011)
+  t.match(world.faults, [/disk on fire/])
+  Object.assign(world.store, { read })
+  world.commit(blockOf(103, [TRADE]))
+  t.same(events(other.pipe), [cursorAt(103, 0)])
+})
+
+t.test('a channel that fails is given up, read again from the store, and no other notices', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: [TRADES, 'pools'] })
+  await quiet()
+  const broken = blockOf(103, [TRADE, OTHER])
+  const row = broken.trades[0]!
+  Object.defineProperty(row, 'inAmount', {
+    get() {
+      Object.defineProperty(row, 'inAmount', { value: 1n })
+      throw new Error('a row that cannot be read at first')
+    }
+  })
+  world.commit(broken)
+  await quiet()
+  world.commit(blockOf(104, [TRADE]))
+  t.match(world.faults, [/cannot be read at first/])
+  t.same(events(pipe), [cursorAt(103, 0), cursorAt(103, 6), cursorAt(104, 0)])
+})
