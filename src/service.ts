@@ -40,6 +40,8 @@ import { addSourceMetrics } from './source-metrics.ts'
 import { createMetrics, type Logger } from './telemetry.ts'
 
 const DAY_SECONDS = 86_400
+/** More than passes between two looks at the horizon. Chosen. */
+const LOG_MARGIN_SECONDS = 60
 
 export interface ServiceDeps {
   readonly config: Config
@@ -93,9 +95,15 @@ function retentionSecondsOf({ source, role, retentionDays }: Config): Retention 
   return source === 'recorded' ? null : retentionDays * DAY_SECONDS
 }
 
-/** The stream's events are kept as long as `since` reaches back. */
-const logSecondsOf = ({ source, replayHorizonSeconds }: Config): number | null =>
+/** How far back events can be replayed; null for all that is stored. */
+const replaySecondsOf = ({ source, replayHorizonSeconds }: Config): number | null =>
   source === 'recorded' ? null : replayHorizonSeconds
+
+/** The stream's events are kept for longer, so that a replay which begins at the horizon finds them while it reads. */
+function logSecondsOf(config: Config): number | null {
+  const seconds = replaySecondsOf(config)
+  return seconds === null ? null : seconds + LOG_MARGIN_SECONDS
+}
 
 /**
  * Gets in touch with the other processes of the service, through Redis where one is configured. A Redis that is away is
@@ -128,11 +136,6 @@ export async function openPeers(
       await connection.close()
     }
   }
-}
-
-/** How far back events can be replayed; null for all that is stored. */
-function replaySecondsOf({ source, replayHorizonSeconds }: Config): number | null {
-  return source === 'recorded' ? null : replayHorizonSeconds
 }
 
 /** Opens the store and gets in touch with the others; when either fails, neither stays open. */

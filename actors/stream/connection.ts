@@ -132,16 +132,11 @@ export class StreamConnection implements Reader {
   }
 
   missed(after: number): void {
+    this.#block = []
     const live = [...this.#subscriptions.values()].filter(({ group }) => group === null)
-    if (live.length > 0)
-      this.#reread(
-        live.map(({ channel }) => channel),
-        after
-      )
-  }
-
-  lost(channel: Channel, after: number): void {
-    this.#reread([channel], after)
+    const channels = live.map(({ channel }) => channel)
+    for (const channel of channels) this.#deps.hub.leave(channel, this)
+    if (channels.length > 0) this.#catchUp(channels, after, false)
   }
 
   /** The socket has sent all that it was given. */
@@ -246,7 +241,7 @@ export class StreamConnection implements Reader {
   async #charge(channels: readonly Channel[]): Promise<Channel[]> {
     const { limits, clock } = this.#deps
     const { keyId, ratePerMinute } = this.caller
-    const uses = await Promise.all(channels.map(() => limits.take(keyId, ratePerMinute, clock.now())))
+    const uses = await Promise.all(channels.map(async () => limits.take(keyId, ratePerMinute, clock.now())))
     const refused = channels.filter((_, index) => !uses[index]!.allowed)
     if (refused.length > 0) {
       const message = `this key may make ${ratePerMinute} requests a minute, one a channel; the next minute begins in ${uses[0]!.resetIn} s`
@@ -283,12 +278,6 @@ export class StreamConnection implements Reader {
       return this.#catchUp(channels, since, false)
     }
     this.#catchUp(channels, since, true)
-  }
-
-  /** Reads from the store what the hub did not tell, and goes on as if it had. */
-  #reread(channels: readonly Channel[], after: number): void {
-    for (const channel of channels) this.#deps.hub.leave(channel, this)
-    this.#catchUp(channels, after, false)
   }
 
   #catchUp(channels: readonly Channel[], since: number, isReplay: boolean): void {

@@ -8,8 +8,11 @@ export interface EncodedEvent {
   readonly body: Uint8Array
 }
 
-/** A channel whose events are kept as they were sent; those of others are made of rows (spec choices, section 6). */
-export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves'
+/**
+ * A channel whose events are kept as they were sent; those of others are made of rows. Clients are not given those of
+ * `pools` again (spec choices, section 6): who reads them live is, when it was not told of a block.
+ */
+export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools'
 
 /** What a slot has on a channel: at least one event, in cursor order. */
 export interface LogPart {

@@ -49,9 +49,8 @@ export class ChannelHistory {
         return this.#log(`venue:${channel.venue}`, after, until, limits.parts)
       case 'launches':
       case 'curves':
-        return this.#log(channel.kind, after, until, limits.parts)
       case 'pools':
-        return Promise.resolve({ events: [], to: until })
+        return this.#log(channel.kind, after, until, limits.parts)
     }
   }
 

@@ -44,6 +44,7 @@ export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cas
     const body = encodePoolEvent(row, receivedAtMs)
     const { kind } = row.body
     parts.add(`venue:${row.venue}`, { cursor: row.cursor + COPY_OFFSETS[kind].venue, body })
+    if (kind === 'pool') parts.add('pools', { cursor: row.cursor + COPY_OFFSETS.pool.pools, body })
     if (kind === 'curve') parts.add('curves', { cursor: row.cursor + COPY_OFFSETS.curve.curves, body })
   }
   for (const row of launches) {

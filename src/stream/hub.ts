@@ -14,10 +14,11 @@ export interface Reader {
   owe(frames: Frames): void
   /** Says that all of the block's events have been given. */
   endBlock(): void
-  /** Says that blocks after a cursor were not told: whoever wants them reads them from the store. */
+  /**
+   * Says that what there is after a cursor was not told, or not all of it, and takes back what was given of the block: whoever
+   * wants it reads it from the store.
+   */
   missed(after: number): void
-  /** Says that a channel has failed: what it would have told after a cursor has to be read. */
-  lost(channel: Channel, after: number): void
 }
 
 /** Blocks that are held for those who are about to catch up, and their rows. Chosen. */
@@ -36,7 +37,7 @@ interface LiveChannel {
  * H1. An event is encoded once for all its readers, and framed once for all readers of a channel.
  * H2. Readers of a channel are told every block after the head at which they joined, in order, once; what the feed did
  *     not tell they are told to have missed.
- * H3. A channel that fails is taken from the hub with its readers, and no other channel notices.
+ * H3. Readers of a channel that fails read the block from the store, all of their channels in one order; no others notice.
  */
 export class StreamHub {
   readonly #feed: CommitFeed
@@ -137,6 +138,7 @@ export class StreamHub {
     this.#told = endOf(block.slot)
     this.#remember(block)
     const touched = new Set<Reader>()
+    const failed = new Set<Reader>()
     for (const [live, events] of this.#eventsOf(block, before)) {
       try {
         const frames = eventFrames(live.channel.name, events, false)
@@ -146,10 +148,12 @@ export class StreamHub {
           touched.add(reader)
         }
       } catch (fault) {
-        this.#lose(live, before, fault)
+        this.#report(fault)
+        for (const reader of live.readers) failed.add(reader)
       }
     }
-    for (const reader of touched) reader.endBlock()
+    for (const reader of touched) if (!failed.has(reader)) reader.endBlock()
+    for (const reader of failed) reader.missed(before)
     this.#wake()
   }
 
@@ -171,12 +175,6 @@ export class StreamHub {
       this.#recentRows -= oldest.size
       this.#recentAfter = endOf(oldest.slot)
     }
-  }
-
-  #lose(live: LiveChannel, after: number, fault: unknown): void {
-    this.#channels.delete(live.channel)
-    this.#report(fault)
-    for (const reader of live.readers) reader.lost(live.channel, after)
   }
 
   #jump(): void {

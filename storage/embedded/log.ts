@@ -17,6 +17,8 @@ import type { WriteBatch } from './write-batch.ts'
 const EXPIRED_PER_BLOCK_MAX = 128
 
 const CHANNELS = logChannelCodes.words
+/** A prime above their number, so that chains that leave out every second slot pass none. */
+const TURNS = 19
 
 /** Up to which key all of a channel is deleted. */
 const deletedUntil: Finding<Key> = { sign: '(', weigh: () => 100 }
@@ -49,9 +51,9 @@ export async function stageLog(
   seconds: number | null
 ): Promise<void> {
   for (const part of log) batch.putUnkept(logPartKind, logKey(part.channel, part.slot), part)
-  // A channel at each block, in turn: 17 of them, so that chains that leave out every second slot pass none.
-  if (seconds !== null)
-    await stageDeletions(view, batch, CHANNELS[slot.slot % CHANNELS.length]!, slot.blockTime - seconds)
+  const channel = CHANNELS[slot.slot % TURNS]
+  if (seconds !== null && channel !== undefined)
+    await stageDeletions(view, batch, channel, slot.blockTime - seconds)
 }
 
 export function amendLog(batch: WriteBatch, { put, remove }: Amendment['log']): void {

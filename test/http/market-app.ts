@@ -17,6 +17,7 @@ import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import type { SourceStatus } from '../../src/source-status.ts'
+import type { StreamDoor } from '../../src/stream/door.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -89,6 +90,21 @@ const ACME: KeyAttributes = {
   corsOrigins: []
 }
 
+/** A stream that nobody reads. */
+const closedDoor: StreamDoor = {
+  admits: () => false,
+  open: (socket) => socket.close(4429),
+  health: {
+    head: -1,
+    horizon: null,
+    horizonSeconds: null,
+    connections: 0,
+    subscriptions: 0,
+    eventsPerSecond: 0,
+    dropped: 0
+  }
+}
+
 export async function marketApp(
   t: Test,
   faulty: (storage: Storage) => Storage = (storage) => storage,
@@ -113,6 +129,7 @@ export async function marketApp(
     limits: new RateWindow(1000),
     feed,
     ranking,
+    stream: closedDoor,
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,

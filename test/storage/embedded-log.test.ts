@@ -73,18 +73,18 @@ t.test(
     const directory = t.testdir()
     const all = await openEmbeddedStorage({ directory })
     for (const slot of slotsFrom(1, 300)) await all.blocks.commit(blockAt(slot, CHANNELS.slice(0, 1)))
-    await all.blocks.commit(blockAt(299 * 17, CHANNELS.slice(0, 2)))
+    await all.blocks.commit(blockAt(299 * 19, CHANNELS.slice(0, 2)))
     await all.close()
     t.equal((await stored(directory))[0]!.length, 301, 'without a horizon all is kept')
     const counts: number[] = []
-    for (const slot of slotsFrom(1, 6).map((n) => 299 * 17 + n * 17)) {
+    for (const slot of slotsFrom(1, 6).map((n) => 299 * 19 + n * 19)) {
       const storage = await openEmbeddedStorage({ directory, logSeconds: 4_000 })
       await storage.blocks.commit(blockAt(slot, []))
       await storage.close()
       counts.push((await stored(directory))[0]!.length)
     }
     t.strictSame(counts, [173, 45, 1, 1, 1, 1])
-    t.strictSame((await stored(directory))[1], [299 * 17])
+    t.strictSame((await stored(directory))[1], [299 * 19])
   }
 )
 
@@ -95,8 +95,8 @@ t.test('of blocks that were committed as one the parts go with the block that ha
   const merged = blockAt(16, [channel!])
   const log = [...slotsFrom(11, 15).map((slot) => sampleLogPart(channel!, slot, 1)), ...merged.log]
   await storage.blocks.commit({ ...merged, log })
-  await storage.blocks.commit(blockAt(4 * 17 - 2, []))
-  await storage.blocks.commit(blockAt(4 * 17 + 17, []))
+  await storage.blocks.commit(blockAt(4 * 19 - 2, []))
+  await storage.blocks.commit(blockAt(4 * 19 + 19, []))
   t.strictSame(await storage.log.read(channel!, { limit: 9 }), [])
   await storage.close()
 })

@@ -36,6 +36,7 @@ function copiesOf({ slot, trades, poolEvents, launches }: BlockRows): string[] {
   for (const row of poolEvents) {
     const { kind } = row.body
     add(`venue:${row.venue}`, kind, COPY_OFFSETS[kind].venue, row)
+    if (kind === 'pool') add('pools', kind, COPY_OFFSETS.pool.pools, row)
     if (kind === 'curve') add('curves', kind, COPY_OFFSETS.curve.curves, row)
   }
   for (const row of launches) {

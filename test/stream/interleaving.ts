@@ -48,7 +48,7 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
     arbitrary: fc.record({ type: fc.constant('delay'), turns: fc.array(fc.nat(3), { maxLength: 4 }) })
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('reconnect'), elsewhere: fc.boolean() }) }
-) as fc.Arbitrary<Happening>
+)
 
 export const anySchedule: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.record({ happening: anyHappening, turns: fc.nat(2) }),
