@@ -166,6 +166,12 @@ export const SETTINGS = {
     secret: true,
     meaning: 'bootstrap admin key; without it, an empty store makes one and prints it once'
   },
+  key: {
+    schema: optional(z.string().regex(/^[\x21-\x7e]+$/, 'has characters that a header cannot carry')),
+    fallback: '',
+    secret: true,
+    meaning: 'the API key of `millrace tail`'
+  },
   rateLimitPerMinute: {
     schema: integer(1, 1e9),
     fallback: '600',

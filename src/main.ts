@@ -4,12 +4,23 @@ import { decode } from './cli/decode.ts'
 import { keys } from './cli/keys.ts'
 import { record } from './cli/record.ts'
 import { serve } from './cli/serve.ts'
+import { tail } from './cli/tail.ts'
 import { tenants } from './cli/tenants.ts'
 import { verify } from './cli/verify.ts'
 
-const COMMANDS: Readonly<Record<string, Command>> = { serve, decode, config, tenants, keys, record, verify }
+const COMMANDS: Readonly<Record<string, Command>> = {
+  serve,
+  tail,
+  decode,
+  config,
+  tenants,
+  keys,
+  record,
+  verify
+}
 
 const USAGE = `usage: millrace serve [--flag value …]          run the service
+       millrace tail CHANNEL … [--since CURSOR] [--json] [--url URL]   events of the stream as they come
        millrace decode [--explain] [FILE…|-]   events of getTransaction or getBlock results
        millrace config [--flag value …]        the effective configuration
        millrace record FROM..TO [--flag value …]   downloads blocks into the recorded folder

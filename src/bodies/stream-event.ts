@@ -3,6 +3,7 @@ import type { CashList } from '../market/cash.ts'
 import type { LaunchRow, PoolEventRow, TradeRow } from '../market/rows.ts'
 import { poolEventBody } from './event.ts'
 import { launchBody } from './launch.ts'
+import type { LaunchData, PoolEventData, PriceData, TradeData } from './stream-schema.ts'
 import { tradeBody } from './trade.ts'
 
 /**
@@ -11,28 +12,29 @@ import { tradeBody } from './trade.ts'
  * received the block, not the block's own time as in rows.
  */
 
-export function tradeEvent(row: TradeRow, receivedAtMs: number, cash: CashList): object {
+export function tradeEvent(row: TradeRow, receivedAtMs: number, cash: CashList): TradeData {
   const { venue, event, exec_in, exec_out, slot, ts_ms, cursor, ...others } = tradeBody(row, cash)
   return { venue, event, exec_in, exec_out, slot, ts_ms: receivedAtMs, ...others }
 }
 
 /** The status is left out: an event says what happened in its block. */
-export function launchEvent(row: LaunchRow): object {
+export function launchEvent(row: LaunchRow): LaunchData {
   const body = launchBody(row)
   const { slot, venue, event, base_mint, symbol, name, user, ts_ms, cursor, status, ...others } = body
   return { slot, venue, event, base_mint, symbol, name, user, ts_ms: row.ingestedAtMs, ...others }
 }
 
-export function poolEvent(row: PoolEventRow, receivedAtMs: number): object {
+export function poolEvent(row: PoolEventRow, receivedAtMs: number): PoolEventData {
   const { slot, venue, event, ts_ms, cursor, ...others } = poolEventBody(row)
-  return { slot, venue, event, ts_ms: receivedAtMs, ...others }
+  // Put in order, the keys no longer show the compiler which kind has which event.
+  return { slot, venue, event, ts_ms: receivedAtMs, ...others } as PoolEventData
 }
 
 /** A price tick: of a trade that has a cash side and forms a price. */
-export function priceTick(row: TradeRow, receivedAtMs: number): object {
+export function priceTick(row: TradeRow, receivedAtMs: number): PriceData {
   return {
     mint: pubkeyToBase58(row.mint),
-    price: row.price,
+    price: row.price!,
     cash_mint: pubkeyToBase58(row.cashSide === 'in' ? row.inMint : row.outMint),
     venue: row.venue,
     slot: row.slot,

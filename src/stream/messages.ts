@@ -1,6 +1,10 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { readCursor } from '../market/cursor.ts'
+import { CLIENT_MESSAGE, type ErrorName } from './message-schemas.ts'
+import type * as schemas from './message-schemas.ts'
 import type { Hole } from './outbox.ts'
+
+export type { ErrorName }
 
 /** Channels of a connection (spec, Limits). */
 export const CHANNELS_MAX = 50
@@ -8,15 +12,6 @@ export const CHANNELS_MAX = 50
 export const MESSAGE_BYTES_MAX = 16 * 1024
 export const MESSAGE_BYTES_HARD_MAX = 64 * 1024
 export const PROTOCOL = 1
-
-const names = z.array(z.string()).min(1)
-
-/** What a client may send; members that are not named are ignored. */
-const CLIENT_MESSAGE = z.union([
-  z.object({ subscribe: names, since: z.unknown().optional() }),
-  z.object({ unsubscribe: names }),
-  z.object({ ping: z.literal(true) })
-])
 
 export type ClientMessage =
   | { readonly kind: 'subscribe'; readonly names: readonly string[]; readonly since: Since }
@@ -48,15 +43,11 @@ export function readMessage(text: string): ClientMessage {
   return { kind: 'subscribe', names: message.subscribe, since: cursor }
 }
 
-export type ErrorName =
-  | 'invalid_json'
-  | 'unknown_channel'
-  | 'invalid_address'
-  | 'channel_limit'
-  | 'invalid_cursor'
-  | 'message_too_large'
-  | 'rate_limited'
-  | 'internal'
+/** A message as its builder gives it: typed by its schema, of which nothing runs. */
+type Sent<Schema extends z.ZodType> = {
+  readonly [Name in keyof z.input<Schema>]: Frozen<z.input<Schema>[Name]>
+}
+type Frozen<T> = T extends readonly (infer Item)[] ? readonly Item[] : T
 
 /** A place in the order of events, and when it was. */
 export interface Place {
@@ -65,7 +56,12 @@ export interface Place {
   readonly slot: number
 }
 
-export const hello = (tenant: string, head: number, horizon: Place | null, nowMs: number) => ({
+export const hello = (
+  tenant: string,
+  head: number,
+  horizon: Place | null,
+  nowMs: number
+): Sent<typeof schemas.HELLO> => ({
   type: 'hello',
   tenant,
   channels: [],
@@ -82,7 +78,7 @@ export const subscribed = (
   since: Since,
   replaying: boolean,
   head: number
-) => ({
+): Sent<typeof schemas.SUBSCRIBED> => ({
   type: 'subscribed',
   channels,
   added,
@@ -91,17 +87,27 @@ export const subscribed = (
   cursor: Math.max(head, 0)
 })
 
-export const unsubscribed = (channels: readonly string[]) => ({ type: 'unsubscribed', channels })
+export const unsubscribed = (channels: readonly string[]): Sent<typeof schemas.UNSUBSCRIBED> => ({
+  type: 'unsubscribed',
+  channels
+})
 
-export const PONG = { type: 'pong' } as const
+export const PONG: Sent<typeof schemas.PONG_MESSAGE> = { type: 'pong' }
 
-export const replayComplete = (cursor: number, channels: readonly string[]) => ({
+export const replayComplete = (
+  cursor: number,
+  channels: readonly string[]
+): Sent<typeof schemas.REPLAY_COMPLETE> => ({
   type: 'replay_complete',
   cursor,
   channels
 })
 
-export const beyondHorizon = (channels: readonly string[], since: number, horizon: number) => ({
+export const beyondHorizon = (
+  channels: readonly string[],
+  since: number,
+  horizon: number
+): Sent<typeof schemas.BEYOND_REPLAY_HORIZON> => ({
   type: 'warning',
   code: 'beyond_replay_horizon',
   channels,
@@ -110,7 +116,11 @@ export const beyondHorizon = (channels: readonly string[], since: number, horizo
   message: 'older events are not kept for replay: it begins at the horizon; REST has the rows from before'
 })
 
-export const aheadOfHead = (channels: readonly string[], since: number, head: number) => ({
+export const aheadOfHead = (
+  channels: readonly string[],
+  since: number,
+  head: number
+): Sent<typeof schemas.CURSOR_AHEAD_OF_HEAD> => ({
   type: 'warning',
   code: 'cursor_ahead_of_head',
   channels,
@@ -119,14 +129,21 @@ export const aheadOfHead = (channels: readonly string[], since: number, head: nu
   message: 'nothing is that new yet: events after this cursor are sent as they come'
 })
 
-export const replayNotSupported = (channels: readonly string[]) => ({
+export const replayNotSupported = (
+  channels: readonly string[]
+): Sent<typeof schemas.REPLAY_NOT_SUPPORTED> => ({
   type: 'warning',
   code: 'replay_not_supported',
   channels,
   message: 'this channel is live only'
 })
 
-export const eventsDropped = ({ dropped, from, to, channels }: Hole) => ({
+export const eventsDropped = ({
+  dropped,
+  from,
+  to,
+  channels
+}: Hole): Sent<typeof schemas.EVENTS_DROPPED> => ({
   type: 'warning',
   code: 'events_dropped',
   dropped,
@@ -137,14 +154,18 @@ export const eventsDropped = ({ dropped, from, to, channels }: Hole) => ({
     'events were dropped here, since they were not read in time: subscribe since from_cursor to have them'
 })
 
-export const serverDraining = (retryAfterMs: number) => ({
+export const serverDraining = (retryAfterMs: number): Sent<typeof schemas.SERVER_DRAINING> => ({
   type: 'warning',
   code: 'server_draining',
   retry_after_ms: retryAfterMs,
   message: 'the service is stopping: connect again after this time, since the last cursor'
 })
 
-export const errorMessage = (code: ErrorName, message: string, channels?: readonly string[]) => ({
+export const errorMessage = (
+  code: ErrorName,
+  message: string,
+  channels?: readonly string[]
+): Sent<typeof schemas.ERROR> => ({
   type: 'error',
   code,
   message,

@@ -1,0 +1,66 @@
+import type { Gap, StreamEvent } from '../client/client.ts'
+
+/** An event in a line for people: when the service received it, what happened, and the transaction. */
+export function eventLine(event: StreamEvent): string {
+  const time = new Date(event.data.ts_ms).toISOString().slice(11, 23)
+  return [time, ...wordsOf(event), ...('signature' in event.data ? [event.data.signature] : [])].join('  ')
+}
+
+/** A gap in a line. */
+export function gapLine({ reason, channels, since, until }: Gap): string {
+  const span = until === null ? `after ${since}` : `after ${since} up to ${until}`
+  return `gap: events of ${channels.join(', ')} ${span} are missing (${reason})`
+}
+
+function wordsOf(event: StreamEvent): string[] {
+  switch (event.kind) {
+    case 'trade': {
+      const {
+        venue,
+        event: side,
+        mint,
+        token_amount,
+        cash_amount,
+        price,
+        exec_in,
+        exec_out,
+        in_mint
+      } = event.data
+      const { cash_symbol, cash_mint, out_mint, amount_usd } = event.data
+      if (side === 'swap') return [venue, `swap  ${exec_in} ${in_mint} for ${exec_out} ${out_mint}`]
+      const cash = cash_symbol ?? cash_mint
+      const worth = amount_usd === null ? '' : `  ${amount_usd.toFixed(2)} USD`
+      return [
+        venue,
+        `${side.padEnd(4)}  ${token_amount} ${mint} for ${cash_amount} ${cash} at ${price}${worth}`
+      ]
+    }
+    case 'price':
+      return [event.data.venue, `price  ${event.data.mint} ${event.data.price} ${event.data.cash_mint}`]
+    case 'launch': {
+      const { venue, symbol, name, mint, creator } = event.data
+      return [venue, `launch  ${shown(symbol)} ${shown(name)} ${mint} by ${creator}`]
+    }
+    case 'curve': {
+      const { venue, event: step, base_mint, progress_pct, pool } = event.data
+      const progress = progress_pct === null ? '' : `  ${progress_pct.toFixed(1)} %`
+      return [venue, `curve ${step}  ${base_mint} in ${pool}${progress}`]
+    }
+    case 'liquidity': {
+      const { venue, event: change, pool, base_amount, base_mint, quote_amount, quote_mint } = event.data
+      const sides = `${base_amount} ${base_mint ?? '–'} and ${quote_amount} ${quote_mint ?? '–'}`
+      return [venue, `liquidity ${change}  ${sides} in ${pool}`]
+    }
+    case 'pool': {
+      const { venue, event: change, pool, base_mint, quote_mint } = event.data
+      return [venue, `pool ${change}  ${pool} of ${base_mint} and ${quote_mint}`]
+    }
+    case 'retract':
+      return [`retract  the event at ${event.data.of} was of a fork that is lost`]
+  }
+}
+
+/** Whoever launches a token names it: nothing of that may reach a terminal as more than text. */
+function shown(name: string): string {
+  return JSON.stringify(name.replaceAll(/\p{C}/gu, '?'))
+}

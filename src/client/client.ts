@@ -1,0 +1,53 @@
+import type { Channel } from './events.ts'
+import { settingsOf, type ConnectOptions } from './options.ts'
+import { Subscription } from './subscription.ts'
+
+export type * from './events.ts'
+export type { ConnectOptions, Notice } from './options.ts'
+export { StreamError } from './stream-error.ts'
+export type { Subscription } from './subscription.ts'
+
+/** Channels of a connection, and connections of a key, by the limits of the service. */
+const CHANNELS_MAX = 50
+const CONNECTIONS_MAX = 20
+
+export interface Client {
+  /**
+   * Begins a subscription: to what comes from now on, or to what came after the cursor `since` and then what comes. It
+   * is a connection of its own, and connects again by itself until it is left or closed. Throws TypeError where the
+   * service would refuse: no channel or more than 50, or more than 20 subscriptions at once.
+   */
+  subscribe<const C extends Channel>(
+    channels: readonly C[],
+    options?: { readonly since?: number | null }
+  ): Subscription<C>
+  /** Ends all subscriptions. */
+  close(): void
+}
+
+/**
+ * A client of the stream. It works where there is a `WebSocket`: in browsers and in Node from 22 on. Nothing is
+ * connected before the first `subscribe`. Throws TypeError when `url` is no URL.
+ */
+export function connect(options: ConnectOptions): Client {
+  const settings = settingsOf(options)
+  const open = new Set<Subscription>()
+  return {
+    subscribe(channels, { since = null } = {}) {
+      const names = [...new Set(channels)]
+      if (names.length === 0 || names.length > CHANNELS_MAX)
+        throw new TypeError(`a subscription has 1 to ${CHANNELS_MAX} channels, not ${names.length}`)
+      if (open.size === CONNECTIONS_MAX)
+        throw new TypeError(`${CONNECTIONS_MAX} subscriptions are open, which is all that a key can have`)
+      if (since !== null && !(Number.isSafeInteger(since) && since >= 0))
+        throw new TypeError(`${since} is no cursor`)
+      const subscription = new Subscription(settings, names, since, () => open.delete(kept))
+      const kept = subscription as Subscription
+      open.add(kept)
+      return subscription
+    },
+    close() {
+      for (const subscription of [...open]) subscription.close()
+    }
+  }
+}

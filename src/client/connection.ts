@@ -1,0 +1,161 @@
+import type { ServerMessage } from '../stream/message-schemas.ts'
+import type { Settings, Socket } from './options.ts'
+import { StreamError } from './stream-error.ts'
+
+/** An event as it comes: what it is of is known by its channel. */
+export interface EventMessage {
+  readonly type: 'event'
+  readonly channel: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly cursor: number
+  readonly replay?: boolean
+}
+
+export type Incoming = ServerMessage | EventMessage
+
+/** Who uses a connection. */
+export interface ConnectionUser {
+  receive(message: Incoming): void
+  /** It will not come back. */
+  failed(error: StreamError): void
+}
+
+/** How long to wait before connecting again: doubled from the one to the other, and half of it left to chance. */
+export const BACKOFF_MS = { least: 500, most: 30_000 }
+/** How often it is looked whether the service is still there: a connection on which nothing came meanwhile is given up. */
+export const KEEPALIVE_MS = 25_000
+/** Close codes after which connecting again would end the same way. */
+export const FATAL_CLOSES: ReadonlySet<number> = new Set([1009, 4400, 4401, 4403])
+
+/** A number of milliseconds up to `BACKOFF_MS.most`; attempts are counted from 0. */
+export function backoffMs(attempt: number, random: () => number): number {
+  const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.least * 2 ** attempt)
+  return Math.round(most / 2 + (random() * most) / 2)
+}
+
+/** A socket to the stream that is opened again whenever it is lost. */
+export class Connection {
+  readonly #settings: Settings
+  readonly #user: ConnectionUser
+  #socket: Socket | null = null
+  #isGreeted = false
+  /** Whether something came since it was last looked. */
+  #isHeard = false
+  #attempt = 0
+  #retryAfterMs: number | null = null
+  #retry: unknown
+  #keepalive: unknown
+  #isClosed = false
+
+  constructor(settings: Settings, user: ConnectionUser) {
+    this.#settings = settings
+    this.#user = user
+  }
+
+  open(): void {
+    const { WebSocket, url, clock } = this.#settings
+    clock.clearTimeout(this.#retry)
+    if (this.#isClosed || this.#socket !== null) return
+    const socket: Socket = new WebSocket(url)
+    this.#socket = socket
+    this.#isGreeted = false
+    this.#isHeard = false
+    socket.onmessage = ({ data }: { readonly data: unknown }) => this.#receive(String(data))
+    socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
+      this.#lost(code, reason)
+    // What was wrong is told by the close that follows.
+    socket.onerror = () => undefined
+    this.#keepalive = clock.setTimeout(() => this.#lookAfter(), KEEPALIVE_MS)
+  }
+
+  send(message: object): void {
+    if (this.#isGreeted) this.#socket?.send(JSON.stringify(message))
+  }
+
+  /** Lets the socket go and connects again after a pause. */
+  reopen(why: string): void {
+    if (this.#isClosed) return
+    this.pause()
+    const delay = this.#retryAfterMs ?? backoffMs(this.#attempt++, this.#settings.random)
+    this.#retryAfterMs = null
+    this.#retry = this.#settings.clock.setTimeout(() => this.open(), delay)
+    this.#settings.onNotice({ kind: 'disconnected', message: `${why}; connecting again in ${delay} ms` })
+  }
+
+  /** Lets the socket go until `open` is called. */
+  pause(): void {
+    const socket = this.#socket
+    this.#socket = null
+    this.#settings.clock.clearTimeout(this.#keepalive)
+    if (socket === null) return
+    // A close that the other side does not answer may take long; nobody waits for it.
+    socket.onmessage = null
+    socket.onclose = null
+    socket.close()
+  }
+
+  close(): void {
+    this.pause()
+    this.#isClosed = true
+    this.#settings.clock.clearTimeout(this.#retry)
+  }
+
+  #receive(text: string): void {
+    const message = messageOf(text)
+    if (message === null) return this.reopen('what came is no message of the stream')
+    this.#isHeard = true
+    if (message.type === 'hello') this.#isGreeted = true
+    else if (message.type === 'event') this.#attempt = 0
+    else if (message.type === 'warning' && message.code === 'server_draining')
+      this.#retryAfterMs = message.retry_after_ms
+    this.#user.receive(message)
+  }
+
+  #lost(code: number, reason: string): void {
+    const said = reason === '' ? '' : `: ${reason}`
+    if (FATAL_CLOSES.has(code))
+      return this.#fail(new StreamError(`closed_${code}`, `closed with ${code}${said}`))
+    if (!this.#isGreeted) void this.#askWhy()
+    this.reopen(`closed with ${code}${said}`)
+  }
+
+  /** A refused handshake does not tell a WebSocket client why; the same request over HTTP does. */
+  async #askWhy(): Promise<void> {
+    try {
+      const { status, json } = await this.#ask()
+      if (status !== 401 && status !== 403) return
+      const { code, detail } = (await json()) as { readonly code?: string; readonly detail?: string }
+      this.#fail(new StreamError(code ?? `http_${status}`, detail ?? `refused with HTTP ${status}`))
+    } catch {
+      // Nobody answers: that may pass.
+    }
+  }
+
+  async #ask() {
+    const answer = await this.#settings.fetch(this.#settings.url.replace(/^ws/, 'http'))
+    return { status: answer.status, json: () => answer.json() }
+  }
+
+  #fail(error: StreamError): void {
+    if (this.#isClosed) return
+    this.close()
+    this.#user.failed(error)
+  }
+
+  #lookAfter(): void {
+    if (!this.#isHeard) return this.reopen('nothing was heard of the service')
+    // It has lasted.
+    this.#attempt = 0
+    this.#isHeard = false
+    this.send({ ping: true })
+    this.#keepalive = this.#settings.clock.setTimeout(() => this.#lookAfter(), KEEPALIVE_MS)
+  }
+}
+
+function messageOf(text: string): Incoming | null {
+  try {
+    return JSON.parse(text) as Incoming
+  } catch {
+    return null
+  }
+}

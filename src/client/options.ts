@@ -1,0 +1,63 @@
+/** A WebSocket, as browsers and Node have it. */
+export interface Socket {
+  onopen: ((event: never) => void) | null
+  onmessage: ((event: never) => void) | null
+  onclose: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+  send(text: string): void
+  close(): void
+}
+
+/** Something that happened to a subscription and needs nothing of the program: for logs. */
+export interface Notice {
+  readonly kind: 'connected' | 'live' | 'disconnected' | 'refetching' | 'slow_consumer' | 'warning'
+  readonly message: string
+}
+
+export interface ConnectOptions {
+  /** Where the service is, `http:`, `https:`, `ws:` or `wss:`; `/v1/stream` is added where it is missing. */
+  readonly url: string
+  /** An API key with the scope `stream`. It goes in the query, for browsers can set no header. */
+  readonly key: string
+  /** Events that may wait for the consumer of a subscription; 10,000 unless it says otherwise. */
+  readonly bufferEvents?: number
+  readonly onNotice?: (notice: Notice) => void
+  /** Those of the platform unless they are given. */
+  readonly WebSocket?: new (url: string) => Socket
+  readonly fetch?: (url: string) => Promise<{ readonly status: number; json(): Promise<unknown> }>
+  readonly clock?: {
+    setTimeout(run: () => void, ms: number): unknown
+    clearTimeout(timer: unknown): void
+  }
+  readonly random?: () => number
+}
+
+export type Settings = Required<ConnectOptions>
+
+export const BUFFER_EVENTS = 10_000
+
+export function settingsOf(options: ConnectOptions): Settings {
+  return {
+    bufferEvents: BUFFER_EVENTS,
+    onNotice: () => undefined,
+    WebSocket: globalThis.WebSocket,
+    fetch: (url) => globalThis.fetch(url),
+    clock: {
+      setTimeout: (run, ms) => globalThis.setTimeout(run, ms),
+      clearTimeout: (timer) => globalThis.clearTimeout(timer as number)
+    },
+    random: Math.random,
+    ...options,
+    url: streamUrl(options)
+  }
+}
+
+/** The address of the stream, key included. Throws TypeError when `url` is none. */
+function streamUrl({ url, key }: ConnectOptions): string {
+  const address = new URL(url)
+  address.protocol = address.protocol.replace('http', 'ws')
+  const path = address.pathname.replace(/\/$/, '')
+  address.pathname = path.endsWith('/v1/stream') ? path : `${path}/v1/stream`
+  address.search = new URLSearchParams({ key }).toString()
+  return address.href
+}

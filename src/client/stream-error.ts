@@ -1,0 +1,11 @@
+/** Why a subscription has ended for good: trying again would end the same way. */
+export class StreamError extends Error {
+  /** A code of the service (`unknown_channel`, `stream_key_refused`, …), or `closed_4401` after a close. */
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.name = 'StreamError'
+    this.code = code
+  }
+}

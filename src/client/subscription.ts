@@ -1,0 +1,197 @@
+import { Connection, type EventMessage, type Incoming } from './connection.ts'
+import type { Channel, Gap, ItemOf, StreamEvent } from './events.ts'
+import { Inbox } from './inbox.ts'
+import type { Notice, Settings } from './options.ts'
+import { StreamError } from './stream-error.ts'
+
+type Item = StreamEvent | Gap
+type Warning = Extract<Incoming, { readonly type: 'warning' }>
+
+interface Waiting {
+  readonly resolve: (result: IteratorResult<Item, undefined>) => void
+  readonly reject: (error: StreamError) => void
+}
+
+/** Errors of the service that pass. */
+const PASSING: ReadonlySet<string> = new Set(['rate_limited', 'internal'])
+
+/**
+ * The events of some channels, each once, in the order of their cursors, over a connection of its own.
+ *
+ * U1. Whatever is lost on the way, a connection, events that the service dropped or that did not fit in here, is asked
+ *     for again since `cursor`; what waits for the consumer then is forgotten, for it comes again.
+ * U2. Between such a request and its answer nothing is taken in: it was sent before. What a channel sends twice is taken
+ *     in once.
+ * U3. What cannot be had any more is a `gap` in its place.
+ */
+export class Subscription<C extends Channel = Channel> implements AsyncIterableIterator<
+  ItemOf<C>,
+  undefined
+> {
+  readonly channels: readonly C[]
+  readonly #settings: Settings
+  readonly #connection: Connection
+  readonly #inbox: Inbox<Item>
+  readonly #onEnd: () => void
+  readonly #waiting: Waiting[] = []
+  #isAsking = true
+  /** Whether the connection was let go until all that waits is taken. */
+  #isPaused = false
+  /** The last cursor of each channel since it was asked for, and where that was. */
+  readonly #seen = new Map<string, number>()
+  #asked = -1
+  #end: { readonly error: StreamError | null } | null = null
+
+  constructor(settings: Settings, channels: readonly C[], since: number | null, onEnd: () => void) {
+    this.channels = channels
+    this.#settings = settings
+    this.#inbox = new Inbox(since)
+    this.#onEnd = onEnd
+    this.#connection = new Connection(settings, {
+      receive: (message) => this.#receive(message),
+      failed: (error) => this.#finish(error)
+    })
+    this.#connection.open()
+  }
+
+  /**
+   * Everything up to here was taken out of the iteration; null until the subscription has begun. After a crash go on
+   * `since` the cursor of what was processed last.
+   */
+  get cursor(): number | null {
+    return this.#inbox.cursor
+  }
+
+  /** The next event or gap. Rejects once with StreamError when there can be no more. */
+  next(): Promise<IteratorResult<ItemOf<C>, undefined>> {
+    return this.#next() as Promise<IteratorResult<ItemOf<C>, undefined>>
+  }
+
+  /** Ends it, as leaving a `for await` does. */
+  async return(): Promise<IteratorResult<ItemOf<C>, undefined>> {
+    this.close()
+    return { done: true, value: undefined }
+  }
+
+  /** Ends it; what was not taken is forgotten. */
+  close(): void {
+    this.#inbox.clear()
+    this.#connection.close()
+    this.#finish(null)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #next(): Promise<IteratorResult<Item, undefined>> {
+    const item = this.#inbox.take()
+    if (item !== null) {
+      if (this.#isPaused && this.#inbox.size === 0) this.#resume()
+      return Promise.resolve({ done: false, value: item })
+    }
+    if (this.#end === null) return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
+    const { error } = this.#end
+    this.#end = { error: null }
+    return error === null ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(error)
+  }
+
+  #receive(message: Incoming): void {
+    switch (message.type) {
+      case 'hello':
+        this.#notice('connected', `connected as ${message.tenant}`)
+        return this.#ask()
+      case 'subscribed':
+        this.#isAsking = false
+        if (message.since === undefined) this.#inbox.reach(message.cursor)
+        return
+      case 'event':
+        return this.#isAsking ? undefined : this.#event(message)
+      case 'replay_complete':
+        if (this.#isAsking) return
+        this.#inbox.reach(message.cursor)
+        return this.#notice('live', `live from cursor ${message.cursor}`)
+      case 'warning':
+        return this.#warning(message)
+      case 'error': {
+        if (PASSING.has(message.code)) return this.#connection.reopen(message.message)
+        this.#connection.close()
+        return this.#finish(new StreamError(message.code, message.message))
+      }
+      case 'unsubscribed':
+      case 'pong':
+    }
+  }
+
+  /** Asks for what is after the cursor. */
+  #ask(): void {
+    this.#inbox.forget()
+    this.#isAsking = true
+    const { cursor } = this.#inbox
+    this.#seen.clear()
+    this.#asked = cursor ?? -1
+    this.#connection.send({ subscribe: this.channels, ...(cursor === null ? {} : { since: cursor }) })
+  }
+
+  #warning(warning: Warning): void {
+    if (this.#isAsking) return
+    switch (warning.code) {
+      case 'beyond_replay_horizon': {
+        const { code, channels, since, horizon } = warning
+        return this.#hand({ kind: 'gap', reason: code, channels, since, until: horizon }, horizon)
+      }
+      case 'replay_not_supported': {
+        const { code, channels } = warning
+        const since = this.#inbox.cursor ?? 0
+        return this.#hand({ kind: 'gap', reason: code, channels, since, until: null }, null)
+      }
+      case 'events_dropped':
+        this.#notice('refetching', `${warning.dropped} events were not read in time and are asked for again`)
+        return this.#ask()
+      default:
+        return this.#notice('warning', `${warning.code}: ${warning.message}`)
+    }
+  }
+
+  #event({ channel, data, cursor, replay }: EventMessage): void {
+    if (cursor <= (this.#seen.get(channel) ?? this.#asked)) return
+    this.#seen.set(channel, cursor)
+    const kind = data.kind ?? (data.event === 'retract' ? 'retract' : 'price')
+    // Live events of `pools` come between those of a replay, which has to go on after its own.
+    this.#hand(
+      { kind, channel, cursor, replay: replay === true, data } as Item,
+      channel === 'pools' ? null : cursor
+    )
+  }
+
+  #hand(item: Item, cursor: number | null): void {
+    this.#inbox.push(item, cursor)
+    const waiting = this.#waiting.shift()
+    if (waiting !== undefined) return waiting.resolve({ done: false, value: this.#inbox.take()! })
+    if (this.#inbox.size < this.#settings.bufferEvents) return
+    // A browser's socket cannot be told to wait.
+    this.#connection.pause()
+    this.#isPaused = true
+    this.#notice('slow_consumer', `${this.#inbox.size} events wait to be taken; then it goes on after them`)
+  }
+
+  #resume(): void {
+    this.#isPaused = false
+    this.#connection.open()
+  }
+
+  #finish(error: StreamError | null): void {
+    if (this.#end !== null) return
+    this.#end = { error }
+    this.#onEnd()
+    if (this.#waiting.length > 0 && error !== null) {
+      this.#waiting.shift()!.reject(error)
+      this.#end = { error: null }
+    }
+    for (const { resolve } of this.#waiting.splice(0)) resolve({ done: true, value: undefined })
+  }
+
+  #notice(kind: Notice['kind'], message: string): void {
+    this.#settings.onNotice({ kind, message })
+  }
+}

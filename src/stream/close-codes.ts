@@ -1,0 +1,22 @@
+/** A WebSocket close code of the stream: what it says, and whether to connect again. */
+export interface CloseCode {
+  readonly code: number
+  readonly meaning: string
+  readonly again: boolean
+}
+
+export const CLOSE_CODES: readonly CloseCode[] = [
+  { code: 1001, meaning: 'The service is stopping; `server_draining` came just before', again: true },
+  { code: 1009, meaning: 'A message was longer than 64 KiB', again: false },
+  { code: 1011, meaning: 'The service failed', again: true },
+  { code: 1012, meaning: 'The service restarts', again: true },
+  { code: 4400, meaning: 'What was sent is no message of this protocol, again and again', again: false },
+  { code: 4401, meaning: 'The key was revoked or has expired', again: false },
+  { code: 4403, meaning: 'The key lacks the scope `stream`', again: false },
+  { code: 4408, meaning: 'Two pings were not answered', again: true },
+  {
+    code: 4429,
+    meaning: 'The key has too many connections, or the client sent too many messages',
+    again: true
+  }
+]
