@@ -66,6 +66,18 @@ t.test('HTTP knows the port, never an adapter, a driver, a machine or an actor',
   t.same(trespasses(under('src/http/', 'src/bodies/', 'src/access/'), forbidden), [])
 })
 
+t.test('the client of the stream takes types from the service, and nothing that runs', async (t) => {
+  const running = /^import (?!type\b)[^']*from '\.\.\/|^export (?!type\b)[^']*from '\.\.\/|from '[^.]/m
+  const client = under('src/client/')
+  t.ok(client.length > 4)
+  t.same(
+    client
+      .filter(({ text }) => running.test(text.replace("import type { z } from 'zod'", '')))
+      .map(({ path }) => path),
+    []
+  )
+})
+
 t.test('only the composition root names a storage adapter', async (t) => {
   const namers = under('src/', 'actors/', 'machines/').filter(({ imports }) =>
     imports.some((name) => /^storage\/(?!port\.ts)/.test(name))

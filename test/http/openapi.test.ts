@@ -5,9 +5,15 @@ import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { marketApp } from './market-app.ts'
 
 /** Routes that are about the API and not of it. */
-const NOT_OF_THE_API = ['/', '/docs', '/docs/:file', '/openapi.json', '/problems', '/problems/:name'].map(
-  (path) => `GET ${path}`
-)
+const NOT_OF_THE_API = [
+  '/',
+  '/docs',
+  '/docs/:file',
+  '/openapi.json',
+  '/asyncapi.json',
+  '/problems',
+  '/problems/:name'
+].map((path) => `GET ${path}`)
 
 async function served(t: Parameters<typeof marketApp>[0]) {
   const app = await marketApp(t)

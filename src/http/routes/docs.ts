@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
+import { asyncApiOf } from '../asyncapi.ts'
 import { explorerAssets, type Asset } from '../explorer.ts'
 import { openApiOf } from '../openapi.ts'
 import { Rendering } from '../rendering.ts'
@@ -23,7 +24,7 @@ const POLICY = [
 
 const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 
-/** The document of the API and its explorer, open to everybody. */
+/** The documents of the API and of the stream, and the explorer, open to everybody. */
 export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version' | 'localnet'>> = async (
   app,
   { version, localnet }
@@ -31,14 +32,16 @@ export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version' | 'localnet'
   const config = { scope: 'open', answersWhileDraining: true } as const
   const assets = await explorerAssets()
   let document: Asset | null = null
+  let streamDocument: Asset | null = null
 
   app.get('/openapi.json', { config }, (request, reply) => {
     // Made when it is first asked for: then every endpoint has been registered.
-    document ??= {
-      mediaType: 'application/json; charset=utf-8',
-      rendering: new Rendering(JSON.stringify(openApiOf(app.served, { version, localnet })))
-    }
+    document ??= documentOf(openApiOf(app.served, { version, localnet }))
     return sendAsset(request, reply, document)
+  })
+  app.get('/asyncapi.json', { config }, (request, reply) => {
+    streamDocument ??= documentOf(asyncApiOf({ version, localnet }))
+    return sendAsset(request, reply, streamDocument)
   })
 
   app.get('/docs', { config }, (request, reply) => sendNamed(request, reply, ''))
@@ -54,6 +57,11 @@ export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version' | 'localnet'
     return sendAsset(request, reply, asset)
   }
 }
+
+const documentOf = (document: object): Asset => ({
+  mediaType: 'application/json; charset=utf-8',
+  rendering: new Rendering(JSON.stringify(document))
+})
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, { mediaType, rendering }: Asset) {
   return sendRendering(

@@ -1,0 +1,157 @@
+import { CLOSE_CODES } from '../stream/close-codes.ts'
+import { ERROR_MEANINGS } from '../stream/message-schemas.ts'
+import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
+import type { DocumentFacts } from './openapi.ts'
+import { STREAM_PATH } from './routes/stream.ts'
+import { STREAM_MESSAGES } from './stream-messages.ts'
+
+const EVENTS = ['trades', 'price', 'pool', 'venue', 'launches', 'pools', 'curves'] as const
+
+/** What a client asks, and what may answer. */
+const REQUESTS = {
+  subscribe: ['subscribed', 'error'],
+  unsubscribe: ['unsubscribed', 'error'],
+  ping: ['pong', 'error']
+} as const
+
+const WARNINGS = [
+  'beyondReplayHorizon',
+  'cursorAheadOfHead',
+  'replayNotSupported',
+  'eventsDropped',
+  'serverDraining'
+] as const
+
+const ABOUT = `Every event of the channels of a client once, in the order of their cursors.
+
+**Go on.** Each event has a \`cursor\`. Store the last one that was processed; after a lost connection subscribe \`since\`
+it: what came after it is sent first, flagged \`"replay":true\`, then \`replay_complete\`, then what comes. Nothing is
+missed and nothing is sent twice. The package has a client that does this by itself.
+
+**Data.** \`data\` has the fields of the rows that REST serves, but \`ts_ms\` is when the service received the block. Fields
+may be added, and further kinds of warnings and errors.`
+
+const table = (head: string, rows: readonly (readonly [string | number, string])[]): string =>
+  [
+    `| ${head} | Meaning |`,
+    '| --- | --- |',
+    ...rows.map(([name, meaning]) => `| ${name} | ${meaning} |`)
+  ].join('\n')
+
+const CHANNEL_ABOUT = [
+  'One WebSocket, on which a client has up to 50 channels.',
+  table(
+    'Channel',
+    EVENTS.map((name) => {
+      const { title, summary } = STREAM_MESSAGES[name]!
+      return [`\`${title.replace('Event of ', '')}\``, summary] as const
+    })
+  ),
+  '**Errors** leave the connection open.',
+  table(
+    'Code',
+    Object.entries(ERROR_MEANINGS).map(([code, meaning]) => [`\`${code}\``, meaning] as const)
+  ),
+  '**Close codes.** A handshake without a good key is refused with HTTP 403, one connection too many with 429.',
+  table(
+    'Code',
+    CLOSE_CODES.map(({ code, meaning, again }) => [
+      code,
+      `${meaning}. ${again ? 'Connect again' : 'Do not connect again'}`
+    ])
+  )
+].join('\n\n')
+
+const CHANNEL = '#/channels/stream'
+const refs = (names: readonly string[]): readonly JsonSchema[] =>
+  names.map((name) => ({ $ref: `${CHANNEL}/messages/${name}` }))
+
+/** The AsyncAPI 3.0 document of the stream. */
+export function asyncApiOf({ version, localnet }: DocumentFacts): JsonSchema {
+  const schemas = new JsonSchemas()
+  const messages = Object.fromEntries(
+    Object.entries(STREAM_MESSAGES).map(([name, { from, title, summary, schema, examples }]) => [
+      name,
+      {
+        name,
+        title,
+        summary,
+        contentType: 'application/json',
+        payload: from === 'client' ? schemas.ofInput(schema) : schemas.ofOutput(schema),
+        examples: examples.map((payload) => ({ payload }))
+      }
+    ])
+  )
+  return {
+    asyncapi: '3.0.0',
+    info: { title: localnet ? 'Millrace stream (localnet)' : 'Millrace stream', version, description: ABOUT },
+    defaultContentType: 'application/json',
+    servers: {
+      service: {
+        host: '{host}',
+        protocol: 'ws',
+        description: 'This service; `wss` where a proxy before it speaks TLS',
+        variables: { host: { default: '127.0.0.1:8900', description: 'Where the service listens' } },
+        security: ['KeyInQuery', 'KeyInHeader', 'Bearer'].map((name) => ({
+          $ref: `#/components/securitySchemes/${name}`
+        }))
+      }
+    },
+    channels: {
+      stream: {
+        address: STREAM_PATH,
+        title: 'The stream',
+        description: CHANNEL_ABOUT,
+        servers: [{ $ref: '#/servers/service' }],
+        messages: Object.fromEntries(
+          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }])
+        ),
+        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+        'x-close-codes': CLOSE_CODES
+      }
+    },
+    operations: operations(),
+    components: {
+      schemas: schemas.components,
+      messages,
+      securitySchemes: {
+        KeyInQuery: {
+          type: 'httpApiKey',
+          in: 'query',
+          name: 'key',
+          description: 'The API key, with the scope `stream`, for browsers'
+        },
+        KeyInHeader: { type: 'httpApiKey', in: 'header', name: 'X-API-Key', description: 'The API key' },
+        Bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token' }
+      }
+    }
+  }
+}
+
+/** As the service sees them: it receives requests, and sends the rest. */
+function operations(): JsonSchema {
+  const send = (summary: string, names: readonly string[]): JsonSchema => ({
+    action: 'send',
+    summary,
+    channel: { $ref: CHANNEL },
+    messages: refs(names)
+  })
+  return {
+    ...Object.fromEntries(
+      Object.entries(REQUESTS).map(([name, answers]) => [
+        name,
+        {
+          action: 'receive',
+          summary: STREAM_MESSAGES[name]!.summary,
+          channel: { $ref: CHANNEL },
+          messages: refs([name]),
+          reply: { channel: { $ref: CHANNEL }, messages: refs(answers) }
+        }
+      ])
+    ),
+    greet: send('Says who the client is, and how far back the stream reaches', ['hello']),
+    tell: send('Tells of events, each once, in the order of their cursors', EVENTS),
+    endReplay: send('Says that what was past is sent', ['replayComplete']),
+    warn: send('Says, in its place, what is not as it was asked for', WARNINGS)
+  }
+}

@@ -1,0 +1,170 @@
+import type { z } from 'zod'
+import * as schemas from '../stream/message-schemas.ts'
+import * as built from '../stream/messages.ts'
+import * as example from './stream-examples.ts'
+
+/** A message as the document of the stream tells of it. */
+export interface MessageEntry {
+  readonly from: 'client' | 'server'
+  readonly title: string
+  readonly summary: string
+  readonly schema: z.ZodType
+  readonly examples: readonly object[]
+}
+
+const TRADES = `trades:${example.EXAMPLE_MINT}`
+const CHANNELS = [TRADES, 'launches']
+const SINCE = example.EXAMPLE_LAUNCH.cursor - 1
+const HEAD = example.EXAMPLE_LIQUIDITY.cursor + 1
+const PLACE = { cursor: 314_460_000_000_000 - 1, tsMs: 1_729_913_600_000, slot: 299_892_425 }
+
+const carry = (channel: string, data: { readonly cursor: number }): object => ({
+  type: 'event',
+  channel,
+  data,
+  cursor: data.cursor
+})
+
+const client = (title: string, summary: string, schema: z.ZodType, ...examples: object[]): MessageEntry => ({
+  from: 'client',
+  title,
+  summary,
+  schema,
+  examples
+})
+const server = (title: string, summary: string, schema: z.ZodType, ...examples: object[]): MessageEntry => ({
+  from: 'server',
+  title,
+  summary,
+  schema,
+  examples
+})
+
+const events = schemas.EVENT_MESSAGES
+
+/** Every message of the stream by its name. Examples of what the server sends are made by what sends it. */
+export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
+  subscribe: client(
+    'Subscribe',
+    'Adds channels: to what comes, or with `since` to what came after it and then what comes. A channel that the connection has already is begun anew with `since`. Each costs one call of the quota',
+    schemas.SUBSCRIBE,
+    { subscribe: CHANNELS },
+    { subscribe: CHANNELS, since: SINCE },
+    { subscribe: ['launches'], since: String(SINCE) }
+  ),
+  unsubscribe: client('Unsubscribe', 'Removes channels', schemas.UNSUBSCRIBE, { unsubscribe: ['launches'] }),
+  ping: client('Ping', 'Asks whether the service is there', schemas.PING, { ping: true }),
+  hello: server(
+    'Hello',
+    'The first message',
+    schemas.HELLO,
+    built.hello('acme', HEAD, PLACE, 1_730_000_000_500)
+  ),
+  subscribed: server(
+    'Subscribed',
+    'The answer to `subscribe`',
+    schemas.SUBSCRIBED,
+    built.subscribed(CHANNELS, CHANNELS, 'now', false, HEAD),
+    built.subscribed(CHANNELS, [], SINCE, true, HEAD)
+  ),
+  unsubscribed: server(
+    'Unsubscribed',
+    'The answer to `unsubscribe`',
+    schemas.UNSUBSCRIBED,
+    built.unsubscribed(['launches'])
+  ),
+  pong: server('Pong', 'The answer to `ping`', schemas.PONG_MESSAGE, built.PONG),
+  replayComplete: server(
+    'Replay complete',
+    'All that was past is sent: what follows is live. One for each `subscribe` with `since`',
+    schemas.REPLAY_COMPLETE,
+    built.replayComplete(HEAD, CHANNELS)
+  ),
+  beyondReplayHorizon: server(
+    'Warning: beyond the replay horizon',
+    'What was asked for is older than what is replayed; REST has the rows from before',
+    schemas.BEYOND_REPLAY_HORIZON,
+    built.beyondHorizon(CHANNELS, 1, PLACE.cursor)
+  ),
+  cursorAheadOfHead: server(
+    'Warning: cursor ahead of the head',
+    'Nothing is that new yet: events after the cursor are sent as they come',
+    schemas.CURSOR_AHEAD_OF_HEAD,
+    built.aheadOfHead(CHANNELS, HEAD + 2 ** 20, HEAD)
+  ),
+  replayNotSupported: server(
+    'Warning: replay not supported',
+    'The channel is live only',
+    schemas.REPLAY_NOT_SUPPORTED,
+    built.replayNotSupported(['pools'])
+  ),
+  eventsDropped: server(
+    'Warning: events dropped',
+    'More than 2,000 events waited for a client that did not read them; the oldest are missing in this place',
+    schemas.EVENTS_DROPPED,
+    built.eventsDropped({ dropped: 12, from: SINCE, to: HEAD, channels: new Set(['launches']) })
+  ),
+  serverDraining: server(
+    'Warning: the service is stopping',
+    'Connect again after `retry_after_ms`; the connection is closed with 1001 next',
+    schemas.SERVER_DRAINING,
+    built.serverDraining(2_400)
+  ),
+  error: server(
+    'Error',
+    'Something of what the client sent was not done; the connection stays open',
+    schemas.ERROR,
+    built.errorMessage('unknown_channel', '"launch" is no channel', ['launch']),
+    built.errorMessage('invalid_json', 'this is no JSON')
+  ),
+  trades: server(
+    'Event of trades:<mint>',
+    'Every trade of a token on all venues, with executed amounts and direction',
+    events.trades,
+    { ...carry(TRADES, example.EXAMPLE_TRADE), replay: true },
+    carry(TRADES, {
+      event: 'retract',
+      of: example.EXAMPLE_TRADE.cursor,
+      signature: example.EXAMPLE_TRADE.signature,
+      slot: example.EXAMPLE_TRADE.slot,
+      ts_ms: example.EXAMPLE_TRADE.ts_ms,
+      cursor: HEAD
+    } as { readonly cursor: number })
+  ),
+  price: server(
+    'Event of price:<mint>',
+    'A tick of each trade that forms a price',
+    events.price,
+    carry(`price:${example.EXAMPLE_MINT}`, example.EXAMPLE_TICK)
+  ),
+  pool: server(
+    'Event of pool:<pool>',
+    'Every event on a pool: trades, liquidity, the pool and its curve',
+    events.pool,
+    carry(`pool:${example.EXAMPLE_POOL}`, example.EXAMPLE_LIQUIDITY)
+  ),
+  venue: server(
+    'Event of venue:<venue>',
+    'Every event on a venue',
+    events.venue,
+    carry('venue:pumpfun', example.EXAMPLE_TRADE)
+  ),
+  launches: server(
+    'Event of launches',
+    'Every new launch on all launchpads',
+    events.launches,
+    carry('launches', example.EXAMPLE_LAUNCH)
+  ),
+  pools: server(
+    'Event of pools',
+    'Pools that are made or change; live only',
+    events.pools,
+    carry('pools', example.EXAMPLE_POOL_EVENT)
+  ),
+  curves: server(
+    'Event of curves',
+    'New curves, and curves that complete or migrate',
+    events.curves,
+    carry('curves', example.EXAMPLE_CURVE)
+  )
+}

@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { WSOL } from '../../src/market/cash.ts'
+import { ROOT } from '../house/sources.ts'
+import { startLocalnetProcess } from '../service/localnet-process.ts'
+import { ADMIN_KEY } from '../service/service-process.ts'
+
+t.setTimeout(120_000)
+
+const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+const NAME = 'the client reads the stream in a browser, and goes on where its connection was lost'
+const FOLDER = join(ROOT, 'src/client')
+
+/** The client as a browser takes it: its files without their types, by their names. */
+const scripts = new Map(
+  readdirSync(FOLDER).map((name) => [name, stripTypeScriptTypes(readFileSync(join(FOLDER, name), 'utf8'))])
+)
+
+t.test('without its types the client imports nothing but itself', (t) => {
+  t.ok(scripts.size > 4)
+  for (const [name, script] of scripts) {
+    const imported = [...script.matchAll(/\bfrom\s*'([^']+)'|\bimport\s*\(?'([^']+)'/g)].map(
+      (at) => at[1] ?? at[2]
+    )
+    t.strictSame(
+      imported.filter((from) => !from!.startsWith('./') || !scripts.has(from!.slice(2))),
+      [],
+      name
+    )
+    t.notMatch(script, /\b(process|Buffer|require)\b/, name)
+  }
+  t.end()
+})
+
+if (BROWSER === undefined) {
+  const missing = `NOT RUN, there is no chromium in /usr/bin (apt-get install chromium): ${NAME}`
+  process.stderr.write(`${missing}\n`)
+  if (process.env.CI) t.fail(missing)
+  else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
+} else {
+  const executablePath = BROWSER
+  t.test(NAME, async (t) => {
+    const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    t.teardown(() => browser.close())
+    const page = await browser.newPage()
+    await page.route(`${service.url}/client/*`, (route) => {
+      const name = new URL(route.request().url()).pathname.slice('/client/'.length)
+      return route.fulfill({ contentType: 'text/javascript', body: scripts.get(name)! })
+    })
+    // A page of the service itself: to one that comes from nowhere the browser denies loopback.
+    await page.goto(`${service.url}/v1/health`)
+    // As text, for the page has modules that the compiler does not know.
+    const read = await page.evaluate(`(async () => {
+      const { connect } = await import('/client/client.ts')
+      const sockets = []
+      class Watched extends WebSocket {
+        constructor(url) {
+          super(url)
+          sockets.push(this)
+        }
+      }
+      const client = connect({ url: location.origin, key: '${ADMIN_KEY}', WebSocket: Watched })
+      const stream = client.subscribe(['trades:${WSOL}'])
+      const events = []
+      for await (const { kind, cursor, replay } of stream) {
+        events.push({ kind, cursor, replay })
+        if (events.length === 10) sockets[0].close()
+        if (events.length >= 40 && !replay) break
+      }
+      return { sockets: sockets.length, events }
+    })()`)
+    const { sockets, events } = read as {
+      sockets: number
+      events: { kind: string; cursor: number; replay: boolean }[]
+    }
+    t.equal(sockets, 2)
+    t.ok(events.some(({ replay }) => replay))
+    t.ok(events.every(({ kind }) => kind === 'trade'))
+    const cursors = events.map(({ cursor }) => cursor)
+    const { body } = await service.get(`/v1/tokens/${WSOL}/trades?limit=1000`)
+    const stored = body.data.map(({ cursor }) => cursor as number).toReversed()
+    t.strictSame(
+      cursors,
+      stored.filter((cursor) => cursor >= cursors[0]! && cursor <= cursors.at(-1)!)
+    )
+
+    const refused = await page.evaluate(`(async () => {
+      const { connect } = await import('/client/client.ts')
+      const stream = connect({ url: location.origin, key: 'no-such-key' }).subscribe(['launches'])
+      return stream.next().then(() => 'read', (error) => error.code)
+    })()`)
+    t.equal(refused, 'stream_key_refused')
+  })
+}

@@ -1,0 +1,28 @@
+import t from 'tap'
+import type { Client } from '../../src/client/client.ts'
+
+/** Never called: the compiler reads it. */
+export async function reads(client: Client): Promise<void> {
+  for await (const item of client.subscribe(['launches', 'trades:A'])) {
+    // @ts-expect-error a gap has no data: it has to be looked at first
+    void item.data
+    if (item.kind === 'launch') item.data.symbol satisfies string
+    if (item.kind === 'trade') item.data.is_buy satisfies 0 | 1 | null
+    if (item.kind === 'gap') item.until satisfies number | null
+    // @ts-expect-error no curve comes on these channels
+    if (item.kind === 'curve') return
+  }
+  for await (const item of client.subscribe(['price:A'])) {
+    if (item.kind === 'price') item.data.price satisfies number
+    // @ts-expect-error a tick has no signature
+    if (item.kind === 'price') void item.data.signature
+  }
+  // @ts-expect-error there is no such channel
+  client.subscribe(['launch'])
+}
+
+t.test('the package exports the client', async (t) => {
+  const name: string = 'millrace/client'
+  const client = (await import(name)) as Record<string, unknown>
+  t.strictSame(Object.keys(client).toSorted(), ['StreamError', 'connect'])
+})
