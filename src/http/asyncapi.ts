@@ -1,7 +1,9 @@
+import { ERRORS, type ErrorCode } from '../errors.ts'
 import { CLOSE_CODES } from '../stream/close-codes.ts'
 import { ERROR_MEANINGS } from '../stream/message-schemas.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
 import type { DocumentFacts } from './openapi.ts'
+import { PROBLEM_TEXTS } from './problem-texts.ts'
 import { STREAM_PATH } from './routes/stream.ts'
 import { STREAM_MESSAGES } from './stream-messages.ts'
 
@@ -21,6 +23,17 @@ const WARNINGS = [
   'eventsDropped',
   'serverDraining'
 ] as const
+
+/** What a handshake can be refused with. */
+const REFUSALS: readonly ErrorCode[] = [
+  'STREAM_KEY_REFUSED',
+  'SCOPE_MISSING',
+  'IP_REFUSED',
+  'UPGRADE_MISSING',
+  'RATE_LIMITED',
+  'CONNECTIONS_EXCEEDED',
+  'SERVICE_DRAINING'
+]
 
 const ABOUT = `Every event of the channels of a client once, in the order of their cursors.
 
@@ -52,7 +65,15 @@ const CHANNEL_ABOUT = [
     'Code',
     Object.entries(ERROR_MEANINGS).map(([code, meaning]) => [`\`${code}\``, meaning] as const)
   ),
-  '**Close codes.** A handshake without a good key is refused with HTTP 403, one connection too many with 429.',
+  '**A handshake** can be refused, with a problem as any request.',
+  table(
+    'Answer',
+    REFUSALS.map((error) => {
+      const { status, code } = ERRORS[error]
+      return [`${status} \`${code}\``, PROBLEM_TEXTS[error].meaning] as const
+    })
+  ),
+  '**Close codes**',
   table(
     'Code',
     CLOSE_CODES.map(({ code, meaning, again }) => [

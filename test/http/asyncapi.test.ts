@@ -48,7 +48,7 @@ t.test('the document has the parts that AsyncAPI 3.0 asks for', (t) => {
   t.match(document.info, { title: /./, version: '1.2.3' })
   for (const server of Object.values(document.servers!)) {
     t.match(server, { host: /./, protocol: 'ws' })
-    const { variables, host } = server as unknown as { variables: Json; host: string }
+    const { variables, host } = server as { variables: Json; host: string }
     const used = host.match(/(?<={)\w+(?=})/g)
     t.strictSame(used, Object.keys(variables))
   }

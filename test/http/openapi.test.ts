@@ -4,13 +4,14 @@ import { ERRORS } from '../../src/errors.ts'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { marketApp } from './market-app.ts'
 
-/** Routes that are about the API and not of it. */
+/** Routes that are about the API and not of it, and the stream, which has a document of its own. */
 const NOT_OF_THE_API = [
   '/',
   '/docs',
   '/docs/:file',
   '/openapi.json',
   '/asyncapi.json',
+  '/v1/stream',
   '/problems',
   '/problems/:name'
 ].map((path) => `GET ${path}`)
@@ -122,7 +123,7 @@ t.test('a number in a query is documented as the number that its text stands for
 })
 
 t.test('every error of the service is documented where it can be met', async (t) => {
-  const { document } = await served(t)
+  const { app, document } = await served(t)
   const { responses } = document.components as unknown as {
     responses: Record<string, { description: string }>
   }
@@ -131,7 +132,8 @@ t.test('every error of the service is documented where it can be met', async (t)
     .join('\n')
   // These answer what is no request of any operation.
   const elsewhere = ['unknown_route', 'method_not_allowed']
+  const { text } = await app.get('/asyncapi.json', {})
   for (const { code } of Object.values(ERRORS)) {
-    if (!elsewhere.includes(code)) t.ok(described.includes(`\`${code}\``), code)
+    if (!elsewhere.includes(code)) t.ok(`${described}${text}`.includes(`\`${code}\``), code)
   }
 })
