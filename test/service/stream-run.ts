@@ -1,0 +1,116 @@
+import type { Test } from 'tap'
+import { SeededRandom } from '../../loadtest/market/random.ts'
+import type { Storage } from '../../storage/port.ts'
+import { cursorAt } from '../../src/market/cursor.ts'
+import { slotOf, until } from './asking.ts'
+import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
+import { storedEvents, SwarmClient } from './stream-swarm.ts'
+
+const CLIENTS = 50
+/** Connections of a key are limited. */
+const CLIENTS_A_KEY = 10
+const LISTS = [
+  'launches',
+  'curves',
+  'venue:pumpfun',
+  'venue:pumpswap',
+  'venue:raydium-cpmm',
+  'venue:orca-whirlpool'
+]
+const WSOL = 'So11111111111111111111111111111111111111112'
+
+async function streamKey(service: ServiceProcess): Promise<string> {
+  const made = await fetch(`${service.url}/v1/admin/keys`, {
+    method: 'POST',
+    headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ tenant: 'operator', scopes: ['stream'], rate_limit_per_minute: 100_000 })
+  })
+  return ((await made.json()) as { key: string }).key
+}
+
+/** Channels of tokens and pools that are traded, and of lists. */
+async function channelsOf(service: ServiceProcess): Promise<string[]> {
+  const ranked = await until(async () => {
+    const { body } = await service.get('/v1/trending?window=1h&limit=8')
+    return body.data !== undefined && body.data.length >= 5 && body.data
+  }, 'some tokens are traded')
+  const mints = [WSOL, ...ranked.map(({ mint }) => String(mint))]
+  const { body } = await service.get(`/v1/tokens/${WSOL}/pools?limit=4`)
+  const pools = body.data.map(({ pool }) => `pool:${String(pool)}`)
+  return [...LISTS, ...mints.flatMap((mint) => [`trades:${mint}`, `price:${mint}`]), ...pools]
+}
+
+/** A swarm on some processes, while their chain comes to a slot; `services` may change meanwhile. */
+export async function swarmUntil(
+  lastSlot: number,
+  services: () => readonly ServiceProcess[],
+  meanwhile: () => Promise<void>
+): Promise<{ clients: SwarmClient[]; lastSlot: number }> {
+  const random = new SeededRandom(7, 7)
+  const first = services()[0]!
+  const names = await channelsOf(first)
+  const keys = await Promise.all(Array.from({ length: CLIENTS / CLIENTS_A_KEY }, () => streamKey(first)))
+  const clients = Array.from({ length: CLIENTS }, (_, n) => {
+    const picked = new Set(
+      Array.from({ length: 1 + random.below(4) }, () => names[random.below(names.length)]!)
+    )
+    // Each channel has somebody.
+    picked.add(names[n % names.length]!)
+    return new SwarmClient([...picked], 0)
+  })
+  const over = new AbortController()
+  const urlOf = (n: number): string => {
+    const now = services()
+    const { url } = now[random.below(now.length)]!
+    return `${url.replace('http', 'ws')}/v1/stream?key=${keys[Math.floor(n / CLIENTS_A_KEY)]!}`
+  }
+  const lives = clients.map((client, n) =>
+    client.live_(
+      () => urlOf(n),
+      () => random.unit(),
+      over.signal
+    )
+  )
+  await meanwhile()
+  await until(async () => (await slotOf(services()[0]!)) >= lastSlot, `slot ${lastSlot}`, 240_000)
+  over.abort()
+  await Promise.all(lives)
+  const end = cursorAt(lastSlot + 1, 0) - 1
+  await Promise.all(clients.map((client, n) => client.catchUp(urlOf(n), end)))
+  return { clients, lastSlot }
+}
+
+/** What each client heard, over all of its connections, is what the store has. */
+export async function judgeSwarm(
+  t: Test,
+  { clients, lastSlot }: { clients: readonly SwarmClient[]; lastSlot: number },
+  storage: Storage
+): Promise<void> {
+  const stored = new Map<string, string>()
+  let events = 0
+  const end = cursorAt(lastSlot + 1, 0) - 1
+  for (const client of clients) {
+    t.strictSame(client.faults, [])
+    for (const [channel, heard] of client.heard) {
+      const known = stored.get(channel) ?? textOf(await storedEvents(storage, channel, lastSlot))
+      stored.set(channel, known)
+      const inTime = heard.filter(({ cursor }) => cursor <= end)
+      events += inTime.length
+      t.ok(textOf(inTime) === known, `${channel}: ${inTime.length} events to the byte`)
+    }
+  }
+  const sum = (of: (client: SwarmClient) => number): number =>
+    clients.reduce((all, client) => all + of(client), 0)
+  const [connections, replayed, live] = [
+    sum((c) => c.connections),
+    sum((c) => c.replayed),
+    sum((c) => c.live)
+  ]
+  t.comment(
+    `${events} events on ${stored.size} channels, ${connections} connections, ${replayed} replayed, ${live} live`
+  )
+  t.ok(connections > 3 * CLIENTS && replayed > 1_000 && live > 1_000 && stored.size > 15)
+}
+
+const textOf = (events: readonly { readonly cursor: number; readonly data: string }[]): string =>
+  events.map(({ cursor, data }) => `${cursor} ${data}`).join('\n')

@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { slotOf, until } from './asking.ts'
+import { startLocalnetProcess } from './localnet-process.ts'
+import type { ServiceProcess } from './service-process.ts'
+import { judgeSwarm, swarmUntil } from './stream-run.ts'
+
+const SLOTS = 2_000
+const FLAGS = ['--localnet-slot-ms', '25']
+
+t.setTimeout(290_000)
+
+t.test(
+  '50 clients that are cut off at random, and a service that is killed: each hears what the store has, once, in order, to the byte',
+  async (t) => {
+    const dataDir = t.testdir()
+    let service: ServiceProcess = await startLocalnetProcess(t, dataDir, FLAGS)
+    const heard = await swarmUntil(
+      SLOTS,
+      () => [service],
+      async () => {
+        await until(async () => (await slotOf(service)) >= SLOTS / 2, 'half of the slots', 240_000)
+        await service.end('SIGKILL')
+        service = await startLocalnetProcess(t, dataDir, FLAGS)
+      }
+    )
+    t.match(await service.end('SIGTERM'), { code: 0 })
+    const storage = await openEmbeddedStorage({ directory: join(dataDir, 'store') })
+    t.teardown(() => storage.close())
+    await judgeSwarm(t, heard, storage)
+  }
+)
