@@ -45,21 +45,28 @@ export async function startMeasured(
   })
   const url = await listeningUrl(child, ended, stderr)
   const listeningMs = performance.now() - started
-  const stat = (name: string): string => readFileSync(`/proc/${child.pid}/${name}`, 'utf8')
   return {
     url,
     listeningMs,
     stderr,
-    rssMib: () => (Number(stat('statm').split(' ')[1]) * PAGE_BYTES) / 2 ** 20,
-    cpuMs() {
-      const fields = stat('stat').split(') ')[1]!.split(' ')
-      return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND
-    },
+    ...figuresOf(child.pid!),
     send: (message) => void child.send(message),
     async end() {
       child.kill('SIGTERM')
       const [code] = (await ended) as [number | null]
       return code
+    }
+  }
+}
+
+/** What a process of any kind takes of the machine. */
+export function figuresOf(pid: number): Pick<MeasuredProcess, 'rssMib' | 'cpuMs'> {
+  const stat = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  return {
+    rssMib: () => (Number(stat('statm').split(' ')[1]) * PAGE_BYTES) / 2 ** 20,
+    cpuMs() {
+      const fields = stat('stat').split(') ')[1]!.split(' ')
+      return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND
     }
   }
 }

@@ -14,8 +14,9 @@ import { RECORDED_SLOT } from './recorded-block.ts'
 import { writeResult } from './result.ts'
 import { BATCH_ROWS, BareWriter, SentRows } from './scylla-bare.ts'
 import { recordedCommits } from './scylla-blocks.ts'
-import { median, startCql, timed, withConcurrency, type RoundTime } from './scylla-server.ts'
+import { startCql, timed, withConcurrency, type RoundTime } from './scylla-server.ts'
 import { verify } from './scylla-verify.ts'
+import { median } from './series.ts'
 
 const BAR = 0.7
 const WARM_UP_BLOCKS = 60

@@ -10,9 +10,10 @@ import type { TradeRow } from '../src/market/rows.ts'
 import { tradesByMint } from '../storage/scylla/row-lists.ts'
 import { writeResult } from './result.ts'
 import { recordedCommits } from './scylla-blocks.ts'
-import { BARE, KEYSPACE, median, startCql, timed, type RoundTime } from './scylla-server.ts'
+import { BARE, KEYSPACE, startCql, timed, type RoundTime } from './scylla-server.ts'
 import { restOn } from './scylla-rest.ts'
 import { verify } from './scylla-verify.ts'
+import { median } from './series.ts'
 
 const BAR = 0.7
 const BLOCKS = 600

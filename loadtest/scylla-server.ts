@@ -107,9 +107,3 @@ export async function timed(cql: MeasuredCql, run: () => Promise<unknown>): Prom
   const { user, system } = process.cpuUsage(cpu)
   return { ms, cpuMs: (user + system) / 1_000, serverCpuMs: cql.serverCpuMs() - serverCpuMs }
 }
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}

@@ -1,0 +1,154 @@
+/**
+ * Fan-out: what it takes to tell many connections of what was committed, against plain `ws` (one `send` a connection and
+ * event, of a text made once) and `nats-server` over its WebSocket, with the same payloads and receivers, in alternate
+ * rounds of one run. A block is committed when every connection has all of the one before. Each receiver verifies every
+ * event: nothing lost, repeated or out of order. Processor time is that of the server's process, all threads; both ours
+ * and plain `ws` make the event's text of the block's rows there, while `nats-server` is sent it.
+ *
+ *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels…]
+ */
+import { Receiving, type Received } from './stream/receiving.ts'
+import { findNats, millrace, nats, plainWs, type Side } from './stream/sides.ts'
+import { channelNamed, FIRST_SLOT, OFFSETS, type Kind } from './stream/trades.ts'
+import { writeResult } from './result.ts'
+import { median } from './series.ts'
+
+const [binary = findNats() ?? '', roundsText = '3', ...sizes] = process.argv.slice(2)
+const rounds = Number(roundsText)
+const AUDIENCES = (sizes.length > 0 ? sizes : ['1/1', '100/1', '1000/1', '5000/1', '5000/500']).map(
+  (size) => {
+    const [connections, channels] = size.split('/').map(Number) as [number, number]
+    return { connections, channels }
+  }
+)
+const BURSTS = [1, 8, 64]
+const KINDS: readonly Kind[] = ['price', 'trades']
+/** Events that a round delivers, about; and blocks of a round. */
+const DELIVERIES = 200_000
+const BLOCKS = { least: 3, most: 2_000 }
+/** Deliveries a second of processor time, at bursts of 8 and 1, to that of the peer. */
+const BARS = { plain_ws: 5, plain_ws_single: 1, nats_server: 2 }
+
+interface Audience {
+  readonly connections: number
+  readonly channels: number
+}
+
+interface Round extends Received {
+  readonly cpuMicros: number
+}
+
+/** One server and its receivers. */
+class Stand {
+  readonly side: Side
+  readonly #receiving = new Receiving()
+  #slot = FIRST_SLOT
+
+  constructor(side: Side) {
+    this.side = side
+  }
+
+  async open({ connections, channels }: Audience, kind: Kind): Promise<void> {
+    const { side } = this
+    const { url, protocol } = side
+    const clients = Array.from({ length: connections }, (_, n) => ({
+      path: side.path(n),
+      channel: n % channels
+    }))
+    await this.#receiving.connect(url, protocol, clients)
+    await this.#receiving.subscribe(clients.map(({ channel }) => channelNamed(kind, channel)))
+  }
+
+  async measure({ connections, channels }: Audience, kind: Kind, burst: number): Promise<Round> {
+    const each = connections * burst
+    const blocks = Math.min(BLOCKS.most, Math.max(BLOCKS.least, Math.ceil(DELIVERIES / each)))
+    const run = { firstSlot: this.#slot, burst, offset: OFFSETS[kind] }
+    await this.#receiving.run(run, each)
+    const before = this.side.cpuMs()
+    for (let i = 0; i < blocks; i++) {
+      const got = this.#receiving.got()
+      this.side.commit({ slot: this.#slot++, shape: { channels, burst } })
+      await got
+    }
+    const cpuMs = this.side.cpuMs() - before
+    const report = await this.#receiving.report()
+    if (report.received !== blocks * each) throw new Error(`${report.received} of ${blocks * each} came`)
+    return { ...report, cpuMicros: (cpuMs * 1_000) / report.received }
+  }
+
+  async close(): Promise<void> {
+    await this.#receiving.end()
+    await this.side.end()
+  }
+}
+
+const start: Readonly<Record<string, (audience: Audience, kind: Kind) => Promise<Side>>> = {
+  millrace: ({ connections }) => millrace(connections),
+  plain_ws: () => plainWs(),
+  ...(binary === '' ? {} : { nats_server: (_audience: Audience, kind: Kind) => nats(binary, kind) })
+}
+if (binary === '')
+  console.error(
+    'NO nats-server ON THE PATH: it is left out. go install github.com/nats-io/nats-server/v2@latest'
+  )
+
+async function measureAudience(audience: Audience, kind: Kind): Promise<object> {
+  const stands: Record<string, Stand> = {}
+  try {
+    for (const [name, side] of Object.entries(start)) {
+      stands[name] = new Stand(await side(audience, kind))
+      await stands[name].open(audience, kind)
+    }
+    const bursts: Record<string, object> = {}
+    for (const burst of BURSTS) {
+      const results: Record<string, Round[]> = {}
+      for (let round = 0; round <= rounds; round++) {
+        for (const [name, stand] of Object.entries(stands)) {
+          const result = await stand.measure(audience, kind, burst)
+          // The first round warms up.
+          if (round > 0) (results[name] ??= []).push(result)
+        }
+      }
+      bursts[burst] = figures(results)
+      console.error(JSON.stringify({ kind, ...audience, burst, ...bursts[burst] }))
+    }
+    return { ...audience, bursts }
+  } finally {
+    for (const stand of Object.values(stands)) await stand.close()
+  }
+}
+
+function figures(results: Readonly<Record<string, readonly Round[]>>): object {
+  const each = <T>(of: (rounds: readonly Round[]) => T): Record<string, T> =>
+    Object.fromEntries(Object.entries(results).map(([name, all]) => [name, of(all)]))
+  const cpu = each((all) => median(all.map(({ cpuMicros }) => cpuMicros)))
+  const ratio = Object.fromEntries(
+    Object.keys(cpu)
+      .filter((name) => name !== 'millrace')
+      .map((name) => [name, cpu[name]! / cpu.millrace!])
+  )
+  return {
+    cpu_us_a_delivery: cpu,
+    rounds: each((all) => all.map(({ cpuMicros }) => cpuMicros)),
+    deliveries_a_cpu_second: each((all) => Math.round(1e6 / median(all.map(({ cpuMicros }) => cpuMicros)))),
+    ratio_to: ratio,
+    p50_ms: each((all) => median(all.map(({ p50Ms }) => p50Ms))),
+    p99_ms: each((all) => median(all.map(({ p99Ms }) => p99Ms)))
+  }
+}
+
+const kinds: Record<string, object[]> = {}
+for (const kind of KINDS) {
+  kinds[kind] = []
+  for (const audience of AUDIENCES) kinds[kind].push(await measureAudience(audience, kind))
+}
+const figuresNow = {
+  closed_loop: true,
+  rounds,
+  deliveries_a_round: DELIVERIES,
+  bars: BARS,
+  verified_complete: true,
+  ...kinds
+}
+if (sizes.length > 0) process.stdout.write(`${JSON.stringify(figuresNow, null, 2)}\n`)
+else await writeResult('stream-fanout', figuresNow)

@@ -1,0 +1,28 @@
+import { CONNECTIONS_PER_KEY_MAX } from '../../actors/stream/tenants.ts'
+import { newKey } from '../../src/access/key-row.ts'
+import type { Storage } from '../../storage/port.ts'
+
+/** The key of the n-th connection; each key has as many connections as it may have. */
+export const keyOf = (connection: number): string =>
+  `mr_live_loadtest_${Math.floor(connection / CONNECTIONS_PER_KEY_MAX)}`
+
+/** Stores the keys of so many connections. */
+export async function storeKeys({ keys, tenants }: Storage, connections: number): Promise<void> {
+  await tenants.create({ name: 'loadtest', createdAtMs: 1 })
+  for (let i = 0; i < connections; i += CONNECTIONS_PER_KEY_MAX) {
+    const { row } = newKey(
+      keyOf(i),
+      {
+        tenant: 'loadtest',
+        name: `of connection ${i}`,
+        scopes: ['stream'],
+        ratePerMinute: null,
+        expiresAtMs: null,
+        allowedIps: [],
+        corsOrigins: []
+      },
+      1
+    )
+    await keys.put(row)
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The stream as the service runs it, behind its HTTP side on an embedded store, without a chain: who measures it says
+ * which block is committed next. Its arguments: for how many connections there are keys, and the directory of the store.
+ */
+import PQueue from 'p-queue'
+import { pino } from 'pino'
+import { Horizon } from '../../actors/stream/horizon.ts'
+import { Tenants } from '../../actors/stream/tenants.ts'
+import { patienceWith } from '../../actors/patience.ts'
+import { KeyDirectory } from '../../src/access/key-directory.ts'
+import { RateWindow } from '../../src/access/rate-window.ts'
+import { VENUE_IDS } from '../../src/chain/venue-id.ts'
+import { CommitFeed } from '../../src/commit-feed.ts'
+import { DecodingReport } from '../../src/decoding-report.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { LiveRanking } from '../../src/live-ranking.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { ChannelHistory } from '../../src/stream/channel-history.ts'
+import { StreamHub } from '../../src/stream/hub.ts'
+import { createMetrics } from '../../src/telemetry.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { MemoryLog } from './memory-log.ts'
+import { storeKeys } from './keys.ts'
+import { cash, commitOf, monotonicMs, tradesOf, type Block } from './trades.ts'
+
+const SWEEP_MS = 500
+const NO_LIMIT = 1_000_000_000
+
+const [connections, directory] = process.argv.slice(2)
+const { clock, random } = systemPorts
+const storage = await openEmbeddedStorage({ directory: directory! })
+await storeKeys(storage, Number(connections))
+const keys = await KeyDirectory.load(storage, NO_LIMIT)
+const report = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`)
+const feed = new CommitFeed()
+feed.restore(await storage.blocks.head())
+const hub = new StreamHub(feed, cash, report)
+hub.follow()
+const horizon = new Horizon(storage.blocks, null)
+await horizon.look()
+const log = new MemoryLog()
+const channels = {
+  hub,
+  history: new ChannelHistory({ ...storage, log }, cash),
+  horizon,
+  replays: new PQueue({ concurrency: 4 }),
+  patience: patienceWith(storage, clock)
+}
+const limits = new RateWindow(10_000)
+const tenants = new Tenants(channels, limits, { clock, random }, report)
+tenants.guard(keys)
+setInterval(() => tenants.sweep(), SWEEP_MS)
+const decoding = new DecodingReport()
+const app = buildApp({
+  storage,
+  keys,
+  limits,
+  feed,
+  ranking: new LiveRanking(),
+  stream: tenants,
+  venues: VENUE_IDS,
+  cash,
+  decoding,
+  metrics: createMetrics(decoding),
+  logger: pino({ level: 'silent' }),
+  clock,
+  version: 'loadtest',
+  localnet: false,
+  source: () => null,
+  tree: () => {
+    throw new Error('there are no processes')
+  },
+  draining: () => false
+})
+
+process.on('message', (text: string) => {
+  const { slot, shape, isPast } = JSON.parse(text) as Block
+  const commit = commitOf(slot, tradesOf(slot, shape), monotonicMs())
+  log.keep(commit)
+  if (isPast !== true) feed.publish(commit)
+})
+process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
+process.once('SIGTERM', () => process.exit())

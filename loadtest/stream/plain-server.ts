@@ -1,0 +1,30 @@
+/** The peer: `ws` as its README shows a broadcast, one `send` a connection and event, of a text that is made once. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { WebSocketServer, type WebSocket } from 'ws'
+import { eventTexts, monotonicMs, type Block, type Kind } from './trades.ts'
+
+const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+const readers = new Map<string, Set<WebSocket>>()
+let kind: Kind = 'trades'
+
+server.on('connection', (socket) => {
+  socket.on('message', (data: Buffer) => {
+    const { subscribe } = JSON.parse(data.toString()) as { subscribe: [string] }
+    const [channel] = subscribe
+    kind = channel.startsWith('price:') ? 'price' : 'trades'
+    const all = readers.get(channel) ?? new Set()
+    readers.set(channel, all.add(socket))
+    socket.on('close', () => all.delete(socket))
+    socket.send(JSON.stringify({ type: 'subscribed', channels: subscribe }))
+  })
+})
+
+process.on('message', (message: string) => {
+  const { slot, shape } = JSON.parse(message) as Block
+  for (const { channel, text } of eventTexts(kind, slot, shape, monotonicMs())) {
+    for (const socket of readers.get(channel) ?? []) socket.send(text)
+  }
+})
+await once(server, 'listening')
+process.stdout.write(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)

@@ -1,0 +1,68 @@
+/**
+ * Clients of a stream, all in this process, each on a socket of its own, with as little work for a message as can be: of
+ * every event the cursor is read and has to be the one that is next. They do what messages of who started them say.
+ */
+import { Receiver } from './receiver.ts'
+import type { Order, Report } from './receiving.ts'
+import { cursorOf, type Run } from './trades.ts'
+
+const CONNECTING_AT_ONCE = 64
+
+let receivers: Receiver[] = []
+let run: Run | null = null
+/** Events of all receivers since the run began, and after how many of them it is told. */
+let received = 0
+let every = Infinity
+let latencies: number[] = []
+let firstAt = 0
+let lastAt = 0
+
+const tell = (report: Report): void => void process.send!(report)
+const fault = (text: string): void => tell({ kind: 'fault', text })
+
+function took(receiver: Receiver, cursor: number, sentAt: number, nowMs: number): void {
+  if (run === null) return fault(`the event ${cursor} came to nobody`)
+  const expected = cursorOf(receiver.events++, run, receiver.channel)
+  if (cursor !== expected) return fault(`${cursor} came where ${expected} is next`)
+  latencies.push(nowMs - sentAt)
+  if (received === 0) firstAt = nowMs
+  lastAt = nowMs
+  if (++received % every === 0) tell({ kind: 'got' })
+}
+
+async function obey(order: Order): Promise<void> {
+  switch (order.kind) {
+    case 'connect': {
+      const { url, protocol, clients } = order
+      receivers = clients.map(({ channel }) => new Receiver(protocol, channel, took, fault))
+      for (let i = 0; i < receivers.length; i += CONNECTING_AT_ONCE) {
+        await Promise.all(
+          receivers
+            .slice(i, i + CONNECTING_AT_ONCE)
+            .map((receiver, n) => receiver.connect(url, clients[i + n]!.path))
+        )
+      }
+      return tell({ kind: 'connected' })
+    }
+    case 'subscribe':
+      await Promise.all(receivers.map((receiver, n) => receiver.subscribe(order.names[n]!, order.since)))
+      return tell({ kind: 'subscribed' })
+    case 'run':
+      run = order.run
+      every = order.every
+      received = 0
+      latencies = []
+      for (const receiver of receivers) receiver.events = 0
+      return tell({ kind: 'ready' })
+    case 'report': {
+      const sorted = Float64Array.from(latencies).sort()
+      const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? 0
+      const bytes = receivers.reduce((sum, receiver) => sum + receiver.bytes, 0)
+      const ms = lastAt - firstAt
+      return tell({ kind: 'report', received, p50Ms: at(0.5), p99Ms: at(0.99), ms, bytes })
+    }
+  }
+}
+
+process.on('message', (order: Order) => void obey(order).catch((error: unknown) => fault(String(error))))
+process.once('disconnect', () => process.exit())

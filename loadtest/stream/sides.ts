@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../test/servers/free-port.ts'
+import { saidByItself } from '../held-memory.ts'
+import { figuresOf, startMeasured, type MeasuredProcess } from '../measured-process.ts'
+import { keyOf } from './keys.ts'
+import type { Protocol } from './receiver.ts'
+import { eventTexts, monotonicMs, type Block, type Kind } from './trades.ts'
+
+/** A server that tells many of what was committed, in a process of its own. */
+export interface Side extends Pick<MeasuredProcess, 'url' | 'rssMib' | 'cpuMs'> {
+  readonly protocol: Protocol
+  /** Where the n-th connection is made. */
+  path(connection: number): string
+  commit(block: Block): void
+  end(): Promise<unknown>
+}
+
+/** The stream of the service, with keys for so many connections. */
+export async function millrace(
+  connections: number,
+  nodeArgs: readonly string[] = profiling()
+): Promise<Side & MeasuredProcess> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-stream-'))
+  const server = await startMeasured('stream/millrace-server.ts', [String(connections), directory], {
+    nodeArgs
+  })
+  return {
+    ...server,
+    protocol: 'messages',
+    path: (connection) => `/v1/stream?key=${keyOf(connection)}`,
+    commit: (block) => server.send(JSON.stringify(block)),
+    async end() {
+      const code = await server.end()
+      for (const line of saidByItself(server)) process.stderr.write(`${line}\n`)
+      rmSync(directory, { recursive: true })
+      return code
+    }
+  }
+}
+
+/** `PROFILE=DIRECTORY` has the service's processor time written there by function. */
+function profiling(): string[] {
+  const directory = process.env.PROFILE
+  return directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`]
+}
+
+export async function plainWs(): Promise<Side> {
+  const server = await startMeasured('stream/plain-server.ts', [])
+  return {
+    ...server,
+    protocol: 'messages',
+    path: () => '/',
+    commit: (block) => server.send(JSON.stringify(block)),
+    end: () => server.end()
+  }
+}
+
+const LOOPBACK = ['127.0.0.1']
+
+/** Where `nats-server` is on this machine; null where it is not. */
+export function findNats(): string | null {
+  const directories = (process.env.PATH ?? '').split(delimiter)
+  return directories.map((directory) => join(directory, 'nats-server')).find(existsSync) ?? null
+}
+
+/** A NATS server whose readers come by WebSocket, and who publishes the same texts to it from this process. */
+export async function nats(binary: string, kind: Kind): Promise<Side> {
+  const [port, webPort] = [await freePort(LOOPBACK), await freePort(LOOPBACK)]
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-nats-'))
+  const config = join(directory, 'nats.conf')
+  writeFileSync(
+    config,
+    `host: "127.0.0.1"\nport: ${port}\nwebsocket { host: "127.0.0.1", port: ${webPort}, no_tls: true }\n`
+  )
+  const child = spawn(binary, ['-c', config], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const publisher = await reached(port)
+  publisher.write('CONNECT {"verbose":false}\r\n')
+  publisher.on('data', (data: Buffer) => data.includes('PING') && publisher.write('PONG\r\n'))
+  return {
+    url: `http://127.0.0.1:${webPort}`,
+    ...figuresOf(child.pid!),
+    protocol: 'nats',
+    path: () => '/',
+    commit({ slot, shape }) {
+      const messages = eventTexts(kind, slot, shape, monotonicMs())
+      publisher.write(
+        messages.map(({ channel, text }) => `PUB ${channel} ${text.length}\r\n${text}\r\n`).join('')
+      )
+    },
+    async end() {
+      publisher.destroy()
+      child.kill('SIGTERM')
+      await ended
+      rmSync(directory, { recursive: true })
+    }
+  }
+}
+
+async function reached(port: number) {
+  for (let tries = 0; ; tries++) {
+    const socket = connect(port, '127.0.0.1')
+    try {
+      await once(socket, 'connect')
+      return socket
+    } catch (error) {
+      if (tries === 100) throw error
+      await pause(100)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import { CashList, WSOL } from '../../src/market/cash.ts'
+import { COPY_OFFSETS, cursorAt } from '../../src/market/cursor.ts'
+import type { BlockCommit, TradeRow } from '../../src/market/rows.ts'
+import { encodeTick, encodeTrade } from '../../src/stream/encode.ts'
+
+export const FIRST_SLOT = 450_000_000
+export const VENUE = 'pumpswap'
+export const cash = new CashList()
+
+/** Positions that a trade takes of its slot. */
+const COPIES = 4
+
+const SOL = pubkeyFromBase58(WSOL)
+
+function address(kind: number, n: number): Pubkey {
+  return Uint8Array.from({ length: 32 }, (_, i) =>
+    i < 4 ? (n >> (8 * i)) & 255 : (kind * 37 + i * 71) & 255
+  )
+}
+
+const mintOf = (n: number): Pubkey => address(1, n)
+
+/** What readers are sent of each trade: all of it, or its price. */
+export type Kind = 'trades' | 'price'
+
+/** The channel of the n-th token, as clients name it. */
+export const channelNamed = (kind: Kind, n: number): string => `${kind}:${pubkeyToBase58(mintOf(n))}`
+
+/** A trade on a pool with reserves, fees and a route, as most of the chain's are. */
+function tradeRow(slot: number, position: number, token: number): TradeRow {
+  return {
+    cursor: cursorAt(slot, position),
+    slot,
+    blockTime: 1_790_000_000,
+    signature: SIGNATURE,
+    txIndex: position,
+    ixIndex: 3,
+    innerIxIndex: 5,
+    venue: VENUE,
+    program: address(2, 1),
+    pool: POOLS[token % POOLS.length]!,
+    user: address(4, position),
+    feePayer: address(4, position),
+    commitment: 'confirmed',
+    mint: mintOf(token),
+    inMint: SOL,
+    outMint: mintOf(token),
+    inDecimals: 9,
+    outDecimals: 6,
+    inAmount: 1_234_567_890n,
+    outAmount: BigInt(9_876_543_210 + position),
+    traderIn: 1_250_000_000n,
+    traderOut: BigInt(9_876_543_210 + position),
+    fees: [{ kind: 'protocol', mint: SOL, amount: 15_432_110n }],
+    reserves: null,
+    exact: 'in',
+    cashSide: 'in',
+    price: 0.000125,
+    cashUsd: 142.25,
+    priceForming: true,
+    route: null
+  }
+}
+
+const SIGNATURE = Uint8Array.from({ length: 64 }, (_, i) => (i * 91 + 13) & 255)
+const POOLS = Array.from({ length: 64 }, (_, n) => address(3, n))
+
+/** How trades lie in the blocks of a run: the n-th channel's come one after another in each block. */
+export interface Shape {
+  readonly channels: number
+  /** Trades of a channel in a block. */
+  readonly burst: number
+}
+
+/** What a server is told to commit. */
+export interface Block {
+  readonly slot: number
+  readonly shape: Shape
+  /** Stored, and not told: it is older than what readers are told of. */
+  readonly isPast?: boolean
+}
+
+export function tradesOf(slot: number, { channels, burst }: Shape): TradeRow[] {
+  return Array.from({ length: channels * burst }, (_, i) => tradeRow(slot, i * COPIES, Math.floor(i / burst)))
+}
+
+/** The cursor of the n-th event that a reader of a channel is sent, counted from the first slot of a run. */
+export function cursorOf(n: number, run: Run, channel: number): number {
+  const { firstSlot, burst, offset } = run
+  return cursorAt(firstSlot + Math.floor(n / burst), (channel * burst + (n % burst)) * COPIES + offset)
+}
+
+export interface Run {
+  readonly firstSlot: number
+  /** Events of a channel in a block. */
+  readonly burst: number
+  /** Of the channel's copy behind the trade's cursor. */
+  readonly offset: number
+}
+
+export const OFFSETS = COPY_OFFSETS.trade
+
+/** A block of trades alone, received at a moment of `monotonicMs`. */
+export function commitOf(slot: number, trades: readonly TradeRow[], receivedAtMs: number): BlockCommit {
+  const counts = { transactions: trades.length, trades: trades.length, events: trades.length }
+  return {
+    slot: { slot, blockTime: 1_790_000_000, parentSlot: slot - 1, ...counts, receivedAtMs },
+    trades,
+    poolEvents: [],
+    candles: [],
+    launches: [],
+    pairs: [],
+    solPrice: null,
+    activity: [],
+    tokens: [],
+    pools: [],
+    curves: [],
+    totals: null
+  }
+}
+
+/** The messages of trades as text, for servers that are no part of ours. */
+export function eventTexts(kind: Kind, slot: number, shape: Shape, receivedAtMs: number): EventText[] {
+  return tradesOf(slot, shape).map((row, i) => {
+    const cursor = row.cursor + OFFSETS[kind]
+    const body = kind === 'trades' ? encodeTrade(row, receivedAtMs, cash) : encodeTick(row, receivedAtMs)
+    const data = `${Buffer.from(body).toString('latin1')}${cursor}}`
+    const channel = channelNamed(kind, Math.floor(i / shape.burst))
+    return { channel, text: `{"type":"event","channel":"${channel}","data":${data},"cursor":${cursor}}` }
+  })
+}
+
+export interface EventText {
+  readonly channel: string
+  readonly text: string
+}
+
+/** A clock that all processes of this machine share. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1000n) / 1000
