@@ -66,20 +66,24 @@ export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed
     method: 'GET',
     url: STREAM_PATH,
     config: { scope: 'stream', keyInQuery: 'key' },
-    preHandler: (request, _reply, done) => {
+    preHandler: (request, reply, done) => {
       if (!request.ws) return done(new ServiceError('UPGRADE_MISSING', 'connect with a WebSocket client'))
-      if (stream.admits(request.caller!)) return done()
-      done(
-        new ServiceError(
-          'CONNECTIONS_EXCEEDED',
-          'this key, or this process, has as many connections as it can have'
-        )
-      )
+      if (!stream.admits(request.caller!)) {
+        const detail = 'this key, or this process, has as many connections as it can have'
+        return done(new ServiceError('CONNECTIONS_EXCEEDED', detail))
+      }
+      // What follows is no HTTP: the socket would keep the request and its response as long as it lives.
+      reply.raw.detachSocket(request.socket)
+      done()
     },
     handler: () => {
       throw new ServiceError('UPGRADE_MISSING', 'connect with a WebSocket client')
     },
-    wsHandler: (socket, { raw, caller }) => stream.open(socket, raw.socket, caller!)
+    wsHandler: (ws, { socket, caller }) => {
+      // So would the plugin's listener.
+      ws.removeAllListeners('error').on('error', () => ws.terminate())
+      stream.open(ws, socket, caller!)
+    }
   })
   serve(app, streamHealth, async ({ reply }) => {
     const { head } = feed
