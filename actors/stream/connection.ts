@@ -1,5 +1,9 @@
-import { createActor } from 'xstate'
-import { connectionMachine, type ConnectionState } from '../../machines/connection.machine.ts'
+import { initialTransition, transition } from 'xstate'
+import {
+  connectionMachine,
+  type ConnectionEvent,
+  type ConnectionState
+} from '../../machines/connection.machine.ts'
 import type { Caller } from '../../src/access/caller.ts'
 import { channelOf, isFault, type Channel, type ChannelFault } from '../../src/stream/channel.ts'
 import { mergedFrames, messageFrame, sliceOf, type Frames } from '../../src/stream/frames.ts'
@@ -19,6 +23,9 @@ const MESSAGES_TOO_MANY = 1_000
 const PARTS_OF_ROOM = 8
 /** Pings without an answer after which nobody is there (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
+
+/** All begin with one; an actor of its own would cost each connection 3.6 KB. */
+const [OPENING] = initialTransition(connectionMachine)
 
 /** Channels of one connection that catch up together. */
 interface Group {
@@ -44,7 +51,7 @@ export class StreamConnection implements Reader {
   readonly caller: Caller
   readonly #pipe: Pipe
   readonly #deps: StreamDeps
-  readonly #machine = createActor(connectionMachine)
+  #machine = OPENING
   readonly #outbox: Outbox
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #end = new AbortController()
@@ -63,11 +70,10 @@ export class StreamConnection implements Reader {
     this.caller = caller
     this.#deps = deps
     this.#outbox = new Outbox(deps.room, (hole) => messageFrame(messages.eventsDropped(hole)))
-    this.#machine.start()
   }
 
   get state(): ConnectionState {
-    return this.#machine.getSnapshot().value
+    return this.#machine.value
   }
 
   get isClosed(): boolean {
@@ -94,7 +100,7 @@ export class StreamConnection implements Reader {
   open(): void {
     const { hub, horizon, clock } = this.#deps
     this.#send(messages.hello(this.caller.tenant, hub.head, horizon.place, clock.now()))
-    this.#machine.send({ type: 'opened' })
+    this.#change({ type: 'opened' })
   }
 
   /** Takes a message; `size` is its length in bytes. They are handled one after another. */
@@ -159,7 +165,7 @@ export class StreamConnection implements Reader {
   /** Tells of the end, and when to come back. */
   drain(retryAfterMs: number): void {
     if (this.isClosed) return
-    this.#machine.send({ type: 'drain' })
+    this.#change({ type: 'drain' })
     this.#send(messages.serverDraining(retryAfterMs))
     this.close(1001, 'the service is stopping')
   }
@@ -173,7 +179,7 @@ export class StreamConnection implements Reader {
   /** The socket is closed. */
   closed(): void {
     this.#stop()
-    this.#machine.send({ type: 'closed' })
+    this.#change({ type: 'closed' })
   }
 
   #stop(): void {
@@ -287,7 +293,7 @@ export class StreamConnection implements Reader {
     this.#end.signal.addEventListener('abort', stop, { once: true })
     const group: Group = { past: new MergedPast(history, channels, since), end }
     for (const { name } of channels) this.#subscriptions.get(name)!.group = group
-    this.#machine.send({ type: 'replay.begun' })
+    this.#change({ type: 'replay.begun' })
     const join = (joined: readonly Channel[]): void => {
       for (const channel of joined) {
         this.#subscriptions.get(channel.name)!.group = null
@@ -316,8 +322,13 @@ export class StreamConnection implements Reader {
       })
       .finally(() => {
         this.#end.signal.removeEventListener('abort', stop)
-        if (!this.isClosed) this.#machine.send({ type: 'replay.ended' })
+        if (!this.isClosed) this.#change({ type: 'replay.ended' })
       })
+  }
+
+  #change(event: ConnectionEvent): void {
+    if (this.#machine.status === 'active')
+      [this.#machine] = transition(connectionMachine, this.#machine, event)
   }
 
   get #headCursor(): number {
@@ -343,13 +354,13 @@ export class StreamConnection implements Reader {
   }
 
   #overflowed(): void {
-    if (this.state !== 'overflowing') this.#machine.send({ type: 'overflowed' })
+    if (this.state !== 'overflowing') this.#change({ type: 'overflowed' })
   }
 
   #pump(): void {
     if (this.#pipe.isSent) this.#outbox.sent()
     while (!this.#isBlocked && !this.#outbox.isEmpty) this.#isBlocked = !this.#pipe.write(this.#outbox.take())
-    if (this.#outbox.isEmpty && this.state === 'overflowing') this.#machine.send({ type: 'caught up' })
+    if (this.#outbox.isEmpty && this.state === 'overflowing') this.#change({ type: 'caught up' })
     if (this.#hasRoom) this.#wakeWaiting()
   }
 
