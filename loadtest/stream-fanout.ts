@@ -24,8 +24,8 @@ const AUDIENCES = (sizes.length > 0 ? sizes : ['1/1', '100/1', '1000/1', '5000/1
 const BURSTS = [1, 8, 64]
 const KINDS: readonly Kind[] = ['price', 'trades']
 /** Events that a round delivers, about; and blocks of a round. */
-const DELIVERIES = 200_000
-const BLOCKS = { least: 3, most: 2_000 }
+const DELIVERIES = 60_000
+const BLOCKS = { least: 1, most: 1_000 }
 /** Deliveries a second of processor time, at bursts of 8 and 1, to that of the peer. */
 const BARS = { plain_ws: 5, plain_ws_single: 1, nats_server: 2 }
 

@@ -14,10 +14,10 @@ import { channelNamed, FIRST_SLOT, OFFSETS } from './stream/trades.ts'
 const BAR_MIB = 250
 const CHANNELS = 500
 /** How long they are left alone; more than one round of pings. */
-const IDLE_MS = 3_000
+const IDLE_MS = 30_000
 
 const connections = Number(process.argv[2] ?? 10_000)
-const server = await millrace(connections, INSPECTED)
+const server = await millrace(connections, { nodeArgs: INSPECTED })
 const receiving = new Receiving()
 
 async function held(): Promise<{

@@ -21,24 +21,30 @@ import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { MemoryLog } from './memory-log.ts'
 import { storeKeys } from './keys.ts'
-import { cash, commitOf, monotonicMs, tradesOf, type Block } from './trades.ts'
+import { cash, commitOf, FIRST_SLOT, monotonicMs, tradesOf, type Block } from './trades.ts'
 
 const SWEEP_MS = 500
 const NO_LIMIT = 1_000_000_000
 
-const [connections, directory] = process.argv.slice(2)
+const [connections, directory, pastBlocks = '0', pastTrades = '0'] = process.argv.slice(2)
 const { clock, random } = systemPorts
 const storage = await openEmbeddedStorage({ directory: directory! })
 await storeKeys(storage, Number(connections))
 const keys = await KeyDirectory.load(storage, NO_LIMIT)
 const report = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`)
+const log = new MemoryLog()
+for (let i = 0; i < Number(pastBlocks); i++) {
+  const shape = { channels: 1, burst: Number(pastTrades) }
+  const commit = commitOf(FIRST_SLOT + i, tradesOf(FIRST_SLOT + i, shape), monotonicMs())
+  log.keep(commit)
+  await storage.blocks.commit(commit)
+}
 const feed = new CommitFeed()
 feed.restore(await storage.blocks.head())
 const hub = new StreamHub(feed, cash, report)
 hub.follow()
 const horizon = new Horizon(storage.blocks, null)
 await horizon.look()
-const log = new MemoryLog()
 const channels = {
   hub,
   history: new ChannelHistory({ ...storage, log }, cash),
@@ -74,10 +80,9 @@ const app = buildApp({
 })
 
 process.on('message', (text: string) => {
-  const { slot, shape, isPast } = JSON.parse(text) as Block
-  const commit = commitOf(slot, tradesOf(slot, shape), monotonicMs())
-  log.keep(commit)
-  if (isPast !== true) feed.publish(commit)
+  const { slot, shape } = JSON.parse(text) as Block
+  const trades = tradesOf(slot, shape)
+  feed.publish(commitOf(slot, trades, monotonicMs()))
 })
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 process.once('SIGTERM', () => process.exit())

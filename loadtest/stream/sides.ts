@@ -21,15 +21,25 @@ export interface Side extends Pick<MeasuredProcess, 'url' | 'rssMib' | 'cpuMs'> 
   end(): Promise<unknown>
 }
 
+export interface MillraceOptions {
+  readonly nodeArgs?: readonly string[]
+  /** Blocks that are stored, from FIRST_SLOT on, and trades in each. */
+  readonly past?: readonly [blocks: number, trades: number]
+}
+
 /** The stream of the service, with keys for so many connections. */
 export async function millrace(
   connections: number,
-  nodeArgs: readonly string[] = profiling()
+  { nodeArgs = profiling(), past = [0, 0] }: MillraceOptions = {}
 ): Promise<Side & MeasuredProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-stream-'))
-  const server = await startMeasured('stream/millrace-server.ts', [String(connections), directory], {
-    nodeArgs
-  })
+  const server = await startMeasured(
+    'stream/millrace-server.ts',
+    [String(connections), directory, ...past.map(String)],
+    {
+      nodeArgs
+    }
+  )
   return {
     ...server,
     protocol: 'messages',

@@ -1,4 +1,5 @@
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { VenueId } from '../../src/chain/venue-id.ts'
 import { CashList, WSOL } from '../../src/market/cash.ts'
 import { COPY_OFFSETS, cursorAt } from '../../src/market/cursor.ts'
 import type { BlockCommit, TradeRow } from '../../src/market/rows.ts'
@@ -6,6 +7,7 @@ import { encodeTick, encodeTrade } from '../../src/stream/encode.ts'
 
 export const FIRST_SLOT = 450_000_000
 export const VENUE = 'pumpswap'
+const OTHER_VENUE = 'raydium-cpmm'
 export const cash = new CashList()
 
 /** Positions that a trade takes of its slot. */
@@ -28,7 +30,7 @@ export type Kind = 'trades' | 'price'
 export const channelNamed = (kind: Kind, n: number): string => `${kind}:${pubkeyToBase58(mintOf(n))}`
 
 /** A trade on a pool with reserves, fees and a route, as most of the chain's are. */
-function tradeRow(slot: number, position: number, token: number): TradeRow {
+function tradeRow(slot: number, position: number, token: number, venue: VenueId): TradeRow {
   return {
     cursor: cursorAt(slot, position),
     slot,
@@ -37,7 +39,7 @@ function tradeRow(slot: number, position: number, token: number): TradeRow {
     txIndex: position,
     ixIndex: 3,
     innerIxIndex: 5,
-    venue: VENUE,
+    venue,
     program: address(2, 1),
     pool: POOLS[token % POOLS.length]!,
     user: address(4, position),
@@ -71,18 +73,24 @@ export interface Shape {
   readonly channels: number
   /** Trades of a channel in a block. */
   readonly burst: number
+  /** Of other tokens and another venue than those of the past. */
+  readonly isOther?: boolean
 }
+
+/** The number of the first of the other tokens. */
+export const OTHER_TOKEN = 1_000_000
 
 /** What a server is told to commit. */
 export interface Block {
   readonly slot: number
   readonly shape: Shape
-  /** Stored, and not told: it is older than what readers are told of. */
-  readonly isPast?: boolean
 }
 
-export function tradesOf(slot: number, { channels, burst }: Shape): TradeRow[] {
-  return Array.from({ length: channels * burst }, (_, i) => tradeRow(slot, i * COPIES, Math.floor(i / burst)))
+export function tradesOf(slot: number, { channels, burst, isOther = false }: Shape): TradeRow[] {
+  const [first, venue] = isOther ? ([OTHER_TOKEN, OTHER_VENUE] as const) : ([0, VENUE] as const)
+  return Array.from({ length: channels * burst }, (_, i) =>
+    tradeRow(slot, i * COPIES, first + Math.floor(i / burst), venue)
+  )
 }
 
 /** The cursor of the n-th event that a reader of a channel is sent, counted from the first slot of a run. */
