@@ -22,31 +22,28 @@ const MEDIUM_MAX = 0xffff
 export function eventFrames(channel: string, events: readonly EncodedEvent[], replay: boolean): Frames {
   const head = `{"type":"event","channel":${JSON.stringify(channel)},"data":`
   const tail = replay ? ',"replay":true}' : '}'
-  const between = '},"cursor":'
-  const fixed = head.length + between.length + tail.length
   const cursors: number[] = []
   const ends: number[] = []
   const lengths: number[] = []
+  const rests: string[] = []
   let size = 0
   for (const { cursor, body } of events) {
-    const length = fixed + body.length + 2 * digitsOf(cursor)
+    const rest = `${cursor}},"cursor":${cursor}${tail}`
+    const length = head.length + body.length + rest.length
     cursors.push(cursor)
+    rests.push(rest)
     lengths.push(length)
     size += headerBytes(length) + length
     ends.push(size)
   }
   const bytes = Buffer.allocUnsafe(size)
   let at = 0
-  for (const [index, { cursor, body }] of events.entries()) {
-    const digits = String(cursor)
+  for (const [index, { body }] of events.entries()) {
     at = writeHeader(bytes, at, lengths[index]!)
     at += bytes.write(head, at, 'latin1')
     bytes.set(body, at)
     at += body.length
-    at += bytes.write(digits, at, 'latin1')
-    at += bytes.write(between, at, 'latin1')
-    at += bytes.write(digits, at, 'latin1')
-    at += bytes.write(tail, at, 'latin1')
+    at += bytes.write(rests[index]!, at, 'latin1')
   }
   return { bytes, cursors, ends, channels: [channel] }
 }
@@ -103,12 +100,6 @@ function writeHeader(bytes: Buffer, at: number, length: number): number {
   bytes[at + 1] = 127
   bytes.writeUInt32BE(0, at + 2)
   return bytes.writeUInt32BE(length, at + 6)
-}
-
-function digitsOf(cursor: number): number {
-  let digits = 1
-  for (let left = cursor; left >= 10; left = Math.floor(left / 10)) digits++
-  return digits
 }
 
 /** Some of the events, from one index up to, without, another. */
