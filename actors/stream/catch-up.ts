@@ -10,7 +10,7 @@ import type { Patience } from '../patience.ts'
 /** What catching up needs of a connection and of the service. */
 export interface CatchingUp {
   readonly hub: StreamHub
-  /** Turns of all who read from the store, so that they share it. */
+  /** Turns of all who read from the store, so that they share it; a few pages at most are given before blocks are told. */
   readonly turns: PQueue
   readonly patience: Patience
   /** Takes the channels over, in the turn in which nothing is missing up to the head. */
@@ -52,10 +52,12 @@ export async function catchUp(past: MergedPast, isReplay: boolean, client: Catch
     const recent = hub.recentAfter(past.position)
     const [block] = recent ?? []
     if (block === undefined) {
-      const events = await turns.add(() => patience(() => past.next(hub.head), end))
-      const wanted = new Set(past.channels)
-      give(events.filter(({ channel }) => wanted.has(channel)))
-      await nextTurn()
+      await turns.add(async () => {
+        const events = await patience(() => past.next(hub.head), end)
+        const wanted = new Set(past.channels)
+        give(events.filter(({ channel }) => wanted.has(channel)))
+        await nextTurn()
+      })
     } else {
       const { position } = past
       const channels = new ChannelTable<Channel>()
