@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type PQueue from 'p-queue'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import type { Channel } from '../../src/stream/channel.ts'
-import { eventFrames, mergedFrames, type Frames } from '../../src/stream/frames.ts'
+import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import { endOf, type StreamHub } from '../../src/stream/hub.ts'
 import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
 import type { Patience } from '../patience.ts'
@@ -17,7 +17,8 @@ export interface CatchingUp {
   readonly join: (channels: readonly Channel[]) => void
   /** Resolves when what is owed has been sent, nearly; at once when nothing is. */
   readonly room: () => Promise<void>
-  readonly owe: (frames: Frames) => void
+  /** Sends events of some channels in one order. */
+  readonly give: (parts: readonly Frames[]) => void
   /** The last cursor before what can be replayed. */
   readonly horizon: () => number
   /** Says that events up to the horizon are missed. */
@@ -35,7 +36,7 @@ export interface CatchingUp {
  * Blocks that the hub still has are taken from it, so that a head that moves fast is caught up with.
  */
 export async function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp): Promise<void> {
-  const { hub, turns, patience, join, room, owe, horizon, beyond, end } = client
+  const { hub, turns, patience, join, room, horizon, beyond, end } = client
   for (;;) {
     await room()
     if (end.aborted || past.channels.length === 0) return
@@ -76,6 +77,6 @@ export async function catchUp(past: MergedPast, isReplay: boolean, client: Catch
     const frames = parts
       .filter(({ events }) => events.length > 0)
       .map(({ channel, events }) => eventFrames(channel.name, events, isReplay))
-    if (frames.length > 0) owe(mergedFrames(frames))
+    if (frames.length > 0) client.give(frames)
   }
 }

@@ -5,39 +5,25 @@ import {
   type ConnectionState
 } from '../../machines/connection.machine.ts'
 import type { Caller } from '../../src/access/caller.ts'
-import { channelOf, isFault, type Channel, type ChannelFault } from '../../src/stream/channel.ts'
-import { mergedFrames, messageFrame, sliceOf, type Frames } from '../../src/stream/frames.ts'
+import { channelsOf, type Channel } from '../../src/stream/channel.ts'
+import type { Frames } from '../../src/stream/frames.ts'
 import type { Reader } from '../../src/stream/hub.ts'
 import * as messages from '../../src/stream/messages.ts'
 import { CHANNELS_MAX, MESSAGE_BYTES_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
-import { CHUNK_BYTES, Outbox } from '../../src/stream/outbox.ts'
 import { catchUp } from './catch-up.ts'
+import { MESSAGES_A_SECOND, MessageRate } from './message-rate.ts'
 import type { Pipe } from './pipe.ts'
+import { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
+import { Subscriptions, type Group } from './subscriptions.ts'
 
-/** Messages of a client in a second: more are refused, and far more close the connection. Chosen. */
-const MESSAGES_A_SECOND = 100
-const MESSAGES_TOO_MANY = 1_000
-/** A large block is given to the outbox in so many parts of its room, and what the socket takes of them does not wait there. */
-const PARTS_OF_ROOM = 8
 /** Pings without an answer after which nobody is there (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
+const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second; the rest of this second's are not read`
 
 /** All begin with one; an actor of its own would cost each connection 3.6 KB. */
 const [OPENING] = initialTransition(connectionMachine)
-
-/** Channels of one connection that catch up together. */
-interface Group {
-  readonly past: MergedPast
-  readonly end: AbortController
-}
-
-/** What a channel that a client has is given by: the hub, or a group that catches up. */
-interface Subscription {
-  readonly channel: Channel
-  group: Group | null
-}
 
 /**
  * One client's socket: what it reads, from where, and what it is owed.
@@ -51,25 +37,26 @@ export class StreamConnection implements Reader {
   readonly caller: Caller
   readonly #pipe: Pipe
   readonly #deps: StreamDeps
+  readonly #sender: Sender
+  readonly #subscriptions: Subscriptions
+  readonly #rate = new MessageRate()
   #machine = OPENING
-  readonly #outbox: Outbox
-  readonly #subscriptions = new Map<string, Subscription>()
   readonly #end = new AbortController()
   /** Of the block that is being told. */
   #block: Frames[] = []
-  #isBlocked = false
-  #waitingForRoom: (() => void)[] = []
   #turn: Promise<void> = Promise.resolve()
-  #second = 0
-  #messagesInSecond = 0
   #pingsMissed = 0
-  #events = 0
 
   constructor(pipe: Pipe, caller: Caller, deps: StreamDeps) {
     this.#pipe = pipe
     this.caller = caller
     this.#deps = deps
-    this.#outbox = new Outbox(deps.room, (hole) => messageFrame(messages.eventsDropped(hole)))
+    this.#subscriptions = new Subscriptions(deps.hub, this)
+    this.#sender = new Sender(pipe, deps.room, {
+      overflowed: () => this.#change({ type: 'overflowed' }),
+      emptied: () => this.#change({ type: 'caught up' }),
+      unread: () => this.close(4408, 'messages are not read')
+    })
   }
 
   get state(): ConnectionState {
@@ -86,15 +73,15 @@ export class StreamConnection implements Reader {
 
   /** Events owed, dropped and sent since it was opened. */
   get owed(): number {
-    return this.#outbox.events
+    return this.#sender.owed
   }
 
   get dropped(): number {
-    return this.#outbox.dropped
+    return this.#sender.dropped
   }
 
   get events(): number {
-    return this.#events
+    return this.#sender.events
   }
 
   open(): void {
@@ -107,7 +94,16 @@ export class StreamConnection implements Reader {
   receive(text: string | null, size: number): void {
     if (this.isClosed) return
     this.#pingsMissed = 0
-    if (!this.#isFlood()) this.#inTurn(() => this.#handle(text, size))
+    switch (this.#rate.take(this.#deps.clock.now())) {
+      case 'read':
+        return this.#inTurn(() => this.#handle(text, size))
+      case 'refuse':
+        return this.#error('rate_limited', TOO_MANY)
+      case 'ignore':
+        return
+      case 'close':
+        return this.close(4429, 'too many messages')
+    }
   }
 
   async #handle(text: string | null, size: number): Promise<void> {
@@ -132,23 +128,20 @@ export class StreamConnection implements Reader {
   }
 
   endBlock(): void {
-    const frames = mergedFrames(this.#block)
+    const parts = this.#block
     this.#block = []
-    this.#give(frames)
+    this.#give(parts)
   }
 
   missed(after: number): void {
     this.#block = []
-    const live = [...this.#subscriptions.values()].filter(({ group }) => group === null)
-    const channels = live.map(({ channel }) => channel)
-    for (const channel of channels) this.#deps.hub.leave(channel, this)
+    const channels = this.#subscriptions.leaveHub()
     if (channels.length > 0) this.#catchUp(channels, after, false)
   }
 
   /** The socket has sent all that it was given. */
   drained(): void {
-    this.#isBlocked = false
-    this.#pump()
+    this.#sender.drained()
   }
 
   ponged(): void {
@@ -185,12 +178,13 @@ export class StreamConnection implements Reader {
   #stop(): void {
     if (this.isClosed) return
     this.#end.abort()
-    for (const name of [...this.#subscriptions.keys()]) this.#forget(name)
-    this.#wakeWaiting()
+    for (const name of this.#subscriptions.names) this.#subscriptions.forget(name)
+    this.#sender.end()
   }
 
   async #subscribe(names: readonly string[], since: Since): Promise<void> {
-    const channels = this.#channelsOf(names)
+    const { channels, refused } = channelsOf(names)
+    for (const { code, message, names: wrong } of refused) this.#error(code, message, wrong)
     if (since === 'invalid') {
       const message = 'since is no cursor: an integer, or its decimal text'
       return this.#error('invalid_cursor', message, names)
@@ -200,35 +194,20 @@ export class StreamConnection implements Reader {
     )
     const added = wanted.filter(({ name }) => !this.#subscriptions.has(name)).map(({ name }) => name)
     const taken = await this.#charge(this.#withinLimit(wanted))
-    if (this.isClosed || (channels.length === 0 && names.length > 0)) return
+    if (this.isClosed || channels.length === 0) return
     const past = typeof since === 'number' ? taken.filter(({ kind }) => kind !== 'pools') : []
-    for (const channel of taken) {
-      this.#forget(channel.name)
-      this.#subscriptions.set(channel.name, { channel, group: null })
-      if (!past.includes(channel)) this.#deps.hub.join(channel, this)
-    }
-    const all = [...this.#subscriptions.keys()]
-    const isNew = added.filter((name) => this.#subscriptions.has(name))
-    this.#send(messages.subscribed(all, isNew, since, past.length > 0, this.#deps.hub.head))
-    if (typeof since !== 'number') return
     const live = taken.filter((channel) => !past.includes(channel))
+    for (const { name } of taken) this.#subscriptions.forget(name)
+    this.#subscriptions.join(live)
+    this.#subscriptions.follow(past, null)
+    const isNew = added.filter((name) => this.#subscriptions.has(name))
+    this.#send(
+      messages.subscribed(this.#subscriptions.names, isNew, since, past.length > 0, this.#deps.hub.head)
+    )
+    if (typeof since !== 'number') return
     if (live.length > 0) this.#send(messages.replayNotSupported(namesOf(live)))
     if (past.length > 0) this.#replay(past, since)
     else if (live.length > 0) this.#send(messages.replayComplete(this.#headCursor, namesOf(live)))
-  }
-
-  /** The channels that are named, each once; says which names are none. */
-  #channelsOf(names: readonly string[]): Channel[] {
-    const found = [...new Set(names)].map((name) => ({ name, found: channelOf(name) }))
-    const faults = new Map<ChannelFault['code'], { message: string; names: string[] }>()
-    for (const { name, found: fault } of found) {
-      if (!isFault(fault)) continue
-      const known = faults.get(fault.code)
-      if (known === undefined) faults.set(fault.code, { message: fault.message, names: [name] })
-      else known.names.push(name)
-    }
-    for (const [code, { message, names }] of faults) this.#error(code, message, names)
-    return found.flatMap(({ found: channel }) => (isFault(channel) ? [] : [channel]))
   }
 
   #withinLimit(channels: readonly Channel[]): Channel[] {
@@ -257,22 +236,8 @@ export class StreamConnection implements Reader {
   }
 
   #unsubscribe(names: readonly string[]): void {
-    const removed = [...new Set(names)].filter((name) => this.#forget(name))
+    const removed = [...new Set(names)].filter((name) => this.#subscriptions.forget(name))
     this.#send(messages.unsubscribed(removed))
-  }
-
-  /** Takes a channel from where it is given; false when the client has it not. */
-  #forget(name: string): boolean {
-    const subscription = this.#subscriptions.get(name)
-    if (subscription === undefined) return false
-    const { channel, group } = subscription
-    this.#subscriptions.delete(name)
-    if (group === null) this.#deps.hub.leave(channel, this)
-    else {
-      group.past.drop(name)
-      if (group.past.channels.length === 0) group.end.abort()
-    }
-    return true
   }
 
   /** Sends what channels had since a cursor, then what comes. */
@@ -292,13 +257,10 @@ export class StreamConnection implements Reader {
     const stop = (): void => end.abort()
     this.#end.signal.addEventListener('abort', stop, { once: true })
     const group: Group = { past: new MergedPast(history, channels, since), end }
-    for (const { name } of channels) this.#subscriptions.get(name)!.group = group
+    this.#subscriptions.follow(channels, group)
     this.#change({ type: 'replay.begun' })
     const join = (joined: readonly Channel[]): void => {
-      for (const channel of joined) {
-        this.#subscriptions.get(channel.name)!.group = null
-        hub.join(channel, this)
-      }
+      this.#subscriptions.join(joined)
       if (isReplay) this.#send(messages.replayComplete(this.#headCursor, namesOf(channels)))
     }
     const beyond = (left: readonly Channel[], from: number, first: number): void =>
@@ -308,8 +270,8 @@ export class StreamConnection implements Reader {
       turns: replays,
       patience,
       join,
-      room: () => this.#room(),
-      owe: (frames: Frames) => this.#give(frames),
+      room: () => this.#sender.room(),
+      give: (parts: readonly Frames[]) => this.#give(parts),
       horizon: () => horizon.cursor,
       beyond,
       end: end.signal
@@ -335,54 +297,12 @@ export class StreamConnection implements Reader {
     return Math.max(this.#deps.hub.head, 0)
   }
 
-  #give(frames: Frames): void {
-    if (this.isClosed) return
-    const { length } = frames.cursors
-    this.#events += length
-    if (this.#pipe.isSent) this.#outbox.sent()
-    if (!this.#isBlocked && this.#outbox.isEmpty && frames.bytes.length <= CHUNK_BYTES) {
-      this.#outbox.passed(length)
-      this.#isBlocked = !this.#pipe.write([frames.bytes])
-      return
-    }
-    // What the socket takes of a large block at once is not waiting for room.
-    const part = Math.ceil(this.#deps.room.events / PARTS_OF_ROOM)
-    for (let from = 0; from < length; from += part) {
-      if (this.#outbox.add(sliceOf(frames, from, from + part)) > 0) this.#overflowed()
-      this.#pump()
-    }
-  }
-
-  #overflowed(): void {
-    if (this.state !== 'overflowing') this.#change({ type: 'overflowed' })
-  }
-
-  #pump(): void {
-    if (this.#pipe.isSent) this.#outbox.sent()
-    while (!this.#isBlocked && !this.#outbox.isEmpty) this.#isBlocked = !this.#pipe.write(this.#outbox.take())
-    if (this.#outbox.isEmpty && this.state === 'overflowing') this.#change({ type: 'caught up' })
-    if (this.#hasRoom) this.#wakeWaiting()
-  }
-
-  get #hasRoom(): boolean {
-    return !this.#isBlocked && this.#outbox.isEmpty
-  }
-
-  #room(): Promise<void> {
-    if (this.#hasRoom || this.isClosed) return Promise.resolve()
-    return new Promise((resolve) => this.#waitingForRoom.push(resolve))
-  }
-
-  #wakeWaiting(): void {
-    const waiting = this.#waitingForRoom
-    this.#waitingForRoom = []
-    for (const wake of waiting) wake()
+  #give(parts: readonly Frames[]): void {
+    if (!this.isClosed) this.#sender.give(parts)
   }
 
   #send(message: object): void {
-    const frame = messageFrame(message)
-    if (!this.#isBlocked && this.#outbox.isEmpty) this.#isBlocked = !this.#pipe.write([frame])
-    else this.#outbox.message(frame)
+    this.#sender.message(message)
   }
 
   #error(code: ErrorName, message: string, channels?: readonly string[]): void {
@@ -396,21 +316,6 @@ export class StreamConnection implements Reader {
         this.#deps.report(fault)
         this.close(1011, 'internal error')
       })
-  }
-
-  /** Whether a message is one too many; the first of a second that is gets an answer. */
-  #isFlood(): boolean {
-    const second = Math.floor(this.#deps.clock.now() / 1000)
-    if (second !== this.#second) this.#messagesInSecond = 0
-    this.#second = second
-    const count = ++this.#messagesInSecond
-    if (count === MESSAGES_A_SECOND + 1)
-      this.#error(
-        'rate_limited',
-        `a connection may send ${MESSAGES_A_SECOND} messages a second; the rest of this second's are not read`
-      )
-    if (count > MESSAGES_TOO_MANY) this.close(4429, 'too many messages')
-    return count > MESSAGES_A_SECOND
   }
 }
 

@@ -116,6 +116,7 @@ export function commitOf(slot: number, trades: readonly TradeRow[], receivedAtMs
     slot: { slot, blockTime: 1_790_000_000, parentSlot: slot - 1, ...counts, receivedAtMs },
     trades,
     poolEvents: [],
+    log: [],
     candles: [],
     launches: [],
     pairs: [],

@@ -6,8 +6,6 @@ import { launchBody } from './launch.ts'
 import type { LaunchData, PoolEventData, PriceData, TradeData } from './stream-schema.ts'
 import { tradeBody } from './trade.ts'
 
-const NO_CURSOR = { cursor: undefined }
-
 /**
  * The `data` of the stream's events without its last key, `cursor`, which is that of the copy on a channel. Keys that the
  * specification names come first and in its order; the others are those of the served rows. `ts_ms` is when the source
@@ -18,8 +16,8 @@ export function tradeEvent(row: TradeRow, receivedAtMs: number, cash: CashList):
   const body = tradeBody(row, cash)
   const { venue, event, exec_in, exec_out, slot } = body
   // Keys stay where they come first. A body without those that are moved, as below, would take 2 µs longer.
-  const others: Omit<typeof body, 'cursor'> = { ...body, ts_ms: receivedAtMs, ...NO_CURSOR }
-  return { ...{ venue, event, exec_in, exec_out, slot, ts_ms: receivedAtMs }, ...others }
+  const others: object = { ...body, ts_ms: receivedAtMs, cursor: undefined }
+  return { venue, event, exec_in, exec_out, slot, ts_ms: receivedAtMs, ...others } as TradeData
 }
 
 /** The status is left out: an event says what happened in its block. */

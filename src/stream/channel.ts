@@ -42,6 +42,24 @@ export function channelOf(name: string): Channel | ChannelFault {
   }
 }
 
+/** Names that are no channels for one reason. */
+export interface RefusedNames extends ChannelFault {
+  readonly names: string[]
+}
+
+/** The channels that are named, each once, and the names that are none; a message is of the first of its reason. */
+export function channelsOf(names: readonly string[]): { channels: Channel[]; refused: RefusedNames[] } {
+  const channels: Channel[] = []
+  const refused = new Map<ChannelFault['code'], RefusedNames>()
+  for (const name of new Set(names)) {
+    const found = channelOf(name)
+    if (!isFault(found)) channels.push(found)
+    else if (refused.has(found.code)) refused.get(found.code)!.names.push(name)
+    else refused.set(found.code, { ...found, names: [name] })
+  }
+  return { channels, refused: [...refused.values()] }
+}
+
 export const isFault = (found: Channel | ChannelFault): found is ChannelFault => 'code' in found
 
 /** What a channel of its kind is found by; empty where the kind has one alone. */

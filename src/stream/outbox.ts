@@ -34,19 +34,18 @@ type Owed =
  *     place says so. Messages are never dropped.
  */
 export class Outbox {
-  readonly #room: Room
   readonly #holeFrame: (hole: Hole) => Buffer
   #owed: Owed[] = []
   /** Of `#owed`, before which all is taken. */
   #next = 0
   #events = 0
+  #messages = 0
   #bytes = 0
   /** Events that the socket has taken and not sent. */
   #withSocket = 0
   #dropped = 0
 
-  constructor(room: Room, holeFrame: (hole: Hole) => Buffer) {
-    this.#room = room
+  constructor(holeFrame: (hole: Hole) => Buffer) {
     this.#holeFrame = holeFrame
   }
 
@@ -68,17 +67,19 @@ export class Outbox {
     return this.#dropped
   }
 
-  message(bytes: Buffer): void {
+  /** Adds a message; gives how many are owed with it. */
+  message(bytes: Buffer): number {
     this.#owed.push({ kind: 'message', bytes })
+    return ++this.#messages
   }
 
-  /** Adds events; gives how many were dropped for them. */
-  add(frames: Frames): number {
+  /** Adds events to what there is room for; gives how many were dropped for them. */
+  add(frames: Frames, room: Room): number {
     this.#owed.push({ kind: 'frames', frames, at: 0 })
     this.#events += frames.cursors.length
     this.#bytes += frames.bytes.length
     const before = this.#dropped
-    this.#dropOldest()
+    this.#dropOldest(room)
     return this.#dropped - before
   }
 
@@ -111,7 +112,9 @@ export class Outbox {
     const owed = this.#owed[this.#next]!
     if (owed.kind !== 'frames') {
       this.#next++
-      return owed.kind === 'message' ? owed.bytes : this.#holeFrame(owed.hole)
+      if (owed.kind === 'hole') return this.#holeFrame(owed.hole)
+      this.#messages--
+      return owed.bytes
     }
     const { frames, at } = owed
     const start = startOf(frames, at)
@@ -132,8 +135,7 @@ export class Outbox {
     if (end === frames.ends.length) this.#next++
   }
 
-  #dropOldest(): void {
-    const { events, bytes } = this.#room
+  #dropOldest({ events, bytes }: Room): void {
     const isOver = (): boolean =>
       this.#events > 0 && (this.#events + this.#withSocket > events || this.#bytes > bytes)
     for (let index = this.#next; isOver(); index++) {

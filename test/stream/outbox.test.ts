@@ -1,12 +1,25 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { eventFrames, messageFrame } from '../../src/stream/frames.ts'
+import { eventFrames, messageFrame, type Frames } from '../../src/stream/frames.ts'
 import { eventsDropped } from '../../src/stream/messages.ts'
-import { CHUNK_BYTES, Outbox } from '../../src/stream/outbox.ts'
+import { CHUNK_BYTES, Outbox, type Room } from '../../src/stream/outbox.ts'
 import { textsOf, type Message } from './fake-pipe.ts'
 
-const outboxOf = (events: number, bytes = 2 ** 20) =>
-  new Outbox({ events, bytes }, (hole) => messageFrame(eventsDropped(hole)))
+/** An outbox with the same room for all that is added. */
+class BoundedOutbox extends Outbox {
+  readonly #room: Room
+
+  constructor(room: Room) {
+    super((hole) => messageFrame(eventsDropped(hole)))
+    this.#room = room
+  }
+
+  override add(frames: Frames): number {
+    return super.add(frames, this.#room)
+  }
+}
+
+const outboxOf = (events: number, bytes = 2 ** 20) => new BoundedOutbox({ events, bytes })
 
 const framesOf = (cursors: readonly number[], bodyBytes = 4) =>
   eventFrames(
