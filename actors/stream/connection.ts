@@ -297,8 +297,15 @@ export class StreamConnection implements Reader {
     return Math.max(this.#deps.hub.head, 0)
   }
 
+  /** A fault ends this connection, and nobody else's block (T1 of the tenants). */
   #give(parts: readonly Frames[]): void {
-    if (!this.isClosed) this.#sender.give(parts)
+    if (this.isClosed) return
+    try {
+      this.#sender.give(parts)
+    } catch (fault) {
+      this.#deps.report(fault)
+      this.close(1011, 'internal error')
+    }
   }
 
   #send(message: object): void {

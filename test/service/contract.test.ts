@@ -53,7 +53,7 @@ testWithFixtures(
       asked.add(request.operationId)
       const exchange = await ask(request)
       // Recorded data is old, and health says so.
-      const succeeded = exchange.status < 300 || request.path === '/v1/health'
+      const succeeded = exchange.status < 300 || request.path.endsWith('/health')
       t.ok(succeeded, `${request.method} ${request.path}: ${exchange.text.slice(0, 200)}`)
       t.equal(contract.breach(exchange), null, `${request.method} ${request.path}`)
       if (exchange.text.startsWith('{"tenant"')) {

@@ -9,10 +9,9 @@ const COMMAND = process.env.SCHEMATHESIS ?? 'schemathesis'
 const NAME = 'schemathesis finds no request that the service answers otherwise than its document says'
 
 /** Recorded data is old, so health answers 503, which for others would be a fault. */
-const CONFIGURATION = `[[operations]]
-include-path = "/v1/health"
-checks.not_a_server_error.enabled = false
-`
+const CONFIGURATION = ['/v1/health', '/v1/stream/health']
+  .map((path) => `[[operations]]\ninclude-path = "${path}"\nchecks.not_a_server_error.enabled = false\n`)
+  .join('\n')
 
 function isInstalled(): boolean {
   try {

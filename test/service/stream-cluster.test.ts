@@ -6,9 +6,7 @@ import { testWithOwnRedis } from '../servers/redis.ts'
 import { scyllaOptions } from '../storage/scylla-keyspace.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
-import { judgeSwarm, swarmUntil } from './stream-run.ts'
-
-const SLOTS = 2_000
+import { judgeSwarm, SLOTS, swarmUntil } from './stream-run.ts'
 
 testWithCql(t, 'a stream on one CQL server', (t, server) =>
   testWithOwnRedis(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { SeededRandom } from '../../loadtest/market/random.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -6,6 +7,8 @@ import { slotOf, until } from './asking.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 import { storedEvents, SwarmClient } from './stream-swarm.ts'
 
+/** Enough for a suite; the promise is of any number: `MILLRACE_STREAM_SLOTS=2000 npm test -- test/service/stream*.test.ts`. */
+export const SLOTS = Number(process.env['MILLRACE_STREAM_SLOTS'] ?? 400)
 const CLIENTS = 50
 /** Connections of a key are limited. */
 const CLIENTS_A_KEY = 10
@@ -25,12 +28,15 @@ async function streamKey(service: ServiceProcess): Promise<string> {
     headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
     body: JSON.stringify({ tenant: 'operator', scopes: ['stream'], rate_limit_per_minute: 100_000 })
   })
+  if (made.status !== 201) throw new Error(`no key was made: ${made.status} ${await made.text()}`)
   return ((await made.json()) as { key: string }).key
 }
 
 /** Channels of tokens and pools that are traded, and of lists. */
 async function channelsOf(service: ServiceProcess): Promise<string[]> {
   const ranked = await until(async () => {
+    // Not so often that the quota of the key is used up.
+    await sleep(250)
     const { body } = await service.get('/v1/trending?window=1h&limit=8')
     return body.data !== undefined && body.data.length >= 5 && body.data
   }, 'some tokens are traded')
@@ -74,10 +80,22 @@ export async function swarmUntil(
   await meanwhile()
   await until(async () => (await slotOf(services()[0]!)) >= lastSlot, `slot ${lastSlot}`, 240_000)
   over.abort()
-  await Promise.all(lives)
+  await soon(Promise.all(lives), () => 'the clients are cut off')
   const end = cursorAt(lastSlot + 1, 0) - 1
-  await Promise.all(clients.map((client, n) => client.catchUp(urlOf(n), end)))
+  const behind = new Set(clients)
+  const caughtUp = clients.map((client, n) =>
+    client.catchUp(() => urlOf(n), end).then(() => behind.delete(client))
+  )
+  await soon(Promise.all(caughtUp), () => [...behind].map((client) => client.place).join('; '))
   return { clients, lastSlot }
+}
+
+/** What has to come to its end; names what it waits for. */
+async function soon(done: Promise<unknown>, what: () => string): Promise<void> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error(`it takes too long: ${what()}`)), 60_000).unref()
+  })
+  await Promise.race([done, late])
 }
 
 /** What each client heard, over all of its connections, is what the store has. */

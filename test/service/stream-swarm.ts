@@ -31,6 +31,8 @@ export class SwarmClient {
   #last: number
   #socket: WebSocket | null = null
   #isOver = false
+  /** The last message, as far as it tells where the client is. */
+  #newest = ''
 
   constructor(channels: readonly string[], since: number) {
     this.channels = channels
@@ -56,9 +58,9 @@ export class SwarmClient {
   }
 
   /** Connects once more, and resolves when nothing up to a cursor is missing. */
-  async catchUp(url: string, until: number): Promise<void> {
+  async catchUp(urlOf: () => string, until: number): Promise<void> {
     for (;;) {
-      const socket = this.#connect(url)
+      const socket = this.#connect(urlOf())
       const isDone = await new Promise<boolean>((resolve) => {
         socket.on('message', (data: Buffer) => {
           if (!data.subarray(0, 26).includes('replay_complete')) return
@@ -73,12 +75,18 @@ export class SwarmClient {
     }
   }
 
+  /** Where it is, in words. */
+  get place(): string {
+    const { readyState } = this.#socket ?? {}
+    return `${this.channels.join(', ')} since ${this.#last}, socket ${readyState}, connection ${this.connections}, ${this.#newest}`
+  }
+
   #connect(url: string): WebSocket {
     this.connections++
     this.#isOver = false
     const socket = new WebSocket(url)
     this.#socket = socket
-    socket.on('error', () => undefined)
+    socket.on('error', ({ message }) => (this.#newest = message))
     socket.on('open', () => socket.send(JSON.stringify({ subscribe: this.channels, since: this.#last })))
     socket.on('message', (data: Buffer) => {
       // What comes after the cut is not heard, as if the process had ended.
@@ -89,6 +97,7 @@ export class SwarmClient {
 
   #hear(text: string): void {
     const message = JSON.parse(text) as Message
+    this.#newest = text.slice(0, 200)
     if (message.type === 'error' || message.code === 'events_dropped') this.faults.push(text)
     if (message.type !== 'event') return
     const { channel, cursor, replay } = message

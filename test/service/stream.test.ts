@@ -4,9 +4,8 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { slotOf, until } from './asking.ts'
 import { startLocalnetProcess } from './localnet-process.ts'
 import type { ServiceProcess } from './service-process.ts'
-import { judgeSwarm, swarmUntil } from './stream-run.ts'
+import { judgeSwarm, SLOTS, swarmUntil } from './stream-run.ts'
 
-const SLOTS = 2_000
 const FLAGS = ['--localnet-slot-ms', '25']
 
 t.setTimeout(290_000)

@@ -335,6 +335,35 @@ t.test('a replay that fails closes its connection with 1011, and no other', asyn
   t.same(events(other.pipe), [cursorAt(103, 0)])
 })
 
+t.test('a connection that fails is closed with 1011, and the others of its channel are told', async (t) => {
+  const world = worldOf()
+  const [one, other] = [world.connect(), world.connect()]
+  for (const { connection } of [one, other]) send(connection, { subscribe: [TRADES] })
+  await quiet()
+  Object.assign(one.pipe, {
+    write: () => {
+      throw new Error('a socket that cannot be written to')
+    }
+  })
+  world.commit(blockOf(103, [TRADE]))
+  t.equal(one.pipe.closedWith, 1011)
+  t.match(world.faults, [/cannot be written to/])
+  t.same(events(other.pipe), [cursorAt(103, 0)])
+  t.equal(other.pipe.closedWith, null)
+})
+
+t.test('a client that sends and reads nothing is closed before its answers are many', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  pipe.isReading = false
+  for (let n = 0; n < 1_200 && pipe.closedWith === null; n++) {
+    world.nowMs = n * 1_000
+    send(connection, { ping: true })
+    await quiet(1)
+  }
+  t.equal(pipe.closedWith, 4408)
+})
+
 t.test('a channel that fails is given up, read again from the store, and no other notices', async (t) => {
   const world = worldOf()
   const { connection, pipe } = world.connect()
