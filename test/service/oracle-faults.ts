@@ -68,6 +68,11 @@ export class ChainFaults {
     this.#slow = null
   }
 
+  /** Whether the node is slow, and whoever was to notice has not asked yet. */
+  get isSlow(): boolean {
+    return this.#slow !== null
+  }
+
   /** Ends what lasts. */
   end(): void {
     this.#chain.node.faults.answerAfter(0)
