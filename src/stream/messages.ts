@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { readCursor } from '../market/cursor.ts'
 import { CLIENT_MESSAGE, type ErrorName } from './message-schemas.ts'
 import type * as schemas from './message-schemas.ts'
-import type { Hole } from './outbox.ts'
+import { BUFFER, type Hole } from './outbox.ts'
 
 export type { ErrorName }
 
@@ -67,7 +67,7 @@ export const hello = (
   channels: [],
   cursor: Math.max(head, 0),
   horizon: horizon === null ? null : { cursor: horizon.cursor, ts_ms: horizon.tsMs, slot: horizon.slot },
-  limits: { channels: CHANNELS_MAX, buffer: 2_000 },
+  limits: { channels: CHANNELS_MAX, buffer: BUFFER.events },
   server_time_ms: nowMs,
   protocol: PROTOCOL
 })
