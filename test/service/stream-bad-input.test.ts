@@ -98,7 +98,7 @@ t.test('a stream and what it is not meant for', async (t) => {
       t.equal(await upgradeStatus(stream, { 'x-api-key': key }), 101)
       t.equal(await upgradeStatus(stream, { authorization: `Bearer ${key}` }), 101)
       t.equal(
-        await upgradeStatus(`${service.url.replace('http', 'ws')}/v1/health`),
+        await upgradeStatus(`${service.url.replace('http', 'ws')}/openapi.json`),
         200,
         'no other path is upgraded'
       )
