@@ -7,6 +7,7 @@ import { unchanged, type Amendment, type Edit } from '../src/market/amendment.ts
 import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../src/market/kept-block.ts'
+import type { LogPart } from '../src/market/log.ts'
 import type { MarketState } from '../src/market/market-state.ts'
 import { isTouched } from '../src/market/missing.ts'
 import { Refold, type RefoldTools } from '../src/market/refold.ts'
@@ -14,6 +15,7 @@ import type { BlockRows, SlotRow } from '../src/market/rows.ts'
 import { touchedBy, type Touched } from '../src/market/touched.ts'
 import type { Clock } from '../src/ports.ts'
 import { encodeLog } from '../src/stream/encode.ts'
+import { retractionsOf } from '../src/stream/retractions.ts'
 import type { Logger, Metrics } from '../src/telemetry.ts'
 import type { BlockStore, GapRow, History, Storage } from '../storage/port.ts'
 import { decodeInTurns } from './decoding.ts'
@@ -47,8 +49,8 @@ export type GapEdit = Edit<GapRow, number>
  *
  * B1. One thing at a time: a block is folded on those before it and given to the store, which has some of them under way; or
  *     what is stored is changed, once nothing is under way. Of what blocks under way touch memory is asked, not the store.
- * B2. A block whose parent is older than the head shows that what came after that parent is lost: it is taken back before
- *     the block is folded, as far as it is kept.
+ * B2. A block above the head whose parent is below it shows that what came after that parent is lost: it is taken back
+ *     before the block is folded, as far as it is kept.
  * B3. After a block that was not committed, or a change that the store has not confirmed, nothing more is taken in: whoever
  *     opens another one goes on from what the store has come to.
  */
@@ -128,7 +130,7 @@ export class Ingester {
 
   async #ingest(sourced: SourcedBlock): Promise<UnderWay> {
     const { fold: options } = this.#deps
-    await this.#takeBack(sourced.block.parentSlot)
+    await this.#takeBack(sourced.block)
     const decoded = await decode(sourced)
     const { block } = decoded
     const touched = touchedBy(block, options.cash)
@@ -188,9 +190,9 @@ export class Ingester {
   }
 
   /** Takes back what came after the parent of the next block. */
-  async #takeBack(parentSlot: number | null): Promise<void> {
+  async #takeBack({ slot, parentSlot }: SourcedBlock['block']): Promise<void> {
     const head = this.#head
-    if (head === null || parentSlot === null || parentSlot >= head.slot) return
+    if (head === null || parentSlot === null || parentSlot >= head.slot || slot <= head.slot) return
     await this.#settled()
     const { keeping, logger, metrics } = this.#deps
     if (!this.#run.reaches(parentSlot + 1)) {
@@ -203,7 +205,8 @@ export class Ingester {
     }
     const lost: KeptBlock[] = []
     for await (const kept of this.#run.blocks(parentSlot)) lost.push(kept)
-    const refold = new Refold(lost[0]!.before, this.#tools, 0)
+    const retract = (rows: readonly BlockRows[]): readonly LogPart[] => this.#retract(rows, slot)
+    const refold = new Refold(lost[0]!.before, { ...this.#tools, retract }, 0)
     for (const { before } of lost) refold.knows(before.values)
     for (const { block } of lost) await refold.without(block)
     await this.#amend(refold.amendment(), { put: [], remove: [] })
@@ -263,6 +266,14 @@ export class Ingester {
   }
 
   readonly #encode = (rows: BlockRows) => encodeLog(rows, this.#deps.fold.cash)
+
+  /** What is told of lost blocks before the block of slot `next` is. */
+  #retract(lost: readonly BlockRows[], next: number): readonly LogPart[] {
+    const { fold, logger } = this.#deps
+    const { parts, leftOut } = retractionsOf(lost, next - 1, fold.cash)
+    if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
+    return parts
+  }
 
   #count({ block }: SourcedBlock, { entries, notes }: Decoded, fold: BlockFold | null): void {
     const { decoding, metrics, logger } = this.#deps

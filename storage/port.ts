@@ -166,7 +166,10 @@ export interface LogPage {
 /** An answer has no further part once its bodies have so many bytes: some 3,000 events. Chosen. */
 export const LOG_ANSWER_BYTES = 4 * 2 ** 20
 
-/** What the stream has sent of blocks on the channels that are kept, up to the head: as long as its horizon reaches back. */
+/**
+ * What the stream has sent of blocks on the channels that are kept, as long as its horizon reaches back, and what an
+ * amendment has put above the head, to be sent before the next block.
+ */
 export interface LogStore {
   /**
    * A channel's parts with the events that a page asks for, oldest first. There are `limit` at most, and fewer where the

@@ -99,7 +99,7 @@ export const PRICE_TICK = z
 export const RETRACTION = z
   .object({
     event: z.literal('retract').describe('What happened: an event was of a fork that is lost'),
-    of: schema.count('Cursor of the event that is taken back'),
+    of: schema.count('Cursor of the event that is taken back; a replay may not have sent it'),
     signature: schema.signature('Its transaction'),
     slot: schema.count('Slot of its block'),
     ...RECEIVED,
@@ -115,5 +115,6 @@ type Uncounted<Event extends z.ZodType> = Omit<z.input<Event>, 'cursor'>
 export type TradeData = Uncounted<typeof TRADE_EVENT>
 export type LaunchData = Uncounted<typeof LAUNCH_EVENT>
 export type PriceData = Uncounted<typeof PRICE_TICK>
+export type RetractionData = Uncounted<typeof RETRACTION>
 export type PoolEventData =
   Uncounted<typeof LIQUIDITY_EVENT> | Uncounted<typeof CURVE_EVENT> | Uncounted<typeof POOL_EVENT>

@@ -12,6 +12,12 @@ import type { TradeRow } from './rows.ts'
 export const POSITIONS_PER_SLOT = 2 ** 20
 
 /**
+ * Events have the lower half of a slot's positions. The upper one is for retractions: where a fork is lost, those of its
+ * events stand at the end of the slot before the next block, after all that was told and before what is told next.
+ */
+export const EVENT_POSITIONS = 2 ** 19
+
+/**
  * Distance of each channel's copy from the event's first cursor (C1). A trade without a cash side is on the
  * `trades:` channels of both mints, the mint paid in first, and has no price copy.
  */
@@ -27,8 +33,8 @@ export const COPY_OFFSETS = {
 const COPIES = { trade: 4, liquidity: 2, launch: 2, curve: 3, pool: 3 } as const
 
 /**
- * The first cursor of each event, in order. A slot has 2^20 positions: the first event that does not fit and all
- * after it get none, so the list may be shorter than the events.
+ * The first cursor of each event, in order. The first event that does not fit into EVENT_POSITIONS and all after it get
+ * none, so the list may be shorter than the events.
  */
 export function placeEvents(
   slot: number,
@@ -38,7 +44,7 @@ export function placeEvents(
   let position = 0
   for (const event of events) {
     const next = position + COPIES[event.kind]
-    if (next > POSITIONS_PER_SLOT) break
+    if (next > EVENT_POSITIONS) break
     cursors.push(cursorAt(slot, position))
     position = next
   }
@@ -49,6 +55,9 @@ export function placeEvents(
 export function cursorAt(slot: number, position: number): number {
   return slot * POSITIONS_PER_SLOT + position
 }
+
+/** The last cursor that an event of a slot can have. */
+export const endOfEvents = (slot: number): number => cursorAt(slot, EVENT_POSITIONS) - 1
 
 export function splitCursor(cursor: number): { slot: number; position: number } {
   const position = cursor % POSITIONS_PER_SLOT

@@ -10,9 +10,10 @@ export interface EncodedEvent {
 
 /**
  * A channel whose events are kept as they were sent; those of others are made of rows. Clients are not given those of
- * `pools` again (spec choices, section 6): who reads them live is, when it was not told of a block.
+ * `pools` again (spec choices, section 6): who reads them live is, when it was not told of a block. `retractions` is no
+ * channel of clients: it has what is sent on those that are made of rows where a fork is lost.
  */
-export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools'
+export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools' | 'retractions'
 
 /** What a slot has on a channel: at least one event, in cursor order. */
 export interface LogPart {

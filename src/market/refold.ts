@@ -19,6 +19,8 @@ export interface RefoldTools {
   readonly load: (missing: Missing) => Promise<Loaded>
   /** What the stream sends of a block's rows. */
   readonly encode: (rows: BlockRows) => readonly LogPart[]
+  /** What it sends where blocks are lost, oldest first; for a course without some of what is stored. */
+  readonly retract?: (lost: readonly BlockRows[]) => readonly LogPart[]
 }
 
 const NO_LIMITS = {
@@ -45,12 +47,14 @@ export class Refold {
   readonly #stored: Course
   readonly #wanted: Course
   readonly #encode: RefoldTools['encode']
+  readonly #retract: RefoldTools['retract']
   readonly #keptMax: number
   readonly #rows = {
     trades: new RowEdit<TradeRow>(sameTrade),
     poolEvents: new RowEdit<RowOriginOf<'poolEvents'>>((a, b) => a.body === b.body)
   }
   readonly #log = new LogEdit()
+  readonly #lost: BlockRows[] = []
   readonly #slots = { put: [] as SlotRow[], remove: [] as number[] }
   readonly #kept = { put: [] as KeptBlock[], remove: [] as number[] }
 
@@ -58,6 +62,7 @@ export class Refold {
   constructor(start: MarketBefore, tools: RefoldTools, newestKept: number) {
     this.#start = start
     this.#encode = tools.encode
+    this.#retract = tools.retract
     this.#keptMax = newestKept
     this.#stored = new Course(start, tools, this.#beginning)
     this.#wanted = new Course(start, tools, this.#beginning)
@@ -90,6 +95,7 @@ export class Refold {
     this.#rows.trades.change(fold.trades, [])
     this.#rows.poolEvents.change(fold.poolEvents, [])
     this.#log.change(this.#encode(fold), [])
+    this.#lost.push(fold)
   }
 
   /** A block that is not stored and is to be. */
@@ -103,6 +109,7 @@ export class Refold {
   }
 
   amendment(): Amendment {
+    if (this.#lost.length > 0 && this.#retract !== undefined) this.#log.add(this.#retract(this.#lost))
     const { records: stored } = this.#stored
     const { records: wanted } = this.#wanted
     const beginning = this.#beginning
@@ -224,7 +231,7 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
 /** What the stream sends otherwise than it did. */
 class LogEdit implements Edit<LogPart, LogAddress> {
   readonly put: LogPart[] = []
-  readonly remove: LogAddress[] = []
+  remove: LogAddress[] = []
 
   /** One slot's parts of both courses. */
   change(stored: readonly LogPart[], wanted: readonly LogPart[]): void {
@@ -234,6 +241,14 @@ class LogEdit implements Edit<LogPart, LogAddress> {
       before.delete(part.channel)
     }
     for (const { channel, slot } of before.values()) this.remove.push({ channel, slot })
+  }
+
+  /** Puts parts where there are none, or in the place of some that were to be removed. */
+  add(parts: readonly LogPart[]): void {
+    this.put.push(...parts)
+    const isAdded = ({ channel, slot }: LogAddress): boolean =>
+      parts.some((part) => part.channel === channel && part.slot === slot)
+    this.remove = this.remove.filter((address) => !isAdded(address))
   }
 }
 

@@ -8,6 +8,7 @@ import type { PoolRow } from '../market/registry-rows.ts'
 import type { TradeRow } from '../market/rows.ts'
 import type { Channel } from './channel.ts'
 import { encodePoolEvent, encodeTick, encodeTrade, tradeOffsets } from './encode.ts'
+import { retractionsOn } from './retractions.ts'
 
 /** A stretch of a channel's past. */
 export interface Stretch {
@@ -21,6 +22,9 @@ export interface ReadLimits {
   readonly rows: number
   readonly parts: number
 }
+
+/** Lost forks that are looked at with a page of rows. */
+const RETRACTED_SLOTS = 4
 
 /** When the source received the blocks of some slots. */
 const SLOTS_KNOWN = 4_096
@@ -40,11 +44,11 @@ export class ChannelHistory {
   read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     switch (channel.kind) {
       case 'trades':
-        return this.#trades(channel.of, after, until, limits.rows)
+        return this.#orRetracted(channel, after, this.#trades(channel.of, after, until, limits.rows))
       case 'price':
-        return this.#ticks(channel.of, after, until, limits.rows)
+        return this.#orRetracted(channel, after, this.#ticks(channel.of, after, until, limits.rows))
       case 'pool':
-        return this.#pool(channel.of, after, until, limits.rows)
+        return this.#orRetracted(channel, after, this.#pool(channel.of, after, until, limits.rows))
       case 'venue':
         return this.#log(`venue:${channel.venue}`, after, until, limits.parts)
       case 'launches':
@@ -58,6 +62,19 @@ export class ChannelHistory {
     const parts = await this.#storage.log.read(channel, { from: after, until, limit })
     const events = parts.flatMap((part) => part.events)
     return { events, to: events.at(-1)?.cursor ?? until }
+  }
+
+  /** Puts between the events of a stretch what was taken back there. */
+  async #orRetracted(channel: Channel, after: number, stretch: Promise<Stretch>): Promise<Stretch> {
+    const { events, to } = await stretch
+    const retracted = await this.#log('retractions', after, to, RETRACTED_SLOTS)
+    if (retracted.events.length === 0) return { events, to }
+    return {
+      events: [...events, ...retractionsOn(channel, retracted.events)]
+        .filter(({ cursor }) => cursor <= retracted.to)
+        .sort((a, b) => a.cursor - b.cursor),
+      to: retracted.to
+    }
   }
 
   async #trades(mint: Pubkey, after: number, until: number, limit: number): Promise<Stretch> {

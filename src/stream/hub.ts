@@ -1,6 +1,6 @@
 import type { CommitFeed } from '../commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
-import { cursorAt } from '../market/cursor.ts'
+import { endOfEvents } from '../market/cursor.ts'
 import type { EncodedEvent } from '../market/log.ts'
 import type { SlotRow } from '../market/rows.ts'
 import { BlockEvents } from './block-events.ts'
@@ -37,7 +37,9 @@ interface LiveChannel {
  * H1. An event is encoded once for all its readers, and framed once for all readers of a channel.
  * H2. Readers of a channel are told every block after the head at which they joined, in order, once; what the feed did
  *     not tell they are told to have missed.
- * H3. Readers of a channel that fails read the block from the store, all of their channels in one order; no others notice.
+ * H3. The first block after a start, or after blocks that were told have been taken back, everybody reads from the store:
+ *     what it says of a lost fork lies between that block and what was told before.
+ * H4. Readers of a channel that fails read the block from the store, all of their channels in one order; no others notice.
  */
 export class StreamHub {
   readonly #feed: CommitFeed
@@ -46,6 +48,8 @@ export class StreamHub {
   readonly #channels = new ChannelTable<LiveChannel>()
   #recent: BlockEvents[] = []
   #recentRows = 0
+  /** Whether what the next block follows on may be other than what was told (H3). */
+  #isDoubtful = true
   /** Of the blocks after this cursor none is missing among the recent ones. */
   #recentAfter: number
   /** The end of the newest slot that readers were told of. */
@@ -136,6 +140,13 @@ export class StreamHub {
   #tell(block: BlockEvents): void {
     const before = this.#told
     this.#told = endOf(block.slot)
+    if (this.#isDoubtful) {
+      this.#isDoubtful = false
+      this.#recentAfter = this.#told
+      this.#miss(before)
+      this.#wake()
+      return
+    }
     this.#remember(block)
     const touched = new Set<Reader>()
     const failed = new Set<Reader>()
@@ -185,6 +196,7 @@ export class StreamHub {
     // Behind a fork that was taken back the next block is newer than all that was told.
     this.#told = Math.max(head, before)
     this.#recentAfter = this.#told
+    if (head < before) this.#isDoubtful = true
     if (head <= before) return
     this.#miss(before)
     this.#wake()
@@ -197,5 +209,5 @@ export class StreamHub {
   }
 }
 
-/** The last cursor of a slot; -1 of none. */
-export const endOf = (slot: SlotRow | null): number => (slot === null ? -1 : cursorAt(slot.slot + 1, 0) - 1)
+/** The last cursor that an event of a slot can have; -1 of none. */
+export const endOf = (slot: SlotRow | null): number => (slot === null ? -1 : endOfEvents(slot.slot))

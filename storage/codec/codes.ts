@@ -55,6 +55,7 @@ export const logChannelCodes = new Codes<LogChannel>({
   launches: 0,
   curves: 1,
   pools: 2,
+  retractions: 3,
   'venue:raydium-amm-v4': 16,
   'venue:raydium-stable': 17,
   'venue:raydium-clmm': 18,

@@ -18,7 +18,7 @@ const EXPIRED_PER_BLOCK_MAX = 128
 
 const CHANNELS = logChannelCodes.words
 /** A prime above their number, so that chains that leave out every second slot pass none. */
-const TURNS = 19
+const TURNS = 23
 
 /** Up to which key all of a channel is deleted. */
 const deletedUntil: Finding<Key> = { sign: '(', weigh: () => 100 }

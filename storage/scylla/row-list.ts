@@ -32,6 +32,8 @@ export interface RowListLayout<Row> {
   readonly slotsPerBucket: number
   /** After what rows go, where that is set; null where they stay. */
   readonly expires: 'retentionSeconds' | 'logTtlSeconds' | null
+  /** Whether an amendment puts rows above the head of the tables, which count from then on; read ascending alone. */
+  readonly isAboveHead?: boolean
   /** Packs a row; its key is `storeKey`. */
   readonly kind: RecordKind<Row>
   cursorOf(row: Row): number
@@ -95,7 +97,7 @@ export class RowList<Row> {
     this.#base.client.assertOpen()
     const rows: Row[] = []
     const { snapshot } = this.#base.visibility
-    const span = spanOf(page, snapshot)
+    const span = spanOf(page, this.#layout.isAboveHead === true ? Infinity : endOf(snapshot))
     if (span === null || page.limit <= 0) return rows
     const between = { low: this.#bucketOf(span.low), high: this.#bucketOf(span.high) }
     const newest = this.#bucketOf(endOf(snapshot))
@@ -244,10 +246,10 @@ const isRemoved = (row: CqlRow): boolean => (row['row'] as Buffer).length === 0
 const endOf = ({ head }: Snapshot): number => (head === null ? -1 : cursorAt(head.slot + 1, 0) - 1)
 
 /** What a page asks for of what may be visible; null when that is nothing. */
-function spanOf({ from, until, order }: PageRequest, snapshot: Snapshot): Span | null {
+function spanOf({ from, until, order }: PageRequest, end: number): Span | null {
   const [before, after] = order === 'desc' ? [from, until] : [until, from]
   const below = before === undefined ? Infinity : order === 'desc' ? before - 1 : before
   const above = after === undefined ? 0 : order === 'desc' ? after : after + 1
-  const span = { low: Math.max(above, 0), high: Math.min(below, endOf(snapshot)) }
+  const span = { low: Math.max(above, 0), high: Math.min(below, end) }
   return span.low <= span.high ? span : null
 }

@@ -92,6 +92,7 @@ export const log: RowListLayout<LogPart> = {
   table: 'log',
   slotsPerBucket: LOG_SLOTS,
   expires: 'logTtlSeconds',
+  isAboveHead: true,
   kind: logPartKind,
   cursorOf: ({ slot }) => cursorAt(slot, 0),
   storeKey: ([code], cursor) => logKey(logChannelCodes.wordOf(code!), splitCursor(cursor).slot)

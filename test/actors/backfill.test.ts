@@ -2,16 +2,19 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { GAP_SLOTS } from '../../actors/kept-run.ts'
 import type { Block } from '../../src/chain/transaction.ts'
+import { logChannelCodes } from '../../storage/codec/codes.ts'
+import { logKey } from '../../storage/codec/keys.ts'
+import { endOfEvents } from '../../src/market/cursor.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
 import * as late from './late-blocks.ts'
-import { FOR_FORKS, gaps, withFork } from './late-blocks.ts'
+import { assertRetracted, FOR_FORKS, gaps, withFork, withRoom } from './late-blocks.ts'
 import type { Course, Run } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
 
 t.setTimeout(180_000)
 
-const blocks = await marketBlocks('blocks that come late', 90)
+const blocks = withRoom(await marketBlocks('blocks that come late', 90))
 
 /** Runs a course on the store of a directory, where nodes have all blocks unless it says otherwise. */
 const run = (directory: string, course: Omit<Course, 'node'> & Partial<Pick<Course, 'node'>>): Promise<Run> =>
@@ -42,10 +45,15 @@ await closed(undisturbedRun)
 await undisturbedRun.end()
 const undisturbed = await recordsOf(undisturbedDirectory)
 
-async function assertAsUndisturbed(t: Test, directory: string): Promise<void> {
+/** `besides`: what there may be beside the records of a store in which nothing was missing. */
+async function assertAsUndisturbed(
+  t: Test,
+  directory: string,
+  besides: (key: string) => boolean = () => false
+): Promise<void> {
   const records = await recordsOf(directory)
   const different = [...undisturbed.keys(), ...records.keys()].filter(
-    (key) => records.get(key) !== undisturbed.get(key)
+    (key) => records.get(key) !== undisturbed.get(key) && !besides(key)
   )
   t.strictSame(
     different.map((key) => Buffer.from(key, 'latin1').toString('hex').slice(0, 40)),
@@ -151,12 +159,16 @@ t.test('a gap that is open for too long stays one', async (t) => {
 t.test('blocks of a fork that is lost are taken back before others come', async (t) => {
   for (const depth of [1, 2, 9]) {
     const directory = t.testdir({ [`of${depth}`]: {} })
-    const one = await run(directory, { steps: withFork(blocks, 60, depth), keeping: FOR_FORKS })
+    const one = await run(directory, { steps: withFork(blocks, depth), keeping: FOR_FORKS })
     await closed(one)
     const lost = `${depth} blocks of a lost fork are taken back`
     t.ok(one.logged.includes(lost), lost)
+    const slot = await assertRetracted(t, one)
+    await one.listener.assertHeard(t, endOfEvents(blocks.at(-1)!.slot))
+    t.ok(one.listener.struck > 10 * depth, `${one.listener.struck} events are taken back`)
     await one.end()
-    await assertAsUndisturbed(t, directory)
+    const said = logChannelCodes.words.map((channel) => Buffer.from(logKey(channel, slot)).toString('latin1'))
+    await assertAsUndisturbed(t, directory, (key) => said.includes(key))
     t.ok((await keptRecords(directory)) >= 60)
   }
 })

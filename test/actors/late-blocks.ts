@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import type { Test } from 'tap'
 import { backfill } from '../../actors/backfill.ts'
 import { ingest } from '../../actors/ingest.ts'
 import type { Keeping } from '../../actors/kept-run.ts'
@@ -10,11 +11,18 @@ import type { Block } from '../../src/chain/transaction.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
 import { CashList } from '../../src/market/cash.ts'
+import { cursorAt, endOfEvents } from '../../src/market/cursor.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
+import { BlockEvents } from '../../src/stream/block-events.ts'
+import { ChannelHistory } from '../../src/stream/channel-history.ts'
+import { ChannelTable } from '../../src/stream/channel-table.ts'
+import { channelsOf } from '../../src/stream/retractions.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import type { BlockCommit, GapRow, Storage } from '../../storage/port.ts'
+import { ForkListener } from './fork-listener.ts'
 import { aborted } from './recorder.ts'
 
+const CASH = new CashList()
 const RECEIVED_MS = 1_790_000_000_000
 /** Timers are real and the time of day stands still, so that what a store holds does not depend on it. */
 const clock: Clock = { ...systemPorts.clock, now: () => RECEIVED_MS }
@@ -40,6 +48,8 @@ export interface Run {
   readonly logged: readonly string[]
   /** Slots that nodes were asked for, in order. */
   readonly asked: readonly number[]
+  /** Who was told of the blocks by the stream. */
+  readonly listener: ForkListener
   /** How often it was said that what was told has changed. */
   readonly jumps: () => number
   end(): Promise<void>
@@ -63,7 +73,12 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
   feed.follow((commit) => void told.push(commit))
   const through = Promise.withResolvers<void>()
   let storage: Storage | null = null
-  const open = async (): Promise<Storage> => (storage = await openStore())
+  let listener: ForkListener | null = null
+  const open = async (): Promise<Storage> => {
+    storage = await openStore()
+    listener = new ForkListener(feed, storage, CASH, clock)
+    return storage
+  }
   const source: BlockSource = {
     async *blocks({ after }) {
       for (const step of steps) {
@@ -82,7 +97,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
     const times = asked.filter((other) => other === slot).length
     return has(slot, times) ? (node.find((block) => block.slot === slot) ?? null) : null
   }
-  const fold = { cash: new CashList(), startingSolUsd: null }
+  const fold = { cash: CASH, startingSolUsd: null }
   const deps = { fold, keeping, feed, decoding, metrics, logger, clock }
   const tuning = { floorMs: 5, ceilingMs: 20 }
   const supervision = supervise(
@@ -109,6 +124,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
     told,
     logged,
     asked,
+    listener: listener!,
     jumps: () => jumps,
     async end() {
       await supervision.drain()
@@ -145,13 +161,58 @@ export function without(
   })
 }
 
-/** The course of blocks with a fork that takes the place of some of them from one on, and is lost. */
-export function withFork(blocks: readonly Block[], at: number, depth: number): Step[] {
-  const fork = blocks.slice(at + 10, at + 10 + depth).map((block, i) => ({
+/** The block before which some slots have none, and their number: a fork of so many blocks has room there. */
+const FORK_AT = 60
+const FORK_ROOM = 20
+
+/** The same chain with room for a fork. */
+export function withRoom(blocks: readonly Block[]): Block[] {
+  return blocks.map((block, at) => {
+    if (at < FORK_AT) return block
+    const slot = block.slot + FORK_ROOM
+    return { ...block, slot, parentSlot: block.parentSlot! + (at === FORK_AT ? 0 : FORK_ROOM) }
+  })
+}
+
+/** The course of blocks with room for a fork, with one that is lost. */
+export function withFork(blocks: readonly Block[], depth: number): Step[] {
+  const { slot: before, blockTime } = blocks[FORK_AT - 1]!
+  const fork = blocks.slice(FORK_AT + 10, FORK_AT + 10 + depth).map((block, i) => ({
     ...block,
-    slot: blocks[at + i]!.slot,
-    parentSlot: blocks[at - 1 + i]!.slot,
-    blockTime: blocks[at + i]!.blockTime
+    slot: before + 1 + i,
+    parentSlot: before + i,
+    blockTime
   }))
-  return [...blocks.slice(0, at), ...fork, ...blocks.slice(at)]
+  return [...blocks.slice(0, FORK_AT), ...fork, ...blocks.slice(FORK_AT)]
+}
+
+/**
+ * Of every channel on which events of a fork were told that is not stored any more, the store says that they are taken back,
+ * the newest first, behind them and before what comes next. Gives the slot in which it does.
+ */
+export async function assertRetracted(t: Test, { storage, told }: Run): Promise<number> {
+  const isStored = await Promise.all(told.map(({ slot }) => storage.blocks.has(slot.slot)))
+  const lost = told.filter((_, i) => !isStored[i])
+  const next = told.find(({ slot }, i) => isStored[i] && slot.slot > lost.at(-1)!.slot.slot)!
+  const history = new ChannelHistory(storage, CASH)
+  const limits = { rows: 1_000, parts: 1_000 }
+  const channels = new Map(
+    lost.flatMap((block) => [...channelsOf(block)]).map((channel) => [channel.name, channel])
+  )
+  for (const channel of channels.values()) {
+    const table = new ChannelTable<true>()
+    table.set(channel, true)
+    const events = lost.flatMap((block) => new BlockEvents(block, CASH).on(table).get(true) ?? [])
+    const [after, until] = [endOfEvents(lost[0]!.slot.slot - 1), cursorAt(next.slot.slot, 0) - 1]
+    const retracted = await history.read(channel, after, until, limits)
+    t.strictSame(
+      retracted.events.map(
+        ({ body }) => (JSON.parse(`${Buffer.from(body).toString()}0}`) as { of: number }).of
+      ),
+      events.map(({ cursor }) => cursor).reverse(),
+      `${events.length} events on ${channel.name}`
+    )
+  }
+  t.ok(channels.size > 5, `${channels.size} channels`)
+  return next.slot.slot - 1
 }

@@ -1,21 +1,28 @@
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
-import { cursorAt } from '../../src/market/cursor.ts'
+import { encodeBase58 } from '../../src/chain/base58.ts'
+import { cursorAt, endOfEvents } from '../../src/market/cursor.ts'
 import { key } from '../market/world.ts'
 import { blockOf, MINTS } from './blocks.ts'
 import type { FakePipe, Message } from './fake-pipe.ts'
 import { quiet, send, World, WorldStore } from './stream-world.ts'
 
 const TRADES = `trades:${pubkeyToBase58(MINTS[0]!)}`
-const HEAD = cursorAt(103, 0) - 1
+const HEAD = endOfEvents(102)
 /** A trade of the first mint, and an event of a pool that is no trade. */
 const [TRADE, OTHER] = [0, 1]
 
 /** Three blocks from slot 100 on, the first and last of them with two trades of the first mint. */
+/** Copies of a trade that forms a price between those on `venue:` and `trades:`, on channels of others. */
+const PLACES_BETWEEN = 3
+
+/** A process that has told of a block since its start. */
 function worldOf(): World {
   const store = new WorldStore()
-  store.blocks = [blockOf(100, [TRADE, TRADE]), blockOf(101, [OTHER]), blockOf(102, [TRADE, TRADE])]
-  return new World(store)
+  store.blocks = [blockOf(100, [TRADE, TRADE]), blockOf(101, [OTHER])]
+  const world = new World(store)
+  world.commit(blockOf(102, [TRADE, TRADE]))
+  return world
 }
 
 const said = ({ messages }: FakePipe) => messages.slice(1)
@@ -382,4 +389,56 @@ t.test('a channel that fails is given up, read again from the store, and no othe
   world.commit(blockOf(104, [TRADE]))
   t.match(world.faults, [/cannot be read at first/])
   t.same(events(pipe), [cursorAt(103, 0), cursorAt(103, 6), cursorAt(104, 0)])
+})
+
+t.test(
+  'a fork that is lost is taken back before the next block, on every channel, the newest first',
+  async (t) => {
+    const world = worldOf()
+    const { connection, pipe } = world.connect()
+    send(connection, { subscribe: [TRADES, 'venue:raydium-amm-v4'] })
+    await quiet()
+    world.commit(blockOf(103, [TRADE]))
+    world.takeBack(1, 105)
+    await quiet()
+    t.equal(events(pipe).length, 2, 'nothing is said before there is a block to go on with')
+    world.commit(blockOf(105, [TRADE]))
+    await quiet()
+    const retracted = pipe.messages.filter(({ data }) => (data as { event?: string })?.event === 'retract')
+    t.strictSame(
+      retracted.map(({ channel, data, cursor }) => [channel, data, cursor]),
+      [
+        ['venue:raydium-amm-v4', cursorAt(103, 3)],
+        [TRADES, cursorAt(103, 0)]
+      ].map(([channel, of], place) => {
+        const cursor = endOfEvents(104) + 1 + PLACES_BETWEEN * place
+        const signature = encodeBase58(new Uint8Array(64))
+        return [channel, { event: 'retract', of, signature, slot: 103, ts_ms: 103, cursor }, cursor]
+      })
+    )
+    t.same(events(pipe).slice(-2), [cursorAt(105, 0), cursorAt(105, 3)])
+  }
+)
+
+t.test('whoever was told of a lost fork by a process that has ended is told by the next one', async (t) => {
+  for (const isBetween of [false, true]) {
+    const world = worldOf()
+    world.commit(blockOf(103, [TRADE]))
+    const since = cursorAt(103, 0)
+    world.takeBack(1, 105)
+    if (!isBetween) world.commit(blockOf(105, [TRADE]))
+    const next = new World(world.store)
+    const { connection, pipe } = next.connect()
+    send(connection, { subscribe: [TRADES], since })
+    await quiet()
+    if (isBetween) next.commit(blockOf(105, [TRADE]))
+    await quiet()
+    const [first, second] = pipe.messages.filter(({ type }) => type === 'event')
+    t.match(
+      first,
+      { data: { event: 'retract', of: since } },
+      isBetween ? 'before the next block' : 'after it'
+    )
+    t.equal(second?.cursor, cursorAt(105, 0))
+  }
 })

@@ -11,7 +11,15 @@ export type Happening =
   | { readonly type: 'jump'; readonly blocks: readonly (readonly EventSpec[])[] }
   | { readonly type: 'subscribe'; readonly names: readonly number[]; readonly since: number | null }
   | { readonly type: 'unsubscribe'; readonly names: readonly number[] }
-  | { readonly type: 'read' | 'stall' | 'take back' }
+  | { readonly type: 'read' | 'stall' }
+  | {
+      readonly type: 'fork'
+      readonly lost: number
+      readonly events: readonly EventSpec[]
+      /** Turns between the fork's end and the next block, and whether the process is killed there. */
+      readonly pause: number
+      readonly isKilled: boolean
+    }
   | { readonly type: 'delay'; readonly turns: readonly number[] }
   | { readonly type: 'reconnect'; readonly elsewhere: boolean }
 
@@ -42,7 +50,16 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('subscribe'), names: anyNames, since: anySince }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('unsubscribe'), names: anyNames }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constantFrom('read', 'stall') }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('take back') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('fork'),
+      lost: fc.integer({ min: 1, max: 3 }),
+      events: anySpecs,
+      pause: fc.nat(2),
+      isKilled: fc.boolean()
+    })
+  },
   {
     weight: 2,
     arbitrary: fc.record({ type: fc.constant('delay'), turns: fc.array(fc.nat(3), { maxLength: 4 }) })
@@ -95,9 +112,19 @@ export async function play(schedule: readonly Step[]): Promise<string[]> {
         note()
         break
       }
-      case 'take back':
+      case 'fork':
         if (store.blocks.length === 0) break
-        world.takeBack(1)
+        slot++
+        world.takeBack(happening.lost, slot)
+        await quiet(happening.pause)
+        if (happening.isKilled) {
+          world = worldOn(store)
+          client.reconnect(world)
+          isSure &&= isReading
+          await quiet(happening.pause)
+        }
+        world.commit(blockOf(slot, happening.events))
+        note()
         break
       case 'subscribe': {
         const since = happening.since === null ? null : sinceAt(happening.since, slot)

@@ -5,18 +5,19 @@ import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
 import { CashList } from '../../src/market/cash.ts'
-import type { EncodedEvent } from '../../src/market/log.ts'
+import type { EncodedEvent, LogPart } from '../../src/market/log.ts'
 import { BlockEvents } from '../../src/stream/block-events.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import { channelOf, isFault, type Channel } from '../../src/stream/channel.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
+import { retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
 import { BUFFER, type Room } from '../../src/stream/outbox.ts'
 import type { BlockCommit, KeyRow } from '../../storage/port.ts'
 import { settle } from '../virtual-time.ts'
 import { FakePipe } from './fake-pipe.ts'
 
 const CASH = new CashList()
-const KEY: KeyRow = {
+export const KEY: KeyRow = {
   id: 'k',
   hash: new Uint8Array(32),
   prefix: 'mr_live_k',
@@ -43,12 +44,34 @@ export class WorldStore {
     return this.blocks.at(-1)?.slot ?? null
   }
 
+  /** What was said of blocks that were taken back. */
+  readonly #retracted: LogPart[] = []
+
   eventsOf(channel: Channel, after: number, until: number): EncodedEvent[] {
     const table = new ChannelTable<true>()
     table.set(channel, true)
-    return this.blocks
-      .flatMap((block) => new BlockEvents(block, CASH).on(table).get(true) ?? [])
+    const events = this.blocks.flatMap((block) => new BlockEvents(block, CASH).on(table).get(true) ?? [])
+    return [...events, ...this.#retractedOn(channel)]
       .filter(({ cursor }) => cursor > after && cursor <= until)
+      .sort((a, b) => a.cursor - b.cursor)
+  }
+
+  /** Loses the newest blocks, and says so of their events before a slot. */
+  takeBack(count: number, next: number): void {
+    const lost = this.blocks.splice(-count, count)
+    this.#retracted.push(...retractionsOf(lost, next - 1, CASH).parts)
+  }
+
+  #retractedOn(channel: Channel): EncodedEvent[] {
+    const ofRows = this.#retracted.filter((part) => part.channel === 'retractions')
+    const logged = this.#retracted.filter((part) => part.channel === channel.name)
+    return [
+      ...retractionsOn(
+        channel,
+        ofRows.flatMap(({ events }) => events)
+      ),
+      ...logged.flatMap(({ events }) => events)
+    ]
   }
 
   readonly read = async (channel: Channel, after: number, until: number, { rows }: { rows: number }) => {
@@ -102,9 +125,9 @@ export class World {
     this.feed.jump(this.store.head)
   }
 
-  /** The newest blocks are taken out of the store, as of a fork that was lost. */
-  takeBack(count: number): void {
-    this.store.blocks.splice(-count, count)
+  /** The newest blocks are taken out of the store, as of a fork that was lost; a block of a slot comes next. */
+  takeBack(count: number, next: number): void {
+    this.store.takeBack(count, next)
     this.feed.amend(this.store.head)
   }
 

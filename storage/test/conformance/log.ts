@@ -130,4 +130,27 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
     await storage.blocks.commit(blockOf(4, partAt(quiet!, 4, 1)))
     t.equal((await storage.log.read(quiet!, { limit: 9 })).length, 3)
   })
+
+  // What is said of a lost fork stands behind its last block, where there is none any more.
+  t.test('a part that an amendment puts above the head is read once a block is above it', async (t) => {
+    for (const isReopened of [false, true]) {
+      const under = await open(t)
+      let { storage } = under
+      const blocks = [0, 1, 2].map((index) => blockOf(index, partAt(busy!, index, 3)))
+      for (const block of blocks) await storage.blocks.commit(block)
+      const [before, after] = [new StorageModel(), new StorageModel()]
+      for (const block of blocks) before.commit(block)
+      after.commit(blocks[0]!)
+      const amendment = differenceBetween(before, after)
+      const said = [partAt(busy!, 3, 2), partAt('retractions', 3, 4)]
+      const log = { ...amendment.log, put: [...amendment.log.put, ...said] }
+      await storage.history.amend({ ...amendment, log }, NO_GAPS)
+      if (isReopened) storage = await under.reopen()
+      const next = blockOf(4, partAt(busy!, 4, 1))
+      await storage.blocks.commit(next)
+      const parts = [...blocks[0]!.log, said[0]!, ...next.log]
+      t.strictSame(await walk(storage, busy!, { limit: 2 }), cursorsOf(parts))
+      t.strictSame(await walk(storage, 'retractions', { limit: 2 }), cursorsOf(said.slice(1)))
+    }
+  })
 }
