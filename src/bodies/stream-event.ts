@@ -4,7 +4,7 @@ import type { LaunchRow, PoolEventRow, TradeRow } from '../market/rows.ts'
 import { poolEventBody } from './event.ts'
 import { launchBody } from './launch.ts'
 import type { LaunchData, PoolEventData, PriceData, TradeData } from './stream-schema.ts'
-import { tradeBody } from './trade.ts'
+import { tradeFields } from './trade.ts'
 
 /**
  * The `data` of the stream's events without its last key, `cursor`, which is that of the copy on a channel. Keys that the
@@ -12,13 +12,8 @@ import { tradeBody } from './trade.ts'
  * received the block, not the block's own time as in rows.
  */
 
-export function tradeEvent(row: TradeRow, receivedAtMs: number, cash: CashList): TradeData {
-  const body = tradeBody(row, cash)
-  const { venue, event, exec_in, exec_out, slot } = body
-  // Keys stay where they come first. A body without those that are moved, as below, would take 2 µs longer.
-  const others: object = { ...body, ts_ms: receivedAtMs, cursor: undefined }
-  return { venue, event, exec_in, exec_out, slot, ts_ms: receivedAtMs, ...others } as TradeData
-}
+export const tradeEvent = (row: TradeRow, receivedAtMs: number, cash: CashList): TradeData =>
+  tradeFields(row, cash, receivedAtMs, undefined)
 
 /** The status is left out: an event says what happened in its block. */
 export function launchEvent(row: LaunchRow): LaunchData {

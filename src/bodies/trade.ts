@@ -11,11 +11,15 @@ import type { TRADE, WALLET_TRADE } from './trade-schema.ts'
 
 type TradeBody = z.input<typeof TRADE>
 
+/** A trade as served: the row of spec choices section 2 with the event's fields of sections 15 and 16. */
+export const tradeBody = (row: TradeRow, cash: CashList): TradeBody =>
+  tradeFields(row, cash, row.blockTime * 1000, row.cursor) as TradeBody
+
 /**
- * A trade as served: the row of spec choices section 2 with the event's fields of sections 15 and 16. Fields that a
- * trade does not have are undefined and are not written. One literal, for that is what the engine writes fastest.
+ * A trade's fields at a time in unix milliseconds, in the order of the stream's events (spec, Events), the cursor last.
+ * Fields that it does not have are undefined and are not written. One literal, for that is what the engine writes fastest.
  */
-export function tradeBody(row: TradeRow, cash: CashList): TradeBody {
+export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor: number | undefined) {
   const { cashSide, cashUsd, price, fees, route } = row
   const inMint = pubkeyToBase58(row.inMint)
   const outMint = pubkeyToBase58(row.outMint)
@@ -29,20 +33,21 @@ export function tradeBody(row: TradeRow, cash: CashList): TradeBody {
   const signature = encodeBase58(row.signature)
   const isOneFeeMint = fees.length > 0 && fees.every((fee) => samePubkey(fee.mint, fees[0]!.mint))
   return {
-    kind: 'trade',
-    event: cashSide === null ? 'swap' : cashSide === 'in' ? 'buy' : 'sell',
     venue: row.venue,
+    event: cashSide === null ? 'swap' : cashSide === 'in' ? 'buy' : 'sell',
+    exec_in: execIn,
+    exec_out: execOut,
+    slot: row.slot,
+    ts_ms: tsMs,
+    kind: 'trade',
     program: pubkeyToBase58(row.program),
     pool: pubkeyToBase58(row.pool),
-    slot: row.slot,
     block_time: row.blockTime,
     ts: secondsText(row.blockTime),
-    ts_ms: row.blockTime * 1000,
     signature,
     tx_index: row.txIndex,
     ix_index: row.ixIndex,
     inner_ix_index: row.innerIxIndex,
-    cursor: row.cursor,
     commitment: row.commitment,
     user,
     trader: user,
@@ -62,8 +67,6 @@ export function tradeBody(row: TradeRow, cash: CashList): TradeBody {
     legs: cashSide === null ? [legBody(legOf(row, 'in')), legBody(legOf(row, 'out'))] : undefined,
     in_mint: inMint,
     out_mint: outMint,
-    exec_in: execIn,
-    exec_out: execOut,
     in_amount_raw: inRaw,
     out_amount_raw: outRaw,
     trader_in_raw: row.traderIn.toString(),
@@ -82,8 +85,9 @@ export function tradeBody(row: TradeRow, cash: CashList): TradeBody {
     route_program: route === null ? undefined : pubkeyToBase58(route.program),
     hop: route?.hop,
     hops: route?.hops,
-    failed: false
-  }
+    failed: false,
+    cursor
+  } as const
 }
 
 /** A trade in the list of a wallet. */

@@ -48,7 +48,8 @@ export function expressLane(
         ...rateHeaders(caller.ratePerMinute, use),
         ...form.headers
       })
-      response.end(form.payload)
+      // A payload that is text is ASCII; as UTF-8 its length would be looked for first, for a microsecond.
+      response.end(form.payload, 'latin1')
       metrics.requestSeconds.observe(kept.route.path, form.status, (performance.now() - startedAt) / 1000)
     }
     const use = limits.take(caller.keyId, caller.ratePerMinute, nowMs)
