@@ -1,7 +1,7 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS } from '../market/cursor.ts'
-import type { EncodedEvent } from '../market/log.ts'
+import type { EncodedEvent, LogPart } from '../market/log.ts'
 import type { LaunchRow, PoolEventRow, SlotRow, TradeRow } from '../market/rows.ts'
 import type { ChannelTable } from './channel-table.ts'
 import { encodeLaunch, encodePoolEvent, encodeTick, encodeTrade, isFirstRow, tradeOffsets } from './encode.ts'
@@ -9,14 +9,22 @@ import type { EventRows } from './encode.ts'
 
 type Add<T> = (of: T, event: EncodedEvent) => void
 
-/** A committed block as what its events are on channels; each is encoded when the first channel asks, and once. */
+/** What ingest has encoded for the log, where it has: every event is on the channel of its venue. */
+type LoggedRows = EventRows & { readonly log?: readonly LogPart[] }
+
+/**
+ * A committed block as what its events are on channels. Each is encoded once: by ingest for the log, or here when the first
+ * channel asks.
+ */
 export class BlockEvents {
   readonly slot: SlotRow
-  readonly #rows: EventRows
+  readonly #rows: LoggedRows
   readonly #cash: CashList
   readonly #bodies = new Map<TradeRow | PoolEventRow | LaunchRow, Uint8Array>()
+  /** Of the log, by the cursor of the copy on `venue:`. */
+  #logged: Map<number, Uint8Array> | null = null
 
-  constructor(rows: EventRows, cash: CashList) {
+  constructor(rows: LoggedRows, cash: CashList) {
     this.slot = rows.slot
     this.#rows = rows
     this.#cash = cash
@@ -72,12 +80,14 @@ export class BlockEvents {
   #poolEvent<T>(row: PoolEventRow, channels: ChannelTable<T>, add: Add<T>): void {
     const { kind } = row.body
     const { cursor } = row
-    const body = (): Uint8Array => this.#bodyOf(row, () => encodePoolEvent(row, this.slot.receivedAtMs))
+    const onVenue = cursor + COPY_OFFSETS[kind].venue
+    const body = (): Uint8Array =>
+      this.#bodyOf(row, onVenue, () => encodePoolEvent(row, this.slot.receivedAtMs))
     const pools = channels.of('pool')
     const pool = pools.size === 0 ? undefined : pools.get(pubkeyMapKey(row.pool))
     if (pool !== undefined) add(pool, { cursor: cursor + COPY_OFFSETS[kind].pool, body: body() })
     const venue = channels.of('venue').get(row.venue)
-    if (venue !== undefined) add(venue, { cursor: cursor + COPY_OFFSETS[kind].venue, body: body() })
+    if (venue !== undefined) add(venue, { cursor: onVenue, body: body() })
     const curves = kind === 'curve' ? channels.of('curves').get('') : undefined
     if (curves !== undefined) add(curves, { cursor: cursor + COPY_OFFSETS.curve.curves, body: body() })
     const registry = kind === 'pool' ? channels.of('pools').get('') : undefined
@@ -86,23 +96,38 @@ export class BlockEvents {
 
   #launch<T>(row: LaunchRow, channels: ChannelTable<T>, add: Add<T>): void {
     const { cursor } = row
-    const body = (): Uint8Array => this.#bodyOf(row, () => encodeLaunch(row))
+    const onVenue = cursor + COPY_OFFSETS.launch.venue
+    const body = (): Uint8Array => this.#bodyOf(row, onVenue, () => encodeLaunch(row))
     const launches = channels.of('launches').get('')
     if (launches !== undefined) add(launches, { cursor: cursor + COPY_OFFSETS.launch.launches, body: body() })
     const venue = channels.of('venue').get(row.venue)
-    if (venue !== undefined) add(venue, { cursor: cursor + COPY_OFFSETS.launch.venue, body: body() })
+    if (venue !== undefined) add(venue, { cursor: onVenue, body: body() })
   }
 
   #tradeBody(row: TradeRow): Uint8Array {
-    return this.#bodyOf(row, () => encodeTrade(row, this.slot.receivedAtMs, this.#cash))
+    // The second row of a swap tells of the other mint.
+    const onVenue = isFirstRow(row) ? row.cursor + tradeOffsets(row).venue : null
+    return this.#bodyOf(row, onVenue, () => encodeTrade(row, this.slot.receivedAtMs, this.#cash))
   }
 
-  #bodyOf(row: TradeRow | PoolEventRow | LaunchRow, encode: () => Uint8Array): Uint8Array {
+  #bodyOf(
+    row: TradeRow | PoolEventRow | LaunchRow,
+    onVenue: number | null,
+    encode: () => Uint8Array
+  ): Uint8Array {
     let body = this.#bodies.get(row)
     if (body === undefined) {
-      body = encode()
+      this.#logged ??= loggedBodies(this.#rows.log ?? [])
+      body = (onVenue === null ? undefined : this.#logged.get(onVenue)) ?? encode()
       this.#bodies.set(row, body)
     }
     return body
   }
+}
+
+function loggedBodies(log: readonly LogPart[]): Map<number, Uint8Array> {
+  const bodies = new Map<number, Uint8Array>()
+  for (const { channel, events } of log)
+    if (channel.startsWith('venue:')) for (const { cursor, body } of events) bodies.set(cursor, body)
+  return bodies
 }

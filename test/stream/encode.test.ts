@@ -4,7 +4,9 @@ import { encodeBase58 } from '../../src/chain/base58.ts'
 import { COPY_OFFSETS, cursorAt, eventCursor } from '../../src/market/cursor.ts'
 import type { EncodedEvent, LogPart } from '../../src/market/log.ts'
 import type { BlockRows, RowOrigin } from '../../src/market/rows.ts'
+import { BlockEvents } from '../../src/stream/block-events.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
+import { channelsOf } from '../../src/stream/retractions.ts'
 import { recordedChain } from '../http/recorded-chain.ts'
 import { ingestAll } from '../market/memory-store.ts'
 import { block, buy, curve, launch, OPTIONS, OTHER, TOKEN, trade } from '../market/world.ts'
@@ -115,4 +117,28 @@ t.test('a launch is told of in its own block, and not where its status changes',
     ['venue:pumpswap', 2]
   ])
   t.strictSame(channels.slice(1), [[['venue:pumpswap', 1]], []])
+})
+
+t.test('what is told live of a block is the same with what ingest has encoded, and without', async (t) => {
+  const { folds } = ingestAll(recordedChain(), OPTIONS)
+  let events = 0
+  for (const fold of folds) {
+    const channels = channelsOf(fold)
+    const fresh = new BlockEvents(fold, OPTIONS.cash).on(channels)
+    const log = encode(fold)
+    const reused = new BlockEvents({ ...fold, log }, OPTIONS.cash).on(channels)
+    assert.deepStrictEqual([...reused.keys()], [...fresh.keys()])
+    for (const [channel, told] of fresh) {
+      assert.deepStrictEqual(reused.get(channel), told, channel.name)
+      events += told.length
+    }
+    const bodies = new Set(log.flatMap((part) => part.events.map(({ body }) => body)))
+    for (const [channel, told] of reused)
+      if (channel.kind !== 'price' && channel.kind !== 'trades')
+        assert.ok(
+          told.every(({ body }) => bodies.has(body)),
+          'none is encoded again'
+        )
+  }
+  t.ok(events > 900, `${events} events`)
 })
