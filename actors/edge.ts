@@ -13,6 +13,8 @@ import type { Run } from './process.ts'
 
 /** How long a drain hears out connections whose request is still on its way. Chosen. */
 const GRACE_MS = 500
+/** Connections that wait to be taken: those that come back after a restart come at once. The system has its own limit. */
+const BACKLOG = 4_096
 
 export interface EdgeOptions<Needs> {
   readonly host: string
@@ -54,7 +56,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
       ? followKeys(keys, { clock, hints, signal: closing.signal, report: tell })
       : Promise.resolve()
     try {
-      await app.listen({ host, port: bound })
+      await app.listen({ host, port: bound, backlog: BACKLOG })
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
       gauge('connections', () => connections.size)

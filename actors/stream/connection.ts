@@ -261,7 +261,7 @@ export class StreamConnection implements Reader {
     this.#change({ type: 'replay.begun' })
     const join = (joined: readonly Channel[]): void => {
       this.#subscriptions.join(joined)
-      if (isReplay) this.#send(messages.replayComplete(this.#headCursor, namesOf(channels)))
+      if (isReplay) this.#send(messages.replayComplete(this.#headCursor, namesOf(joined)))
     }
     const beyond = (left: readonly Channel[], from: number, first: number): void =>
       this.#send(messages.beyondHorizon(namesOf(left), from, first))

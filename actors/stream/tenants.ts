@@ -41,11 +41,13 @@ export class Tenants implements StreamDoor {
   readonly #limits: RateCounter
   readonly #deps: TenantsDeps
   readonly #report: (fault: unknown) => void
-  readonly #tenants = new Map<string, Set<StreamConnection>>()
+  /** The connections of each, with the sweep out of SWEEPS_A_PING at which one is pinged: not all at once. */
+  readonly #tenants = new Map<string, Map<StreamConnection, number>>()
   readonly #perKey = new Map<string, number>()
   #keys: KeyDirectory | null = null
   #size = 0
   #sweeps = 0
+  #opened = 0
   /** Of connections that are closed. */
   #past = { events: 0, dropped: 0 }
   readonly #samples: { readonly atMs: number; readonly events: number }[] = []
@@ -115,13 +117,12 @@ export class Tenants implements StreamDoor {
     this.#sweeps++
     const nowMs = this.#deps.clock.now()
     this.#sample(nowMs)
-    let index = 0
+    const turn = this.#sweeps % SWEEPS_A_PING
     for (const connections of this.#tenants.values()) {
-      for (const connection of connections) {
+      for (const [connection, ownTurn] of connections) {
         const reason = this.#endOf(connection.caller, nowMs)
         if (reason !== null) connection.close(4401, reason)
-        // Not all at once.
-        else if ((index++ + this.#sweeps) % SWEEPS_A_PING === 0) connection.ping()
+        else if (ownTurn === turn) connection.ping()
       }
     }
   }
@@ -129,7 +130,7 @@ export class Tenants implements StreamDoor {
   /** Closes every connection, in batches, and tells each when to come back. Resolves when all were told. */
   async drain(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#deps
-    const all = [...this.#tenants.values()].flatMap((connections) => [...connections])
+    const all = [...this.#tenants.values()].flatMap((connections) => [...connections.keys()])
     for (const [index, connection] of all.entries()) {
       connection.drain(Math.round(RETRY_MS.least + random() * (RETRY_MS.most - RETRY_MS.least)))
       if (index % DRAIN_BATCH === DRAIN_BATCH - 1) await sleep(clock, DRAIN_PAUSE_MS, signal)
@@ -147,8 +148,8 @@ export class Tenants implements StreamDoor {
 
   #add(connection: StreamConnection): void {
     const { tenant, keyId } = connection.caller
-    const connections = this.#tenants.get(tenant) ?? new Set()
-    this.#tenants.set(tenant, connections.add(connection))
+    const connections = this.#tenants.get(tenant) ?? new Map<StreamConnection, number>()
+    this.#tenants.set(tenant, connections.set(connection, this.#opened++ % SWEEPS_A_PING))
     this.#perKey.set(keyId, (this.#perKey.get(keyId) ?? 0) + 1)
     this.#size++
   }
@@ -170,7 +171,7 @@ export class Tenants implements StreamDoor {
     let { events, dropped } = this.#past
     let subscriptions = 0
     for (const connections of this.#tenants.values()) {
-      for (const connection of connections) {
+      for (const connection of connections.keys()) {
         events += connection.events
         dropped += connection.dropped
         subscriptions += connection.subscriptions

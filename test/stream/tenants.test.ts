@@ -1,0 +1,113 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import PQueue from 'p-queue'
+import t from 'tap'
+import type { WebSocket } from 'ws'
+import { Tenants } from '../../actors/stream/tenants.ts'
+import { Caller } from '../../src/access/caller.ts'
+import { RateWindow } from '../../src/access/rate-window.ts'
+import { CashList } from '../../src/market/cash.ts'
+import { ChannelHistory } from '../../src/stream/channel-history.ts'
+import type { Storage } from '../../storage/port.ts'
+import { KEY, World, WorldStore } from './stream-world.ts'
+
+/** Sweeps between two pings. */
+const SWEEPS_A_PING = 50
+
+/** A client that answers pings, or does not. */
+class FakeWs extends EventEmitter {
+  readonly OPEN = 1
+  readyState = 1
+  pings = 0
+  closedWith: number | null = null
+  readonly #answers: boolean
+
+  constructor(answers: boolean) {
+    super()
+    this.#answers = answers
+  }
+
+  ping(): void {
+    this.pings++
+    if (this.#answers) this.emit('pong')
+  }
+
+  close(code: number): void {
+    this.closedWith ??= code
+    this.leave()
+  }
+
+  terminate(): void {
+    this.leave()
+  }
+
+  leave(): void {
+    if (this.readyState === 3) return
+    this.readyState = 3
+    this.emit('close')
+  }
+}
+
+const socket = () =>
+  Object.assign(new EventEmitter(), {
+    writableLength: 0,
+    write: () => true
+  }) as unknown as Socket
+
+function tenantsOf(): { tenants: Tenants; open: (answers?: boolean) => FakeWs } {
+  const world = new World(new WorldStore())
+  const clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined }
+  const channels = {
+    hub: world.hub,
+    // Nobody reads.
+    history: new ChannelHistory({} as Storage, new CashList()),
+    horizon: world.horizon,
+    replays: new PQueue(),
+    patience: <T>(ask: () => Promise<T>) => ask()
+  }
+  const tenants = new Tenants(channels, new RateWindow(10), { clock, random: () => 0.5 }, (fault) =>
+    world.faults.push(fault)
+  )
+  let opened = 0
+  return {
+    tenants,
+    open(answers = true) {
+      const ws = new FakeWs(answers)
+      // A key has few connections.
+      const caller = new Caller({ ...KEY, id: `k${Math.floor(opened++ / 10)}` }, 1_000)
+      tenants.open(ws as unknown as WebSocket, socket(), caller)
+      return ws
+    }
+  }
+}
+
+t.test('a connection is pinged once in so many sweeps, whoever comes and leaves meanwhile', async (t) => {
+  const { tenants, open } = tenantsOf()
+  const staying = Array.from({ length: 60 }, () => open())
+  let passing: FakeWs[] = []
+  for (let sweep = 0; sweep < 4 * SWEEPS_A_PING; sweep++) {
+    for (const ws of passing) ws.leave()
+    passing = [open(), open(), open()]
+    // Those that were there before them leave too.
+    if (sweep % 10 === 0) staying.shift()!.leave()
+    tenants.sweep()
+  }
+  t.equal(tenants.size, staying.length + passing.length)
+  t.strictSame([...new Set(staying.map(({ pings }) => pings))], [4])
+})
+
+t.test(
+  'a client that answers no ping is closed with 4408 after the third turn, among others that leave',
+  async (t) => {
+    const { tenants, open } = tenantsOf()
+    const leaving = Array.from({ length: 100 }, () => open())
+    const silent = Array.from({ length: 20 }, () => open(false))
+    for (let sweep = 0; sweep < 3 * SWEEPS_A_PING; sweep++) {
+      if (sweep % 2 === 1) leaving.shift()?.leave()
+      tenants.sweep()
+      if (sweep === 2 * SWEEPS_A_PING - 1) t.ok(silent.every(({ closedWith }) => closedWith === null))
+    }
+    t.strictSame([...new Set(silent.map(({ closedWith }) => closedWith))], [4408])
+    t.ok(leaving.every(({ closedWith }) => closedWith === null))
+  }
+)
