@@ -1,7 +1,7 @@
 /**
  * Replay to a socket: how fast one client is sent what is past of a channel, and what twenty that are sent it at once do
- * to the latency of others, who are told of blocks as they come. `venue:` is read from a log, which is kept in memory
- * here, so that what is measured is the way from there to the socket; `trades:` from the rows of the embedded store.
+ * to the latency of others, who are told of blocks as they come. Both are read from the embedded store: `venue:` as it was
+ * sent, from the log, and `trades:` from rows.
  *
  *     node loadtest/stream-replay.ts [events of the past] [rounds]
  */
@@ -140,7 +140,6 @@ try {
     events: blocks * TRADES_A_BLOCK,
     events_a_block: TRADES_A_BLOCK,
     rounds,
-    log: 'in memory',
     bars: BARS,
     ...channels,
     verified_complete: true

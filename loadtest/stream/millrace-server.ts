@@ -19,7 +19,7 @@ import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { MemoryLog } from './memory-log.ts'
+import { encodeLog } from '../../src/stream/encode.ts'
 import { storeKeys } from './keys.ts'
 import { cash, commitOf, FIRST_SLOT, monotonicMs, tradesOf, type Block } from './trades.ts'
 
@@ -32,12 +32,11 @@ const storage = await openEmbeddedStorage({ directory: directory! })
 await storeKeys(storage, Number(connections))
 const keys = await KeyDirectory.load(storage, NO_LIMIT)
 const report = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`)
-const log = new MemoryLog()
 let last = commitOf(FIRST_SLOT - 1, [], monotonicMs())
 for (let i = 0; i < Number(pastBlocks); i++) {
   const shape = { channels: 1, burst: Number(pastTrades) }
-  last = commitOf(FIRST_SLOT + i, tradesOf(FIRST_SLOT + i, shape), monotonicMs())
-  log.keep(last)
+  const rows = commitOf(FIRST_SLOT + i, tradesOf(FIRST_SLOT + i, shape), monotonicMs())
+  last = { ...rows, log: encodeLog(rows, cash) }
   await storage.blocks.commit(last)
 }
 // What REST keeps for as long as blocks leave it as it is, is not what is measured.
@@ -51,7 +50,7 @@ const horizon = new Horizon(storage.blocks, null)
 await horizon.look()
 const channels = {
   hub,
-  history: new ChannelHistory({ ...storage, log }, cash),
+  history: new ChannelHistory(storage, cash),
   horizon,
   replays: new PQueue({ concurrency: 4 }),
   patience: patienceWith(storage, clock)
