@@ -1,0 +1,114 @@
+/**
+ * The clients of an hour, all in this process: a flock that has the lists and venues from the first moment to the last,
+ * and flocks of what is traded just then, each of which is judged and replaced after a while. Its arguments: where the
+ * service is, an admin key, clients, and seconds that a flock of tokens lasts. Sent `figures`, it tells them; sent `end`,
+ * it judges all that is left and tells of it.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { VENUE_IDS } from '../../src/chain/venue-id.ts'
+import { Flock, type Judged, type Place } from './flock.ts'
+import { Tally, type Habits } from './resuming-client.ts'
+
+export interface ClientFigures {
+  readonly kind: 'figures' | 'end'
+  readonly tally: Tally
+  readonly judged: Judged
+  readonly flocks: number
+  readonly cpuMs: number
+}
+
+const WSOL = 'So11111111111111111111111111111111111111112'
+const LISTS = ['launches', 'curves', 'pools', ...VENUE_IDS.map((venue) => `venue:${venue}`)]
+/** Of a key, which may have 20: one that was just left may still count. */
+const CLIENTS_A_KEY = 15
+const TOKEN_FLOCKS = 5
+/** The rest have lists. */
+const TOKEN_SHARE = 0.4
+const CHANNELS_MAX = 3
+const HABITS: Habits = { staysMs: 120_000, awayMs: 4_000 }
+
+const [url, adminKey, clientsText, lifeText] = process.argv.slice(2) as [string, string, string, string]
+const clients = Number(clientsText)
+const lifeSeconds = Number(lifeText)
+const ofTokens = Math.floor((clients * TOKEN_SHARE) / TOKEN_FLOCKS)
+const tally = new Tally()
+const judged = { channels: 0, events: 0, heard: 0 }
+let flocks = 0
+
+async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const headers = { 'x-api-key': adminKey, 'content-type': 'application/json' }
+  const answer = await fetch(url + path, { ...init, headers })
+  if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${await answer.text()}`)
+  return (await answer.json()) as T
+}
+
+async function newKey(): Promise<string> {
+  const body = JSON.stringify({ tenant: 'operator', scopes: ['stream'], rate_limit_per_minute: 1_000_000 })
+  return (await ask<{ key: string }>('/v1/admin/keys', { method: 'POST', body })).key
+}
+
+const head = async (): Promise<number> =>
+  (await ask<{ head: { cursor: number } }>('/v1/stream/health')).head.cursor
+
+/** Where so many clients connect, with some of the channels; each channel has somebody. */
+async function places(count: number, channels: readonly string[]): Promise<Place[]> {
+  const found: Place[] = []
+  let key = ''
+  for (let n = 0; n < count; n++) {
+    if (n % CLIENTS_A_KEY === 0) key = await newKey()
+    const picked = new Set([channels[n % channels.length]!])
+    const more = Math.floor(Math.random() * CHANNELS_MAX)
+    for (let i = 0; i < more; i++) picked.add(channels[Math.floor(Math.random() * channels.length)]!)
+    found.push({ url: `${url.replace('http', 'ws')}/v1/stream?key=${key}`, channels: [...picked] })
+  }
+  return found
+}
+
+/** What is traded now, what has just been launched, and pools of SOL. */
+async function tokenChannels(): Promise<string[]> {
+  const list = async (path: string, field: string): Promise<string[]> => {
+    const { data } = await ask<{ data: readonly Readonly<Record<string, unknown>>[] }>(path)
+    return data.map((row) => String(row[field]))
+  }
+  const mints = [
+    WSOL,
+    ...(await list('/v1/trending?window=1h&limit=8', 'mint')),
+    ...(await list('/v1/launches?limit=4', 'mint'))
+  ]
+  const pools = await list(`/v1/tokens/${WSOL}/pools?limit=4`, 'pool')
+  const named = [...new Set(mints)].flatMap((mint) => [`trades:${mint}`, `price:${mint}`])
+  return [...named, ...pools.map((pool) => `pool:${pool}`)]
+}
+
+const tokenFlock = async (): Promise<Flock> => {
+  flocks++
+  return new Flock(await places(ofTokens, await tokenChannels()), await head(), HABITS, tally)
+}
+
+async function judge(flock: Flock): Promise<void> {
+  const { channels, events, heard } = await flock.judge(await head())
+  judged.channels += channels
+  judged.events += events
+  judged.heard += heard
+}
+
+const tell = (kind: ClientFigures['kind']): void => {
+  const { user, system } = process.cpuUsage()
+  process.send!({ kind, tally, judged, flocks, cpuMs: (user + system) / 1000 } satisfies ClientFigures)
+}
+
+const ending = new AbortController()
+process.on('message', (message) => (message === 'end' ? ending.abort() : tell('figures')))
+process.once('disconnect', () => process.exit())
+
+const lists = new Flock(await places(clients - ofTokens * TOKEN_FLOCKS, LISTS), await head(), HABITS, tally)
+const tokens: Flock[] = []
+while (!ending.signal.aborted) {
+  tokens.push(await tokenFlock())
+  await pause((lifeSeconds * 1000) / TOKEN_FLOCKS, undefined, { signal: ending.signal }).catch(
+    () => undefined
+  )
+  if (tokens.length === TOKEN_FLOCKS && !ending.signal.aborted) await judge(tokens.shift()!)
+}
+for (const flock of [lists, ...tokens]) await judge(flock)
+tell('end')
