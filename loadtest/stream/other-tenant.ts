@@ -1,0 +1,34 @@
+import { CONNECTIONS_PER_KEY_MAX } from '../../actors/stream/tenants.ts'
+import { newKey } from '../../src/access/key-row.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+
+const TENANT = 'disturbing'
+
+/** Where the n-th connection of the other tenant is made. */
+export const otherPath = (connection: number): string => `/v1/stream?key=${keyOf(connection)}`
+
+const keyOf = (connection: number): string =>
+  `mr_live_${TENANT}_${Math.floor(connection / CONNECTIONS_PER_KEY_MAX)}`
+
+/** Stores keys of a second tenant for so many connections, in a store that no server has open. */
+export async function storeOtherTenant(
+  directory: string,
+  connections: number,
+  ratePerMinute: number
+): Promise<void> {
+  const storage = await openEmbeddedStorage({ directory })
+  await storage.tenants.create({ name: TENANT, createdAtMs: 1 })
+  for (let i = 0; i < connections; i += CONNECTIONS_PER_KEY_MAX) {
+    const attributes = {
+      tenant: TENANT,
+      name: `of connection ${i}`,
+      scopes: ['stream'],
+      ratePerMinute,
+      expiresAtMs: null,
+      allowedIps: [],
+      corsOrigins: []
+    }
+    await storage.keys.put(newKey(keyOf(i), attributes, 1).row)
+  }
+  await storage.close()
+}
