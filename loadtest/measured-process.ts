@@ -18,8 +18,8 @@ export interface MeasuredProcess {
   /** Processor time of all its threads so far. */
   cpuMs(): number
   send(message: string): void
-  /** Ends it and resolves with its exit code. */
-  end(): Promise<number | null>
+  /** Ends it, by SIGTERM unless another signal is named, and resolves with its exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 /** Starts a script of this folder and waits until it says `listening on URL`. */
@@ -51,8 +51,8 @@ export async function startMeasured(
     stderr,
     ...figuresOf(child.pid!),
     send: (message) => void child.send(message),
-    async end() {
-      child.kill('SIGTERM')
+    async end(signal = 'SIGTERM') {
+      child.kill(signal)
       const [code] = (await ended) as [number | null]
       return code
     }

@@ -21,6 +21,15 @@ export class Ledger {
     return sum === this.#sums[n] ? null : `the data of ${cursor} is not what others were told`
   }
 
+  /** Whether its first events have the cursors of another's; null where they have, else the first that has not. */
+  differsFrom(other: Ledger, events: number): string | null {
+    for (let n = 0; n < events; n++) {
+      const [own, others] = [this.#cursors[n], other.#cursors[n]]
+      if (own !== others) return `a replay has ${own} where ${others} was told`
+    }
+    return null
+  }
+
   /** How many of its events are not past a cursor. */
   upTo(cursor: number): number {
     let count = this.#cursors.length
