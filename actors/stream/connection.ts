@@ -12,7 +12,7 @@ import * as messages from '../../src/stream/messages.ts'
 import { CHANNELS_MAX, MESSAGE_BYTES_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
 import { catchUp } from './catch-up.ts'
-import { MESSAGES_A_SECOND, MessageRate } from './message-rate.ts'
+import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from './message-rate.ts'
 import type { Pipe } from './pipe.ts'
 import { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
@@ -20,7 +20,7 @@ import { Subscriptions, type Group } from './subscriptions.ts'
 
 /** Pings without an answer after which nobody is there (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
-const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second; the rest of this second's are not read`
+const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, and ${MESSAGES_AT_ONCE} at once; some were not read`
 
 /** All begin with one; an actor of its own would cost each connection 3.6 KB. */
 const [OPENING] = initialTransition(connectionMachine)

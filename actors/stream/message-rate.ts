@@ -1,20 +1,38 @@
-/** Messages of a client in a second: more are refused, and far more close the connection. Chosen. */
-export const MESSAGES_A_SECOND = 100
+/** Messages of a client, on average and at once: more are not read, and far more in a second close the connection. Chosen. */
+export const MESSAGES_A_SECOND = 20
+export const MESSAGES_AT_ONCE = 100
 const MESSAGES_TOO_MANY = 1_000
 
-/** How fast a client sends. */
+/**
+ * How fast a client sends. It may send some messages at once, as one does that has just connected; one that goes on like
+ * that takes little from others.
+ */
 export class MessageRate {
+  /** How many may be read now, as of `#atMs`. */
+  #left = MESSAGES_AT_ONCE
+  #atMs = 0
   #second = 0
   #count = 0
+  #isRefused = false
 
-  /** What is to be done with a message: the first that is one too many in its second is answered, the others are not read. */
+  /** What is to be done with a message: the first in a second that is one too many is answered, the others are not read. */
   take(nowMs: number): 'read' | 'refuse' | 'ignore' | 'close' {
     const second = Math.floor(nowMs / 1000)
-    if (second !== this.#second) this.#count = 0
-    this.#second = second
-    this.#count++
-    if (this.#count <= MESSAGES_A_SECOND) return 'read'
-    if (this.#count > MESSAGES_TOO_MANY) return 'close'
-    return this.#count === MESSAGES_A_SECOND + 1 ? 'refuse' : 'ignore'
+    if (second !== this.#second) {
+      this.#second = second
+      this.#count = 0
+      this.#isRefused = false
+    }
+    if (++this.#count > MESSAGES_TOO_MANY) return 'close'
+    const since = Math.max(0, nowMs - this.#atMs)
+    this.#left = Math.min(MESSAGES_AT_ONCE, this.#left + (since * MESSAGES_A_SECOND) / 1000)
+    this.#atMs = nowMs
+    if (this.#left >= 1) {
+      this.#left--
+      return 'read'
+    }
+    if (this.#isRefused) return 'ignore'
+    this.#isRefused = true
+    return 'refuse'
   }
 }

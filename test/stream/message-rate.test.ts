@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from '../../actors/stream/message-rate.ts'
+
+const START_MS = 1_790_000_000_000
+
+t.test(
+  'so many messages at once are read, one more is answered, and the others of the second are not',
+  async (t) => {
+    const rate = new MessageRate()
+    const taken = Array.from({ length: MESSAGES_AT_ONCE + 10 }, () => rate.take(START_MS))
+    t.strictSame(taken.slice(0, MESSAGES_AT_ONCE), Array(MESSAGES_AT_ONCE).fill('read'))
+    t.strictSame(taken.slice(MESSAGES_AT_ONCE), ['refuse', ...Array<string>(9).fill('ignore')])
+    t.equal(rate.take(START_MS + 1_000), 'read')
+  }
+)
+
+t.test('more than a thousand in a second close, and a thousand do not', async (t) => {
+  const rate = new MessageRate()
+  for (let n = 0; n < 1_000; n++) t.not(rate.take(START_MS), 'close')
+  t.equal(rate.take(START_MS), 'close')
+})
+
+t.test(
+  'whatever the times, no more are read than those at once and those of the time, and one a second is answered',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(200), { minLength: 1, maxLength: 600 }), (steps) => {
+        const rate = new MessageRate()
+        let nowMs = START_MS
+        let read = 0
+        const refused = new Map<number, number>()
+        for (const step of steps) {
+          nowMs += step
+          const what = rate.take(nowMs)
+          if (what === 'read') read++
+          const second = Math.floor(nowMs / 1000)
+          if (what === 'refuse') refused.set(second, (refused.get(second) ?? 0) + 1)
+        }
+        const spanMs = nowMs - START_MS
+        t.ok(read <= MESSAGES_AT_ONCE + (spanMs * MESSAGES_A_SECOND) / 1000 + 1)
+        t.ok([...refused.values()].every((count) => count === 1))
+      }),
+      { numRuns: 200 }
+    )
+  }
+)
