@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SourcedBlock } from '../src/block-source.ts'
 import type { CommitFeed } from '../src/commit-feed.ts'
 import type { DecodingReport } from '../src/decoding-report.ts'
@@ -7,19 +6,18 @@ import { unchanged, type Amendment, type Edit } from '../src/market/amendment.ts
 import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../src/market/kept-block.ts'
-import type { LogPart } from '../src/market/log.ts'
 import type { MarketState } from '../src/market/market-state.ts'
 import { isTouched } from '../src/market/missing.ts'
-import { Refold, type RefoldTools } from '../src/market/refold.ts'
+import type { RefoldTools } from '../src/market/refold.ts'
 import type { BlockRows, SlotRow } from '../src/market/rows.ts'
 import { touchedBy, type Touched } from '../src/market/touched.ts'
 import type { Clock } from '../src/ports.ts'
 import { encodeLog } from '../src/stream/encode.ts'
-import { retractionsOf } from '../src/stream/retractions.ts'
 import type { Logger, Metrics } from '../src/telemetry.ts'
 import type { BlockStore, GapRow, History, Storage } from '../storage/port.ts'
 import { decodeInTurns } from './decoding.ts'
-import { FORK_SLOTS, KeptRun, type Keeping } from './kept-run.ts'
+import { withLateBlocks, withoutFork } from './course-changes.ts'
+import { KeptRun, type Keeping } from './kept-run.ts'
 import { loadMissing, restoreMarket } from './market-loader.ts'
 
 /** Blocks that are given to be ingested before the first of them is committed. Chosen: all but the first share a watermark. */
@@ -205,11 +203,8 @@ export class Ingester {
     }
     const lost: KeptBlock[] = []
     for await (const kept of this.#run.blocks(parentSlot)) lost.push(kept)
-    const retract = (rows: readonly BlockRows[]): readonly LogPart[] => this.#retract(rows, slot)
-    const refold = new Refold(lost[0]!.before, { ...this.#tools, retract }, 0)
-    for (const { before } of lost) refold.knows(before.values)
-    for (const { block } of lost) await refold.without(block)
-    await this.#amend(refold.amendment(), { put: [], remove: [] })
+    const amendment = await withoutFork(lost, slot, { ...this.#tools, logger })
+    await this.#amend(amendment, { put: [], remove: [] })
     metrics.blocksRetracted.inc(lost.length)
     const slots = lost.map(({ block }) => block.slot)
     logger.info({ slots, parentSlot }, `${lost.length} blocks of a lost fork are taken back`)
@@ -223,20 +218,8 @@ export class Ingester {
       return
     }
     const inserted = await Promise.all(blocks.map(decode))
-    let refold: Refold | null = null
-    for await (const { before } of this.#run.blocks()) {
-      refold ??= new Refold(before, this.#tools, FORK_SLOTS)
-      refold.knows(before.values)
-    }
-    if (refold === null || !this.#run.reaches(blocks[0]!.block.slot))
-      throw new Error(`slot ${blocks[0]!.block.slot} lies before all that is kept`)
     const late = inserted.map(({ block }) => block)
-    for await (const { block } of this.#run.blocks()) {
-      while (late.length > 0 && late[0]!.slot < block.slot) await refold.with(late.shift()!)
-      await refold.both(block)
-      await nextTurn()
-    }
-    const amendment = refold.amendment()
+    const amendment = await withLateBlocks(late, this.#run, this.#tools)
     await this.#amend(amendment, gaps)
     metrics.blocksBackfilled.inc(blocks.length)
     for (const [at, decoded] of inserted.entries()) this.#count(blocks[at]!, decoded, null)
@@ -266,14 +249,6 @@ export class Ingester {
   }
 
   readonly #encode = (rows: BlockRows) => encodeLog(rows, this.#deps.fold.cash)
-
-  /** What is told of lost blocks before the block of slot `next` is. */
-  #retract(lost: readonly BlockRows[], next: number): readonly LogPart[] {
-    const { fold, logger } = this.#deps
-    const { parts, leftOut } = retractionsOf(lost, next - 1, fold.cash)
-    if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
-    return parts
-  }
 
   #count({ block }: SourcedBlock, { entries, notes }: Decoded, fold: BlockFold | null): void {
     const { decoding, metrics, logger } = this.#deps
