@@ -1,6 +1,10 @@
-/** Messages of a client, on average and at once: more are not read, and far more in a second close the connection. Chosen. */
+/**
+ * Messages of a client, on average and at once: more are not read. Far more in a second, or more for so many seconds in a row,
+ * close the connection. Chosen.
+ */
 export const MESSAGES_A_SECOND = 20
 export const MESSAGES_AT_ONCE = 100
+export const SECONDS_TOO_FAST = 10
 const MESSAGES_TOO_MANY = 1_000
 
 /**
@@ -14,11 +18,14 @@ export class MessageRate {
   #second = 0
   #count = 0
   #isRefused = false
+  /** Seconds in a row in which some were not read. */
+  #tooFast = 0
 
   /** What is to be done with a message: the first in a second that is one too many is answered, the others are not read. */
   take(nowMs: number): 'read' | 'refuse' | 'ignore' | 'close' {
     const second = Math.floor(nowMs / 1000)
     if (second !== this.#second) {
+      if (!this.#isRefused || second > this.#second + 1) this.#tooFast = 0
       this.#second = second
       this.#count = 0
       this.#isRefused = false
@@ -33,6 +40,6 @@ export class MessageRate {
     }
     if (this.#isRefused) return 'ignore'
     this.#isRefused = true
-    return 'refuse'
+    return ++this.#tooFast > SECONDS_TOO_FAST ? 'close' : 'refuse'
   }
 }

@@ -3,6 +3,7 @@
  * and unsubscribe in a loop, as fast as messages are read of them. They do what messages of who started them say.
  */
 import type { Socket } from 'node:net'
+import { MESSAGES_A_SECOND } from '../../actors/stream/message-rate.ts'
 import { otherPath } from './other-tenant.ts'
 import { openRaw, textFrame } from './raw-socket.ts'
 
@@ -23,8 +24,8 @@ export interface DisturbanceReport {
   readonly lost: number
 }
 
-/** Two messages, so that a client sends as many a second as the service reads of it (100). */
-const LOOP_MS = 20
+/** Two messages, so that a client sends as many a second as the service reads of it. */
+const LOOP_MS = 2_000 / MESSAGES_A_SECOND
 const OPENING_AT_ONCE = 20
 
 let sockets: Socket[] = []

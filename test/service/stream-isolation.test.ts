@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import t from 'tap'
 import WebSocket from 'ws'
 import { openRaw, textFrame } from '../../loadtest/stream/raw-socket.ts'
+import { MESSAGES_A_SECOND } from '../../actors/stream/message-rate.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { faultsOf, until } from './asking.ts'
 import { startLocalnetProcess } from './localnet-process.ts'
@@ -20,10 +21,11 @@ const CHANNELS = [
 ]
 /** A name that is none comes back in the answer: what a client does not read of them soon fills what the system buffers. */
 const PADDING = textFrame({ subscribe: ['x'.repeat(15_000)] })
-const PADDING_MS = 15
+const PADDING_MS = 55
 /** Fewer than the service lets a client leave unread. */
 const PADDINGS_MAX = 900
-const CHURN_MS = 25
+/** Two messages, as fast as they are read. */
+const CHURN_MS = 2_000 / MESSAGES_A_SECOND
 
 interface Message {
   readonly type: string

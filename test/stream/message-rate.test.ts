@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from '../../actors/stream/message-rate.ts'
+import {
+  MESSAGES_A_SECOND,
+  MESSAGES_AT_ONCE,
+  MessageRate,
+  SECONDS_TOO_FAST
+} from '../../actors/stream/message-rate.ts'
 
 const START_MS = 1_790_000_000_000
 
@@ -20,6 +25,23 @@ t.test('more than a thousand in a second close, and a thousand do not', async (t
   for (let n = 0; n < 1_000; n++) t.not(rate.take(START_MS), 'close')
   t.equal(rate.take(START_MS), 'close')
 })
+
+t.test(
+  'a client that goes on sending too fast is closed, and one that rests for a second is not',
+  async (t) => {
+    const secondsUntilClosed = (restsAt: number): number => {
+      const rate = new MessageRate()
+      for (let second = 0; second < 100; second++) {
+        if (second === restsAt) continue
+        for (let n = 0; n < 200; n++)
+          if (rate.take(START_MS + second * 1_000 + n * 5) === 'close') return second
+      }
+      return Infinity
+    }
+    t.equal(secondsUntilClosed(Infinity), SECONDS_TOO_FAST)
+    t.equal(secondsUntilClosed(5), SECONDS_TOO_FAST + 6)
+  }
+)
 
 t.test(
   'whatever the times, no more are read than those at once and those of the time, and one a second is answered',
