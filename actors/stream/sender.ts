@@ -10,9 +10,9 @@ const MESSAGES_MAX = 1_000
 
 /** Hears what becomes of what is owed. */
 export interface SenderEvents {
-  /** Events were dropped. */
+  /** Events are dropped from now on. */
   readonly overflowed: () => void
-  /** Nothing is owed any more. */
+  /** Nothing is owed any more, after some were. */
   readonly emptied: () => void
   /** More messages are owed than may be: the client does not read its answers. */
   readonly unread: () => void
@@ -27,6 +27,7 @@ export class Sender {
   readonly #outbox = new Outbox((hole) => messageFrame(eventsDropped(hole)))
   readonly #heard: SenderEvents
   #isBlocked = false
+  #isOverflowing = false
   #waiting: (() => void)[] = []
   #events = 0
 
@@ -62,7 +63,7 @@ export class Sender {
     }
     const part = Math.ceil(this.#room.events / PARTS_OF_ROOM)
     for (let from = 0; from < length; from += part) {
-      if (this.#outbox.add(sliceOf(frames, from, from + part), this.#room) > 0) this.#heard.overflowed()
+      if (this.#outbox.add(sliceOf(frames, from, from + part), this.#room) > 0) this.#overflow()
       this.#pump()
     }
   }
@@ -99,7 +100,17 @@ export class Sender {
   #pump(): void {
     if (this.#pipe.isSent) this.#outbox.sent()
     while (!this.#isBlocked && !this.#outbox.isEmpty) this.#isBlocked = !this.#pipe.write(this.#outbox.take())
-    if (this.#outbox.isEmpty) this.#heard.emptied()
+    if (this.#isOverflowing && this.#outbox.isEmpty) {
+      this.#isOverflowing = false
+      this.#heard.emptied()
+    }
     if (this.#isIdle) this.end()
+  }
+
+  /** A full queue drops events at each block: it is said once. */
+  #overflow(): void {
+    if (this.#isOverflowing) return
+    this.#isOverflowing = true
+    this.#heard.overflowed()
   }
 }
