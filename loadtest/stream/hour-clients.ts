@@ -6,6 +6,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
+import { askingOf } from './asking.ts'
 import { Flock, type Judged, type Place } from './flock.ts'
 import { Tally, type Habits } from './resuming-client.ts'
 
@@ -35,20 +36,7 @@ const tally = new Tally()
 const judged = { channels: 0, events: 0, heard: 0 }
 let flocks = 0
 
-async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
-  const headers = { 'x-api-key': adminKey, 'content-type': 'application/json' }
-  const answer = await fetch(url + path, { ...init, headers })
-  if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as T
-}
-
-async function newKey(): Promise<string> {
-  const body = JSON.stringify({ tenant: 'operator', scopes: ['stream'], rate_limit_per_minute: 1_000_000 })
-  return (await ask<{ key: string }>('/v1/admin/keys', { method: 'POST', body })).key
-}
-
-const head = async (): Promise<number> =>
-  (await ask<{ head: { cursor: number } }>('/v1/stream/health')).head.cursor
+const { ask, newKey, head } = askingOf(url, adminKey)
 
 /** Where so many clients connect, with some of the channels; each channel has somebody. */
 async function places(count: number, channels: readonly string[]): Promise<Place[]> {

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import WebSocket from 'ws'
 import { connect, type Channel } from '../../src/client/client.ts'
+import { askingOf } from './asking.ts'
 import { Ledger } from './ledger.ts'
 import { ResumingClient, Tally } from './resuming-client.ts'
 
@@ -82,20 +83,7 @@ class WatchedSocket extends WebSocket {
   }
 }
 
-async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
-  const headers = { 'x-api-key': adminKey, 'content-type': 'application/json' }
-  const answer = await fetch(url + path, { ...init, headers })
-  if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as T
-}
-
-async function newKey(): Promise<string> {
-  const body = JSON.stringify({ tenant: 'operator', scopes: ['stream'], rate_limit_per_minute: 1_000_000 })
-  return (await ask<{ key: string }>('/v1/admin/keys', { method: 'POST', body })).key
-}
-
-const head = async (): Promise<number> =>
-  (await ask<{ head: { cursor: number } }>('/v1/stream/health')).head.cursor
+const { ask, newKey, head } = askingOf(url, adminKey)
 
 async function channels(): Promise<string[]> {
   const { data } = await ask<{ data: readonly { readonly mint: string }[] }>(
