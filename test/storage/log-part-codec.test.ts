@@ -61,7 +61,13 @@ t.test('the bytes of a part are the same each time that it is packed', async (t)
 })
 
 t.test('every channel has a key of its own, in the order of slots', async (t) => {
-  const channels = ['launches', 'curves', 'pools', 'retractions', ...VENUE_IDS.map((venue) => `venue:${venue}`)]
+  const channels = [
+    'launches',
+    'curves',
+    'pools',
+    'retractions',
+    ...VENUE_IDS.map((venue) => `venue:${venue}`)
+  ]
   t.strictSame(logChannelCodes.words.toSorted(), channels.toSorted())
   for (const channel of logChannelCodes.words) {
     const slots = [0, 1, 255, 256, 2 ** 32 - 1, 2 ** 32, 2 ** 33 - 1]
