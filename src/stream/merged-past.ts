@@ -1,6 +1,6 @@
 import type { EncodedEvent } from '../market/log.ts'
 import type { Channel } from './channel.ts'
-import type { ChannelHistory, ReadLimits, Stretch } from './channel-history.ts'
+import type { ChannelHistory, Stretch } from './channel-history.ts'
 
 /** Events of a channel that are next, in cursor order. */
 export interface ChannelEvents {
@@ -8,14 +8,15 @@ export interface ChannelEvents {
   readonly events: readonly EncodedEvent[]
 }
 
-/** Rows that are held of all channels together; a channel among many has a few at least. Chosen: about 1 MB. */
+/** Rows that are held of all channels together; a channel among many has some at least. Chosen: 1 MB, of 50 channels 5. */
 const ROWS_HELD = 512
-const ROWS_LEAST = 16
+const ROWS_LEAST = 64
 /**
- * Slots of a channel that is kept as it was sent, of a busy venue some hundred events each. With 4 a replay is a tenth
- * faster, and beside twenty of them live events come late: three times as long instead of twice.
+ * Events of a channel that is kept as it was sent, by slots: as many slots as give about so many, two at first. More make a
+ * replay a little faster, and let live events wait beside twenty of them.
  */
-const PARTS_HELD = 2
+const EVENTS_HELD = { few: 256, many: 1_024 }
+const SLOTS_HELD = { first: 2, most: 32 }
 
 /** The past of several channels in one order, a page after another, from a cursor on. */
 export class MergedPast {
@@ -51,8 +52,7 @@ export class MergedPast {
   /** The next events up to a cursor that ends a slot: none once there are no more, and then `position` is that cursor. */
   async next(until: number): Promise<ChannelEvents[]> {
     const rows = Math.max(ROWS_LEAST, Math.floor(ROWS_HELD / this.#parts.length))
-    const limits = { rows, parts: PARTS_HELD }
-    await Promise.all(this.#parts.map((part) => part.fill(this.#history, until, limits)))
+    await Promise.all(this.#parts.map((part) => part.fill(this.#history, until, rows)))
     // One of them may have been dropped meanwhile.
     const parts = this.#parts
     const to = parts.reduce((least, part) => Math.min(least, part.to), until)
@@ -70,6 +70,8 @@ class Part {
   #events: Stretch['events'] = []
   #next = 0
   #to: number
+  /** Slots to be read at a time. */
+  #slots = SLOTS_HELD.first
 
   constructor(channel: Channel, since: number) {
     this.channel = channel
@@ -81,9 +83,11 @@ class Part {
     return this.#to
   }
 
-  async fill(history: Pick<ChannelHistory, 'read'>, until: number, limits: ReadLimits): Promise<void> {
+  async fill(history: Pick<ChannelHistory, 'read'>, until: number, rows: number): Promise<void> {
     if (this.#next < this.#events.length || this.#to >= until) return
-    const { events, to } = await history.read(this.channel, this.#to, until, limits)
+    const { events, to } = await history.read(this.channel, this.#to, until, { rows, parts: this.#slots })
+    if (events.length < EVENTS_HELD.few) this.#slots = Math.min(2 * this.#slots, SLOTS_HELD.most)
+    else if (events.length > EVENTS_HELD.many) this.#slots = Math.ceil(this.#slots / 2)
     this.#events = events
     this.#next = 0
     this.#to = to

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** What the reaper hears. */
 export type ReaperLine = { started: number } | { ended: number } | { made: string } | { removed: string }
+
+const STOPPED_WITHIN_MS = 5_000
 
 let reaper: ChildProcess | undefined
 
@@ -114,9 +116,12 @@ export class ServerProcess {
     await this.start()
   }
 
-  /** SIGSTOP: its connections stay open, and nothing answers. */
+  /** SIGSTOP: its connections stay open, and nothing answers any more when this returns. */
   pause(): void {
     this.#signal('SIGSTOP')
+    const deadline = performance.now() + STOPPED_WITHIN_MS
+    while (!isStopped(this.pid!))
+      if (performance.now() > deadline) throw new Error(`${this.#command.command} does not stop`)
   }
 
   /** SIGCONT. */
@@ -127,6 +132,21 @@ export class ServerProcess {
   #signal(signal: NodeJS.Signals): void {
     if (this.#child?.kill(signal) !== true) throw new Error(`${this.#command.command} does not run`)
   }
+}
+
+/** A thread stops when it is scheduled next: until then it may answer. Elsewhere than on Linux nobody says. */
+function isStopped(pid: number): boolean {
+  const threads = `/proc/${pid}/task`
+  if (!existsSync(threads)) return true
+  return readdirSync(threads).every((id) => {
+    try {
+      const stat = readFileSync(join(threads, id, 'stat'), 'utf8')
+      return stat.startsWith(') T', stat.lastIndexOf(')'))
+    } catch {
+      // It has ended meanwhile.
+      return true
+    }
+  })
 }
 
 /** Whether something listens there. */

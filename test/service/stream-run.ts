@@ -23,13 +23,19 @@ const LISTS = [
 const WSOL = 'So11111111111111111111111111111111111111112'
 
 async function streamKey(service: ServiceProcess): Promise<string> {
-  const made = await fetch(`${service.url}/v1/admin/keys`, {
-    method: 'POST',
-    headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ tenant: 'operator', scopes: ['stream'], rate_limit_per_minute: 100_000 })
-  })
-  if (made.status !== 201) throw new Error(`no key was made: ${made.status} ${await made.text()}`)
-  return ((await made.json()) as { key: string }).key
+  const body = JSON.stringify({ tenant: 'operator', scopes: ['stream'], rate_limit_per_minute: 100_000 })
+  return until(async () => {
+    const made = await fetch(`${service.url}/v1/admin/keys`, {
+      method: 'POST',
+      headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+      body
+    })
+    const text = await made.text()
+    // Keys wait for the blocks before them: beside others longer than an answer may take.
+    if (made.status === 503) return null
+    if (made.status !== 201) throw new Error(`no key was made: ${made.status} ${text}`)
+    return (JSON.parse(text) as { key: string }).key
+  }, 'a key is made')
 }
 
 /** Channels of tokens and pools that are traded, and of lists. */

@@ -7,6 +7,8 @@ import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import { sampleLogPart } from '../../storage/test/sample-log.ts'
 import { withRawStore } from './embedded-directory.ts'
 
+/** Blocks from one turn of a channel to its next. */
+const TURNS = 23
 const CHANNELS = logChannelCodes.words
 const TIME = 1_760_000_000
 
@@ -59,7 +61,7 @@ for (const [step, hotBytesMax] of [
           parts.slice(-41).map(({ slot }) => slot),
           slots.slice(-41)
         )
-        t.ok(parts.length <= 41 + CHANNELS.length, `${parts.length} parts of ${channel}`)
+        t.ok(parts.length <= 41 + TURNS, `${parts.length} parts of ${channel}`)
       }
       await storage.close()
       const left = await stored(directory)
@@ -73,18 +75,18 @@ t.test(
     const directory = t.testdir()
     const all = await openEmbeddedStorage({ directory })
     for (const slot of slotsFrom(1, 300)) await all.blocks.commit(blockAt(slot, CHANNELS.slice(0, 1)))
-    await all.blocks.commit(blockAt(299 * 19, CHANNELS.slice(0, 2)))
+    await all.blocks.commit(blockAt(299 * TURNS, CHANNELS.slice(0, 2)))
     await all.close()
     t.equal((await stored(directory))[0]!.length, 301, 'without a horizon all is kept')
     const counts: number[] = []
-    for (const slot of slotsFrom(1, 6).map((n) => 299 * 19 + n * 19)) {
+    for (const slot of slotsFrom(1, 6).map((n) => 299 * TURNS + n * TURNS)) {
       const storage = await openEmbeddedStorage({ directory, logSeconds: 4_000 })
       await storage.blocks.commit(blockAt(slot, []))
       await storage.close()
       counts.push((await stored(directory))[0]!.length)
     }
     t.strictSame(counts, [173, 45, 1, 1, 1, 1])
-    t.strictSame((await stored(directory))[1], [299 * 19])
+    t.strictSame((await stored(directory))[1], [299 * TURNS])
   }
 )
 
@@ -95,8 +97,8 @@ t.test('of blocks that were committed as one the parts go with the block that ha
   const merged = blockAt(16, [channel!])
   const log = [...slotsFrom(11, 15).map((slot) => sampleLogPart(channel!, slot, 1)), ...merged.log]
   await storage.blocks.commit({ ...merged, log })
-  await storage.blocks.commit(blockAt(4 * 19 - 2, []))
-  await storage.blocks.commit(blockAt(4 * 19 + 19, []))
+  await storage.blocks.commit(blockAt(4 * TURNS - 2, []))
+  await storage.blocks.commit(blockAt(4 * TURNS + TURNS, []))
   t.strictSame(await storage.log.read(channel!, { limit: 9 }), [])
   await storage.close()
 })
