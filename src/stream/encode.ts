@@ -27,9 +27,10 @@ export const encodePoolEvent = (row: PoolEventRow, receivedAtMs: number): Uint8A
 export const encodeTick = (row: TradeRow, receivedAtMs: number): Uint8Array =>
   encode(priceTick(row, receivedAtMs))
 
-function encode(data: object): Uint8Array {
-  return Buffer.from(`${JSON.stringify(data).slice(0, -1)},"cursor":`)
-}
+const encode = (data: object): Uint8Array => Buffer.from(textUpToCursor(data))
+
+/** An event's `data` as text up to where its cursor is written, which differs from channel to channel. */
+export const textUpToCursor = (data: object): string => `${JSON.stringify(data).slice(0, -1)},"cursor":`
 
 /** What a block has on the channels whose events are kept as they are sent. */
 export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cash: CashList): LogPart[] {
@@ -57,7 +58,8 @@ export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cas
   return parts.inOrder()
 }
 
-class LogParts {
+/** Events of a slot by the channels that are kept. */
+export class LogParts {
   readonly #slot: number
   readonly #parts = new Map<LogChannel, EncodedEvent[]>()
 

@@ -7,7 +7,7 @@ import type { RetractionData } from '../bodies/stream-schema.ts'
 import { BlockEvents } from './block-events.ts'
 import { ChannelTable } from './channel-table.ts'
 import type { Channel } from './channel.ts'
-import type { EventRows } from './encode.ts'
+import { LogParts, textUpToCursor, type EventRows } from './encode.ts'
 
 /** An event has so many positions at most, the first of them that of its row. */
 const COPIES_MAX = 4
@@ -28,23 +28,17 @@ export function retractionsOf(
   cash: CashList,
   room = POSITIONS_PER_SLOT - EVENT_POSITIONS
 ): Retractions {
-  const parts = new Map<LogChannel, EncodedEvent[]>()
+  const parts = new LogParts(slot)
   const copies = lost.toReversed().flatMap((block) => copiesIn(block, cash))
   for (const [place, copy] of copies.slice(0, room).entries()) {
     const { kind, name } = copy.channel
     const isOfRows = kind === 'trades' || kind === 'price' || kind === 'pool'
     const logChannel = isOfRows ? 'retractions' : (name as LogChannel)
-    const data = `${JSON.stringify(copy.data).slice(0, -1)},"cursor":`
+    const data = textUpToCursor(copy.data)
     const body = Buffer.from(isOfRows ? prefixOf(name) + data : data)
-    const event = { cursor: cursorAt(slot, EVENT_POSITIONS + place), body }
-    const events = parts.get(logChannel)
-    if (events === undefined) parts.set(logChannel, [event])
-    else events.push(event)
+    parts.add(logChannel, { cursor: cursorAt(slot, EVENT_POSITIONS + place), body })
   }
-  return {
-    parts: Array.from(parts, ([channel, events]) => ({ channel, slot, events })),
-    leftOut: Math.max(0, copies.length - room)
-  }
+  return { parts: parts.inOrder(), leftOut: Math.max(0, copies.length - room) }
 }
 
 /** Of what the log has as `retractions` that which is told on a channel. */
