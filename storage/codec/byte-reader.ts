@@ -107,6 +107,12 @@ export class ByteReader {
     return new Uint8Array(buffer, byteOffset + this.#at, byteLength - this.#at)
   }
 
+  /** The bytes that are left as a string, a character each; they stay to be read. */
+  restLatin1(): string {
+    const { buffer, byteOffset, byteLength } = this.#bytes
+    return Buffer.from(buffer, byteOffset, byteLength).toString('latin1', this.#at)
+  }
+
   /** Passes over the bytes that are left. */
   skipRest(): void {
     this.#at = this.#bytes.length

@@ -12,11 +12,13 @@ const CHUNK_MASK = 2n ** CHUNK_BITS - 1n
  */
 export class ByteWriter {
   #bytes = new Uint8Array(16_384)
+  /** The same bytes. */
+  #buffer = Buffer.from(this.#bytes.buffer)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
   /** What was written, not copied: good until the writer is used again. */
-  written(): Uint8Array {
+  written(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#length)
   }
 
@@ -25,6 +27,11 @@ export class ByteWriter {
     const taken = this.#bytes.slice(0, this.#length)
     this.#length = 0
     return taken
+  }
+
+  /** A copy of what was written as a string, a character a byte, which takes a tenth of the time of an array. */
+  latin1(): string {
+    return this.#buffer.toString('latin1', 0, this.#length)
   }
 
   /** Overwrites four bytes that were written before, little-endian. */
@@ -94,6 +101,13 @@ export class ByteWriter {
     this.#length += length
   }
 
+  /** Bytes that are given as a string, a character each. */
+  fixedLatin1(bytes: string): void {
+    this.#reserve(bytes.length)
+    this.#buffer.write(bytes, this.#length, 'latin1')
+    this.#length += bytes.length
+  }
+
   /** A float or nothing. */
   optionalFloat(value: number | null): void {
     this.byte(value === null ? 0 : 1)
@@ -132,6 +146,7 @@ export class ByteWriter {
     const grown = new Uint8Array(Math.max(this.#length + more, this.#bytes.length * 2))
     grown.set(this.#bytes)
     this.#bytes = grown
+    this.#buffer = Buffer.from(grown.buffer)
     this.#view = new DataView(grown.buffer)
   }
 }

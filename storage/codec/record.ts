@@ -21,7 +21,7 @@ const NO_CHECKSUM = new Uint8Array(4)
 const scratch = new ByteWriter()
 
 /** Gives bytes that are good until the next record is packed. */
-export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array {
+export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array<ArrayBuffer> {
   scratch.clear()
   scratch.byte(VERSION)
   scratch.fixed(NO_CHECKSUM, 4)

@@ -9,10 +9,10 @@ import type { RowCodec } from '../codec/row-origin.ts'
 export interface RowPage<Row> {
   readonly rows: readonly Row[]
   /**
-   * The rows as stored, one part after the other, and the addresses they name: what the next row is appended to. Of a
-   * page that takes no more rows memory has neither.
+   * The rows as stored, a character a byte, and the addresses they name: what the next row is appended to. Of a page
+   * that takes no more rows memory has neither.
    */
-  readonly packed: readonly Uint8Array[]
+  readonly packed: string
   readonly keys: readonly Pubkey[]
   /** The first cursor of the page before this one; null when there is none. */
   readonly older: number | null
@@ -40,19 +40,18 @@ export function extendPage<Row>(
     codec.write(scratch, row, before, keys)
     before = row
   }
-  const added = scratch.take()
-  const kept = owned ? { rows, keys: keys.keys } : readRows(codec, new ByteReader(added), page)
+  const kept = owned ? { rows, keys: keys.keys } : readRows(codec, new ByteReader(scratch.written()), page)
   return {
     rows: page === null ? kept.rows : [...page.rows, ...kept.rows],
     keys: kept.keys,
-    packed: page === null ? [added] : [...page.packed, added],
+    packed: (page === null ? '' : page.packed) + scratch.latin1(),
     older
   }
 }
 
 /** What memory keeps of a page that takes no more rows. */
 export function closedPage<Row>({ rows, older }: RowPage<Row>): RowPage<Row> {
-  return { rows, packed: [], keys: [], older }
+  return { rows, packed: '', keys: [], older }
 }
 
 export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind<RowPage<Row>> {
@@ -60,11 +59,11 @@ export function rowPageKind<Row>(name: string, codec: RowCodec<Row>): RecordKind
     name,
     write(out, page) {
       out.optionalCount(page.older)
-      for (const part of page.packed) out.fixed(part, part.length)
+      out.fixedLatin1(page.packed)
     },
     read(source) {
       const older = source.optionalCount()
-      const packed = [source.rest()]
+      const packed = source.restLatin1()
       return { ...readRows(codec, source, null), packed, older }
     },
     weigh: (page) => page.rows.length * (page.packed.length === 0 ? ROW_WEIGHT : OPEN_ROW_WEIGHT)

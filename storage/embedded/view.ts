@@ -66,7 +66,7 @@ export class View {
   hot<T>(kind: RecordKind<T>, key: Key): T | null | undefined {
     if (!this.newest) return undefined
     const known = this.#hot.get(keyText(key))
-    if (known instanceof Packed) return this.#decoded(kind, key, known.bytes, true)
+    if (known instanceof Packed) return this.#decoded(kind, key, known.bytes(), true)
     return known as T | null | undefined
   }
 

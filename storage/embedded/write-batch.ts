@@ -20,8 +20,8 @@ export class WriteBatch {
 
   /** A caller's value: memory keeps its bytes, which hold on to no buffer of a block, until somebody asks for it. */
   put<T>(kind: RecordKind<T>, key: Key, value: T): void {
-    const packed = new Packed(this.#write(kind, key, value).slice())
-    this.#hold(key, packed, packed.bytes.length)
+    const packed = new Packed(this.#write(kind, key, value))
+    this.#hold(key, packed, packed.length)
   }
 
   /** A value of our own making, which memory keeps as it is or as `kept`. */
@@ -66,7 +66,7 @@ export class WriteBatch {
   }
 
   /** Gives the bytes, which are good until the next record is packed: the engine has copied them. */
-  #write<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array {
+  #write<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array<ArrayBuffer> {
     const bytes = packRecord(kind, key, value)
     this.#engine.put(key, bytes)
     return bytes
