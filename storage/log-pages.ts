@@ -1,5 +1,6 @@
+import { NEW_MEMORY } from '../src/arena.ts'
 import { splitCursor } from '../src/market/cursor.ts'
-import type { LogPart } from '../src/market/log.ts'
+import type { LogPart, Memory } from '../src/market/log.ts'
 import { LOG_ANSWER_BYTES } from './port.ts'
 import type { LogPage } from './port.ts'
 
@@ -8,6 +9,7 @@ export interface LogSlots {
   readonly first: number
   readonly last: number
   readonly limit: number
+  readonly memory?: Memory
 }
 
 /** Parts that are read at a time: of the busiest channel some 2 MB packed. Chosen. */
@@ -18,7 +20,7 @@ const PARTS_AT_ONCE = 32
  * are no more.
  */
 export async function logPage(
-  { from = -1, until = Number.MAX_SAFE_INTEGER, limit }: LogPage,
+  { from = -1, until = Number.MAX_SAFE_INTEGER, limit, memory = NEW_MEMORY }: LogPage,
   read: (slots: LogSlots) => Promise<readonly LogPart[]>
 ): Promise<LogPart[]> {
   const found: LogPart[] = []
@@ -27,7 +29,7 @@ export async function logPage(
   const last = splitCursor(Math.max(until, 0)).slot
   while (found.length < limit && first <= last && bytes < LOG_ANSWER_BYTES) {
     const asked = Math.min(limit - found.length, PARTS_AT_ONCE)
-    const parts = await read({ first, last, limit: asked })
+    const parts = await read({ first, last, limit: asked, memory })
     for (const part of parts) {
       const events = part.events.filter(({ cursor }) => cursor > from && cursor <= until)
       if (events.length === 0) continue

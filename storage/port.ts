@@ -2,7 +2,7 @@ import type { Pubkey } from '../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf, TotalsRow } from '../src/market/activity-rows.ts'
 import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
-import type { LogChannel, LogPart } from '../src/market/log.ts'
+import type { LogChannel, LogPart, Memory } from '../src/market/log.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../src/market/registry-rows.ts'
 import type {
   BlockCommit,
@@ -161,6 +161,8 @@ export interface LogPage {
   readonly until?: number
   /** Of parts. */
   readonly limit: number
+  /** Where what is read may be put, as far as the caller needs it; memory of its own unless given. */
+  readonly memory?: Memory
 }
 
 /** An answer has no further part once its bodies have so many bytes: some 3,000 events. Chosen. */

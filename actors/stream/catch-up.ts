@@ -1,22 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type PQueue from 'p-queue'
+import type { Arena } from '../../src/arena.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import { endOf, type StreamHub } from '../../src/stream/hub.ts'
 import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
 import type { Patience } from '../patience.ts'
+import type { Replays } from './replays.ts'
 
 /** What catching up needs of a connection and of the service. */
 export interface CatchingUp {
   readonly hub: StreamHub
-  /** Turns of all who read from the store, so that they share it; a few pages at most are given before blocks are told. */
-  readonly turns: PQueue
+  /** All who read from the store share it; a few pages at most are given before blocks are told. */
+  readonly replays: Replays
   readonly patience: Patience
   /** Takes the channels over, in the turn in which nothing is missing up to the head. */
   readonly join: (channels: readonly Channel[]) => void
   /** Resolves when what is owed has been sent, nearly; at once when nothing is. */
   readonly room: () => Promise<void>
+  /** Whether all that was given has been sent. */
+  readonly isSent: () => boolean
   /** Sends events of some channels in one order. */
   readonly give: (parts: readonly Frames[]) => void
   /** The last cursor before what can be replayed. */
@@ -35,10 +38,16 @@ export interface CatchingUp {
  *
  * Blocks that the hub still has are taken from it, so that a head that moves fast is caught up with.
  */
-export async function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp): Promise<void> {
-  const { hub, turns, patience, join, room, horizon, beyond, end } = client
+export function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp): Promise<void> {
+  return client.replays.withArena((arena) => inPages(past, isReplay, client, arena))
+}
+
+async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, arena: Arena): Promise<void> {
+  const { hub, replays, patience, join, room, isSent, horizon, beyond, end } = client
   for (;;) {
     await room()
+    if (isSent() && !past.holdsEvents) arena.reuse()
+    else arena.leave()
     if (end.aborted || past.channels.length === 0) return
     if (past.position > hub.head) {
       await hub.reaches(past.position, end)
@@ -53,8 +62,8 @@ export async function catchUp(past: MergedPast, isReplay: boolean, client: Catch
     const recent = hub.recentAfter(past.position)
     const [block] = recent ?? []
     if (block === undefined) {
-      await turns.add(async () => {
-        const events = await patience(() => past.next(hub.head), end)
+      await replays.turn(async () => {
+        const events = await patience(() => past.next(hub.head, arena), end)
         const wanted = new Set(past.channels)
         give(events.filter(({ channel }) => wanted.has(channel)))
         await nextTurn()
@@ -76,7 +85,7 @@ export async function catchUp(past: MergedPast, isReplay: boolean, client: Catch
   function give(parts: readonly ChannelEvents[]): void {
     const frames = parts
       .filter(({ events }) => events.length > 0)
-      .map(({ channel, events }) => eventFrames(channel.name, events, isReplay))
+      .map(({ channel, events }) => eventFrames(channel.name, events, isReplay, arena))
     if (frames.length > 0) client.give(frames)
   }
 }

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import type { CommitFeed } from '../../src/commit-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
@@ -8,6 +7,7 @@ import type { Storage } from '../../storage/port.ts'
 import { isOutage, patienceWith, type Patience } from '../patience.ts'
 import type { Run } from '../process.ts'
 import { Horizon } from './horizon.ts'
+import { Replays } from './replays.ts'
 
 /** How often it is looked how far back replays reach. Chosen; the store keeps more than this. */
 const HORIZON_MS = 5_000
@@ -27,7 +27,7 @@ export interface Channels {
   readonly hub: StreamHub
   readonly history: ChannelHistory
   readonly horizon: Horizon
-  readonly replays: PQueue
+  readonly replays: Replays
   readonly patience: Patience
 }
 
@@ -37,14 +37,14 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
   return async ({ input: { storage }, draining, ready, gauge, report }) => {
     const hub = new StreamHub(feed, cash, report)
     const horizon = new Horizon(storage.blocks, horizonSeconds)
-    const replays = new PQueue({ concurrency: READS_AT_ONCE })
+    const replays = new Replays(READS_AT_ONCE)
     const patience = patienceWith(storage, clock)
     const unfollow = hub.follow()
     try {
       await patience(() => horizon.look(), draining)
       gauge('channels', () => hub.channels)
       gauge('events', () => hub.eventsTold)
-      gauge('replay_reads_waiting', () => replays.size)
+      gauge('replay_reads_waiting', () => replays.waiting)
       ready({ hub, history: new ChannelHistory(storage, cash), horizon, replays, patience })
       while (!draining.aborted) {
         await sleep(clock, HORIZON_MS, draining)

@@ -267,10 +267,11 @@ export class StreamConnection implements Reader {
       this.#send(messages.beyondHorizon(namesOf(left), from, first))
     const client = {
       hub,
-      turns: replays,
+      replays,
       patience,
       join,
       room: () => this.#sender.room(),
+      isSent: () => this.#sender.isSent,
       give: (parts: readonly Frames[]) => this.#give(parts),
       horizon: () => horizon.cursor,
       beyond,

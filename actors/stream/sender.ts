@@ -50,6 +50,11 @@ export class Sender {
     return this.#events
   }
 
+  /** Whether nothing is owed, and all that the socket was given has been sent. */
+  get isSent(): boolean {
+    return this.#isIdle && this.#pipe.isSent
+  }
+
   /** Sends events of several channels, in one order, in one write where the socket takes it. */
   give(parts: readonly Frames[]): void {
     const frames = mergedFrames(parts)

@@ -1,4 +1,3 @@
-import type PQueue from 'p-queue'
 import type { RateCounter } from '../../src/access/rate-window.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
@@ -6,6 +5,7 @@ import type { StreamHub } from '../../src/stream/hub.ts'
 import type { Room } from '../../src/stream/outbox.ts'
 import type { Patience } from '../patience.ts'
 import type { Horizon } from './horizon.ts'
+import type { Replays } from './replays.ts'
 
 /** What all connections of a process share. */
 export interface StreamDeps {
@@ -16,8 +16,7 @@ export interface StreamDeps {
   /** What each of them may be owed. */
   readonly room: Room
   readonly clock: Clock
-  /** Reads of the store under way for all connections. */
-  readonly replays: PQueue
+  readonly replays: Replays
   readonly patience: Patience
   readonly report: (fault: unknown) => void
 }

@@ -2,9 +2,9 @@
  * The stream as the service runs it, behind its HTTP side on an embedded store, without a chain: who measures it says
  * which block is committed next. Its arguments: for how many connections there are keys, and the directory of the store.
  */
-import PQueue from 'p-queue'
 import { pino } from 'pino'
 import { Horizon } from '../../actors/stream/horizon.ts'
+import { Replays } from '../../actors/stream/replays.ts'
 import { Tenants } from '../../actors/stream/tenants.ts'
 import { patienceWith } from '../../actors/patience.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
@@ -52,7 +52,7 @@ const channels = {
   hub,
   history: new ChannelHistory(storage, cash),
   horizon,
-  replays: new PQueue({ concurrency: 4 }),
+  replays: new Replays(4),
   patience: patienceWith(storage, clock)
 }
 const limits = new RateWindow(10_000)

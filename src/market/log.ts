@@ -23,3 +23,9 @@ export interface LogPart {
 }
 
 export type LogAddress = Pick<LogPart, 'channel' | 'slot'>
+
+/** Where what is read of parts may be put. */
+export interface Memory {
+  /** So many bytes of any content. */
+  take(length: number): Buffer
+}

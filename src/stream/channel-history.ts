@@ -1,9 +1,10 @@
 import type { Storage } from '../../storage/port.ts'
+import { NEW_MEMORY } from '../arena.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS, eventCursor } from '../market/cursor.ts'
-import type { EncodedEvent, LogChannel } from '../market/log.ts'
+import type { EncodedEvent, LogChannel, Memory } from '../market/log.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { TradeRow } from '../market/rows.ts'
 import type { Channel } from './channel.ts'
@@ -21,6 +22,8 @@ export interface Stretch {
 export interface ReadLimits {
   readonly rows: number
   readonly parts: number
+  /** Where what was kept as it was sent may be put. */
+  readonly memory?: Memory
 }
 
 /** Lost forks that are looked at with a page of rows. */
@@ -50,16 +53,21 @@ export class ChannelHistory {
       case 'pool':
         return this.#orRetracted(channel, after, this.#pool(channel.of, after, until, limits.rows))
       case 'venue':
-        return this.#log(`venue:${channel.venue}`, after, until, limits.parts)
+        return this.#log(`venue:${channel.venue}`, after, until, limits)
       case 'launches':
       case 'curves':
       case 'pools':
-        return this.#log(channel.kind, after, until, limits.parts)
+        return this.#log(channel.kind, after, until, limits)
     }
   }
 
-  async #log(channel: LogChannel, after: number, until: number, limit: number): Promise<Stretch> {
-    const parts = await this.#storage.log.read(channel, { from: after, until, limit })
+  async #log(
+    channel: LogChannel,
+    after: number,
+    until: number,
+    { parts: limit, memory = NEW_MEMORY }: Pick<ReadLimits, 'parts' | 'memory'>
+  ): Promise<Stretch> {
+    const parts = await this.#storage.log.read(channel, { from: after, until, limit, memory })
     const events = parts.flatMap((part) => part.events)
     return { events, to: events.at(-1)?.cursor ?? until }
   }
@@ -67,7 +75,7 @@ export class ChannelHistory {
   /** Puts between the events of a stretch what was taken back there. */
   async #orRetracted(channel: Channel, after: number, stretch: Promise<Stretch>): Promise<Stretch> {
     const { events, to } = await stretch
-    const retracted = await this.#log('retractions', after, to, RETRACTED_SLOTS)
+    const retracted = await this.#log('retractions', after, to, { parts: RETRACTED_SLOTS })
     if (retracted.events.length === 0) return { events, to }
     return {
       events: [...events, ...retractionsOn(channel, retracted.events)]

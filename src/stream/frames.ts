@@ -1,4 +1,5 @@
-import type { EncodedEvent } from '../market/log.ts'
+import { NEW_MEMORY } from '../arena.ts'
+import type { EncodedEvent, Memory } from '../market/log.ts'
 
 /**
  * Events as the WebSocket frames that carry them (RFC 6455, section 5.2), ready to be written as they are: made once for
@@ -19,7 +20,12 @@ const SHORT_MAX = 125
 const MEDIUM_MAX = 0xffff
 
 /** Events of one channel, in cursor order, as messages `{type, channel, data, cursor, replay?}`. */
-export function eventFrames(channel: string, events: readonly EncodedEvent[], replay: boolean): Frames {
+export function eventFrames(
+  channel: string,
+  events: readonly EncodedEvent[],
+  replay: boolean,
+  memory: Memory = NEW_MEMORY
+): Frames {
   const head = `{"type":"event","channel":${JSON.stringify(channel)},"data":`
   const tail = replay ? ',"replay":true}' : '}'
   const cursors: number[] = []
@@ -36,7 +42,7 @@ export function eventFrames(channel: string, events: readonly EncodedEvent[], re
     size += headerBytes(length) + length
     ends.push(size)
   }
-  const bytes = Buffer.allocUnsafe(size)
+  const bytes = memory.take(size)
   let at = 0
   for (const [index, { body }] of events.entries()) {
     at = writeHeader(bytes, at, lengths[index]!)

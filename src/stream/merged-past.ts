@@ -1,4 +1,5 @@
-import type { EncodedEvent } from '../market/log.ts'
+import { NEW_MEMORY } from '../arena.ts'
+import type { EncodedEvent, Memory } from '../market/log.ts'
 import type { Channel } from './channel.ts'
 import type { ChannelHistory, Stretch } from './channel-history.ts'
 
@@ -49,10 +50,18 @@ export class MergedPast {
     this.#parts = this.#parts.filter(({ channel }) => channel.name !== name)
   }
 
-  /** The next events up to a cursor that ends a slot: none once there are no more, and then `position` is that cursor. */
-  async next(until: number): Promise<ChannelEvents[]> {
+  /** Whether something was read that has not been given. */
+  get holdsEvents(): boolean {
+    return this.#parts.some((part) => part.holdsEvents)
+  }
+
+  /**
+   * The next events up to a cursor that ends a slot: none once there are no more, and then `position` is that cursor.
+   * What is read may be put into some memory.
+   */
+  async next(until: number, memory?: Memory): Promise<ChannelEvents[]> {
     const rows = Math.max(ROWS_LEAST, Math.floor(ROWS_HELD / this.#parts.length))
-    await Promise.all(this.#parts.map((part) => part.fill(this.#history, until, rows)))
+    await Promise.all(this.#parts.map((part) => part.fill(this.#history, until, rows, memory)))
     // One of them may have been dropped meanwhile.
     const parts = this.#parts
     const to = parts.reduce((least, part) => Math.min(least, part.to), until)
@@ -83,9 +92,19 @@ class Part {
     return this.#to
   }
 
-  async fill(history: Pick<ChannelHistory, 'read'>, until: number, rows: number): Promise<void> {
-    if (this.#next < this.#events.length || this.#to >= until) return
-    const { events, to } = await history.read(this.channel, this.#to, until, { rows, parts: this.#slots })
+  get holdsEvents(): boolean {
+    return this.#next < this.#events.length
+  }
+
+  async fill(
+    history: Pick<ChannelHistory, 'read'>,
+    until: number,
+    rows: number,
+    memory: Memory = NEW_MEMORY
+  ): Promise<void> {
+    if (this.holdsEvents || this.#to >= until) return
+    const limits = { rows, parts: this.#slots, memory }
+    const { events, to } = await history.read(this.channel, this.#to, until, limits)
     if (events.length < EVENTS_HELD.few) this.#slots = Math.min(2 * this.#slots, SLOTS_HELD.most)
     else if (events.length > EVENTS_HELD.many) this.#slots = Math.ceil(this.#slots / 2)
     this.#events = events

@@ -1,5 +1,6 @@
+import { NEW_MEMORY } from '../../src/arena.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
-import type { EncodedEvent, LogPart } from '../../src/market/log.ts'
+import type { EncodedEvent, LogPart, Memory } from '../../src/market/log.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { logAddressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
@@ -17,35 +18,43 @@ const scratchBodies = new ByteWriter()
  * The channel and the slot are in the key. Cursors and lengths of all events come first and then all bodies, compressed
  * together, since those of a channel are much alike. What is unpacked are views of the one buffer that has them all.
  */
-export const logPartKind: RecordKind<LogPart> = {
-  name: 'log part',
-  write(out, part) {
-    let packed = packedParts.get(part)
-    if (packed === undefined) packedParts.set(part, (packed = pack(part)))
-    out.fixed(packed, packed.length)
-  },
-  read(source, key) {
-    const { channel, slot } = logAddressIn(key)
-    const count = source.count()
-    const cursors: number[] = []
-    const ends: number[] = []
-    let [cursor, end] = [cursorAt(slot, 0), 0]
-    for (let i = 0; i < count; i++) {
-      cursors.push((cursor += source.count()))
-      ends.push((end += source.count()))
-    }
-    const isCompressed = source.byte() === 1
-    const rest = source.rest()
-    source.skipRest()
-    const bodies = isCompressed ? uncompressed(rest, end) : rest.slice()
-    if (bodies.length !== end) throw new RangeError('the bodies are not as long as they are said to be')
-    const { buffer, byteOffset } = bodies
-    const events: EncodedEvent[] = []
-    for (let i = 0, start = 0; i < count; start = ends[i++]!)
-      events.push({ cursor: cursors[i]!, body: new Uint8Array(buffer, byteOffset + start, ends[i]! - start) })
-    return { channel, slot, events }
-  },
-  weigh: ({ events }) => events.reduce((sum, { body }) => sum + 200 + body.length, 100)
+export const logPartKind: RecordKind<LogPart> = logPartsIn(NEW_MEMORY)
+
+/** Parts that are read into some memory. */
+export function logPartsIn(memory: Memory = NEW_MEMORY): RecordKind<LogPart> {
+  return {
+    name: 'log part',
+    write(out, part) {
+      let packed = packedParts.get(part)
+      if (packed === undefined) packedParts.set(part, (packed = pack(part)))
+      out.fixed(packed, packed.length)
+    },
+    read(source, key) {
+      const { channel, slot } = logAddressIn(key)
+      const count = source.count()
+      const cursors: number[] = []
+      const ends: number[] = []
+      let [cursor, end] = [cursorAt(slot, 0), 0]
+      for (let i = 0; i < count; i++) {
+        cursors.push((cursor += source.count()))
+        ends.push((end += source.count()))
+      }
+      const isCompressed = source.byte() === 1
+      const rest = source.rest()
+      source.skipRest()
+      const bodies = isCompressed ? uncompressed(rest, end, memory) : copied(rest, memory)
+      if (bodies.length !== end) throw new RangeError('the bodies are not as long as they are said to be')
+      const { buffer, byteOffset } = bodies
+      const events: EncodedEvent[] = []
+      for (let i = 0, start = 0; i < count; start = ends[i++]!)
+        events.push({
+          cursor: cursors[i]!,
+          body: new Uint8Array(buffer, byteOffset + start, ends[i]! - start)
+        })
+      return { channel, slot, events }
+    },
+    weigh: ({ events }) => events.reduce((sum, { body }) => sum + 200 + body.length, 100)
+  }
 }
 
 function pack({ slot, events }: LogPart): Uint8Array {
@@ -65,4 +74,10 @@ function pack({ slot, events }: LogPart): Uint8Array {
   const stored = isCompressed ? compressed(bodies) : bodies
   scratch.fixed(stored, stored.length)
   return scratch.take()
+}
+
+function copied(bytes: Uint8Array, memory: Memory): Uint8Array {
+  const copy = memory.take(bytes.length)
+  copy.set(bytes)
+  return copy
 }

@@ -4,7 +4,7 @@ import { logChannelCodes } from '../codec/codes.ts'
 import { keyAfter, logAddressIn, logKey, logKeysOf, slotKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
-import { logPartKind } from '../codec/log-part.ts'
+import { logPartKind, logPartsIn } from '../codec/log-part.ts'
 import { logPage } from '../log-pages.ts'
 import type { LogSlots } from '../log-pages.ts'
 import type { BlockCommit, LogStore } from '../port.ts'
@@ -32,11 +32,11 @@ export function logStore(database: Database): LogStore {
 async function partsOf(
   view: View,
   channel: LogChannel,
-  { first, last, limit }: LogSlots
+  { first, last, limit, memory }: LogSlots
 ): Promise<LogPart[]> {
   const parts: LogPart[] = []
   const range = { gte: logKey(channel, first), lt: keyAfter(logKey(channel, last)) }
-  for await (const [, part] of view.scan(logPartKind, range, { expected: limit })) {
+  for await (const [, part] of view.scan(logPartsIn(memory), range, { expected: limit })) {
     parts.push(part)
     if (parts.length === limit) break
   }

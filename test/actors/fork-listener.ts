@@ -1,7 +1,7 @@
-import PQueue from 'p-queue'
 import type { Test } from 'tap'
 import { StreamConnection } from '../../actors/stream/connection.ts'
 import { Horizon } from '../../actors/stream/horizon.ts'
+import { Replays } from '../../actors/stream/replays.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
@@ -40,7 +40,7 @@ export class ForkListener {
       limits: new RateWindow(10),
       room: BUFFER,
       clock,
-      replays: new PQueue({ concurrency: 2 }),
+      replays: new Replays(2),
       patience: (ask) => ask(),
       report
     })

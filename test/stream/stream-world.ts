@@ -1,5 +1,5 @@
-import PQueue from 'p-queue'
 import { Horizon } from '../../actors/stream/horizon.ts'
+import { Replays } from '../../actors/stream/replays.ts'
 import { StreamConnection } from '../../actors/stream/connection.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
@@ -92,7 +92,7 @@ export class World {
   readonly horizon: Horizon
   readonly faults: unknown[] = []
   readonly limits = new RateWindow(10)
-  readonly #replays = new PQueue({ concurrency: 2 })
+  readonly #replays = new Replays(2)
   readonly store: WorldStore
   nowMs = 0
   room: Room = BUFFER

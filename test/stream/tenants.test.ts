@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
-import PQueue from 'p-queue'
 import t from 'tap'
 import type { WebSocket } from 'ws'
+import { Replays } from '../../actors/stream/replays.ts'
 import { Tenants } from '../../actors/stream/tenants.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
@@ -62,7 +62,7 @@ function tenantsOf(): { tenants: Tenants; open: (answers?: boolean) => FakeWs } 
     // Nobody reads.
     history: new ChannelHistory({} as Storage, new CashList()),
     horizon: world.horizon,
-    replays: new PQueue(),
+    replays: new Replays(4),
     patience: <T>(ask: () => Promise<T>) => ask()
   }
   const tenants = new Tenants(channels, new RateWindow(10), { clock, random: () => 0.5 }, (fault) =>

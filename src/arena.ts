@@ -1,0 +1,45 @@
+import type { Memory } from './market/log.ts'
+
+/** Memory of its own for everything. */
+export const NEW_MEMORY: Memory = { take: (length) => Buffer.allocUnsafeSlow(length) }
+
+/**
+ * Memory for what is needed together and forgotten together, used again and again: what is given anew for each page of a
+ * replay, 3 kB an event, has the engine collect garbage for a third of the time.
+ */
+export class Arena implements Memory {
+  readonly #bytesMax: number
+  #bytes: Buffer = Buffer.alloc(0)
+  #next = 0
+  /** All that was taken since the last time that it was used again. */
+  #taken = 0
+
+  /** It keeps at most so many bytes; what is taken beyond them has memory of its own. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  take(length: number): Buffer {
+    this.#taken += length
+    const end = this.#next + length
+    if (end > this.#bytes.length) return NEW_MEMORY.take(length)
+    const taken = this.#bytes.subarray(this.#next, end)
+    this.#next = end
+    return taken
+  }
+
+  /** Says that nothing of what was taken is needed any more: it is given again. */
+  reuse(): void {
+    const wanted = Math.min(this.#taken, this.#bytesMax)
+    if (wanted > this.#bytes.length) this.#bytes = NEW_MEMORY.take(wanted)
+    this.#next = 0
+    this.#taken = 0
+  }
+
+  /** Says that what was taken is still needed: it is not given again. */
+  leave(): void {
+    this.#bytes = Buffer.alloc(0)
+    this.#next = 0
+    this.#taken = 0
+  }
+}
