@@ -4,8 +4,11 @@ import { gzip } from 'node:zlib'
 
 const compress = promisify(gzip)
 
-/** A text of so many bytes at most goes out as text if it is ASCII, which takes as much memory. */
-const TEXT_BYTES_MAX = 4096
+/**
+ * A text of so many bytes at most goes out as text if it is ASCII, which takes as much memory: with its headers it is
+ * below the 16 KiB that Node writes without taking memory for them.
+ */
+const TEXT_BYTES_MAX = 15 * 1024
 
 /** An answer as it goes over the wire. */
 export class Rendering {

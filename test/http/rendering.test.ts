@@ -31,8 +31,8 @@ t.test(
 )
 
 t.test('only a small text of ASCII is kept as text', async (t) => {
-  t.type(new Rendering('a'.repeat(4096)).payload, 'string')
-  t.type(new Rendering('a'.repeat(4097)).payload, Buffer)
+  t.type(new Rendering('a'.repeat(15 * 1024)).payload, 'string')
+  t.type(new Rendering('a'.repeat(15 * 1024 + 1)).payload, Buffer)
   t.type(new Rendering('é').payload, Buffer)
 })
 
