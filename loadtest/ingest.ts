@@ -1,17 +1,20 @@
 /**
  * Ingest of the recorded mainnet block, repeated under new slots, from the decoder's input form to the durable commit;
- * beside it what reading the same block from JSON costs. The bar is ten times mainnet's live rate on one core:
+ * beside it what reading the same block from JSON costs, and what it takes without keeping the stream's log. The bar is
+ * ten times mainnet's live rate on one core:
  *
  *     taskset -c 0 node loadtest/ingest.ts [blocks]
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Ingester, TakesBlocks } from '../actors/ingester.ts'
 import type { Block } from '../src/chain/transaction.ts'
 import { DecodingReport } from '../src/decoding-report.ts'
 import { WSOL } from '../src/market/cash.ts'
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import type { Storage } from '../storage/port.ts'
 import { loneIngester } from '../test/actors/lone-ingester.ts'
 import {
   binaryForm,
@@ -42,46 +45,120 @@ function blockAt(place: number): Block {
   }
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-ingest-'))
-const storage = await openEmbeddedStorage({ directory })
-const decoding = new DecodingReport()
-const ingester = await loneIngester(storage, undefined, decoding)
-const waits: number[] = []
-let cpuStart = process.cpuUsage()
-let ingestMs = 0
-let peakRss = 0
-for (let place = 0; place < warmUp + blocks; place++) {
-  if (place === warmUp) {
-    cpuStart = process.cpuUsage()
-    ingestMs = 0
-    waits.length = 0
-  }
-  const block = blockAt(place)
-  const started = performance.now()
-  await ingester.ingest({ block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1000 })
-  waits.push(performance.now() - started)
-  ingestMs += waits.at(-1)!
-  peakRss = Math.max(peakRss, process.memoryUsage.rss())
-}
-const cpu = process.cpuUsage(cpuStart)
-const heap = process.memoryUsage().heapUsed
+/** A store that the block is put into again and again. */
+class Side {
+  readonly decoding: DecodingReport
+  readonly waits: number[] = []
+  cpuMicros = 0
+  readonly #directory: string
+  readonly #storage: Storage
+  readonly #ingester: Ingester
 
-// After the load: every block is there, in order, with all of its rows, each once.
-const head = await storage.blocks.head()
-const solRows: number[] = []
-for (let from = 0; ; from = solRows.at(-1)!) {
-  const rows = await storage.trades.ofMint(pubkeyFromBase58(WSOL), { from, order: 'asc', limit: 1000 })
-  solRows.push(...rows.map((row) => row.cursor))
-  if (rows.length < 1000) break
+  private constructor(
+    decoding: DecodingReport,
+    store: { readonly directory: string; readonly storage: Storage; readonly ingester: Ingester }
+  ) {
+    this.decoding = decoding
+    this.#directory = store.directory
+    this.#storage = store.storage
+    this.#ingester = store.ingester
+  }
+
+  /** With or without keeping what the stream's log has of a block. */
+  static async open(hasLog: boolean): Promise<Side> {
+    const directory = mkdtempSync(join(tmpdir(), 'millrace-ingest-'))
+    const storage = await openEmbeddedStorage({ directory })
+    const { blocks: stored, history } = storage
+    const withoutLog: TakesBlocks = {
+      commit: (block, ...rest) => stored.commit({ ...block, log: [] }, ...rest),
+      history
+    }
+    const decoding = new DecodingReport()
+    const ingester = await loneIngester(storage, hasLog ? undefined : withoutLog, decoding)
+    return new Side(decoding, { directory, storage, ingester })
+  }
+
+  async take(block: Block): Promise<void> {
+    const cpuBefore = process.cpuUsage()
+    const started = performance.now()
+    await this.#ingester.ingest({ block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1000 })
+    this.waits.push(performance.now() - started)
+    const { user, system } = process.cpuUsage(cpuBefore)
+    this.cpuMicros += user + system
+  }
+
+  /** What was measured so far was to warm up. */
+  begin(): void {
+    this.waits.length = 0
+    this.cpuMicros = 0
+  }
+
+  get msABlock() {
+    const sorted = this.waits.toSorted((a, b) => a - b)
+    const at = (part: number): number => sorted[Math.floor(sorted.length * part)]!
+    return { mean: sum(sorted) / sorted.length, p50: at(0.5), p99: at(0.99) }
+  }
+
+  get cpuMsABlock(): number {
+    return this.cpuMicros / 1000 / this.waits.length
+  }
+
+  /** Whether every block is there, in order, with all of its rows, each once. */
+  async isComplete(): Promise<boolean> {
+    const head = await this.#storage.blocks.head()
+    const rows: number[] = []
+    for (let from = 0; ; from = rows.at(-1)!) {
+      const page = await this.#storage.trades.ofMint(pubkeyFromBase58(WSOL), {
+        from,
+        order: 'asc',
+        limit: 1000
+      })
+      rows.push(...page.map((row) => row.cursor))
+      if (page.length < 1000) break
+    }
+    const perBlock = rows.filter((cursor) => Math.floor(cursor / 2 ** 20) === SLOT).length
+    return (
+      head?.slot === SLOT + warmUp + blocks - 1 &&
+      rows.length === perBlock * (warmUp + blocks) &&
+      rows.every((cursor, index) => index === 0 || cursor > rows[index - 1]!)
+    )
+  }
+
+  /** Gives the bytes on disk. */
+  async end(): Promise<number> {
+    await this.#storage.close()
+    const sizes = readdirSync(this.#directory).map((file) => statSync(join(this.#directory, file)).size)
+    rmSync(this.#directory, { recursive: true })
+    return sum(sizes)
+  }
 }
-const perBlock = solRows.filter((cursor) => Math.floor(cursor / 2 ** 20) === SLOT).length
-const complete =
-  head?.slot === SLOT + warmUp + blocks - 1 &&
-  solRows.length === perBlock * (warmUp + blocks) &&
-  solRows.every((cursor, index) => index === 0 || cursor > solRows[index - 1]!)
-await storage.close()
-const bytes = readdirSync(directory).reduce((sum, file) => sum + statSync(join(directory, file)).size, 0)
-rmSync(directory, { recursive: true })
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
+
+/** Puts all blocks into the sides, in turn, after some to warm up. */
+async function run(sides: readonly Side[], eachBlock: () => void = () => undefined): Promise<void> {
+  for (let place = 0; place < warmUp + blocks; place++) {
+    for (const side of place % 2 === 0 ? sides : sides.toReversed()) {
+      if (place === warmUp) side.begin()
+      await side.take(blockAt(place))
+    }
+    eachBlock()
+  }
+}
+
+const whole = await Side.open(true)
+let peakRss = 0
+await run([whole], () => (peakRss = Math.max(peakRss, process.memoryUsage.rss())))
+const heap = process.memoryUsage().heapUsed
+let complete = await whole.isComplete()
+const bytes = await whole.end()
+// Block for block, so that what the machine does meanwhile is the same for both.
+const [withLog, withoutLog] = [await Side.open(true), await Side.open(false)]
+await run([withLog, withoutLog])
+for (const side of [withLog, withoutLog]) {
+  complete &&= await side.isComplete()
+  await side.end()
+}
 
 function timed(run: () => void): number {
   run()
@@ -93,11 +170,10 @@ function timed(run: () => void): number {
 
 const parseMs = timed(() => void JSON.parse(text))
 const readMs = timed(() => void readBlock(JSON.parse(text)))
-waits.sort((a, b) => a - b)
 const nonVote = recorded.transactions.length
 const trades =
-  Object.values(decoding.venues).reduce((sum, venue) => sum + venue.events.trade, 0) / (warmUp + blocks)
-const rate = (nonVote * blocks) / (ingestMs / 1000)
+  sum(Object.values(whole.decoding.venues).map((venue) => venue.events.trade)) / (warmUp + blocks)
+const rate = (nonVote * 1000) / whole.msABlock.mean
 
 await writeResult('ingest', {
   blocks,
@@ -106,12 +182,12 @@ await writeResult('ingest', {
   times_live_rate: rate / LIVE_RATE,
   bar: 10,
   reached: rate / LIVE_RATE >= 10,
-  ms_a_block: {
-    mean: ingestMs / blocks,
-    p50: waits[Math.floor(blocks * 0.5)],
-    p99: waits[Math.floor(blocks * 0.99)]
+  ms_a_block: whole.msABlock,
+  cpu_ms_a_block: whole.cpuMsABlock,
+  beside_each_other: {
+    with_the_log: { ms_a_block: withLog.msABlock, cpu_ms_a_block: withLog.cpuMsABlock },
+    without_the_log: { ms_a_block: withoutLog.msABlock, cpu_ms_a_block: withoutLog.cpuMsABlock }
   },
-  cpu_ms_a_block: (cpu.user + cpu.system) / 1000 / blocks,
   json_alone: { parse_ms_a_block: parseMs, parse_and_read_ms_a_block: readMs },
   bytes_a_trade_on_disk: bytes / (trades * (warmUp + blocks)),
   peak_rss_mib: peakRss / 2 ** 20,
