@@ -196,7 +196,11 @@ function startProgram(
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit']
   })
-  t.teardown(() => child.kill('SIGKILL'))
+  t.teardown(() => {
+    child.kill('SIGKILL')
+    // What it started may outlive it for a moment, and have its output open.
+    child.stdout.destroy()
+  })
   const line = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve)
     child.once('exit', (code) => reject(new Error(`the program ended with ${code} and said nothing`)))

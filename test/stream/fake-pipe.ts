@@ -38,7 +38,13 @@ export class FakePipe implements Pipe {
   closedWith: number | null = null
   isReading = true
   pings = 0
+  readonly #room: number
   #unread: Buffer[] = []
+
+  /** Without reading it takes so many bytes before it wants no more. */
+  constructor(room = 0) {
+    this.#room = room
+  }
 
   get isSent(): boolean {
     return this.#unread.length === 0
@@ -49,7 +55,7 @@ export class FakePipe implements Pipe {
     if (this.closedWith !== null) return true
     if (this.isReading) this.#read(frames)
     else this.#unread.push(...frames)
-    return this.isReading
+    return this.#unread.reduce((sum, { length }) => sum + length, 0) <= this.#room
   }
 
   /** Reads what has come; the connection is to be told that its socket has drained. */

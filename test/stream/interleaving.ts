@@ -76,6 +76,8 @@ export const anySchedule: fc.Arbitrary<readonly Step[]> = fc.array(
 const FIRST_SLOT = 100
 /** A buffer that is soon full. */
 const ROOM = { events: 16, bytes: 2 ** 20 }
+/** Some events, of which a socket takes more than one lot before it wants no more. */
+const SOCKET_BYTES = 2_000
 
 /** Plays a schedule, lets all come to its end, and says what a client heard that it should not have, or did not hear. */
 export async function play(schedule: readonly Step[]): Promise<string[]> {
@@ -172,6 +174,7 @@ export async function play(schedule: readonly Step[]): Promise<string[]> {
 function worldOn(store: WorldStore): World {
   const world = new World(store)
   world.room = ROOM
+  world.socketBytes = SOCKET_BYTES
   return world
 }
 

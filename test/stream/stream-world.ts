@@ -4,8 +4,9 @@ import { StreamConnection } from '../../actors/stream/connection.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
+import { NEW_MEMORY } from '../../src/arena.ts'
 import { CashList } from '../../src/market/cash.ts'
-import type { EncodedEvent, LogPart } from '../../src/market/log.ts'
+import type { EncodedEvent, LogPart, Memory } from '../../src/market/log.ts'
 import { BlockEvents } from '../../src/stream/block-events.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import { channelOf, isFault, type Channel } from '../../src/stream/channel.ts'
@@ -74,15 +75,28 @@ export class WorldStore {
     ]
   }
 
-  readonly read = async (channel: Channel, after: number, until: number, { rows }: { rows: number }) => {
+  readonly read = async (
+    channel: Channel,
+    after: number,
+    until: number,
+    { rows, memory = NEW_MEMORY }: { rows: number; memory?: Memory }
+  ) => {
     this.reads++
     const delay = this.delays.shift() ?? 0
     // What a store says is as of some time between the question and the answer.
     for (let turn = 0; turn < delay; turn++) await settle()
-    const events = this.eventsOf(channel, after, until).slice(0, rows)
+    const events = this.eventsOf(channel, after, until)
+      .slice(0, rows)
+      .map(({ cursor, body }) => ({ cursor, body: copied(body, memory) }))
     for (let turn = 0; turn < delay; turn++) await settle()
     return { events, to: events.length < rows ? until : events.at(-1)!.cursor }
   }
+}
+
+function copied(bytes: Uint8Array, memory: Memory): Uint8Array {
+  const copy = memory.take(bytes.length)
+  copy.set(bytes)
+  return copy
 }
 
 /** A process that has a feed and a hub on a store. */
@@ -96,6 +110,8 @@ export class World {
   readonly store: WorldStore
   nowMs = 0
   room: Room = BUFFER
+  /** Bytes that a socket takes while its other side reads nothing. */
+  socketBytes = 0
 
   constructor(store: WorldStore) {
     this.store = store
@@ -140,7 +156,7 @@ export class World {
   }
 
   connect(ratePerMinute = 1_000_000): { connection: StreamConnection; pipe: FakePipe } {
-    const pipe = new FakePipe()
+    const pipe = new FakePipe(this.socketBytes)
     const connection = new StreamConnection(pipe, new Caller(KEY, ratePerMinute), {
       hub: this.hub,
       history: this.store,

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { catchUp } from '../../actors/stream/catch-up.ts'
+import { Replays } from '../../actors/stream/replays.ts'
+import { cursorAt } from '../../src/market/cursor.ts'
+import type { EncodedEvent } from '../../src/market/log.ts'
+import type { ReadLimits } from '../../src/stream/channel-history.ts'
+import { channelOf, type Channel } from '../../src/stream/channel.ts'
+import { mergedFrames, type Frames } from '../../src/stream/frames.ts'
+import type { StreamHub } from '../../src/stream/hub.ts'
+import { MergedPast } from '../../src/stream/merged-past.ts'
+import { textsOf } from './fake-pipe.ts'
+
+const NAMES = ['venue:pumpswap', 'launches', 'curves']
+const SLOTS = 400
+const HEAD = cursorAt(SLOTS + 1, 0) - 1
+/** Some more than a page of any of them, so that some of what is read of one waits for the others. */
+const EVENTS = { minLength: 1, maxLength: 4_000, size: 'max' } as const
+
+/** Of each channel, where in the chain its events are. */
+const anyPast = fc.array(fc.array(fc.nat(SLOTS * 50), EVENTS), { minLength: 1, maxLength: NAMES.length })
+
+function pastOf(places: readonly (readonly number[])[]): Map<string, EncodedEvent[]> {
+  return new Map(
+    places.map((ofChannel, n) => [
+      NAMES[n]!,
+      [...new Set(ofChannel)]
+        .sort((a, b) => a - b)
+        .map((place) => ({
+          cursor: cursorAt(Math.floor(place / 50), (place % 50) * 4 + n),
+          body: Buffer.from(`{"at":"${NAMES[n]} ${place} ${'x'.repeat(place % 90)}","cursor":`)
+        }))
+    ])
+  )
+}
+
+/** Events after a cursor in the memory that is given, as the store puts them there. */
+function historyOf(past: Map<string, EncodedEvent[]>) {
+  return {
+    async read({ name }: Channel, after: number, until: number, { rows, memory }: ReadLimits) {
+      const events = past
+        .get(name)!
+        .filter(({ cursor }) => cursor > after && cursor <= until)
+        .slice(0, rows)
+        .map(({ cursor, body }) => {
+          const copy = memory!.take(body.length)
+          copy.set(body)
+          return { cursor, body: copy }
+        })
+      return { events, to: events.length < rows ? until : events.at(-1)!.cursor }
+    }
+  }
+}
+
+/** What a client of some channels is sent, by a socket that now and then has taken a page and not sent it. */
+async function sent(past: Map<string, EncodedEvent[]>, waits: Iterator<boolean>): Promise<string[]> {
+  const texts: string[] = []
+  let withSocket: Buffer[] = []
+  const send = (): void => {
+    texts.push(...withSocket.flatMap(textsOf))
+    withSocket = []
+  }
+  const channels = [...past.keys()].map((name) => channelOf(name) as Channel)
+  await catchUp(new MergedPast(historyOf(past), channels, -1), true, {
+    hub: { head: HEAD, recentAfter: () => null } as unknown as StreamHub,
+    replays: new Replays(2),
+    patience: (ask) => ask(),
+    join: () => undefined,
+    room: async () => {
+      if (waits.next().value !== true) send()
+    },
+    isSent: () => withSocket.length === 0,
+    give: (parts: readonly Frames[]) => void withSocket.push(mergedFrames(parts).bytes),
+    horizon: () => -1,
+    beyond: () => assert.fail('nothing is beyond the horizon'),
+    end: new AbortController().signal
+  })
+  send()
+  return texts
+}
+
+t.test(
+  'a replay of any channels gives each event once, in order, whole, however the socket takes it',
+  async (t) => {
+    let pages = 0
+    await fc.assert(
+      fc.asyncProperty(anyPast, fc.infiniteStream(fc.boolean()), async (places, waits) => {
+        const past = pastOf(places)
+        const texts = await sent(past, {
+          next: () => {
+            pages++
+            return { value: waits.next().value as boolean, done: false }
+          }
+        })
+        const expected = Array.from(past, ([channel, events]) =>
+          events.map(({ cursor, body }) => ({ cursor, text: messageOf(channel, cursor, body) }))
+        )
+          .flat()
+          .sort((a, b) => a.cursor - b.cursor)
+          .map(({ text }) => text)
+        assert.deepEqual(texts, expected)
+      }),
+      { numRuns: 50 }
+    )
+    t.ok(pages > 200, `${pages} pages`)
+  }
+)
+
+function messageOf(channel: string, cursor: number, body: Uint8Array): string {
+  const data = `${Buffer.from(body).toString()}${cursor}}`
+  return `{"type":"event","channel":"${channel}","data":${data},"cursor":${cursor},"replay":true}`
+}
