@@ -3,10 +3,10 @@ import type { RateUse } from '../access/rate-window.ts'
 import { ServiceError } from '../errors.ts'
 import { answerKey, type Answers } from './answers.ts'
 import type { AppDeps } from './app.ts'
-import { freshnessHeader } from './freshness.ts'
+import { freshnessFields } from './freshness.ts'
 import { findCaller, mayUse } from './plugins/access.ts'
-import { rateHeaders } from './plugins/limits.ts'
-import { plainHeaders } from './plugins/requests.ts'
+import { rateFields } from './plugins/limits.ts'
+import { plainFields } from './plugins/requests.ts'
 import { ANSWER_TERMS, formFor } from './respond.ts'
 
 type Deps = Pick<AppDeps, 'keys' | 'limits' | 'feed' | 'clock' | 'metrics' | 'logger' | 'draining'>
@@ -42,12 +42,12 @@ export function expressLane(
 
     const send = (use: RateUse): void => {
       if (!use.allowed) return passOn()
-      response.writeHead(form.status, {
-        ...plainHeaders(nextRequestId()),
-        ...freshnessHeader(feed.head, nowMs),
-        ...rateHeaders(caller.ratePerMinute, use),
-        ...form.headers
-      })
+      const fields = plainFields(nextRequestId()).concat(
+        freshnessFields(feed.head, nowMs),
+        rateFields(caller.ratePerMinute, use),
+        form.fields
+      )
+      response.writeHead(form.status, fields)
       // A payload that is text is ASCII; as UTF-8 its length would be looked for first, for a microsecond.
       response.end(form.payload, 'latin1')
       metrics.requestSeconds.observe(kept.route.path, form.status, (performance.now() - startedAt) / 1000)

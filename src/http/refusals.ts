@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import type { AppDeps } from './app.ts'
 import { sendProblem } from './plugins/problems.ts'
-import { plainHeaders, setPlainHeaders } from './plugins/requests.ts'
+import { plainFields, setPlainHeaders } from './plugins/requests.ts'
 import { problemOf } from './problem.ts'
 
 /** Answers a URL that no route can be found for because it cannot be decoded; no hook runs for it. */
@@ -27,13 +27,13 @@ export function refuseBytes(fault: Error & { readonly code?: string }, socket: S
   const id = randomUUID()
   const problem = problemOf(refusalOf(fault.code), { id, origin: '' })
   const body = JSON.stringify(problem)
-  const headers = {
-    ...plainHeaders(id),
-    'content-type': 'application/problem+json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close'
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const fields = [
+    ...plainFields(id),
+    ...['content-type', 'application/problem+json; charset=utf-8'],
+    ...['content-length', String(Buffer.byteLength(body))],
+    ...['connection', 'close']
+  ]
+  const lines = fields.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`))
   socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
 }
 

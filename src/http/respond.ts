@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { setFields, type Fields } from './fields.ts'
 import type { Rendering } from './rendering.ts'
 
 /**
@@ -26,7 +27,7 @@ export const ANSWER_TERMS: Terms = {
 /** A response in full, but for what every response carries. */
 export interface Form {
   readonly status: 200 | 304
-  readonly headers: Readonly<Record<string, string>>
+  readonly fields: Fields
   readonly payload: string | Buffer | undefined
 }
 
@@ -59,36 +60,40 @@ export function sendRendering(
   return sendForm(reply, packedForm(rendering, packed, terms))
 }
 
-function sendForm(reply: FastifyReply, { status, headers, payload }: Form): FastifyReply {
-  return reply.code(status).headers(headers).send(payload)
+function sendForm(reply: FastifyReply, { status, fields, payload }: Form): FastifyReply {
+  setFields(reply, fields)
+  return reply.code(status).send(payload)
 }
 
 function notModified({ tag }: Rendering, zips: boolean, { cacheControl, vary }: Terms): Form {
   const etag = zips ? packedTag(tag) : plainTag(tag)
-  return { status: 304, headers: { 'cache-control': cacheControl, vary, etag }, payload: undefined }
+  const fields = ['cache-control', cacheControl, 'vary', vary, 'etag', etag]
+  return { status: 304, fields, payload: undefined }
 }
 
 function plainForm({ tag, payload, length }: Rendering, { mediaType, cacheControl, vary }: Terms): Form {
-  const headers = {
-    'cache-control': cacheControl,
-    vary,
-    'content-type': mediaType,
-    'content-length': String(length),
-    etag: plainTag(tag)
-  }
-  return { status: 200, headers, payload }
+  // prettier-ignore
+  const fields = [
+    'cache-control', cacheControl,
+    'vary', vary,
+    'content-type', mediaType,
+    'content-length', String(length),
+    'etag', plainTag(tag)
+  ]
+  return { status: 200, fields, payload }
 }
 
 function packedForm({ tag }: Rendering, bytes: Buffer, { mediaType, cacheControl, vary }: Terms): Form {
-  const headers = {
-    'cache-control': cacheControl,
-    vary,
-    'content-type': mediaType,
-    'content-encoding': 'gzip',
-    'content-length': String(bytes.length),
-    etag: packedTag(tag)
-  }
-  return { status: 200, headers, payload: bytes }
+  // prettier-ignore
+  const fields = [
+    'cache-control', cacheControl,
+    'vary', vary,
+    'content-type', mediaType,
+    'content-encoding', 'gzip',
+    'content-length', String(bytes.length),
+    'etag', packedTag(tag)
+  ]
+  return { status: 200, fields, payload: bytes }
 }
 
 const plainTag = (tag: string): string => `"${tag}"`

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../access/caller.ts'
 import { WINDOW_SECONDS, type RateCounter, type RateUse } from '../../access/rate-window.ts'
 import { ServiceError } from '../../errors.ts'
+import { setFields, type Fields } from '../fields.ts'
 
 const POLICY = 'per-minute'
 /** What draft-ietf-httpapi-ratelimit-headers calls a refusal. */
@@ -17,14 +18,15 @@ export const RATE_HEADERS = [
 ] as const
 
 /** What is left of a quota of calls a minute, in the words of RATE_HEADERS. */
-export function rateHeaders(quota: number, { left, resetIn, resetAt }: RateUse) {
-  return {
-    'ratelimit-policy': `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}`,
-    ratelimit: `"${POLICY}";r=${left};t=${resetIn}`,
-    'x-ratelimit-limit': String(quota),
-    'x-ratelimit-remaining': String(left),
-    'x-ratelimit-reset': String(resetAt)
-  }
+// prettier-ignore
+export function rateFields(quota: number, { left, resetIn, resetAt }: RateUse): Fields {
+  return [
+    'ratelimit-policy', `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}`,
+    'ratelimit', `"${POLICY}";r=${left};t=${resetIn}`,
+    'x-ratelimit-limit', String(quota),
+    'x-ratelimit-remaining', String(left),
+    'x-ratelimit-reset', String(resetAt)
+  ]
 }
 
 /**
@@ -39,7 +41,7 @@ export function chargeCall(limits: RateCounter) {
     done: (refusal?: Error) => void
   ): void => {
     const charged = (use: RateUse): void => {
-      void reply.headers(rateHeaders(quota, use))
+      setFields(reply, rateFields(quota, use))
       if (use.allowed) return done()
       const detail = `this key may make ${quota} requests a minute; the next minute begins in ${use.resetIn} s`
       done(rateLimited(reply, { detail, policy: POLICY, quota, use }))

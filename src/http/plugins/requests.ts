@@ -3,15 +3,12 @@ import plugin from 'fastify-plugin'
 import { withoutApiKeys } from '../../access/api-key.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
-import { freshnessHeader } from '../freshness.ts'
+import { setFields, type Fields } from '../fields.ts'
+import { freshnessFields } from '../freshness.ts'
 
 /** What every response carries, even one to bytes that are no request. */
-export function plainHeaders(requestId: string) {
-  return {
-    'x-request-id': requestId,
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff'
-  }
+export function plainFields(requestId: string): Fields {
+  return ['x-request-id', requestId, 'referrer-policy', 'no-referrer', 'x-content-type-options', 'nosniff']
 }
 
 /** What every response to a request carries, errors included. */
@@ -20,7 +17,8 @@ export function setPlainHeaders(
   reply: FastifyReply,
   { feed, clock }: Pick<AppDeps, 'feed' | 'clock'>
 ): void {
-  void reply.headers(plainHeaders(id)).headers(freshnessHeader(feed.head, clock.now()))
+  setFields(reply, plainFields(id))
+  setFields(reply, freshnessFields(feed.head, clock.now()))
 }
 
 type Deps = Pick<AppDeps, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'clock'>
