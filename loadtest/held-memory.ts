@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import type { MeasuredProcess } from './measured-process.ts'
+import { seriesOf } from './series.ts'
 
 /** Lets a process be asked what it holds; on a free port of loopback. */
 export const INSPECTED = ['--inspect=127.0.0.1:0'] as const
 
 const LISTENING = /^Debugger listening on (ws:\S+)/
+const MIB = 2 ** 20
 const SAYS = /^(?:Debugger |For help, see)/
 
 /** What a process holds after its garbage is collected: what grows here grows for good. */
@@ -37,6 +39,21 @@ export async function heldMemory(inspector: string): Promise<HeldMemory> {
     return JSON.parse(result!.value) as HeldMemory
   } finally {
     socket.close()
+  }
+}
+
+/** How what was held went on, of the samples that came with a collection; in MiB. */
+export function heldSeries(samples: readonly { readonly second: number; readonly held: HeldMemory | null }[]) {
+  const series = (of: (held: HeldMemory) => number) =>
+    seriesOf(
+      samples.flatMap(({ second, held }) =>
+        held === null ? [] : [{ hour: second / 3_600, value: of(held) / MIB }]
+      )
+    )
+  return {
+    resident: series(({ rss }) => rss),
+    javascript_heap: series(({ heapUsed }) => heapUsed),
+    external: series(({ external }) => external)
   }
 }
 

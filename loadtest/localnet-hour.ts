@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskBytes } from './disk-bytes.ts'
-import { heldMemory, INSPECTED, inspectorOf, saidByItself, type HeldMemory } from './held-memory.ts'
+import { heldMemory, heldSeries, INSPECTED, inspectorOf, saidByItself, type HeldMemory } from './held-memory.ts'
 import { lightUser, pagingUser } from './light-user.ts'
 import { coverageFigures, localnetFigures, type LocalnetFigures } from './localnet-figures.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
@@ -73,10 +73,8 @@ try {
 
   const [first, last] = [samples[0]!, samples.at(-1)!]
   const warm = samples.filter((sample) => sample.second >= WARM_SECONDS)
-  const seriesFrom = (samples: readonly Sample[]) => (of: (sample: Sample) => number) =>
-    seriesOf(samples.map((sample) => ({ hour: sample.second / 3_600, value: of(sample) })))
-  const series = seriesFrom(warm)
-  const heldSeries = seriesFrom(warm.filter(({ held }) => held !== null))
+  const series = (of: (sample: Sample) => number) =>
+    seriesOf(warm.map((sample) => ({ hour: sample.second / 3_600, value: of(sample) })))
   const span = last.second - first.second
   const slots = last.chainSlot - first.chainSlot
   // Kept blocks fill the folder of the chain first; what it grows by afterwards is accounts.
@@ -95,11 +93,7 @@ try {
       resident: series(({ rssMib }) => rssMib),
       javascript_heap: series(({ heapBytes }) => heapBytes / MIB),
       external: series(({ externalBytes }) => externalBytes / MIB),
-      held_after_a_collection: {
-        resident: heldSeries(({ held }) => held!.rss / MIB),
-        javascript_heap: heldSeries(({ held }) => held!.heapUsed / MIB),
-        external: heldSeries(({ held }) => held!.external / MIB)
-      }
+      held_after_a_collection: heldSeries(warm)
     },
     disk: {
       chain_mib: { when_warm: settled.chainBytes / MIB, at_the_end: last.chainBytes / MIB },

@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { heldMemory, INSPECTED, inspectorOf, saidByItself, type HeldMemory } from './held-memory.ts'
+import { heldMemory, heldSeries, INSPECTED, inspectorOf, saidByItself, type HeldMemory } from './held-memory.ts'
 import { pagingUser } from './light-user.ts'
 import { localnetFigures, type LocalnetFigures } from './localnet-figures.ts'
 import { startMeasured } from './measured-process.ts'
@@ -105,10 +105,7 @@ try {
   const exitCode = await service.end()
 
   const [first, last] = [samples[0]!, samples.at(-1)!]
-  const seriesFrom = (of: (sample: Sample) => number, which: (sample: Sample) => boolean) =>
-    seriesOf(samples.filter(which).map((sample) => ({ hour: sample.second / 3_600, value: of(sample) })))
-  const isSecondHalf = (sample: Sample): boolean => sample.second >= seconds / 2
-  const isHeld = (sample: Sample): boolean => sample.held !== null && isSecondHalf(sample)
+  const secondHalf = samples.filter((sample) => sample.second >= seconds / 2)
   const span = last.second - first.second
   const delivered = ({ clients: { tally } }: Sample): number => tally.live + tally.replayed
   const cpuShare = (of: (sample: Sample) => number): number => (of(last) - of(first)) / (span * 1000)
@@ -129,12 +126,8 @@ try {
     lag_slots: { largest: Math.max(...samples.map(({ chainSlot, headSlot }) => chainSlot - headSlot)) },
     memory_mib: {
       second_half: {
-        resident: seriesFrom(({ rssMib }) => rssMib, isSecondHalf),
-        held_after_a_collection: {
-          resident: seriesFrom(({ held }) => held!.rss / MIB, isHeld),
-          javascript_heap: seriesFrom(({ held }) => held!.heapUsed / MIB, isHeld),
-          external: seriesFrom(({ held }) => held!.external / MIB, isHeld)
-        }
+        resident: seriesOf(secondHalf.map(({ second, rssMib }) => ({ hour: second / 3_600, value: rssMib }))),
+        held_after_a_collection: heldSeries(secondHalf)
       }
     },
     connections: {

@@ -3,19 +3,26 @@ import type { Memory } from './market/log.ts'
 /** Memory of its own for everything. */
 export const NEW_MEMORY: Memory = { take: (length) => Buffer.allocUnsafeSlow(length) }
 
+/** Bytes that several arenas may still keep, together. */
+export interface Budget {
+  left: number
+}
+
 /**
  * Memory for what is needed together and forgotten together, used again and again: what is given anew for each page of a
  * replay, 3 kB an event, has the engine collect garbage for a third of the time.
  */
 export class Arena implements Memory {
+  readonly #budget: Budget
   readonly #bytesMax: number
   #bytes: Buffer = Buffer.alloc(0)
   #next = 0
   /** All that was taken since the last time that it was used again. */
   #taken = 0
 
-  /** It keeps at most so many bytes; what is taken beyond them has memory of its own. */
-  constructor(bytesMax: number) {
+  /** It keeps at most so many bytes, as far as the budget has them; what is taken beyond them has memory of its own. */
+  constructor(budget: Budget, bytesMax: number) {
+    this.#budget = budget
     this.#bytesMax = bytesMax
   }
 
@@ -30,14 +37,18 @@ export class Arena implements Memory {
 
   /** Says that nothing of what was taken is needed any more: it is given again. */
   reuse(): void {
-    const wanted = Math.min(this.#taken, this.#bytesMax)
-    if (wanted > this.#bytes.length) this.#bytes = NEW_MEMORY.take(wanted)
+    const more = Math.min(this.#taken, this.#bytesMax) - this.#bytes.length
+    if (more > 0 && more <= this.#budget.left) {
+      this.#budget.left -= more
+      this.#bytes = NEW_MEMORY.take(this.#bytes.length + more)
+    }
     this.#next = 0
     this.#taken = 0
   }
 
-  /** Says that what was taken is still needed: it is not given again. */
+  /** Says that what was taken is still needed, or that nothing is taken any more: no memory is kept. */
   leave(): void {
+    this.#budget.left += this.#bytes.length
     this.#bytes = Buffer.alloc(0)
     this.#next = 0
     this.#taken = 0

@@ -2,7 +2,7 @@ import t from 'tap'
 import { Arena } from '../src/arena.ts'
 
 t.test('what is taken is apart from all that was taken since the last use', async (t) => {
-  const arena = new Arena(1_000)
+  const arena = new Arena({ left: 10_000 }, 1_000)
   for (let page = 0; page < 4; page++) {
     const taken = [100, 0, 300, 50].map((length) => arena.take(length))
     for (const [i, bytes] of taken.entries()) bytes.fill(i + 1)
@@ -16,7 +16,7 @@ t.test('what is taken is apart from all that was taken since the last use', asyn
 })
 
 t.test('a page as large as the one before takes its memory', async (t) => {
-  const arena = new Arena(1_000)
+  const arena = new Arena({ left: 10_000 }, 1_000)
   arena.take(400)
   arena.reuse()
   const first = arena.take(400)
@@ -27,7 +27,7 @@ t.test('a page as large as the one before takes its memory', async (t) => {
 })
 
 t.test('memory that is left is not given again', async (t) => {
-  const arena = new Arena(1_000)
+  const arena = new Arena({ left: 10_000 }, 1_000)
   arena.take(400)
   arena.reuse()
   const left = arena.take(400)
@@ -38,7 +38,7 @@ t.test('memory that is left is not given again', async (t) => {
 })
 
 t.test('what is larger than the arena has memory of its own, of which none is kept', async (t) => {
-  const arena = new Arena(300)
+  const arena = new Arena({ left: 10_000 }, 300)
   arena.take(400)
   arena.reuse()
   const large = arena.take(400)
@@ -47,4 +47,22 @@ t.test('what is larger than the arena has memory of its own, of which none is ke
   t.equal(small.buffer.byteLength, 300)
   arena.reuse()
   t.not(arena.take(400).buffer, large.buffer)
+})
+
+t.test('arenas keep no more together than their budget has, and give back what they keep', async (t) => {
+  const budget = { left: 500 }
+  const [one, two] = [new Arena(budget, 1_000), new Arena(budget, 1_000)]
+  const keeps = (arena: Arena): boolean => {
+    const first = arena.take(400).buffer
+    arena.reuse()
+    const second = arena.take(400).buffer
+    arena.reuse()
+    return first === second || arena.take(400).buffer === second
+  }
+  t.equal(keeps(one), true)
+  t.equal(budget.left, 100)
+  t.equal(keeps(two), false)
+  one.leave()
+  t.equal(budget.left, 500)
+  t.equal(keeps(two), true)
 })

@@ -1,14 +1,14 @@
 import PQueue from 'p-queue'
-import { Arena } from '../../src/arena.ts'
+import { Arena, type Budget } from '../../src/arena.ts'
 
-/** Replays that have memory of their own to use again, and how much of it each; others do without. Chosen: 64 MiB in all. */
-const ARENAS_MAX = 16
+/** Memory that replays use again, each and all together; beyond it pages are given memory of their own. Chosen. */
 const ARENA_BYTES_MAX = 4 * 2 ** 20
+const ARENAS_BYTES_MAX = 64 * 2 ** 20
 
 /** What all replays of a process share: turns at the store, and memory. */
 export class Replays {
   readonly #turns: PQueue
-  #lent = 0
+  readonly #budget: Budget = { left: ARENAS_BYTES_MAX }
 
   /** Of the pages that are to be read, so many are at once. */
   constructor(readsAtOnce: number) {
@@ -27,12 +27,11 @@ export class Replays {
 
   /** Does some work with memory that it may use again; at the end it is nobody's. */
   async withArena<T>(work: (arena: Arena) => Promise<T>): Promise<T> {
-    if (this.#lent === ARENAS_MAX) return work(new Arena(0))
-    this.#lent++
+    const arena = new Arena(this.#budget, ARENA_BYTES_MAX)
     try {
-      return await work(new Arena(ARENA_BYTES_MAX))
+      return await work(arena)
     } finally {
-      this.#lent--
+      arena.leave()
     }
   }
 }
