@@ -43,7 +43,9 @@ export async function heldMemory(inspector: string): Promise<HeldMemory> {
 }
 
 /** How what was held went on, of the samples that came with a collection; in MiB. */
-export function heldSeries(samples: readonly { readonly second: number; readonly held: HeldMemory | null }[]) {
+export function heldSeries(
+  samples: readonly { readonly second: number; readonly held: HeldMemory | null }[]
+) {
   const series = (of: (held: HeldMemory) => number) =>
     seriesOf(
       samples.flatMap(({ second, held }) =>

@@ -10,7 +10,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskBytes } from './disk-bytes.ts'
-import { heldMemory, heldSeries, INSPECTED, inspectorOf, saidByItself, type HeldMemory } from './held-memory.ts'
+import {
+  heldMemory,
+  heldSeries,
+  INSPECTED,
+  inspectorOf,
+  saidByItself,
+  type HeldMemory
+} from './held-memory.ts'
 import { lightUser, pagingUser } from './light-user.ts'
 import { coverageFigures, localnetFigures, type LocalnetFigures } from './localnet-figures.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'

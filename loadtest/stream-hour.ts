@@ -12,7 +12,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { heldMemory, heldSeries, INSPECTED, inspectorOf, saidByItself, type HeldMemory } from './held-memory.ts'
+import {
+  heldMemory,
+  heldSeries,
+  INSPECTED,
+  inspectorOf,
+  saidByItself,
+  type HeldMemory
+} from './held-memory.ts'
 import { pagingUser } from './light-user.ts'
 import { localnetFigures, type LocalnetFigures } from './localnet-figures.ts'
 import { startMeasured } from './measured-process.ts'
