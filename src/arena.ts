@@ -3,6 +3,13 @@ import type { Memory } from './market/log.ts'
 /** Memory of its own for everything. */
 export const NEW_MEMORY: Memory = { take: (length) => Buffer.allocUnsafeSlow(length) }
 
+/** A copy of some bytes, in some memory. */
+export function copied(bytes: Uint8Array, memory: Memory): Buffer {
+  const copy = memory.take(bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
 /** Bytes that several arenas may still keep, together. */
 export interface Budget {
   left: number

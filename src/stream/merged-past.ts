@@ -1,4 +1,3 @@
-import { NEW_MEMORY } from '../arena.ts'
 import type { EncodedEvent, Memory } from '../market/log.ts'
 import type { Channel } from './channel.ts'
 import type { ChannelHistory, Stretch } from './channel-history.ts'
@@ -57,9 +56,9 @@ export class MergedPast {
 
   /**
    * The next events up to a cursor that ends a slot: none once there are no more, and then `position` is that cursor.
-   * What is read may be put into some memory.
+   * What is kept as it was sent is read into some memory.
    */
-  async next(until: number, memory?: Memory): Promise<ChannelEvents[]> {
+  async next(until: number, memory: Memory): Promise<ChannelEvents[]> {
     const rows = Math.max(ROWS_LEAST, Math.floor(ROWS_HELD / this.#parts.length))
     await Promise.all(this.#parts.map((part) => part.fill(this.#history, until, rows, memory)))
     // One of them may have been dropped meanwhile.
@@ -100,7 +99,7 @@ class Part {
     history: Pick<ChannelHistory, 'read'>,
     until: number,
     rows: number,
-    memory: Memory = NEW_MEMORY
+    memory: Memory
   ): Promise<void> {
     if (this.holdsEvents || this.#to >= until) return
     const limits = { rows, parts: this.#slots, memory }

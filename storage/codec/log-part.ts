@@ -1,4 +1,4 @@
-import { NEW_MEMORY } from '../../src/arena.ts'
+import { copied, NEW_MEMORY } from '../../src/arena.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { EncodedEvent, LogPart, Memory } from '../../src/market/log.ts'
 import { ByteWriter } from './byte-writer.ts'
@@ -74,10 +74,4 @@ function pack({ slot, events }: LogPart): Uint8Array {
   const stored = isCompressed ? compressed(bodies) : bodies
   scratch.fixed(stored, stored.length)
   return scratch.take()
-}
-
-function copied(bytes: Uint8Array, memory: Memory): Uint8Array {
-  const copy = memory.take(bytes.length)
-  copy.set(bytes)
-  return copy
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { catchUp } from '../../actors/stream/catch-up.ts'
 import { Replays } from '../../actors/stream/replays.ts'
+import { copied } from '../../src/arena.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { EncodedEvent } from '../../src/market/log.ts'
 import type { ReadLimits } from '../../src/stream/channel-history.ts'
@@ -43,11 +44,7 @@ function historyOf(past: Map<string, EncodedEvent[]>) {
         .get(name)!
         .filter(({ cursor }) => cursor > after && cursor <= until)
         .slice(0, rows)
-        .map(({ cursor, body }) => {
-          const copy = memory!.take(body.length)
-          copy.set(body)
-          return { cursor, body: copy }
-        })
+        .map(({ cursor, body }) => ({ cursor, body: copied(body, memory!) }))
       return { events, to: events.length < rows ? until : events.at(-1)!.cursor }
     }
   }

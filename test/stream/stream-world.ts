@@ -4,7 +4,7 @@ import { StreamConnection } from '../../actors/stream/connection.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
-import { NEW_MEMORY } from '../../src/arena.ts'
+import { copied, NEW_MEMORY } from '../../src/arena.ts'
 import { CashList } from '../../src/market/cash.ts'
 import type { EncodedEvent, LogPart, Memory } from '../../src/market/log.ts'
 import { BlockEvents } from '../../src/stream/block-events.ts'
@@ -91,12 +91,6 @@ export class WorldStore {
     for (let turn = 0; turn < delay; turn++) await settle()
     return { events, to: events.length < rows ? until : events.at(-1)!.cursor }
   }
-}
-
-function copied(bytes: Uint8Array, memory: Memory): Uint8Array {
-  const copy = memory.take(bytes.length)
-  copy.set(bytes)
-  return copy
 }
 
 /** A process that has a feed and a hub on a store. */
