@@ -10,23 +10,31 @@ export function pubkeyFromBase58(text: string): Pubkey {
   return bytes
 }
 
+/** An address that was written lately, in the forms that were asked for. */
+interface Written {
+  key: Pubkey
+  base58: string | undefined
+  mapKey: string | undefined
+}
+
 // Rows name the same few programs, pools and mints over and over: an address costs 0.5 µs to write, and a tenth when it
 // is among those written lately. Each has one slot, where a later address takes its place: 4,096 of them, under 1 MB.
-const TEXT_SLOTS = 4096
-const lately = new Array<{ key: Pubkey; readonly text: string } | undefined>(TEXT_SLOTS).fill(undefined)
+const WRITTEN_SLOTS = 4096
+const lately = new Array<Written | undefined>(WRITTEN_SLOTS).fill(undefined)
+
+function writtenOf(key: Pubkey): Written {
+  const hash = pubkeyHash(key)
+  const slot = (hash ^ (hash >>> 12)) & (WRITTEN_SLOTS - 1)
+  const known = lately[slot]
+  if (known === undefined || !(known.key === key || samePubkey(known.key, key)))
+    return (lately[slot] = { key, base58: undefined, mapKey: undefined })
+  // Rows of a stored page share the object of a key, so that the next one need not be compared.
+  known.key = key
+  return known
+}
 
 export function pubkeyToBase58(key: Pubkey): string {
-  const hash = pubkeyHash(key)
-  const slot = (hash ^ (hash >>> 12)) & (TEXT_SLOTS - 1)
-  const known = lately[slot]
-  if (known !== undefined && (known.key === key || samePubkey(known.key, key))) {
-    // Rows of a stored page share the object of a key, so that the next one need not be compared.
-    known.key = key
-    return known.text
-  }
-  const text = encodeBase58(key)
-  lately[slot] = { key, text }
-  return text
+  return (writtenOf(key).base58 ??= encodeBase58(key))
 }
 
 export function samePubkey(a: Pubkey, b: Pubkey): boolean {
@@ -35,11 +43,16 @@ export function samePubkey(a: Pubkey, b: Pubkey): boolean {
 }
 
 /**
- * A compact text form for use as a Map key: one character a byte; never shown. Spelt out because with a list applied
- * the engine takes four times as long, and a fold makes a few of them for every event.
+ * A compact text form for use as a Map key: one character a byte; never shown. A fold asks for that of an address twenty
+ * times, and a string that it has had before brings its hash along.
  */
+export function pubkeyMapKey(key: Pubkey): string {
+  return (writtenOf(key).mapKey ??= characters(key))
+}
+
+/** Spelt out because with a list applied the engine takes four times as long. */
 // prettier-ignore
-export function pubkeyMapKey(k: Pubkey): string {
+function characters(k: Pubkey): string {
   return String.fromCharCode(
     k[0]!, k[1]!, k[2]!, k[3]!, k[4]!, k[5]!, k[6]!, k[7]!, k[8]!, k[9]!, k[10]!, k[11]!, k[12]!, k[13]!, k[14]!, k[15]!,
     k[16]!, k[17]!, k[18]!, k[19]!, k[20]!, k[21]!, k[22]!, k[23]!, k[24]!, k[25]!, k[26]!, k[27]!, k[28]!, k[29]!, k[30]!, k[31]!
