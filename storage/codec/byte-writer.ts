@@ -1,6 +1,6 @@
 const encoder = new TextEncoder()
 /** From here on an integer no longer fits the exact part of a double, 2^53. */
-const NUMBER_END = 2n ** 53n
+const NUMBER_END = 2 ** 53
 /** Bits of an amount written from a double at a time: seven groups of seven. */
 const CHUNK_BITS = 49n
 const INT31_MAX = 2 ** 31 - 1
@@ -17,9 +17,9 @@ export class ByteWriter {
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
-  /** What was written, not copied: good until the writer is used again. */
-  written(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.subarray(0, this.#length)
+  /** What was written from a place on, not copied: good until the writer is used again. */
+  written(from = 0): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(from, this.#length)
   }
 
   /** A copy of what was written; the writer starts again. */
@@ -32,6 +32,11 @@ export class ByteWriter {
   /** A copy of what was written as a string, a character a byte, which takes a tenth of the time of an array. */
   latin1(): string {
     return this.#buffer.toString('latin1', 0, this.#length)
+  }
+
+  /** Overwrites a byte that was written before. */
+  patchByte(at: number, value: number): void {
+    this.#bytes[at] = value
   }
 
   /** Overwrites four bytes that were written before, little-endian. */
@@ -52,14 +57,7 @@ export class ByteWriter {
   /** An integer from 0 to 2^53 − 1. */
   count(value: number): void {
     if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a count`)
-    this.#reserve(8)
-    // Most are small: shifts of 31 bits are several times faster than divisions.
-    while (value > INT31_MAX) {
-      this.#bytes[this.#length++] = (value % 128) | 128
-      value = Math.floor(value / 128)
-    }
-    for (; value > 127; value >>>= 7) this.#bytes[this.#length++] = (value & 127) | 128
-    this.#bytes[this.#length++] = value
+    this.#groups(value)
   }
 
   /** An integer of either sign below 2^52. */
@@ -74,8 +72,10 @@ export class ByteWriter {
 
   /** A whole amount of any size. */
   amount(value: bigint): void {
-    if (value < 0n) throw new RangeError(`${value} is not an amount`)
-    while (value >= NUMBER_END) {
+    // One conversion tells which of them are small, as most are; it is exact up to there.
+    let number = Number(value)
+    if (number < 0) throw new RangeError(`${value} is not an amount`)
+    while (number >= NUMBER_END) {
       this.#reserve(7)
       let chunk = Number(value & CHUNK_MASK)
       for (let i = 0; i < 7; i++) {
@@ -83,8 +83,9 @@ export class ByteWriter {
         chunk = Math.floor(chunk / 128)
       }
       value >>= CHUNK_BITS
+      number = Number(value)
     }
-    this.count(Number(value))
+    this.#groups(number)
   }
 
   float(value: number): void {
@@ -139,6 +140,21 @@ export class ByteWriter {
   texts(texts: readonly string[]): void {
     this.count(texts.length)
     for (const text of texts) this.text(text)
+  }
+
+  /** A count, seven bits a byte. */
+  #groups(value: number): void {
+    this.#reserve(8)
+    const bytes = this.#bytes
+    let at = this.#length
+    // Most are small: shifts of 31 bits are several times faster than divisions.
+    while (value > INT31_MAX) {
+      bytes[at++] = (value % 128) | 128
+      value = Math.floor(value / 128)
+    }
+    for (; value > 127; value >>>= 7) bytes[at++] = (value & 127) | 128
+    bytes[at++] = value
+    this.#length = at
   }
 
   #reserve(more: number): void {

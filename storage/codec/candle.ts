@@ -139,7 +139,8 @@ function readOhlc(source: ByteReader): Ohlc {
 }
 
 function sameOhlc(a: Ohlc | null, b: Ohlc | null): boolean {
-  if (a === null || b === null) return a === b
+  if (a === b) return true
+  if (a === null || b === null) return false
   return (
     Object.is(a.open, b.open) &&
     Object.is(a.high, b.high) &&

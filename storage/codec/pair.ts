@@ -5,6 +5,7 @@ import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { venueCodes } from './codes.ts'
 import { addressIn } from './keys.ts'
+import { recentAddresses } from './recent-addresses.ts'
 import type { RecordKind } from './record.ts'
 
 /** Every pair of a mint. */
@@ -46,6 +47,17 @@ export function mergedPairs(stored: readonly PairRow[], pairs: readonly PairRow[
   const cashOf = ({ cash }: { readonly cash: Pubkey }): string => pubkeyMapKey(cash)
   for (const pair of [...stored, ...pairs]) byCash.set(cashOf(pair), pair)
   return [...byCash.values()]
+}
+
+/** A pair that holds on to no buffer of the block it is from. */
+export function ownPair(pair: PairRow): PairRow {
+  const { last } = pair
+  return {
+    ...pair,
+    mint: recentAddresses.at(pair.mint),
+    cash: recentAddresses.at(pair.cash),
+    last: last && { ...last, signature: last.signature.slice(), pool: recentAddresses.at(last.pool) }
+  }
 }
 
 function writeFloats(out: ByteWriter, values: readonly number[]): void {

@@ -12,7 +12,7 @@ class RecentAddresses {
   readonly #places: (Pubkey | undefined)[] = Array.from({ length: PLACES })
 
   /** The address whose bytes are at a place of others. */
-  at(bytes: Uint8Array, start: number): Pubkey {
+  at(bytes: Uint8Array, start = 0): Pubkey {
     const place = (bytes[start]! | (bytes[start + 1]! << 8)) & (PLACES - 1)
     const known = this.#places[place]
     if (known !== undefined && isAt(known, bytes, start)) return known

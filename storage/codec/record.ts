@@ -17,18 +17,20 @@ export interface RecordKind<T> {
 /** A value starts with the version of its layout and the CRC-32 of its key, version and contents. */
 const VERSION = 1
 const HEAD_BYTES = 5
-const NO_CHECKSUM = new Uint8Array(4)
+const NO_HEAD = new Uint8Array(HEAD_BYTES)
 const scratch = new ByteWriter()
 
 /** Gives bytes that are good until the next record is packed. */
 export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array<ArrayBuffer> {
   scratch.clear()
-  scratch.byte(VERSION)
-  scratch.fixed(NO_CHECKSUM, 4)
+  // Key and contents lie beside each other, so that one call sums both; then the head takes the place of the key's end.
+  scratch.fixed(NO_HEAD, HEAD_BYTES)
+  scratch.fixed(key, key.length)
   kind.write(scratch, value)
-  const bytes = scratch.written()
-  scratch.patchUint32(1, checksum(key, bytes))
-  return bytes
+  const sum = crc32(scratch.written(HEAD_BYTES), VERSION)
+  scratch.patchByte(key.length, VERSION)
+  scratch.patchUint32(key.length + 1, sum)
+  return scratch.written(key.length)
 }
 
 /** Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes are the ones written under this key. */

@@ -15,9 +15,7 @@ export async function stageCandles(
   batch: WriteBatch,
   upserts: readonly CandleUpsert[]
 ): Promise<void> {
-  const pairs = [
-    ...Map.groupBy(upserts, ({ mint, cash }) => pubkeyMapKey(mint) + pubkeyMapKey(cash)).values()
-  ]
+  const pairs = byPair(upserts)
   const keys = pairs.map(([first]) => openCandlesKey(first!.mint, first!.cash))
   const open = await view.getMany(openCandlesKind, keys)
   const older = pairs.flatMap((pair, i) => {
@@ -26,6 +24,20 @@ export async function stageCandles(
     return passed
   })
   await stagePages(view, batch, older)
+}
+
+/** The upserts of each pair, in their order. A block has the eight of a pair beside each other. */
+function byPair(upserts: readonly CandleUpsert[]): CandleUpsert[][] {
+  let before: CandleUpsert | undefined
+  let name = ''
+  return [
+    ...Map.groupBy(upserts, (upsert) => {
+      const { mint, cash } = upsert
+      if (mint !== before?.mint || cash !== before.cash) name = pubkeyMapKey(mint) + pubkeyMapKey(cash)
+      before = upsert
+      return name
+    }).values()
+  ]
 }
 
 interface PageChange {

@@ -4,7 +4,7 @@ import type { PairRow } from '../../src/market/rows.ts'
 import type { PairStore } from '../port.ts'
 import type { Database } from './database.ts'
 import { pairsKey } from '../codec/keys.ts'
-import { mergedPairs, pairsKind } from '../codec/pair.ts'
+import { mergedPairs, ownPair, pairsKind } from '../codec/pair.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -33,8 +33,9 @@ export async function amendPairs(view: View, batch: WriteBatch, edit: Amendment[
   for (const [i, mint] of [...mints.keys()].entries()) {
     const gone = removed.get(mint) ?? []
     const rest = (stored[i] ?? []).filter((pair) => !gone.some(({ cash }) => samePubkey(cash, pair.cash)))
-    const pairs = mergedPairs(rest, put.get(mint) ?? [])
+    // Kept as they are: the next block with the mint merges them again.
+    const pairs = mergedPairs(rest, (put.get(mint) ?? []).map(ownPair))
     if (pairs.length === 0) batch.delete(keys[i]!)
-    else batch.put(pairsKind, keys[i]!, pairs)
+    else batch.putOwned(pairsKind, keys[i]!, pairs)
   }
 }
