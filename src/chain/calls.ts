@@ -20,6 +20,9 @@ const SILENT_PROGRAMS = new PubkeyTable<true>([
   ['Secp256r1SigVerify1111111111111111111111111', true]
 ])
 
+/** By the place of a key in the transaction that is looked at; most have none, and a list for each would be garbage. */
+const venueByKey: (Venue | null | undefined)[] = []
+
 const NO_CALLS: VenueCalls = { calls: [], unplaced: [] }
 
 /**
@@ -28,15 +31,17 @@ const NO_CALLS: VenueCalls = { calls: [], unplaced: [] }
  */
 export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue>): VenueCalls {
   const { instructions, keys } = transaction
-  const venueByKey = new Array<Venue | null | undefined>(keys.length)
+  while (venueByKey.length < keys.length) venueByKey.push(undefined)
+  venueByKey.fill(undefined, 0, keys.length)
   let any = false
-  const venueOf = (instruction: Instruction): Venue | null => {
-    const known = venueByKey[instruction.program]
-    if (known !== undefined) return known
-    return (venueByKey[instruction.program] = keys.lookup(instruction.program, venues) ?? null)
+  for (const { program } of instructions) {
+    if (venueByKey[program] !== undefined) continue
+    const venue = keys.lookup(program, venues) ?? null
+    venueByKey[program] = venue
+    if (venue !== null) any = true
   }
-  for (const instruction of instructions) if (venueOf(instruction) !== null) any = true
   if (!any) return NO_CALLS
+  const venueOf = ({ program }: Instruction): Venue | null => venueByKey[program] ?? null
 
   // Most transactions are decoded without a look at their log.
   let attached: AttachedLogs | undefined

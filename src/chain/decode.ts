@@ -39,12 +39,11 @@ function labelRoutes(transaction: Transaction, events: readonly ChainEvent[]): r
   const fills = events.filter((event) => event.kind === 'trade')
   if (fills.length === 0) return events
   const legs = new Map<Trade, RouteLeg>()
-  for (const { innerIndex, outerIndex, program } of instructions) {
-    if (innerIndex !== null) continue
-    const own = fills.filter((fill) => fill.ixIndex === outerIndex)
-    const [first] = own
-    if (first === undefined) continue
-    const onePool = own.every((fill) => samePubkey(fill.pool, first.pool))
+  for (const [outerIndex, own] of Map.groupBy(fills, ({ ixIndex }) => ixIndex)) {
+    const outer = instructions.find((each) => each.innerIndex === null && each.outerIndex === outerIndex)
+    if (outer === undefined) continue
+    const { program } = outer
+    const onePool = own.every(({ pool }) => samePubkey(pool, own[0]!.pool))
     if (onePool && keys.lookup(program, AGGREGATORS) === undefined) continue
     const route = { program: keys.bytes(program), ixIndex: outerIndex, hops: own.length }
     for (const [place, fill] of own.entries()) legs.set(fill, { ...route, hop: place + 1 })

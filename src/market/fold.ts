@@ -196,10 +196,20 @@ function candleUpserts(known: KnownMarket, blockTime: number, pairs: Iterable<Pa
   const starts = bucketStarts(blockTime)
   const upserts: CandleUpsert[] = []
   for (const { key, row, candle: part } of pairs) {
+    let smaller: Candle | null = null
+    let storedTrades = 0
     for (const [index, interval] of INTERVALS.entries()) {
       const ts = starts[index]!
       const stored = known.candle(key, interval, ts)
-      const candle = stored === null ? { ...part!, ts } : mergeCandles(stored, part!)
+      // A bucket lies within the next larger one: with as many trades both hold the same.
+      const isSame = smaller !== null && stored !== null && stored.trades === storedTrades
+      const candle: Candle = isSame
+        ? { ...smaller!, ts }
+        : stored === null
+          ? { ...part!, ts }
+          : mergeCandles(stored, part!)
+      storedTrades = stored?.trades ?? 0
+      smaller = candle
       upserts.push({ mint: row.mint, cash: row.cash, interval, candle })
     }
   }

@@ -250,9 +250,9 @@ export class MarketState implements KnownMarket {
 }
 
 function notHeld<T>(held: Recent<T>, wanted: Iterable<[string, Pubkey]>): Pubkey[] {
-  return Array.from(wanted)
-    .filter(([key]) => held.renew(key) === undefined)
-    .map(([, address]) => address)
+  const addresses: Pubkey[] = []
+  for (const [key, address] of wanted) if (held.renew(key) === undefined) addresses.push(address)
+  return addresses
 }
 
 /** A held bucket, null when the store cannot have it, undefined when only the store knows. */
