@@ -7,7 +7,7 @@ import type { RetractionData } from '../bodies/stream-schema.ts'
 import { BlockEvents } from './block-events.ts'
 import { ChannelTable } from './channel-table.ts'
 import type { Channel } from './channel.ts'
-import { LogParts, textUpToCursor, type EventRows } from './encode.ts'
+import { encode, LogParts, type EventRows } from './encode.ts'
 
 /** An event has so many positions at most, the first of them that of its row. */
 const COPIES_MAX = 4
@@ -34,8 +34,7 @@ export function retractionsOf(
     const { kind, name } = copy.channel
     const isOfRows = kind === 'trades' || kind === 'price' || kind === 'pool'
     const logChannel = isOfRows ? 'retractions' : (name as LogChannel)
-    const data = textUpToCursor(copy.data)
-    const body = Buffer.from(isOfRows ? prefixOf(name) + data : data)
+    const body = encode(copy.data, isOfRows ? prefixOf(name) : '')
     parts.add(logChannel, { cursor: cursorAt(slot, EVENT_POSITIONS + place), body })
   }
   return { parts: parts.inOrder(), leftOut: Math.max(0, copies.length - room) }
