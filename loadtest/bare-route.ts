@@ -1,6 +1,7 @@
 /**
- * The limit that REST is measured against: one Fastify route that returns bytes from memory. Its argument is a file of
- * bodies, each after its length in four bytes, big-endian; `/n` gives the n-th, and a file of one body has `/` alone.
+ * The limit that REST is measured against: one Fastify route that returns bytes from memory. Its first argument is a file
+ * of bodies, each after its length in four bytes, big-endian; `/n` gives the n-th, and a file of one body has `/` alone.
+ * The second are header fields that it sends with each, as JSON.
  */
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
@@ -13,13 +14,15 @@ for (let at = 0; at < file.length;) {
   at += 4 + length
 }
 
+const fields = JSON.parse(process.argv[3]!) as Record<string, string>
+
 const app = fastify()
 if (bodies.length === 1) {
   const [body] = bodies
-  app.get('/', (_request, reply) => reply.type('application/json; charset=utf-8').send(body))
+  app.get('/', (_request, reply) => reply.headers(fields).send(body))
 } else {
   app.get<{ Params: { n: string } }>('/:n', (request, reply) =>
-    reply.type('application/json; charset=utf-8').send(bodies[Number(request.params.n)])
+    reply.headers(fields).send(bodies[Number(request.params.n)])
   )
 }
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

@@ -1,6 +1,7 @@
 /**
  * REST over the wire on the store of a synthetic market: the started service against a bare Fastify route that returns
- * the same bytes from memory, each in a process of its own, in alternate rounds of one run. Warm: one hot URL. Skewed:
+ * the same bytes from memory, header fields and body, each in a process of its own, in alternate rounds of one run; a hot
+ * URL also against one that sends the body alone, which a client reads in two thirds of the time. Warm: one hot URL. Skewed:
  * URLs drawn as the market's trades are. Both after a round that is not counted, and once more while blocks come at
  * mainnet's live rate. Cold: the hot URL from the start of a service on, whose memory is empty and whose code is not
  * compiled. First: URLs that nobody has asked for since the start, each once, which is what making an answer costs.

@@ -12,12 +12,17 @@ const LIST_WARM_UP_SECONDS = 10
 /** The bare route has so many of the bodies; the mean of a thousand draws is that of all within a few percent. */
 const BODIES = 500
 
+/** What Node writes to the head of an answer by itself. */
+const NODES_FIELDS = new Set(['connection', 'content-length', 'date', 'keep-alive'])
+
 /** A load on the service and on the bare route. */
 export interface Round {
   readonly mean_bytes: number
   readonly requests_per_second: number
   readonly bare_route: number
   readonly ratio: number
+  /** Against a route that sends the type and the body alone, of a hot URL: most of it is what the client has to read. */
+  readonly ratio_to_body_alone?: number
   readonly p50_ms: { readonly millrace: number; readonly bare_route: number }
   readonly p99_ms: { readonly millrace: number; readonly bare_route: number }
   readonly cpu_us_a_request: { readonly millrace: number; readonly bare_route: number }
@@ -32,43 +37,47 @@ interface RoundsOptions {
   readonly justStarted: boolean
 }
 
-/** Puts the same load on both servers, in turn: two rounds each, after one that is not counted. */
+/** Puts the same load on the service and on bare routes, in turn: two rounds each, after one that is not counted. */
 export async function runAgainstBare(service: MeasuredProcess, options: RoundsOptions): Promise<Round> {
   const { paths, seconds, justStarted } = options
   const load = { headers: HEADERS, paths: spread(paths), seconds }
   // Whoever asks for bodies first finds them cold, so then the service goes first.
   const ours: Measurement[] = justStarted ? [await measure(service, load)] : []
-  const bodies = await bodiesOf(service, paths)
+  const { bodies, fields } = await answersOf(service, paths)
   const scratch = mkdtempSync(join(tmpdir(), 'millrace-bare-'))
-  writeFileSync(join(scratch, 'bodies'), Buffer.concat(bodies.flatMap((body) => [lengthOf(body), body])))
-  const bare = await startMeasured('bare-route.ts', [join(scratch, 'bodies')])
+  const file = join(scratch, 'bodies')
+  writeFileSync(file, Buffer.concat(bodies.flatMap((body) => [lengthOf(body), body])))
+  const isOne = bodies.length === 1
+  const bareLoad = { ...load, paths: spread(paths.map((_, i) => (isOne ? '/' : `/${i % bodies.length}`))) }
+  const started: MeasuredProcess[] = []
+  const bareRoute = async (sent: Readonly<Record<string, string>>) => {
+    const server = await startMeasured('bare-route.ts', [file, JSON.stringify(sent)])
+    started.push(server)
+    return { server, measured: [] as Measurement[] }
+  }
   try {
-    const bareLoad = {
-      ...load,
-      paths: spread(paths.map((_, i) => (bodies.length === 1 ? '/' : `/${i % bodies.length}`)))
+    const whole = await bareRoute(fields)
+    const bares = isOne ? [whole, await bareRoute({ 'content-type': fields['content-type']! })] : [whole]
+    if (!justStarted) await warmUp([service, load], ...bares.map(({ server }) => [server, bareLoad] as const))
+    for (let round = 0; round < (justStarted ? 1 : ROUNDS); round++) {
+      if (!justStarted) ours.push(await measure(service, load))
+      for (const { server, measured } of bares) measured.push(await measure(server, bareLoad))
     }
-    const theirs: Measurement[] = []
-    if (justStarted) theirs.push(await measure(bare, bareLoad))
-    else {
-      await warmUp([service, load], [bare, bareLoad])
-      for (let round = 0; round < ROUNDS; round++) {
-        ours.push(await measure(service, load))
-        theirs.push(await measure(bare, bareLoad))
-      }
-    }
-    const [mine, peer] = [combined(ours), combined(theirs)]
+    const mine = combined(ours)
+    const [peer, bodyAlone] = bares.map(({ measured }) => combined(measured))
     return {
       mean_bytes: Math.round(bodies.reduce((sum, body) => sum + body.length, 0) / bodies.length),
       requests_per_second: Math.round(mine.perSecond),
-      bare_route: Math.round(peer.perSecond),
-      ratio: mine.perSecond / peer.perSecond,
-      p50_ms: { millrace: mine.p50Ms, bare_route: peer.p50Ms },
-      p99_ms: { millrace: mine.p99Ms, bare_route: peer.p99Ms },
-      cpu_us_a_request: { millrace: mine.cpuMicros, bare_route: peer.cpuMicros },
+      bare_route: Math.round(peer!.perSecond),
+      ratio: mine.perSecond / peer!.perSecond,
+      ...(bodyAlone === undefined ? {} : { ratio_to_body_alone: mine.perSecond / bodyAlone.perSecond }),
+      p50_ms: { millrace: mine.p50Ms, bare_route: peer!.p50Ms },
+      p99_ms: { millrace: mine.p99Ms, bare_route: peer!.p99Ms },
+      cpu_us_a_request: { millrace: mine.cpuMicros, bare_route: peer!.cpuMicros },
       statuses: mine.statuses
     }
   } finally {
-    await bare.end()
+    for (const server of started) await server.end()
     rmSync(scratch, { recursive: true })
   }
 }
@@ -88,13 +97,20 @@ function spread(paths: readonly string[]): string[][] {
   return Array.from({ length: CONNECTIONS }, (_, i) => paths.slice(i * each, (i + 1) * each))
 }
 
-async function bodiesOf({ url }: MeasuredProcess, paths: readonly string[]): Promise<Buffer[]> {
+/** The bodies of the first paths, and the header fields of the first, which differ from answer to answer in values only. */
+async function answersOf(
+  { url }: MeasuredProcess,
+  paths: readonly string[]
+): Promise<{ bodies: Buffer[]; fields: Record<string, string> }> {
   const bodies: Buffer[] = []
+  const fields: Record<string, string> = {}
   for (const path of paths.slice(0, BODIES)) {
-    const response = await fetch(url + path, { headers: HEADERS })
+    const response = await fetch(url + path, { headers: { ...HEADERS, 'accept-encoding': 'identity' } })
     bodies.push(Buffer.from(await response.arrayBuffer()))
+    if (bodies.length > 1) continue
+    for (const [name, value] of response.headers) if (!NODES_FIELDS.has(name)) fields[name] = value
   }
-  return bodies
+  return { bodies, fields }
 }
 
 function lengthOf(body: Buffer): Buffer {
