@@ -15,7 +15,7 @@ const ROWS_LEAST = 64
  * Events of a channel that is kept as it was sent, by slots: as many slots as give about so many, two at first. More make a
  * replay a little faster, and let live events wait beside twenty of them.
  */
-const EVENTS_HELD = { few: 256, many: 1_024 }
+const EVENTS_HELD = { few: 128, many: 512 }
 const SLOTS_HELD = { first: 2, most: 32 }
 
 /** The past of several channels in one order, a page after another, from a cursor on. */
