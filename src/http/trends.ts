@@ -54,7 +54,8 @@ export class Trends {
       this.#storage.launches.ofMint(mint)
     ])
     const lastUsd = token?.lastUsd ?? null
-    return { activity: windowOf(hours, headTime, seconds, lastUsd), launch, lastUsd }
+    // Traders are counted now, so that what is kept holds no hours.
+    return { activity: { ...windowOf(hours, headTime, seconds, lastUsd) }, launch, lastUsd }
   }
 
   #keep(key: string, trend: Trend): void {

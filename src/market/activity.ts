@@ -2,6 +2,7 @@ import { pubkeyMapKey, samePubkey } from '../chain/pubkey.ts'
 import type { ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActivityHour, ActivityMinute, ActivityOf } from './activity-rows.ts'
+import { mergeMinutes } from './activity-sums.ts'
 import { microUsd } from './amount.ts'
 import { bucketStart } from './candles.ts'
 import { isWrappedSol } from './cash.ts'
@@ -192,25 +193,4 @@ function withMinute(minutes: readonly ActivityMinute[], part: ActivityMinute): A
   return stored?.minute === part.minute
     ? minutes.with(at, mergeMinutes(stored, part))
     : minutes.toSpliced(at + 1, 0, part)
-}
-
-/** Two parts of one minute as one, the earlier first. Associative, to the bit. */
-function mergeMinutes(earlier: ActivityMinute, later: ActivityMinute): ActivityMinute {
-  return {
-    minute: earlier.minute,
-    events: earlier.events + later.events,
-    trades: earlier.trades + later.trades,
-    buys: earlier.buys + later.buys,
-    sells: earlier.sells + later.sells,
-    liquidity: earlier.liquidity + later.liquidity,
-    launches: earlier.launches + later.launches,
-    priced: earlier.priced + later.priced,
-    volumeMicroUsd: earlier.volumeMicroUsd + later.volumeMicroUsd,
-    buyMicroUsd: earlier.buyMicroUsd + later.buyMicroUsd,
-    sellMicroUsd: earlier.sellMicroUsd + later.sellMicroUsd,
-    volumeCash: earlier.volumeCash + later.volumeCash,
-    volumeToken: earlier.volumeToken + later.volumeToken,
-    openUsd: earlier.openUsd ?? later.openUsd,
-    closeUsd: later.closeUsd ?? earlier.closeUsd
-  }
 }

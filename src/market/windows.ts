@@ -1,10 +1,17 @@
-import type { ActivityHour } from './activity-rows.ts'
+import type { ActivityHour, ActivityMinute } from './activity-rows.ts'
+import { mergeMinutes, sumOfHour } from './activity-sums.ts'
 import { bucketStart } from './candles.ts'
 import type { Interval } from './rows.ts'
 import { TraderUnion } from './traders.ts'
 
 const MINUTE = 60
 const HOUR = 3_600
+
+const NOTHING: ActivityMinute = {
+  ...{ minute: 0, events: 0, trades: 0, buys: 0, sells: 0, liquidity: 0, launches: 0, priced: 0 },
+  ...{ volumeMicroUsd: 0n, buyMicroUsd: 0n, sellMicroUsd: 0n, volumeCash: 0n, volumeToken: 0n },
+  ...{ openUsd: null, closeUsd: null }
+}
 
 /** What happened in a rolling window. */
 export interface ActivityWindow {
@@ -65,53 +72,42 @@ export function windowOf(
   lastUsd: number | null = null
 ): ActivityWindow {
   const { from, to } = windowSpan(headTime, seconds)
-  const counts = { events: 0, trades: 0, buys: 0, sells: 0, liquidity: 0, launches: 0 }
-  let priced = 0
-  let [volumeMicroUsd, buyMicroUsd, sellMicroUsd, volumeCash, volumeToken] = [0n, 0n, 0n, 0n, 0n]
+  let sum = NOTHING
   let before: number | null = null
-  let first: number | null = null
-  let last: number | null = null
   let isNewest = true
   const traders = new TraderUnion()
   for (const hour of hours) {
-    if (hour.hour + HOUR > from && hour.hour < to) {
-      if (first === null) before = hour.priorUsd ?? before
+    const end = hour.hour + HOUR
+    if (end > from && hour.hour < to) {
+      if (sum.openUsd === null) before = hour.priorUsd ?? before
       traders.add(hour.traders, Math.max(from - hour.hour, 0) / MINUTE)
+    }
+    if (hour.hour >= from && end <= to) {
+      sum = mergeMinutes(sum, sumOfHour(hour))
+      continue
     }
     for (const minute of hour.minutes) {
       if (minute.minute < from) before = minute.closeUsd ?? before
-      if (minute.minute >= to) isNewest = false
-      if (minute.minute < from || minute.minute >= to) continue
-      counts.events += minute.events
-      counts.liquidity += minute.liquidity
-      counts.launches += minute.launches
-      if (minute.trades === 0) continue
-      counts.trades += minute.trades
-      counts.buys += minute.buys
-      counts.sells += minute.sells
-      priced += minute.priced
-      volumeMicroUsd += minute.volumeMicroUsd
-      buyMicroUsd += minute.buyMicroUsd
-      sellMicroUsd += minute.sellMicroUsd
-      volumeCash += minute.volumeCash
-      volumeToken += minute.volumeToken
-      first ??= minute.openUsd
-      last = minute.closeUsd ?? last
+      else if (minute.minute < to) sum = mergeMinutes(sum, minute)
+      else isNewest = false
     }
   }
-  const isUnpriced = counts.trades > 0 && priced === 0
-  const start = before ?? first ?? lastUsd
+  const { events, trades, buys, sells, liquidity, launches, volumeCash, volumeToken } = sum
+  const isUnpriced = trades > 0 && sum.priced === 0
+  const start = before ?? sum.openUsd ?? lastUsd
+  const isCounted = isNewest && hours[0]?.of !== 'pool'
   return {
-    from,
-    to,
-    ...counts,
-    volumeMicroUsd: isUnpriced ? null : volumeMicroUsd,
-    buyMicroUsd: isUnpriced ? null : buyMicroUsd,
-    sellMicroUsd: isUnpriced ? null : sellMicroUsd,
+    ...{ from, to, events, trades, buys, sells, liquidity, launches },
+    volumeMicroUsd: isUnpriced ? null : sum.volumeMicroUsd,
+    buyMicroUsd: isUnpriced ? null : sum.buyMicroUsd,
+    sellMicroUsd: isUnpriced ? null : sum.sellMicroUsd,
     volumeCash,
     volumeToken,
-    traders: isNewest && hours[0]?.of !== 'pool' ? traders.count : null,
-    changePct: start === null ? null : (((last ?? start) - start) / start) * 100
+    // Not everybody asks, and to count takes as long as all else.
+    get traders() {
+      return isCounted ? traders.count : null
+    },
+    changePct: start === null ? null : (((sum.closeUsd ?? start) - start) / start) * 100
   }
 }
 
