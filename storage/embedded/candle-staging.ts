@@ -1,4 +1,4 @@
-import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import { pairKey } from '../../src/market/pairs.ts'
 import type { Candle } from '../../src/market/rows.ts'
 import type { CandleUpsert } from '../port.ts'
 import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
@@ -15,7 +15,7 @@ export async function stageCandles(
   batch: WriteBatch,
   upserts: readonly CandleUpsert[]
 ): Promise<void> {
-  const pairs = byPair(upserts)
+  const pairs = [...Map.groupBy(upserts, ({ mint, cash }) => pairKey(mint, cash)).values()]
   const keys = pairs.map(([first]) => openCandlesKey(first!.mint, first!.cash))
   const open = await view.getMany(openCandlesKind, keys)
   const older = pairs.flatMap((pair, i) => {
@@ -24,20 +24,6 @@ export async function stageCandles(
     return passed
   })
   await stagePages(view, batch, older)
-}
-
-/** The upserts of each pair, in their order. A block has the eight of a pair beside each other. */
-function byPair(upserts: readonly CandleUpsert[]): CandleUpsert[][] {
-  let before: CandleUpsert | undefined
-  let name = ''
-  return [
-    ...Map.groupBy(upserts, (upsert) => {
-      const { mint, cash } = upsert
-      if (mint !== before?.mint || cash !== before.cash) name = pubkeyMapKey(mint) + pubkeyMapKey(cash)
-      before = upsert
-      return name
-    }).values()
-  ]
 }
 
 interface PageChange {
