@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -15,9 +15,13 @@ export interface MeasuredProcess {
   readonly listeningMs: number
   readonly stderr: readonly string[]
   rssMib(): number
-  /** Processor time of all its threads so far. */
+  /** Processor time of all its threads so far, in steps of 10 ms. */
   cpuMs(): number
+  /** The same of the threads that it has now, exactly: for short spans of a process whose threads stay. */
+  threadsCpuMs(): number
   send(message: string): void
+  /** Sends a message, and resolves when the process answers with one. */
+  ask(message: string): Promise<void>
   /** Ends it, by SIGTERM unless another signal is named, and resolves with its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -51,6 +55,11 @@ export async function startMeasured(
     stderr,
     ...figuresOf(child.pid!),
     send: (message) => void child.send(message),
+    async ask(message) {
+      const answered = once(child, 'message')
+      child.send(message)
+      await answered
+    },
     async end(signal = 'SIGTERM') {
       child.kill(signal)
       const [code] = (await ended) as [number | null]
@@ -60,13 +69,18 @@ export async function startMeasured(
 }
 
 /** What a process of any kind takes of the machine. */
-export function figuresOf(pid: number): Pick<MeasuredProcess, 'rssMib' | 'cpuMs'> {
+export function figuresOf(pid: number): Pick<MeasuredProcess, 'rssMib' | 'cpuMs' | 'threadsCpuMs'> {
   const stat = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
   return {
     rssMib: () => (Number(stat('statm').split(' ')[1]) * PAGE_BYTES) / 2 ** 20,
     cpuMs() {
       const fields = stat('stat').split(') ')[1]!.split(' ')
       return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND
+    },
+    threadsCpuMs() {
+      const threads = readdirSync(`/proc/${pid}/task`)
+      const nanos = threads.map((thread) => Number(stat(`task/${thread}/schedstat`).split(' ')[0]))
+      return nanos.reduce((sum, n) => sum + n, 0) / 1e6
     }
   }
 }

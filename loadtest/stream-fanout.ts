@@ -1,15 +1,17 @@
 /**
  * Fan-out: what it takes to tell many connections of what was committed, against plain `ws` (one `send` a connection and
  * event, of a text made once) and `nats-server` over its WebSocket, with the same payloads and receivers, in alternate
- * rounds of one run. A block is committed when every connection has all of the one before. Each receiver verifies every
- * event: nothing lost, repeated or out of order. Processor time is that of the server's process, all threads; both ours
- * and plain `ws` make the event's text of the block's rows there, while `nats-server` is sent it.
+ * rounds of one run. Each receiver verifies every event: nothing lost, repeated or out of order.
+ *
+ * What is measured begins with a commit: rows, what ingest encodes for the log, and the texts of the peers are made before.
+ * Processor time is that of the server's process, all threads. A block is committed when every connection has all of the
+ * one before.
  *
  *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels…]
  */
 import { Receiving, type Received } from './stream/receiving.ts'
 import { findNats, millrace, nats, plainWs, type Side } from './stream/sides.ts'
-import { channelNamed, FIRST_SLOT, OFFSETS, type Kind } from './stream/trades.ts'
+import { channelNamed, FIRST_SLOT, monotonicMs, OFFSETS, type Kind } from './stream/trades.ts'
 import { writeResult } from './result.ts'
 import { median } from './series.ts'
 
@@ -24,8 +26,8 @@ const AUDIENCES = (sizes.length > 0 ? sizes : ['1/1', '100/1', '1000/1', '5000/1
 const BURSTS = [1, 8, 64]
 const KINDS: readonly Kind[] = ['price', 'trades']
 /** Events that a round delivers, about; and blocks of a round. */
-const DELIVERIES = 60_000
-const BLOCKS = { least: 1, most: 1_000 }
+const DELIVERIES = 200_000
+const BLOCKS = { least: 2, most: 1_024 }
 /** Deliveries a second of processor time, at bursts of 8 and 1, to that of the peer. */
 const BARS = { plain_ws: 5, plain_ws_single: 1, nats_server: 2 }
 
@@ -35,6 +37,7 @@ interface Audience {
 }
 
 interface Round extends Received {
+  /** Of the server, a delivery. */
   readonly cpuMicros: number
 }
 
@@ -61,17 +64,20 @@ class Stand {
 
   async measure({ connections, channels }: Audience, kind: Kind, burst: number): Promise<Round> {
     const each = connections * burst
-    const blocks = Math.min(BLOCKS.most, Math.max(BLOCKS.least, Math.ceil(DELIVERIES / each)))
-    const run = { firstSlot: this.#slot, burst, offset: OFFSETS[kind] }
-    await this.#receiving.run(run, each)
-    const before = this.side.cpuMs()
+    const blocks = Math.ceil(Math.min(BLOCKS.most, Math.max(BLOCKS.least, DELIVERIES / each)))
+    await this.#receiving.run({ firstSlot: this.#slot, burst, offset: OFFSETS[kind] }, each)
+    const shape = { channels, burst }
+    await this.side.prepare(Array.from({ length: blocks }, () => ({ slot: this.#slot++, shape })))
+    const committedAt: number[] = []
+    const before = this.side.threadsCpuMs()
     for (let i = 0; i < blocks; i++) {
       const got = this.#receiving.got()
-      this.side.commit({ slot: this.#slot++, shape: { channels, burst } })
+      committedAt.push(monotonicMs())
+      this.side.commit()
       await got
     }
-    const cpuMs = this.side.cpuMs() - before
-    const report = await this.#receiving.report()
+    const cpuMs = this.side.threadsCpuMs() - before
+    const report = await this.#receiving.report(committedAt)
     if (report.received !== blocks * each) throw new Error(`${report.received} of ${blocks * each} came`)
     return { ...report, cpuMicros: (cpuMs * 1_000) / report.received }
   }

@@ -222,7 +222,7 @@ class GoodTenant {
     const run = { firstSlot: FIRST_SLOT, burst: GOOD.burst, offset: OFFSETS.trades }
     const fault = (text: string): void => void (this.#fault ??= text)
     this.#receivers = Array.from({ length: GOOD.connections }, () => {
-      const take = (receiver: Receiver, cursor: number, _sentAt: number, nowMs: number): void => {
+      const take = (receiver: Receiver, cursor: number, nowMs: number): void => {
         const expected = cursorOf(receiver.events++, run, 0)
         if (cursor !== expected) fault(`${cursor} came where ${expected} is next`)
         this.#latencies.push(nowMs - this.#sentAt[splitCursor(cursor).slot - FIRST_SLOT]!)

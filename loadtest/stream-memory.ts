@@ -45,7 +45,8 @@ try {
   // Every connection is still there, and told what is committed.
   await receiving.run({ firstSlot: FIRST_SLOT, burst: 1, offset: OFFSETS.trades }, connections)
   const got = receiving.got()
-  server.commit({ slot: FIRST_SLOT, shape: { channels: CHANNELS, burst: 1 } })
+  await server.prepare([{ slot: FIRST_SLOT, shape: { channels: CHANNELS, burst: 1 } }])
+  server.commit()
   await got
   const above = Math.max(rssOpened, rssIdle) - rssBefore
   const each = (mib: number): number => (mib * 1024) / connections

@@ -11,7 +11,7 @@ import { writeResult } from './result.ts'
 import { median } from './series.ts'
 import { Receiving, type Received } from './stream/receiving.ts'
 import { millrace } from './stream/sides.ts'
-import { channelNamed, FIRST_SLOT, OFFSETS, OTHER_TOKEN, VENUE } from './stream/trades.ts'
+import { channelNamed, FIRST_SLOT, monotonicMs, OFFSETS, OTHER_TOKEN, VENUE } from './stream/trades.ts'
 
 const BARS = { events_per_second: 200_000, live_p99: 2 }
 /** About what a slot has of the busiest venue. */
@@ -50,7 +50,7 @@ async function replay(channel: Channel, clients: number, ofBlocks: number): Prom
     await receiving.got()
     const ms = performance.now() - started
     const cpuMs = server.cpuMs() - cpuBefore
-    const report = await receiving.report()
+    const report = await receiving.report([])
     return {
       ...report,
       perSecond: (report.received / ms) * 1_000,
@@ -67,15 +67,16 @@ async function live(receiving: Receiving, during: () => Promise<unknown>): Promi
   await receiving.run({ firstSlot: slot, burst, offset: OFFSETS.trades }, connections * burst)
   let isOver = false
   const over = during().finally(() => (isOver = true))
-  let told = 0
+  const committedAt: number[] = []
   while (!isOver) {
-    server.commit({ slot: slot++, shape: { channels: 1, burst, isOther: true } })
-    told++
+    await server.prepare([{ slot: slot++, shape: { channels: 1, burst, isOther: true } }])
+    committedAt.push(monotonicMs())
+    server.commit()
     await pause(everyMs)
   }
   await over
-  for (let i = 0; i < told; i++) await receiving.got()
-  return receiving.report()
+  for (let i = 0; i < committedAt.length; i++) await receiving.got()
+  return receiving.report(committedAt)
 }
 
 async function measureLive(channel: Channel): Promise<object> {

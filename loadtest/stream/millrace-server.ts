@@ -19,9 +19,10 @@ import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { encodeLog } from '../../src/stream/encode.ts'
+import type { BlockCommit } from '../../src/market/rows.ts'
 import { storeKeys } from './keys.ts'
-import { cash, commitOf, FIRST_SLOT, monotonicMs, tradesOf, type Block } from './trades.ts'
+import { commitAsTold } from './committing.ts'
+import { cash, commitOf, FIRST_SLOT, tradesOf, type Block } from './trades.ts'
 
 const SWEEP_MS = 500
 const NO_LIMIT = 1_000_000_000
@@ -32,11 +33,10 @@ const storage = await openEmbeddedStorage({ directory: directory! })
 await storeKeys(storage, Number(connections))
 const keys = await KeyDirectory.load(storage, NO_LIMIT)
 const report = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`)
-let last = commitOf(FIRST_SLOT - 1, [], monotonicMs())
+let last = commitOf(FIRST_SLOT - 1, [])
 for (let i = 0; i < Number(pastBlocks); i++) {
   const shape = { channels: 1, burst: Number(pastTrades) }
-  const rows = commitOf(FIRST_SLOT + i, tradesOf(FIRST_SLOT + i, shape), monotonicMs())
-  last = { ...rows, log: encodeLog(rows, cash) }
+  last = blockOf({ slot: FIRST_SLOT + i, shape })
   await storage.blocks.commit(last)
 }
 // What REST keeps for as long as blocks leave it as it is, is not what is measured.
@@ -82,10 +82,10 @@ const app = buildApp({
   draining: () => false
 })
 
-process.on('message', (text: string) => {
-  const { slot, shape } = JSON.parse(text) as Block
-  const trades = tradesOf(slot, shape)
-  feed.publish(commitOf(slot, trades, monotonicMs()))
-})
+function blockOf({ slot, shape }: Block): BlockCommit {
+  return commitOf(slot, tradesOf(slot, shape))
+}
+
+commitAsTold(blockOf, (block) => feed.publish(block))
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 process.once('SIGTERM', () => process.exit())

@@ -2,7 +2,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { eventTexts, monotonicMs, type Block, type Kind } from './trades.ts'
+import { commitAsTold } from './committing.ts'
+import { eventTexts, type Kind } from './trades.ts'
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
 const readers = new Map<string, Set<WebSocket>>()
@@ -20,11 +21,11 @@ server.on('connection', (socket) => {
   })
 })
 
-process.on('message', (message: string) => {
-  const { slot, shape } = JSON.parse(message) as Block
-  for (const { channel, text } of eventTexts(kind, slot, shape, monotonicMs())) {
-    for (const socket of readers.get(channel) ?? []) socket.send(text)
+commitAsTold(
+  (block) => eventTexts(kind, block),
+  (events) => {
+    for (const { channel, text } of events) for (const socket of readers.get(channel) ?? []) socket.send(text)
   }
-})
+)
 await once(server, 'listening')
 process.stdout.write(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)

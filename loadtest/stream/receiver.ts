@@ -6,21 +6,17 @@ import { monotonicMs } from './trades.ts'
 /** What is inside the frames: a message each, or the text protocol of NATS. */
 export type Protocol = 'messages' | 'nats'
 
-/** Takes an event: its cursor, when its block was committed, and when it came. */
-export type Take = (receiver: Receiver, cursor: number, sentAtMs: number, nowMs: number) => void
+/** Takes an event: its cursor, and when it came. */
+export type Take = (receiver: Receiver, cursor: number, nowMs: number) => void
 
 const PING = 9
 const PONG = 10
 const CLOSE = 8
 const EMPTY = Buffer.alloc(0)
-const TIME_KEY = Buffer.from('"ts_ms":')
 const [COLON, NEWLINE, SPACE, ZERO] = [0x3a, 0x0a, 0x20, 0x30]
 
 const REPLAY_TAIL = ',"replay":true}'
 const LAST_OF_TRUE = 0x65
-
-/** When blocks were committed, by slot, as the first of their events said. */
-const sentAt = new Map<number, number>()
 
 /** One client: a socket, and what is read from it. */
 export class Receiver {
@@ -114,7 +110,7 @@ export class Receiver {
 
   /** `{"type":"event"` or another type. */
   #message(data: Buffer, start: number, end: number): void {
-    if (data[start + 9] === 0x65 && data[start + 10] === 0x76) return this.#event(data, start, end)
+    if (data[start + 9] === 0x65 && data[start + 10] === 0x76) return this.#event(data, end)
     const text = data.toString('utf8', start, end)
     const { type } = JSON.parse(text) as { type: string }
     if (type === 'subscribed') this.#answered?.()
@@ -134,7 +130,7 @@ export class Receiver {
           size = size * 10 + data[i]! - ZERO
         const end = lineEnd + 1 + size
         if (end + 2 > data.length) break
-        this.#event(data, lineEnd + 1, end)
+        this.#event(data, end)
         at = end + 2
         continue
       }
@@ -148,20 +144,10 @@ export class Receiver {
   }
 
   /** Its cursor is the last that is written of it. */
-  #event(data: Buffer, start: number, end: number): void {
+  #event(data: Buffer, end: number): void {
     let at = data[end - 2] === LAST_OF_TRUE ? end - REPLAY_TAIL.length - 1 : end - 2
     let cursor = 0
     for (let unit = 1; data[at] !== COLON; at--, unit *= 10) cursor += (data[at]! - ZERO) * unit
-    this.#take(this, cursor, this.#sentAt(cursor, data, start), this.#nowMs)
-  }
-
-  #sentAt(cursor: number, data: Buffer, start: number): number {
-    const slot = Math.floor(cursor / 2 ** 20)
-    const known = sentAt.get(slot)
-    if (known !== undefined) return known
-    const from = data.indexOf(TIME_KEY, start) + TIME_KEY.length
-    const time = Number.parseFloat(data.toString('latin1', from, from + 20))
-    sentAt.set(slot, time)
-    return time
+    this.#take(this, cursor, this.#nowMs)
   }
 }

@@ -13,18 +13,22 @@ let run: Run | null = null
 /** Events of all receivers since the run began, and after how many of them it is told. */
 let received = 0
 let every = Infinity
-let latencies: number[] = []
+/** When each came, and of which block of the run it is. */
+let times: number[] = []
+let blocks: number[] = []
 let firstAt = 0
 let lastAt = 0
 
 const tell = (report: Report): void => void process.send!(report)
 const fault = (text: string): void => tell({ kind: 'fault', text })
 
-function took(receiver: Receiver, cursor: number, sentAt: number, nowMs: number): void {
+function took(receiver: Receiver, cursor: number, nowMs: number): void {
   if (run === null) return fault(`the event ${cursor} came to nobody`)
-  const expected = cursorOf(receiver.events++, run, receiver.channel)
+  const n = receiver.events++
+  const expected = cursorOf(n, run, receiver.channel)
   if (cursor !== expected) return fault(`${cursor} came where ${expected} is next`)
-  latencies.push(nowMs - sentAt)
+  times.push(nowMs)
+  blocks.push(Math.floor(n / run.burst))
   if (received === 0) firstAt = nowMs
   lastAt = nowMs
   if (++received % every === 0) tell({ kind: 'got' })
@@ -51,11 +55,13 @@ async function obey(order: Order): Promise<void> {
       run = order.run
       every = order.every
       received = 0
-      latencies = []
+      times = []
+      blocks = []
       for (const receiver of receivers) receiver.events = 0
       return tell({ kind: 'ready' })
     case 'report': {
-      const sorted = Float64Array.from(latencies).sort()
+      const { committedAt } = order
+      const sorted = Float64Array.from(times, (time, i) => time - (committedAt[blocks[i]!] ?? time)).sort()
       const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? 0
       const bytes = receivers.reduce((sum, receiver) => sum + receiver.bytes, 0)
       const ms = lastAt - firstAt

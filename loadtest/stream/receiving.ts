@@ -19,7 +19,7 @@ export type Order =
     }
   | { readonly kind: 'subscribe'; readonly names: readonly string[]; readonly since: number | null }
   | { readonly kind: 'run'; readonly run: Run; readonly every: number }
-  | { readonly kind: 'report' }
+  | { readonly kind: 'report'; readonly committedAt: readonly number[] }
 
 export type Report =
   | { readonly kind: 'connected' | 'subscribed' | 'ready' | 'got' }
@@ -28,6 +28,7 @@ export type Report =
 
 export interface Received {
   readonly received: number
+  /** From the commit of an event's block to its receipt. */
   readonly p50Ms: number
   readonly p99Ms: number
   /** From the first event to the last one. */
@@ -77,8 +78,9 @@ export class Receiving {
     await this.#next('got')
   }
 
-  report(): Promise<Received> {
-    return this.#ask({ kind: 'report' }, 'report')
+  /** Of the run; `committedAt` has when its blocks were committed, by `monotonicMs`, and none where nobody wants to know. */
+  report(committedAt: readonly number[]): Promise<Received> {
+    return this.#ask({ kind: 'report', committedAt }, 'report')
   }
 
   /** Ends all. */

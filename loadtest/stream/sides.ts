@@ -8,16 +8,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../test/servers/free-port.ts'
 import { saidByItself } from '../held-memory.ts'
 import { figuresOf, startMeasured, type MeasuredProcess } from '../measured-process.ts'
+import { PREPARING, type Order } from './committing.ts'
 import { keyOf } from './keys.ts'
 import type { Protocol } from './receiver.ts'
-import { eventTexts, monotonicMs, type Block, type Kind } from './trades.ts'
+import { eventTexts, type Block, type Kind } from './trades.ts'
 
 /** A server that tells many of what was committed, in a process of its own. */
-export interface Side extends Pick<MeasuredProcess, 'url' | 'rssMib' | 'cpuMs'> {
+export interface Side extends Pick<MeasuredProcess, 'url' | 'rssMib' | 'cpuMs' | 'threadsCpuMs'> {
   readonly protocol: Protocol
   /** Where the n-th connection is made. */
   path(connection: number): string
-  commit(block: Block): void
+  /** Makes blocks ready; resolves when they are. */
+  prepare(blocks: readonly Block[]): Promise<void>
+  /** Commits the next of those that are ready. */
+  commit(): void
   end(): Promise<unknown>
 }
 
@@ -37,14 +41,14 @@ export async function millrace(
     'stream/millrace-server.ts',
     [String(connections), directory, ...past.map(String)],
     {
-      nodeArgs
+      nodeArgs: [PREPARING, ...nodeArgs]
     }
   )
   return {
     ...server,
     protocol: 'messages',
     path: (connection) => `/v1/stream?key=${keyOf(connection)}`,
-    commit: (block) => server.send(JSON.stringify(block)),
+    ...ordersTo(server),
     async end() {
       const code = await server.end()
       for (const line of saidByItself(server)) process.stderr.write(`${line}\n`)
@@ -61,13 +65,21 @@ function profiling(): string[] {
 }
 
 export async function plainWs(): Promise<Side> {
-  const server = await startMeasured('stream/plain-server.ts', [])
+  const server = await startMeasured('stream/plain-server.ts', [], { nodeArgs: [PREPARING] })
   return {
     ...server,
     protocol: 'messages',
     path: () => '/',
-    commit: (block) => server.send(JSON.stringify(block)),
+    ...ordersTo(server),
     end: () => server.end()
+  }
+}
+
+function ordersTo(server: MeasuredProcess): Pick<Side, 'prepare' | 'commit'> {
+  const text = (order: Order): string => JSON.stringify(order)
+  return {
+    prepare: (blocks) => server.ask(text({ kind: 'prepare', blocks })),
+    commit: () => server.send(text({ kind: 'commit' }))
   }
 }
 
@@ -93,16 +105,21 @@ export async function nats(binary: string, kind: Kind): Promise<Side> {
   const publisher = await reached(port)
   publisher.write('CONNECT {"verbose":false}\r\n')
   publisher.on('data', (data: Buffer) => data.includes('PING') && publisher.write('PONG\r\n'))
+  let prepared: string[] = []
   return {
     url: `http://127.0.0.1:${webPort}`,
     ...figuresOf(child.pid!),
     protocol: 'nats',
     path: () => '/',
-    commit({ slot, shape }) {
-      const messages = eventTexts(kind, slot, shape, monotonicMs())
-      publisher.write(
-        messages.map(({ channel, text }) => `PUB ${channel} ${text.length}\r\n${text}\r\n`).join('')
+    async prepare(blocks) {
+      prepared = blocks.map((block) =>
+        eventTexts(kind, block)
+          .map(({ channel, text }) => `PUB ${channel} ${text.length}\r\n${text}\r\n`)
+          .join('')
       )
+    },
+    commit() {
+      publisher.write(prepared.shift()!)
     },
     async end() {
       publisher.destroy()

@@ -3,7 +3,7 @@ import type { VenueId } from '../../src/chain/venue-id.ts'
 import { CashList, WSOL } from '../../src/market/cash.ts'
 import { COPY_OFFSETS, cursorAt } from '../../src/market/cursor.ts'
 import type { BlockCommit, TradeRow } from '../../src/market/rows.ts'
-import { encodeTick, encodeTrade } from '../../src/stream/encode.ts'
+import { encodeLog, encodeTick, encodeTrade } from '../../src/stream/encode.ts'
 
 export const FIRST_SLOT = 450_000_000
 export const VENUE = 'pumpswap'
@@ -119,16 +119,22 @@ export interface Run {
 
 export const OFFSETS = COPY_OFFSETS.trade
 
-/** A block of trades alone, received at a moment of `monotonicMs`. */
-export function commitOf(slot: number, trades: readonly TradeRow[], receivedAtMs: number): BlockCommit {
+const RECEIVED_AT_MS = 1_790_000_000_400
+
+/** A block of trades alone, with what the log has of it. */
+export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit {
   const counts = { transactions: trades.length, trades: trades.length, events: trades.length }
-  return {
+  const receivedAtMs = RECEIVED_AT_MS
+  const rows = {
     slot: { slot, blockTime: 1_790_000_000, parentSlot: slot - 1, ...counts, receivedAtMs },
     trades,
     poolEvents: [],
-    log: [],
+    launches: []
+  }
+  return {
+    ...rows,
+    log: encodeLog(rows, cash),
     candles: [],
-    launches: [],
     pairs: [],
     solPrice: null,
     activity: [],
@@ -140,10 +146,10 @@ export function commitOf(slot: number, trades: readonly TradeRow[], receivedAtMs
 }
 
 /** The messages of trades as text, for servers that are no part of ours. */
-export function eventTexts(kind: Kind, slot: number, shape: Shape, receivedAtMs: number): EventText[] {
+export function eventTexts(kind: Kind, { slot, shape }: Block): EventText[] {
   return tradesOf(slot, shape).map((row, i) => {
     const cursor = row.cursor + OFFSETS[kind]
-    const body = kind === 'trades' ? encodeTrade(row, receivedAtMs, cash) : encodeTick(row, receivedAtMs)
+    const body = kind === 'trades' ? encodeTrade(row, RECEIVED_AT_MS, cash) : encodeTick(row, RECEIVED_AT_MS)
     const data = `${Buffer.from(body).toString('latin1')}${cursor}}`
     const channel = channelNamed(kind, Math.floor(i / shape.burst))
     return { channel, text: `{"type":"event","channel":"${channel}","data":${data},"cursor":${cursor}}` }

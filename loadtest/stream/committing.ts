@@ -1,0 +1,20 @@
+import type { Block } from './trades.ts'
+
+/** What a server under load is told: to make blocks ready, or to commit the next of them. */
+export type Order =
+  { readonly kind: 'prepare'; readonly blocks: readonly Block[] } | { readonly kind: 'commit' }
+
+/** What such a server is started with: the garbage of making blocks is collected before, as it is not what is measured. */
+export const PREPARING = '--expose-gc'
+
+/** Commits blocks when the parent process says so; they are made before, which is no part of telling of them. */
+export function commitAsTold<Made>(make: (block: Block) => Made, commit: (made: Made) => void): void {
+  let prepared: Made[] = []
+  process.on('message', (text: string) => {
+    const order = JSON.parse(text) as Order
+    if (order.kind === 'commit') return commit(prepared.shift()!)
+    prepared = order.blocks.map(make)
+    globalThis.gc!()
+    process.send!('prepared')
+  })
+}
