@@ -155,10 +155,8 @@ const bytes = await whole.end()
 // Block for block, so that what the machine does meanwhile is the same for both.
 const [withLog, withoutLog] = [await Side.open(true), await Side.open(false)]
 await run([withLog, withoutLog])
-for (const side of [withLog, withoutLog]) {
-  complete &&= await side.isComplete()
-  await side.end()
-}
+for (const side of [withLog, withoutLog]) complete &&= await side.isComplete()
+const [bytesWithLog, bytesWithoutLog] = [await withLog.end(), await withoutLog.end()]
 
 function timed(run: () => void): number {
   run()
@@ -174,6 +172,12 @@ const nonVote = recorded.transactions.length
 const trades =
   sum(Object.values(whole.decoding.venues).map((venue) => venue.events.trade)) / (warmUp + blocks)
 const rate = (nonVote * 1000) / whole.msABlock.mean
+const aTrade = (bytes: number): number => bytes / (trades * (warmUp + blocks))
+const besides = (side: Side, bytes: number): object => ({
+  ms_a_block: side.msABlock,
+  cpu_ms_a_block: side.cpuMsABlock,
+  bytes_a_trade_on_disk: aTrade(bytes)
+})
 
 await writeResult('ingest', {
   blocks,
@@ -185,11 +189,11 @@ await writeResult('ingest', {
   ms_a_block: whole.msABlock,
   cpu_ms_a_block: whole.cpuMsABlock,
   beside_each_other: {
-    with_the_log: { ms_a_block: withLog.msABlock, cpu_ms_a_block: withLog.cpuMsABlock },
-    without_the_log: { ms_a_block: withoutLog.msABlock, cpu_ms_a_block: withoutLog.cpuMsABlock }
+    with_the_log: besides(withLog, bytesWithLog),
+    without_the_log: besides(withoutLog, bytesWithoutLog)
   },
   json_alone: { parse_ms_a_block: parseMs, parse_and_read_ms_a_block: readMs },
-  bytes_a_trade_on_disk: bytes / (trades * (warmUp + blocks)),
+  bytes_a_trade_on_disk: aTrade(bytes),
   peak_rss_mib: peakRss / 2 ** 20,
   heap_mib: heap / 2 ** 20,
   verified_complete: complete

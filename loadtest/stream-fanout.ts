@@ -9,6 +9,7 @@
  *
  *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels…]
  */
+import { TIDY } from './stream/committing.ts'
 import { Receiving, type Received } from './stream/receiving.ts'
 import { findNats, millrace, nats, plainWs, type Side } from './stream/sides.ts'
 import { channelNamed, FIRST_SLOT, monotonicMs, OFFSETS, type Kind } from './stream/trades.ts'
@@ -89,7 +90,7 @@ class Stand {
 }
 
 const start: Readonly<Record<string, (audience: Audience, kind: Kind) => Promise<Side>>> = {
-  millrace: ({ connections }) => millrace(connections),
+  millrace: ({ connections }) => millrace(connections, { nodeArgs: [TIDY] }),
   plain_ws: () => plainWs(),
   ...(binary === '' ? {} : { nats_server: (_audience: Audience, kind: Kind) => nats(binary, kind) })
 }

@@ -4,8 +4,8 @@ import type { Block } from './trades.ts'
 export type Order =
   { readonly kind: 'prepare'; readonly blocks: readonly Block[] } | { readonly kind: 'commit' }
 
-/** What such a server is started with: the garbage of making blocks is collected before, as it is not what is measured. */
-export const PREPARING = '--expose-gc'
+/** A server that is started with it collects the garbage of making blocks at once, where telling of them is what is measured. */
+export const TIDY = '--expose-gc'
 
 /** Commits blocks when the parent process says so; they are made before, which is no part of telling of them. */
 export function commitAsTold<Made>(make: (block: Block) => Made, commit: (made: Made) => void): void {
@@ -14,7 +14,7 @@ export function commitAsTold<Made>(make: (block: Block) => Made, commit: (made: 
     const order = JSON.parse(text) as Order
     if (order.kind === 'commit') return commit(prepared.shift()!)
     prepared = order.blocks.map(make)
-    globalThis.gc!()
+    globalThis.gc?.()
     process.send!('prepared')
   })
 }

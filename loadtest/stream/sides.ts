@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../test/servers/free-port.ts'
 import { saidByItself } from '../held-memory.ts'
 import { figuresOf, startMeasured, type MeasuredProcess } from '../measured-process.ts'
-import { PREPARING, type Order } from './committing.ts'
+import { TIDY, type Order } from './committing.ts'
 import { keyOf } from './keys.ts'
 import type { Protocol } from './receiver.ts'
 import { eventTexts, type Block, type Kind } from './trades.ts'
@@ -34,14 +34,14 @@ export interface MillraceOptions {
 /** The stream of the service, with keys for so many connections. */
 export async function millrace(
   connections: number,
-  { nodeArgs = profiling(), past = [0, 0] }: MillraceOptions = {}
+  { nodeArgs = [], past = [0, 0] }: MillraceOptions = {}
 ): Promise<Side & MeasuredProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-stream-'))
   const server = await startMeasured(
     'stream/millrace-server.ts',
     [String(connections), directory, ...past.map(String)],
     {
-      nodeArgs: [PREPARING, ...nodeArgs]
+      nodeArgs: [...profiling(), ...nodeArgs]
     }
   )
   return {
@@ -65,7 +65,7 @@ function profiling(): string[] {
 }
 
 export async function plainWs(): Promise<Side> {
-  const server = await startMeasured('stream/plain-server.ts', [], { nodeArgs: [PREPARING] })
+  const server = await startMeasured('stream/plain-server.ts', [], { nodeArgs: [TIDY] })
   return {
     ...server,
     protocol: 'messages',

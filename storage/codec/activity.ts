@@ -2,6 +2,7 @@ import type { ActivityHour, ActivityMinute } from '../../src/market/activity-row
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { activityOfCodes } from './codes.ts'
+import { GrowingLists } from './growing-list.ts'
 import { addressIn, hourOfActivityKey } from './keys.ts'
 import type { RecordKind } from './record.ts'
 
@@ -13,17 +14,17 @@ const MOVED = 4
 /** There were events that are no trades. */
 const OTHERS = 8
 
+const minuteLists = new GrowingLists<ActivityMinute>()
+
 export const activityKind: RecordKind<ActivityHour> = {
   name: 'activity hour',
   write(out, row) {
     out.optionalFloat(row.priorUsd)
     out.bytes(row.traders)
-    let before = row.hour
-    for (const minute of row.minutes) {
-      out.count(minute.minute - before)
+    minuteLists.write(out, row.minutes, (out, minute, before) => {
+      out.count(minute.minute - (before?.minute ?? row.hour))
       writeMinute(out, minute)
-      before = minute.minute
-    }
+    })
   },
   read(source, key) {
     const hour = hourOfActivityKey(key)

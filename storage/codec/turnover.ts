@@ -1,5 +1,6 @@
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import type { MintTurnover } from '../port.ts'
+import { GrowingLists } from './growing-list.ts'
 import type { RecordKind } from './record.ts'
 
 export type TurnoverMinutes = MintTurnover['minutes']
@@ -8,17 +9,17 @@ const HOUR = 3_600
 /** A rolling day reaches into the hour that began 25 hours before the running one; one more for the sake of readers. */
 const KEPT_SECONDS = 26 * HOUR
 
+const minuteLists = new GrowingLists<TurnoverMinutes[number]>()
+
 /** An entry of the index from an hour to the mints that traded in it, with what ranks them. */
 export const turnoverKind: RecordKind<TurnoverMinutes> = {
   name: 'turnover entry',
   write(out, minutes) {
-    let before = 0
-    for (const { minute, trades, volumeMicroUsd } of minutes) {
-      out.count(minute - before)
+    minuteLists.write(out, minutes, (out, { minute, trades, volumeMicroUsd }, before) => {
+      out.count(minute - (before?.minute ?? 0))
       out.count(trades)
       out.amount(volumeMicroUsd)
-      before = minute
-    }
+    })
   },
   read(source) {
     const minutes: TurnoverMinutes[number][] = []

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import t from 'tap'
+import type { ActivityHour, ActivityMinute } from '../../src/market/activity-rows.ts'
+import { activityKind } from '../../storage/codec/activity.ts'
+import { activityKey, turnoverKey } from '../../storage/codec/keys.ts'
+import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
+import { turnoverKind, turnoverMinutes } from '../../storage/codec/turnover.ts'
+import { key } from '../market/world.ts'
+
+const HOUR = 1_700_000_400 - (1_700_000_400 % 3_600)
+const OWNER = key(1)
+const KEY = activityKey('mint', OWNER, HOUR)
+const TURNOVER_KEY = turnoverKey(HOUR, OWNER)
+
+const anyPrice = fc.option(fc.double({ min: 1e-9, max: 1e9, noNaN: true }))
+const anyMinute = fc.record({
+  at: fc.nat(59),
+  trades: fc.nat(500),
+  events: fc.nat(900),
+  liquidity: fc.nat(3),
+  volume: fc.bigInt(0n, 2n ** 70n),
+  openUsd: anyPrice,
+  closeUsd: anyPrice
+})
+
+function minuteOf({ at, trades, events, liquidity, volume, openUsd, closeUsd }: Sums): ActivityMinute {
+  const counts = { trades, events, liquidity, launches: 0, buys: trades, sells: 0, priced: trades }
+  const usd = { volumeMicroUsd: volume, buyMicroUsd: volume, sellMicroUsd: 0n }
+  const amounts = { ...usd, volumeCash: volume, volumeToken: 2n * volume }
+  return { minute: HOUR + 60 * at, ...counts, ...amounts, openUsd, closeUsd }
+}
+type Sums = typeof anyMinute extends fc.Arbitrary<infer Value> ? Value : never
+
+/** The minutes with one put in the place of that of its time, or between others; the others are the same objects. */
+function withMinute(minutes: readonly ActivityMinute[], minute: ActivityMinute): ActivityMinute[] {
+  return [...minutes.filter((other) => other.minute !== minute.minute), minute].sort(
+    (a, b) => a.minute - b.minute
+  )
+}
+
+const hourWith = (minutes: readonly ActivityMinute[]): ActivityHour => ({
+  of: 'mint',
+  owner: OWNER,
+  hour: HOUR,
+  minutes,
+  priorUsd: 1.5,
+  traders: Uint8Array.of(1, 2, 3)
+})
+
+/** An hour as it is stored, and what ranks its mint by it. */
+const packed = (hour: ActivityHour): Buffer =>
+  Buffer.concat([packedHour(hour), packRecord(turnoverKind, TURNOVER_KEY, turnoverMinutes(hour))])
+const packedHour = (hour: ActivityHour): Buffer => Buffer.from(packRecord(activityKind, KEY, hour))
+
+t.test(
+  'an hour that grows, or is changed anywhere, is written as one that nobody has seen before',
+  async () => {
+    const anyStep = fc.oneof(
+      { weight: 4, arbitrary: anyMinute.map((sums) => ({ kind: 'put' as const, sums })) },
+      { weight: 1, arbitrary: fc.nat(59).map((index) => ({ kind: 'remove' as const, index })) }
+    )
+    fc.assert(
+      fc.property(fc.array(anyStep, { minLength: 1, maxLength: 40 }), (steps) => {
+        let minutes: readonly ActivityMinute[] = []
+        return steps.every((step) => {
+          if (step.kind === 'put') minutes = withMinute(minutes, minuteOf(step.sums))
+          else minutes = minutes.filter((_, index) => index !== step.index)
+          const hour = hourWith(minutes)
+          return (
+            packed(hour).equals(packed(structuredClone(hour))) &&
+            isDeepStrictEqual(unpackRecord(activityKind, KEY, packedHour(hour)).minutes, minutes)
+          )
+        })
+      })
+    )
+  }
+)
