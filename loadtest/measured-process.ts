@@ -20,8 +20,8 @@ export interface MeasuredProcess {
   /** The same of the threads that it has now, exactly: for short spans of a process whose threads stay. */
   threadsCpuMs(): number
   send(message: string): void
-  /** Sends a message, and resolves when the process answers with one. */
-  ask(message: string): Promise<void>
+  /** Sends a message, and resolves with the one that the process answers with. */
+  ask(message: string): Promise<unknown>
   /** Ends it, by SIGTERM unless another signal is named, and resolves with its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -58,7 +58,8 @@ export async function startMeasured(
     async ask(message) {
       const answered = once(child, 'message')
       child.send(message)
-      await answered
+      const [answer] = (await answered) as [unknown]
+      return answer
     },
     async end(signal = 'SIGTERM') {
       child.kill(signal)

@@ -12,7 +12,7 @@
 import { TIDY } from './stream/committing.ts'
 import { Receiving, type Received } from './stream/receiving.ts'
 import { findNats, millrace, nats, plainWs, type Side } from './stream/sides.ts'
-import { channelNamed, FIRST_SLOT, monotonicMs, OFFSETS, type Kind } from './stream/trades.ts'
+import { channelNamed, FIRST_SLOT, OFFSETS, type Kind } from './stream/trades.ts'
 import { writeResult } from './result.ts'
 import { median } from './series.ts'
 
@@ -69,16 +69,14 @@ class Stand {
     await this.#receiving.run({ firstSlot: this.#slot, burst, offset: OFFSETS[kind] }, each)
     const shape = { channels, burst }
     await this.side.prepare(Array.from({ length: blocks }, () => ({ slot: this.#slot++, shape })))
-    const committedAt: number[] = []
     const before = this.side.threadsCpuMs()
     for (let i = 0; i < blocks; i++) {
       const got = this.#receiving.got()
-      committedAt.push(monotonicMs())
       this.side.commit()
       await got
     }
     const cpuMs = this.side.threadsCpuMs() - before
-    const report = await this.#receiving.report(committedAt)
+    const report = await this.#receiving.report(await this.side.committedAt())
     if (report.received !== blocks * each) throw new Error(`${report.received} of ${blocks * each} came`)
     return { ...report, cpuMicros: (cpuMs * 1_000) / report.received }
   }

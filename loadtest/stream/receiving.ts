@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Protocol } from './receiver.ts'
 import type { Run } from './trades.ts'
@@ -43,10 +44,12 @@ export class Receiving {
   #waiting: PromiseWithResolvers<Report> | null = null
   readonly #reports: Report[] = []
 
-  constructor() {
+  /** `priority` as `nice` has it: above 0 it leaves the processor to others that want it. */
+  constructor(priority = 0) {
     this.#child = fork(join(import.meta.dirname, 'receivers.ts'), {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc']
     })
+    setPriority(this.#child.pid!, priority)
     this.#child.on('message', (report: Report) => {
       if (report.kind === 'fault') {
         this.#fault ??= new Error(`a receiver: ${report.text}`)

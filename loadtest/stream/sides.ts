@@ -11,7 +11,7 @@ import { figuresOf, startMeasured, type MeasuredProcess } from '../measured-proc
 import { TIDY, type Order } from './committing.ts'
 import { keyOf } from './keys.ts'
 import type { Protocol } from './receiver.ts'
-import { eventTexts, type Block, type Kind } from './trades.ts'
+import { eventTexts, monotonicMs, type Block, type Kind } from './trades.ts'
 
 /** A server that tells many of what was committed, in a process of its own. */
 export interface Side extends Pick<MeasuredProcess, 'url' | 'rssMib' | 'cpuMs' | 'threadsCpuMs'> {
@@ -22,6 +22,8 @@ export interface Side extends Pick<MeasuredProcess, 'url' | 'rssMib' | 'cpuMs' |
   prepare(blocks: readonly Block[]): Promise<void>
   /** Commits the next of those that are ready. */
   commit(): void
+  /** When it committed since this was asked before, by `monotonicMs`. */
+  committedAt(): Promise<readonly number[]>
   end(): Promise<unknown>
 }
 
@@ -75,11 +77,12 @@ export async function plainWs(): Promise<Side> {
   }
 }
 
-function ordersTo(server: MeasuredProcess): Pick<Side, 'prepare' | 'commit'> {
+function ordersTo(server: MeasuredProcess): Pick<Side, 'prepare' | 'commit' | 'committedAt'> {
   const text = (order: Order): string => JSON.stringify(order)
   return {
-    prepare: (blocks) => server.ask(text({ kind: 'prepare', blocks })),
-    commit: () => server.send(text({ kind: 'commit' }))
+    prepare: async (blocks) => void (await server.ask(text({ kind: 'prepare', blocks }))),
+    commit: () => server.send(text({ kind: 'commit' })),
+    committedAt: async () => (await server.ask(text({ kind: 'times' }))) as number[]
   }
 }
 
@@ -106,6 +109,7 @@ export async function nats(binary: string, kind: Kind): Promise<Side> {
   publisher.write('CONNECT {"verbose":false}\r\n')
   publisher.on('data', (data: Buffer) => data.includes('PING') && publisher.write('PONG\r\n'))
   let prepared: string[] = []
+  let times: number[] = []
   return {
     url: `http://127.0.0.1:${webPort}`,
     ...figuresOf(child.pid!),
@@ -119,7 +123,13 @@ export async function nats(binary: string, kind: Kind): Promise<Side> {
       )
     },
     commit() {
+      times.push(monotonicMs())
       publisher.write(prepared.shift()!)
+    },
+    async committedAt() {
+      const all = times
+      times = []
+      return all
     },
     async end() {
       publisher.destroy()
