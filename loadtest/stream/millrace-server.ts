@@ -19,10 +19,9 @@ import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import type { BlockCommit } from '../../src/market/rows.ts'
-import { storeKeys } from './keys.ts'
 import { commitAsTold } from './committing.ts'
-import { cash, commitOf, FIRST_SLOT, tradesOf, type Block } from './trades.ts'
+import { storeKeys } from './keys.ts'
+import { blockOf, cash, commitOf, FIRST_SLOT } from './trades.ts'
 
 const SWEEP_MS = 500
 const NO_LIMIT = 1_000_000_000
@@ -81,10 +80,6 @@ const app = buildApp({
   },
   draining: () => false
 })
-
-function blockOf({ slot, shape }: Block): BlockCommit {
-  return commitOf(slot, tradesOf(slot, shape))
-}
 
 commitAsTold(blockOf, (block) => feed.publish(block))
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

@@ -124,9 +124,8 @@ const RECEIVED_AT_MS = 1_790_000_000_400
 /** A block of trades alone, with what the log has of it. */
 export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit {
   const counts = { transactions: trades.length, trades: trades.length, events: trades.length }
-  const receivedAtMs = RECEIVED_AT_MS
   const rows = {
-    slot: { slot, blockTime: 1_790_000_000, parentSlot: slot - 1, ...counts, receivedAtMs },
+    slot: { slot, blockTime: 1_790_000_000, parentSlot: slot - 1, ...counts, receivedAtMs: RECEIVED_AT_MS },
     trades,
     poolEvents: [],
     launches: []
@@ -144,6 +143,8 @@ export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit
     totals: null
   }
 }
+
+export const blockOf = ({ slot, shape }: Block): BlockCommit => commitOf(slot, tradesOf(slot, shape))
 
 /** The messages of trades as text, for servers that are no part of ours. */
 export function eventTexts(kind: Kind, { slot, shape }: Block): EventText[] {

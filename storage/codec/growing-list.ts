@@ -24,7 +24,7 @@ export class GrowingLists<T extends object> {
     const [first] = items
     if (first === undefined) return
     const newest = items.length - 1
-    out.fixedLatin1(newest === 0 ? '' : this.#bytesOf(first, items, newest, writeItem))
+    if (newest > 0) out.fixedLatin1(this.#bytesOf(first, items, newest, writeItem))
     writeItem(out, items[newest]!, items[newest - 1] ?? null)
   }
 
