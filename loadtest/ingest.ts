@@ -5,7 +5,7 @@
  *
  *     taskset -c 0 node loadtest/ingest.ts [blocks]
  */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ingester, TakesBlocks } from '../actors/ingester.ts'
@@ -16,6 +16,7 @@ import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
 import { loneIngester } from '../test/actors/lone-ingester.ts'
+import { diskBytes } from './disk-bytes.ts'
 import {
   binaryForm,
   LIVE,
@@ -25,6 +26,7 @@ import {
   recordedBlockText
 } from './recorded-block.ts'
 import { writeResult } from './result.ts'
+import { compactStore } from './settled-store.ts'
 
 const LIVE_RATE = LIVE.transactionsPerBlock * LIVE.blocksPerSecond
 const SLOT = RECORDED_SLOT
@@ -124,12 +126,13 @@ class Side {
     )
   }
 
-  /** Gives the bytes on disk. */
+  /** Gives the bytes on disk, each record counted once: what was written over goes as the engine finds the time. */
   async end(): Promise<number> {
     await this.#storage.close()
-    const sizes = readdirSync(this.#directory).map((file) => statSync(join(this.#directory, file)).size)
+    await compactStore(this.#directory)
+    const bytes = diskBytes(this.#directory)
     rmSync(this.#directory, { recursive: true })
-    return sum(sizes)
+    return bytes
   }
 }
 

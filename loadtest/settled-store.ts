@@ -5,6 +5,7 @@ import { ENGINE, type Level } from '../storage/embedded/database.ts'
 /** What the engine lets its levels hold, in MiB; the first one, in tables as blocks make them, four write buffers. */
 const LEVELS_MAX = [(4 * ENGINE.writeBufferSize) / 2 ** 20, 10, 100, 1000, 10_000]
 const ANY_KEY = Buffer.from('m')
+const ALL_KEYS = [Buffer.of(0), Buffer.of(255)] as const
 
 /**
  * Lets the engine finish what a build in large batches has left: a log and tables of 150 MB each, which it merges only
@@ -18,6 +19,17 @@ export async function settleStore(directory: string): Promise<void> {
     // Of its own accord the engine leaves three tables in the first level, of whatever size.
     if (overfull(level).includes(0)) await level.compactRange(ANY_KEY, ANY_KEY)
     while (overfull(level).length > 0) await sleep(100)
+  } finally {
+    await level.close()
+  }
+}
+
+/** Lets the engine write every record once, and nothing of what was written over: the bytes of what is stored. */
+export async function compactStore(directory: string): Promise<void> {
+  const level: Level = new ClassicLevel(directory, ENGINE)
+  await level.open()
+  try {
+    await level.compactRange(...ALL_KEYS)
   } finally {
     await level.close()
   }

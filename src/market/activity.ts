@@ -153,9 +153,23 @@ class Tally implements MinutePart {
   constructor(of: ActivityOf, owner: Pubkey, minute: number) {
     this.of = of
     this.owner = owner
-    const counts = { events: 0, trades: 0, buys: 0, sells: 0, liquidity: 0, launches: 0, priced: 0 }
-    const usd = { volumeMicroUsd: 0n, buyMicroUsd: 0n, sellMicroUsd: 0n }
-    this.sums = { minute, ...counts, ...usd, volumeCash: 0n, volumeToken: 0n, openUsd: null, closeUsd: null }
+    this.sums = {
+      minute,
+      events: 0,
+      trades: 0,
+      buys: 0,
+      sells: 0,
+      liquidity: 0,
+      launches: 0,
+      priced: 0,
+      volumeMicroUsd: 0n,
+      buyMicroUsd: 0n,
+      sellMicroUsd: 0n,
+      volumeCash: 0n,
+      volumeToken: 0n,
+      openUsd: null,
+      closeUsd: null
+    }
   }
 
   trade({ side, microUsd: usd }: Worth, volume: { readonly cash: bigint; readonly token: bigint }): void {
