@@ -3,9 +3,9 @@
  * event, of a text made once) and `nats-server` over its WebSocket, with the same payloads and receivers, in alternate
  * rounds of one run. Each receiver verifies every event: nothing lost, repeated or out of order.
  *
- * What is measured begins with a commit: rows, what ingest encodes for the log, and the texts of the peers are made before.
- * Processor time is that of the server's process, all threads. A block is committed when every connection has all of the
- * one before.
+ * What is measured begins with a commit: rows, what ingest encodes for the log, and the peers' texts of trades are made
+ * before. A tick, which no log has, is encoded at the commit; for NATS by its publisher, which does not count. Processor
+ * time is that of the server's process, all threads. A block is committed when every connection has all of the one before.
  *
  *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels…]
  */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { commitAsTold } from './committing.ts'
-import { eventTexts, type Kind } from './trades.ts'
+import { eventMessages, type Kind } from './trades.ts'
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
 const readers = new Map<string, Set<WebSocket>>()
@@ -22,9 +22,12 @@ server.on('connection', (socket) => {
 })
 
 commitAsTold(
-  (block) => eventTexts(kind, block),
+  (block) => eventMessages(kind, block),
   (events) => {
-    for (const { channel, text } of events) for (const socket of readers.get(channel) ?? []) socket.send(text)
+    for (const event of events) {
+      const text = event.text()
+      for (const socket of readers.get(event.channel) ?? []) socket.send(text)
+    }
   }
 )
 await once(server, 'listening')

@@ -11,7 +11,7 @@ import { figuresOf, startMeasured, type MeasuredProcess } from '../measured-proc
 import { TIDY, type Order } from './committing.ts'
 import { keyOf } from './keys.ts'
 import type { Protocol } from './receiver.ts'
-import { eventTexts, monotonicMs, type Block, type Kind } from './trades.ts'
+import { eventMessages, monotonicMs, type Block, type Kind } from './trades.ts'
 
 /** A server that tells many of what was committed, in a process of its own. */
 export interface Side extends Pick<MeasuredProcess, 'url' | 'threadsCpuMs'> {
@@ -117,8 +117,9 @@ export async function nats(binary: string, kind: Kind): Promise<Side> {
     path: () => '/',
     async prepare(blocks) {
       prepared = blocks.map((block) =>
-        eventTexts(kind, block)
-          .map(({ channel, text }) => `PUB ${channel} ${text.length}\r\n${text}\r\n`)
+        eventMessages(kind, block)
+          .map(({ channel, text }) => [channel, text()] as const)
+          .map(([channel, text]) => `PUB ${channel} ${text.length}\r\n${text}\r\n`)
           .join('')
       )
     },

@@ -1,9 +1,10 @@
+import { priceTick, tradeEvent } from '../../src/bodies/stream-event.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { VenueId } from '../../src/chain/venue-id.ts'
 import { CashList, WSOL } from '../../src/market/cash.ts'
 import { COPY_OFFSETS, cursorAt } from '../../src/market/cursor.ts'
 import type { BlockCommit, TradeRow } from '../../src/market/rows.ts'
-import { encodeLog, encodeTick, encodeTrade } from '../../src/stream/encode.ts'
+import { encodeLog } from '../../src/stream/encode.ts'
 
 export const FIRST_SLOT = 450_000_000
 export const VENUE = 'pumpswap'
@@ -146,20 +147,23 @@ export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit
 
 export const blockOf = ({ slot, shape }: Block): BlockCommit => commitOf(slot, tradesOf(slot, shape))
 
-/** The messages of trades as text, for servers that are no part of ours. */
-export function eventTexts(kind: Kind, { slot, shape }: Block): EventText[] {
+/** The messages of trades for servers that are no part of ours. */
+export function eventMessages(kind: Kind, { slot, shape }: Block): EventMessage[] {
   return tradesOf(slot, shape).map((row, i) => {
     const cursor = row.cursor + OFFSETS[kind]
-    const body = kind === 'trades' ? encodeTrade(row, RECEIVED_AT_MS, cash) : encodeTick(row, RECEIVED_AT_MS)
-    const data = `${Buffer.from(body).toString('latin1')}${cursor}}`
     const channel = channelNamed(kind, Math.floor(i / shape.burst))
-    return { channel, text: `{"type":"event","channel":"${channel}","data":${data},"cursor":${cursor}}` }
+    const textOf = (data: object): string =>
+      JSON.stringify({ type: 'event', channel, data: { ...data, cursor }, cursor })
+    if (kind === 'price') return { channel, text: () => textOf(priceTick(row, RECEIVED_AT_MS)) }
+    const text = textOf(tradeEvent(row, RECEIVED_AT_MS, cash))
+    return { channel, text: () => text }
   })
 }
 
-export interface EventText {
+export interface EventMessage {
   readonly channel: string
-  readonly text: string
+  /** Of a trade it is there, as what ingest encodes for the log is; a tick, which no log has, is encoded when it is sent. */
+  readonly text: () => string
 }
 
 /** A clock that all processes of this machine share. */
