@@ -10,6 +10,7 @@ const TICKS_PER_SECOND = 100
 
 /** A server in a process of its own, whose memory and processor time are read from outside. */
 export interface MeasuredProcess {
+  readonly pid: number
   readonly url: string
   /** From the spawn to the line that says where it listens. */
   readonly listeningMs: number
@@ -70,9 +71,10 @@ export async function startMeasured(
 }
 
 /** What a process of any kind takes of the machine. */
-export function figuresOf(pid: number): Pick<MeasuredProcess, 'rssMib' | 'cpuMs' | 'threadsCpuMs'> {
+export function figuresOf(pid: number): Pick<MeasuredProcess, 'pid' | 'rssMib' | 'cpuMs' | 'threadsCpuMs'> {
   const stat = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
   return {
+    pid,
     rssMib: () => (Number(stat('statm').split(' ')[1]) * PAGE_BYTES) / 2 ** 20,
     cpuMs() {
       const fields = stat('stat').split(') ')[1]!.split(' ')

@@ -5,10 +5,12 @@
  *
  * What is measured begins with a commit: rows, what ingest encodes for the log, and the peers' texts of trades are made
  * before. A tick, which no log has, is encoded at the commit; for NATS by its publisher, which does not count. Processor
- * time is that of the server's process, all threads. A block is committed when every connection has all of the one before.
+ * time is that of the server's process, all threads, on a core that it has for itself. A block is committed when every
+ * connection has all of the one before.
  *
  *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels…]
  */
+import { giveServersCore, leaveServersACore } from './cores.ts'
 import { TIDY } from './stream/committing.ts'
 import { Receiving, type Received } from './stream/receiving.ts'
 import { findNats, millrace, nats, plainWs, type Side } from './stream/sides.ts'
@@ -26,6 +28,8 @@ const AUDIENCES = (sizes.length > 0 ? sizes : ['1/1', '100/1', '1000/1', '5000/1
 )
 const BURSTS = [1, 8, 64]
 const KINDS: readonly Kind[] = ['price', 'trades']
+/** Rounds until the code is compiled: its compiler's threads count as the server's time. */
+const WARM_UP_ROUNDS = 3
 /** Events that a round delivers, about; and blocks of a round. */
 const DELIVERIES = 200_000
 const BLOCKS = { least: 2, most: 1_024 }
@@ -97,21 +101,24 @@ if (binary === '')
     'NO nats-server ON THE PATH: it is left out. go install github.com/nats-io/nats-server/v2@latest'
   )
 
+const hasCore = leaveServersACore()
+if (!hasCore) console.error('THE SERVERS HAVE NO CORE OF THEIR OWN: there is one, or no taskset')
+
 async function measureAudience(audience: Audience, kind: Kind): Promise<object> {
   const stands: Record<string, Stand> = {}
   try {
     for (const [name, side] of Object.entries(start)) {
       stands[name] = new Stand(await side(audience, kind))
+      if (hasCore) giveServersCore(stands[name].side.pid)
       await stands[name].open(audience, kind)
     }
     const bursts: Record<string, object> = {}
     for (const burst of BURSTS) {
       const results: Record<string, Round[]> = {}
-      for (let round = 0; round <= rounds; round++) {
+      for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
         for (const [name, stand] of Object.entries(stands)) {
           const result = await stand.measure(audience, kind, burst)
-          // The first round warms up.
-          if (round > 0) (results[name] ??= []).push(result)
+          if (round >= 0) (results[name] ??= []).push(result)
         }
       }
       bursts[burst] = figures(results)
@@ -149,6 +156,7 @@ for (const kind of KINDS) {
 }
 const figuresNow = {
   closed_loop: true,
+  servers_have_a_core: hasCore,
   rounds,
   deliveries_a_round: DELIVERIES,
   bars: BARS,

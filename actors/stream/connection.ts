@@ -22,6 +22,8 @@ import { Subscriptions, type Group } from './subscriptions.ts'
 const PINGS_MISSED_MAX = 2
 const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, and ${MESSAGES_AT_ONCE} at once; some were not read`
 
+const NOTHING: readonly Frames[] = []
+
 /** All begin with one; an actor of its own would cost each connection 3.6 KB. */
 const [OPENING] = initialTransition(connectionMachine)
 
@@ -43,7 +45,7 @@ export class StreamConnection implements Reader {
   #machine = OPENING
   readonly #end = new AbortController()
   /** Of the block that is being told. */
-  #block: Frames[] = []
+  #block: readonly Frames[] = NOTHING
   #turn: Promise<void> = Promise.resolve()
   #pingsMissed = 0
 
@@ -123,18 +125,18 @@ export class StreamConnection implements Reader {
     }
   }
 
-  owe(frames: Frames): void {
-    this.#block.push(frames)
+  owe(parts: readonly Frames[]): void {
+    this.#block = this.#block === NOTHING ? parts : [...this.#block, ...parts]
   }
 
   endBlock(): void {
     const parts = this.#block
-    this.#block = []
+    this.#block = NOTHING
     this.#give(parts)
   }
 
   missed(after: number): void {
-    this.#block = []
+    this.#block = NOTHING
     const channels = this.#subscriptions.leaveHub()
     if (channels.length > 0) this.#catchUp(channels, after, false)
   }

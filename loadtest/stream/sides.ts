@@ -14,7 +14,7 @@ import type { Protocol } from './receiver.ts'
 import { eventMessages, monotonicMs, type Block, type Kind } from './trades.ts'
 
 /** A server that tells many of what was committed, in a process of its own. */
-export interface Side extends Pick<MeasuredProcess, 'url' | 'threadsCpuMs'> {
+export interface Side extends Pick<MeasuredProcess, 'pid' | 'url' | 'threadsCpuMs'> {
   readonly protocol: Protocol
   /** Where the n-th connection is made. */
   path(connection: number): string
