@@ -14,7 +14,9 @@ export function leaveServersACore(): boolean {
 }
 
 /** Moves a server there, with all of its threads. */
-export const giveServersCore = (pid: number): boolean => moved(pid, SERVER)
+export function giveServersCore(pid: number): void {
+  if (!moved(pid, SERVER)) throw new Error(`the server ${pid} cannot be moved to a core of its own`)
+}
 
 const moved = (pid: number, cores: string): boolean =>
   spawnSync('taskset', ['-apc', cores, String(pid)], { stdio: 'ignore' }).status === 0

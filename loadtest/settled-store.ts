@@ -12,24 +12,24 @@ const ALL_KEYS = [Buffer.of(0), Buffer.of(255)] as const
  * once the next blocks come. A store that has grown block by block has none of them, and a service that is measured
  * would merge them meanwhile. Every level stays as full as it may be. A store that is settled stays as it is.
  */
-export async function settleStore(directory: string): Promise<void> {
-  const level: Level = new ClassicLevel(directory, ENGINE)
-  await level.open()
-  try {
+export function settleStore(directory: string): Promise<void> {
+  return withEngine(directory, async (level) => {
     // Of its own accord the engine leaves three tables in the first level, of whatever size.
     if (overfull(level).includes(0)) await level.compactRange(ANY_KEY, ANY_KEY)
     while (overfull(level).length > 0) await sleep(100)
-  } finally {
-    await level.close()
-  }
+  })
 }
 
 /** Lets the engine write every record once, and nothing of what was written over: the bytes of what is stored. */
-export async function compactStore(directory: string): Promise<void> {
+export function compactStore(directory: string): Promise<void> {
+  return withEngine(directory, (level) => level.compactRange(...ALL_KEYS))
+}
+
+async function withEngine(directory: string, work: (level: Level) => Promise<void>): Promise<void> {
   const level: Level = new ClassicLevel(directory, ENGINE)
   await level.open()
   try {
-    await level.compactRange(...ALL_KEYS)
+    await work(level)
   } finally {
     await level.close()
   }

@@ -22,8 +22,6 @@ import { Subscriptions, type Group } from './subscriptions.ts'
 const PINGS_MISSED_MAX = 2
 const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, and ${MESSAGES_AT_ONCE} at once; some were not read`
 
-const NOTHING: readonly Frames[] = []
-
 /** All begin with one; an actor of its own would cost each connection 3.6 KB. */
 const [OPENING] = initialTransition(connectionMachine)
 
@@ -44,8 +42,8 @@ export class StreamConnection implements Reader {
   readonly #rate = new MessageRate()
   #machine = OPENING
   readonly #end = new AbortController()
-  /** Of the block that is being told. */
-  #block: readonly Frames[] = NOTHING
+  /** Of the block that is being told, where it has something. */
+  #block: Frames[] | null = null
   #turn: Promise<void> = Promise.resolve()
   #pingsMissed = 0
 
@@ -125,18 +123,20 @@ export class StreamConnection implements Reader {
     }
   }
 
-  owe(parts: readonly Frames[]): void {
-    this.#block = this.#block === NOTHING ? parts : [...this.#block, ...parts]
+  owe(frames: Frames): void {
+    // Most are owed one: a list that is made with it has room for one, and one that it is pushed to for seventeen.
+    if (this.#block === null) this.#block = [frames]
+    else this.#block.push(frames)
   }
 
   endBlock(): void {
     const parts = this.#block
-    this.#block = NOTHING
-    this.#give(parts)
+    this.#block = null
+    if (parts !== null) this.#give(parts)
   }
 
   missed(after: number): void {
-    this.#block = NOTHING
+    this.#block = null
     const channels = this.#subscriptions.leaveHub()
     if (channels.length > 0) this.#catchUp(channels, after, false)
   }

@@ -15,22 +15,42 @@ const TIDYING_MS = 100
 
 /** Commits blocks when the parent process says so; they are made before, which is no part of telling of them. */
 export function commitAsTold<Made>(make: (block: Block) => Made, commit: (made: Made) => void): void {
-  let prepared: Made[] = []
-  let times: number[] = []
+  const commits = new Commits(commit)
   process.on('message', (text: string) => {
     const order = JSON.parse(text) as Order
     switch (order.kind) {
       case 'commit':
-        times.push(monotonicMs())
-        return commit(prepared.shift()!)
+        return commits.next()
       case 'prepare':
-        prepared = order.blocks.map(make)
+        commits.prepared = order.blocks.map(make)
         return void tidied().then(() => process.send!([]))
       case 'times':
-        process.send!(times)
-        times = []
+        process.send!(commits.takeTimes())
     }
   })
+}
+
+/** Blocks that are ready, and when those before them were committed. */
+export class Commits<Made> {
+  prepared: Made[] = []
+  readonly #commit: (made: Made) => void
+  #times: number[] = []
+
+  constructor(commit: (made: Made) => void) {
+    this.#commit = commit
+  }
+
+  next(): void {
+    this.#times.push(monotonicMs())
+    this.#commit(this.prepared.shift()!)
+  }
+
+  /** When it committed since this was asked before, by `monotonicMs`. */
+  takeTimes(): readonly number[] {
+    const times = this.#times
+    this.#times = []
+    return times
+  }
 }
 
 async function tidied(): Promise<void> {

@@ -8,10 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../test/servers/free-port.ts'
 import { saidByItself } from '../held-memory.ts'
 import { figuresOf, startMeasured, type MeasuredProcess } from '../measured-process.ts'
-import { TIDY, type Order } from './committing.ts'
+import { Commits, TIDY, type Order } from './committing.ts'
 import { keyOf } from './keys.ts'
 import type { Protocol } from './receiver.ts'
-import { eventMessages, monotonicMs, type Block, type Kind } from './trades.ts'
+import { eventMessages, type Block, type EventMessage, type Kind } from './trades.ts'
 
 /** A server that tells many of what was committed, in a process of its own. */
 export interface Side extends Pick<MeasuredProcess, 'pid' | 'url' | 'threadsCpuMs'> {
@@ -108,30 +108,17 @@ export async function nats(binary: string, kind: Kind): Promise<Side> {
   const publisher = await reached(port)
   publisher.write('CONNECT {"verbose":false}\r\n')
   publisher.on('data', (data: Buffer) => data.includes('PING') && publisher.write('PONG\r\n'))
-  let prepared: string[] = []
-  let times: number[] = []
+  const commits = new Commits((said: string) => void publisher.write(said))
   return {
     url: `http://127.0.0.1:${webPort}`,
     ...figuresOf(child.pid!),
     protocol: 'nats',
     path: () => '/',
     async prepare(blocks) {
-      prepared = blocks.map((block) =>
-        eventMessages(kind, block)
-          .map(({ channel, text }) => [channel, text()] as const)
-          .map(([channel, text]) => `PUB ${channel} ${text.length}\r\n${text}\r\n`)
-          .join('')
-      )
+      commits.prepared = blocks.map((block) => eventMessages(kind, block).map(published).join(''))
     },
-    commit() {
-      times.push(monotonicMs())
-      publisher.write(prepared.shift()!)
-    },
-    async committedAt() {
-      const all = times
-      times = []
-      return all
-    },
+    commit: () => commits.next(),
+    committedAt: async () => commits.takeTimes(),
     async end() {
       publisher.destroy()
       child.kill('SIGTERM')
@@ -139,6 +126,11 @@ export async function nats(binary: string, kind: Kind): Promise<Side> {
       rmSync(directory, { recursive: true })
     }
   }
+}
+
+function published(event: EventMessage): string {
+  const text = event.text()
+  return `PUB ${event.channel} ${text.length}\r\n${text}\r\n`
 }
 
 async function reached(port: number) {

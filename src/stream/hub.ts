@@ -10,8 +10,8 @@ import { eventFrames, type Frames } from './frames.ts'
 
 /** Who reads channels as they come. None of these may throw. */
 export interface Reader {
-  /** Events of one of its channels, of the block that is being told: one list for all readers of a channel. */
-  owe(parts: readonly Frames[]): void
+  /** Events of one of its channels, of the block that is being told. */
+  owe(frames: Frames): void
   /** Says that all of the block's events have been given. */
   endBlock(): void
   /**
@@ -152,10 +152,10 @@ export class StreamHub {
     const failed = new Set<Reader>()
     for (const [live, events] of this.#eventsOf(block, before)) {
       try {
-        const parts = [eventFrames(live.channel.name, events, false)]
+        const frames = eventFrames(live.channel.name, events, false)
         this.#eventsTold += events.length
         for (const reader of live.readers) {
-          reader.owe(parts)
+          reader.owe(frames)
           touched.add(reader)
         }
       } catch (fault) {
