@@ -207,7 +207,7 @@ export function startService(deps: ServiceDeps): Supervision {
     // Beside the edge, so that a minute's counts outlive a restart of it.
     const limits = new RateWindow(KEYS_MAX)
     const build: EdgeOptions<HasStorage & HasTenants>['build'] = ({ storage, tenants }, own) =>
-      buildApp({ ...http, ...own, storage, limits, stream: tenants })
+      buildApp({ ...http, ...own, storage, limits, redisAway: () => false, stream: tenants })
     const clients = tenantsWith(() => limits)
     const door = child('edge', edge<HasStorage & HasTenants>({ ...listening, keyHints: () => null, build }))
     const inside = [storage, chainThat(ingest(chain)), views, stream, clients, door] as const
@@ -220,16 +220,18 @@ export function startService(deps: ServiceDeps): Supervision {
     const openPeersOnce = firstOf(opened?.peers, () => openPeers(config, logger, ports))
     const others = child('peers', peers(openPeersOnce, { clock, metrics }))
     const keyHints = ({ peers }: HasPeers) => peers.keys
+    const shared = ({ peers }: HasPeers) => ({
+      limits: peers.limits,
+      redisAway: () => peers.outage !== null
+    })
     if (!config.role.includes('gateway')) {
-      const build: EdgeOptions<HasStorage & HasPeers>['build'] = ({ storage, peers }, own) =>
-        operationsApp({ ...http, ...own, storage, limits: peers.limits })
+      const build: EdgeOptions<HasStorage & HasPeers>['build'] = (needs, own) =>
+        operationsApp({ ...http, ...own, ...shared(needs), storage: needs.storage })
       const door = child('edge', edge({ ...listening, keyHints, build }))
       return supervisor('service', 'rest_for_one', [others, storage, chainOfMany, door])
     }
-    const build: EdgeOptions<HasStorage & HasPeers & HasTenants>['build'] = (
-      { storage, peers, tenants },
-      own
-    ) => buildApp({ ...http, ...own, storage, limits: peers.limits, stream: tenants })
+    const build: EdgeOptions<HasStorage & HasPeers & HasTenants>['build'] = (needs, own) =>
+      buildApp({ ...http, ...own, ...shared(needs), storage: needs.storage, stream: needs.tenants })
     const clients = tenantsWith<HasPeers>(({ peers }) => peers.limits)
     const door = child('edge', edge({ ...listening, keyHints, build }))
     const inside = [others, storage, chainOfMany, views, stream, clients, door] as const

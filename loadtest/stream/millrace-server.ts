@@ -75,6 +75,7 @@ const app = buildApp({
   version: 'loadtest',
   localnet: false,
   source: () => null,
+  redisAway: () => false,
   tree: () => {
     throw new Error('there are no processes')
   },

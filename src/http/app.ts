@@ -66,6 +66,8 @@ export interface AppDeps {
   readonly localnet: boolean
   /** How the source of blocks does; null where this process has none of a live chain. */
   readonly source: () => SourceStatus | null
+  /** Whether a Redis is configured and does not answer. */
+  readonly redisAway: () => boolean
   /** The live supervision tree, as plain JSON. */
   readonly tree: () => TreeBody
   readonly draining: () => boolean

@@ -60,6 +60,7 @@ t.test('health says status, freshness in whole seconds, slot, block time and ver
   t.equal(status, 200)
   t.strictSame(body, {
     status: 'ok',
+    reasons: [],
     data_freshness_seconds: 7,
     slot: SLOT + 2,
     block_time: NOON + 61,

@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { Outage, Storage } from '../../storage/port.ts'
 import { block, NOON } from '../market/world.ts'
-import { marketApp } from './market-app.ts'
+import { marketApp, type Body } from './market-app.ts'
+
+const codes = (body: Body) => (body['reasons'] as { code: string }[]).map(({ code }) => code)
 
 t.test('health is degraded while the store does not answer, however fresh the data is', async (t) => {
   let outage: Outage | null = null
@@ -32,12 +34,38 @@ t.test('health says how the source does, whatever that does to the data', async 
     return [status, body.status, body.source]
   }
   t.same(await said(), [200, 'ok', null], 'recorded blocks have no source that could be away')
+  const reasonOf = { stalled: 'source_stalled', waiting: 'source_away', refused: 'source_refused' }
   const states = ['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'] as const
   for (const state of states) {
     app.source = { state, reason: 'a secret host is away', headSlot: 1, nodes: [] }
     t.same(await said(), [200, 'ok', state], 'fresh data is fresh')
-    t.notMatch((await app.get('/v1/health', {})).text, 'secret', 'everybody may read it')
+    const { text, body } = await app.get('/v1/health', {})
+    t.notMatch(text, 'secret', 'everybody may read it')
+    t.same(codes(body), state in reasonOf ? [reasonOf[state as keyof typeof reasonOf]] : [])
   }
   app.nowMs = (NOON + 121) * 1000
   t.same(await said(), [503, 'degraded', 'refused'])
+})
+
+t.test('health lists every reason that holds, and is degraded by those that impair answers', async (t) => {
+  let outage: Outage | null = null
+  const watched = (storage: Storage): Storage =>
+    Object.defineProperty({ ...storage }, 'outage', { get: () => outage })
+  const app = await marketApp(t, watched)
+  const said = async () => {
+    const { status, body, text } = await app.get('/v1/health', {})
+    t.notMatch(text, '127.0.0.3', 'everybody may read it')
+    return [status, body['status'], ...codes(body)]
+  }
+  t.same(await said(), [503, 'degraded', 'data_missing'])
+  await app.commit(block(1, NOON, []))
+  app.nowMs = NOON * 1000
+  t.same(await said(), [200, 'ok'])
+  app.redisAway = true
+  t.same(await said(), [200, 'ok', 'redis_away'], 'without Redis the service goes on')
+  outage = { sinceMs: app.nowMs, detail: '127.0.0.3:19442: Host considered as DOWN' }
+  app.nowMs = (NOON + 121) * 1000
+  t.same(await said(), [503, 'degraded', 'data_stale', 'store_away', 'redis_away'])
+  app.draining = true
+  t.same(await said(), [503, 'draining', 'data_stale', 'store_away', 'redis_away'])
 })

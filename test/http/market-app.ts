@@ -63,6 +63,7 @@ export interface MarketApp {
   nowMs: number
   draining: boolean
   source: SourceStatus | null
+  redisAway: boolean
   commit(...blocks: readonly DecodedBlock[]): Promise<void>
   /** Another app over the same storage and feed, which has answered nothing yet; whoever asks for it closes it. */
   another(): FastifyInstance
@@ -143,6 +144,7 @@ export async function marketApp(
     version: '1.2.3',
     localnet: false,
     source: () => world.source,
+    redisAway: () => world.redisAway,
     tree: () => ({
       name: 'service',
       kind: 'supervisor',
@@ -171,6 +173,7 @@ export async function marketApp(
     nowMs: 0,
     draining: false,
     source: null,
+    redisAway: false,
     async commit(...blocks) {
       market ??= await restoreMarket(storage, await storage.blocks.head())
       for (const block of blocks) {

@@ -4,9 +4,17 @@ import { count, localnetMark, text } from '../../bodies/schema.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
+import { FRESHNESS_SECONDS_MAX, HEALTH_REASONS, reasonsOf } from '../health-reasons.ts'
 
-/** Data older than this is degraded; exactly this old is not (spec choices, section 0, K). */
-export const FRESHNESS_SECONDS_MAX = 120
+const codesOf = (reasons: readonly (typeof HEALTH_REASONS)[number][]): string =>
+  reasons.map(({ code }) => `\`${code}\``).join(', ')
+
+const reason = z
+  .object({
+    code: z.enum(HEALTH_REASONS.map(({ code }) => code)).describe('What is wrong'),
+    detail: text('What is wrong, and what that means, in a sentence')
+  })
+  .meta({ id: 'HealthReason' })
 
 export const health = endpoint({
   path: '/v1/health',
@@ -19,7 +27,12 @@ export const health = endpoint({
       status: z
         .enum(['ok', 'degraded', 'draining'])
         .describe(
-          '`degraded`: the data is too old, or there is none, or the store does not answer; `draining`: the service is stopping'
+          '`degraded`: at least one of `reasons` impairs the answers; `draining`: the service is stopping'
+        ),
+      reasons: z
+        .array(reason)
+        .describe(
+          `What is away or wrong at the moment; empty while nothing is. These make the status \`degraded\`: ${codesOf(HEALTH_REASONS.filter(({ degrades }) => degrades))}. With the others the service goes on, and the status stays \`ok\`: ${codesOf(HEALTH_REASONS.filter(({ degrades }) => !degrades))}`
         ),
       data_freshness_seconds: count('Age of the newest indexed block, in seconds')
         .nullable()
@@ -42,23 +55,34 @@ export const health = endpoint({
 })
 
 type Status = z.input<typeof health.answer>['status']
-type Deps = Pick<AppDeps, 'storage' | 'feed' | 'clock' | 'version' | 'draining' | 'localnet' | 'source'>
+type Deps = Pick<
+  AppDeps,
+  'storage' | 'feed' | 'clock' | 'version' | 'draining' | 'localnet' | 'source' | 'redisAway'
+>
 
 /** Answers from memory alone, so that it does so also while the store is away. */
 export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed, clock, version, draining, localnet, source } = deps
+  const { storage, feed, clock, version, draining, localnet, source, redisAway } = deps
   serve(app, health, async ({ reply }) => {
     const { head } = feed
     const seconds = freshnessSeconds(head, clock.now())
-    const isFresh = seconds !== null && seconds <= FRESHNESS_SECONDS_MAX
-    const status: Status = draining() ? 'draining' : isFresh && storage.outage === null ? 'ok' : 'degraded'
+    const sourceState = source()?.state ?? null
+    const reasons = reasonsOf({
+      freshnessSeconds: seconds,
+      isStoreAway: storage.outage !== null,
+      isRedisAway: redisAway(),
+      source: sourceState
+    })
+    const isDegraded = reasons.some(({ degrades }) => degrades)
+    const status: Status = draining() ? 'draining' : isDegraded ? 'degraded' : 'ok'
     if (status !== 'ok') void reply.code(503).header('retry-after', '1')
     return {
       status,
+      reasons: reasons.map(({ code, detail }) => ({ code, detail })),
       data_freshness_seconds: seconds,
       slot: head?.slot ?? null,
       block_time: head?.blockTime ?? null,
-      source: source()?.state ?? null,
+      source: sourceState,
       version,
       ...(localnet && { localnet })
     }

@@ -8,7 +8,7 @@ import { MESSAGE_BYTES_HARD_MAX } from '../../stream/messages.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
-import { FRESHNESS_SECONDS_MAX } from './health.ts'
+import { FRESHNESS_SECONDS_MAX } from '../health-reasons.ts'
 
 export const STREAM_PATH = '/v1/stream'
 
