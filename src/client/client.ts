@@ -26,8 +26,8 @@ export interface Client {
 }
 
 /**
- * A client of the stream. It works where there is a `WebSocket`: in browsers and in Node from 22 on. Nothing is
- * connected before the first `subscribe`. Throws TypeError when `url` is no URL.
+ * Returns a client of the stream, for browsers and Node from 20 on. Connects with the first `subscribe`. Throws TypeError
+ * when `url` is not a URL, or when the platform has no `WebSocket` (Node 20) and none is passed.
  */
 export function connect(options: ConnectOptions): Client {
   const settings = settingsOf(options)

@@ -22,8 +22,9 @@ export interface ConnectOptions {
   /** Events that may wait for the consumer of a subscription; 10,000 unless it says otherwise. */
   readonly bufferEvents?: number
   readonly onNotice?: (notice: Notice) => void
-  /** Those of the platform unless they are given. */
+  /** The platform's unless given. Node has one from 22 on; on Node 20 pass the class of the package `ws`. */
   readonly WebSocket?: new (url: string) => Socket
+  /** The platform's unless given, as the clock and the source of chance below. */
   readonly fetch?: (url: string) => Promise<{ readonly status: number; json(): Promise<unknown> }>
   readonly clock?: {
     setTimeout(run: () => void, ms: number): unknown
@@ -36,11 +37,16 @@ export type Settings = Required<ConnectOptions>
 
 export const BUFFER_EVENTS = 10_000
 
+/** Completes options with the platform's means. Throws TypeError without a WebSocket, or for a `url` that is none. */
 export function settingsOf(options: ConnectOptions): Settings {
+  const { WebSocket = globalThis.WebSocket } = options as Partial<ConnectOptions>
+  if (WebSocket === undefined)
+    throw new TypeError(
+      'this platform has no WebSocket (Node before 22): install the package ws and pass its class, connect({ ..., WebSocket })'
+    )
   return {
     bufferEvents: BUFFER_EVENTS,
     onNotice: () => undefined,
-    WebSocket: globalThis.WebSocket,
     fetch: (url) => globalThis.fetch(url),
     clock: {
       setTimeout: (run, ms) => globalThis.setTimeout(run, ms),
@@ -48,6 +54,7 @@ export function settingsOf(options: ConnectOptions): Settings {
     },
     random: Math.random,
     ...options,
+    WebSocket,
     url: streamUrl(options)
   }
 }

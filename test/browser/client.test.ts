@@ -1,10 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
-import { ROOT } from '../house/sources.ts'
+import { installPackedClient } from '../client/packed-client.ts'
 import { startLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 
@@ -12,29 +11,6 @@ t.setTimeout(120_000)
 
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const NAME = 'the client reads the stream in a browser, and goes on where its connection was lost'
-const FOLDER = join(ROOT, 'src/client')
-
-/** The client as a browser takes it: its files without their types, by their names. */
-const scripts = new Map(
-  readdirSync(FOLDER).map((name) => [name, stripTypeScriptTypes(readFileSync(join(FOLDER, name), 'utf8'))])
-)
-
-t.test('without its types the client imports nothing but itself', (t) => {
-  t.ok(scripts.size > 4)
-  for (const [name, script] of scripts) {
-    const imported = [...script.matchAll(/\bfrom\s*'([^']+)'|\bimport\s*\(?'([^']+)'/g)].map(
-      (at) => at[1] ?? at[2]
-    )
-    t.strictSame(
-      imported.filter((from) => !from!.startsWith('./') || !scripts.has(from!.slice(2))),
-      [],
-      name
-    )
-    t.notMatch(script, /\b(process|Buffer|require)\b/, name)
-  }
-  t.end()
-})
-
 if (BROWSER === undefined) {
   const missing = `NOT RUN, there is no chromium in /usr/bin (apt-get install chromium): ${NAME}`
   process.stderr.write(`${missing}\n`)
@@ -43,19 +19,20 @@ if (BROWSER === undefined) {
 } else {
   const executablePath = BROWSER
   t.test(NAME, async (t) => {
+    const { client } = await installPackedClient(t)
     const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     t.teardown(() => browser.close())
     const page = await browser.newPage()
     await page.route(`${service.url}/client/*`, (route) => {
       const name = new URL(route.request().url()).pathname.slice('/client/'.length)
-      return route.fulfill({ contentType: 'text/javascript', body: scripts.get(name)! })
+      return route.fulfill({ contentType: 'text/javascript', path: join(client, 'dist/client', name) })
     })
     // A page of the service itself: to one that comes from nowhere the browser denies loopback.
     await page.goto(`${service.url}/v1/health`)
     // As text, for the page has modules that the compiler does not know.
     const read = await page.evaluate(`(async () => {
-      const { connect } = await import('/client/client.ts')
+      const { connect } = await import('/client/client.js')
       const sockets = []
       class Watched extends WebSocket {
         constructor(url) {
@@ -89,7 +66,7 @@ if (BROWSER === undefined) {
     )
 
     const refused = await page.evaluate(`(async () => {
-      const { connect } = await import('/client/client.ts')
+      const { connect } = await import('/client/client.js')
       const stream = connect({ url: location.origin, key: 'no-such-key' }).subscribe(['launches'])
       return stream.next().then(() => 'read', (error) => error.code)
     })()`)

@@ -1,0 +1,40 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/**
+ * `client` puts the manifest of the client's tarball in the place of package.json; `restore` puts the original back.
+ * The tarball holds the client alone, which needs no other package: with the service's dependencies, whoever installs it
+ * would download half a gigabyte.
+ */
+
+const ROOT = resolve(import.meta.dirname, '..')
+const MANIFEST = join(ROOT, 'package.json')
+const ORIGINAL = join(ROOT, 'dist/package.original.json')
+/** Fields of package.json that the client's manifest keeps. */
+const KEPT = ['name', 'version', 'description', 'license', 'type', 'engines', 'files'] as const
+
+function restore(): void {
+  if (!existsSync(ORIGINAL)) return
+  copyFileSync(ORIGINAL, MANIFEST)
+  rmSync(ORIGINAL)
+}
+
+function putClient(): void {
+  // Left there by a pack that was interrupted.
+  restore()
+  mkdirSync(join(ROOT, 'dist'), { recursive: true })
+  copyFileSync(MANIFEST, ORIGINAL)
+  const whole = JSON.parse(readFileSync(MANIFEST, 'utf8')) as Record<string, unknown>
+  const kept = KEPT.filter((field) => field in whole).map((field) => [field, whole[field]])
+  const client = { types: './dist/client/client.d.ts', default: './dist/client/client.js' }
+  const exports = { './client': client, './package.json': './package.json' }
+  writeFileSync(MANIFEST, `${JSON.stringify({ ...Object.fromEntries(kept), exports }, null, 2)}\n`)
+}
+
+const [command] = process.argv.slice(2)
+if (command === 'client') putClient()
+else if (command === 'restore') restore()
+else {
+  console.error('usage: node .config/package-manifest.ts client|restore')
+  process.exitCode = 2
+}

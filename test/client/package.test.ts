@@ -1,0 +1,180 @@
+import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { SourceMap } from 'node:module'
+import { nodeResolve } from '@rollup/plugin-node-resolve'
+import { build } from 'esbuild'
+import { rollup } from 'rollup'
+import t from 'tap'
+import { WSOL } from '../../src/market/cash.ts'
+import { ROOT } from '../house/sources.ts'
+import { notRun } from '../servers/not-run.ts'
+import { startLocalnetProcess } from '../service/localnet-process.ts'
+import { ADMIN_KEY } from '../service/service-process.ts'
+import { installPackedClient } from './packed-client.ts'
+
+t.setTimeout(240_000)
+
+/** Supported releases beside the one that tests run on. */
+const NODE_VERSIONS = ['20.20.2', '22.23.3', '24.21.0']
+
+const TYPED = `
+import WebSocket from 'ws'
+import { connect, StreamError, type ConnectOptions, type TradeEvent } from 'millrace/client'
+
+const options: ConnectOptions = { url: 'http://127.0.0.1:8900', key: 'k', WebSocket }
+const trades: TradeEvent[] = []
+for await (const item of connect(options).subscribe(['trades:A', 'launches'])) {
+  // @ts-expect-error a gap has no data
+  item.data
+  if (item.kind === 'trade') {
+    trades.push(item)
+    item.data.is_buy satisfies 0 | 1 | null
+    item.data.fees[0]!.amount_raw satisfies string
+    // @ts-expect-error a number is not a string
+    item.data.price satisfies string
+  }
+  if (item.kind === 'launch') item.data.symbol satisfies string
+  // @ts-expect-error no curve comes on these channels
+  if (item.kind === 'curve') break
+}
+new StreamError('code', 'message').code satisfies string
+`
+
+const READER = `
+import { connect } from 'millrace/client'
+
+const [url, key, mint] = process.argv.slice(2)
+const WebSocket = globalThis.WebSocket ?? (await import('ws')).default
+const client = connect({ url, key, WebSocket })
+const kinds = []
+for await (const { kind } of client.subscribe(['trades:' + mint])) {
+  kinds.push(kind)
+  if (kinds.length === 3) break
+}
+console.log(JSON.stringify({ version: process.version, kinds }))
+`
+
+const project = await installPackedClient(t)
+const typescript = join(ROOT, 'node_modules/typescript/bin/tsc')
+
+t.test('the tarball holds the built client alone, and depends on no other package', async (t) => {
+  const manifest = JSON.parse(readFileSync(join(project.client, 'package.json'), 'utf8')) as object
+  t.notHas(manifest, { dependencies: {} })
+  t.strictSame(
+    readdirSync(join(project.folder, 'node_modules')).filter((name) => !name.startsWith('.')),
+    ['millrace']
+  )
+  for (const file of project.files)
+    t.match(file, /^(package\.json|README\.md|dist\/client\/[\w-]+\.(js|js\.map|d\.ts))$/)
+  for (const file of project.files.filter((name) => /\.(d\.ts|js)$/.test(name)))
+    t.notMatch(
+      readFileSync(join(project.client, file), 'utf8'),
+      /from '(?!\.\/[\w-]+\.js')/,
+      `imports of ${file}`
+    )
+})
+
+t.test('a place in the built client leads back to its source', async (t) => {
+  for (const file of project.files.filter((name) => name.endsWith('.js'))) {
+    const map = JSON.parse(readFileSync(join(project.client, `${file}.map`), 'utf8')) as {
+      readonly sourcesContent: readonly string[]
+    }
+    t.equal(map.sourcesContent.length, 1, file)
+    t.match(
+      readFileSync(join(project.client, file), 'utf8'),
+      `sourceMappingURL=${file.split('/').at(-1)}.map`
+    )
+  }
+  const script = readFileSync(join(project.client, 'dist/client/client.js'), 'utf8').split('\n')
+  const line = script.findIndex((each) => each.includes('export function connect'))
+  const map = new SourceMap(
+    JSON.parse(readFileSync(join(project.client, 'dist/client/client.js.map'), 'utf8')) as never
+  )
+  const entry = map.findEntry(line, 0) as { readonly originalLine: number }
+  t.match(
+    readFileSync(join(ROOT, 'src/client/client.ts'), 'utf8').split('\n')[entry.originalLine],
+    /function connect/
+  )
+})
+
+t.test('a TypeScript project gets the types under each module resolution', async (t) => {
+  symlinkSync(join(ROOT, 'node_modules/ws'), join(project.folder, 'node_modules/ws'))
+  for (const name of ['ws', 'node']) {
+    project.write('node_modules/@types/.keep', '')
+    symlinkSync(
+      join(ROOT, `node_modules/@types/${name}`),
+      join(project.folder, `node_modules/@types/${name}`)
+    )
+  }
+  symlinkSync(join(ROOT, 'node_modules/undici-types'), join(project.folder, 'node_modules/undici-types'))
+  project.write('typed.ts', TYPED)
+  for (const [module, moduleResolution] of [
+    ['nodenext', 'nodenext'],
+    ['node20', 'node16'],
+    ['esnext', 'bundler']
+  ] as const) {
+    const args = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node']
+    const said = project.run(process.execPath, [
+      ...[typescript, ...args, '--module', module, '--moduleResolution', moduleResolution],
+      'typed.ts'
+    ])
+    await t.resolves(said.catch(told), moduleResolution)
+  }
+})
+
+t.test('bundlers take the client', async (t) => {
+  project.write('bundled.js', `import { connect } from 'millrace/client'\nconsole.log(typeof connect)\n`)
+  const outfile = join(project.folder, 'esbuild.js')
+  await build({
+    entryPoints: [join(project.folder, 'bundled.js')],
+    bundle: true,
+    format: 'esm',
+    outfile,
+    logLevel: 'error'
+  })
+  t.equal(await project.run(process.execPath, [outfile]), 'function\n', 'esbuild')
+  const bundle = await rollup({ input: join(project.folder, 'bundled.js'), plugins: [nodeResolve()] })
+  await bundle.write({ file: join(project.folder, 'rollup.js'), format: 'es' })
+  t.equal(await project.run(process.execPath, ['rollup.js']), 'function\n', 'rollup')
+})
+
+const ON_NODE = `the client reads the stream on Node ${NODE_VERSIONS.join(', ')} and ${process.versions.node}`
+const nodes = await installNodes().catch(() => null)
+if (nodes === null) notRun(t, ON_NODE, 'other releases of Node cannot be installed with npm for this machine')
+else
+  t.test(ON_NODE, async (t) => {
+    const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
+    project.write('reader.js', READER)
+    for (const [version, program] of [...nodes, [process.versions.node, process.execPath]] as const) {
+      const printed = await project.run(program, ['reader.js', service.url, ADMIN_KEY, WSOL]).catch(told)
+      t.strictSame(JSON.parse(printed), { version: `v${version}`, kinds: ['trade', 'trade', 'trade'] })
+    }
+    const [, oldest] = nodes[0]!
+    project.write(
+      'bare.js',
+      `import { connect } from 'millrace/client'\nconnect({ url: 'http://127.0.0.1:1', key: 'k' })\n`
+    )
+    const message = await project.run(oldest, ['bare.js']).then(
+      () => 'it started',
+      (error: { readonly stderr: string }) => error.stderr
+    )
+    t.match(message, /TypeError: this platform has no WebSocket \(Node before 22\): install the package ws/)
+  })
+
+/** Installs the platform packages of the releases; where each lies. */
+async function installNodes(): Promise<(readonly [string, string])[]> {
+  const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const packages = NODE_VERSIONS.map((version) => `node-${version}@npm:node-${platform}@${version}`)
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', 'nodes']
+  await project.run('npm', [...args, ...packages])
+  return NODE_VERSIONS.map((version) => {
+    const program = join(project.folder, `nodes/node_modules/node-${version}/bin/node`)
+    if (!existsSync(program)) throw new Error(`${program} is not there`)
+    return [version, program] as const
+  })
+}
+
+/** What a program that failed said, in the place of what it should have printed. */
+function told(error: { readonly stdout: string; readonly stderr: string }): never {
+  throw new Error(`${error.stdout}\n${error.stderr}`)
+}
