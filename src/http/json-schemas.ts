@@ -38,7 +38,7 @@ export class JsonSchemas {
         }
         // A number in a query arrives as text; its schema says what the text stands for.
         const { type, default: fallback } = z.globalRegistry.get(zodSchema) ?? {}
-        if (type !== 'integer') return
+        if (type !== 'integer' && type !== 'number') return
         delete jsonSchema.pattern
         jsonSchema.default = fallback
       }

@@ -1,33 +1,57 @@
 import { crc32 } from 'node:zlib'
 import { ServiceError } from '../errors.ts'
 
-const VERSION = 1
-const SIZE = 1 + 8 + 4 + 4
+/** Versions: a row; a row and how many rows after it are still to be skipped. */
+const ROW = { version: 1, size: 1 + 8 + 4 + 4 } as const
+const ROW_AND_SKIP = { version: 2, size: ROW.size + 2 } as const
+
+/** Where a page of a list begins. */
+export interface PagePlace {
+  /** Cursor of the row before it. */
+  readonly cursor: number
+  /** Rows after that one which an `offset` has still to skip. */
+  readonly skip: number
+}
 
 /**
- * The opaque `after` of a list: base64url of a version, the last row's cursor, a digest of the list it belongs to, and
- * a checksum. One that was altered, or taken from another list, is refused.
+ * The opaque `after` of a list: base64url of a version, the last row's cursor, a digest of the list it belongs to, where
+ * needed the rows to skip, and a checksum. One that was altered, or taken from another list, is refused.
  */
-export function writePageCursor(list: string, cursor: number): string {
-  const bytes = Buffer.alloc(SIZE)
-  bytes.writeUInt8(VERSION, 0)
+export function writePageCursor(list: string, cursor: number, skip = 0): string {
+  const { version, size } = skip === 0 ? ROW : ROW_AND_SKIP
+  const bytes = Buffer.alloc(size)
+  bytes.writeUInt8(version, 0)
   bytes.writeBigUInt64BE(BigInt(cursor), 1)
   bytes.writeUInt32BE(crc32(list), 9)
-  bytes.writeUInt32BE(crc32(bytes.subarray(0, 13)), 13)
+  if (skip > 0) bytes.writeUInt16BE(skip, 13)
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, size - 4)), size - 4)
   return bytes.toString('base64url')
 }
 
-/** The row cursor of an `after`; throws CURSOR_INVALID. */
+/** The row cursor of an `after` of a list whose pages skip nothing; throws CURSOR_INVALID. */
 export function readPageCursor(list: string, text: string): number {
+  const { cursor, skip } = readPagePlace(list, text)
+  if (skip > 0) throw foreign()
+  return cursor
+}
+
+/** Where the page of an `after` begins; throws CURSOR_INVALID. */
+export function readPagePlace(list: string, text: string): PagePlace {
   const bytes = Buffer.from(text, 'base64url')
-  const cursor = bytes.length === SIZE ? bytes.readBigUInt64BE(1) : null
+  const form = [ROW, ROW_AND_SKIP].find(({ size }) => size === bytes.length)
+  if (form === undefined) throw foreign()
+  const end = form.size - 4
+  const cursor = bytes.readBigUInt64BE(1)
   const genuine =
-    cursor !== null &&
     bytes.toString('base64url') === text &&
-    bytes.readUInt8(0) === VERSION &&
+    bytes.readUInt8(0) === form.version &&
     bytes.readUInt32BE(9) === crc32(list) &&
-    bytes.readUInt32BE(13) === crc32(bytes.subarray(0, 13)) &&
+    bytes.readUInt32BE(end) === crc32(bytes.subarray(0, end)) &&
     cursor <= BigInt(Number.MAX_SAFE_INTEGER)
-  if (!genuine) throw new ServiceError('CURSOR_INVALID', 'after is no cursor of this list')
-  return Number(cursor)
+  if (!genuine) throw foreign()
+  return { cursor: Number(cursor), skip: form === ROW ? 0 : bytes.readUInt16BE(13) }
+}
+
+function foreign(): ServiceError {
+  return new ServiceError('CURSOR_INVALID', 'after is no cursor of this list')
 }

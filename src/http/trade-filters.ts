@@ -8,10 +8,15 @@ import type { BlockStore, PageRequest } from '../../storage/port.ts'
 import { instant } from './instant.ts'
 import { invalid, oneOf } from './parameters.ts'
 
-const decimal = z
+/**
+ * An amount in USD in every form of a JSON number: that of a trade is served as the shortest text of a double, up to 24
+ * characters long. A space stands for the plus of an exponent that was not escaped in the URL.
+ */
+const amountUsd = z
   .string()
-  .regex(/^[0-9]{1,12}(?:\.[0-9]{1,9})?$/, 'must be an amount in USD, as 1000 or 0.5')
-  .transform(Number)
+  .regex(/^[0-9]+(?:\.[0-9]+)?(?:[eE][-+ ]?[0-9]+)?$/, 'must be an amount in USD, as 1000, 0.5 or 1e-7')
+  .transform((text) => Number(text.replace(' ', '+')))
+  .meta({ type: 'number', minimum: 0 })
 
 /** The filters of a list of trades. */
 export const TRADE_FILTERS = {
@@ -25,7 +30,7 @@ export const TRADE_FILTERS = {
   side: oneOf(['buy', 'sell'])
     .optional()
     .describe('Only buys, or only sells; trades without a cash side are neither'),
-  min_usd: decimal
+  min_usd: amountUsd
     .optional()
     .describe('Only trades worth at least so many USD; trades without a value in USD are left out')
 } as const

@@ -2,8 +2,8 @@ import { setImmediate as otherWork } from 'node:timers/promises'
 import type { TradeRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
 import type { AppDeps } from './app.ts'
-import { readPageCursor, writePageCursor } from './page-cursor.ts'
-import { checkPaging, invalid, paging } from './parameters.ts'
+import { readPagePlace, writePageCursor } from './page-cursor.ts'
+import { checkPaging, paging } from './parameters.ts'
 import {
   checkRange,
   cursorRange,
@@ -17,11 +17,11 @@ import {
 export const TRADE_LIST_QUERY = { ...paging(1000, 100), ...TRADE_FILTERS } as const
 
 /** What a list of trades says of its filters. */
-export const TRADE_LIST_RULES = `Filters are looked for in at most 10,000 rows, and for one second, in a request. A page can \
-then be short, or empty, and still have a \`nextCursor\`: it goes on where this one stopped. \`offset\` counts the rows \
-that pass the filters. A cursor belongs to its list, order and filters.`
+export const TRADE_LIST_RULES = `A request with filters looks at 10,000 rows more than \`offset\`, and for one second, at most. A \
+page can then be short, or empty, and still have a \`nextCursor\`: it goes on where this one stopped, with what is left of \
+\`offset\`. \`offset\` counts the rows that pass the filters. A cursor belongs to its list, order and filters.`
 
-/** Rows that one request looks at, and for how long, when it filters. */
+/** Rows that one request looks at beyond those to skip, and for how long, when it filters. */
 const ROWS_MAX = 10_000
 const SEARCH_MS = 1000
 /** Rows that are looked at between two turns of other requests. */
@@ -46,25 +46,25 @@ export async function tradePage(
   checkPaging(query)
   checkRange(query)
   const list = `${name}:${order}:${filterText(filters)}`
-  const start = after === undefined ? undefined : readPageCursor(list, after)
+  const place = after === undefined ? undefined : readPagePlace(list, after)
+  const start = place?.cursor
+  const skip = place?.skip ?? offset
   const matches = matcherOf(filters)
   const range = matches === null ? startAt(start) : await cursorRange(storage.blocks, filters, order, start)
   if (range === null) return { rows: [], nextCursor: null }
   const found =
     matches === null
-      ? await all((rows) => read({ ...range, order, limit: rows }), offset + limit + 1)
+      ? await all((rows) => read({ ...range, order, limit: rows }), skip + limit + 1)
       : await search(
           (at, rows) => read({ ...range, ...at, order, limit: rows }),
           matches,
-          offset + limit + 1,
+          { wanted: skip + limit + 1, rowsMax: ROWS_MAX + skip },
           clock
         )
-  if (found.stoppedAt !== null && found.rows.length < offset) {
-    throw invalid('offset', `reaches beyond the ${ROWS_MAX} rows that a request looks at; walk with after`)
-  }
-  const rows = found.rows.slice(offset, offset + limit)
-  const next = found.rows.length > offset + limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
-  return { rows, nextCursor: next === null ? null : writePageCursor(list, next) }
+  const rows = found.rows.slice(skip, skip + limit)
+  const next = found.rows.length > skip + limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
+  const left = Math.max(0, skip - found.rows.length)
+  return { rows, nextCursor: next === null ? null : writePageCursor(list, next, left) }
 }
 
 /** Rows in order; `stoppedAt` is the last one looked at where the search was given up before the end. */
@@ -81,18 +81,18 @@ async function all(read: (rows: number) => Promise<TradeRow[]>, wanted: number):
   return { rows: await read(wanted), stoppedAt: null }
 }
 
-/** The first rows that match, as many as are wanted. */
+/** The first rows that match, as many as are wanted; looks at `rowsMax` rows at most. */
 async function search(
   read: (at: Pick<PageRequest, 'from'>, rows: number) => Promise<TradeRow[]>,
   matches: (row: TradeRow) => boolean,
-  wanted: number,
+  { wanted, rowsMax }: { readonly wanted: number; readonly rowsMax: number },
   clock: AppDeps['clock']
 ): Promise<Found> {
   const rows: TradeRow[] = []
   const giveUpAt = clock.now() + SEARCH_MS
   let at: Pick<PageRequest, 'from'> = {}
   for (let looked = 0, chunk = wanted; ; chunk *= 2) {
-    const asked = Math.min(chunk, CHUNK_ROWS, ROWS_MAX - looked)
+    const asked = Math.min(chunk, CHUNK_ROWS, rowsMax - looked)
     const candidates = await read(at, asked)
     for (const row of candidates) {
       if (matches(row)) rows.push(row)
@@ -101,7 +101,7 @@ async function search(
     const last = candidates.at(-1)
     if (last === undefined || candidates.length < asked) return { rows, stoppedAt: null }
     looked += candidates.length
-    if (looked === ROWS_MAX || clock.now() >= giveUpAt) return { rows, stoppedAt: last.cursor }
+    if (looked === rowsMax || clock.now() >= giveUpAt) return { rows, stoppedAt: last.cursor }
     at = { from: last.cursor }
     await otherWork()
   }

@@ -201,11 +201,14 @@ t.test(
       [...second.body.data, ...third.body.data].map(({ venue }) => venue),
       ['moonshot', 'moonshot', 'moonshot']
     )
-    const deep = await app.get(`${TRADES}?venue=moonshot&offset=1`)
-    t.match(deep, {
-      status: 400,
-      body: { code: 'invalid_parameter', detail: /^offset reaches beyond the 10000 rows/ }
-    })
+    const deep = await app.get(`${TRADES}?venue=moonshot&offset=1&limit=1`)
+    t.match(deep, { status: 200, body: { data: [] } })
+    const deeper = await app.get(`${TRADES}?venue=moonshot&limit=1&after=${String(deep.body.nextCursor)}`)
+    t.strictSame(
+      cursorsOf(deeper.body.data),
+      [second.body.data[1]!.cursor],
+      'the next page skips what is left'
+    )
     t.equal((await app.get(`${TRADES}?venue=pumpswap&offset=8000&limit=3`)).body.data.length, 3)
 
     read = 0
@@ -214,6 +217,39 @@ t.test(
     t.ok(read < 4000, `a range of times is entered where it begins: ${read} rows`)
   }
 )
+
+t.test('offset + limit of 10,000 is answered whatever the filters, and walked on to the end', async (t) => {
+  const app = await marketApp(t)
+  await manyTrades(app)
+  const plain = cursorsOf(await walk(app, TRADES, () => 1000))
+  for (const filter of [
+    `from=${NOON}`,
+    `to=${NOON + 20}`,
+    'side=buy',
+    'min_usd=0',
+    'venue=pumpswap',
+    'venue=moonshot'
+  ]) {
+    const matching = cursorsOf(await walk(app, `${TRADES}?${filter}`, () => 1000))
+    for (const [offset, limit] of [
+      [9999, 1],
+      [9000, 1000],
+      [9998, 1]
+    ] as const) {
+      let found = await app.get(`${TRADES}?${filter}&offset=${offset}&limit=${limit}`)
+      t.equal(found.status, 200, `${filter} ${offset} + ${limit}`)
+      const rows = [...found.body.data]
+      while (rows.length < limit && found.body.nextCursor !== null) {
+        found = await app.get(`${TRADES}?${filter}&limit=${limit}&after=${found.body.nextCursor}`)
+        rows.push(...found.body.data)
+      }
+      t.strictSame(cursorsOf(rows).slice(0, limit), matching.slice(offset, offset + limit))
+    }
+  }
+  t.equal(plain.length, 12_000)
+  const { status, body } = await app.get(`${TRADES}?side=buy&offset=9999&limit=2`)
+  t.match([status, body.code], [400, 'invalid_parameter'])
+})
 
 t.test('a search that takes a second ends, and the next request goes on from there', async (t) => {
   const app = await marketApp(t, (storage) => ({
@@ -264,6 +300,33 @@ t.test('a cursor belongs to its list, its order and its filters, however they ar
     [`/v1/tokens/${pubkeyToBase58(key(2))}/trades`, same]
   ] as const) {
     t.equal(await status(path, query, nextCursor), 'invalid_cursor', `${path}?${query}`)
+  }
+})
+
+t.test('min_usd takes every amount that is served, and finds the trades that are worth it', async (t) => {
+  const app = await marketApp(t)
+  // From a millionth of a millionth of a USD to far more than there is.
+  const amounts = [1n, 2n, 7n, 333n, 123_456_789n, 10n ** 12n + 1n, 98_765_432_109_876_543n]
+  await app.commit(
+    block(++slot, NOON + 4000, [solSale(133.7), ...amounts.map((cash) => buy(cash, 10n ** 9n))])
+  )
+  const { body } = await app.get(TRADES)
+  const worth = body.data.map(({ amount_usd }) => amount_usd as number)
+  t.ok(
+    worth.some((usd) => String(usd).includes('e-')),
+    `${worth.join()} has an exponent`
+  )
+  for (const usd of [...worth, 1e21, 1.5e300, 5e-324, 0.1 + 0.2, 12345678901234567890]) {
+    const expected = worth.filter((other) => other >= usd)
+    for (const text of [String(usd), encodeURIComponent(String(usd)), String(usd).toUpperCase()]) {
+      const found = await app.get(`${TRADES}?min_usd=${text}`)
+      t.equal(found.status, 200, text)
+      t.strictSame(
+        found.body.data.map(({ amount_usd }) => amount_usd),
+        expected,
+        text
+      )
+    }
   }
 })
 
