@@ -6,7 +6,6 @@ import type { AppDeps } from '../src/http/app.ts'
 import type { Storage } from '../storage/port.ts'
 import { sleep, type Clock } from '../src/ports.ts'
 import { aborted } from './aborted.ts'
-import { Connections } from './connections.ts'
 import type { Tenants } from './stream/tenants.ts'
 import { isOutage, patienceWith } from './patience.ts'
 import type { Run } from './process.ts'
@@ -48,7 +47,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
     )
     tenants?.guard(keys)
     const app = options.build(input, { keys, draining: () => draining.aborted })
-    const connections = new Connections(app.server)
+    const { connections } = app
     const closing = new AbortController()
     // That the store does not answer is said by the process that owns it.
     const tell = (error: Error): void => void (isOutage(error) || report(error))

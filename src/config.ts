@@ -201,6 +201,11 @@ export const SETTINGS = {
     fallback: 'false',
     meaning: 'webhooks to loopback, for development'
   },
+  metricsKeyRequired: {
+    schema: flag,
+    fallback: 'false',
+    meaning: '`/metrics` needs the admin key on loopback, too: for a proxy on the same machine'
+  },
   logLevel: {
     schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     fallback: 'info',

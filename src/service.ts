@@ -31,9 +31,11 @@ import type { Config } from './config.ts'
 import type { Peers } from './coordination.ts'
 import { DecodingReport } from './decoding-report.ts'
 import { buildApp } from './http/app.ts'
+import { httpBounds } from './http/bounds.ts'
 import { operationsApp } from './http/operations-app.ts'
 import { LiveRanking } from './live-ranking.ts'
 import { CashList } from './market/cash.ts'
+import { openFilesMax } from './open-files.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { chainOf, keepingOf } from './sources.ts'
 import { addSourceMetrics } from './source-metrics.ts'
@@ -188,6 +190,8 @@ export function startService(deps: ServiceDeps): Supervision {
     logger,
     clock,
     version,
+    bounds: httpBounds(openFilesMax()),
+    metricsKeyRequired: config.metricsKeyRequired,
     localnet: config.source === 'localnet' && config.role.includes('ingest'),
     tree: () => supervision.tree(),
     source: () => supervision.source('chain/source')

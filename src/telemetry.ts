@@ -35,6 +35,7 @@ export interface Metrics {
   readonly headTime: Gauge
   readonly commitSeconds: Histogram
   readonly requestSeconds: RequestSeconds
+  readonly connectionsRefused: Counter<'code'>
   readonly outageSeconds: Gauge
   readonly redisOutageSeconds: Gauge
   readonly leaseHeld: Gauge<'lease'>
@@ -119,6 +120,12 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       registers
     }),
     requestSeconds: new RequestSeconds(registry),
+    connectionsRefused: new Counter({
+      name: 'millrace_connections_refused_total',
+      help: 'Connections closed because of a bound, or of a request that was malformed or late, by code of the problem',
+      labelNames: ['code'],
+      registers
+    }),
     outageSeconds: new Gauge({
       name: 'millrace_storage_outage_seconds',
       help: 'How long the store has not answered; 0 while it does',

@@ -13,7 +13,9 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
+import { httpBounds } from '../../src/http/bounds.ts'
 import { LiveRanking } from '../../src/live-ranking.ts'
+import { openFilesMax } from '../../src/open-files.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
@@ -79,7 +81,9 @@ const app = buildApp({
   tree: () => {
     throw new Error('there are no processes')
   },
-  draining: () => false
+  draining: () => false,
+  bounds: httpBounds(openFilesMax()),
+  metricsKeyRequired: false
 })
 
 commitAsTold(blockOf, (block) => feed.publish(block))

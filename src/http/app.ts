@@ -1,5 +1,4 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
-import fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Storage } from '../../storage/port.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
 import type { RateCounter } from '../access/rate-window.ts'
@@ -14,6 +13,7 @@ import type { SourceStatus } from '../source-status.ts'
 import type { StreamDoor } from '../stream/door.ts'
 import type { Logger, Metrics } from '../telemetry.ts'
 import { Answers } from './answers.ts'
+import type { HttpBounds } from './bounds.ts'
 import type { Served } from './endpoint.ts'
 import { expressLane } from './express-lane.ts'
 import { access } from './plugins/access.ts'
@@ -31,7 +31,8 @@ import { healthRoutes } from './routes/health.ts'
 import { launchRoutes } from './routes/launches.ts'
 import { meRoutes } from './routes/me.ts'
 import { metricsRoutes } from './routes/metrics.ts'
-import { refuseBytes, refuseUrl } from './refusals.ts'
+import { isHandshake } from './handshake.ts'
+import { listenerApp } from './listener.ts'
 import { requestIds } from './request-id.ts'
 import { poolActivityRoutes } from './routes/pool-activity.ts'
 import { priceRoutes } from './routes/price.ts'
@@ -39,7 +40,7 @@ import { problemRoutes } from './routes/problems.ts'
 import { tokenPoolRoutes } from './routes/token-pools.ts'
 import { tokenRoutes } from './routes/token.ts'
 import { statsRoutes } from './routes/stats.ts'
-import { STREAM_PATH, streamRoutes } from './routes/stream.ts'
+import { streamRoutes } from './routes/stream.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { trendingRoutes } from './routes/trending.ts'
 import { walletTradeRoutes } from './routes/wallet-trades.ts'
@@ -71,6 +72,9 @@ export interface AppDeps {
   /** The live supervision tree, as plain JSON. */
   readonly tree: () => TreeBody
   readonly draining: () => boolean
+  readonly bounds: HttpBounds
+  /** Whether `/metrics` needs the admin key from the machine itself, too. */
+  readonly metricsKeyRequired: boolean
 }
 
 /** No endpoint of the Data API takes a body; this bounds what is read before one is refused. */
@@ -82,26 +86,14 @@ const URL_BYTES_MAX = 16 * 1024
 /** Builds the HTTP service; it does not listen. */
 export function buildApp(deps: AppDeps): FastifyInstance {
   const nextRequestId = requestIds()
-  const app = fastify({
-    logger: false,
-    bodyLimit: BODY_BYTES_MAX,
-    // A client's id may be anything; ours is what logs and problems name.
-    genReqId: nextRequestId,
-    requestIdHeader: false,
-    routerOptions: { maxParamLength: URL_BYTES_MAX },
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    // Of an Authorization that comes twice Node would show the first one alone.
-    http: { joinDuplicateHeaders: true, shouldUpgradeCallback: isForStream },
-    frameworkErrors: (_error, request, reply) => refuseUrl(request, reply, deps),
-    clientErrorHandler: refuseBytes
-  })
-  // What a client expects beyond 100-continue may be left aside (RFC 9110, 10.1.1); Node would refuse it in its own way.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const answers = new Answers(deps.feed, deps.clock)
-  const [framework] = app.server.listeners('request') as RequestListener[]
-  app.server.removeAllListeners('request')
-  app.server.on('request', expressLane(deps, answers, nextRequestId, framework!))
+  const app = listenerApp(deps, {
+    bodyBytesMax: BODY_BYTES_MAX,
+    pathParameterLengthMax: URL_BYTES_MAX,
+    nextRequestId,
+    upgrades: isHandshake,
+    inFront: (framework) => expressLane(deps, answers, nextRequestId, framework)
+  })
   const unfollow = answers.follow()
   app.addHook('onClose', async () => unfollow())
   app.decorate('answers', answers)
@@ -132,11 +124,6 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(docsRoutes, deps)
   void app.register(problemRoutes)
   return app
-}
-
-/** Whoever asks another path for an upgrade is answered as if it did not ask for one (RFC 9110, 7.8). */
-function isForStream({ url }: IncomingMessage): boolean {
-  return url !== undefined && url.split('?', 1)[0] === STREAM_PATH
 }
 
 declare module 'fastify' {

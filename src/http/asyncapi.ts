@@ -4,7 +4,7 @@ import { ERROR_MEANINGS } from '../stream/message-schemas.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
 import type { DocumentFacts } from './openapi.ts'
 import { PROBLEM_TEXTS } from './problem-texts.ts'
-import { STREAM_PATH } from './routes/stream.ts'
+import { STREAM_PATH } from './handshake.ts'
 import { STREAM_MESSAGES } from './stream-messages.ts'
 
 const EVENTS = ['trades', 'price', 'pool', 'venue', 'launches', 'pools', 'curves'] as const
@@ -29,6 +29,7 @@ const REFUSALS: readonly ErrorCode[] = [
   'STREAM_KEY_REFUSED',
   'SCOPE_MISSING',
   'IP_REFUSED',
+  'ORIGIN_REFUSED',
   'UPGRADE_MISSING',
   'RATE_LIMITED',
   'CONNECTIONS_EXCEEDED',

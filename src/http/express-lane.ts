@@ -4,6 +4,7 @@ import { ServiceError } from '../errors.ts'
 import { answerKey, type Answers } from './answers.ts'
 import type { AppDeps } from './app.ts'
 import { freshnessFields } from './freshness.ts'
+import { hostFault } from './host.ts'
 import { findCaller, mayUse } from './plugins/access.ts'
 import { rateFields } from './plugins/limits.ts'
 import { plainFields } from './plugins/requests.ts'
@@ -59,6 +60,7 @@ export function expressLane(
 }
 
 /** Asks for no more than an answer; what pages of other origins may read is not for here. */
-function isPlain({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.origin === undefined
+function isPlain(request: IncomingMessage): boolean {
+  const { method, headers } = request
+  return method === 'GET' && headers.origin === undefined && hostFault(request) === undefined
 }

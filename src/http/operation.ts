@@ -9,6 +9,7 @@ const ANYWHERE = [
   'PARAMETER_INVALID',
   'REQUEST_TIMEOUT',
   'HEADERS_EXCEEDED',
+  'CONNECTIONS_EXCEEDED',
   'SERVICE_FAILED',
   'STORAGE_UNAVAILABLE',
   'DEADLINE_EXCEEDED'
@@ -82,7 +83,7 @@ function neededKey(scope: Endpoint['scope']): string {
     case 'any-key':
       return 'Needs a key, of any scope.'
     case 'loopback-or-admin':
-      return 'Needs a key with the scope `admin`, except from the machine itself.'
+      return 'Needs a key with the scope `admin`, except from the machine itself where `MILLRACE_METRICS_KEY_REQUIRED` is not set.'
     default:
       return `Needs a key with the scope \`${scope}\`.`
   }
@@ -122,7 +123,12 @@ function parametersOf(
     const shown = examples.flatMap((example) => {
       const text = (place === 'path' ? example.params : example.query)?.[name]
       if (text === undefined) return []
-      return [[example.name, { value: schema.type === 'integer' ? Number(text) : text }] as const]
+      return [
+        [
+          example.name,
+          { value: schema.type === 'integer' || schema.type === 'number' ? Number(text) : text }
+        ] as const
+      ]
     })
     return {
       name,
@@ -141,7 +147,8 @@ function requestBodyOf(body: z.ZodType, examples: readonly Example[], schemas: J
     required: true,
     content: {
       'application/json': {
-        schema: schemas.ofInput(body),
+        // The reader of a body refuses fields that its schema does not have.
+        schema: schemas.ofInput(body instanceof z.ZodObject ? body.strict() : body),
         ...(shown.length > 0
           ? { examples: Object.fromEntries(shown.map(({ name, body: value }) => [name, { value }])) }
           : {})

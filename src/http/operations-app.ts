@@ -1,10 +1,10 @@
-import fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Answers } from './answers.ts'
 import type { AppDeps } from './app.ts'
+import { listenerApp } from './listener.ts'
 import { access } from './plugins/access.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
-import { refuseBytes, refuseUrl } from './refusals.ts'
 import { requestIds } from './request-id.ts'
 import { adminCoverageRoutes } from './routes/admin-coverage.ts'
 import { adminRoutes } from './routes/admin.ts'
@@ -17,16 +17,10 @@ import { problemRoutes } from './routes/problems.ts'
  * process serves no data. It does not listen.
  */
 export function operationsApp(deps: Omit<AppDeps, 'stream'>): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    bodyLimit: 1024,
-    genReqId: requestIds(),
-    requestIdHeader: false,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    http: { joinDuplicateHeaders: true },
-    frameworkErrors: (_error, request, reply) => refuseUrl(request, reply, deps),
-    clientErrorHandler: refuseBytes
+  const app = listenerApp(deps, {
+    bodyBytesMax: 1024,
+    nextRequestId: requestIds(),
+    upgrades: () => false
   })
   app.decorate('answers', new Answers(deps.feed, deps.clock))
   app.decorate('served', [])

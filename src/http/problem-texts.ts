@@ -174,13 +174,20 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'this API key is not known'
   },
   CONNECTIONS_EXCEEDED: {
-    meaning: 'The key has as many connections open as a key may have.',
-    remedy: 'Close one, or put more channels on a connection.',
+    meaning:
+      'The key has as many streams open as a key may have, or the address, or the service, as many connections.',
+    remedy:
+      'Close one: put more channels on a stream, and send requests one after another on one connection.',
     example: 'this key has 20 connections, the most a key can have'
   },
   UPGRADE_MISSING: {
     meaning: 'This address speaks WebSocket, and the request does not ask for it.',
     remedy: 'Connect with a WebSocket client: the scheme is `ws` or `wss`.',
     example: 'connect with a WebSocket client'
+  },
+  ORIGIN_REFUSED: {
+    meaning: 'A page of another origin asked for the stream with an API key that does not list this origin.',
+    remedy: 'Use a key that lists the origin of the page (`cors_origins`), or have the operator make one.',
+    example: 'pages of this origin may not use this API key'
   }
 }

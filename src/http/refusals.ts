@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
 import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError } from '../errors.ts'
 import type { AppDeps } from './app.ts'
+import type { Fields } from './fields.ts'
 import { sendProblem } from './plugins/problems.ts'
 import { plainFields, setPlainHeaders } from './plugins/requests.ts'
 import { problemOf } from './problem.ts'
@@ -18,29 +19,34 @@ export function refuseUrl(
   sendProblem(request, reply, new ServiceError('PARAMETER_INVALID', 'the URL is not well encoded'))
 }
 
-/** Answers bytes that are no request, or too many of them, and ends the connection: there is no telling what follows. */
-export function refuseBytes(fault: Error & { readonly code?: string }, socket: Socket): void {
-  if (!socket.writable || fault.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
+/**
+ * Writes a problem to a connection for which there is no response object, as its last answer, and ends the writing side.
+ * Returns the request id of the answer.
+ */
+export function endWithProblem(connection: Duplex, error: ServiceError, more: Fields = []): string {
   const id = randomUUID()
-  const problem = problemOf(refusalOf(fault.code), { id, origin: '' })
+  const problem = problemOf(error, { id, origin: '' })
   const body = JSON.stringify(problem)
   const fields = [
     ...plainFields(id),
+    ...(ERRORS[error.code].retryable ? ['retry-after', '1'] : []),
+    ...more,
     ...['content-type', 'application/problem+json; charset=utf-8'],
     ...['content-length', String(Buffer.byteLength(body))],
     ...['connection', 'close']
   ]
   const lines = fields.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`))
-  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
+  connection.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
+  return id
 }
 
-function refusalOf(code: string | undefined): ServiceError {
+/** The refusal of a request that Node's HTTP parser gave up with an error of the given code. */
+export function parserRefusal(code: string | undefined): ServiceError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new ServiceError('HEADERS_EXCEEDED', 'the request line and headers have more than 16 KiB')
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new ServiceError('BODY_EXCEEDED', 'the chunk extensions of the body have more than 16 KiB')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ServiceError('REQUEST_TIMEOUT', 'the request took too long to arrive')
     default:

@@ -191,7 +191,7 @@ async function countedApp(t: Test, limits: RateCounter) {
   const app = fastify()
   const clock = Object.assign(virtualClock(), { now: () => NOON })
   void app.register(problems)
-  void app.register(accessPlugin, { keys, limits, clock })
+  void app.register(accessPlugin, { keys, limits, clock, metricsKeyRequired: false })
   void app.register(async (within) => {
     within.get('/counted', { config: { scope: 'data:read' } }, async () => 'in')
   })
@@ -232,7 +232,12 @@ t.test('a route that names no scope is not served', async (t) => {
   const app = fastify()
   void app.register(problems)
   const keys = await KeyDirectory.load(new MemoryAccess(), 2)
-  void app.register(accessPlugin, { keys, limits: new RateWindow(1), clock: virtualClock() })
+  void app.register(accessPlugin, {
+    keys,
+    limits: new RateWindow(1),
+    clock: virtualClock(),
+    metricsKeyRequired: false
+  })
   void app.register(async (within) => {
     within.get('/forgotten', async () => 'in')
   })

@@ -10,6 +10,7 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/commit-feed.ts'
 import { DecodingReport } from '../../src/decoding-report.ts'
 import { buildApp, type AppDeps } from '../../src/http/app.ts'
+import { httpBounds } from '../../src/http/bounds.ts'
 import { LiveRanking } from '../../src/live-ranking.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
@@ -109,7 +110,12 @@ const closedDoor: StreamDoor = {
 export async function marketApp(
   t: Test,
   faulty: (storage: Storage) => Storage = (storage) => storage,
-  { hotBytesMax = 2 ** 24 }: { readonly hotBytesMax?: number } = {}
+  {
+    hotBytesMax = 2 ** 24,
+    ...overrides
+  }: { readonly hotBytesMax?: number } & Partial<
+    Pick<AppDeps, 'bounds' | 'metricsKeyRequired' | 'stream'>
+  > = {}
 ): Promise<MarketApp> {
   const storage = await openEmbeddedStorage({ directory: t.testdir(), hotBytesMax })
   const logged: string[] = []
@@ -158,7 +164,10 @@ export async function marketApp(
       gauges: {},
       children: []
     }),
-    draining: () => world.draining
+    draining: () => world.draining,
+    bounds: httpBounds(Infinity),
+    metricsKeyRequired: false,
+    ...overrides
   }
   const app = buildApp(deps)
 

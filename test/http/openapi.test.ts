@@ -117,9 +117,38 @@ t.test('a number in a query is documented as the number that its text stands for
     { in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 } }
   )
   t.match(
+    trades.parameters.find(({ name }) => name === 'min_usd'),
+    { in: 'query', required: false, schema: { type: 'number', minimum: 0 } }
+  )
+  t.match(
     trades.parameters.find(({ name }) => name === 'mint'),
     { in: 'path', required: true, schema: { type: 'string', format: 'solana-address', pattern: String } }
   )
+})
+
+t.test('a body says that it takes no other fields, as its reader refuses them', async (t) => {
+  const { app, document } = await served(t)
+  const bodies = Object.entries(document.paths!).flatMap(([path, methods]) =>
+    Object.entries(methods as Record<string, { requestBody?: JsonSchema }>).flatMap(
+      ([method, { requestBody }]) => {
+        const content = requestBody?.content as Record<string, { schema: JsonSchema }> | undefined
+        return content === undefined ? [] : [{ path, method, schema: content['application/json']!.schema }]
+      }
+    )
+  )
+  t.ok(bodies.length >= 3)
+  const adminKey = await app.makeKey(['admin'])
+  for (const { path, method, schema } of bodies) {
+    t.equal(schema.additionalProperties, false, path)
+    const { status, body } = await app.ask(
+      method.toUpperCase(),
+      path.replace('{id}', '6f1f8d3e-6c7a-4a83-9d3b-2f7f1a0c9b11'),
+      { 'x-api-key': adminKey, 'content-type': 'application/json' },
+      JSON.stringify({ stranger: 1 })
+    )
+    t.equal(status, 400, path)
+    t.match(JSON.stringify(body), /stranger is not a parameter|"field":"stranger"/)
+  }
 })
 
 t.test('every error of the service is documented where it can be met', async (t) => {

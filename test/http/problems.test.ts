@@ -166,14 +166,22 @@ t.test('an unknown route is 404 and another method is 405 with Allow', async (t)
   }
 })
 
-t.test('a body that nobody takes is refused in the same words', async (t) => {
+t.test('a body is looked at only where a route takes one', async (t) => {
   const app = await filled(t)
-  const json = { 'x-api-key': app.key, 'content-type': 'application/json' }
-  problem(t, await app.ask('POST', '/v1/launches', json, '{"a":'), 400, 'malformed_json')
-  problem(t, await app.ask('POST', '/v1/launches', json, `"${'x'.repeat(70_000)}"`), 413, 'body_too_large')
+  const json = { 'x-api-key': await app.makeKey(['admin']), 'content-type': 'application/json' }
   const xml = { ...json, 'content-type': 'application/xml' }
-  problem(t, await app.ask('POST', '/v1/launches', xml, '<a/>'), 405, 'method_not_allowed')
-  problem(t, await app.ask('POST', '/v1/nothing', json, '{}'), 404, 'unknown_route')
+  const long = `"${'x'.repeat(70_000)}"`
+  problem(t, await app.ask('POST', '/v1/admin/tenants', json, '{"a":'), 400, 'malformed_json')
+  problem(t, await app.ask('POST', '/v1/admin/tenants', json, long), 413, 'body_too_large')
+  problem(t, await app.ask('POST', '/v1/admin/tenants', xml, '<a/>'), 415, 'unsupported_media_type')
+  for (const [headers, body] of [
+    [json, '{"a":'],
+    [json, long],
+    [xml, '<a/>']
+  ] as const) {
+    problem(t, await app.ask('POST', '/v1/launches', headers, body), 405, 'method_not_allowed')
+    problem(t, await app.ask('POST', '/v1/nothing', headers, body), 404, 'unknown_route')
+  }
 })
 
 t.test('HEAD answers as GET does, without a body', async (t) => {

@@ -25,7 +25,7 @@ declare module 'fastify' {
 
 export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
 
-type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock'>
+type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired'>
 
 /** Requests a minute in which a client may present no good key. Those with a good one are neither counted nor refused. */
 export const FAILURES_PER_MINUTE = 300
@@ -37,7 +37,7 @@ const FAILING_CLIENTS_MAX = 10_000
  * A route that names no scope is not served at all.
  */
 export const access = plugin(
-  async (app, { keys, limits, clock }: Deps) => {
+  async (app, { keys, limits, clock, metricsKeyRequired }: Deps) => {
     app.decorateRequest('caller', null)
     const identify = identifyCaller(keys)
     const charge = chargeCall(limits)
@@ -48,7 +48,7 @@ export const access = plugin(
       const keyInQuery = route.config?.keyInQuery
       // One hook for all that is asked: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
-        if (scope === 'loopback-or-admin' && isLoopback(request)) return done()
+        if (scope === 'loopback-or-admin' && !metricsKeyRequired && isLocal(request)) return done()
         const nowMs = clock.now()
         const caller = identify(request, reply, nowMs, keyInQuery)
         if (caller instanceof ServiceError)
@@ -99,9 +99,14 @@ function scopeMissing(caller: Caller, scope: RouteScope): ServiceError | undefin
   return new ServiceError('SCOPE_MISSING', `this key lacks the scope ${neededScope(scope)}`)
 }
 
-function isLoopback({ socket }: FastifyRequest): boolean {
-  return /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
+/** Whether a request comes from this machine and does not say that a proxy here passed it on for somebody else. */
+function isLocal({ socket, headers }: FastifyRequest): boolean {
+  const isLoopback = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
+  return isLoopback && FORWARDING.every((name) => headers[name] === undefined)
 }
+
+/** Header fields that proxies add. */
+const FORWARDING = ['forwarded', 'x-forwarded-for', 'via'] as const
 
 /** Made once, for there may be a flood of them, and given instead of thrown. */
 const REFUSALS = {

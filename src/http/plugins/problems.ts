@@ -10,8 +10,6 @@ declare module 'fastify' {
   }
 }
 
-const QUERY_UNTYPED = 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
-
 /** Answers every error as problem+json, unknown routes and methods included. */
 export const problems = plugin(
   async (app) => {
@@ -21,11 +19,11 @@ export const problems = plugin(
       for (const name of [method].flat()) methodsByPath.push({ path, method: name })
     })
     app.decorateRequest('failure', null)
-    app.setErrorHandler((thrown, request, reply) => {
-      // Fastify misses a content type of QUERY before it looks whether there is such a route.
-      const isStranger =
-        request.is404 && thrown instanceof Error && 'code' in thrown && thrown.code === QUERY_UNTYPED
-      return isStranger ? refuseRoute(request, reply) : sendProblem(request, reply, serviceErrorOf(thrown))
+    app.setErrorHandler((thrown, request, reply) => sendProblem(request, reply, serviceErrorOf(thrown)))
+    // Where there is no route, nobody waits for the body, and nothing is wrong with its type.
+    app.addHook('preParsing', (request, reply, _payload, done) => {
+      if (request.is404) refuseRoute(request, reply)
+      else done()
     })
     app.setNotFoundHandler(refuseRoute)
 

@@ -5,6 +5,7 @@ import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
 import { setFields, type Fields } from '../fields.ts'
 import { freshnessFields } from '../freshness.ts'
+import { hostFault } from '../host.ts'
 
 /** What every response carries, even one to bytes that are no request. */
 export function plainFields(requestId: string): Fields {
@@ -33,7 +34,7 @@ export const requests = plugin(
       if (draining() && !request.routeOptions.config.answersWhileDraining) {
         return done(new ServiceError('SERVICE_DRAINING', 'the service is draining; come back'))
       }
-      done()
+      done(hostFault(request.raw))
     })
     app.addHook('onSend', (_request, reply, payload, done) => {
       if (draining()) void reply.header('connection', 'close')

@@ -8,9 +8,10 @@ import { MESSAGE_BYTES_HARD_MAX } from '../../stream/messages.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
+import { handshakeFault, HANDSHAKE_FIELDS, isHandshake, mayOpenStream, STREAM_PATH } from '../handshake.ts'
 import { FRESHNESS_SECONDS_MAX } from '../health-reasons.ts'
 
-export const STREAM_PATH = '/v1/stream'
+const NO_HANDSHAKE = 'connect with a WebSocket client'
 
 const place = (what: string) =>
   z
@@ -62,12 +63,30 @@ export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed
     preClose: (done) => done(),
     errorHandler: (_error, socket) => socket.terminate()
   })
+  // Nothing follows on a connection whose handshake is refused. The plugin closes it only where its own hook ran first.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isHandshake(request.raw)) void reply.header('connection', 'close')
+    done(null, payload)
+  })
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (isHandshake(request.raw)) request.socket.destroySoon()
+    done()
+  })
   app.route({
     method: 'GET',
     url: STREAM_PATH,
     config: { scope: 'stream', keyInQuery: 'key' },
     preHandler: (request, reply, done) => {
-      if (!request.ws) return done(new ServiceError('UPGRADE_MISSING', 'connect with a WebSocket client'))
+      const { headers } = request
+      const fault = request.ws ? handshakeFault(headers) : new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
+      if (fault !== undefined) {
+        if (fault.code === 'UPGRADE_MISSING') void reply.headers(HANDSHAKE_FIELDS)
+        return done(fault)
+      }
+      if (!mayOpenStream(request.caller!, headers)) {
+        const detail = 'pages of this origin may not use this API key'
+        return done(new ServiceError('ORIGIN_REFUSED', detail))
+      }
       if (!stream.admits(request.caller!)) {
         const detail = 'this key, or this process, has as many connections as it can have'
         return done(new ServiceError('CONNECTIONS_EXCEEDED', detail))
@@ -77,11 +96,12 @@ export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed
       done()
     },
     handler: () => {
-      throw new ServiceError('UPGRADE_MISSING', 'connect with a WebSocket client')
+      throw new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
     },
     wsHandler: (ws, { socket, caller }) => {
       // So would the plugin's listener.
       ws.removeAllListeners('error').on('error', () => ws.terminate())
+      app.connections.becomeStream(socket)
       stream.open(ws, socket, caller!)
     }
   })

@@ -1,0 +1,48 @@
+/** Limits on what clients may hold open at the HTTP server. */
+export interface HttpBounds {
+  /** Time from the start of a request until all of it has arrived, body included. */
+  readonly requestMs: number
+  /** Interval of the check for late requests: a request may take this much longer than `requestMs`. */
+  readonly checkMs: number
+  /** Time without progress on a connection while an answer is written to it. */
+  readonly stalledMs: number
+  /** Time in which a client can read the last answer of a connection while it still sends. */
+  readonly lingerMs: number
+  /** Connections from one address. Streams are not counted: they are bounded by key. */
+  readonly connectionsPerAddress: number
+  /** Connections from all addresses, streams included. */
+  readonly connections: number
+}
+
+/**
+ * File descriptors that stay free for the store's files, nodes, the cluster and Redis. Chosen: the embedded store keeps
+ * at most 1,000 files open.
+ */
+const DESCRIPTORS_RESERVED = 2_000
+/** The 50,000 streams that the service admits, and as many other connections as fit in 16 bits beside them. */
+const CONNECTIONS_MAX = 65_536
+/**
+ * Above the 5,000 clients of one proxy that connect again at once after a restart (loadtest/stream-storm.ts), which all
+ * wait for their handshake at the same time.
+ */
+const CONNECTIONS_PER_ADDRESS_MAX = 8_192
+
+/**
+ * The bounds of a process that may have so many files open. One address gets at most half of the connections, so that it
+ * cannot keep out the others.
+ */
+export function httpBounds(descriptorsMax: number): HttpBounds {
+  const reserved = Math.min(DESCRIPTORS_RESERVED, Math.ceil(descriptorsMax / 2))
+  const connections = Math.min(CONNECTIONS_MAX, descriptorsMax - reserved)
+  return {
+    // A body has at most 64 KiB, which takes 17 s at 32 kbit/s.
+    requestMs: 30_000,
+    checkMs: 1_000,
+    // As long as a request may take: a client that reads nothing for so long is gone.
+    stalledMs: 30_000,
+    // Several round trips to the other side of the world.
+    lingerMs: 2_000,
+    connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS_MAX, Math.floor(connections / 2)),
+    connections
+  }
+}

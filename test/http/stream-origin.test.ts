@@ -1,0 +1,120 @@
+import t from 'tap'
+import { httpBounds } from '../../src/http/bounds.ts'
+import type { StreamDoor } from '../../src/stream/door.ts'
+import { answersIn, listeningApp } from './raw-client.ts'
+
+const PAGE = 'https://app.example.org'
+const OTHER = 'https://evil.example.org'
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='
+]
+const REFUSED = '403 origin_not_allowed'
+const OPENED = '101'
+
+/** A stream that lets everybody in, and closes at once. */
+const openDoor: StreamDoor = {
+  admits: () => true,
+  open: (socket) => socket.terminate(),
+  health: {
+    head: -1,
+    horizon: null,
+    horizonSeconds: null,
+    connections: 0,
+    subscriptions: 0,
+    eventsPerSecond: 0,
+    dropped: 0
+  }
+}
+
+t.test('a stream is opened to the pages that may use its key, and to clients that are no page', async (t) => {
+  const app = await listeningApp(t, undefined, {
+    bounds: { ...httpBounds(Infinity), lingerMs: 50 },
+    stream: openDoor
+  })
+  const listing = await app.makeKey(['stream'], { corsOrigins: [PAGE] })
+  const plain = await app.makeKey(['stream'])
+  const open = async (key: string, ...fields: readonly string[]): Promise<string> => {
+    const head = [`GET /v1/stream?key=${key} HTTP/1.1`, ...HANDSHAKE, ...fields, '', '']
+    return answersIn(await app.connect().send(head.join('\r\n')).received).join()
+  }
+  const HOST = 'Host: api.example.org:8900'
+  for (const [name, key] of [
+    ['a key that lists an origin', listing],
+    ['a key that lists none', plain]
+  ] as const) {
+    t.equal(await open(key, HOST), OPENED, `${name}: no browser`)
+    t.equal(
+      await open(key, HOST, 'Origin: http://api.example.org:8900'),
+      OPENED,
+      `${name}: the service's own page`
+    )
+    t.equal(await open(key, HOST, `Origin: ${OTHER}`), REFUSED, `${name}: another page`)
+    t.equal(await open(key, HOST, 'Origin: null'), REFUSED, `${name}: a page of no origin`)
+    t.equal(await open(key, HOST, 'Origin: '), REFUSED, `${name}: an empty origin`)
+    t.equal(
+      await open(key, HOST, `Origin: ${PAGE}`),
+      key === listing ? OPENED : REFUSED,
+      `${name}: the listed page`
+    )
+    for (const near of [
+      `${PAGE}:8443`,
+      `${PAGE}.evil.org`,
+      'http://app.example.org',
+      `${PAGE}/`,
+      PAGE.toUpperCase()
+    ])
+      t.equal(await open(key, HOST, `Origin: ${near}`), REFUSED, `${name}: ${near}`)
+    t.equal(await open(key, HOST, `Origin: ${PAGE}`, `Origin: ${OTHER}`), REFUSED, `${name}: two origins`)
+    for (const near of [
+      'http://api.example.org',
+      'http://api.example.org:8901',
+      'http://x.api.example.org:8900',
+      'file://api.example.org:8900'
+    ])
+      t.equal(
+        await open(key, HOST, `Origin: ${near}`),
+        REFUSED,
+        `${name}: ${near}, which is nearly the service`
+      )
+  }
+})
+
+t.test('behind a proxy the own page is that of the host that the proxy was asked for', async (t) => {
+  const app = await listeningApp(t, undefined, {
+    bounds: { ...httpBounds(Infinity), lingerMs: 50 },
+    stream: openDoor
+  })
+  const key = await app.makeKey(['stream'])
+  const open = async (origin: string, ...fields: readonly string[]): Promise<string> => {
+    const head = [
+      'GET /v1/stream HTTP/1.1',
+      ...HANDSHAKE,
+      `X-API-Key: ${key}`,
+      `Origin: ${origin}`,
+      ...fields,
+      '',
+      ''
+    ]
+    return answersIn(await app.connect().send(head.join('\r\n')).received).join()
+  }
+  const OWN = 'https://api.example.org'
+  t.equal(await open(OWN, 'Host: api.example.org'), OPENED, 'TLS ends at the proxy')
+  t.equal(await open(OWN, 'Host: api.example.org:443'), OPENED, 'the implied port is named')
+  t.equal(await open(OWN, 'Host: API.example.org'), OPENED, 'letters of any case')
+  t.equal(await open(OWN, 'Host: 127.0.0.1:8900'), REFUSED, 'the proxy hides the host')
+  t.equal(
+    await open(OWN, 'Host: 127.0.0.1:8900', 'X-Forwarded-Host: api.example.org'),
+    OPENED,
+    'it tells the host'
+  )
+  t.equal(
+    await open(OWN, 'Host: 127.0.0.1:8900', 'X-Forwarded-Host: api.example.org, inner'),
+    OPENED,
+    'two proxies'
+  )
+  t.equal(await open(OTHER, 'Host: 127.0.0.1:8900', 'X-Forwarded-Host: api.example.org'), REFUSED)
+  t.equal(await open('http://[::1]:8900', 'Host: [::1]:8900'), OPENED, 'an address of IPv6')
+})
