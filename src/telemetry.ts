@@ -121,7 +121,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     }),
     requestSeconds: new RequestSeconds(registry),
     connectionsRefused: new Counter({
-      name: 'millrace_connections_refused_total',
+      name: 'millrace_http_refused_total',
       help: 'Connections closed because of a bound, or of a request that was malformed or late, by code of the problem',
       labelNames: ['code'],
       registers

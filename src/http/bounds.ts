@@ -4,7 +4,7 @@ export interface HttpBounds {
   readonly requestMs: number
   /** Interval of the check for late requests: a request may take this much longer than `requestMs`. */
   readonly checkMs: number
-  /** Time without progress on a connection while an answer is written to it. */
+  /** Time without a byte in either direction, after which a connection is closed. Between requests Node has its own. */
   readonly stalledMs: number
   /** Time in which a client can read the last answer of a connection while it still sends. */
   readonly lingerMs: number
@@ -38,8 +38,8 @@ export function httpBounds(descriptorsMax: number): HttpBounds {
     // A body has at most 64 KiB, which takes 17 s at 32 kbit/s.
     requestMs: 30_000,
     checkMs: 1_000,
-    // As long as a request may take: a client that reads nothing for so long is gone.
-    stalledMs: 30_000,
+    // Above the deadline of a request, so that one that stops arriving is refused and not only cut off.
+    stalledMs: 60_000,
     // Several round trips to the other side of the world.
     lingerMs: 2_000,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS_MAX, Math.floor(connections / 2)),

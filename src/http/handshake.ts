@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { isWebOrigin } from '../access/web-origin.ts'
 import { ServiceError } from '../errors.ts'
+import { forwardedHost } from './host.ts'
 
 export const STREAM_PATH = '/v1/stream'
 
@@ -51,11 +52,10 @@ export function mayOpenStream(caller: Caller, headers: IncomingHttpHeaders): boo
  * Whether the host of an origin is the one that the browser asked. A proxy may speak another scheme than this service, and
  * replace `Host`; the host that it was asked for is in `X-Forwarded-Host` then. A page can set neither field.
  */
-function isOwnOrigin(origin: string, { host, 'x-forwarded-host': forwarded }: IncomingHttpHeaders): boolean {
+function isOwnOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
   if (!isWebOrigin(origin)) return false
   const own = new URL(origin)
-  const asked = [host, [forwarded].flat()[0]?.split(',', 1)[0]?.trim()]
-  return asked.some((name) => {
+  return [headers.host, forwardedHost(headers)].some((name) => {
     // An origin leaves out the port that its scheme implies; `Host` may have it.
     const url = `${own.protocol}//${name}`
     return name !== undefined && URL.canParse(url) && new URL(url).host === own.host

@@ -166,6 +166,31 @@ t.test('an unknown route is 404 and another method is 405 with Allow', async (t)
   }
 })
 
+t.test(
+  'the type of a problem names the host that was asked for, and not that of a proxy behind it',
+  async (t) => {
+    const app = await filled(t)
+    const typeFor = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+      (await app.get('/v1/nothing', headers)).body.type
+    const path = '/problems/unknown-route'
+    t.equal(await typeFor({ host: 'api.example.org' }), `http://api.example.org${path}`)
+    const inner = { host: 'backend-3.internal:8900' }
+    t.equal(
+      await typeFor({ ...inner, 'x-forwarded-host': 'api.example.org', 'x-forwarded-proto': 'https' }),
+      `https://api.example.org${path}`
+    )
+    t.equal(
+      await typeFor({ ...inner, 'x-forwarded-host': 'a b', 'x-forwarded-proto': 'ftp' }),
+      `http://${inner.host}${path}`
+    )
+    t.equal(
+      await typeFor({ host: 'a/b' }),
+      '/problems/invalid-parameter',
+      'a host that is none is not repeated'
+    )
+  }
+)
+
 t.test('a body is looked at only where a route takes one', async (t) => {
   const app = await filled(t)
   const json = { 'x-api-key': await app.makeKey(['admin']), 'content-type': 'application/json' }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { ERRORS, ServiceError } from '../../errors.ts'
+import { publicOrigin } from '../host.ts'
 import { problemOf, serviceErrorOf } from '../problem.ts'
 
 declare module 'fastify' {
@@ -47,8 +48,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   const { status, retryable } = ERRORS[error.code]
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (retryable && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
-  // An HTTP/1.0 client may name no host; the type is a path then.
-  const origin = request.host === '' ? '' : `${request.protocol}://${request.host}`
-  const problem = problemOf(error, { id: request.id, origin })
+  // A client may name no host; the type is a path then.
+  const problem = problemOf(error, { id: request.id, origin: publicOrigin(request.headers) })
   return reply.code(status).type('application/problem+json').send(JSON.stringify(problem))
 }
