@@ -31,7 +31,7 @@ export function recordedSource(
     if (draining.aborted) return
     tellOf(index, logger)
     gauge('slots', () => index.slots.length)
-    gauge('problems', () => Object.values(index.problems.counts).reduce((sum, count) => sum + count, 0))
+    gauge('problems', () => index.problems.total)
     await aborted(draining)
   }
 }

@@ -1,3 +1,4 @@
+import { SLOT_MAX } from '../chain/chain-numbers.ts'
 import { placeBlock, readRpcBlock } from '../chain/rpc/block.ts'
 import { isCount } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
@@ -38,9 +39,13 @@ export class RpcNode {
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
     const params = [slot, limit, { commitment: this.#commitment }]
     const { result } = await this.client.call('getBlocksWithLimit', params, { signal })
-    const isRising = (each: unknown, at: number): boolean =>
-      isCount(each) && each >= slot && (at === 0 || each > (result as number[])[at - 1]!)
-    if (!Array.isArray(result) || !result.every(isRising)) throw this.#garbage('getBlocksWithLimit')
+    if (!Array.isArray(result)) throw this.#garbage('getBlocksWithLimit')
+    let least = slot
+    for (const each of result) {
+      if (!isSlot(each)) throw this.#garbage('getBlocksWithLimit', each)
+      if (each < least) throw this.#garbage('getBlocksWithLimit')
+      least = each + 1
+    }
     return result as number[]
   }
 
@@ -128,14 +133,21 @@ export class RpcNode {
   }
 
   #slotOf(result: unknown, method: string): number {
-    if (!isCount(result)) throw this.#garbage(method)
+    if (!isSlot(result)) throw this.#garbage(method, result)
     return result
   }
 
-  #garbage(method: string): NodeError {
-    return new NodeError(this.client.name, { kind: 'garbage', detail: `no result of ${method}` })
+  /** The fault of an answer; a number in it that can be no slot is named. */
+  #garbage(method: string, value?: unknown): NodeError {
+    const detail =
+      typeof value === 'number'
+        ? `${method} gave ${value}, which is no slot from 0 to ${SLOT_MAX}`
+        : `no result of ${method}`
+    return new NodeError(this.client.name, { kind: 'garbage', detail })
   }
 }
+
+const isSlot = (value: unknown): value is number => isCount(value) && value <= SLOT_MAX
 
 /** Of the encodings that carry everything, base64 is the cheapest from the answer to events (loadtest/rpc-source.ts). */
 export const BLOCK_PARAMS = {

@@ -8,6 +8,7 @@ export const PROBLEM_REASONS = [
   'rpc-error',
   'no-result',
   'unreadable-record',
+  'out-of-range',
   'unreadable-transaction',
   'no-slot',
   'no-block-time',
@@ -26,23 +27,32 @@ export interface RecordedProblem {
   readonly detail: string
 }
 
-// Chosen: enough to recognise a kind of file, few enough to read.
+// Chosen: enough to recognise a kind of file in the log, few enough to read.
 const NAMED_PER_REASON = 5
+/** Chosen: 14 reasons with 10,000 problems of some 250 bytes each take 35 MB. Those beyond it are counted only. */
+const LISTED_PER_REASON = 10_000
 
-/** Counts every problem, and names the first few of each reason. */
+/** Counts every problem, lists them up to a limit for each reason, and names the first few of each reason. */
 export class ProblemTally {
   readonly #counts = new Map<ProblemReason, number>()
   readonly #named: RecordedProblem[] = []
+  readonly #listed: RecordedProblem[] = []
   readonly #onProblem: (problem: RecordedProblem) => void
+  readonly #listedPerReason: number
 
   /** `onProblem` hears of the named ones only. */
-  constructor(onProblem: (problem: RecordedProblem) => void = () => undefined) {
+  constructor(
+    onProblem: (problem: RecordedProblem) => void = () => undefined,
+    listedPerReason = LISTED_PER_REASON
+  ) {
     this.#onProblem = onProblem
+    this.#listedPerReason = listedPerReason
   }
 
   add(problem: RecordedProblem): void {
     const count = this.count(problem.reason) + 1
     this.#counts.set(problem.reason, count)
+    if (count <= this.#listedPerReason) this.#listed.push(problem)
     if (count > NAMED_PER_REASON) return
     this.#named.push(problem)
     this.#onProblem(problem)
@@ -57,7 +67,16 @@ export class ProblemTally {
     return Object.fromEntries(this.#counts)
   }
 
+  get total(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
   get named(): readonly RecordedProblem[] {
     return this.#named
+  }
+
+  /** In the order in which they were found. */
+  get listed(): readonly RecordedProblem[] {
+    return this.#listed
   }
 }

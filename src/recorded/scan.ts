@@ -159,6 +159,12 @@ class Scan {
       else this.#report('slot-twice', `slot ${block.slot} is different in ${slot.block.file}`, place)
       return
     }
+    const { parentSlot } = block
+    if (parentSlot !== null && parentSlot >= block.slot && block.slot > 0) {
+      // As of files that are named by block height, or by another slot's number.
+      this.#report('out-of-range', `parentSlot ${parentSlot} is not below slot ${block.slot}`, place)
+      return
+    }
     if (!this.#hasRoom(place)) return
     for (const { index, reason } of block.unreadable) {
       this.#report('unreadable-transaction', `transaction ${index}: ${reason}`, place)
@@ -246,7 +252,7 @@ function faultOf(
     case 'rpc-error':
       return ['rpc-error', `${outcome.code ?? 'no code'}: ${outcome.message}`]
     case 'unreadable':
-      return ['unreadable-record', outcome.reason]
+      return [outcome.isOutOfRange === true ? 'out-of-range' : 'unreadable-record', outcome.reason]
   }
 }
 

@@ -62,6 +62,13 @@ export class ProtobufReader {
     return number
   }
 
+  /** A number from 0 to a limit; the fault of another one names it. */
+  bounded(end: number, max: number, field: string): number {
+    const value = this.#varint(end, field)
+    if (value <= max) return Number(value)
+    throw new MessageFault(`${field} ${value} is above ${max}`)
+  }
+
   /** A number as a double, rounded where it has none of its own, as JSON.parse rounds. */
   rounded(end: number, field: string): number {
     return Number(this.#varint(end, field))

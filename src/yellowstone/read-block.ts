@@ -1,3 +1,4 @@
+import { BLOCK_TIME_MAX, SLOT_MAX } from '../chain/chain-numbers.ts'
 import type { Block, Transaction } from '../chain/transaction.ts'
 import { bytesField, MessageFault, ProtobufReader, varintField } from './protobuf.ts'
 import { placeTransaction, readTransaction, type TransactionPlace } from './transaction.ts'
@@ -37,7 +38,7 @@ export type Update =
       readonly kind: 'unreadable'
       /** Null where not even that can be read. */
       readonly slot: number | null
-      /** The field that cannot be read. */
+      /** The field that cannot be read; of a number out of range with the number. */
       readonly reason: string
     }
 
@@ -45,7 +46,7 @@ export type Update =
  * Reads one SubscribeUpdate of a subscription to blocks with transactions, from its bytes. A block has to be whole, each
  * of its transactions once under its index; votes are counted and left out before anything of them is read. A
  * transaction that cannot be read does not take the others with it, but a block of which nothing can be read is
- * unreadable. Any bytes are answered with an outcome; what a block gives throws nothing later.
+ * unreadable, as is one whose slot or time the service has no room for (INVARIANTS 9). Any bytes are answered with an outcome; what a block gives throws nothing later.
  */
 export function readUpdate(bytes: Uint8Array): Update {
   const from = new ProtobufReader(bytes)
@@ -100,8 +101,8 @@ function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => 
       const stop = from.span(end, 'transactions')
       parts.transactions.push(from.at, stop)
       from.at = stop
-    } else if (tag === SLOT) onSlot((parts.slot = from.count(end, 'slot')))
-    else if (tag === PARENT_SLOT) parts.parentSlot = from.count(end, 'parentSlot')
+    } else if (tag === SLOT) onSlot((parts.slot = from.bounded(end, SLOT_MAX, 'slot')))
+    else if (tag === PARENT_SLOT) parts.parentSlot = from.bounded(end, SLOT_MAX, 'parentSlot')
     else if (tag === EXECUTED_COUNT) parts.executed = from.count(end, 'executedTransactionCount')
     else if (tag === BLOCK_TIME) parts.blockTime = readTimestamp(from, from.span(end, 'blockTime'))
     else if (tag === BLOCKHASH || tag === PARENT_BLOCKHASH) {
@@ -115,12 +116,12 @@ function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => 
   return parts
 }
 
-/** Unix seconds; a time before 1970 or beyond what a double holds is none. */
+/** Unix seconds; a time before 1970 is, as protobuf writes it, one far above the limit. */
 function readTimestamp(from: ProtobufReader, end: number): number {
   let seconds = 0
   while (from.at < end) {
     const tag = from.tag(end)
-    if (tag === TIMESTAMP) seconds = from.count(end, 'blockTime')
+    if (tag === TIMESTAMP) seconds = from.bounded(end, BLOCK_TIME_MAX, 'blockTime')
     else from.skip(tag, end)
   }
   return seconds

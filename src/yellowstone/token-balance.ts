@@ -1,3 +1,4 @@
+import { isU64Text } from '../chain/chain-numbers.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { TokenBalance } from '../chain/transaction.ts'
 import { keyTextAt, type KeyText } from './key-text.ts'
@@ -49,13 +50,12 @@ export function readTokenBalance(
   if (account >= keyCount) throw new MessageFault(`${field}.accountIndex`)
   if (mint === undefined) throw new MessageFault(field)
   if (decimals > 255) throw new MessageFault(`${field}.decimals`)
-  if (!DIGITS.test(amount)) throw new MessageFault(`${field}.amount`)
+  if (!isU64Text(amount)) throw new MessageFault(`${field}.amount`)
   return new StreamedTokenBalance(account, mint, owner, amount, decimals)
 }
 
 /** Of the largest 64-bit number. */
 const AMOUNT_DIGITS_MAX = 20
-const DIGITS = /^[0-9]+$/
 
 /** Most balances are never looked at: keys and amount are decoded when asked for. */
 class StreamedTokenBalance implements TokenBalance {

@@ -1,3 +1,4 @@
+import { TRANSACTION_INDEX_MAX } from '../chain/chain-numbers.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import { VOTE_PROGRAM } from '../chain/rpc/entry.ts'
 import type {
@@ -70,7 +71,7 @@ export function placeTransaction(from: ProtobufReader, end: number): Transaction
       metaEnd = from.span(end, 'meta')
       meta = from.at
       from.at = metaEnd
-    } else if (tag === INDEX) index = from.count(end, 'index')
+    } else if (tag === INDEX) index = from.bounded(end, TRANSACTION_INDEX_MAX, 'index')
     else from.skip(tag, end)
   }
   return { index, isVote, signature, body, bodyEnd, meta, metaEnd }

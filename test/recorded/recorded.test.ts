@@ -239,6 +239,47 @@ t.test(
   }
 )
 
+t.test(
+  'a slot or a time that the service has no room for is a problem of its own, and names it',
+  async (t) => {
+    const index = await scanRecorded(
+      folder(t, {
+        '1790000000000.json': JSON.stringify(block(1)),
+        'a.json': JSON.stringify({ slot: 2 ** 33, block: block(2) }),
+        'b.json': JSON.stringify({ slot: 3, block: { ...block(3), blockTime: 1_790_000_000_000 } }),
+        'c.json': JSON.stringify({ slot: 4, block: { ...block(4), parentSlot: 2 ** 53 - 1 } }),
+        'd.json': JSON.stringify(transaction(5, 'D', { transactionIndex: 2 ** 53 - 1 })),
+        // Its name is the height of the block, not its slot.
+        '350000000.json': JSON.stringify(block(400_000_000)),
+        '8589934591.json': JSON.stringify(block(6))
+      })
+    )
+    t.same(index.problems.counts, { 'out-of-range': 6 })
+    t.same(
+      index.problems.listed.map(({ file, detail }) => [file, detail]),
+      [
+        ['1790000000000.json', 'slot 1790000000000 is above 8589934591'],
+        ['350000000.json', 'parentSlot 399999999 is not below slot 350000000'],
+        ['a.json', 'slot 8589934592 is above 8589934591'],
+        ['b.json', 'blockTime 1790000000000 is above 4294967295'],
+        ['c.json', 'parentSlot 9007199254740991 is above 8589934591'],
+        ['d.json', 'transactionIndex 9007199254740991 is above 4294967295']
+      ]
+    )
+    t.same(await slotsOf(index), [2 ** 33 - 1], 'the last slot that has cursors is served')
+  }
+)
+
+t.test('records nested in one another without end are a problem of the file', async (t) => {
+  const depth = 50_000
+  const nested = `${'{"slot":1,"block":'.repeat(depth)}null${'}'.repeat(depth)}`
+  const index = await scanRecorded(
+    folder(t, { 'a.json': nested, 'b.json': JSON.stringify({ slot: 2, block: block(2) }) })
+  )
+  t.same(index.problems.counts, { 'unreadable-record': 1 })
+  t.same(await slotsOf(index), [2])
+})
+
 t.test('votes recorded on their own are counted and left out', async (t) => {
   const vote = transaction(1, 'A')
   vote.transaction.message.accountKeys[1] = 'Vote111111111111111111111111111111111111111'

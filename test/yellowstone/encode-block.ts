@@ -110,6 +110,28 @@ export function updateTransaction(entry: any, index: number): UpdateTransaction 
   return update.transaction!.transaction!
 }
 
+/** Whether all of a record is in encoding json: a few have parsed parts or lack lookups, which a stream never does. */
+export function isCompiled(value: unknown): boolean {
+  const { transaction, meta } = value as {
+    transaction: {
+      message: { accountKeys: unknown[]; instructions: object[]; addressTableLookups?: object[] }
+    }
+    meta: {
+      innerInstructions: { instructions: object[] }[] | null
+      loadedAddresses?: { writable: unknown[]; readonly: unknown[] }
+    }
+  }
+  const { accountKeys, instructions, addressTableLookups = [] } = transaction.message
+  const { writable = [], readonly = [] } = meta.loadedAddresses ?? {}
+  const all = [...instructions, ...(meta.innerInstructions ?? []).flatMap((group) => group.instructions)]
+  return (
+    typeof accountKeys[0] === 'string' &&
+    all.every((each) => 'programIdIndex' in each) &&
+    addressTableLookups.every((each) => 'readonlyIndexes' in each) &&
+    (addressTableLookups.length > 0 || writable.length + readonly.length === 0)
+  )
+}
+
 const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
 
 function instructionOf(each: any) {

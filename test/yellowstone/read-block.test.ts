@@ -9,6 +9,7 @@ import { BLOCK_SLOT, fixtureBlock, fixtureFiles, readFixture, testWithFixtures }
 import {
   encodeBlock,
   encodeUpdate,
+  isCompiled,
   updateBlock,
   updateTransaction,
   type UpdateBlock
@@ -84,28 +85,6 @@ testWithFixtures(t, 'every recorded transaction says the same in a stream and fr
   t.ok(compared > 200, `${compared} compared`)
   t.same([...versions].sort(), [0, 1, 'legacy'])
 })
-
-/** Whether all of a record is in encoding json: a few have parsed parts or lack lookups, which a stream never does. */
-function isCompiled(value: unknown): boolean {
-  const { transaction, meta } = value as {
-    transaction: {
-      message: { accountKeys: unknown[]; instructions: object[]; addressTableLookups?: object[] }
-    }
-    meta: {
-      innerInstructions: { instructions: object[] }[] | null
-      loadedAddresses?: { writable: unknown[]; readonly: unknown[] }
-    }
-  }
-  const { accountKeys, instructions, addressTableLookups = [] } = transaction.message
-  const { writable = [], readonly = [] } = meta.loadedAddresses ?? {}
-  const all = [...instructions, ...(meta.innerInstructions ?? []).flatMap((group) => group.instructions)]
-  return (
-    typeof accountKeys[0] === 'string' &&
-    all.every((each) => 'programIdIndex' in each) &&
-    addressTableLookups.every((each) => 'readonlyIndexes' in each) &&
-    (addressTableLookups.length > 0 || writable.length + readonly.length === 0)
-  )
-}
 
 /** A block of slot 9 around transactions of the stream's form. */
 function blockOf(transactions: UpdateBlock['transactions'], facts: Partial<UpdateBlock> = {}): UpdateBlock {

@@ -1,8 +1,8 @@
+import { BLOCK_TIME_MAX, SLOT_MAX } from '../chain-numbers.ts'
 import type { Block, Transaction } from '../transaction.ts'
 import { isVote, openEntry } from './entry.ts'
 import {
-  countOrNull,
-  isCount,
+  boundedOrNull,
   isObject,
   listOf,
   objectOf,
@@ -35,23 +35,28 @@ export type BlockOutcome =
  * Reads a getBlock result: bare, as the whole JSON-RPC response, or as `{slot, block}` around either, in the
  * encodings that readRpcTransaction knows. The slot is the record's, else the given one. Votes are counted and
  * left out before anything of them is decoded; an entry that cannot be read does not take the others with it,
- * but a block of which nothing can be read is unreadable.
+ * but a block of which nothing can be read is unreadable, as is one whose slot or time the service has no room for
+ * (INVARIANTS 9).
  */
 export function readRpcBlock(value: unknown, slot: number | null = null): BlockOutcome {
-  if (isObject(value) && 'block' in value && isCount(value.slot)) return readRpcBlock(value.block, value.slot)
+  if (!isObject(value) || !('block' in value && 'slot' in value)) return readUnwrapped(value, slot)
+  return readOrExplain(() => readUnwrapped(value.block, boundedOrNull(value.slot, SLOT_MAX, 'slot') ?? slot))
+}
+
+function readUnwrapped(value: unknown, slot: number | null): BlockOutcome {
   const payload = unwrapResponse(value)
   if (payload.kind !== 'result') return payload
   return readOrExplain(() => {
     const result = objectOf(payload.result, 'block')
-    const parentSlot = countOrNull(result.parentSlot, 'parentSlot')
-    const blockTime = countOrNull(result.blockTime, 'blockTime')
+    const ownSlot = boundedOrNull(result.slot ?? slot, SLOT_MAX, 'slot')
+    const parentSlot = boundedOrNull(result.parentSlot, SLOT_MAX, 'parentSlot')
+    const blockTime = boundedOrNull(result.blockTime, BLOCK_TIME_MAX, 'blockTime')
     const entries = readEntries(listOf(result.transactions, 'transactions'))
     const [first] = entries.unreadable
     if (first !== undefined && entries.unreadable.length === entries.total) {
       throw new Unreadable(`transactions: ${first.reason}`)
     }
     const { transactions, votes, unreadable } = entries
-    const ownSlot = countOrNull(result.slot, 'slot') ?? slot
     return {
       kind: 'block',
       block: { slot: ownSlot, blockTime, parentSlot, transactions, votes, unreadable }

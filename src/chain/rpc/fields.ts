@@ -11,17 +11,22 @@ export type JsonObject = Readonly<Record<string, unknown>>
  */
 export class Unreadable extends Error {
   readonly field: string
+  readonly isOutOfRange: boolean
 
-  constructor(field: string) {
+  /** The field, or a clause that names it and what is wrong with it. */
+  constructor(field: string, isOutOfRange = false) {
     super(`not readable: ${field}`)
     this.field = field
+    this.isOutOfRange = isOutOfRange
   }
 }
 
 export interface UnreadableOutcome {
   readonly kind: 'unreadable'
-  /** The field that cannot be read. */
+  /** The field that cannot be read; of a number out of range with the number. */
   readonly reason: string
+  /** Present where the field is a number that the service has no room for. */
+  readonly isOutOfRange?: true
 }
 
 /** Runs a reading and gives its fault as an outcome. Anything but Unreadable is a fault of ours and passes. */
@@ -29,8 +34,9 @@ export function readOrExplain<T>(read: () => T): T | UnreadableOutcome {
   try {
     return read()
   } catch (error) {
-    if (error instanceof Unreadable) return { kind: 'unreadable', reason: error.field }
-    throw error
+    if (!(error instanceof Unreadable)) throw error
+    const { field: reason, isOutOfRange } = error
+    return { kind: 'unreadable', reason, ...(isOutOfRange && { isOutOfRange }) }
   }
 }
 
@@ -58,12 +64,16 @@ export function countOf(value: unknown, field: string): number {
   return value
 }
 
-export function countOrNull(value: unknown, field: string): number | null {
-  return value === undefined || value === null ? null : countOf(value, field)
-}
-
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+/** A count up to a limit, or null where there is none. Throws Unreadable, which names a number above the limit. */
+export function boundedOrNull(value: unknown, max: number, field: string): number | null {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' && value > max)
+    throw new Unreadable(`${field} ${value} is above ${max}`, true)
+  return countOf(value, field)
 }
 
 const isKeyText = base58SizeTest(32)

@@ -67,7 +67,7 @@ export function readInstruction(value: JsonObject, place: Place, keys: KeyScope,
     const accounts = listOf(value.accounts, `${field}.accounts`).map(indexOf)
     return new TextInstruction(program, accounts, dataTextOf(value.data, field), place)
   }
-  const { accounts, data } = encodeParsed(String(value.program), value.parsed)
+  const { accounts, data } = encodeParsed(value.program, value.parsed)
   return { program, accounts: accounts.map(indexOf), data, ...place }
 }
 

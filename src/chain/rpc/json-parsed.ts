@@ -1,3 +1,4 @@
+import { isU64Text } from '../chain-numbers.ts'
 import { pubkeyFromBase58 } from '../pubkey.ts'
 import { isCount, isObject, keyTextOf, listOrEmpty, Unreadable, type JsonObject } from './fields.ts'
 
@@ -12,15 +13,15 @@ export interface EncodedInstruction {
  * associated token accounts, and of the token programs all that moves or names tokens; for anything else the
  * result is empty, which says nothing and moves nothing. Throws Unreadable where a known one lacks a field.
  */
-export function encodeParsed(program: string, parsed: unknown): EncodedInstruction {
-  if (program === 'spl-memo') return { accounts: [], data: utf8(String(parsed)) }
+export function encodeParsed(program: unknown, parsed: unknown): EncodedInstruction {
+  if (program === 'spl-memo' && typeof parsed === 'string') return { accounts: [], data: utf8(parsed) }
   if (!isObject(parsed)) return NOTHING
   const form = FORMS.get(program)?.get(parsed.type)
   if (form === undefined) return NOTHING
   const info = isObject(parsed.info) ? parsed.info : {}
   const { accounts, data } = form
   const bytes: number[] = []
-  for (const part of data) bytes.push(...(typeof part === 'number' ? [part] : part(info)))
+  for (const part of data) for (const byte of typeof part === 'number' ? [part] : part(info)) bytes.push(byte)
   return {
     accounts: [...accounts.flatMap((account) => accountTexts(info, account)), ...coSigners(info)],
     data: Uint8Array.from(bytes)
@@ -141,7 +142,7 @@ const ASSOCIATED = new Map<unknown, Form>([
 ])
 
 /** By the name that a node gives the program; Token-2022 carries the token program's name. */
-const FORMS = new Map([
+const FORMS = new Map<unknown, ReadonlyMap<unknown, Form>>([
   ['spl-token', TOKEN],
   ['spl-token-2022', TOKEN],
   ['system', SYSTEM],
@@ -252,8 +253,7 @@ function isAbsent(value: unknown): boolean {
 
 /** A u64 that a node writes as digits, or as a number where it fits one. */
 function u64Bytes(value: unknown, name: string): number[] {
-  const isDigits = typeof value === 'string' && /^\d{1,20}$/.test(value)
-  if (!isDigits && !isCount(value)) throw new Unreadable(`parsed.info.${name}`)
+  if (!isU64Text(value) && !isCount(value)) throw new Unreadable(`parsed.info.${name}`)
   return littleEndian(BigInt(value), 8)
 }
 

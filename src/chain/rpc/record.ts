@@ -1,5 +1,6 @@
+import { SLOT_MAX } from '../chain-numbers.ts'
 import { readRpcBlock, type BlockOutcome } from './block.ts'
-import { isObject } from './fields.ts'
+import { boundedOrNull, isObject, readOrExplain } from './fields.ts'
 import { unwrapResponse } from './response.ts'
 import { readRpcTransaction, type TransactionOutcome } from './transaction.ts'
 
@@ -24,7 +25,8 @@ export function readRpcRecord(
   if (!isObject(result)) return { kind: 'other' }
   if ('transaction' in result && 'meta' in result) {
     const outcome = readRpcTransaction(result, position)
-    return outcome.kind === 'transaction' ? { ...outcome, slot: outcome.slot ?? slot } : outcome
+    if (outcome.kind !== 'transaction' || outcome.slot !== null) return outcome
+    return readOrExplain(() => ({ ...outcome, slot: boundedOrNull(slot, SLOT_MAX, 'slot') }))
   }
   if ('blockhash' in result && 'transactions' in result) return readRpcBlock(result, slot)
   return { kind: 'other' }

@@ -1,3 +1,4 @@
+import { isU64Text } from '../chain-numbers.ts'
 import type { Pubkey } from '../pubkey.ts'
 import type { TokenBalance } from '../transaction.ts'
 import { isCount, keyTextOf, listOrEmpty, objectOf, Unreadable, type JsonObject } from './fields.ts'
@@ -16,8 +17,6 @@ export function readTokenBalances(meta: JsonObject, keyCount: number) {
   return { preTokenBalances, postTokenBalances }
 }
 
-const NOT_DIGIT = /[^0-9]/
-
 function readList(
   value: unknown,
   field: string,
@@ -29,15 +28,11 @@ function readList(
     const { amount, decimals } = objectOf(uiTokenAmount, field)
     if (!isCount(accountIndex) || accountIndex >= keyCount) throw new Unreadable(`${field}.accountIndex`)
     if (!isCount(decimals) || decimals > 255) throw new Unreadable(`${field}.decimals`)
-    if (!isAmountText(amount)) throw new Unreadable(`${field}.amount`)
+    if (!isU64Text(amount)) throw new Unreadable(`${field}.amount`)
     const mintText = keyTextFrom(mint, earlier[at]?.mintText, field)
     const ownerText = isMissing(owner) ? null : keyTextFrom(owner, earlier[at]?.ownerText, field)
     return new RpcTokenBalance(accountIndex, mintText, ownerText, amount, decimals)
   })
-}
-
-function isAmountText(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= 20 && !NOT_DIGIT.test(value)
 }
 
 /** Some old records have an empty owner where others have none. */

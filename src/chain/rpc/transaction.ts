@@ -1,4 +1,5 @@
 import { decodeBase58 } from '../base58.ts'
+import { BLOCK_TIME_MAX, SLOT_MAX, TRANSACTION_INDEX_MAX } from '../chain-numbers.ts'
 import { PubkeyTable } from '../pubkey.ts'
 import type {
   AccountKeys,
@@ -11,8 +12,8 @@ import type { WireTransaction } from '../wire.ts'
 import { TextKeys, WireKeys } from './account-keys.ts'
 import { openEntry, VOTE_PROGRAM, type OpenedEntry } from './entry.ts'
 import {
+  boundedOrNull,
   countOf,
-  countOrNull,
   isObject,
   keyTextOf,
   listOf,
@@ -54,12 +55,12 @@ export function readRpcTransaction(value: unknown, position: number | null = nul
   return readOrExplain(() => {
     const entry = objectOf(payload.result, 'transaction')
     const opened = openEntry(entry)
-    const index = position ?? countOrNull(entry.transactionIndex, 'transactionIndex')
+    const index = position ?? boundedOrNull(entry.transactionIndex, TRANSACTION_INDEX_MAX, 'transactionIndex')
     return {
       kind: 'transaction',
       transaction: readEntry(entry, opened, index),
-      slot: countOrNull(entry.slot, 'slot'),
-      blockTime: countOrNull(entry.blockTime, 'blockTime'),
+      slot: boundedOrNull(entry.slot, SLOT_MAX, 'slot'),
+      blockTime: boundedOrNull(entry.blockTime, BLOCK_TIME_MAX, 'blockTime'),
       parsed: opened.kind === 'message' && isParsed(opened.message)
     }
   })
@@ -215,10 +216,17 @@ function logsOf(value: unknown): readonly string[] | null {
   return logs as readonly string[]
 }
 
+const U64_END = 2 ** 64
+
 function balancesOf(value: unknown, field: string): readonly number[] {
   const balances = listOrEmpty(value, field)
   for (let i = 0; i < balances.length; i++) {
-    if (typeof balances[i] !== 'number') throw new Unreadable(field)
+    // Above 2^53 JSON.parse rounds them; 2^64 is what the largest ones become.
+    if (
+      !Number.isInteger(balances[i]) ||
+      !(0 <= (balances[i] as number) && (balances[i] as number) <= U64_END)
+    )
+      throw new Unreadable(field)
   }
   return balances as readonly number[]
 }
