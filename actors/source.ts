@@ -1,6 +1,8 @@
 import type { BlockSource, SourcedBlock } from '../src/block-source.ts'
 import { sleep, type Clock } from '../src/ports.ts'
+import { standingOf, type FolderStanding, type StoredBlocks } from '../src/recorded/chain-check.ts'
 import { readRecorded } from '../src/recorded/read.ts'
+import { RecordedReport } from '../src/recorded/report.ts'
 import { scanRecorded, type RecordedIndex } from '../src/recorded/scan.ts'
 import type { Logger } from '../src/telemetry.ts'
 import { aborted } from './aborted.ts'
@@ -10,6 +12,12 @@ export interface RecordedOptions {
   readonly directory: string
   /** `max`, or a factor of the pace that the block times have. */
   readonly speed: 'max' | number
+  /** What is stored, against which the folder is held before a block of it is given out; without it any folder is taken. */
+  readonly stored?: StoredBlocks
+  /** Hears why the folder is of another chain than what is stored. No block of it is given out. */
+  readonly onOtherChain?: (detail: string) => void
+  /** Takes how the folder does. */
+  readonly report?: RecordedReport
 }
 
 /**
@@ -20,15 +28,33 @@ export function recordedSource(
   options: RecordedOptions,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger }
 ): Run<unknown, BlockSource> {
+  const { directory, speed, stored, onOtherChain, report = new RecordedReport() } = options
   return async ({ draining, ready, gauge }) => {
-    const indexing = scanRecorded(options.directory, {
-      signal: draining,
-      onProblem: ({ reason, file, line, detail }) =>
-        logger.warn({ reason, file, line: line ?? undefined }, `recorded folder: ${detail}`)
-    })
-    ready({ blocks: ({ after, signal }) => paced(indexing, after, options.speed, clock, signal) })
+    const problems = report.begin(directory, ({ reason, file, line, detail }) =>
+      logger.warn({ reason, file, line: line ?? undefined }, `recorded folder: ${detail}`)
+    )
+    const indexing = scanRecorded(directory, { signal: draining, problems })
+
+    async function* blocks({ after, signal }: Parameters<BlockSource['blocks']>[0]) {
+      const index = await indexing
+      if (signal.aborted || draining.aborted) return
+      if (stored !== undefined && index.kind === 'indexed') {
+        const standing = await standingOf(index, stored)
+        report.standing = standing
+        tellOfStanding(index, standing, logger)
+        if (standing.kind === 'other') {
+          onOtherChain?.(standing.detail ?? 'its blocks are not those that are stored')
+          await aborted(signal)
+          return
+        }
+      }
+      yield* paced(index, after, speed, clock, signal)
+    }
+
+    ready({ blocks })
     const index = await indexing
     if (draining.aborted) return
+    report.index = index
     tellOf(index, logger)
     gauge('slots', () => index.slots.length)
     gauge('problems', () => index.problems.total)
@@ -48,14 +74,46 @@ function tellOf(index: RecordedIndex, logger: Logger): void {
     logger.warn(facts, `recorded folder ${index.directory} holds no block or transaction that can be served`)
 }
 
+/** Says what of the folder is read, and what is odd about it; of another chain whoever is told of it says so. */
+function tellOfStanding(
+  { directory, slots }: RecordedIndex,
+  { kind, detail, head, above, compared, notStored }: FolderStanding,
+  logger: Logger
+): void {
+  const folder = `recorded folder ${directory}`
+  const facts = { head, slots: slots.length, slots_above_head: above }
+  if (kind === 'empty' || kind === 'other') return
+  if (kind === 'unknown' && above > 0)
+    logger.warn(facts, `${folder} is taken for the chain of what is stored, which nothing shows: ${detail}`)
+  if (kind === 'same' && detail !== null)
+    logger.warn(facts, `${folder} holds blocks of the stored chain and of another one: ${detail}`)
+  const missing =
+    notStored === 0
+      ? ''
+      : `; ${notStored} of ${compared} of these slots that were looked for are not stored, and blocks are added in ascending order only: to have them, read the folder into an empty MILLRACE_DATA_DIR`
+  const below = slots.length - above
+  const range = `from ${slots[0]} to ${slots[below - 1]}`
+  // A service that starts again on a folder that it has read says so too.
+  const isReadBefore = kind === 'same' && notStored === 0
+  if (above === 0)
+    logger[isReadBefore ? 'info' : 'warn'](
+      facts,
+      `nothing is read of ${folder}: all of its ${below} slots, ${range}, are at or below slot ${head}, the newest that is stored${missing}`
+    )
+  else if (notStored > 0)
+    logger.warn(
+      facts,
+      `${below} slots of ${folder}, ${range}, are at or below slot ${head}, the newest that is stored, and are not read${missing}`
+    )
+}
+
 async function* paced(
-  indexing: Promise<RecordedIndex>,
+  index: RecordedIndex,
   after: number | null,
   speed: 'max' | number,
   clock: Clock,
   signal: AbortSignal
 ): AsyncGenerator<SourcedBlock> {
-  const index = await indexing
   let start: { readonly clockMs: number; readonly blockTime: number } | null = null
   for await (const block of readRecorded(index, { fromSlot: after === null ? 0 : after + 1 })) {
     if (speed !== 'max') {

@@ -37,8 +37,9 @@ import { LiveRanking } from './live-ranking.ts'
 import { CashList } from './market/cash.ts'
 import { openFilesMax } from './open-files.ts'
 import { systemPorts, type Ports } from './ports.ts'
+import { RecordedReport } from './recorded/report.ts'
 import { chainOf, keepingOf } from './sources.ts'
-import { addSourceMetrics } from './source-metrics.ts'
+import { addRecordedMetrics, addSourceMetrics } from './source-metrics.ts'
 import { createMetrics, type Logger } from './telemetry.ts'
 
 const DAY_SECONDS = 86_400
@@ -57,6 +58,8 @@ export interface ServiceDeps {
   readonly source?: Run<unknown, BlockSource>
   /** Hears where the node of a localnet listens. */
   readonly onLocalnet?: (rpcUrl: string) => void
+  /** Hears, in a line, why the recorded folder is not taken. The service goes on without a source until it is drained. */
+  readonly onOtherChain?: (line: string) => void
   /** What is open already, for the first instances of the processes that own it. */
   readonly opened?: Opened
 }
@@ -168,9 +171,11 @@ export function startService(deps: ServiceDeps): Supervision {
   const fold = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
   const keeping = deps.source === undefined ? keepingOf(config) : NOTHING_KEPT
   const chain = { fold, keeping, feed, decoding, metrics, logger, clock }
-  const { onLocalnet = () => undefined, source } = deps
+  const { onLocalnet = () => undefined, onOtherChain = (line) => logger.fatal(line), source } = deps
+  const recorded = new RecordedReport()
   const chainThat = <Needs extends object>(ingests: Run<Needs, OpenIngest>): Unit<Omit<Needs, 'source'>> => {
-    if (source === undefined) return chainOf(config, ingests, { ...ports, logger, onLocalnet })
+    if (source === undefined)
+      return chainOf(config, ingests, { ...ports, logger, onLocalnet, onOtherChain, recorded })
     return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)]) as AnyUnit
   }
   const prepareStore = async (storage: Storage): Promise<void> => {
@@ -193,6 +198,7 @@ export function startService(deps: ServiceDeps): Supervision {
     bounds: httpBounds(openFilesMax()),
     metricsKeyRequired: config.metricsKeyRequired,
     localnet: config.source === 'localnet' && config.role.includes('ingest'),
+    recorded,
     tree: () => supervision.tree(),
     source: () => supervision.source('chain/source')
   }
@@ -247,6 +253,7 @@ export function startService(deps: ServiceDeps): Supervision {
     logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
   )
   addSourceMetrics(metrics.registry, () => supervision.source('chain/source'))
+  addRecordedMetrics(metrics.registry, recorded)
   return supervision
 }
 

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
+import type { RecordedReport } from './recorded/report.ts'
 import type { NodeStateName, SourceStateName, SourceStatus } from './source-status.ts'
 
 const SOURCE_STATES: readonly SourceStateName[] = [
@@ -36,6 +37,20 @@ export function addSourceMetrics(registry: Registry, read: () => SourceStatus | 
       for (const { name: node, state: now } of read()?.nodes ?? []) {
         for (const state of NODE_STATES) this.set({ node, state }, Number(now === state))
       }
+    }
+  })
+}
+
+/** Adds what of the recorded folder is left out, by reason, read at each scrape; nothing while there is none. */
+export function addRecordedMetrics(registry: Registry, report: RecordedReport): void {
+  new Gauge({
+    name: 'millrace_recorded_problems',
+    help: 'files, records and transactions of the recorded folder that are left out, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, count] of Object.entries(report.problems.counts)) this.set({ reason }, count)
     }
   })
 }

@@ -16,6 +16,7 @@ import type { Commitment } from './market/rows.ts'
 import type { BlockCommitment } from './node/chain-node.ts'
 import { MissingBlocks } from './node/missing-blocks.ts'
 import type { Ports } from './ports.ts'
+import type { RecordedReport } from './recorded/report.ts'
 import type { Logger } from './telemetry.ts'
 import type { FetchMissing } from './yellowstone/chain-order.ts'
 
@@ -23,6 +24,10 @@ export interface SourceDeps extends Ports {
   readonly logger: Logger
   /** Hears where the node of a localnet listens. */
   readonly onLocalnet: (rpcUrl: string) => void
+  /** Hears, in a line, why no block of the recorded folder can be added to what is stored; none is. */
+  readonly onOtherChain: (line: string) => void
+  /** Takes how the recorded folder does. */
+  readonly recorded: RecordedReport
 }
 
 /** Where a localnet keeps its chain. */
@@ -95,22 +100,42 @@ function backfillFrom(nodes: Nodes, deps: SourceDeps): Run<BackfillNeeds & HasCo
 }
 
 function sourceOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource> {
-  const { clock, logger } = deps
+  const { clock } = deps
   switch (config.source) {
     case 'rpc':
       return (scope) =>
         rpcSource({ ...nodesOf(config), ...sourceCoverage(scope.input.storage.coverage, clock) }, deps)(scope)
     case 'yellowstone':
       return yellowstoneOf(config, deps)
-    default: {
-      if (config.recordedDir === null) throw new TypeError('a recorded source has a folder')
-      return recordedSource({ directory: config.recordedDir, speed: config.recordedSpeed }, { clock, logger })
-    }
+    default:
+      return recordedOf(config, deps)
   }
 }
 
 interface HasBlocks extends HasCoverage {
   readonly storage: Pick<Storage, 'coverage' | 'blocks'>
+}
+
+/** A recorded folder, held against what is stored before a block of it is taken. */
+function recordedOf(
+  config: Config,
+  { clock, logger, recorded, ...deps }: SourceDeps
+): Run<HasBlocks, BlockSource> {
+  const { recordedDir: directory, recordedSpeed: speed } = config
+  if (directory === null) throw new TypeError('a recorded source has a folder')
+  const [variable, place] =
+    config.storage === 'embedded'
+      ? ['MILLRACE_DATA_DIR', config.dataDir]
+      : ['MILLRACE_SCYLLA_KEYSPACE', config.scyllaKeyspace]
+  const onOtherChain = (detail: string): void =>
+    deps.onOtherChain(
+      `MILLRACE_RECORDED_DIR=${directory} is of another chain than what ${variable}=${place} holds: ${detail}; set ${variable} to another one for this folder`
+    )
+  return (scope) => {
+    const stored = scope.input.storage.blocks
+    const options = { directory, speed, stored, onOtherChain, report: recorded }
+    return recordedSource(options, { clock, logger })(scope)
+  }
 }
 
 /** A stream, and nodes for what it leaves out, where there are any. */

@@ -35,6 +35,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   }
   let port = config.port
   let keys: FirstKeys | null = null
+  let isRefused = false
   await using service = startService({
     config: { ...config, recordedDir: config.recordedDir === null ? null : resolve(config.recordedDir) },
     ...(opened === null ? {} : { opened }),
@@ -47,6 +48,11 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
       stdout(`demo key, shown only now:   ${made.demo}`)
     },
     onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
+    onOtherChain: (line) => {
+      if (!isRefused) stderr(`millrace: ${line}`)
+      isRefused = true
+      void service.drain()
+    },
     onListening: (bound) => {
       port = bound
       stdout(`listening on http://${urlHost(config.host)}:${port}`)
@@ -63,7 +69,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
     for (const line of lines) stdout(line)
   }
   const output = await service.done
-  if (output.kind !== 'failed') return 0
+  if (output.kind !== 'failed') return isRefused ? 1 : 0
   logger.fatal({ err: output.error }, `the service failed: ${output.error.message}`)
   return 1
 }

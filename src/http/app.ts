@@ -9,6 +9,7 @@ import type { TreeBody } from '../bodies/tree.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
 import type { Clock } from '../ports.ts'
+import type { RecordedReport } from '../recorded/report.ts'
 import type { SourceStatus } from '../source-status.ts'
 import type { StreamDoor } from '../stream/door.ts'
 import type { Logger, Metrics } from '../telemetry.ts'
@@ -22,6 +23,7 @@ import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
 import { adminCoverageRoutes } from './routes/admin-coverage.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
+import { adminRecordedRoutes } from './routes/admin-recorded.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { bondingCurveRoutes } from './routes/bonding-curve.ts'
@@ -69,6 +71,8 @@ export interface AppDeps {
   readonly source: () => SourceStatus | null
   /** Whether a Redis is configured and does not answer. */
   readonly redisAway: () => boolean
+  /** How the recorded folder does that this process reads; absent as good as empty. */
+  readonly recorded?: RecordedReport
   /** The live supervision tree, as plain JSON. */
   readonly tree: () => TreeBody
   readonly draining: () => boolean
@@ -120,6 +124,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(adminKeyRoutes, deps)
   void app.register(adminRoutes, deps)
   void app.register(adminCoverageRoutes, deps)
+  void app.register(adminRecordedRoutes, deps)
   void app.register(metricsRoutes, deps)
   void app.register(docsRoutes, deps)
   void app.register(problemRoutes)

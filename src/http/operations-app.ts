@@ -7,6 +7,7 @@ import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
 import { requestIds } from './request-id.ts'
 import { adminCoverageRoutes } from './routes/admin-coverage.ts'
+import { adminRecordedRoutes } from './routes/admin-recorded.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricsRoutes } from './routes/metrics.ts'
@@ -30,6 +31,7 @@ export function operationsApp(deps: Omit<AppDeps, 'stream'>): FastifyInstance {
   void app.register(healthRoutes, deps)
   void app.register(adminRoutes, deps)
   void app.register(adminCoverageRoutes, deps)
+  void app.register(adminRecordedRoutes, deps)
   void app.register(metricsRoutes, deps)
   void app.register(problemRoutes)
   return app

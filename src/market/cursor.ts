@@ -51,7 +51,7 @@ export function placeEvents(
   return cursors
 }
 
-/** A safe integer for every slot below 2^33. */
+/** A safe integer for every slot up to SLOT_MAX (`src/chain/chain-numbers.ts`), which sources are held to. */
 export function cursorAt(slot: number, position: number): number {
   return slot * POSITIONS_PER_SLOT + position
 }

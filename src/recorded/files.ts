@@ -31,11 +31,21 @@ export function slotOfName(path: string): number | null {
   return numbers.length === 1 ? Number(numbers[0]) : null
 }
 
-/** The files below a directory at any depth, as paths relative to it with `/`, in order of their names. */
-export async function listFiles(directory: string): Promise<string[]> {
+/**
+ * The files below a directory at any depth, as paths relative to it with `/`, in order of their names. A directory that
+ * cannot be listed is told of by its path, empty for the outermost, and passed over.
+ */
+export async function listFiles(
+  directory: string,
+  onUnreadable: (path: string, error: Error) => void = () => undefined
+): Promise<string[]> {
   const paths: string[] = []
   const walk = async (below: string): Promise<void> => {
-    for (const entry of await readdir(join(directory, below), { withFileTypes: true })) {
+    const entries = await readdir(join(directory, below), { withFileTypes: true }).catch((error: Error) => {
+      onUnreadable(below, error)
+      return []
+    })
+    for (const entry of entries) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`
       if (entry.isDirectory()) await walk(path)
       else if (entry.isFile() || (await isLinkedFile(join(directory, path)))) paths.push(path)

@@ -30,7 +30,8 @@ export interface RecordedProblem {
 // Chosen: enough to recognise a kind of file in the log, few enough to read.
 const NAMED_PER_REASON = 5
 /** Chosen: 14 reasons with 10,000 problems of some 250 bytes each take 35 MB. Those beyond it are counted only. */
-const LISTED_PER_REASON = 10_000
+export const LISTED_PER_REASON = 10_000
+export const LISTED_MAX = LISTED_PER_REASON * PROBLEM_REASONS.length
 
 /** Counts every problem, lists them up to a limit for each reason, and names the first few of each reason. */
 export class ProblemTally {

@@ -19,11 +19,15 @@ export interface SingleRecord {
 
 /** What is known of one slot: a whole block, or the single transactions in order of their files. */
 export interface RecordedSlot {
+  /** Unix seconds; of single transactions the first one's. */
+  readonly blockTime: number
+  /** Null of single transactions, and of blocks that do not say. */
+  readonly parentSlot: number | null
   readonly block: RecordPlace | null
   readonly singles: ReadonlyMap<string, SingleRecord>
 }
 
-/** What a folder holds, without the contents: some 300 bytes of memory a record. */
+/** What a folder holds, without the contents: some 330 bytes of memory a record. */
 export interface RecordedIndex {
   /** `empty`: no record that could be served; `not-a-directory`: nothing could be looked at. */
   readonly kind: 'indexed' | 'empty' | 'not-a-directory'
@@ -43,6 +47,8 @@ export interface RecordedIndex {
 export interface ScanOptions {
   /** Hears of the first few problems of each reason. */
   readonly onProblem?: (problem: RecordedProblem) => void
+  /** Takes the problems, in place of a tally with `onProblem`. */
+  readonly problems?: ProblemTally
   /** Bytes of one record, decompressed. A mainnet block of 2026 has 5 to 15 million. */
   readonly recordBytesMax?: number
   /** Records kept in the index. */
@@ -64,7 +70,9 @@ export async function scanRecorded(directory: string, options: ScanOptions = {})
     () => false
   )
   const scan = new Scan(directory, options)
-  const files = isDirectory ? await listFiles(directory) : []
+  const files = isDirectory
+    ? await listFiles(directory, (path, error) => scan.missDirectory(path, error))
+    : []
   for (const file of files) {
     if (options.signal?.aborted === true) break
     await scan.readFile(file)
@@ -88,6 +96,8 @@ export async function scanRecorded(directory: string, options: ScanOptions = {})
 }
 
 interface OpenSlot extends RecordedSlot {
+  blockTime: number
+  parentSlot: number | null
   block: RecordPlace | null
   readonly singles: Map<string, SingleRecord>
 }
@@ -108,7 +118,7 @@ class Scan {
 
   constructor(directory: string, options: ScanOptions) {
     this.#directory = directory
-    this.problems = new ProblemTally(options.onProblem)
+    this.problems = options.problems ?? new ProblemTally(options.onProblem)
     this.recordBytesMax = options.recordBytesMax ?? RECORD_BYTES_MAX
     this.#recordsMax = options.recordsMax ?? RECORDS_MAX
     this.#loader = new RecordLoader(directory, this.recordBytesMax)
@@ -117,6 +127,11 @@ class Scan {
 
   async close(): Promise<void> {
     await this.#loader.close()
+  }
+
+  /** Takes note of a directory whose files cannot be listed. */
+  missDirectory(path: string, error: Error): void {
+    this.#report('unreadable-file', error.message, { file: path === '' ? '.' : path, line: null })
   }
 
   async readFile(file: string): Promise<void> {
@@ -153,7 +168,7 @@ class Scan {
 
   async #addBlock(place: RecordPlace, block: RpcBlock): Promise<void> {
     if (!this.#isPlaced(place, block)) return
-    const slot = this.#slot(block.slot)
+    const slot = this.#slot(block.slot, block.blockTime)
     if (slot.block !== null) {
       if (await this.#isSame(slot.block, block)) this.repeated++
       else this.#report('slot-twice', `slot ${block.slot} is different in ${slot.block.file}`, place)
@@ -172,6 +187,8 @@ class Scan {
     this.repeated += slot.singles.size
     slot.singles.clear()
     slot.block = place
+    slot.blockTime = block.blockTime
+    slot.parentSlot = parentSlot
   }
 
   #addSingle(place: RecordPlace, outcome: TransactionOutcome & { kind: 'transaction' }): void {
@@ -183,7 +200,7 @@ class Scan {
     const { index } = outcome.transaction
     const signature = encodeBase58(outcome.transaction.signature)
     const known = this.#slotOf.get(signature)
-    const slot = this.#slot(known ?? outcome.slot)
+    const slot = this.#slot(known ?? outcome.slot, outcome.blockTime)
     const earlier = slot.singles.get(signature)
     if (earlier !== undefined) {
       this.repeated++
@@ -229,10 +246,10 @@ class Scan {
     this.problems.add({ reason, file, line: line?.number ?? null, detail })
   }
 
-  #slot(number: number): OpenSlot {
+  #slot(number: number, blockTime: number): OpenSlot {
     let slot = this.bySlot.get(number)
     if (slot === undefined) {
-      slot = { block: null, singles: new Map() }
+      slot = { blockTime, parentSlot: null, block: null, singles: new Map() }
       this.bySlot.set(number, slot)
     }
     return slot

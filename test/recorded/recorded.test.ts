@@ -1,6 +1,8 @@
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   realpathSync,
   rmSync,
@@ -8,6 +10,7 @@ import {
   truncateSync,
   writeFileSync
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -15,7 +18,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import type { Block } from '../../src/chain/transaction.ts'
-import type { RecordedProblem } from '../../src/recorded/problems.ts'
+import { ProblemTally, type RecordedProblem } from '../../src/recorded/problems.ts'
 import { readRecorded } from '../../src/recorded/read.ts'
 import { scanRecorded, type RecordedIndex, type ScanOptions } from '../../src/recorded/scan.ts'
 import { BLOCK_SLOT, fixturesDirectory, testWithFixtures } from '../fixtures.ts'
@@ -138,6 +141,16 @@ t.test('many problems of one kind are counted and only a few of them named', asy
   t.equal(index.problems.count('neither-block-nor-transaction'), 40)
   t.equal(problems.length, 5)
   t.same(index.problems.named, problems)
+  t.equal(index.problems.listed.length, 40, 'all of them are listed')
+})
+
+t.test('of a reason problems are listed up to a limit, and counted beyond it', (t) => {
+  const tally = new ProblemTally(undefined, 7)
+  for (let i = 0; i < 20; i++) tally.add({ reason: 'not-json', file: `${i}.json`, line: null, detail: 'x' })
+  tally.add({ reason: 'no-slot', file: 'a.json', line: null, detail: 'x' })
+  t.same([tally.total, tally.listed.length, tally.count('not-json')], [21, 8, 20])
+  t.equal(tally.listed.at(-1)?.reason, 'no-slot', 'one reason leaves room for the others')
+  t.end()
 })
 
 t.test(
@@ -269,6 +282,24 @@ t.test(
     t.same(await slotsOf(index), [2 ** 33 - 1], 'the last slot that has cursors is served')
   }
 )
+
+t.test('a directory that may not be listed is a counted problem, and the others are read', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-recorded-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  for (const name of ['locked', 'open']) {
+    mkdirSync(join(directory, name))
+    writeFileSync(join(directory, name, '1.json'), JSON.stringify(block(1)))
+  }
+  chmodSync(directory, 0o755)
+  chmodSync(join(directory, 'locked'), 0)
+  // Root may list every directory.
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid!(65_534)
+  const index = await scanRecorded(directory).finally(() => isRoot && process.seteuid!(0))
+  chmodSync(join(directory, 'locked'), 0o700)
+  t.match(index.problems.listed, [{ reason: 'unreadable-file', file: 'locked', detail: /EACCES/ }])
+  t.same(index.slots, [1])
+})
 
 t.test('records nested in one another without end are a problem of the file', async (t) => {
   const depth = 50_000

@@ -1,0 +1,32 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { RECORDED_FOLDER, recordedFolderBody } from '../../bodies/recorded-folder.ts'
+import { LISTED_MAX, LISTED_PER_REASON } from '../../recorded/problems.ts'
+import { RecordedReport } from '../../recorded/report.ts'
+import type { AppDeps } from '../app.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { wholeNumber } from '../parameters.ts'
+
+/** Problems of one answer: some 200 KB of JSON. */
+const PROBLEMS_MAX = 1_000
+
+export const recordedFolder = endpoint({
+  path: '/v1/admin/recorded',
+  tag: 'Administration',
+  summary: 'What of the recorded folder is read, and what is left out',
+  description: `What the recorded folder of this process holds, whether it is of the chain that is stored, and every file, record and transaction that is left out, counted by reason and listed, ${PROBLEMS_MAX} an answer at most. Of a reason the first ${LISTED_PER_REASON} are listed and all are counted.`,
+  scope: 'admin',
+  query: z.object({
+    from: wholeNumber(0, LISTED_MAX, 0).describe('The first problem to tell of, counted from 0')
+  }),
+  answer: RECORDED_FOLDER,
+  answersWhileDraining: true,
+  examples: [{ name: 'from the first problem on' }]
+})
+
+export const adminRecordedRoutes: FastifyPluginAsync<Pick<AppDeps, 'recorded'>> = async (
+  app,
+  { recorded = new RecordedReport() }
+) => {
+  serve(app, recordedFolder, async ({ query }) => recordedFolderBody(recorded, query.from, PROBLEMS_MAX))
+}

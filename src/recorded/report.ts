@@ -1,0 +1,22 @@
+import type { FolderStanding } from './chain-check.ts'
+import { ProblemTally, type RecordedProblem } from './problems.ts'
+import type { RecordedIndex } from './scan.ts'
+
+/** How the recorded folder of this process does, for its operator. Filled by the source, which may start again. */
+export class RecordedReport {
+  directory: string | null = null
+  problems = new ProblemTally()
+  /** Null until the folder is looked through. */
+  index: RecordedIndex | null = null
+  /** Null until a reader has asked for blocks. */
+  standing: FolderStanding | null = null
+
+  /** Begins anew, with the tally that the scan is to fill. */
+  begin(directory: string, onProblem: (problem: RecordedProblem) => void): ProblemTally {
+    this.directory = directory
+    this.problems = new ProblemTally(onProblem)
+    this.index = null
+    this.standing = null
+    return this.problems
+  }
+}
