@@ -71,7 +71,7 @@ export interface AppDeps {
   readonly source: () => SourceStatus | null
   /** Whether a Redis is configured and does not answer. */
   readonly redisAway: () => boolean
-  /** How the recorded folder does that this process reads; absent as good as empty. */
+  /** The state of the recorded folder that this process reads; absent where it can read none. */
   readonly recorded?: RecordedReport
   /** The live supervision tree, as plain JSON. */
   readonly tree: () => TreeBody

@@ -2,7 +2,7 @@ import type { FolderStanding } from './chain-check.ts'
 import { ProblemTally, type RecordedProblem } from './problems.ts'
 import type { RecordedIndex } from './scan.ts'
 
-/** How the recorded folder of this process does, for its operator. Filled by the source, which may start again. */
+/** The state of this process's recorded folder, for its operator. The source fills it, and begins anew at each start. */
 export class RecordedReport {
   directory: string | null = null
   problems = new ProblemTally()

@@ -46,7 +46,8 @@ export type Update =
  * Reads one SubscribeUpdate of a subscription to blocks with transactions, from its bytes. A block has to be whole, each
  * of its transactions once under its index; votes are counted and left out before anything of them is read. A
  * transaction that cannot be read does not take the others with it, but a block of which nothing can be read is
- * unreadable, as is one whose slot or time the service has no room for (INVARIANTS 9). Any bytes are answered with an outcome; what a block gives throws nothing later.
+ * unreadable, as is one whose slot or time the service has no room for (INVARIANTS 9). Any bytes are answered with an
+ * outcome; what a block gives throws nothing later.
  */
 export function readUpdate(bytes: Uint8Array): Update {
   const from = new ProtobufReader(bytes)
