@@ -273,10 +273,10 @@ interface Decoded extends DecodedTransactions {
 
 async function decode({ block, commitment, receivedAtMs }: SourcedBlock): Promise<Decoded> {
   const { entries, notes } = await decodeInTurns(block.transactions)
-  const { slot, blockTime, parentSlot, votes } = block
+  const { slot, blockTime, parentSlot, blockhash = null, votes } = block
   const transactions = block.transactions.length + votes
   return {
-    block: { slot, blockTime, parentSlot, receivedAtMs, commitment, transactions, entries },
+    block: { slot, blockTime, parentSlot, blockhash, receivedAtMs, commitment, transactions, entries },
     entries,
     notes
   }

@@ -20,7 +20,10 @@ const NOTHING = {
 /** A block without an event. */
 function commitOf(slot: number): BlockCommit {
   const counts = { transactions: 0, trades: 0, events: 0 }
-  return { slot: { slot, blockTime: slot, parentSlot: null, receivedAtMs: 0, ...counts }, ...NOTHING }
+  return {
+    slot: { slot, blockTime: slot, parentSlot: null, blockhash: null, receivedAtMs: 0, ...counts },
+    ...NOTHING
+  }
 }
 
 /** A feed, and the slots that a follower hears of. */

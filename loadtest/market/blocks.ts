@@ -90,6 +90,7 @@ export class SyntheticMarket {
     return {
       slot,
       parentSlot: slot - 1,
+      blockhash: null,
       blockTime,
       receivedAtMs: blockTime * 1000 + 400,
       commitment: 'confirmed',

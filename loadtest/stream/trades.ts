@@ -126,7 +126,14 @@ const RECEIVED_AT_MS = 1_790_000_000_400
 export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit {
   const counts = { transactions: trades.length, trades: trades.length, events: trades.length }
   const rows = {
-    slot: { slot, blockTime: 1_790_000_000, parentSlot: slot - 1, ...counts, receivedAtMs: RECEIVED_AT_MS },
+    slot: {
+      slot,
+      blockTime: 1_790_000_000,
+      parentSlot: slot - 1,
+      blockhash: null,
+      ...counts,
+      receivedAtMs: RECEIVED_AT_MS
+    },
     trades,
     poolEvents: [],
     launches: []

@@ -35,6 +35,7 @@ export function eventBodies(
     slot: slot ?? 0,
     blockTime: blockTime ?? 0,
     parentSlot: recorded.parentSlot,
+    blockhash: null,
     receivedAtMs: (blockTime ?? 0) * 1000,
     commitment: 'finalized' as const,
     transactions: recorded.transactions.length + recorded.votes,

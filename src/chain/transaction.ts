@@ -68,6 +68,10 @@ export interface Block {
   /** Unix seconds. */
   readonly blockTime: number
   readonly parentSlot: number | null
+  /** Base58; absent where the source does not name it. */
+  readonly blockhash?: string
+  /** The hash of the parent; absent where the source does not name it. */
+  readonly parentBlockhash?: string
   readonly transactions: readonly Transaction[]
   /** Votes left out before anything was decoded. */
   readonly votes: number

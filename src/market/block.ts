@@ -8,6 +8,8 @@ export interface DecodedBlock {
   /** Unix seconds. */
   readonly blockTime: number
   readonly parentSlot: number | null
+  /** Base58; null where the source does not name it. */
+  readonly blockhash: string | null
   /** Unix milliseconds at which the source received the block. */
   readonly receivedAtMs: number
   readonly commitment: Commitment

@@ -161,6 +161,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
       slot: block.slot,
       blockTime: block.blockTime,
       parentSlot: block.parentSlot,
+      blockhash: block.blockhash,
       transactions: block.transactions,
       trades: tradeCount,
       events: entries.length,

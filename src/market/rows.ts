@@ -152,6 +152,8 @@ export interface SlotRow {
   readonly slot: number
   readonly blockTime: number
   readonly parentSlot: number | null
+  /** Base58; null where the source did not name it, and of slots stored before hashes were kept. */
+  readonly blockhash: string | null
   readonly transactions: number
   readonly trades: number
   readonly events: number

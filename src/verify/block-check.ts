@@ -28,7 +28,14 @@ export async function* blockDifferences(
   const { slot, blockTime, parentSlot } = block
   const { entries } = decodeTransactions(block.transactions, 0)
   const transactions = block.transactions.length + block.votes
-  const place = { slot, blockTime, parentSlot, receivedAtMs: 0, commitment: 'confirmed' as const }
+  const place = {
+    slot,
+    blockTime,
+    parentSlot,
+    blockhash: null,
+    receivedAtMs: 0,
+    commitment: 'confirmed' as const
+  }
   const decoded = { ...place, transactions, entries }
   const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
   market.load(noneStored(market.missing(touchedBy(decoded, options.cash))))

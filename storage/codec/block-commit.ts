@@ -8,7 +8,7 @@ import { curveKind } from './curve.ts'
 import { KeyTable } from './key-table.ts'
 import { activityKey, curveKey, launchKey, logKey, pairsKey, poolKey, tokenKey, totalsKey } from './keys.ts'
 import type { Key } from './keys.ts'
-import { slotKind, solPriceKind } from './kinds.ts'
+import { readLastHash, slotFieldsKind, solPriceKind, writeLastHash } from './kinds.ts'
 import { launchKind } from './launch.ts'
 import { logPartKind } from './log-part.ts'
 import { pairsKind } from './pair.ts'
@@ -28,7 +28,7 @@ const nested = new ByteWriter()
 export const blockCommitKind: RecordKind<BlockCommit> = {
   name: 'block',
   write(out, block) {
-    slotKind.write(out, block.slot)
+    slotFieldsKind.write(out, block.slot)
     writeRows(out, tradeCodec, block.trades)
     writeRows(out, poolEventCodec, block.poolEvents)
     writeCandles(out, block.candles)
@@ -46,9 +46,18 @@ export const blockCommitKind: RecordKind<BlockCommit> = {
     writeRecords(out, curveKind, block.curves, (row) => curveKey(row.mint))
     writeRecords(out, totalsKind, present(block.totals), totalsKey)
     writeRecords(out, logPartKind, block.log, ({ channel, slot }) => logKey(channel, slot))
+    writeLastHash(out, block.slot)
   },
-  read: (source, key) => ({
-    slot: slotKind.read(source, key),
+  read(source, key) {
+    const slot = slotFieldsKind.read(source, key)
+    const rows = readBlockRows(source)
+    return { slot: { ...slot, blockhash: readLastHash(source) }, ...rows }
+  },
+  weigh: (block) => 1_000 * (10 + block.trades.length + block.poolEvents.length + block.candles.length)
+}
+
+function readBlockRows(source: ByteReader): Omit<BlockCommit, 'slot'> {
+  return {
     trades: readRows(source, tradeCodec),
     poolEvents: readRows(source, poolEventCodec),
     candles: readCandles(source),
@@ -62,8 +71,7 @@ export const blockCommitKind: RecordKind<BlockCommit> = {
     totals: readRecords(source, totalsKind)[0] ?? null,
     // A journal may have blocks from before there was a log.
     log: source.atEnd ? [] : readRecords(source, logPartKind)
-  }),
-  weigh: (block) => 1_000 * (10 + block.trades.length + block.poolEvents.length + block.candles.length)
+  }
 }
 
 const NO_KEY: Key = Buffer.alloc(0)

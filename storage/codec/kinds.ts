@@ -1,4 +1,6 @@
 import type { SlotRow, SolPriceRow } from '../../src/market/rows.ts'
+import type { ByteReader } from './byte-reader.ts'
+import type { ByteWriter } from './byte-writer.ts'
 import type { RecordKind } from './record.ts'
 
 export const formatKind: RecordKind<number> = {
@@ -15,7 +17,8 @@ export const genesisKind: RecordKind<string> = {
   weigh: () => 100
 }
 
-export const slotKind: RecordKind<SlotRow> = {
+/** A slot without its block hash, which stands behind it or behind the whole block: older records have none. */
+export const slotFieldsKind: RecordKind<SlotRow> = {
   name: 'slot',
   write(out, row) {
     out.count(row.slot)
@@ -30,12 +33,31 @@ export const slotKind: RecordKind<SlotRow> = {
     slot: source.count(),
     blockTime: source.offset(),
     parentSlot: source.optionalCount(),
+    blockhash: null,
     transactions: source.count(),
     trades: source.count(),
     events: source.count(),
     receivedAtMs: source.float()
   }),
   weigh: () => 100
+}
+
+/** Writes the hash at the end of a record, and nothing where it is not known. */
+export function writeLastHash(out: ByteWriter, { blockhash }: SlotRow): void {
+  if (blockhash !== null) out.text(blockhash)
+}
+
+/** Reads the hash at the end of a record; null where the record ends before. */
+export const readLastHash = (source: ByteReader): string | null => (source.atEnd ? null : source.text())
+
+export const slotKind: RecordKind<SlotRow> = {
+  name: 'slot',
+  write(out, row) {
+    slotFieldsKind.write(out, row)
+    writeLastHash(out, row)
+  },
+  read: (source, key) => ({ ...slotFieldsKind.read(source, key), blockhash: readLastHash(source) }),
+  weigh: () => 200
 }
 
 export const solPriceKind: RecordKind<SolPriceRow> = {

@@ -17,6 +17,7 @@ export function sampleKept(index: number): KeptBlock {
       slot,
       blockTime,
       parentSlot: slot - 1,
+      blockhash: `hash of ${slot}`,
       receivedAtMs: blockTime * 1_000 + 7,
       commitment: 'processed',
       transactions: choices.below(2_000),

@@ -177,6 +177,7 @@ export function decodedBlock(record: unknown): DecodedBlock {
     slot,
     blockTime,
     parentSlot,
+    blockhash: null,
     receivedAtMs: blockTime * 1000,
     transactions: transactions.length
   }

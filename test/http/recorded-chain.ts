@@ -14,6 +14,7 @@ function block(slot: number, blockTime: number, transactions: readonly Transacti
     slot,
     blockTime,
     parentSlot: slot - 1,
+    blockhash: null,
     receivedAtMs: blockTime * 1000 + 400,
     commitment: 'confirmed',
     transactions: transactions.length,

@@ -105,7 +105,7 @@ export function commitOf(
     totals: null
   }
   return {
-    slot: { slot, blockTime: time, parentSlot: null, ...counts },
+    slot: { slot, blockTime: time, parentSlot: null, blockhash: null, ...counts },
     ...others,
     activity: [...mints].map((mint) => hourOf(sales, mint, hourStart(time))),
     tokens: [],

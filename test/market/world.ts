@@ -112,6 +112,7 @@ export function block(slot: number, blockTime: number, events: readonly ChainEve
     slot,
     blockTime,
     parentSlot: slot - 1,
+    blockhash: null,
     receivedAtMs: blockTime * 1000 + 400,
     commitment: 'confirmed',
     transactions: events.length + 3,

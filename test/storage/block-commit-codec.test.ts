@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { blockCommitKind } from '../../storage/codec/block-commit.ts'
+import { slotFieldsKind, slotKind } from '../../storage/codec/kinds.ts'
 import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
@@ -37,3 +38,18 @@ t.test('a packed block with any byte changed is refused', async (t) => {
   }
   t.pass()
 })
+
+t.test(
+  'a slot keeps its block hash, and one stored before hashes were kept reads as of no known hash',
+  async (t) => {
+    const { slot } = blockOfTrades(1, sampleMint(0), 1)
+    const hashed = { ...slot, blockhash: '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM' }
+    const packed = packRecord(slotKind, key, hashed).slice()
+    t.strictSame(unpackRecord(slotKind, key, packed), hashed)
+    const old = packRecord(slotFieldsKind, key, hashed).slice()
+    t.strictSame(unpackRecord(slotKind, key, old), { ...slot, blockhash: null })
+    const block = { ...blockOfTrades(1, sampleMint(0), 3), slot: { ...slot, blockhash: null } }
+    const unhashed = packRecord(blockCommitKind, key, block).slice()
+    t.strictSame(unpackRecord(blockCommitKind, key, unhashed), block, 'so does a block of a journal')
+  }
+)

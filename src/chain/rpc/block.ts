@@ -57,17 +57,27 @@ function readUnwrapped(value: unknown, slot: number | null): BlockOutcome {
       throw new Unreadable(`transactions: ${first.reason}`)
     }
     const { transactions, votes, unreadable } = entries
+    const hashes = hashesOf(result.blockhash, result.previousBlockhash)
     return {
       kind: 'block',
-      block: { slot: ownSlot, blockTime, parentSlot, transactions, votes, unreadable }
+      block: { slot: ownSlot, blockTime, parentSlot, ...hashes, transactions, votes, unreadable }
     }
   })
 }
 
 /** The block proper; null when its slot or its time is not known. */
 export function placeBlock(block: RpcBlock): Block | null {
-  const { slot, blockTime, parentSlot, transactions, votes } = block
-  return slot === null || blockTime === null ? null : { slot, blockTime, parentSlot, transactions, votes }
+  const { slot, blockTime, parentSlot, blockhash, parentBlockhash, transactions, votes } = block
+  if (slot === null || blockTime === null) return null
+  return { slot, blockTime, parentSlot, ...hashesOf(blockhash, parentBlockhash), transactions, votes }
+}
+
+/** The hashes of a block and of its parent, as far as the record names them. */
+function hashesOf(blockhash: unknown, previous: unknown): Pick<Block, 'blockhash' | 'parentBlockhash'> {
+  return {
+    ...(typeof blockhash === 'string' && { blockhash }),
+    ...(typeof previous === 'string' && { parentBlockhash: previous })
+  }
 }
 
 function readEntries(entries: readonly unknown[]) {
