@@ -1,10 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Amendment } from '../src/market/amendment.ts'
 import type { DecodedBlock } from '../src/market/block.ts'
+import { cursorAt, positionsOf } from '../src/market/cursor.ts'
+import type { LogPart } from '../src/market/log.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
 import { Refold, type RefoldTools } from '../src/market/refold.ts'
 import type { BlockRows } from '../src/market/rows.ts'
-import { retractionsOf } from '../src/stream/retractions.ts'
+import { moveAsPart } from '../src/stream/delivery-order.ts'
+import { endOfSlot, retractionsOf } from '../src/stream/retractions.ts'
 import type { Logger } from '../src/telemetry.ts'
 import { FORK_SLOTS, type KeptRun } from './kept-run.ts'
 
@@ -16,7 +19,7 @@ export async function withoutFork(
 ): Promise<Amendment> {
   const { fold, logger } = tools
   const retract = (rows: readonly BlockRows[]) => {
-    const { parts, leftOut } = retractionsOf(rows, next - 1, fold.cash)
+    const { parts, leftOut } = retractionsOf(rows, endOfSlot(next - 1), fold.cash)
     if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
     return parts
   }
@@ -24,6 +27,66 @@ export async function withoutFork(
   for (const { before } of lost) refold.knows(before.values)
   for (const { block } of lost) await refold.without(block)
   return refold.amendment()
+}
+
+/** Another course of the chain than the stored one, from one stored block on. */
+export interface OtherCourse {
+  /** The last stored block that both have. */
+  readonly after: number
+  /** All blocks of the other one after it, oldest first; the last one is above the stored head. */
+  readonly blocks: readonly DecodedBlock[]
+  /** At which cursor events of stored blocks were told. */
+  readonly toldAt: (cursor: number) => number
+}
+
+/**
+ * What takes back all stored blocks after one, and puts those of another course in their place. The stream tells the lost
+ * ones' retractions above the stored head, then the events of the others up to the last block, which has its own cursors.
+ */
+export async function onOtherCourse(
+  { after, blocks, toldAt }: OtherCourse,
+  run: KeptRun,
+  tools: RefoldTools & { readonly logger: Logger }
+): Promise<{ readonly amendment: Amendment; readonly lost: readonly number[] }> {
+  const { fold, logger } = tools
+  const lost: number[] = []
+  const last = blocks.at(-1)!.slot
+  const retract = (rows: readonly BlockRows[]): readonly LogPart[] => {
+    const head = rows.at(-1)!.slot.slot
+    const { from, to } = { from: endOfSlot(head).from, to: cursorAt(last, 0) - 1 }
+    const sizes = blocks
+      .slice(0, -1)
+      .map((block) => [block.slot, positionsOf(block.entries.map(({ event }) => event))] as const)
+    const needed = sizes.reduce((sum, [, positions]) => sum + positions, 0)
+    const { parts, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
+    if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
+    let next = from + told
+    const slots = sizes.map(([slot, positions]): [number, number] => {
+      next += positions
+      return [slot, next - positions]
+    })
+    return [...parts, moveAsPart({ first: after + 1, last: last - 1, slots })]
+  }
+  let refold: Refold | null = null
+  for await (const { before } of run.blocks()) {
+    refold ??= new Refold(before, { ...tools, retract }, 0)
+    refold.knows(before.values)
+  }
+  if (refold === null || !run.reaches(after + 1))
+    throw new Error(`slot ${after + 1} lies before all that is kept`)
+  let next = 0
+  for await (const { block } of run.blocks()) {
+    if (block.slot <= after) await refold.both(block)
+    else {
+      lost.push(block.slot)
+      while (blocks[next]!.slot < block.slot) await refold.instead(null, blocks[next++]!)
+      const isSame = blocks[next]!.slot === block.slot
+      await refold.instead(block, isSame ? blocks[next++]! : null)
+    }
+    await nextTurn()
+  }
+  for (; next < blocks.length; next++) await refold.instead(null, blocks[next]!)
+  return { amendment: refold.amendment(), lost }
 }
 
 /** What puts blocks between those that are kept, as if they had come in time. Slots ascend, and the first one is reached. */

@@ -56,7 +56,8 @@ export async function ingestFrom(
       await ingestOne(sourced)
       ingested.blocks++
     } catch (error) {
-      failed.abort(error)
+      // A rollback whose blocks are still asked for ends with the source.
+      if (!end.aborted || error !== end.reason) failed.abort(error)
     }
     void underWay.shift()
   }

@@ -1,7 +1,8 @@
-import type { SourcedBlock } from '../src/block-source.ts'
+import type { Rollback, SourcedBlock } from '../src/block-source.ts'
 import type { CommitFeed } from '../src/commit-feed.ts'
 import type { DecodingReport } from '../src/decoding-report.ts'
 import type { DecodedTransactions } from '../src/chain/decode-block.ts'
+import { LOST_FORK } from '../src/coverage.ts'
 import { unchanged, type Amendment, type Edit } from '../src/market/amendment.ts'
 import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
@@ -12,12 +13,13 @@ import type { RefoldTools } from '../src/market/refold.ts'
 import type { BlockRows, SlotRow } from '../src/market/rows.ts'
 import { touchedBy, type Touched } from '../src/market/touched.ts'
 import type { Clock } from '../src/ports.ts'
+import { tellingOrder } from '../src/stream/channel-history.ts'
 import { encodeLog } from '../src/stream/encode.ts'
 import type { Logger, Metrics } from '../src/telemetry.ts'
 import type { BlockStore, GapRow, History, Storage } from '../storage/port.ts'
 import { decodeInTurns } from './decoding.ts'
-import { withLateBlocks, withoutFork } from './course-changes.ts'
-import { KeptRun, type Keeping } from './kept-run.ts'
+import { onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
+import { KeptRun, UNDO_SLOTS, type Keeping } from './kept-run.ts'
 import { loadMissing, restoreMarket } from './market-loader.ts'
 
 /** Blocks that are given to be ingested before the first of them is committed. Chosen: all but the first share a watermark. */
@@ -32,6 +34,8 @@ export interface IngesterDeps {
   readonly logger: Logger
   readonly clock: Clock
 }
+
+const GAPS_PER_READ = 100
 
 /** What an ingester writes with: the store's own, or what stands before it. */
 export interface TakesBlocks {
@@ -49,6 +53,8 @@ export type GapEdit = Edit<GapRow, number>
  *     what is stored is changed, once nothing is under way. Of what blocks under way touch memory is asked, not the store.
  * B2. A block above the head whose parent is below it shows that what came after that parent is lost: it is taken back
  *     before the block is folded, as far as it is kept.
+ *     A block that comes with a rollback shows the same of slots up to the head: the chain's blocks take the place of all
+ *     that is stored after the last common one, in one change with the block. What is stored and not kept stays, as a gap.
  * B3. After a block that was not committed, or a change that the store has not confirmed, nothing more is taken in: whoever
  *     opens another one goes on from what the store has come to.
  */
@@ -100,7 +106,7 @@ export class Ingester {
 
   /** Decodes, folds and commits one block. The next ones may be given meanwhile: `UNDER_WAY_MAX` of them are of use. */
   async ingest(sourced: SourcedBlock): Promise<void> {
-    const { committed } = await this.#inTurn(() => this.#ingest(sourced).catch((error) => this.#break(error)))
+    const { committed } = await this.#inTurn(() => this.#take(sourced).catch((error) => this.#break(error)))
     return committed
   }
 
@@ -126,6 +132,22 @@ export class Ingester {
     return done
   }
 
+  async #take(sourced: SourcedBlock): Promise<Pick<UnderWay, 'committed'>> {
+    const { rollback } = sourced
+    if (rollback === undefined || this.#head === null) return this.#ingest(sourced)
+    await this.#settled()
+    const after = this.#run.reaches(rollback.after + 1)
+      ? rollback.after
+      : (this.#run.after ?? this.#head.slot)
+    const stays = this.#staying(rollback, after)
+    if (after < this.#head.slot) await this.#rollBack(sourced, rollback, after, stays)
+    else {
+      if (stays !== null) await this.#storage.coverage.addGap(stays)
+      return this.#ingest(sourced)
+    }
+    return { committed: Promise.resolve() }
+  }
+
   async #ingest(sourced: SourcedBlock): Promise<UnderWay> {
     const { fold: options } = this.#deps
     await this.#takeBack(sourced.block)
@@ -143,14 +165,13 @@ export class Ingester {
     const fold = foldBlock(this.#market, block, options)
     this.#market.apply(fold)
     this.#head = fold.slot
-    const underWay = { touched, committed: this.#commit(sourced, decoded, fold, kept, before) }
+    const underWay = { touched, committed: this.#commit(decoded, fold, kept, before) }
     this.#underWay.push(underWay)
     return underWay
   }
 
   /** Commits a block, and takes note of it after those before it. */
   async #commit(
-    sourced: SourcedBlock,
     decoded: Decoded,
     fold: BlockFold,
     kept: KeptBlock | undefined,
@@ -164,7 +185,7 @@ export class Ingester {
       for (const result of await Promise.allSettled([earlier, answer]))
         if (result.status === 'rejected') throw result.reason
       metrics.commitSeconds.observe((clock.now() - startedMs) / 1000)
-      this.#count(sourced, decoded, fold)
+      this.#count(decoded, fold)
       metrics.headSlot.set(fold.slot.slot)
       metrics.headTime.set(fold.slot.blockTime)
       logger.debug({ ...countsOf(fold), notes: decoded.notes.length }, 'block committed')
@@ -210,6 +231,64 @@ export class Ingester {
     logger.info({ slots, parentSlot }, `${lost.length} blocks of a lost fork are taken back`)
   }
 
+  /** The slots whose stored blocks are of a lost fork, or may be, and cannot be taken back. */
+  #staying({ after, doubt }: Rollback, taken: number): GapRow | null {
+    const { logger, clock } = this.#deps
+    if (taken <= after && doubt === null) return null
+    const from = doubt === null ? after + 1 : Math.min((this.#run.after ?? after) + 1, after)
+    const detail =
+      doubt ??
+      `its blocks are of a lost fork and are no longer kept to be taken back, which reaches ${UNDO_SLOTS} slots`
+    const gap = { from, to: taken, reason: LOST_FORK, detail, atMs: clock.now() }
+    logger.error(
+      gap,
+      `what is stored of slots ${from} to ${taken} is not of the chain, or may not be, and stays`
+    )
+    return gap
+  }
+
+  async #rollBack(
+    sourced: SourcedBlock,
+    { blocks }: Rollback,
+    after: number,
+    stays: GapRow | null
+  ): Promise<void> {
+    const { metrics, logger, clock } = this.#deps
+    const put: GapRow[] = stays === null ? [] : [stays]
+    const wanted: Decoded[] = []
+    for await (const each of blocks) {
+      if (!('block' in each)) put.push({ detail: each.reason, ...each, atMs: clock.now() })
+      else if (each.block.slot > after) wanted.push(await decode(each))
+    }
+    wanted.push(await decode(sourced))
+    const toldAt = await tellingOrder(this.#storage.log)
+    const course = { after, blocks: wanted.map(({ block }) => block), toldAt }
+    const { amendment, lost } = await onOtherCourse(course, this.#run, { ...this.#tools, logger })
+    const covered = await this.#gapsAfter(after)
+    await this.#amend(amendment, {
+      put,
+      remove: covered.filter((from) => !put.some((gap) => gap.from === from))
+    })
+    metrics.blocksRetracted.inc(lost.length)
+    for (const decoded of wanted) this.#count(decoded, null)
+    const facts = { after, from: lost[0], to: lost.at(-1), head: sourced.block.slot }
+    logger.warn(
+      facts,
+      `the chain left what is stored after slot ${after}: ${lost.length} blocks are taken back, ${wanted.length} are in their place`
+    )
+  }
+
+  /** First slots of the gaps after a slot. */
+  async #gapsAfter(slot: number): Promise<number[]> {
+    const found: number[] = []
+    for (let after = slot; ;) {
+      const gaps = await this.#storage.coverage.gaps({ after, limit: GAPS_PER_READ })
+      found.push(...gaps.map(({ from }) => from))
+      if (gaps.length < GAPS_PER_READ) return found
+      after = gaps.at(-1)!.from
+    }
+  }
+
   async #insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {
     await this.#settled()
     const { metrics, logger } = this.#deps
@@ -222,7 +301,7 @@ export class Ingester {
     const amendment = await withLateBlocks(late, this.#run, this.#tools)
     await this.#amend(amendment, gaps)
     metrics.blocksBackfilled.inc(blocks.length)
-    for (const [at, decoded] of inserted.entries()) this.#count(blocks[at]!, decoded, null)
+    for (const decoded of inserted) this.#count(decoded, null)
     const slots = blocks.map(({ block }) => block.slot)
     logger.info(
       { from: slots[0], to: slots.at(-1), changed: amendment.trades.put.length },
@@ -250,12 +329,12 @@ export class Ingester {
 
   readonly #encode = (rows: BlockRows) => encodeLog(rows, this.#deps.fold.cash)
 
-  #count({ block }: SourcedBlock, { entries, notes }: Decoded, fold: BlockFold | null): void {
+  #count({ block, entries, notes, votes }: Decoded, fold: BlockFold | null): void {
     const { decoding, metrics, logger } = this.#deps
     decoding.count(entries, notes)
     metrics.blocks.inc()
-    metrics.transactions.inc({ kind: 'vote' }, block.votes)
-    metrics.transactions.inc({ kind: 'other' }, block.transactions.length)
+    metrics.transactions.inc({ kind: 'vote' }, votes)
+    metrics.transactions.inc({ kind: 'other' }, block.transactions - votes)
     if (fold !== null && fold.leftOut > 0)
       logger.error({ slot: block.slot, left_out: fold.leftOut }, 'a slot has more events than positions')
   }
@@ -269,6 +348,7 @@ interface UnderWay {
 
 interface Decoded extends DecodedTransactions {
   readonly block: DecodedBlock
+  readonly votes: number
 }
 
 async function decode({ block, commitment, receivedAtMs }: SourcedBlock): Promise<Decoded> {
@@ -278,7 +358,8 @@ async function decode({ block, commitment, receivedAtMs }: SourcedBlock): Promis
   return {
     block: { slot, blockTime, parentSlot, blockhash, receivedAtMs, commitment, transactions, entries },
     entries,
-    notes
+    notes,
+    votes
   }
 }
 

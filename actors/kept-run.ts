@@ -4,10 +4,15 @@ import type { SlotRow } from '../src/market/rows.ts'
 import type { Logger } from '../src/telemetry.ts'
 import type { History, Storage } from '../storage/port.ts'
 
-/** Forks end within so many slots: by then a block has more votes than it needs (chosen; 32 make one final). */
+/**
+ * What a backfill puts right of the blocks behind it: forks at `processed` end within so many slots, for by then a block has
+ * more votes than it needs (chosen; 32 make one final).
+ */
 export const FORK_SLOTS = 150
 /** So long a backfill may take after a gap: ten minutes of slots, which are folded again within some seconds. Chosen. */
 export const GAP_SLOTS = 1_500
+/** How far a chain that was put back can be followed, as long as a gap: at most 0.5 MB a block, 750 MB on the disk. */
+export const UNDO_SLOTS = GAP_SLOTS
 /** Blocks that are no longer needed are forgotten so many slots at a time. */
 const FORGET_SLOTS = 50
 const BLOCKS_PER_READ = 16
@@ -26,7 +31,7 @@ export const NOTHING_KEPT: Keeping = { forForks: false, forGaps: false }
  * The run of newest blocks that are kept with what they were folded on.
  *
  * N1. It ends at the head and has no hole: what is stored after its first block's parent is all in it.
- * N2. It begins after a gap that may be closed, or is as long as a fork; without either there is none.
+ * N2. It begins after a gap that may be closed, or is `UNDO_SLOTS` long; without either there is none.
  * N3. A gap that is open for longer than `GAP_SLOTS` stays one, and is said to.
  */
 export class KeptRun {
@@ -35,7 +40,8 @@ export class KeptRun {
   readonly #logger: Pick<Logger, 'warn'>
   /** The first block kept and the slot committed before it, -1 for none; null without a run. */
   #oldest: { readonly slot: number; readonly after: number } | null = null
-  #hasGap = false
+  /** The first slot of a gap that may be closed. */
+  #gapAt: number | null = null
 
   private constructor(history: History, keeping: Keeping, logger: Pick<Logger, 'warn'>) {
     this.#history = history
@@ -62,6 +68,11 @@ export class KeptRun {
     return run
   }
 
+  /** The slot committed before the first block kept, -1 for none; null without a run. */
+  get after(): number | null {
+    return this.#oldest?.after ?? null
+  }
+
   /** Whether all that is stored of slots from this one on is kept. */
   reaches(slot: number): boolean {
     return this.#oldest !== null && this.#oldest.after < slot
@@ -70,21 +81,22 @@ export class KeptRun {
   /** Whether a block that is about to be committed after the head is kept; it opens a gap if others lie between. */
   wants({ parentSlot }: DecodedBlock, head: SlotRow | null): boolean {
     const { forForks, forGaps } = this.#keeping
-    if (forGaps && head !== null && parentSlot !== null && parentSlot > head.slot) this.#hasGap = true
-    return forForks || this.#hasGap
+    if (forGaps && head !== null && parentSlot !== null && parentSlot > head.slot)
+      this.#gapAt ??= head.slot + 1
+    return forForks || this.#gapAt !== null
   }
 
   /** Takes note of a block that was committed, and forgets those that nobody needs any more. */
   async committed(slot: number, kept: KeptBlock | undefined): Promise<void> {
     if (kept !== undefined) this.#oldest ??= placeOf(kept)
     if (this.#oldest === null) return
-    if (this.#hasGap && slot - this.#oldest.slot >= GAP_SLOTS) {
-      this.#hasGap = false
-      const since = this.#oldest.slot
+    if (this.#gapAt !== null && slot - this.#gapAt >= GAP_SLOTS) {
+      const since = this.#gapAt
+      this.#gapAt = null
       this.#logger.warn({ since }, `gaps since before slot ${since} were not closed in time: they stay`)
     }
-    if (this.#hasGap) return
-    const until = this.#keeping.forForks ? slot - FORK_SLOTS : slot
+    if (this.#gapAt !== null) return
+    const until = this.#keeping.forForks ? slot - UNDO_SLOTS : slot
     if (this.#keeping.forForks && until - this.#oldest.slot < FORGET_SLOTS) return
     await this.#history.forget(until)
     await this.#readOldest()
@@ -95,7 +107,7 @@ export class KeptRun {
     await this.#readOldest()
     if (this.#oldest === null || !this.#keeping.forGaps) return
     const [gap] = await coverage.gaps({ after: this.#oldest.after, limit: 1 })
-    this.#hasGap = gap !== undefined
+    this.#gapAt = gap?.from ?? null
   }
 
   /** The blocks of the run after a slot, oldest first. */
@@ -111,7 +123,7 @@ export class KeptRun {
   async #readOldest(): Promise<void> {
     const [oldest] = await this.#history.after(null, 1)
     this.#oldest = oldest === undefined ? null : placeOf(oldest)
-    if (this.#oldest === null) this.#hasGap = false
+    if (this.#oldest === null) this.#gapAt = null
   }
 }
 

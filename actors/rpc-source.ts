@@ -3,10 +3,12 @@ import type { Commitment } from '../src/market/rows.ts'
 import { BlockFinder } from '../src/node/block-finder.ts'
 import { BlockSequence } from '../src/node/block-sequence.ts'
 import type { SlotGap } from '../src/node/chain-node.ts'
+import { RollbackFinder, type StoredChain } from '../src/node/rollback.ts'
 import type { Ports } from '../src/ports.ts'
 import type { SourceStatus } from '../src/source-status.ts'
 import type { Logger } from '../src/telemetry.ts'
 import { Bell } from './bell.ts'
+import { LostForkWatch } from './lost-fork-watch.ts'
 import type { Run } from './process.ts'
 import { Upstreams, UPSTREAMS_TUNING, type UpstreamsTuning } from './upstreams.ts'
 
@@ -22,6 +24,10 @@ export interface RpcSourceOptions {
   readonly onGenesis: (genesis: string) => Promise<void>
   /** Hears of slots that were given up, before any later block comes. The same slots may be told of again. */
   readonly onGap: (gap: SlotGap) => void | Promise<void>
+  /** What is stored, where a fork of the nodes' chain is looked for; null where nothing can be taken back. */
+  readonly stored?: StoredChain | null
+  /** What is stored of a lost fork and stays, in one line; null where nothing is. */
+  readonly lostFork?: () => Promise<string | null>
   readonly tuning?: Partial<RpcSourceTuning>
 }
 
@@ -59,6 +65,7 @@ export function rpcSource(
     const upstreams = new Upstreams(nodes, { clock, random }, logger)
     const finder = new BlockFinder(upstreams.nodes, { giveUpMs, clock, random })
     const counts = { blocks: 0, gaps: 0, slotsGivenUp: 0 }
+    let forkThatStays: () => string | null = () => null
 
     const onGap = async (gap: SlotGap): Promise<void> => {
       const { from, to, reason, detail } = gap
@@ -74,18 +81,30 @@ export function rpcSource(
       const headMoved = (ms: number, end: AbortSignal): Promise<void> => bell.wait(clock, ms, end)
       const silence = upstreams.onNewer(() => bell.ring())
       if (after !== null) upstreams.reached(after)
+      const { stored = null } = options
+      const blockhash = after === null ? null : ((await stored?.at(after))?.blockhash ?? null)
+      const lostFork = new LostForkWatch(options.lostFork)
+      await lostFork.look()
+      forkThatStays = () => lostFork.line
       try {
         const sequence = new BlockSequence(finder, {
           commitment,
           prefetch,
           clock,
           headMoved,
+          rollbacks:
+            stored === null
+              ? null
+              : new RollbackFinder({ finder, stored, commitment, isSettled: true, clock }),
+          onDoubt: (reason) => upstreams.doubt(reason),
           onGap,
           onOddity
         })
-        for await (const block of sequence.after(after, AbortSignal.any([signal, draining]))) {
+        for await (const block of sequence.after(after, AbortSignal.any([signal, draining]), blockhash)) {
           counts.blocks++
+          upstreams.reached(block.block.slot)
           yield block
+          await lostFork.passed(block)
         }
       } finally {
         silence()
@@ -93,7 +112,11 @@ export function rpcSource(
     }
 
     upstreams.nameGauges(gauge)
-    show(() => upstreams.status)
+    const status = (): SourceStatus => {
+      const now = upstreams.status
+      return { ...now, fork: now.fork ?? forkThatStays() }
+    }
+    show(status)
     gauge('blocks', () => counts.blocks)
     gauge('gaps', () => counts.gaps)
     gauge('slots_given_up', () => counts.slotsGivenUp)
@@ -102,7 +125,7 @@ export function rpcSource(
     ready({
       blocks,
       get status() {
-        return upstreams.status
+        return status()
       }
     })
     await upstreams.run(draining)

@@ -6,7 +6,13 @@ import {
   type UpstreamPolicy,
   type UpstreamState
 } from '../machines/upstream.machine.ts'
-import type { BlockAnswer, BlockCommitment, ChainNode } from '../src/node/chain-node.ts'
+import type {
+  AbsentBlock,
+  BlockAnswer,
+  BlockCommitment,
+  BlockHeader,
+  ChainNode
+} from '../src/node/chain-node.ts'
 import type { NodeAddress } from '../src/node/node-address.ts'
 import { NodeError } from '../src/node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../src/node/rpc-client.ts'
@@ -134,6 +140,14 @@ export class Upstream implements ChainNode {
     const answer = await this.#rpc.block(slot, signal)
     if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked')) this.#rest()
     return answer
+  }
+
+  async header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock> {
+    return this.#rpc.header(slot, signal)
+  }
+
+  async genesis(signal: AbortSignal): Promise<string> {
+    return this.#rpc.genesisHash(signal, this.#options.probeTimeoutMs)
   }
 
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {

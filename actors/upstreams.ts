@@ -64,6 +64,9 @@ export class Upstreams {
   readonly #listeners = new Set<() => void>()
   readonly #told = new Map<Upstream, UpstreamState>()
   #newest = 0
+  /** The newest slot that is stored. */
+  #stored = 0
+  #doubt: string | null = null
   #hasConnected = false
 
   constructor(options: UpstreamsOptions, ports: Ports, logger: Logger) {
@@ -118,13 +121,23 @@ export class Upstreams {
   /** Takes note of a slot that is known from elsewhere, so that a node far behind it is seen to lag. */
   reached(slot: number): void {
     this.#newest = Math.max(this.#newest, slot)
+    this.#stored = Math.max(this.#stored, slot)
+    this.#machine.send({ type: 'reached', slot })
+  }
+
+  /** Takes note of why the nodes' chain is not gone on with; null while it is. */
+  doubt(reason: string | null): void {
+    if (reason !== null && reason !== this.#doubt) this.#logger.error(`nothing is taken in: ${reason}`)
+    this.#doubt = reason
   }
 
   get status(): SourceStatus {
     const { value, context } = this.#machine.getSnapshot()
+    const fork = this.#doubt ?? this.#behind(value)
     return {
-      state: value,
-      reason: context.reason,
+      state: value === 'advancing' && this.#doubt !== null ? 'stalled' : value,
+      reason: fork ?? context.reason,
+      fork,
       headSlot: context.slot,
       nodes: this.nodes.map(({ name, isArchive, state, facts: { slot, lag, reason } }) => ({
         name,
@@ -135,6 +148,14 @@ export class Upstreams {
         reason
       }))
     }
+  }
+
+  /** Says that all nodes stand below what is stored, once they do not advance: they may have been put back. */
+  #behind(state: SourceState): string | null {
+    const slots = this.#live.flatMap(({ headSlot }) => headSlot ?? [])
+    const newest = Math.max(...slots)
+    if (state === 'advancing' || slots.length === 0 || newest >= this.#stored) return null
+    return `the newest slot of the nodes is ${newest}, below slot ${this.#stored}, which is stored: they are behind, or were put back to an older state; it is waited until they have passed it`
   }
 
   /** Names what the live tree shows of them. */

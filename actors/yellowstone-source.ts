@@ -1,5 +1,6 @@
 import type { BlockSource } from '../src/block-source.ts'
 import type { Commitment } from '../src/market/rows.ts'
+import type { RollbackFinder } from '../src/node/rollback.ts'
 import type { Ports } from '../src/ports.ts'
 import type { NodeStateName, NodeStatus, SourceStatus } from '../src/source-status.ts'
 import type { Logger } from '../src/telemetry.ts'
@@ -13,6 +14,7 @@ import {
 import {
   ChainOrder,
   type FetchMissing,
+  type OrderOptions,
   type OrderTuning,
   type StreamFork,
   type StreamGap
@@ -22,15 +24,20 @@ import { ClusterCheck, type ClusterCheckOptions } from '../src/yellowstone/clust
 import { HeldBlocks, type HeldLimits } from '../src/yellowstone/held-blocks.ts'
 import { aborted } from './aborted.ts'
 import { Bell } from './bell.ts'
+import { LostForkWatch } from './lost-fork-watch.ts'
 import type { Run } from './process.ts'
 
-export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'head' | 'askNodes'> {
+export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'head' | 'at' | 'askNodes'> {
   /** `http://` or `https://`, with host and port. Only its host and port are ever logged. */
   readonly url: string
   readonly token: string | undefined
   readonly commitment: Commitment
   /** Asks a node for a block that the stream does not bring; null where there is none to ask. */
   readonly fetchMissing: FetchMissing | null
+  /** Looks for where the chain left what is stored; null where there is no node to ask. */
+  readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
+  /** What is stored of a lost fork and stays, in one line; null where nothing is. */
+  readonly lostFork?: () => Promise<string | null>
   /** How the nodes do that are asked beside the stream. */
   readonly nodes?: () => readonly NodeStatus[]
   /** Hears of slots that were given up, before any later block comes. */
@@ -81,7 +88,14 @@ export function yellowstoneSource(
     const open = options.open ?? openStreams(options)
     const server = hostOf(options.url)
     const onUnproven = (line: string): void => logger.warn(`${server}: ${line}`)
-    const cluster = new ClusterCheck({ commitment, head, askNodes, onUnproven })
+    const { at } = options
+    const cluster = new ClusterCheck({ commitment, head, askNodes, onUnproven, ...(at && { at }) })
+    let doubt: string | null = null
+    let forkThatStays: () => string | null = () => null
+    const onDoubt = (reason: string | null): void => {
+      if (reason !== null && reason !== doubt) logger.error(`nothing is taken in: ${reason}`)
+      doubt = reason
+    }
     let current: {
       readonly stream: BlockStream
       readonly order: ChainOrder
@@ -121,7 +135,11 @@ export function yellowstoneSource(
       const end = AbortSignal.any([signal, draining, stop.signal])
       const [arrival, room] = [new Bell(), new Bell()]
       const held = new HeldBlocks(tuning)
-      const order: ChainOrder = new ChainOrder(held, after, {
+      const blockhash = after === null ? null : ((await at?.(after))?.blockhash ?? null)
+      const lostFork = new LostForkWatch(options.lostFork)
+      await lostFork.look()
+      forkThatStays = () => lostFork.line
+      const orderOptions: OrderOptions = {
         commitment,
         clock,
         tuning,
@@ -129,9 +147,12 @@ export function yellowstoneSource(
         onGap,
         onFork,
         onOddity,
+        rollbacks: options.rollbacks ?? null,
+        onDoubt,
         arrival: (ms, until) => arrival.wait(clock, ms, until),
         onTaken: () => room.ring()
-      })
+      }
+      const order: ChainOrder = new ChainOrder(held, after, orderOptions, blockhash)
       const stream = new BlockStream(after, {
         clock,
         random,
@@ -148,14 +169,21 @@ export function yellowstoneSource(
       current = { stream, order, held }
       const reading = stream.run(end)
       try {
-        yield* order.blocks(end)
+        for await (const block of order.blocks(end)) {
+          yield block
+          await lostFork.passed(block)
+        }
       } finally {
         stop.abort()
         await reading
       }
     }
 
-    show(() => statusOf(server, current?.stream.status, options.nodes?.() ?? []))
+    show(() => {
+      const stream = current?.stream.status
+      const obstacle = doubt ?? behindOf(stream)
+      return statusOf(server, stream, options.nodes?.() ?? [], obstacle, obstacle ?? forkThatStays())
+    })
     for (const state of STREAM_STATES) {
       gauge(`is_${state}`, () => Number(current?.stream.status.state === state))
     }
@@ -187,12 +215,24 @@ const GAP_TEXTS: Readonly<Record<StreamGap['reason'], string>> = {
 
 function statusOf(
   name: string,
-  stream: StreamStatus = { state: 'connecting', reason: null, slot: null, attempt: 0 },
-  nodes: readonly NodeStatus[]
+  stream: StreamStatus = { state: 'connecting', reason: null, slot: null, at: null, attempt: 0 },
+  nodes: readonly NodeStatus[],
+  obstacle: string | null,
+  fork: string | null
 ): SourceStatus {
-  const { state, reason, slot } = stream
+  const { slot } = stream
+  const state = stream.state === 'advancing' && obstacle !== null ? 'stalled' : stream.state
+  const reason = obstacle ?? stream.reason
   const server: NodeStatus = { name, archive: false, state: NODE_STATES[state], slot, lag: 0, reason }
-  return { state, reason, headSlot: slot, nodes: [server, ...nodes] }
+  return { state, reason, headSlot: slot, nodes: [server, ...nodes], fork }
+}
+
+/** Says that the stream stands below what is stored: the server may have been put back. */
+function behindOf(stream: StreamStatus | undefined): string | null {
+  if (stream === undefined || stream.at === null || stream.slot === null || stream.at >= stream.slot)
+    return null
+  if (stream.state === 'advancing' || stream.state === 'connecting') return null
+  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was put back to an older state; it is waited until it has passed it`
 }
 
 const NODE_STATES: Readonly<Record<StreamState, NodeStateName>> = {

@@ -6,7 +6,7 @@ import type { Policy } from './unit.ts'
  * How a source of blocks does, judged by the newest slot that it tells of and by nothing else: a connection that carries
  * traffic and no newer slot is as good as none.
  *
- * P1. Only a slot above every one before is progress; one that goes backwards is counted and changes nothing.
+ * P1. Only a slot above every one before, and above what is stored, is progress; one that goes backwards is counted and changes nothing.
  * P2. Without progress for a stated time it is stalled, and connects anew after a wait that doubles until there is some.
  * P3. Refused, as by a wrong token, it tries again rarely.
  */
@@ -30,6 +30,8 @@ export interface SourcePolicy extends Pick<Policy, 'backoff'> {
 }
 
 export type SourceEvent =
+  /** Slots up to this one are known already: none of them is progress. */
+  | { readonly type: 'reached'; readonly slot: number }
   | { readonly type: 'slot'; readonly slot: number }
   /** The connection, or that to every node, is lost. */
   | { readonly type: 'lost'; readonly reason: string }
@@ -47,6 +49,9 @@ const charts = setup({
     connect: () => undefined,
     advance: assign(({ event }) =>
       event.type === 'slot' ? { slot: event.slot, attempt: 0, reason: null } : {}
+    ),
+    noteReached: assign(({ context, event }) =>
+      event.type === 'reached' ? { slot: Math.max(event.slot, context.slot ?? -1) } : {}
     ),
     noteBackwards: assign(({ context, event }) =>
       event.type === 'slot' && event.slot < (context.slot ?? 0) ? { backwards: context.backwards + 1 } : {}
@@ -78,6 +83,7 @@ export const sourceMachine = charts.createMachine({
   id: 'source',
   context: ({ input }) => ({ policy: input, slot: null, attempt: 0, backwards: 0, reason: null }),
   initial: 'connecting',
+  on: { reached: { actions: 'noteReached' } },
   states: {
     connecting: { entry: 'connect', on: { slot, lost, refused }, after: { stall } },
     advancing: { on: { slot, lost, refused }, after: { stall } },

@@ -1,14 +1,6 @@
-import type { CoverageStore } from '../storage/port.ts'
+import type { CoverageStore, GapRow } from '../storage/port.ts'
+import type { GivenUp } from './block-source.ts'
 import type { Clock } from './ports.ts'
-
-/** Slots that a source has given up. */
-export interface GivenUp {
-  readonly from: number
-  readonly to: number
-  readonly reason: string
-  /** In one line; where a source has none, its reason says it. */
-  readonly detail?: string
-}
 
 /** What a source of a live chain asks and tells the store, beside blocks. */
 export interface SourceCoverage {
@@ -16,6 +8,21 @@ export interface SourceCoverage {
   readonly expectedGenesis: () => Promise<string | null>
   readonly onGenesis: (genesis: string) => Promise<void>
   readonly onGap: (gap: GivenUp) => Promise<void>
+}
+
+/** Why slots are a gap whose blocks are stored: these are of a lost fork, and cannot be taken back. */
+export const LOST_FORK = 'lost-fork'
+const GAPS_PER_READ = 1_000
+
+/** What is stored of a lost fork and cannot be taken back, in one line; null where nothing is. */
+export async function lostForkOf(store: Pick<CoverageStore, 'gaps'>): Promise<string | null> {
+  for (let after: number | null = null; ;) {
+    const gaps: readonly GapRow[] = await store.gaps({ after, limit: GAPS_PER_READ })
+    const gap = gaps.find(({ reason }) => reason === LOST_FORK)
+    if (gap !== undefined) return `what is stored of slots ${gap.from} to ${gap.to} stays: ${gap.detail}`
+    if (gaps.length < GAPS_PER_READ) return null
+    after = gaps.at(-1)!.from
+  }
 }
 
 export function sourceCoverage(store: CoverageStore, clock: Clock): SourceCoverage {

@@ -6,6 +6,11 @@ export interface SourceStatus {
   /** The newest slot that its nodes have told of. */
   readonly headSlot: number | null
   readonly nodes: readonly NodeStatus[]
+  /**
+   * Why what is stored is not known to be of the nodes' chain, or is known not to be; null while it is. Until that is settled
+   * some of what is served may be of a lost fork.
+   */
+  readonly fork: string | null
 }
 
 /**

@@ -11,10 +11,11 @@ import { yellowstoneSource, type YellowstoneSourceOptions } from '../actors/yell
 import type { CoverageStore, Storage } from '../storage/port.ts'
 import type { BlockSource } from './block-source.ts'
 import type { Config } from './config.ts'
-import { sourceCoverage } from './coverage.ts'
+import { lostForkOf, sourceCoverage } from './coverage.ts'
 import type { Commitment } from './market/rows.ts'
 import type { BlockCommitment } from './node/chain-node.ts'
 import { MissingBlocks } from './node/missing-blocks.ts'
+import type { StoredChain } from './node/rollback.ts'
 import type { Ports } from './ports.ts'
 import type { RecordedReport } from './recorded/report.ts'
 import type { Logger } from './telemetry.ts'
@@ -65,7 +66,7 @@ export function chainOf<Needs extends object>(
 /** What committed blocks are kept for: what a source may take back, and what others than it may have. */
 export function keepingOf(config: Config): Keeping {
   return {
-    forForks: config.source === 'yellowstone' && config.indexCommitment === 'processed',
+    forForks: config.source === 'rpc' || config.source === 'yellowstone',
     forGaps: config.source === 'localnet' || hasBackfill(config)
   }
 }
@@ -104,12 +105,32 @@ function sourceOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource>
   switch (config.source) {
     case 'rpc':
       return (scope) =>
-        rpcSource({ ...nodesOf(config), ...sourceCoverage(scope.input.storage.coverage, clock) }, deps)(scope)
+        rpcSource(
+          {
+            ...nodesOf(config),
+            ...sourceCoverage(scope.input.storage.coverage, clock),
+            ...storedChainOf(scope.input.storage)
+          },
+          deps
+        )(scope)
     case 'yellowstone':
       return yellowstoneOf(config, deps)
     default:
       return recordedOf(config, deps)
   }
+}
+
+/** What a source looks a fork up in. */
+function storedChainOf({ blocks, coverage }: HasBlocks['storage']): {
+  readonly stored: StoredChain
+  readonly lostFork: () => Promise<string | null>
+} {
+  const stored: StoredChain = {
+    at: (slot) => blocks.at(slot),
+    head: () => blocks.head(),
+    genesis: () => coverage.genesis()
+  }
+  return { stored, lostFork: () => lostForkOf(coverage) }
 }
 
 interface HasBlocks extends HasCoverage {
@@ -148,14 +169,18 @@ function yellowstoneOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSo
     const { onGap } = sourceCoverage(coverage, clock)
     const missing = missingBlocks(nodesOf(config), coverage, deps)
     const fetchMissing: FetchMissing = (slot, signal) => missing.fetch(slot, signal)
-    const stream = { url, token: token ?? undefined, commitment, onGap, head: () => blocks.head() }
-    const asked: Pick<YellowstoneSourceOptions, 'fetchMissing' | 'askNodes' | 'nodes'> = hasBackfill(config)
-      ? {
-          fetchMissing,
-          askNodes: (block, signal) => missing.standingOf(block, signal),
-          nodes: () => missing.status()
-        }
-      : { fetchMissing: null, askNodes: null }
+    const { stored, lostFork } = storedChainOf(scope.input.storage)
+    const place = { head: () => blocks.head(), at: stored.at, lostFork }
+    const stream = { url, token: token ?? undefined, commitment, onGap, ...place }
+    const asked: Pick<YellowstoneSourceOptions, 'fetchMissing' | 'askNodes' | 'nodes' | 'rollbacks'> =
+      hasBackfill(config)
+        ? {
+            fetchMissing,
+            askNodes: (block, signal) => missing.standingOf(block, signal),
+            nodes: () => missing.status(),
+            rollbacks: missing.rollbacks(stored, commitment !== 'processed', deps.random)
+          }
+        : { fetchMissing: null, askNodes: null }
     try {
       await yellowstoneSource({ ...stream, ...asked }, deps)(scope)
     } finally {

@@ -15,6 +15,7 @@ t.test('a scrape shows the state of the source and of each node, as it is then',
     state: 'advancing',
     reason: null,
     headSlot: 1,
+    fork: null,
     nodes: [
       { ...node, name: 'a:1', state: 'healthy' },
       { ...node, name: 'b:2', state: 'down' }

@@ -10,6 +10,8 @@ export interface HealthState {
   readonly isStoreAway: boolean
   /** False also where no Redis is configured. */
   readonly isRedisAway: boolean
+  /** Whether what is stored is of a fork that the nodes' chain has left, or may be. */
+  readonly isForkLeft: boolean
   /** Null where this process has no source of a live chain. */
   readonly source: SourceStateName | null
 }
@@ -46,6 +48,13 @@ export const HEALTH_REASONS = [
     detail: 'the store does not answer: ingest waits for it, and reads are refused with 503',
     degrades: true,
     applies: ({ isStoreAway }) => isStoreAway
+  },
+  {
+    code: 'chain_left',
+    detail:
+      "what is stored is not known to be of the nodes' chain, as where a node was put back to an older state: some of it may be taken back",
+    degrades: true,
+    applies: ({ isForkLeft }) => isForkLeft
   },
   {
     code: 'redis_away',

@@ -15,7 +15,10 @@ import type {
 } from './rows.ts'
 import type { PairAddress } from './touched.ts'
 
-/** Rows that come, or take the place of those at their addresses, and rows that go. */
+/**
+ * Rows that come, or take the place of those at their addresses, and rows that go. A row that is put stays where another one
+ * with its address is removed.
+ */
 export interface Edit<Row, Address> {
   readonly put: readonly Row[]
   readonly remove: readonly Address[]

@@ -51,6 +51,12 @@ export function placeEvents(
   return cursors
 }
 
+/** How many positions a block's events take; EVENT_POSITIONS at most. */
+export function positionsOf(events: readonly { readonly kind: ChainEvent['kind'] }[]): number {
+  const all = events.reduce((sum, { kind }) => sum + COPIES[kind], 0)
+  return Math.min(all, EVENT_POSITIONS)
+}
+
 /** A safe integer for every slot up to SLOT_MAX (`src/chain/chain-numbers.ts`), which sources are held to. */
 export function cursorAt(slot: number, position: number): number {
   return slot * POSITIONS_PER_SLOT + position

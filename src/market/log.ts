@@ -10,10 +10,11 @@ export interface EncodedEvent {
 
 /**
  * A channel whose events are kept as they were sent; those of others are made of rows. Clients are not given those of
- * `pools` again (spec choices, section 6): who reads them live is, when it was not told of a block. `retractions` is no
- * channel of clients: it has what is sent on those that are made of rows where a fork is lost.
+ * `pools` again (spec choices, section 6): who reads them live is, when it was not told of a block. Two are no
+ * channels of clients: `retractions` has what is sent on any of theirs where a fork is lost, and `moves` says which slots are
+ * told at cursors other than their own (`src/stream/delivery-order.ts`).
  */
-export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools' | 'retractions'
+export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools' | 'retractions' | 'moves'
 
 /** What a slot has on a channel: at least one event, in cursor order. */
 export interface LogPart {

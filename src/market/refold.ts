@@ -89,23 +89,31 @@ export class Refold {
 
   /** A block that is stored and is not to be. */
   async without(block: DecodedBlock): Promise<void> {
-    const { fold } = await this.#stored.fold(block)
-    this.#slots.remove.push(block.slot)
-    this.#kept.remove.push(block.slot)
-    this.#rows.trades.change(fold.trades, [])
-    this.#rows.poolEvents.change(fold.poolEvents, [])
-    this.#log.change(this.#encode(fold), [])
-    this.#lost.push(fold)
+    await this.instead(block, null)
   }
 
   /** A block that is not stored and is to be. */
   async with(block: DecodedBlock): Promise<void> {
-    const { fold, kept } = await this.#wanted.fold(block)
-    this.#slots.put.push(fold.slot)
-    this.#kept.put.push(kept)
-    this.#rows.trades.change([], fold.trades)
-    this.#rows.poolEvents.change([], fold.poolEvents)
-    this.#log.change([], this.#encode(fold))
+    await this.instead(null, block)
+  }
+
+  /** The blocks of one slot in the two courses, which are not the same; null where a course has none. */
+  async instead(lost: DecodedBlock | null, wanted: DecodedBlock | null): Promise<void> {
+    const stored = lost === null ? null : (await this.#stored.fold(lost)).fold
+    const next = wanted === null ? null : await this.#wanted.fold(wanted)
+    if (next !== null) {
+      this.#slots.put.push(next.fold.slot)
+      this.#kept.put.push(next.kept)
+    } else if (stored !== null) {
+      this.#slots.remove.push(stored.slot.slot)
+      this.#kept.remove.push(stored.slot.slot)
+    }
+    this.#rows.trades.replace(stored?.trades ?? [], next?.fold.trades ?? [])
+    this.#rows.poolEvents.replace(stored?.poolEvents ?? [], next?.fold.poolEvents ?? [])
+    const encoded = (fold: BlockFold | undefined | null): readonly LogPart[] =>
+      fold === undefined || fold === null ? [] : this.#encode(fold)
+    this.#log.change(encoded(stored), encoded(next?.fold))
+    if (stored !== null) this.#lost.push(stored)
   }
 
   amendment(): Amendment {
@@ -225,6 +233,16 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
     }
     this.remove.push(...before.values())
     return before.size > 0 || this.put.length > count
+  }
+
+  /** Rows of two blocks of one slot: those at one cursor may be of different events. */
+  replace(stored: readonly Row[], wanted: readonly Row[]): void {
+    const before = new Map(stored.map((row) => [row.cursor, row]))
+    for (const row of wanted) {
+      if (sameValue(before.get(row.cursor), row)) before.delete(row.cursor)
+      else this.put.push(row)
+    }
+    this.remove.push(...before.values())
   }
 }
 

@@ -57,9 +57,10 @@ export class BlockFinder {
   async find(
     slot: number,
     signal: AbortSignal,
-    fits: (found: FetchedBlock) => boolean = () => true
+    fits: (found: FetchedBlock) => boolean = () => true,
+    giveUpMs = this.#options.giveUpMs
   ): Promise<Found> {
-    const { clock, random, giveUpMs } = this.#options
+    const { clock, random } = this.#options
     let answersSinceMs: number | null = null
     for (let round = 1; ; round++) {
       signal.throwIfAborted()

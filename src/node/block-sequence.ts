@@ -4,6 +4,7 @@ import type { BlockFinder, Found, LostBlock } from './block-finder.ts'
 import type { BlockCommitment, ChainNode, FetchedBlock, SlotGap } from './chain-node.ts'
 import { inOrder } from './in-order.ts'
 import { NodeError } from './node-fault.ts'
+import type { RollbackFinder } from './rollback.ts'
 
 export interface SequenceOptions {
   readonly commitment: BlockCommitment
@@ -14,6 +15,10 @@ export interface SequenceOptions {
   readonly headMoved: (ms: number, signal: AbortSignal) => Promise<void>
   /** Is told before any later block is given out. */
   readonly onGap: (gap: SlotGap) => void | Promise<void>
+  /** Looks for where a chain left what is stored; null where nothing is, as for a recording. */
+  readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
+  /** Hears why nothing more is given out though there are blocks; null once there is. */
+  readonly onDoubt?: (reason: string | null) => void
   /** Hears what is odd about a block that is given out all the same. */
   readonly onOddity: (slot: number, detail: string) => void
 }
@@ -23,6 +28,10 @@ const LIST_LIMIT = 256
 /** How long a listing is not asked for again, where no node tells of a newer head. */
 const LIST_AGAIN_MS = 2_000
 const AFTER_FAULT_MS = 250
+/** How long nodes are asked for a block that follows, before the chain is looked at: a node that lags has it by then. */
+const OTHER_FORK_MS = 2_000
+/** Between two looks at a chain that does not follow and is not proven. */
+const DOUBT_MS = 2_000
 /** Blocks held that follow one another back from a block that came to one that is missing. */
 const DEPTH_MAX = 32
 /** Slots kept in mind that were not found; with more, all of them are given up. */
@@ -35,7 +44,8 @@ const TOO_DEEP = { reason: 'missing', detail: `${DEPTH_MAX} blocks in a row that
  * N1. A block is given out when its parent was given out just before it, by slot and by hash; what lies between them is
  *     skipped.
  * N2. Where it is not so, whatever lies between is looked for on all nodes first, then told as a gap.
- * N3. A slot at or before the last one is never given out.
+ * N3. A slot at or before the last one is given out only as part of a rollback: where a block does not follow, no node has one
+ *     that does, and the last common block with what is stored was found. Until then nothing more is given out.
  */
 export class BlockSequence {
   readonly #finder: BlockFinder
@@ -52,10 +62,14 @@ export class BlockSequence {
     this.#options = options
   }
 
-  /** Blocks after a slot, or from the newest one on, until the signal aborts. */
-  async *after(slot: number | null, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
+  /** Blocks after a slot, whose block may have a known hash, or from the newest one on, until the signal aborts. */
+  async *after(
+    slot: number | null,
+    signal: AbortSignal,
+    blockhash: string | null = null
+  ): AsyncGenerator<SourcedBlock> {
     this.#reached = slot
-    this.#last = slot === null ? null : { slot, blockhash: null }
+    this.#last = slot === null ? null : { slot, blockhash }
     const stop = new AbortController()
     const end = AbortSignal.any([signal, stop.signal])
     try {
@@ -92,7 +106,44 @@ export class BlockSequence {
       }
       if (parentSlot > this.#reached) await this.#giveUp(parentSlot, this.#lost.get(parentSlot) ?? TOO_DEEP)
     }
-    yield this.#giveOut(this.#follows(found) ? found : await this.#ofThisFork(found, signal))
+    if (this.#follows(found)) yield this.#giveOut(found)
+    else if (!this.#options.rollbacks) yield this.#giveOut(await this.#ofThisFork(found, signal))
+    else yield* this.#afterFork(found, this.#options.rollbacks, signal)
+  }
+
+  /** A block that does not follow: one of its slot that does, or the rollback that it shows, once it is proven. */
+  async *#afterFork(
+    first: FetchedBlock,
+    rollbacks: Pick<RollbackFinder, 'find'>,
+    signal: AbortSignal
+  ): AsyncGenerator<SourcedBlock> {
+    const { onDoubt = () => undefined, clock } = this.#options
+    const { slot } = first.block
+    const fits = (each: FetchedBlock): boolean => this.#follows(each)
+    for (let found: Found = first; ; found = await this.#finder.find(slot, signal)) {
+      if (found.kind === 'lost') {
+        onDoubt(null)
+        return this.#lose(found)
+      }
+      const other = await this.#finder.find(slot, signal, fits, OTHER_FORK_MS)
+      if (other.kind === 'block') {
+        onDoubt(null)
+        return yield this.#giveOut(other)
+      }
+      const { parentSlot } = found.block
+      const strange = { slot, parentSlot, parentBlockhash: found.previousBlockhash, head: this.#last!.slot }
+      const search = await rollbacks.find(strange, signal)
+      if (search.kind === 'fork') return yield this.#giveOut(found)
+      if (search.kind === 'rollback') {
+        onDoubt(null)
+        return yield { ...this.#giveOut(found), rollback: search.rollback }
+      }
+      onDoubt(
+        `slot ${slot} does not follow slot ${this.#last?.slot}, the newest that is stored: ${search.reason}`
+      )
+      await sleep(clock, DOUBT_MS, signal)
+      signal.throwIfAborted()
+    }
   }
 
   /** Whether a block follows the last one, as far as is known. After slots that were given up nothing is known. */

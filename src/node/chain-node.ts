@@ -28,6 +28,16 @@ export interface AbsentBlock {
   readonly detail: string
 }
 
+/** What ties a block to the chain, without what is in it. */
+export interface BlockHeader {
+  readonly kind: 'header'
+  readonly slot: number
+  readonly parentSlot: number
+  readonly blockTime: number | null
+  readonly blockhash: string
+  readonly parentBlockhash: string
+}
+
 export type BlockAnswer = FetchedBlock | AbsentBlock
 
 /** A node as those see it who look for blocks. */
@@ -41,6 +51,10 @@ export interface ChainNode {
   readonly headSlot: number | null
   /** The block of a slot; rejects only with the signal's reason. */
   block(slot: number, signal: AbortSignal): Promise<BlockAnswer>
+  /** The header of a slot's block; rejects only with the signal's reason. */
+  header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock>
+  /** The genesis of its cluster; throws NodeError. */
+  genesis(signal: AbortSignal): Promise<string>
   /** Slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
   slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]>
 }

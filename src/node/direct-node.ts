@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.ts'
-import type { BlockAnswer, BlockCommitment, ChainNode } from './chain-node.ts'
+import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader, ChainNode } from './chain-node.ts'
 import type { NodeAddress } from './node-address.ts'
 import { RpcClient, type RpcClientOptions } from './rpc-client.ts'
 import { RpcNode } from './rpc-node.ts'
@@ -12,6 +12,8 @@ export interface DirectNodeOptions {
 
 /** A node that failed is asked last for so long. */
 const REST_MS = 5_000
+/** More than a node near or far takes for an answer from memory; chosen. */
+const GENESIS_TIMEOUT_MS = 5_000
 
 /** A node that nobody watches: for commands that ask it for a while and end. */
 export class DirectNode implements ChainNode {
@@ -48,6 +50,14 @@ export class DirectNode implements ChainNode {
     if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked'))
       this.#restUntilMs = this.#clock.now() + REST_MS
     return answer
+  }
+
+  async header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock> {
+    return this.rpc.header(slot, signal)
+  }
+
+  async genesis(signal: AbortSignal): Promise<string> {
+    return this.rpc.genesisHash(signal, GENESIS_TIMEOUT_MS)
   }
 
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {

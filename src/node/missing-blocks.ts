@@ -1,12 +1,14 @@
 import type { Block } from '../chain/transaction.ts'
-import { sleep, type Clock } from '../ports.ts'
+import { sleep, type Clock, type Random } from '../ports.ts'
 import type { NodeStatus } from '../source-status.ts'
 import type { WitnessedBlock } from '../yellowstone/cluster-check.ts'
+import { BlockFinder } from './block-finder.ts'
 import type { BlockCommitment } from './chain-node.ts'
 import { DirectNode } from './direct-node.ts'
 import { nodeAddresses } from './node-address.ts'
 import { NodeError } from './node-fault.ts'
 import type { RpcClientOptions } from './rpc-client.ts'
+import { RollbackFinder, type StoredChain } from './rollback.ts'
 import { other, SAME, type Standing } from './standing.ts'
 
 export interface MissingBlocksOptions {
@@ -30,6 +32,8 @@ const ADMITTED_MS = 5_000
 /** A stream is ahead of nodes: for so long they are asked for a block that they do not have yet. */
 const WITNESS_MS = 5_000
 const WITNESS_RETRY_MS = 250
+/** As long as a source looks for a missing block. */
+const ROLLBACK_GIVE_UP_MS = 30_000
 const NOT_YET = 'does not have its blocks yet'
 
 /** Single blocks out of nodes, for a source that has another way to most of them. */
@@ -124,6 +128,13 @@ export class MissingBlocks {
       this.#faults.set(node, error.message)
       return error.message
     }
+  }
+
+  /** Looks for where a chain left what is stored, on the same nodes. */
+  rollbacks(stored: StoredChain, isSettled: boolean, random: Random): RollbackFinder {
+    const { clock, commitment } = this.#options
+    const finder = new BlockFinder(this.#nodes, { giveUpMs: ROLLBACK_GIVE_UP_MS, clock, random })
+    return new RollbackFinder({ finder, stored, commitment, isSettled, clock })
   }
 
   /** How the nodes did when they were asked last. */

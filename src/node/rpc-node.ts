@@ -2,7 +2,7 @@ import { SLOT_MAX } from '../chain/chain-numbers.ts'
 import { placeBlock, readRpcBlock } from '../chain/rpc/block.ts'
 import { isCount } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
-import type { AbsentBlock, BlockAnswer, BlockCommitment } from './chain-node.ts'
+import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader } from './chain-node.ts'
 import { describeFault, NodeError, RPC_CODE } from './node-fault.ts'
 import type { RpcAnswer, RpcClient } from './rpc-client.ts'
 
@@ -78,6 +78,30 @@ export class RpcNode {
     try {
       const params = [slot, { ...BLOCK_PARAMS, commitment: this.#commitment }]
       return this.#readBlock(await this.client.call('getBlock', params, { signal }), slot)
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      return this.#absence(error, slot, signal)
+    }
+  }
+
+  /** The header of a slot's block; rejects only with the signal's reason. */
+  async header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock> {
+    try {
+      const params = [slot, { ...BLOCK_PARAMS, transactionDetails: 'none', commitment: this.#commitment }]
+      const { result } = await this.client.call('getBlock', params, { signal })
+      if (result === null) return absent('pending', 'the result is null')
+      const { parentSlot, blockTime, blockhash, previousBlockhash } = result as Record<string, unknown>
+      if (!isCount(parentSlot) || typeof blockhash !== 'string' || typeof previousBlockhash !== 'string')
+        return absent('unreadable', 'header')
+      const time = isCount(blockTime) ? blockTime : null
+      return {
+        kind: 'header',
+        slot,
+        parentSlot,
+        blockTime: time,
+        blockhash,
+        parentBlockhash: previousBlockhash
+      }
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
       return this.#absence(error, slot, signal)

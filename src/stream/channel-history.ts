@@ -1,13 +1,14 @@
-import type { Storage } from '../../storage/port.ts'
+import type { LogStore, Storage } from '../../storage/port.ts'
 import { NEW_MEMORY } from '../arena.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS, eventCursor } from '../market/cursor.ts'
-import type { EncodedEvent, LogChannel, Memory } from '../market/log.ts'
+import type { EncodedEvent, LogChannel, LogPart, Memory } from '../market/log.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { TradeRow } from '../market/rows.ts'
 import type { Channel } from './channel.ts'
+import { DeliveryOrder, movesIn } from './delivery-order.ts'
 import { encodePoolEvent, encodeTick, encodeTrade, tradeOffsets } from './encode.ts'
 import { retractionsOn } from './retractions.ts'
 
@@ -29,29 +30,81 @@ export interface ReadLimits {
 /** Lost forks that are looked at with a page of rows. */
 const RETRACTED_SLOTS = 4
 
+/** Moves that are looked at with each page; there is one for each fork that was taken back below the head. */
+const MOVES_PER_READ = 100
+
 /** When the source received the blocks of some slots. */
 const SLOTS_KNOWN = 4_096
+
+async function readMoves(log: LogStore): Promise<LogPart[]> {
+  const parts: LogPart[] = []
+  for (let from = -1; ;) {
+    const page = await log.read('moves', { from, limit: MOVES_PER_READ })
+    parts.push(...page)
+    if (page.length === 0) return parts
+    from = page.at(-1)!.events.at(-1)!.cursor
+  }
+}
+
+/** At which cursor an event with an own cursor was told, as the store has it now. */
+export async function tellingOrder(log: LogStore): Promise<(cursor: number) => number> {
+  const order = new DeliveryOrder(movesIn(await readMoves(log)))
+  return (cursor) => order.toldAt(cursor)
+}
 
 /** The past of channels, from the store. Reads reject as the store does. */
 export class ChannelHistory {
   readonly #storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log'>
   readonly #cash: CashList
   readonly #receivedAtMs = new Map<number, number>()
+  #order: DeliveryOrder | null = null
+  /** The slots of the moves that the order is made of. */
+  #moves = ''
 
   constructor(storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log'>, cash: CashList) {
     this.#storage = storage
     this.#cash = cash
   }
 
-  /** Events of a channel after a cursor and up to another one that ends a slot, the oldest of them. */
-  read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
+  /**
+   * Events of a channel after a cursor and up to another one that ends a slot, the oldest of them, at the cursors at which
+   * they are told. A change of these that happens meanwhile has them read again.
+   */
+  async read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
+    for (;;) {
+      const order = this.#order ?? (await this.#readOrder())
+      const { end, toldAt, ...own } = order.stretchAfter(after, until)
+      const { events, to } = await this.#own(channel, own.after, own.until, limits)
+      const told = {
+        events: events.map(({ cursor, body }) => ({ cursor: toldAt(cursor), body })),
+        to: to < own.until ? toldAt(to) : end
+      }
+      const stretch = await this.#orRetracted(channel, after, told)
+      if ((await this.#readOrder()) === order) return stretch
+    }
+  }
+
+  /** The order in which events are told, as the store has it now; the same object as before while it is the same. */
+  async #readOrder(): Promise<DeliveryOrder> {
+    const parts = await readMoves(this.#storage.log)
+    const moves = parts.map(({ slot }) => slot).join()
+    if (this.#order === null || moves !== this.#moves) {
+      this.#order = new DeliveryOrder(movesIn(parts))
+      this.#moves = moves
+    }
+    return this.#order
+  }
+
+  /** Events by their own cursors. */
+  async #own(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
+    if (after >= until) return { events: [], to: until }
     switch (channel.kind) {
       case 'trades':
-        return this.#orRetracted(channel, after, this.#trades(channel.of, after, until, limits.rows))
+        return this.#trades(channel.of, after, until, limits.rows)
       case 'price':
-        return this.#orRetracted(channel, after, this.#ticks(channel.of, after, until, limits.rows))
+        return this.#ticks(channel.of, after, until, limits.rows)
       case 'pool':
-        return this.#orRetracted(channel, after, this.#pool(channel.of, after, until, limits.rows))
+        return this.#pool(channel.of, after, until, limits.rows)
       case 'venue':
         return this.#log(`venue:${channel.venue}`, after, until, limits)
       case 'launches':
@@ -73,8 +126,7 @@ export class ChannelHistory {
   }
 
   /** Puts between the events of a stretch what was taken back there. */
-  async #orRetracted(channel: Channel, after: number, stretch: Promise<Stretch>): Promise<Stretch> {
-    const { events, to } = await stretch
+  async #orRetracted(channel: Channel, after: number, { events, to }: Stretch): Promise<Stretch> {
     const retracted = await this.#log('retractions', after, to, { parts: RETRACTED_SLOTS })
     if (retracted.events.length === 0) return { events, to }
     return {

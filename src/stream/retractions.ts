@@ -1,8 +1,8 @@
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
-import { cursorAt, EVENT_POSITIONS, POSITIONS_PER_SLOT } from '../market/cursor.ts'
-import type { EncodedEvent, LogChannel, LogPart } from '../market/log.ts'
+import { cursorAt, EVENT_POSITIONS, splitCursor } from '../market/cursor.ts'
+import type { EncodedEvent, LogPart } from '../market/log.ts'
 import type { RetractionData } from '../bodies/stream-schema.ts'
 import { BlockEvents } from './block-events.ts'
 import { ChannelTable } from './channel-table.ts'
@@ -12,32 +12,46 @@ import { encode, LogParts, type EventRows } from './encode.ts'
 /** An event has so many positions at most, the first of them that of its row. */
 const COPIES_MAX = 4
 
-/** What the log says of a fork that is lost, and for how many copies of its events there was no position. */
+/** What the log says of a fork that is lost: of so many copies of its events, and of how many there was no room. */
 export interface Retractions {
   readonly parts: readonly LogPart[]
+  readonly told: number
   readonly leftOut: number
 }
 
+/** Cursors for retractions, both ends included: none of them was told, and the next block's are above. */
+export interface RetractionRoom {
+  readonly from: number
+  readonly to: number
+  /** The cursor at which an event of the lost blocks was told. */
+  readonly toldAt?: (cursor: number) => number
+}
+
+/** The upper half of a slot's positions. */
+export const endOfSlot = (slot: number): RetractionRoom => ({
+  from: cursorAt(slot, EVENT_POSITIONS),
+  to: cursorAt(slot + 1, 0) - 1
+})
+
 /**
  * Takes back what was told of the blocks of a lost fork, which come oldest first: a retraction for each copy of an event on
- * a channel, the newest first, at the end of a slot (EVENT_POSITIONS). Where they have no room the oldest go without.
+ * a channel, the newest first, one cursor after the other. Where they have no room the oldest go without.
  */
-export function retractionsOf(
-  lost: readonly EventRows[],
-  slot: number,
-  cash: CashList,
-  room = POSITIONS_PER_SLOT - EVENT_POSITIONS
-): Retractions {
-  const parts = new LogParts(slot)
+export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, cash: CashList): Retractions {
+  const { from, to, toldAt = (cursor) => cursor } = room
+  const parts = new Map<number, LogParts>()
   const copies = lost.toReversed().flatMap((block) => copiesIn(block, cash))
-  for (const [place, copy] of copies.slice(0, room).entries()) {
-    const { kind, name } = copy.channel
-    const isOfRows = kind === 'trades' || kind === 'price' || kind === 'pool'
-    const logChannel = isOfRows ? 'retractions' : (name as LogChannel)
-    const body = encode(copy.data, isOfRows ? prefixOf(name) : '')
-    parts.add(logChannel, { cursor: cursorAt(slot, EVENT_POSITIONS + place), body })
+  const told = copies.slice(0, Math.max(0, to - from + 1))
+  for (const [place, { channel, data }] of told.entries()) {
+    const cursor = from + place
+    const { slot } = splitCursor(cursor)
+    let ofSlot = parts.get(slot)
+    if (ofSlot === undefined) parts.set(slot, (ofSlot = new LogParts(slot)))
+    const body = encode({ ...data, of: toldAt(data.of) }, prefixOf(channel.name))
+    ofSlot.add('retractions', { cursor, body })
   }
-  return { parts: parts.inOrder(), leftOut: Math.max(0, copies.length - room) }
+  const all = [...parts.values()].flatMap((each) => each.inOrder())
+  return { parts: all, told: told.length, leftOut: copies.length - told.length }
 }
 
 /** Of what the log has as `retractions` that which is told on a channel. */

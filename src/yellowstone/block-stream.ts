@@ -20,6 +20,8 @@ export interface StreamStatus {
   readonly reason: string | null
   /** The newest slot that came, or that was there before. */
   readonly slot: number | null
+  /** The slot that came last, newer or not; null while none has. */
+  readonly at: number | null
   /** Connections in a row without a newer slot. */
   readonly attempt: number
 }
@@ -74,13 +76,11 @@ export class BlockStream {
   #status: StreamStatus
   #replay: Replay | null = null
   #garbage = 0
-  /** The last slot that came, whether it was newer or not. */
-  #lastSlot: number | null = null
 
   /** A slot at or below `after` is not news. */
   constructor(after: number | null, deps: StreamDeps) {
     this.#deps = deps
-    this.#status = { state: 'connecting', reason: null, slot: after, attempt: 0 }
+    this.#status = { state: 'connecting', reason: null, slot: after, at: null, attempt: 0 }
   }
 
   get status(): StreamStatus {
@@ -110,9 +110,9 @@ export class BlockStream {
 
   #reasonOf(fault: StreamFault): string {
     if (fault !== STALLED) return fault.reason
-    const { slot } = this.#status
-    const behind = this.#lastSlot !== null && slot !== null && this.#lastSlot < slot
-    const at = behind ? `: it is at slot ${this.#lastSlot}, below ${slot}, the newest so far` : ''
+    const { slot, at: last } = this.#status
+    const behind = last !== null && slot !== null && last < slot
+    const at = behind ? `: it is at slot ${last}, below ${slot}, the newest so far` : ''
     return `brings no newer slot for ${this.#deps.tuning.stallMs} ms${at}`
   }
 
@@ -195,7 +195,7 @@ export class BlockStream {
     }
     if (update.kind !== 'block') return false
     const { block } = update
-    this.#lastSlot = block.slot
+    this.#status = { ...this.#status, at: block.slot }
     cluster.note(block)
     if (held.add({ block, bytes, receivedAtMs: clock.now() })) onArrival()
     else this.counts.repeated++

@@ -1,6 +1,7 @@
-import type { SourcedBlock } from '../block-source.ts'
+import type { Rollback, SourcedBlock } from '../block-source.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { Commitment } from '../market/rows.ts'
+import type { RollbackFinder } from '../node/rollback.ts'
 import { sleep, type Clock } from '../ports.ts'
 import type { HeldBlocks } from './held-blocks.ts'
 
@@ -33,6 +34,10 @@ export interface OrderOptions {
   readonly onGap: (gap: StreamGap) => void | Promise<void>
   /** Is told before the block is given out. */
   readonly onFork: (fork: StreamFork) => void | Promise<void>
+  /** Looks for where the chain left what was given out; null where there is no node to ask. */
+  readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
+  /** Hears why nothing more is given out though there are blocks; null once there is. */
+  readonly onDoubt?: (reason: string | null) => void
   /** Hears what is odd about a slot that stops nothing. */
   readonly onOddity: (slot: number, detail: string) => void
   /** Waits until a block came, the time is over, or the signal aborts. */
@@ -52,13 +57,16 @@ export interface OrderTuning {
 }
 
 const LONG_MS = 60_000
+/** Between two looks at a chain that does not follow and is not proven. */
+const DOUBT_MS = 2_000
 
 /**
  * Puts blocks of a stream in the order of the chain.
  *
  * C1. A block is given out once, after every slot before it is given out, skipped or told as a gap.
  * C2. It follows the one given out before it, by slot and hash, or comes after a gap, or a fork is told of.
- * C3. A slot at or below the last one is never given out.
+ * C3. A slot at or below the last one is given out only as part of a rollback, which is looked for where a block does not
+ *     follow and there are nodes to ask. Until it is proven nothing more is given out.
  *
  * At confirmed and finalized a fork does not happen on a chain that works. At processed it does: the block that is given
  * out next names the parent it goes on from, and what was given out after that is lost. Blocks of the winning fork below
@@ -81,11 +89,17 @@ export class ChainOrder {
   readonly #doubted = new Set<number>()
   readonly #asked = new Map<number, Promise<Block | 'skipped' | null>>()
 
-  constructor(held: HeldBlocks, after: number | null, options: OrderOptions) {
+  /** `blockhash`: of the block of `after`, where it is known. */
+  constructor(
+    held: HeldBlocks,
+    after: number | null,
+    options: OrderOptions,
+    blockhash: string | null = null
+  ) {
     this.#held = held
     this.#options = options
     this.#settled = after
-    this.#head = after === null ? null : { slot: after, blockhash: null }
+    this.#head = after === null ? null : { slot: after, blockhash }
   }
 
   get settled(): number | null {
@@ -112,9 +126,10 @@ export class ChainOrder {
       } else if (place === 'doubtful') this.#doubt(block.parentSlot)
       else if (place === 'ahead') yield* this.#bridge(block.parentSlot, receivedAtMs, signal)
       else {
-        if (place === 'fork') await this.#tellFork(block)
+        const rollback = place === 'fork' ? await this.#leave(block, signal) : {}
+        if (rollback === null) continue
         this.#take(block.slot)
-        yield await this.#giveOut(block, receivedAtMs)
+        yield { ...(await this.#giveOut(block, receivedAtMs)), ...rollback }
       }
     }
   }
@@ -156,7 +171,7 @@ export class ChainOrder {
     if (fetchMissing === null) return this.#giveUp(to, 'no-node')
     const found = await this.#fetch(slot, to, fetchMissing, signal)
     if (signal.aborted || this.#held.has(slot)) return
-    if (found !== null && found !== 'skipped') yield* this.#placeFetched(found)
+    if (found !== null && found !== 'skipped') yield* this.#placeFetched(found, signal)
     else if (found === 'skipped' && slot !== to && !this.#doubted.has(slot)) this.#settled = slot
     else {
       this.#missingSinceMs ??= clock.now()
@@ -165,12 +180,30 @@ export class ChainOrder {
     }
   }
 
-  async *#placeFetched(block: Block): AsyncGenerator<SourcedBlock> {
+  /** The rollback that a block shows, if any, once it is proven; null where it is not, and the block has to wait. */
+  async #leave(block: Linked, signal: AbortSignal): Promise<{ readonly rollback?: Rollback } | null> {
+    const { rollbacks = null, onDoubt = () => undefined, clock } = this.#options
+    const { slot, parentBlockhash = null } = block
+    const parentSlot = block.parentSlot!
+    const head = this.#head!.slot
+    const search = await rollbacks?.find({ slot, parentSlot, parentBlockhash, head }, signal)
+    if (search?.kind === 'unproven') {
+      onDoubt(`slot ${slot} does not follow slot ${head}, the newest that is stored: ${search.reason}`)
+      await sleep(clock, DOUBT_MS, signal)
+      return null
+    }
+    onDoubt(null)
+    await this.#tellFork(block)
+    return search?.kind === 'rollback' ? { rollback: search.rollback } : {}
+  }
+
+  async *#placeFetched(block: Block, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
     const place = this.#placeOf(block)
     if (place === 'doubtful') return this.#doubt(block.parentSlot!)
-    if (place === 'fork') await this.#tellFork(block)
+    const rollback = place === 'fork' ? await this.#leave(block, signal) : {}
+    if (rollback === null) return
     this.counts.fetched++
-    yield await this.#giveOut(block, this.#options.clock.now())
+    yield { ...(await this.#giveOut(block, this.#options.clock.now())), ...rollback }
   }
 
   /** Asks for a slot and for some after it, so that they are on their way. */

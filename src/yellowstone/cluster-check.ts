@@ -16,6 +16,8 @@ export interface ClusterCheckOptions {
   readonly commitment: Commitment
   /** The newest block that is stored; null of an empty store. */
   readonly head: () => Promise<Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'> | null>
+  /** A committed slot; null where it is none. */
+  readonly at?: (slot: number) => Promise<Pick<SlotRow, 'blockhash'> | null>
   /** Null where there is no node to ask. */
   readonly askNodes: AskNodes | null
   /** Hears of a stream that is taken without proof. */
@@ -31,11 +33,12 @@ const TIME_SLACK_SECONDS = 60
  * Tells a stream of another cluster by the first block of each connection. The protocol has no genesis to ask for, so that
  * it takes other witnesses:
  *
- * G1. A block that came before, again or as the parent, shows the same chain; at confirmed, another one in its place
- *     another chain.
+ * G1. A block that came before or is stored, again or as the parent, shows the same chain, by its hash.
  * G2. A node has the block under the same hash, and its genesis is the store's; or its genesis or its block is another.
  * G3. The newest stored block comes again with its time and parent; or not so; or a later slot is of an earlier time.
- * G4. Where nothing of this can be had: with nodes to ask it is waited for; without, the stream is taken, and told of once
+ * G4. Another block in the place of one that came before or is stored, at confirmed, is of another cluster, or of a node that
+ *     was put back to an older state: only a node can tell, and without one the stream is refused.
+ * G5. Where nothing of this can be had: with nodes to ask it is waited for; without, the stream is taken, and told of once
  *     where something is stored.
  */
 export class ClusterCheck {
@@ -60,11 +63,14 @@ export class ClusterCheck {
   /** How the stream stands whose first block this is. Rejects with what the store rejects with. */
   async standingOf(block: StreamedBlock, signal: AbortSignal): Promise<Standing> {
     const { askNodes } = this.#options
-    const remembered = this.#remembered(block)
-    if (remembered !== null) return remembered
+    const known = await this.#knownHash(block.slot)
+    const knownParent = await this.#knownHash(block.parentSlot)
+    if (known === block.blockhash || knownParent === block.parentBlockhash) return SAME
     const { slot, blockhash } = block
     const told = (await askNodes?.({ slot, blockhash, isSettled: this.#isSettled }, signal)) ?? null
     if (told !== null && told.kind !== 'unknown') return told
+    if (this.#isSettled && (known !== null || knownParent !== null))
+      return told ?? replaced(known === null ? block.parentSlot : slot)
     const head = await this.#options.head()
     if (head === null) return told ?? SAME
     const stored = this.#againstHead(block, head)
@@ -73,11 +79,9 @@ export class ClusterCheck {
     return told ?? SAME
   }
 
-  #remembered({ slot, blockhash, parentSlot, parentBlockhash }: StreamedBlock): Standing | null {
-    const before = this.#known.get(slot)
-    if (before === blockhash || this.#known.get(parentSlot) === parentBlockhash) return SAME
-    if (before === undefined || !this.#isSettled) return null
-    return other(`its block of slot ${slot} is not the one that came before`)
+  /** The hash of a slot's block that came before or is stored; null where it is not known. */
+  async #knownHash(slot: number): Promise<string | null> {
+    return this.#known.get(slot) ?? (await this.#options.at?.(slot))?.blockhash ?? null
   }
 
   #againstHead(
@@ -105,5 +109,10 @@ export class ClusterCheck {
     )
   }
 }
+
+const replaced = (slot: number): Standing => ({
+  kind: 'other',
+  reason: `is of another cluster than what is stored, or was put back to an older state: its block of slot ${slot} is not the one that came before. Only a node can tell (MILLRACE_RPC_URL)`
+})
 
 const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString()

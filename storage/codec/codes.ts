@@ -56,6 +56,7 @@ export const logChannelCodes = new Codes<LogChannel>({
   curves: 1,
   pools: 2,
   retractions: 3,
+  moves: 4,
   'venue:raydium-amm-v4': 16,
   'venue:raydium-stable': 17,
   'venue:raydium-clmm': 18,

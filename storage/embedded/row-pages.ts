@@ -67,8 +67,8 @@ export class RowPages<Row extends { readonly cursor: number }> {
     ownerOf: (row: Row) => Pubkey
   ): Promise<void> {
     const changes = [
-      ...edit.put.map((row) => ({ row, isPut: true })),
-      ...edit.remove.map((row) => ({ row, isPut: false }))
+      ...edit.remove.map((row) => ({ row, isPut: false })),
+      ...edit.put.map((row) => ({ row, isPut: true }))
     ]
     for (const ofOwner of Map.groupBy(changes, ({ row }) => pubkeyMapKey(ownerOf(row))).values()) {
       const owner = ownerOf(ofOwner[0]!.row)

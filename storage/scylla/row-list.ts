@@ -155,9 +155,14 @@ export class RowList<Row> {
   /** Puts rows in the place of those at their cursors, and takes others out; a cursor of an owner may come once. */
   amend(commit: TableCommit, { put, remove }: Edit<Row, Row>, ownerOf: (row: Row) => Owner): void {
     this.stage(commit, put, ownerOf)
+    // Both would be written with one timestamp, of which either may count.
+    const placeOf = (row: Row): string =>
+      `${blob(ownerOf(row)).toString('latin1')}${this.#layout.cursorOf(row)}`
+    const taken = new Set(put.map(placeOf))
+    const gone = remove.filter((row) => !taken.has(placeOf(row)))
     this.removeAt(
       commit,
-      remove.map((row) => ({ owner: ownerOf(row), cursor: this.#layout.cursorOf(row) }))
+      gone.map((row) => ({ owner: ownerOf(row), cursor: this.#layout.cursorOf(row) }))
     )
   }
 

@@ -32,7 +32,7 @@ export function sampleBlock(seed: number, index: number): BlockCommit {
       slot,
       blockTime,
       parentSlot: choices.chance(0.1) ? null : slot - 1,
-      blockhash: choices.chance(0.2) ? null : `hash of ${slot}`,
+      blockhash: slot % 5 === 0 ? null : `hash of ${slot}`,
       transactions: choices.below(2_000),
       trades: rows.length,
       events: rows.length + poolEvents.length,

@@ -7,6 +7,7 @@ import { RateWindow } from '../../src/access/rate-window.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import type { CommitFeed } from '../../src/commit-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
+import type { EncodedEvent } from '../../src/market/log.ts'
 import type { Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
@@ -53,7 +54,12 @@ export class ForkListener {
   async assertHeard(t: Test, until: number): Promise<void> {
     const stored = new Map<string, number[]>()
     for (const name of CHANNELS) {
-      const { events } = await this.#history.read(channelNamed(name), -1, until, LIMITS)
+      const events: EncodedEvent[] = []
+      for (let from = -1; from < until;) {
+        const stretch = await this.#history.read(channelNamed(name), from, until, LIMITS)
+        events.push(...stretch.events)
+        from = stretch.to
+      }
       const left = events.filter(({ body }) => !Buffer.from(body).includes('"event":"retract"'))
       stored.set(
         name,

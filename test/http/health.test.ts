@@ -37,12 +37,16 @@ t.test('health says how the source does, whatever that does to the data', async 
   const reasonOf = { stalled: 'source_stalled', waiting: 'source_away', refused: 'source_refused' }
   const states = ['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'] as const
   for (const state of states) {
-    app.source = { state, reason: 'a secret host is away', headSlot: 1, nodes: [] }
+    app.source = { state, reason: 'a secret host is away', headSlot: 1, nodes: [], fork: null }
     t.same(await said(), [200, 'ok', state], 'fresh data is fresh')
     const { text, body } = await app.get('/v1/health', {})
     t.notMatch(text, 'secret', 'everybody may read it')
     t.same(codes(body), state in reasonOf ? [reasonOf[state as keyof typeof reasonOf]] : [])
   }
+  app.source = { ...app.source!, state: 'advancing', fork: 'a secret host was put back' }
+  t.same(await said(), [503, 'degraded', 'advancing'], 'what is stored is not known to be of the chain')
+  t.notMatch((await app.get('/v1/health', {})).text, 'secret')
+  app.source = { ...app.source, state: 'refused', fork: null }
   app.nowMs = (NOON + 121) * 1000
   t.same(await said(), [503, 'degraded', 'refused'])
 })

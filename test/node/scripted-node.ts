@@ -2,7 +2,14 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { SourcedBlock } from '../../src/block-source.ts'
 import { BlockFinder } from '../../src/node/block-finder.ts'
 import { BlockSequence } from '../../src/node/block-sequence.ts'
-import type { AbsentBlock, BlockAnswer, ChainNode, FetchedBlock, SlotGap } from '../../src/node/chain-node.ts'
+import type {
+  AbsentBlock,
+  BlockAnswer,
+  BlockHeader,
+  ChainNode,
+  FetchedBlock,
+  SlotGap
+} from '../../src/node/chain-node.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
 import { settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 
@@ -45,6 +52,7 @@ export class ScriptedNode implements ChainNode {
   readonly phantoms = new Set<number>()
   delayMs: (slot: number) => number = () => 1
   listFails = 0
+  genesisHash = 'genesis'
   readonly asked: number[] = []
   underWay = 0
   mostUnderWay = 0
@@ -65,6 +73,19 @@ export class ScriptedNode implements ChainNode {
     this.underWay--
     signal.throwIfAborted()
     return this.first.get(slot)?.shift() ?? this.blocks.get(slot) ?? this.otherwise
+  }
+
+  async header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock> {
+    await sleep(this.#clock, 1, signal)
+    const found = this.blocks.get(slot)
+    if (found === undefined) return this.otherwise
+    const { block, blockhash, previousBlockhash } = found
+    const { parentSlot, blockTime } = block
+    return { kind: 'header', slot, parentSlot, blockTime, blockhash, parentBlockhash: previousBlockhash }
+  }
+
+  async genesis(): Promise<string> {
+    return this.genesisHash
   }
 
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {

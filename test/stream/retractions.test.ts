@@ -7,7 +7,7 @@ import { BlockEvents } from '../../src/stream/block-events.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import { RETRACTION } from '../../src/bodies/stream-schema.ts'
-import { retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
+import { endOfSlot, retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
 import { blockOf } from './blocks.ts'
 import { CHANNELS } from './interleaving.ts'
 import { channelNamed } from './stream-world.ts'
@@ -17,9 +17,8 @@ const anyFork = fc.array(fc.array(fc.nat(69), { maxLength: 6 }), { minLength: 1,
 
 /** What a reader of a channel is sent of retractions. */
 function sentOn(channel: Channel, parts: readonly LogPart[]) {
-  const ofRows = parts.filter((part) => part.channel === 'retractions').flatMap(({ events }) => events)
-  const logged = parts.filter((part) => part.channel === channel.name).flatMap(({ events }) => events)
-  return [...retractionsOn(channel, ofRows), ...logged].map(({ cursor, body }) =>
+  const events = parts.flatMap((part) => part.events)
+  return retractionsOn(channel, events).map(({ cursor, body }) =>
     RETRACTION.parse(JSON.parse(`${Buffer.from(body).toString()}${cursor}}`))
   )
 }
@@ -28,7 +27,7 @@ t.test('every copy that was told of a lost fork is taken back, the newest first'
   fc.assert(
     fc.property(anyFork, (fork) => {
       const blocks = fork.map((events, i) => blockOf(700 + i, events))
-      const { parts, leftOut } = retractionsOf(blocks, 710, CASH)
+      const { parts, leftOut } = retractionsOf(blocks, endOfSlot(710), CASH)
       let told = 0
       const taken: number[] = []
       for (const name of CHANNELS) {
@@ -59,8 +58,8 @@ t.test('every copy that was told of a lost fork is taken back, the newest first'
 
 t.test('where there is no room for all, those of the newest events are kept', async (t) => {
   const blocks = [blockOf(700, [0, 2]), blockOf(701, [4])]
-  const all = retractionsOf(blocks, 710, CASH)
-  const some = retractionsOf(blocks, 710, CASH, 5)
+  const all = retractionsOf(blocks, endOfSlot(710), CASH)
+  const some = retractionsOf(blocks, { ...endOfSlot(710), to: endOfSlot(710).from + 4 }, CASH)
   const count = (parts: readonly LogPart[]): number =>
     parts.reduce((sum, { events }) => sum + events.length, 0)
   t.equal(count(some.parts), 5)

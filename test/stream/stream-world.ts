@@ -11,7 +11,7 @@ import { BlockEvents } from '../../src/stream/block-events.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import { channelOf, isFault, type Channel } from '../../src/stream/channel.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
-import { retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
+import { endOfSlot, retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
 import { BUFFER, type Room } from '../../src/stream/outbox.ts'
 import type { BlockCommit, KeyRow } from '../../storage/port.ts'
 import { settle } from '../virtual-time.ts'
@@ -60,19 +60,14 @@ export class WorldStore {
   /** Loses the newest blocks, and says so of their events before a slot. */
   takeBack(count: number, next: number): void {
     const lost = this.blocks.splice(-count, count)
-    this.#retracted.push(...retractionsOf(lost, next - 1, CASH).parts)
+    this.#retracted.push(...retractionsOf(lost, endOfSlot(next - 1), CASH).parts)
   }
 
   #retractedOn(channel: Channel): EncodedEvent[] {
-    const ofRows = this.#retracted.filter((part) => part.channel === 'retractions')
-    const logged = this.#retracted.filter((part) => part.channel === channel.name)
-    return [
-      ...retractionsOn(
-        channel,
-        ofRows.flatMap(({ events }) => events)
-      ),
-      ...logged.flatMap(({ events }) => events)
-    ]
+    return retractionsOn(
+      channel,
+      this.#retracted.flatMap(({ events }) => events)
+    )
   }
 
   readonly read = async (

@@ -66,11 +66,12 @@ export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   serve(app, health, async ({ reply }) => {
     const { head } = feed
     const seconds = freshnessSeconds(head, clock.now())
-    const sourceState = source()?.state ?? null
+    const { state: sourceState = null, fork = null } = source() ?? {}
     const reasons = reasonsOf({
       freshnessSeconds: seconds,
       isStoreAway: storage.outage !== null,
       isRedisAway: redisAway(),
+      isForkLeft: fork !== null,
       source: sourceState
     })
     const isDegraded = reasons.some(({ degrades }) => degrades)

@@ -46,7 +46,15 @@ t.test('a block without transactions is a block', (t) => {
   const empty = { blockhash: 'x', blockTime: 9, parentSlot: 6, transactions: [] }
   t.same(readRpcBlock(empty, 7), {
     kind: 'block',
-    block: { slot: 7, blockTime: 9, parentSlot: 6, transactions: [], votes: 0, unreadable: [] }
+    block: {
+      slot: 7,
+      blockTime: 9,
+      parentSlot: 6,
+      blockhash: 'x',
+      transactions: [],
+      votes: 0,
+      unreadable: []
+    }
   })
   t.end()
 })
@@ -59,6 +67,7 @@ t.test('a block is placed only when slot and time are known', (t) => {
     slot: 7,
     blockTime: 9,
     parentSlot: 6,
+    blockhash: 'x',
     transactions: [],
     votes: 0
   })

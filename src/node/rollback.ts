@@ -1,0 +1,193 @@
+import type { GivenUp, Rollback, SourcedBlock } from '../block-source.ts'
+import type { SlotRow } from '../market/rows.ts'
+import { sleep, type Clock } from '../ports.ts'
+import type { BlockFinder } from './block-finder.ts'
+import type { BlockCommitment, BlockHeader, ChainNode } from './chain-node.ts'
+import { NodeError } from './node-fault.ts'
+
+/** What is stored of the chain, as far as a fork is looked for in it. */
+export interface StoredChain {
+  /** A committed slot; null where it is none. */
+  at(slot: number): Promise<SlotRow | null>
+  /** The newest committed slot; null of an empty store. */
+  head(): Promise<SlotRow | null>
+  /** The genesis of the cluster that the store was filled from; null while none is known. */
+  genesis(): Promise<string | null>
+}
+
+export interface RollbackDeps {
+  readonly finder: BlockFinder
+  readonly stored: StoredChain
+  readonly commitment: BlockCommitment
+  /** Whether there can be no other block of a slot on the same chain, as at `processed` there can. */
+  readonly isSettled: boolean
+  readonly clock: Clock
+}
+
+/** A block that does not follow what was given out before it. */
+export interface StrangeBlock {
+  readonly slot: number
+  readonly parentSlot: number
+  readonly parentBlockhash: string | null
+  /** The block that was given out before it. */
+  readonly head: number
+}
+
+/** `unproven`: nothing is taken back, and the reason says what speaks against it or is not known yet. */
+export type RollbackSearch =
+  /** The parent is stored, and nothing lies between: as forks are at `processed`. */
+  | { readonly kind: 'fork' }
+  | { readonly kind: 'rollback'; readonly rollback: Rollback }
+  | { readonly kind: 'unproven'; readonly reason: string }
+
+/** Blocks whose parents are followed: an hour of slots, some ten seconds of requests to a near node. Beyond it is doubt. */
+const WALK_MAX = 9_000
+/** Nodes may not have a block yet that a stream brought: for so long they are asked for it. */
+const HEADER_MS = 5_000
+const HEADER_RETRY_MS = 250
+const COMMIT_RETRY_MS = 50
+
+interface ChainSlot {
+  readonly slot: number
+  readonly blockhash: string
+}
+
+/**
+ * Looks on nodes for the last block that a chain has in common with what is stored.
+ *
+ * K1. Only nodes count whose genesis is the store's, asked anew each time.
+ * K2. Nothing is a lost fork while one of them has the block of the stored head.
+ * K3. From a block that does not follow, parents are followed by slot and hash until one is stored under the same hash; a
+ *     slot that was stored without one counts by its time and parent.
+ */
+export class RollbackFinder {
+  readonly #deps: RollbackDeps
+
+  constructor(deps: RollbackDeps) {
+    this.#deps = deps
+  }
+
+  /** Why a block does not follow the stored head. Rejects with the signal's reason, and as the store does. */
+  async find(block: StrangeBlock, signal: AbortSignal): Promise<RollbackSearch> {
+    const { stored, isSettled, clock } = this.#deps
+    let head = await stored.head()
+    // Blocks that were given out are on their way to the store.
+    for (; head === null || head.slot < block.head; head = await stored.head()) {
+      await sleep(clock, COMMIT_RETRY_MS, signal)
+      signal.throwIfAborted()
+    }
+    if (!isSettled) {
+      const parent = await stored.at(block.parentSlot)
+      if (parent !== null && (parent.blockhash ?? block.parentBlockhash) === block.parentBlockhash)
+        return { kind: 'fork' }
+    }
+    const { nodes, reason } = await this.#ofOurCluster(signal)
+    if (nodes.length === 0) return unproven(reason)
+    for (const node of nodes) {
+      const header = await headerOf(node, head.slot, signal)
+      if (header !== null && isStored(header, head))
+        return unproven(
+          `${node.name} still has the stored block of slot ${head.slot}: the nodes do not agree`
+        )
+    }
+    if (block.parentBlockhash === null)
+      return unproven(`the block of slot ${block.slot} does not name the hash of its parent`)
+    return this.#walk({ slot: block.parentSlot, blockhash: block.parentBlockhash }, nodes, signal)
+  }
+
+  async #walk(from: ChainSlot, nodes: readonly ChainNode[], signal: AbortSignal): Promise<RollbackSearch> {
+    const { stored } = this.#deps
+    const chain: ChainSlot[] = []
+    let at = from
+    for (let step = 0; step < WALK_MAX; step++) {
+      const row = await stored.at(at.slot)
+      if (row !== null && row.blockhash === at.blockhash) return this.#found(at.slot, null, chain, signal)
+      const header = await this.#headerWith(at, nodes, signal)
+      if (typeof header === 'string') return unproven(header)
+      if (header === null) {
+        const doubt = `no node has the block of slot ${at.slot} any more, so that it is not known where the chain left what is stored`
+        return this.#found(at.slot, doubt, chain, signal)
+      }
+      if (row !== null && isStored(header, row)) return this.#found(at.slot, null, chain, signal)
+      chain.unshift(at)
+      if (header.parentSlot >= at.slot) break
+      at = { slot: header.parentSlot, blockhash: header.parentBlockhash }
+    }
+    return this.#found(at.slot, `the last common block lies more than ${WALK_MAX} blocks back`, chain, signal)
+  }
+
+  #found(
+    after: number,
+    doubt: string | null,
+    chain: readonly ChainSlot[],
+    signal: AbortSignal
+  ): RollbackSearch {
+    return { kind: 'rollback', rollback: { after, doubt, blocks: this.#blocks(chain, signal) } }
+  }
+
+  async *#blocks(chain: readonly ChainSlot[], signal: AbortSignal): AsyncGenerator<SourcedBlock | GivenUp> {
+    const { finder, commitment, clock } = this.#deps
+    for (const { slot, blockhash } of chain) {
+      const found = await finder.find(slot, signal, (each) => each.blockhash === blockhash)
+      if (found.kind === 'block') yield { block: found.block, commitment, receivedAtMs: clock.now() }
+      else yield { from: slot, to: slot, reason: found.reason, detail: found.detail }
+    }
+  }
+
+  /** K1. */
+  async #ofOurCluster(signal: AbortSignal): Promise<{ nodes: ChainNode[]; reason: string }> {
+    const { finder, stored } = this.#deps
+    const expected = await stored.genesis()
+    const nodes: ChainNode[] = []
+    let reason = 'no node can be asked'
+    for (const node of finder.usable()) {
+      try {
+        const genesis = await node.genesis(signal)
+        if (expected === null || genesis === expected) nodes.push(node)
+        else reason = `${node.name} is of another cluster: its genesis is ${genesis}, not ${expected}`
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof NodeError)) throw error
+        reason = error.message
+      }
+    }
+    return { nodes, reason }
+  }
+
+  /** The header of a slot with a hash; null where no node keeps it; why it cannot be had now. */
+  async #headerWith(
+    { slot, blockhash }: ChainSlot,
+    nodes: readonly ChainNode[],
+    signal: AbortSignal
+  ): Promise<BlockHeader | null | string> {
+    const { clock } = this.#deps
+    const untilMs = clock.now() + HEADER_MS
+    for (;;) {
+      const said: string[] = []
+      let pruned = 0
+      for (const node of nodes) {
+        const answer = await node.header(slot, signal)
+        if (answer.kind === 'header' && answer.blockhash === blockhash) return answer
+        if (answer.kind === 'absent' && answer.why === 'pruned') pruned++
+        said.push(`${node.name}: ${answer.kind === 'header' ? 'another block' : answer.detail}`)
+      }
+      if (pruned === nodes.length) return null
+      if (clock.now() >= untilMs) return `the block of slot ${slot} cannot be had: ${said.join('; ')}`
+      await sleep(clock, HEADER_RETRY_MS, signal)
+      signal.throwIfAborted()
+    }
+  }
+}
+
+const unproven = (reason: string): RollbackSearch => ({ kind: 'unproven', reason })
+
+async function headerOf(node: ChainNode, slot: number, signal: AbortSignal): Promise<BlockHeader | null> {
+  const answer = await node.header(slot, signal)
+  return answer.kind === 'header' ? answer : null
+}
+
+/** Whether a node's block is the stored one; where that has no hash, by its time and parent. */
+function isStored(header: BlockHeader, row: SlotRow): boolean {
+  if (row.blockhash !== null) return row.blockhash === header.blockhash
+  return row.blockTime === header.blockTime && (row.parentSlot ?? header.parentSlot) === header.parentSlot
+}
