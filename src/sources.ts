@@ -128,6 +128,7 @@ function storedChainOf({ blocks, coverage }: HasBlocks['storage']): {
   const stored: StoredChain = {
     at: (slot) => blocks.at(slot),
     head: () => blocks.head(),
+    oldest: () => blocks.firstSince(0),
     genesis: () => coverage.genesis()
   }
   return { stored, lostFork: () => lostForkOf(coverage) }

@@ -11,6 +11,8 @@ export interface StoredChain {
   at(slot: number): Promise<SlotRow | null>
   /** The newest committed slot; null of an empty store. */
   head(): Promise<SlotRow | null>
+  /** The oldest committed slot; null of an empty store. */
+  oldest(): Promise<number | null>
   /** The genesis of the cluster that the store was filled from; null while none is known. */
   genesis(): Promise<string | null>
 }
@@ -97,9 +99,12 @@ export class RollbackFinder {
 
   async #walk(from: ChainSlot, nodes: readonly ChainNode[], signal: AbortSignal): Promise<RollbackSearch> {
     const { stored } = this.#deps
+    const oldest = (await stored.oldest()) ?? 0
     const chain: ChainSlot[] = []
     let at = from
     for (let step = 0; step < WALK_MAX; step++) {
+      // All that is stored is of the fork.
+      if (at.slot < oldest) return this.#found(oldest - 1, null, chain, signal)
       const row = await stored.at(at.slot)
       if (row !== null && row.blockhash === at.blockhash) return this.#found(at.slot, null, chain, signal)
       const header = await this.#headerWith(at, nodes, signal)

@@ -212,7 +212,7 @@ testWithValidator(
       for (const { name, service } of indexing) {
         if ((await slotOf(service)) > (await connection.getSlot('confirmed')))
           t.not(
-            (await shownBy(service))['state'],
+            (await shownBy(service))?.['state'],
             'advancing',
             `${name} does not advance below what is stored`
           )
@@ -239,7 +239,7 @@ testWithValidator(
       }
       if (round === 'with the service running')
         for (const [i, client] of clients.entries()) {
-          const { name } = indexing[i]!
+          const { name } = indexing[i] as Indexing
           t.same(client.faults, [], name)
           t.same([...client.trades.values()].sort(), real, `${name}'s client has the trades of the chain`)
           t.ok(new Set(client.retracted).size >= lostTrades.size, `${client.retracted.length} are taken back`)
