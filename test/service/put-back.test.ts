@@ -186,7 +186,7 @@ testWithValidator(
     await tradeUntil(first + 40)
     await validator.server.kill()
     const copy = join(validator.folder, 'copy')
-    await cp(ledgerOf(validator), copy, { recursive: true })
+    await copied(ledgerOf(validator), copy)
     await validator.server.start()
     await validator.healthy()
     said('copied')
@@ -199,7 +199,7 @@ testWithValidator(
         for (const each of indexing) await each.service.end('SIGKILL')
       await validator.server.kill()
       await rm(ledgerOf(validator), { recursive: true })
-      await cp(copy, ledgerOf(validator), { recursive: true })
+      await copied(copy, ledgerOf(validator))
       await validator.server.start()
       await validator.healthy()
       said(`put back, ${round}`)
@@ -262,3 +262,7 @@ testWithValidator(
 )
 
 const ledgerOf = ({ folder }: RealValidator): string => join(folder, 'node', 'ledger')
+
+/** Copies a ledger, but not the socket that its node listened on. */
+const copied = (from: string, to: string): Promise<void> =>
+  cp(from, to, { recursive: true, filter: (path) => !path.endsWith('.rpc') })
