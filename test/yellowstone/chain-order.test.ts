@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Block } from '../../src/chain/transaction.ts'
-import { ChainOrder, type StreamGap } from '../../src/yellowstone/chain-order.ts'
+import type { StrangeBlock } from '../../src/node/rollback.ts'
+import { ChainOrder, type OrderOptions, type StreamGap } from '../../src/yellowstone/chain-order.ts'
 import { HeldBlocks } from '../../src/yellowstone/held-blocks.ts'
 import type { StreamedBlock } from '../../src/yellowstone/read-block.ts'
 import { virtualClock } from '../virtual-time.ts'
@@ -127,3 +128,45 @@ t.test("a block that follows another block of its parent's slot is a fork", asyn
   t.same(given, [1, 2, 3])
   t.same(forks, [{ slot: 3, parentSlot: 2, head: 2 }])
 })
+
+t.test(
+  'a block that does not follow waits until its rollback is proven, and then comes with it',
+  async (t) => {
+    const clock = virtualClock()
+    const held = new HeldBlocks({ blocksMax: 10, bytesMax: 10 })
+    const end = new AbortController()
+    const asked: StrangeBlock[] = []
+    const doubts: (string | null)[] = []
+    async function* none(): AsyncGenerator<never> {}
+    const rollback = { after: 95, doubt: null, blocks: none() }
+    const block = { slot: 102, parentSlot: 100, blockTime: 102, transactions: [], votes: 0, unreadable: [] }
+    held.add({ block: { ...block, blockhash: 'b', parentBlockhash: 'new' }, bytes: 1, receivedAtMs: 0 })
+    const options = {
+      commitment: 'confirmed',
+      clock: { ...clock, now: () => clock.now(), setTimeout: (fire: () => void) => setTimeout(fire, 0) },
+      tuning: { graceMs: 0, giveUpMs: 0, retryMs: 0, prefetch: 1 },
+      fetchMissing: null,
+      rollbacks: {
+        find: async (strange: StrangeBlock) => {
+          asked.push(strange)
+          return asked.length < 3
+            ? ({ kind: 'unproven', reason: 'no node answers' } as const)
+            : ({ kind: 'rollback', rollback } as const)
+        }
+      },
+      onDoubt: (reason: string | null) => void doubts.push(reason),
+      onGap: () => void t.fail('a gap'),
+      onFork: () => undefined,
+      onOddity: () => undefined,
+      arrival: async () => end.abort(),
+      onTaken: () => undefined
+    } as const
+    const order = new ChainOrder(held, 100, options as unknown as OrderOptions, 'stored')
+    const given = []
+    for await (const sourced of order.blocks(end.signal)) given.push(sourced)
+    t.match(given, [{ block: { slot: 102 }, rollback: { after: 95 } }])
+    t.equal(given.length, 1)
+    t.same(asked[0], { slot: 102, parentSlot: 100, parentBlockhash: 'new', head: 100 })
+    t.match(doubts, [/slot 102 does not follow slot 100.*no node answers/, /no node/, null])
+  }
+)

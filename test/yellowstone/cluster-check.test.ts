@@ -25,14 +25,19 @@ interface World {
   readonly head?: number | null
   readonly nodes?: Standing['kind'] | null
   readonly commitment?: Commitment
+  readonly stored?: { readonly blocks: ReadonlyMap<number, string> }
 }
 
-function checkOf({ head = 100, nodes = null, commitment = 'confirmed' }: World) {
+function checkOf({ head = 100, nodes = null, commitment = 'confirmed', stored }: World) {
   const unproven: string[] = []
   const asked: Parameters<AskNodes>[0][] = []
   const check = new ClusterCheck({
     commitment,
     head: async () => (head === null ? null : { slot: head, blockTime: TIME + head, parentSlot: head - 1 }),
+    at: async (slot) => {
+      const blockhash = stored?.blocks.get(slot)
+      return blockhash === undefined ? null : { blockhash }
+    },
     askNodes:
       nodes === null
         ? null
@@ -96,13 +101,44 @@ t.test('a connection that goes on from a block that came before needs no witness
   t.equal(await kindOf(streamed(1_300)), 'same', 'the same once more')
   t.equal(await kindOf(streamed(1_301)), 'same', 'its child')
   t.same(asked, [])
-  const foreign = { blockhash: 'x', parentBlockhash: 'y' }
-  t.match(await check.standingOf(streamed(1_300, foreign), signal), {
-    kind: 'other',
-    reason: /its block of slot 1300 is not the one that came before/
-  })
   t.equal(await kindOf(streamed(200)), 'unknown', 'a thousand blocks are kept in mind')
   t.equal(asked.length, 1)
+})
+
+t.test(
+  'another block in the place of one that came is for a node to judge: a put-back node or another cluster',
+  async (t) => {
+    const foreign = { blockhash: 'x', parentBlockhash: 'y' }
+    for (const [nodes, kind] of [
+      ['same', 'same'],
+      ['other', 'other'],
+      ['unknown', 'unknown'],
+      [null, 'other']
+    ] as const) {
+      const { check, kindOf } = checkOf({ nodes })
+      check.note(streamed(300))
+      t.equal(await kindOf(streamed(300, foreign)), kind, `nodes say ${nodes}`)
+    }
+    const { check } = checkOf({})
+    check.note(streamed(300))
+    t.match(await check.standingOf(streamed(300, foreign), signal), {
+      reason:
+        /put back to an older state: its block of slot 300 is not the one that came before.*MILLRACE_RPC_URL/
+    })
+  }
+)
+
+t.test('the hashes of stored blocks tell, after a restart too', async (t) => {
+  const stored = { blocks: new Map([[90, 'h90']]) }
+  const alone = checkOf({ stored })
+  t.equal(await alone.kindOf(streamed(91, { blockhash: 'new' })), 'same', 'it goes on from a stored block')
+  t.equal(await alone.kindOf(streamed(90, { blockhash: 'x', parentBlockhash: 'y' })), 'other')
+  t.same(alone.unproven, [])
+  t.equal(
+    await checkOf({ stored, nodes: 'same' }).kindOf(streamed(90, { blockhash: 'x' })),
+    'same',
+    'it was put back'
+  )
 })
 
 t.test('at processed, another block of a slot that came may be another fork', async (t) => {
