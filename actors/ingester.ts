@@ -2,7 +2,7 @@ import type { Rollback, SourcedBlock } from '../src/block-source.ts'
 import type { CommitFeed } from '../src/commit-feed.ts'
 import type { DecodingReport } from '../src/decoding-report.ts'
 import type { DecodedTransactions } from '../src/chain/decode-block.ts'
-import { LOST_FORK } from '../src/coverage.ts'
+import { gapsAfter, LOST_FORK } from '../src/coverage.ts'
 import { unchanged, type Amendment, type Edit } from '../src/market/amendment.ts'
 import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
@@ -34,8 +34,6 @@ export interface IngesterDeps {
   readonly logger: Logger
   readonly clock: Clock
 }
-
-const GAPS_PER_READ = 100
 
 /** What an ingester writes with: the store's own, or what stands before it. */
 export interface TakesBlocks {
@@ -264,10 +262,10 @@ export class Ingester {
     const toldAt = await tellingOrder(this.#storage.log)
     const course = { after, blocks: wanted.map(({ block }) => block), toldAt }
     const { amendment, lost } = await onOtherCourse(course, this.#run, { ...this.#tools, logger })
-    const covered = await this.#gapsAfter(after)
+    const covered = await gapsAfter(this.#storage.coverage, after)
     await this.#amend(amendment, {
       put,
-      remove: covered.filter((from) => !put.some((gap) => gap.from === from))
+      remove: covered.map(({ from }) => from).filter((from) => !put.some((gap) => gap.from === from))
     })
     metrics.blocksRetracted.inc(lost.length)
     for (const decoded of wanted) this.#count(decoded, null)
@@ -276,17 +274,6 @@ export class Ingester {
       facts,
       `the chain left what is stored after slot ${after}: ${lost.length} blocks are taken back, ${wanted.length} are in their place`
     )
-  }
-
-  /** First slots of the gaps after a slot. */
-  async #gapsAfter(slot: number): Promise<number[]> {
-    const found: number[] = []
-    for (let after = slot; ;) {
-      const gaps = await this.#storage.coverage.gaps({ after, limit: GAPS_PER_READ })
-      found.push(...gaps.map(({ from }) => from))
-      if (gaps.length < GAPS_PER_READ) return found
-      after = gaps.at(-1)!.from
-    }
   }
 
   async #insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {

@@ -14,15 +14,21 @@ export interface SourceCoverage {
 export const LOST_FORK = 'lost-fork'
 const GAPS_PER_READ = 1_000
 
-/** What is stored of a lost fork and cannot be taken back, in one line; null where nothing is. */
-export async function lostForkOf(store: Pick<CoverageStore, 'gaps'>): Promise<string | null> {
-  for (let after: number | null = null; ;) {
-    const gaps: readonly GapRow[] = await store.gaps({ after, limit: GAPS_PER_READ })
-    const gap = gaps.find(({ reason }) => reason === LOST_FORK)
-    if (gap !== undefined) return `what is stored of slots ${gap.from} to ${gap.to} stays: ${gap.detail}`
-    if (gaps.length < GAPS_PER_READ) return null
+/** The gaps that begin after a slot (null: all), by slot. */
+export async function gapsAfter(store: Pick<CoverageStore, 'gaps'>, slot: number | null): Promise<GapRow[]> {
+  const found: GapRow[] = []
+  for (let after = slot; ;) {
+    const gaps = await store.gaps({ after, limit: GAPS_PER_READ })
+    found.push(...gaps)
+    if (gaps.length < GAPS_PER_READ) return found
     after = gaps.at(-1)!.from
   }
+}
+
+/** What is stored of a lost fork and cannot be taken back, in one line; null where nothing is. */
+export async function lostForkOf(store: Pick<CoverageStore, 'gaps'>): Promise<string | null> {
+  const gap = (await gapsAfter(store, null)).find(({ reason }) => reason === LOST_FORK)
+  return gap === undefined ? null : `what is stored of slots ${gap.from} to ${gap.to} stays: ${gap.detail}`
 }
 
 export function sourceCoverage(store: CoverageStore, clock: Clock): SourceCoverage {

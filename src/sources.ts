@@ -171,7 +171,7 @@ function yellowstoneOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSo
     const missing = missingBlocks(nodesOf(config), coverage, deps)
     const fetchMissing: FetchMissing = (slot, signal) => missing.fetch(slot, signal)
     const { stored, lostFork } = storedChainOf(scope.input.storage)
-    const place = { head: () => blocks.head(), at: stored.at, lostFork }
+    const place = { head: () => blocks.head(), at: (slot: number) => blocks.at(slot), lostFork }
     const stream = { url, token: token ?? undefined, commitment, onGap, ...place }
     const asked: Pick<YellowstoneSourceOptions, 'fetchMissing' | 'askNodes' | 'nodes' | 'rollbacks'> =
       hasBackfill(config)

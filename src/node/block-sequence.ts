@@ -128,15 +128,16 @@ export class BlockSequence {
       const other = await this.#finder.find(slot, signal, fits, OTHER_FORK_MS)
       if (other.kind === 'block') {
         onDoubt(null)
-        return yield this.#giveOut(other)
+        yield this.#giveOut(other)
+        return
       }
       const { parentSlot } = found.block
       const strange = { slot, parentSlot, parentBlockhash: found.previousBlockhash, head: this.#last!.slot }
       const search = await rollbacks.find(strange, signal)
-      if (search.kind === 'fork') return yield this.#giveOut(found)
-      if (search.kind === 'rollback') {
+      if (search.kind !== 'unproven') {
         onDoubt(null)
-        return yield { ...this.#giveOut(found), rollback: search.rollback }
+        yield { ...this.#giveOut(found), ...(search.kind === 'rollback' && { rollback: search.rollback }) }
+        return
       }
       onDoubt(
         `slot ${slot} does not follow slot ${this.#last?.slot}, the newest that is stored: ${search.reason}`

@@ -43,7 +43,7 @@ export interface TellingStretch {
   /** The cursor up to which all is told with the stretch. */
   readonly end: number
   /** The cursor at which an event of the stretch is told. */
-  toldAt(cursor: number): number
+  readonly toldAt: (cursor: number) => number
 }
 
 /** A run of own cursors, and from which cursor on it is told. */

@@ -99,7 +99,7 @@ function listening(service: ServiceProcess, channel: string) {
   })
   const open = new Promise<void>((resolve, reject) => {
     socket.on('message', (text) => {
-      const message = JSON.parse(String(text)) as {
+      const message = JSON.parse((text as Buffer).toString()) as {
         type: string
         cursor: number
         data: { event: string; of?: number; signature: string }

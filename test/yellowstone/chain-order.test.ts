@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Block } from '../../src/chain/transaction.ts'
 import type { StrangeBlock } from '../../src/node/rollback.ts'
-import { ChainOrder, type OrderOptions, type StreamGap } from '../../src/yellowstone/chain-order.ts'
+import { ChainOrder, type StreamGap } from '../../src/yellowstone/chain-order.ts'
 import { HeldBlocks } from '../../src/yellowstone/held-blocks.ts'
 import type { StreamedBlock } from '../../src/yellowstone/read-block.ts'
 import { virtualClock } from '../virtual-time.ts'
@@ -132,7 +132,6 @@ t.test("a block that follows another block of its parent's slot is a fork", asyn
 t.test(
   'a block that does not follow waits until its rollback is proven, and then comes with it',
   async (t) => {
-    const clock = virtualClock()
     const held = new HeldBlocks({ blocksMax: 10, bytesMax: 10 })
     const end = new AbortController()
     const asked: StrangeBlock[] = []
@@ -143,7 +142,7 @@ t.test(
     held.add({ block: { ...block, blockhash: 'b', parentBlockhash: 'new' }, bytes: 1, receivedAtMs: 0 })
     const options = {
       commitment: 'confirmed',
-      clock: { ...clock, now: () => clock.now(), setTimeout: (fire: () => void) => setTimeout(fire, 0) },
+      clock: { now: () => 0, setTimeout: (fire: () => void) => setTimeout(fire, 0), clearTimeout },
       tuning: { graceMs: 0, giveUpMs: 0, retryMs: 0, prefetch: 1 },
       fetchMissing: null,
       rollbacks: {
@@ -161,7 +160,7 @@ t.test(
       arrival: async () => end.abort(),
       onTaken: () => undefined
     } as const
-    const order = new ChainOrder(held, 100, options as unknown as OrderOptions, 'stored')
+    const order = new ChainOrder(held, 100, options, 'stored')
     const given = []
     for await (const sourced of order.blocks(end.signal)) given.push(sourced)
     t.match(given, [{ block: { slot: 102 }, rollback: { after: 95 } }])
