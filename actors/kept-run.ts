@@ -93,7 +93,7 @@ export class KeptRun {
     if (this.#gapAt !== null && slot - this.#gapAt >= GAP_SLOTS) {
       const since = this.#gapAt
       this.#gapAt = null
-      this.#logger.warn({ since }, `gaps since before slot ${since} were not closed in time: they stay`)
+      this.#logger.warn({ since }, `gaps since slot ${since} were not closed in time: they stay`)
     }
     if (this.#gapAt !== null) return
     const until = this.#keeping.forForks ? slot - UNDO_SLOTS : slot
