@@ -1,5 +1,6 @@
 import type { SourcedBlock } from '../src/block-source.ts'
 import type { Block } from '../src/chain/transaction.ts'
+import { DAMAGED } from '../src/coverage.ts'
 import type { Commitment } from '../src/market/rows.ts'
 import { backoffMs, jittered } from '../machines/backoff.ts'
 import { sleep, type Ports } from '../src/ports.ts'
@@ -43,6 +44,7 @@ export interface BackfillNeeds {
  *     that a slot without a block needs no answer of a node.
  * Q2. What cannot be found now is looked for again until ingest no longer reaches back to it; nothing waits for it.
  * Q3. A chain that does not lead to what is stored before the gap is another one: it is told once and left alone.
+ * Q4. Gaps of a damaged store are left alone: their blocks are stored, and would be counted twice.
  */
 export function backfill(
   options: BackfillOptions,
@@ -76,7 +78,8 @@ export function backfill(
         const after: number | null = before?.from ?? null
         const gaps: GapRow[] = await storage.coverage.gaps({ after, limit: GAPS_PER_READ })
         for (const gap of gaps) {
-          if (ingest.ingester?.reaches(gap.from) === true && !strange.has(gap.from)) {
+          const isLookedFor = gap.reason !== DAMAGED && !strange.has(gap.from)
+          if (isLookedFor && ingest.ingester?.reaches(gap.from) === true) {
             counts.open++
             await close(gap, before)
           }

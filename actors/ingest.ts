@@ -1,8 +1,9 @@
 import type { BlockSource, SourcedBlock } from '../src/block-source.ts'
 import type { MarketState } from '../src/market/market-state.ts'
+import { READ_AGAIN } from '../src/coverage.ts'
 import type { SlotRow } from '../src/market/rows.ts'
 import type { Logger } from '../src/telemetry.ts'
-import type { Storage } from '../storage/port.ts'
+import type { GapRow, Storage } from '../storage/port.ts'
 import { aborted } from './aborted.ts'
 import { Ingester, UNDER_WAY_MAX, type IngesterDeps } from './ingester.ts'
 import type { Run } from './process.ts'
@@ -20,6 +21,7 @@ export interface OpenIngest {
  *     (INVARIANTS 6).
  * I3. A block that cannot be committed crashes the process, which is restarted and reads it again.
  * I4. Followers of the feed hear of each committed block once, whatever restarts.
+ * I5. A damaged store is served and takes no blocks in until it is repaired.
  */
 export function ingest(
   deps: IngesterDeps
@@ -27,14 +29,38 @@ export function ingest(
   return async ({ input: { storage, source }, draining, ready, gauge }) => {
     const head = await storage.blocks.claim(null)
     deps.feed.restore(head)
+    if (storage.damage.length > 0) {
+      deps.logger.error('ingest waits: the store is damaged; stop the service and run `npx millrace repair`')
+      ready({ ingester: null })
+      return aborted(draining)
+    }
     const ingester = await Ingester.open(storage, head, deps)
     const ingested = ingestGauges(gauge, () => ingester.market)
     tellOfHead(head, deps.logger)
     ready({ ingester })
-    const ingestOne = (sourced: SourcedBlock) => ingester.ingest(sourced)
-    await ingestFrom(head, source, ingestOne, ingested, deps.logger, draining)
+    let again = await gapReadAgain(storage)
+    const from = again !== null && head === null ? beginningWith(again.from, source) : source
+    const ingestOne = async (sourced: SourcedBlock): Promise<void> => {
+      await ingester.ingest(sourced)
+      if (again === null) return
+      const { from } = again
+      again = null
+      await ingester.insert([], { put: [], remove: [from] })
+    }
+    await ingestFrom(head, from, ingestOne, ingested, deps.logger, draining)
   }
 }
+
+/** The slots that a repair has emptied a store of, until ingest has begun with them; null where there are none. */
+async function gapReadAgain({ coverage }: Storage): Promise<GapRow | null> {
+  const [gap] = await coverage.gaps({ after: null, limit: 1 })
+  return gap?.reason === READ_AGAIN ? gap : null
+}
+
+/** A source that begins with a slot where nothing is stored. */
+const beginningWith = (slot: number, source: BlockSource): BlockSource => ({
+  blocks: ({ after, signal }) => source.blocks({ after: after ?? slot - 1, signal })
+})
 
 /**
  * Ingests what a source has after the head, until `end` aborts. Each block is given at once when it comes, before those

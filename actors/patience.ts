@@ -29,6 +29,11 @@ export function patienceWith({ journal }: Pick<Storage, 'journal'>, clock: Clock
 }
 
 /** Whether an error says that the store did not answer. */
-export function isOutage(error: unknown): boolean {
+export function isOutage(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'STORAGE_UNAVAILABLE'
+}
+
+/** Whether an error may come from what a damaged store has lost: asking again does not help, and neither does a restart. */
+export function isDamage(error: unknown, { damage }: Pick<Storage, 'damage'>): error is ServiceError {
+  return damage.length > 0 && isOutage(error)
 }

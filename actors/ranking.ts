@@ -7,7 +7,7 @@ import type { Clock } from '../src/ports.ts'
 import type { Logger } from '../src/telemetry.ts'
 import type { ActivityStore, Storage } from '../storage/port.ts'
 import { aborted } from './aborted.ts'
-import { patienceWith, type Patience } from './patience.ts'
+import { isDamage, patienceWith, type Patience } from './patience.ts'
 import type { Run } from './process.ts'
 
 const HOUR = 3_600
@@ -27,6 +27,7 @@ export interface RankingDeps {
  * K1. It follows the feed before it reads, so that each block is in what is read or is told, or both; the ranking takes
  *     both for one (R1 of the ranking).
  * K2. It is restarted alone, and reads again; who asks meanwhile waits. So it does where the feed missed blocks.
+ * K3. Where a damaged store has lost what it reads, requests are refused with the store's error.
  */
 export function ranking(deps: RankingDeps): Run<{ readonly storage: Storage }> {
   const { live } = deps
@@ -72,7 +73,12 @@ async function keep(
     }
     await aborted(end)
   } catch (error) {
-    if (!end.aborted) throw error
+    if (!end.aborted) {
+      if (!isDamage(error, storage)) throw error
+      logger.error(`the ranking cannot be read: ${error.detail}`)
+      live.refuse(error)
+      await aborted(end)
+    }
   } finally {
     unfollow()
     unheed()

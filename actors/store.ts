@@ -17,6 +17,7 @@ export function store(
   return async ({ draining, ready }) => {
     const storage = await open()
     const closing = new AbortController()
+    for (const damage of storage.damage) watch.logger.error(`the store is damaged: ${damage}`)
     try {
       await patienceWith(storage, watch.clock)(() => prepare(storage), draining)
       ready(storage)

@@ -2,6 +2,11 @@ import type { CoverageStore, GapRow } from '../storage/port.ts'
 import type { GivenUp } from './block-source.ts'
 import type { Clock } from './ports.ts'
 
+/** The reason of gaps whose blocks are stored, and of which a repair could not get back all rows. */
+export const DAMAGED = 'damaged'
+/** The reason of the gap that a repair leaves in place of all blocks, for the source to be asked for them again. */
+export const READ_AGAIN = 'read_again'
+
 /** What a source of a live chain asks and tells the store, beside blocks. */
 export interface SourceCoverage {
   /** The genesis of the cluster that the store was filled from; null while none is known. */

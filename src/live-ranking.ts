@@ -7,6 +7,7 @@ import type { Ranking } from './market/ranking.ts'
 export class LiveRanking {
   #current: Ranking | null = null
   #loaded = Promise.withResolvers<Ranking>()
+  #isRefused = false
 
   get current(): Ranking | null {
     return this.#current
@@ -22,9 +23,17 @@ export class LiveRanking {
     this.#loaded.resolve(ranking)
   }
 
+  /** Rejects requests with an error, until the ranking is withdrawn. */
+  refuse(error: Error): void {
+    this.#isRefused = true
+    this.#loaded.promise.catch(() => undefined)
+    this.#loaded.reject(error)
+  }
+
   withdraw(): void {
-    if (this.#current === null) return
+    if (this.#current === null && !this.#isRefused) return
     this.#current = null
+    this.#isRefused = false
     this.#loaded = Promise.withResolvers()
   }
 }

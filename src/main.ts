@@ -3,6 +3,7 @@ import { config } from './cli/config.ts'
 import { decode } from './cli/decode.ts'
 import { keys } from './cli/keys.ts'
 import { record } from './cli/record.ts'
+import { repair } from './cli/repair.ts'
 import { serve } from './cli/serve.ts'
 import { tail } from './cli/tail.ts'
 import { tenants } from './cli/tenants.ts'
@@ -16,7 +17,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   tenants,
   keys,
   record,
-  verify
+  verify,
+  repair
 }
 
 const USAGE = `usage: millrace serve [--flag value …]          run the service
@@ -25,6 +27,8 @@ const USAGE = `usage: millrace serve [--flag value …]          run the service
        millrace config [--flag value …]        the effective configuration
        millrace record FROM..TO [--flag value …]   downloads blocks into the recorded folder
        millrace verify [FROM..TO] [MINT …]     compares what is stored with what it follows from
+       millrace verify --store                 finds damaged files of the embedded store
+       millrace repair [--from-source]         replaces a damaged embedded store by what can be read of it
        millrace tenants list|create …          tenants of the data folder's store, or of the service
        millrace keys list|create|rotate|revoke …   their API keys`
 

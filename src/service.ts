@@ -12,6 +12,8 @@ import { channels, type Channels } from '../actors/stream/channels.ts'
 import { tenants, type Tenants } from '../actors/stream/tenants.ts'
 import { supervise, type Supervision } from '../actors/supervisor.ts'
 import { child, supervisor, type AnyUnit, type Unit } from '../actors/unit.ts'
+import { reportDamage, type DamageReport } from '../storage/embedded/repair/report.ts'
+import { repairStore, type RepairOptions, type RepairOutcome } from '../storage/embedded/repair/repair.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
 import { RedisConnection } from '../storage/redis/connection.ts'
@@ -41,6 +43,7 @@ import { RecordedReport } from './recorded/report.ts'
 import { chainOf, keepingOf } from './sources.ts'
 import { addRecordedMetrics, addSourceMetrics } from './source-metrics.ts'
 import { createMetrics, type Logger } from './telemetry.ts'
+import { foldCandlesAgain } from './verify/candle-repair.ts'
 
 const DAY_SECONDS = 86_400
 /** More than passes between two looks at the horizon. Chosen. */
@@ -74,6 +77,18 @@ export interface Opened {
 export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'store')
 }
+
+/** Verifies the files of the embedded store, also beside a service that has it open; changes nothing. Null where there is none. */
+export const reportStoreDamage = (config: Config): Promise<DamageReport | null> =>
+  reportDamage(storeDirectory(config))
+
+/** Replaces a damaged embedded store by one of what can be read of it. */
+export const repairEmbeddedStore = (
+  config: Config,
+  startOver: RepairOptions['startOver'],
+  nowMs: number
+): Promise<RepairOutcome> =>
+  repairStore({ directory: storeDirectory(config), startOver, nowMs, foldCandles: foldCandlesAgain })
 
 /** Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. */
 export function openStore(config: Config, ports: Ports = systemPorts): Promise<Storage> {

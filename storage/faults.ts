@@ -6,7 +6,7 @@ type Methods<Part> = Part extends (...args: never[]) => unknown ? never : keyof 
 /** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
 export type StorageOperation = {
   [Part in keyof Storage]: `${Part}.${Methods<Storage[Part]>}`
-}[Exclude<keyof Storage, 'close' | 'failed' | 'outage'>]
+}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage'>]
 
 /** What happens to the n-th call of an operation, counted from 1. */
 export interface StorageFault {
@@ -86,6 +86,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       get outage() {
         return storage.outage
       },
+      damage: storage.damage,
       failed: storage.failed,
       close: () => storage.close()
     },

@@ -54,6 +54,12 @@ export interface Storage {
    */
   readonly outage: Outage | null
   /**
+   * What was found damaged when the store was opened, each in one line for the operator; empty for a sound store. Reads
+   * of what was lost reject, all others are answered. Blocks are not to be committed: they could follow from rows that
+   * are lost.
+   */
+  readonly damage: readonly string[]
+  /**
    * Resolves with the fault after which the store takes no write until it is opened again; pending as long as there
    * is none.
    */

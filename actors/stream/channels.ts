@@ -4,7 +4,7 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import type { Storage } from '../../storage/port.ts'
-import { isOutage, patienceWith, type Patience } from '../patience.ts'
+import { isDamage, isOutage, patienceWith, type Patience } from '../patience.ts'
 import type { Run } from '../process.ts'
 import { Horizon } from './horizon.ts'
 import { Replays } from './replays.ts'
@@ -41,7 +41,9 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
     const patience = patienceWith(storage, clock)
     const unfollow = hub.follow()
     try {
-      await patience(() => horizon.look(), draining)
+      await patience(() => horizon.look(), draining).catch((error: unknown) => {
+        if (!isDamage(error, storage)) throw error
+      })
       gauge('channels', () => hub.channels)
       gauge('events', () => hub.eventsTold)
       gauge('replay_reads_waiting', () => replays.waiting)

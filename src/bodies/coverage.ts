@@ -14,7 +14,9 @@ export const COVERAGE = z
     gaps: z
       .array(
         RANGE.extend({
-          reason: text('A word for why: `pruned`, `missing`, `unreadable` or `unsupported`'),
+          reason: text(
+            'A word for why: `pruned`, `missing`, `unreadable` or `unsupported`; `damaged`: blocks are stored, some of their rows were lost; `read_again`: a repair has emptied the store, and the source is asked again'
+          ),
           detail: text('Why, in a line'),
           given_up_at: time('When its blocks were given up'),
           given_up_at_ms: count('The same in unix milliseconds')

@@ -14,6 +14,7 @@ import { candleDifferences } from '../verify/candle-check.ts'
 import { differenceText, type Difference } from '../verify/difference.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Command, CommandContext } from './command.ts'
+import { verifyStore } from './verify-store.ts'
 
 const USAGE =
   'usage: millrace verify [FROM..TO] [MINT …] [--flag value …]   (blocks of FROM..TO from --recorded-dir or --rpc-url)'
@@ -39,6 +40,7 @@ interface Asked {
  */
 export const verify: Command = async (context) => {
   const complain = (line: string): void => context.stderr(`millrace: ${line}`)
+  if (context.args[0] === '--store') return verifyStore(context)
   const flagsAt = context.args.findIndex((arg) => arg.startsWith('--'))
   const words = flagsAt === -1 ? context.args : context.args.slice(0, flagsAt)
   const asked = understood(words)

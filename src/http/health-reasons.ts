@@ -8,6 +8,7 @@ export interface HealthState {
   /** Age of the newest indexed block; null while there is none. */
   readonly freshnessSeconds: number | null
   readonly isStoreAway: boolean
+  readonly isStoreDamaged: boolean
   /** False also where no Redis is configured. */
   readonly isRedisAway: boolean
   /** Whether what is stored is of a fork that the nodes' chain has left, or may be. */
@@ -55,6 +56,13 @@ export const HEALTH_REASONS = [
       "what is stored is not known to be of the nodes' chain, as where a node was put back to an older state: some of it may be taken back",
     degrades: true,
     applies: ({ isForkLeft }) => isForkLeft
+  },
+  {
+    code: 'store_damaged',
+    detail:
+      'files of the store are damaged: ingest waits, reads of lost rows are refused with 503, all others are answered; an operator has to run `npx millrace repair`',
+    degrades: true,
+    applies: ({ isStoreDamaged }) => isStoreDamaged
   },
   {
     code: 'redis_away',

@@ -1,6 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { candleOf, foldCandles, mergeCandles, bucketStart } from '../market/candles.ts'
 import { legOf } from '../market/legs.ts'
+import type { CandleAddress } from '../market/missing.ts'
 import { INTERVALS, type Candle, type Interval, type TradeRow } from '../market/rows.ts'
 import { sameValue } from '../market/same-value.ts'
 import type { PairRow } from '../market/rows.ts'
@@ -11,6 +12,14 @@ const ROWS_PER_READ = 1_000
 const CANDLES_PER_READ = 1_000
 /** Above every block time. */
 const FOREVER = 2 ** 32
+
+/** A candle that differs. */
+export interface CandleDifference extends Difference {
+  readonly kind: 'candle'
+  readonly of: Pick<CandleAddress, keyof CandleAddress>
+  readonly stored: Candle | null
+  readonly computed: Candle | null
+}
 
 /** What was compared of a mint. */
 export interface CandleCount {
@@ -27,7 +36,7 @@ export async function* candleDifferences(
   storage: Storage,
   mint: Pubkey,
   count: CandleCount
-): AsyncGenerator<Difference> {
+): AsyncGenerator<CandleDifference> {
   const minutes = new Map<string, Map<number, Candle>>()
   let oldest: TradeRow | null = null
   let rows = 0

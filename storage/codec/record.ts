@@ -35,8 +35,7 @@ export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Arr
 
 /** Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes are the ones written under this key. */
 export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
-  if (bytes.length < HEAD_BYTES || statedChecksum(bytes) !== checksum(key, bytes))
-    throw unreadable(kind, key, 'is damaged: its checksum does not match')
+  if (!isSoundRecord(key, bytes)) throw unreadable(kind, key, 'is damaged: its checksum does not match')
   if (bytes[0] !== VERSION)
     throw unreadable(kind, key, `has layout ${bytes[0]}, which this version does not know`)
   try {
@@ -47,6 +46,11 @@ export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array
   } catch (cause) {
     throw unreadable(kind, key, 'does not follow its layout', cause)
   }
+}
+
+/** Whether a value's bytes are the ones that were written under this key, of whatever kind. */
+export function isSoundRecord(key: Key, bytes: Uint8Array): boolean {
+  return bytes.length >= HEAD_BYTES && statedChecksum(bytes) === checksum(key, bytes)
 }
 
 const statedChecksum = (bytes: Uint8Array): number =>

@@ -3,12 +3,18 @@ import { apiKeyKind, byKeyCreation } from '../codec/api-key.ts'
 import type { Database } from './database.ts'
 import { apiKeyIdKey, apiKeyKey, keysOf } from '../codec/keys.ts'
 import type { RecordKind } from '../codec/record.ts'
+import type { WriteBatch } from './write-batch.ts'
 
 const hashKind: RecordKind<Uint8Array> = {
   name: 'API key index entry',
   write: (out, hash) => out.fixed(hash, 32),
   read: (source) => source.fixed(32),
   weigh: () => 100
+}
+
+/** Puts the index entry of a key. */
+export function stageListing(batch: WriteBatch, key: KeyRow): void {
+  batch.put(hashKind, apiKeyIdKey(key.id), key.hash)
 }
 
 /** Keys by hash, and an index from their ids. */
@@ -20,7 +26,7 @@ export function apiKeyStore(database: Database): KeyStore {
         const keyBefore = view.get(apiKeyKind, apiKeyKey(key.hash))
         if (hashBefore !== null) batch.delete(apiKeyKey(hashBefore))
         if (keyBefore !== null) batch.delete(apiKeyIdKey(keyBefore.id))
-        batch.put(hashKind, apiKeyIdKey(key.id), key.hash)
+        stageListing(batch, key)
         batch.put(apiKeyKind, apiKeyKey(key.hash), key)
         return { kind: 'beside', durable: 'key.durable' }
       })

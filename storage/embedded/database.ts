@@ -6,14 +6,18 @@ import type { CrashPoint } from '../crash-points.ts'
 import { formatKey, keysOf } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
 import { packRecord } from '../codec/record.ts'
+import { damageText, type DamagedKeys } from './damaged-keys.ts'
+import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
+import { checkBeforeOpening } from './opening-check.ts'
 import type { Soon } from './soon.ts'
+import { unopened } from './unopened.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
 
 export type Level = ClassicLevel<Buffer, Uint8Array>
 
 /** The format of the whole store: which keys there are and what they mean. */
-const FORMAT = 3
+export const FORMAT = 3
 /**
  * Each one that is full is merged with most of the level below it, so that twice as large is half as often: 0.45 ms of
  * the processor a block less than with 16 MiB. One is read again after a crash, in 0.2 s. Two of them exist at most.
@@ -25,6 +29,9 @@ const FILE_BYTES_MAX = 8 * 2 ** 20
 /** Tables whose index is in memory, some 30 KB each with blocks of this size: 8 GB of store before one is opened again. */
 const OPEN_FILES_MAX = 1_000
 const BLOCK_BYTES = 16 * 2 ** 10
+
+/** Tenants, API keys and their index: without them nobody can be told from anybody else. */
+const NEEDED = ['y', 'k', 'i']
 
 /** How the engine is opened. */
 export const ENGINE = {
@@ -48,10 +55,14 @@ export interface DatabaseOptions {
 /**
  * The engine and what of it readers may see. D1: one write at a time, each a single synced batch. D2: readers look
  * through a view, which is replaced by one assignment after the batch is on disk. D3: after a failed write nobody
- * knows what is on disk, so all later writes are refused until the store is opened again.
+ * knows what is on disk, so all later writes are refused until the store is opened again. D4: the engine reads only
+ * files whose checksums were verified; what was damaged in them is an error of whoever asks for it.
  */
 export class Database {
   readonly #level: Level
+  readonly #directory: string
+  /** D4 */
+  readonly damaged: DamagedKeys
   readonly #hot: SecondChance<unknown>
   readonly #reached: (point: CrashPoint) => void
   #view: View
@@ -61,24 +72,32 @@ export class Database {
   readonly #failed = Promise.withResolvers<Error>()
   #closed: Promise<void> | null = null
 
-  private constructor(level: Level, options: DatabaseOptions, head: SlotRow | null) {
+  private constructor(level: Level, options: DatabaseOptions, damaged: DamagedKeys, head: SlotRow | null) {
     this.#level = level
+    this.#directory = options.directory
+    this.damaged = damaged
     this.#hot = new SecondChance<unknown>(options.hotBytesMax)
     this.#reached = options.reached
-    this.#view = new View(level, this.#hot, head)
+    this.#view = new View(level, this.#hot, damaged, head)
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
-    const level: Level = new ClassicLevel(options.directory, ENGINE)
+    const { directory, reached } = options
+    let damaged: DamagedKeys
+    let level: Level
     try {
+      damaged = await checkBeforeOpening(directory) // D4
+      // It begins to open by itself as soon as it is made.
+      level = new ClassicLevel(directory, ENGINE)
       await level.open()
     } catch (cause) {
-      throw unopened(options.directory, cause)
+      throw unopened(directory, cause)
     }
     try {
-      const head = await readHead(level, options.reached)
-      options.reached('open.ready')
-      return new Database(level, options, head)
+      await forgetTrustedFiles(directory)
+      const head = await readHead(level, damaged, reached)
+      reached('open.ready')
+      return new Database(level, options, damaged, head)
     } catch (error) {
       await level.close()
       throw error
@@ -122,9 +141,10 @@ export class Database {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#written.then(() => {
+    this.#closed ??= this.#written.then(async () => {
       this.#reached('close.drained')
-      return this.#level.close()
+      await this.#level.close()
+      await writeTrustedFiles(this.#directory)
     })
     return this.#closed
   }
@@ -159,7 +179,7 @@ export class Database {
   #publish(batch: WriteBatch, head: SlotRow | null): void {
     const before = this.#view
     batch.warm(this.#hot)
-    this.#view = new View(this.#level, this.#hot, head) // D2
+    this.#view = new View(this.#level, this.#hot, this.damaged, head) // D2
     before.retire()
   }
 }
@@ -184,10 +204,20 @@ async function stagedIn(batch: WriteBatch, stage: () => Promise<Staged | null>):
 }
 
 /** The newest slot of a store of our format; an empty store is given the format first. */
-async function readHead(level: Level, reached: (point: CrashPoint) => void): Promise<SlotRow | null> {
-  const view = new View(level, new SecondChance<unknown>(0), null)
+async function readHead(
+  level: Level,
+  damaged: DamagedKeys,
+  reached: (point: CrashPoint) => void
+): Promise<SlotRow | null> {
+  const view = new View(level, new SecondChance<unknown>(0), damaged, null)
   try {
-    const format = view.get(formatKind, formatKey())
+    for (const kind of NEEDED) {
+      const damage = damaged.within(keysOf(kind))
+      if (damage !== null)
+        throw foreign(`has lost tenants or API keys: ${damageText(damage)}; run \`npx millrace repair\``)
+    }
+    // Damage is found in stores of this format alone; each record says its own layout.
+    const format = damaged.at(formatKey()) === null ? view.get(formatKind, formatKey()) : FORMAT
     if (format === null) {
       const keys = await level.keys({ limit: 1 }).all()
       if (keys.length > 0) throw foreign('holds something else than a store')
@@ -206,15 +236,6 @@ async function readHead(level: Level, reached: (point: CrashPoint) => void): Pro
   } finally {
     view.retire()
   }
-}
-
-function unopened(directory: string, cause: unknown): ServiceError {
-  const reason = cause instanceof Error ? (cause.cause as { code?: string } | undefined)?.code : undefined
-  const detail =
-    reason === 'LEVEL_LOCKED'
-      ? `the store in ${directory} is open in another process`
-      : `the store in ${directory} cannot be opened`
-  return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
 }
 
 const foreign = (what: string): ServiceError =>

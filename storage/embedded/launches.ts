@@ -12,7 +12,7 @@ import type { WriteBatch } from './write-batch.ts'
 type LaunchPage = Parameters<LaunchStore['page']>[0]
 
 /** The mint that an index entry leads to. */
-const mintKind: RecordKind<Pubkey> = {
+const launchIndexKind: RecordKind<Pubkey> = {
   name: 'launch index entry',
   write: (out, mint) => out.fixed(mint, 32),
   read: (source) => source.fixed(32),
@@ -47,7 +47,7 @@ async function indexedMints(view: View, page: LaunchPage): Promise<Pubkey[]> {
   const reverse = page.order === 'desc'
   const rest = await view.without(range, page.offset ?? 0, reverse)
   if (rest === null) return mints
-  for await (const [, mint] of view.scan(mintKind, rest, { reverse, expected: page.limit })) {
+  for await (const [, mint] of view.scan(launchIndexKind, rest, { reverse, expected: page.limit })) {
     mints.push(mint)
     if (mints.length === page.limit) break
   }
@@ -68,9 +68,14 @@ export async function stageLaunches(
   rows.forEach((row, i) => {
     stageUnlisting(batch, stored[i])
     batch.put(launchKind, launchKey(row.mint), row)
-    batch.putUnkept(mintKind, launchAtKey(row.cursor), row.mint)
-    batch.putUnkept(mintKind, launchOfStatusKey(row.status, row.cursor), row.mint)
+    stageListing(batch, row)
   })
+}
+
+/** Puts the index entries of a launch. */
+export function stageListing(batch: WriteBatch, row: LaunchRow): void {
+  batch.putUnkept(launchIndexKind, launchAtKey(row.cursor), row.mint)
+  batch.putUnkept(launchIndexKind, launchOfStatusKey(row.status, row.cursor), row.mint)
 }
 
 /** Takes out the launches of mints. */

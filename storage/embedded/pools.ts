@@ -60,7 +60,8 @@ export async function amendPools(
   }
 }
 
-function stageListing(batch: WriteBatch, pool: PoolRow): void {
+/** Puts the index entries of a pool. */
+export function stageListing(batch: WriteBatch, pool: PoolRow): void {
   for (const key of listingKeys(pool)) batch.putUnkept(listedPoolKind, key, pool.pool)
 }
 

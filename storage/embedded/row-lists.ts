@@ -39,4 +39,4 @@ export async function amendRows(
 }
 
 /** A trade without a cash side has a row for each mint, and its trader made it once. */
-const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor
+export const isMade = (row: TradeRow): boolean => eventCursor(row) === row.cursor

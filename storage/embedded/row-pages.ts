@@ -6,7 +6,7 @@ import type { Edit } from '../../src/market/amendment.ts'
 import type { PageRequest } from '../port.ts'
 import { keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'
-import type { RecordKind } from '../codec/record.ts'
+import { unpackRecord, type RecordKind } from '../codec/record.ts'
 import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
@@ -90,6 +90,51 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return page.order === 'desc'
       ? this.#newest(view, owner, page)
       : (this.#oldestInMemory(view, owner, page) ?? this.#oldestOnDisk(view, owner, page))
+  }
+
+  /** The rows of a page's bytes. Throws as `unpackRecord` does. */
+  rowsIn(key: Key, bytes: Uint8Array): readonly Row[] {
+    return unpackRecord(this.#kind, key, bytes).rows
+  }
+
+  /**
+   * Makes one list of the pages that an owner has left and of rows that were in lost pages: rows between two pages become
+   * pages, each page names the one before it, and the last one is the open one.
+   */
+  async mend(view: View, batch: WriteBatch, owner: Pubkey, found: readonly Row[]): Promise<void> {
+    const lost = [...found].sort((a, b) => a.cursor - b.cursor)
+    const openKey = openPageKey(this.#list, owner)
+    let end = -1
+    let last: { readonly key: Key | null; readonly page: RowPage<Row> } | null = null
+    const place = (key: Key): void => {
+      if (last === null || last.key?.equals(key) === true) return
+      if (last.key !== null) batch.delete(last.key)
+      batch.putOwned(this.#kind, key, last.page)
+    }
+    const append = (key: Key | null, page: RowPage<Row>): void => {
+      const older = last?.page.rows[0]!.cursor ?? null
+      if (older !== null) place(pageKey(this.#list, owner, older))
+      if (key !== null && page.older !== older) batch.putOwned(this.#kind, key, { ...page, older })
+      last = { key, page: { ...page, older } }
+      end = page.rows.at(-1)!.cursor
+    }
+    const appendLost = (until: number): void => {
+      const rows = lost.filter(({ cursor }) => cursor > end && cursor < until)
+      for (let at = 0; at < rows.length; at += this.#pageRows) {
+        const older = null
+        append(
+          null,
+          extendPage(this.#codec, null, rows.slice(at, at + this.#pageRows), { owned: false, older })
+        )
+      }
+    }
+    const pages = { gte: pageKey(this.#list, owner, 0), lt: keyAfter(openKey) }
+    for await (const [key, page] of view.scan(this.#kind, pages, { expected: PAGES_PER_TURN })) {
+      appendLost(page.rows[0]!.cursor)
+      append(key, page)
+    }
+    appendLost(Infinity)
+    place(openKey)
   }
 
   #append(

@@ -5,6 +5,7 @@ import { apiKeyStore } from './api-keys.ts'
 import { blockStore } from './blocks.ts'
 import { candleStore } from './candles.ts'
 import { coverageStore } from './coverage.ts'
+import { damageText } from './damaged-keys.ts'
 import { curveStore } from './curves.ts'
 import { Database } from './database.ts'
 import { historyOf } from './history.ts'
@@ -65,6 +66,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     keys: apiKeyStore(database),
     journal: null,
     outage: null,
+    damage: database.damaged.ranges.map(damageText),
     failed: database.failed,
     close: () => database.close()
   }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { SecondChance } from '../../src/second-chance.ts'
+import { damageText, type DamagedKeys, type DamagedRange } from './damaged-keys.ts'
 import type { Level } from './database.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -32,13 +33,15 @@ export class View {
   readonly #level: Level
   /** Decoded values and packed ones; null says that there is no record. */
   readonly #hot: SecondChance<unknown>
+  readonly #damaged: DamagedKeys
   readonly #snapshot: ReturnType<Level['snapshot']>
   #readers = 0
   #retired = false
 
-  constructor(level: Level, hot: SecondChance<unknown>, head: SlotRow | null) {
+  constructor(level: Level, hot: SecondChance<unknown>, damaged: DamagedKeys, head: SlotRow | null) {
     this.#level = level
     this.#hot = hot
+    this.#damaged = damaged
     this.#snapshot = level.snapshot()
     this.head = head
   }
@@ -99,9 +102,10 @@ export class View {
 
   /** Records of a range in key order, read as they are taken. */
   async *scan<T>(kind: RecordKind<T>, range: KeyRange, options: ScanOptions): AsyncGenerator<[Key, T], void> {
+    const { reverse = false } = options
     const iterator = this.#level.iterator({
       ...range,
-      reverse: options.reverse ?? false,
+      reverse,
       snapshot: this.#snapshot,
       highWaterMarkBytes: CHUNK_BYTES_MAX
     })
@@ -109,6 +113,7 @@ export class View {
       const chunk = Math.min(Math.max(options.expected, 1), CHUNK_RECORDS_MAX)
       for (;;) {
         const entries = await fromEngine(kind, () => iterator.nextv(chunk))
+        this.#assertSound(kind, passed(range, entries.at(-1)?.[0], reverse))
         if (entries.length === 0) return
         for (const [key, bytes] of entries)
           yield [key, this.hot(kind, key) ?? this.#decoded(kind, key, bytes, options.keep ?? false)]
@@ -127,27 +132,34 @@ export class View {
   /** The range without its first `count` keys, or with `reverse` its last; null when it has no more. No value is read. */
   async without(range: KeyRange, count: number, reverse: boolean): Promise<KeyRange | null> {
     if (count === 0) return range
-    const options = { ...range, reverse, limit: count, snapshot: this.#snapshot }
-    const passed = await fromEngine({ name: 'a key' }, () => this.#level.keys(options).all())
-    const last = passed.at(-1)
-    if (last === undefined || passed.length < count) return null
+    const skipped = await this.#keys(range, { reverse, limit: count })
+    const last = skipped.at(-1)
+    if (last === undefined || skipped.length < count) return null
     return reverse ? { gte: range.gte, lt: last } : { gte: keyAfter(last), lt: range.lt }
   }
 
   /** The last key of a range, null when it is empty. */
   async lastKey(range: KeyRange): Promise<Key | null> {
-    const options = { ...range, reverse: true, limit: 1, snapshot: this.#snapshot }
-    const [key] = await fromEngine({ name: 'a key' }, () => this.#level.keys(options).all())
+    const [key] = await this.#keys(range, { reverse: true, limit: 1 })
     return key ?? null
   }
 
   /** The keys of a range: all of one that is known to be short, or the first `limit`. */
   keys(range: KeyRange, limit = -1): Promise<Key[]> {
-    const options = { ...range, limit, snapshot: this.#snapshot }
-    return fromEngine({ name: 'a key' }, () => this.#level.keys(options).all())
+    return this.#keys(range, { reverse: false, limit })
+  }
+
+  async #keys(range: KeyRange, options: { reverse: boolean; limit: number }): Promise<Key[]> {
+    const asked = { ...range, ...options, snapshot: this.#snapshot }
+    const keys = await fromEngine(KEY, () => this.#level.keys(asked).all())
+    const isCut = keys.length === options.limit
+    this.#assertSound(KEY, passed(range, isCut ? keys.at(-1) : undefined, options.reverse))
+    return keys
   }
 
   #read<T>(kind: RecordKind<T>, key: Key): T | null {
+    const damage = this.#damaged.at(key)
+    if (damage !== null) throw damaged(kind, damage)
     let bytes: Uint8Array | undefined
     try {
       bytes = this.#level.getSync(key, { snapshot: this.#snapshot })
@@ -164,6 +176,10 @@ export class View {
     values: readonly (T | null | undefined)[]
   ): Promise<(T | null)[]> {
     const cold = keys.filter((_, i) => values[i] === undefined)
+    for (const key of cold) {
+      const damage = this.#damaged.at(key)
+      if (damage !== null) throw damaged(kind, damage)
+    }
     const read = await fromEngine(kind, () => this.#level.getMany(cold, { snapshot: this.#snapshot }))
     let next = 0
     return values.map((known) => {
@@ -185,6 +201,12 @@ export class View {
     return value
   }
 
+  /** Refuses what was read from a range of keys of which some are damaged. */
+  #assertSound(kind: Named, range: KeyRange): void {
+    const damage = this.#damaged.within(range)
+    if (damage !== null) throw damaged(kind, damage)
+  }
+
   #closeWhenUnused(): void {
     if (!this.#retired || this.#readers > 0) return
     // A snapshot that cannot be closed ends with the engine.
@@ -192,7 +214,19 @@ export class View {
   }
 }
 
-async function fromEngine<T>(kind: { readonly name: string }, read: () => Promise<T>): Promise<T> {
+interface Named {
+  readonly name: string
+}
+
+const KEY: Named = { name: 'a key' }
+
+/** The part of a range that was read when the last key of it was; the whole range where there was no further key. */
+function passed({ gte, lt }: KeyRange, last: Key | undefined, reverse: boolean): KeyRange {
+  if (last === undefined) return { gte, lt }
+  return reverse ? { gte: last, lt } : { gte, lt: keyAfter(last) }
+}
+
+async function fromEngine<T>(kind: Named, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (cause) {
@@ -200,6 +234,11 @@ async function fromEngine<T>(kind: { readonly name: string }, read: () => Promis
   }
 }
 
-function unreadable(kind: { readonly name: string }, cause: unknown): ServiceError {
+function damaged(kind: Named, range: DamagedRange): ServiceError {
+  const what = `${kind.name} cannot be read: ${damageText(range)}`
+  return new ServiceError('STORAGE_UNAVAILABLE', `${what}; stop the service and run \`npx millrace repair\``)
+}
+
+function unreadable(kind: Named, cause: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', `${kind.name} cannot be read`, { cause })
 }

@@ -193,6 +193,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       ])
     }),
     journal: new CommitJournal(base, slotList),
+    damage: [],
     get outage() {
       return client.outages.current
     },

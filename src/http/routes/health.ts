@@ -70,6 +70,7 @@ export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const reasons = reasonsOf({
       freshnessSeconds: seconds,
       isStoreAway: storage.outage !== null,
+      isStoreDamaged: storage.damage.length > 0,
       isRedisAway: redisAway(),
       isForkLeft: fork !== null,
       source: sourceState

@@ -1,0 +1,62 @@
+import { stat } from 'node:fs/promises'
+import { readConfig } from '../config.ts'
+import { ServiceError } from '../errors.ts'
+import { systemPorts } from '../ports.ts'
+import { repairEmbeddedStore, storeDirectory } from '../service.ts'
+import type { Command } from './command.ts'
+
+const AGAIN = '--from-source'
+
+/**
+ * Replaces a damaged store by one of what can be read of it, and keeps the old one aside. The service must be stopped. A
+ * recorded source has every block: where rows are lost, the store begins anew from it. Of a node, what can be read stays
+ * and the slots with losses are gaps; with `--from-source` the store begins anew there, too. Gives 0 where nothing is
+ * lost or the source is read again, else 1.
+ */
+export const repair: Command = async ({ args, stdout, stderr }) => {
+  const complain = (line: string): void => stderr(`millrace: ${line}`)
+  const reading = readConfig(args.filter((arg) => arg !== AGAIN))
+  if (reading.kind === 'invalid') {
+    for (const problem of reading.problems) complain(problem)
+    complain(`usage: millrace repair [${AGAIN}] [--flag value …]`)
+    return 2
+  }
+  const { config } = reading
+  if (config.storage !== 'embedded') {
+    complain('repair is for the embedded store; a cluster repairs its own files, as with `nodetool repair`')
+    return 2
+  }
+  const directory = storeDirectory(config)
+  if ((await stat(directory).catch(() => null)) === null) {
+    complain(`there is no store in ${directory}; name its folder with --data-dir`)
+    return 1
+  }
+  const fromSource = args.includes(AGAIN)
+  const startOver = fromSource ? 'always' : config.source === 'recorded' ? 'when rows are lost' : 'never'
+  try {
+    const outcome = await repairEmbeddedStore(config, startOver, systemPorts.clock.now())
+    if (outcome.kind === 'sound') {
+      stdout('nothing is damaged; the store is left as it is')
+      return 0
+    }
+    for (const reason of outcome.reasons) stdout(`damaged: ${reason}`)
+    for (const { kind, slots } of outcome.losses)
+      stdout(`lost: some ${kind}${slots === null ? '' : ` of slots ${slots.from} to ${slots.to}`}`)
+    stdout(`the store as it was found is kept in ${outcome.aside}`)
+    if (outcome.startedOver) {
+      stdout(
+        'the new store has the tenants and keys alone; at its next start the service reads its blocks from the source'
+      )
+      return 0
+    }
+    stdout(`${outcome.records} records are kept; candles, lists and indexes are made again from them`)
+    if (outcome.losses.length === 0) return 0
+    for (const { from, to } of outcome.gaps) stdout(`slots ${from} to ${to} are a gap now (reason: damaged)`)
+    stdout(`to read again all that the source still has, run \`npx millrace repair ${AGAIN}\``)
+    return 1
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    complain(error.detail)
+    return 1
+  }
+}

@@ -1,0 +1,35 @@
+import { readConfig } from '../config.ts'
+import { reportStoreDamage, storeDirectory } from '../service.ts'
+import type { Command } from './command.ts'
+
+/**
+ * Verifies the checksums of all files of the embedded store, and prints each damage as a line of JSON: the file, where in
+ * it, the keys and what kinds of rows and slots these may be. Changes nothing and takes no lock, so that it may run beside
+ * the service. Gives 1 where something is damaged.
+ */
+export const verifyStore: Command = async ({ args, stdout, stderr }) => {
+  const complain = (line: string): void => stderr(`millrace: ${line}`)
+  const reading = readConfig(args.filter((arg) => arg !== '--store'))
+  if (reading.kind === 'invalid') {
+    for (const problem of reading.problems) complain(problem)
+    return 2
+  }
+  const { config } = reading
+  if (config.storage !== 'embedded') {
+    complain('--store is for the embedded store; a cluster verifies its own files')
+    return 2
+  }
+  const report = await reportStoreDamage(config)
+  if (report === null) {
+    complain(`there is no store in ${storeDirectory(config)}; name its folder with --data-dir`)
+    return 1
+  }
+  for (const detail of report.fatal) stdout(JSON.stringify({ kind: 'store', detail }))
+  for (const { mayHaveHeld, ...damage } of report.damage)
+    stdout(JSON.stringify({ kind: 'file', ...damage, may_have_held: mayHaveHeld }))
+  const { files, bytes } = report.checked
+  const damages = report.fatal.length + report.damage.length
+  stderr(`${files} files of ${bytes} bytes checked: ${damages} damages`)
+  if (damages > 0) complain('stop the service and run `npx millrace repair`')
+  return damages > 0 ? 1 : 0
+}

@@ -1,0 +1,48 @@
+import type { Key, KeyRange } from '../codec/keys.ts'
+import type { FileDamage } from './engine-files/store-check.ts'
+
+/** A part of a file whose keys cannot be read. */
+export type DamagedRange = FileDamage & { readonly keys: KeyRange }
+
+/**
+ * The ranges of keys that were in damaged parts of the store's files. A value that is found under such a key may be older
+ * than the one that was lost, and a key that is not found may have been there: neither is given to a reader.
+ */
+export class DamagedKeys {
+  readonly ranges: readonly DamagedRange[]
+
+  constructor(damage: readonly FileDamage[]) {
+    this.ranges = damage.filter((found): found is DamagedRange => found.keys !== null)
+  }
+
+  get isEmpty(): boolean {
+    return this.ranges.length === 0
+  }
+
+  /** The damage that a key is in; null for a sound one. */
+  at(key: Key): DamagedRange | null {
+    return this.ranges.find(({ keys }) => isBefore(keys.gte, key, true) && isBefore(key, keys.lt)) ?? null
+  }
+
+  /** The first damage that a range of keys touches; null where there is none. */
+  within({ gte, lt }: KeyRange): DamagedRange | null {
+    if (!isBefore(gte, lt)) return null
+    return this.ranges.find(({ keys }) => isBefore(keys.gte, lt) && isBefore(gte, keys.lt)) ?? null
+  }
+}
+
+/** In words for the operator. */
+export function damageText({ file, part, offset, length }: FileDamage): string {
+  switch (part) {
+    case 'missing':
+      return `${file} is missing`
+    case 'index':
+      return `the index of ${file} is damaged, and with it all of its ${length} bytes`
+    case 'filter':
+      return `the filter of ${file} is damaged (${length} bytes from byte ${offset} on), which loses nothing`
+    case 'block':
+      return `${file} is damaged in the ${length} bytes from byte ${offset} on`
+  }
+}
+
+const isBefore = (a: Key, b: Key, orSame = false): boolean => Buffer.compare(a, b) < (orSame ? 1 : 0)

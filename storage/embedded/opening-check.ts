@@ -1,0 +1,32 @@
+import { ServiceError } from '../../src/errors.ts'
+import { DamagedKeys } from './damaged-keys.ts'
+import { isolateDamage, readKnownDamage, withStoreLock } from './engine-files/isolation.ts'
+import { checkStore, holdsStore } from './engine-files/store-check.ts'
+import { readTrustedFiles } from './engine-files/trusted-files.ts'
+
+/**
+ * Verifies a store's files before the engine opens them, and isolates what is damaged; gives the keys that were in it.
+ * The engine verifies no checksum when it reads, and ends the process where a damaged block makes no sense. Rejects with
+ * STORAGE_UNAVAILABLE where a damaged file leaves the engine no store to open.
+ */
+export async function checkBeforeOpening(directory: string): Promise<DamagedKeys> {
+  if (!(await holdsStore(directory))) return new DamagedKeys([])
+  const trusted = await readTrustedFiles(directory)
+  const { tables, fatal } = await checkStore(directory, trusted)
+  if (tables.length + fatal.length > 0) {
+    await withStoreLock(directory, async () => {
+      // Another process may have written to them while they were read without the lock.
+      const { tables, fatal } = await checkStore(directory, trusted)
+      if (fatal.length > 0) throw unopenable(directory, fatal)
+      if (tables.length > 0) await isolateDamage(directory, tables)
+    })
+  }
+  return new DamagedKeys(await readKnownDamage(directory))
+}
+
+function unopenable(directory: string, fatal: readonly string[]): ServiceError {
+  return new ServiceError(
+    'STORAGE_UNAVAILABLE',
+    `the store in ${directory} cannot be opened: ${fatal.join('; ')}; run \`npx millrace repair\``
+  )
+}

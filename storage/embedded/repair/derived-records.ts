@@ -1,0 +1,58 @@
+import { apiKeyKind } from '../../codec/api-key.ts'
+import { activityKind } from '../../codec/activity.ts'
+import { keysOf, tenantKey, turnoverKey } from '../../codec/keys.ts'
+import { slotKind } from '../../codec/kinds.ts'
+import { launchKind } from '../../codec/launch.ts'
+import { poolKind } from '../../codec/pool.ts'
+import { tenantKind } from '../../codec/tenant.ts'
+import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../../codec/turnover.ts'
+import { stageListing as stageKey } from '../api-keys.ts'
+import type { Level } from '../database.ts'
+import { stageListing as stageLaunch } from '../launches.ts'
+import { stageListing as stagePool } from '../pools.ts'
+import type { View } from '../view.ts'
+import { WriteBatch } from '../write-batch.ts'
+import type { Letter } from './lost-records.ts'
+
+/** Kinds whose records follow each from one of another kind, by their letters. */
+export const DERIVED: Readonly<Record<Letter, Letter>> = { n: 'l', s: 'l', r: 'q', i: 'k', h: 'a' }
+
+/** Puts the tenants that keys name and that are lost, as old as their oldest key. */
+export async function stageTenantsOfKeys(target: Level, view: View): Promise<void> {
+  const batch = new WriteBatch(target)
+  const oldest = new Map<string, number>()
+  for await (const [, { tenant, createdAtMs }] of view.scan(apiKeyKind, keysOf('k'), { expected: 100 }))
+    oldest.set(tenant, Math.min(oldest.get(tenant) ?? Infinity, createdAtMs))
+  for (const [name, createdAtMs] of oldest)
+    if (view.get(tenantKind, tenantKey(name)) === null)
+      batch.put(tenantKind, tenantKey(name), { name, createdAtMs })
+  await batch.write()
+}
+
+/** Writes all records of a derived kind. */
+export async function stageDerived(target: Level, view: View, letter: Letter): Promise<void> {
+  const batch = new WriteBatch(target)
+  const options = { expected: 1_000 }
+  switch (DERIVED[letter]) {
+    case 'l':
+      for await (const [, row] of view.scan(launchKind, keysOf('l'), options)) stageLaunch(batch, row)
+      break
+    case 'q':
+      for await (const [, row] of view.scan(poolKind, keysOf('q'), options)) stagePool(batch, row)
+      break
+    case 'k':
+      for await (const [, row] of view.scan(apiKeyKind, keysOf('k'), options)) stageKey(batch, row)
+      break
+    default: {
+      const head = await view.first(slotKind, keysOf('b'), true)
+      const oldest = oldestTurnoverHour(head?.[1].blockTime ?? -Infinity)
+      for await (const [, activity] of view.scan(activityKind, keysOf('a'), options)) {
+        if (activity.of !== 'mint' || activity.hour < oldest) continue
+        const minutes = turnoverMinutes(activity)
+        if (minutes.length > 0)
+          batch.putUnkept(turnoverKind, turnoverKey(activity.hour, activity.owner), minutes)
+      }
+    }
+  }
+  await batch.write()
+}

@@ -1,0 +1,65 @@
+import { splitCursor } from '../../../src/market/cursor.ts'
+import { keysOf, type Key, type KeyRange } from '../../codec/keys.ts'
+
+/** What the kinds of records are called for the operator, by the letters of their keys. */
+const NAMES: Readonly<Record<string, string>> = {
+  a: 'hourly activity',
+  b: 'blocks',
+  c: 'candles',
+  d: 'blocks kept for forks and gaps',
+  e: 'pool events',
+  f: 'the genesis hash',
+  g: 'bonding curves',
+  h: 'the hourly ranking of mints',
+  i: 'the index of API keys',
+  j: "the stream's replayable events",
+  k: 'API keys',
+  l: 'launches',
+  m: 'tokens',
+  n: 'the list of launches',
+  o: 'newest candles',
+  p: 'pairs',
+  q: 'pools',
+  r: 'the list of pools',
+  s: 'the list of launches by status',
+  t: 'trades by mint',
+  u: 'gaps',
+  v: 'the format version',
+  w: 'trades by wallet',
+  x: 'SOL prices',
+  y: 'tenants',
+  z: 'totals'
+}
+
+export type Letter = string
+
+export const LETTERS: readonly Letter[] = Object.keys(NAMES)
+export const nameOf = (letter: Letter): string => NAMES[letter] ?? letter
+
+/** Kinds of which a range of keys can hold records. */
+export function lettersIn(range: KeyRange): Letter[] {
+  return LETTERS.filter((letter) => overlap(range, keysOf(letter)))
+}
+
+export function overlap(one: KeyRange, other: KeyRange): boolean {
+  return Buffer.compare(one.gte, other.lt) < 0 && Buffer.compare(other.gte, one.lt) < 0
+}
+
+/**
+ * The slots of the records that a range of keys can hold, both ends included; null where the keys do not say it.
+ * Keys of these kinds end in a slot or a cursor, behind the same owner.
+ */
+export function slotsIn({ gte, lt }: KeyRange, letter: Letter): { from: number; to: number } | null {
+  const at = { b: 1, d: 1, j: 2, t: 33, w: 33, e: 33 }[letter]
+  if (at === undefined || gte.length < at || !gte.subarray(0, at).equals(lt.subarray(0, at))) return null
+  const [from, to] = [numberAt(gte, at, 0), numberAt(lt, at, 0xff)]
+  const slotOf = (number: number): number => (at < 33 ? number : splitCursor(number).slot)
+  return { from: slotOf(from), to: slotOf(Math.min(to, Number.MAX_SAFE_INTEGER)) }
+}
+
+/** A number of eight bytes; bytes that a shortened key lacks are taken for `rest`. */
+function numberAt(key: Key, at: number, rest: number): number {
+  const bytes = Buffer.alloc(8, rest)
+  key.copy(bytes, 0, at, Math.min(at + 8, key.length))
+  return bytes.readUInt32BE(0) * 2 ** 32 + bytes.readUInt32BE(4)
+}

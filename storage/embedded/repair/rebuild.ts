@@ -1,0 +1,181 @@
+import { ClassicLevel } from 'classic-level'
+import type { Pubkey } from '../../../src/chain/pubkey.ts'
+import { SecondChance } from '../../../src/second-chance.ts'
+import {
+  addressIn,
+  formatKey,
+  keyAfter,
+  keysFrom,
+  keysOf,
+  type Key,
+  type KeyRange
+} from '../../codec/keys.ts'
+import { formatKind, slotKind } from '../../codec/kinds.ts'
+import { isSoundRecord, packRecord, unpackRecord } from '../../codec/record.ts'
+import { DamagedKeys, damageText } from '../damaged-keys.ts'
+import { ENGINE, FORMAT, type Level } from '../database.ts'
+import type { FileDamage } from '../engine-files/store-check.ts'
+import { View } from '../view.ts'
+import { DERIVED, stageDerived, stageTenantsOfKeys } from './derived-records.ts'
+import { collectLostRows, mendLists } from './lists.ts'
+import { lettersIn, nameOf, overlap, slotsIn, type Letter } from './lost-records.ts'
+
+/** Records that are written at a time: a few megabytes. */
+const RECORDS_PER_BATCH = 1_000
+/** The format, tenants, keys, and the chain that the store follows. */
+const ADMINISTRATION: readonly Letter[] = ['v', 'y', 'k', 'i', 'f']
+/** Kinds that follow from others: where they are lost, they are made again. */
+const MADE_AGAIN: readonly Letter[] = ['v', 'd', 'c', 'o', 't', 'w', ...Object.keys(DERIVED)]
+
+/** A range of keys that is lost, and why. */
+export interface LostRange {
+  readonly keys: KeyRange
+  readonly reason: string
+}
+
+/** Records that a repair could neither read nor make again. */
+export interface Loss {
+  /** In words, such as `pool events`. */
+  readonly kind: string
+  readonly reason: string
+  /** Both ends included; null where any slot may be meant. */
+  readonly slots: { readonly from: number; readonly to: number } | null
+}
+
+export interface Rebuilt {
+  /** Why records could not be read. */
+  readonly reasons: readonly string[]
+  readonly losses: readonly Loss[]
+  /** Slots of the store, both ends included; null where none can be read. */
+  readonly slots: { readonly from: number; readonly to: number } | null
+  /** Mints whose candles are to be folded again from their trades. */
+  readonly candleMints: readonly Pubkey[]
+  /** Records that were copied. */
+  readonly records: number
+}
+
+/**
+ * Writes what can be read of a store into a new one, and makes again what follows from it: trades by mint and by wallet
+ * from each other, indexes from what they list. Only what administers the service is copied with `rows` false.
+ */
+export async function rebuildStore(
+  from: string,
+  into: string,
+  damage: readonly FileDamage[],
+  { rows }: { readonly rows: boolean }
+): Promise<Rebuilt> {
+  const source = await opened(from)
+  try {
+    const target = await opened(into)
+    try {
+      const lost = await lostRanges(source, damage)
+      return await rebuilt(source, target, lost, rows)
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+async function opened(directory: string): Promise<Level> {
+  const level: Level = new ClassicLevel(directory, ENGINE)
+  await level.open()
+  return level
+}
+
+/** Ranges in damaged files, and records that fail their own checksum. */
+async function lostRanges(source: Level, damage: readonly FileDamage[]): Promise<LostRange[]> {
+  const damaged = new DamagedKeys(damage)
+  const lost: LostRange[] = damaged.ranges.map((found) => ({ keys: found.keys, reason: damageText(found) }))
+  for await (const [key, value] of source.iterator())
+    if (damaged.at(key) === null && !isSoundRecord(key, value))
+      lost.push({
+        keys: { gte: key, lt: keyAfter(key) },
+        reason: `the record ${key.toString('hex')} does not match its checksum`
+      })
+  return lost
+}
+
+async function rebuilt(source: Level, target: Level, lost: LostRange[], rows: boolean): Promise<Rebuilt> {
+  const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
+  const isLost = (key: Key): boolean =>
+    lost.some(({ keys }) => overlap(keys, { gte: key, lt: keyAfter(key) }))
+  // Made again whole: an index names nothing that is lost.
+  const derived = Object.keys(DERIVED).filter(
+    (letter) => letters.has(letter) || letters.has(DERIVED[letter]!)
+  )
+  const isCopied = (letter: Letter): boolean => {
+    if (!rows) return ADMINISTRATION.includes(letter)
+    // A run of kept blocks has no hole.
+    return !derived.includes(letter) && !(letter === 'd' && letters.has('d'))
+  }
+  const found = rows ? await collectLostRows(source, lost, letters, isLost) : null
+  let records = 0
+  let batch = target.batch()
+  const flush = async (): Promise<void> => {
+    await batch.write({ sync: true })
+    batch = target.batch()
+  }
+  for await (const [key, value] of source.iterator()) {
+    const letter = String.fromCharCode(key[0]!)
+    if (isLost(key) || !isCopied(letter)) continue
+    batch.put(key, value)
+    if (++records % RECORDS_PER_BATCH === 0) await flush()
+  }
+  batch.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), FORMAT)))
+  await flush()
+  const view = new View(target, new SecondChance<unknown>(0), new DamagedKeys([]), null)
+  try {
+    if (found !== null) await mendLists(target, view, found)
+    if (letters.has('y')) await stageTenantsOfKeys(target, view)
+    for (const letter of derived) await stageDerived(target, view, letter)
+    return {
+      reasons: lost.map(({ reason }) => reason),
+      losses: lossesOf(lost),
+      slots: await slotsOf(source, isLost),
+      candleMints: rows ? await mintsIn(view, lost) : [],
+      records
+    }
+  } finally {
+    view.retire()
+  }
+}
+
+/** Kinds that are lost for good; of rows that are stored twice, where both may be lost. */
+function lossesOf(lost: readonly LostRange[]): Loss[] {
+  const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
+  const isTwice = letters.has('t') && letters.has('w')
+  const isMadeAgain = (letter: Letter): boolean => {
+    if (letter === 't' || letter === 'w') return !isTwice
+    if (letter in DERIVED) return !letters.has(DERIVED[letter]!)
+    return MADE_AGAIN.includes(letter)
+  }
+  return lost.flatMap(({ keys, reason }) =>
+    lettersIn(keys)
+      .filter((letter) => !isMadeAgain(letter))
+      .map((letter) => ({ kind: nameOf(letter), reason, slots: slotsIn(keys, letter) }))
+  )
+}
+
+async function slotsOf(source: Level, isLost: (key: Key) => boolean): Promise<Rebuilt['slots']> {
+  let from: number | null = null
+  let to = 0
+  for await (const [key, value] of source.iterator(keysOf('b'))) {
+    if (isLost(key)) continue
+    to = unpackRecord(slotKind, key, value).slot
+    from ??= to
+  }
+  return from === null ? null : { from, to }
+}
+
+/** Mints with pairs whose candles were in a range that is lost. */
+async function mintsIn(view: View, lost: readonly LostRange[]): Promise<Pubkey[]> {
+  const mints: Pubkey[] = []
+  for (const key of await view.keys(keysOf('p'))) {
+    const mint = addressIn(key)
+    const series = ['c', 'o'].map((letter) => keysFrom(Buffer.concat([Buffer.from(letter), mint])))
+    if (lost.some(({ keys }) => series.some((range) => overlap(keys, range)))) mints.push(mint)
+  }
+  return mints
+}

@@ -1,0 +1,108 @@
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pubkey } from '../../../src/chain/pubkey.ts'
+import { DAMAGED, READ_AGAIN } from '../../../src/coverage.ts'
+import type { GapRow, Storage } from '../../port.ts'
+import { readKnownDamage, withStoreLock } from '../engine-files/isolation.ts'
+import { openEmbeddedStorage } from '../store.ts'
+import { rebuildStore, type Loss, type Rebuilt } from './rebuild.ts'
+import { salvageFiles } from './salvage.ts'
+
+export interface RepairOptions {
+  readonly directory: string
+  /**
+   * Whether the new store is empty but for tenants and keys, so that ingest reads every block from the source again: in
+   * any case, or where rows are lost that nothing else in the store gives back, or never.
+   */
+  readonly startOver: 'always' | 'when rows are lost' | 'never'
+  readonly nowMs: number
+  /** Makes candles of mints follow from their stored trades. */
+  readonly foldCandles: (storage: Storage, mints: readonly Pubkey[]) => Promise<unknown>
+}
+
+export type RepairOutcome =
+  | { readonly kind: 'sound' }
+  | {
+      readonly kind: 'repaired'
+      /** Where the store is kept as it was found. */
+      readonly aside: string
+      readonly startedOver: boolean
+      /** What was damaged, each in one line. */
+      readonly reasons: readonly string[]
+      readonly losses: readonly Loss[]
+      readonly gaps: readonly GapRow[]
+      readonly records: number
+    }
+
+/**
+ * Replaces a store by one of what can be read of it, and keeps the old one beside it. Needs as much free space as the
+ * store takes, twice. Rejects with STORAGE_UNAVAILABLE while another process has the store open.
+ */
+export function repairStore(options: RepairOptions): Promise<RepairOutcome> {
+  return withStoreLock(options.directory, () => repair(options))
+}
+
+async function repair({ directory, startOver, nowMs, foldCandles }: RepairOptions): Promise<RepairOutcome> {
+  const work = `${directory}.repairing`
+  const [files, store] = [join(work, 'files'), join(work, 'store')]
+  await rm(work, { recursive: true, force: true })
+  try {
+    const { damage, notes } = await salvageFiles(directory, files)
+    const known = await readKnownDamage(directory)
+    let rebuilt = await rebuildStore(files, store, [...damage, ...known], { rows: startOver !== 'always' })
+    const reasons = [...notes, ...rebuilt.reasons]
+    const isSound = damage.length + known.length + reasons.length === 0
+    if (isSound && startOver !== 'always') return { kind: 'sound' }
+    const { losses, slots } = rebuilt
+    const startedOver = startOver === 'always' || (startOver !== 'never' && losses.length > 0)
+    if (startedOver && startOver !== 'always') {
+      await rm(store, { recursive: true })
+      rebuilt = await rebuildStore(files, store, [...damage, ...known], { rows: false })
+    }
+    const gaps = startedOver ? readAgainGaps(slots, nowMs) : lossGaps(losses, slots, nowMs)
+    const storage = await openEmbeddedStorage({ directory: store })
+    try {
+      if (!startedOver) await foldCandles(storage, rebuilt.candleMints)
+      for (const gap of gaps) await storage.coverage.addGap(gap)
+    } finally {
+      await storage.close()
+    }
+    const aside = `${directory}.damaged-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, '')}`
+    await rename(directory, aside)
+    await rename(store, directory)
+    return { kind: 'repaired', aside, startedOver, reasons, losses, gaps, records: rebuilt.records }
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+function readAgainGaps(slots: Rebuilt['slots'], atMs: number): GapRow[] {
+  const detail = 'a repair has emptied the store; the source is asked for these slots again'
+  return slots === null ? [] : [{ ...slots, reason: READ_AGAIN, detail, atMs }]
+}
+
+/** The slots of losses, as far as they are known; else all slots of the store. Gaps that touch are one. */
+function lossGaps(losses: readonly Loss[], slots: Rebuilt['slots'], atMs: number): GapRow[] {
+  if (slots === null || losses.length === 0) return []
+  const ranges = losses
+    .map((loss) => ({
+      kind: loss.kind,
+      from: Math.max(loss.slots?.from ?? slots.from, slots.from),
+      to: Math.min(loss.slots?.to ?? slots.to, slots.to)
+    }))
+    .filter(({ from, to }) => from <= to)
+    .sort((a, b) => a.from - b.from)
+  const merged: { from: number; to: number; kinds: Set<string> }[] = []
+  for (const { kind, from, to } of ranges) {
+    const last = merged.at(-1)
+    if (last === undefined || from > last.to + 1) merged.push({ from, to, kinds: new Set([kind]) })
+    else {
+      last.to = Math.max(last.to, to)
+      last.kinds.add(kind)
+    }
+  }
+  return merged.map(({ from, to, kinds }) => {
+    const detail = `some ${[...kinds].join(', ')} of these slots were lost with damaged files of the store`
+    return { from, to, reason: DAMAGED, detail, atMs }
+  })
+}

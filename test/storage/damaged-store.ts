@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, openSync, closeSync, readdirSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { ClassicLevel } from 'classic-level'
+import { ENGINE } from '../../storage/embedded/database.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
+import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+
+/** Writes blocks, and has the engine merge all of them into tables. */
+export async function fillSettled(directory: string, blocks: number, seed = 3): Promise<void> {
+  const storage = await openEmbeddedStorage({ directory })
+  for (const n of [0, 1, 2]) {
+    await storage.tenants.create(sampleTenant(n))
+    await storage.keys.put(sampleKey(n))
+  }
+  for (let index = 0; index < blocks; index++) await storage.blocks.commit(sampleBlock(seed, index))
+  await storage.close()
+  await settle(directory)
+}
+
+/** Has the engine merge all that a closed store holds into tables. */
+export async function settle(directory: string): Promise<void> {
+  const engine = new ClassicLevel<Buffer, Uint8Array>(directory, ENGINE)
+  await engine.open()
+  await engine.compactRange(Buffer.of(0), Buffer.of(255))
+  await engine.close()
+}
+
+/** A copy of a store with zeros in one of its files. */
+export function damagedCopy(
+  store: string,
+  copy: string,
+  {
+    file,
+    offset,
+    length = 2_000
+  }: { readonly file: string; readonly offset: number; readonly length?: number }
+): void {
+  cpSync(store, copy, { recursive: true })
+  zero(join(copy, file), offset, length)
+}
+
+export function zero(path: string, offset: number, length = 2_000): void {
+  const end = Math.min(offset + length, statSync(path).size)
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(Math.max(0, end - offset)), 0, Math.max(0, end - offset), offset)
+  closeSync(file)
+}
+
+export const filesOf = (store: string, pattern: RegExp): string[] =>
+  readdirSync(store).filter((name) => pattern.test(name))
+
+/** How each read went: the digest of its answer, or the error that it gave. */
+export interface Outcomes {
+  readonly signal: NodeJS.Signals | null
+  readonly code: number | null
+  readonly stderr: string
+  readonly reads: ReadonlyMap<string, { readonly value?: string; readonly error?: string }>
+}
+
+/** Makes every kind of read in a process of its own. */
+export async function readAll(directory: string, blocks: number): Promise<Outcomes> {
+  const script = join(import.meta.dirname, 'read-all-child.ts')
+  const child = spawn(process.execPath, [script, directory, String(blocks)], {
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  ])
+  const reads = new Map(
+    stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { read: string; value?: string; error?: string })
+      .map(({ read, ...outcome }) => [read, outcome])
+  )
+  return { code, signal, stderr, reads }
+}
