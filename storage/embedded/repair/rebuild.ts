@@ -7,6 +7,7 @@ import {
   keyAfter,
   keysFrom,
   keysOf,
+  slotKey,
   type Key,
   type KeyRange
 } from '../../codec/keys.ts'
@@ -48,6 +49,8 @@ export interface Rebuilt {
   readonly losses: readonly Loss[]
   /** Slots of the store, both ends included; null where none can be read. */
   readonly slots: { readonly from: number; readonly to: number } | null
+  /** Whether the newest slot may be lost: no block can be folded on a store whose end nobody knows. */
+  readonly isHeadLost: boolean
   /** Mints whose candles are to be folded again from their trades. */
   readonly candleMints: readonly Pubkey[]
   /** Records that were copied. */
@@ -130,10 +133,13 @@ async function rebuilt(source: Level, target: Level, lost: LostRange[], rows: bo
     if (found !== null) await mendLists(target, view, found)
     if (letters.has('y')) await stageTenantsOfKeys(target, view)
     for (const letter of derived) await stageDerived(target, view, letter)
+    const slots = await slotsOf(source, isLost)
+    const beyond = { gte: slots === null ? keysOf('b').gte : slotKey(slots.to + 1), lt: keysOf('b').lt }
     return {
       reasons: lost.map(({ reason }) => reason),
       losses: lossesOf(lost),
-      slots: await slotsOf(source, isLost),
+      slots,
+      isHeadLost: lost.some(({ keys }) => overlap(keys, beyond)),
       candleMints: rows ? await mintsIn(view, lost) : [],
       records
     }

@@ -12,7 +12,8 @@ export interface RepairOptions {
   readonly directory: string
   /**
    * Whether the new store is empty but for tenants and keys, so that ingest reads every block from the source again: in
-   * any case, or where rows are lost that nothing else in the store gives back, or never.
+   * any case, or where rows are lost that nothing else in the store gives back, or only where the newest slot is lost, on
+   * which no block can follow.
    */
   readonly startOver: 'always' | 'when rows are lost' | 'never'
   readonly nowMs: number
@@ -53,8 +54,9 @@ async function repair({ directory, startOver, nowMs, foldCandles }: RepairOption
     const reasons = [...notes, ...rebuilt.reasons]
     const isSound = damage.length + known.length + reasons.length === 0
     if (isSound && startOver !== 'always') return { kind: 'sound' }
-    const { losses, slots } = rebuilt
-    const startedOver = startOver === 'always' || (startOver !== 'never' && losses.length > 0)
+    const { losses, slots, isHeadLost } = rebuilt
+    const isAgain = startOver !== 'never' && losses.length > 0
+    const startedOver = startOver === 'always' || isAgain || isHeadLost
     if (startedOver && startOver !== 'always') {
       await rm(store, { recursive: true })
       rebuilt = await rebuildStore(files, store, [...damage, ...known], { rows: false })

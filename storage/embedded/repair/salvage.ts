@@ -97,6 +97,5 @@ async function engineRepair(directory: string): Promise<void> {
   })
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const [stderr, [code, signal]] = await Promise.all([text(child.stderr), exited])
-  if (code !== 0)
-    throw new Error(`the engine's repair ended with ${signal ?? code}: ${stderr.trim()}`)
+  if (code !== 0) throw new Error(`the engine's repair ended with ${signal ?? code}: ${stderr.trim()}`)
 }
