@@ -35,5 +35,5 @@ export function isOutage(error: unknown): error is ServiceError {
 
 /** Whether an error may come from what a damaged store has lost: asking again does not help, and neither does a restart. */
 export function isDamage(error: unknown, { damage }: Pick<Storage, 'damage'>): error is ServiceError {
-  return damage.length > 0 && isOutage(error)
+  return isOutage(error) && damage.length > 0
 }
