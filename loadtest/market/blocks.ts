@@ -231,6 +231,7 @@ export class SyntheticMarket {
     const usd = this.#usd() * 10
     const base = this.#tokens(mint, usd / this.#prices[mint]!)
     const isSol = pool.quote === SOL
+    const quoteAmount = units(usd / (isSol ? this.#solUsd : 1), isSol ? 9 : 6)
     const change: LiquidityChange = {
       kind: 'liquidity',
       event: this.#random.chance(0.5) ? 'add' : 'remove',
@@ -240,7 +241,9 @@ export class SyntheticMarket {
       baseDecimals: base.decimals,
       quoteDecimals: isSol ? 9 : 6,
       baseAmount: base.amount,
-      quoteAmount: units(usd / (isSol ? this.#solUsd : 1), isSol ? 9 : 6),
+      quoteAmount,
+      traderBase: base.amount,
+      traderQuote: quoteAmount,
       lpAmount: null,
       position: null
     }

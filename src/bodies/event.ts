@@ -100,14 +100,17 @@ export function timeOrNull(unixSeconds: number | null | undefined): string | nul
 }
 
 function liquidityFields(body: LiquidityChange) {
+  const { baseAmount, quoteAmount, traderBase, traderQuote } = body
   return {
     base_mint: addressOrNull(body.baseMint),
     quote_mint: addressOrNull(body.quoteMint),
     // Decimals are unknown only where the amount is zero.
-    base_amount: humanAmount(body.baseAmount, body.baseDecimals ?? 0),
-    quote_amount: humanAmount(body.quoteAmount, body.quoteDecimals ?? 0),
-    base_amount_raw: body.baseAmount.toString(),
-    quote_amount_raw: body.quoteAmount.toString(),
+    base_amount: humanAmount(baseAmount, body.baseDecimals ?? 0),
+    quote_amount: humanAmount(quoteAmount, body.quoteDecimals ?? 0),
+    base_amount_raw: baseAmount.toString(),
+    quote_amount_raw: quoteAmount.toString(),
+    ...(traderBase !== baseAmount && { trader_base_amount_raw: rawOrNull(traderBase) }),
+    ...(traderQuote !== quoteAmount && { trader_quote_amount_raw: rawOrNull(traderQuote) }),
     lp_amount_raw: rawOrNull(body.lpAmount),
     position: addressOrNull(body.position)
   }

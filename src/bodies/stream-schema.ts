@@ -21,6 +21,16 @@ export const LAUNCH_EVENT = LAUNCH.omit({ status: true })
   .extend(RECEIVED)
   .meta({ id: 'LaunchEvent', description: 'The creation of a token on a launchpad' })
 
+/** Left out where it is the pool's amount, as it is of most tokens. */
+const providerAmount = (token: 'base' | 'quote') =>
+  schema
+    .rawAmount(`What left or reached the provider's account of the ${token}`)
+    .nullable()
+    .optional()
+    .describe(
+      `What left or reached the provider's account of the ${token}, in base units, where a Token-2022 transfer fee makes it another amount than \`${token}_amount_raw\`; left out where it is the same, null where the transaction does not show the fee`
+    )
+
 export const LIQUIDITY_EVENT = z
   .object({
     kind: z.literal('liquidity').describe('What kind of event it is'),
@@ -35,10 +45,12 @@ export const LIQUIDITY_EVENT = z
       .address('Quote token of the pool')
       .nullable()
       .describe('Quote token; null where a one-sided change does not name it'),
-    base_amount: schema.amount('What moved of the base'),
-    quote_amount: schema.amount('What moved of the quote'),
-    base_amount_raw: schema.rawAmount('What moved of the base'),
-    quote_amount_raw: schema.rawAmount('What moved of the quote'),
+    base_amount: schema.amount('What the pool received or gave of the base'),
+    quote_amount: schema.amount('What the pool received or gave of the quote'),
+    base_amount_raw: schema.rawAmount('What the pool received or gave of the base'),
+    quote_amount_raw: schema.rawAmount('What the pool received or gave of the quote'),
+    trader_base_amount_raw: providerAmount('base'),
+    trader_quote_amount_raw: providerAmount('quote'),
     lp_amount_raw: schema.rawAmount('Pool tokens that were made or burned').nullable(),
     position: schema.address('The position that changed').nullable()
   })

@@ -66,7 +66,7 @@ export interface SaidTrade {
   readonly innerIxIndex?: number | null
 }
 
-type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
+export type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
 
 /** Collects what one call of a venue gives, and holds back, with a note, what would have to be guessed (INVARIANTS 2). */
 export class Emitter {

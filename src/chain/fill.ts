@@ -176,3 +176,21 @@ export function vaultChange(call: Invocation, vault: number): bigint | null {
   }
   return change
 }
+
+/**
+ * The same movements as the accounts at their other end count them: what left those for the vault (positive), or reached
+ * them from it (negative). It differs from the vault's change by the transfer fees; null when one is unknown.
+ */
+export function traderChange(call: Invocation, vault: number): bigint | null {
+  let change = 0n
+  for (const movement of call.movements) {
+    if (movement.kind === 'lamports') continue
+    if (movement.destination === vault) change += movement.amount
+    if (movement.source === vault) {
+      const credited = call.tokens.credited(movement)
+      if (credited === null) return null
+      change -= credited
+    }
+  }
+  return change
+}

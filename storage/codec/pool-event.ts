@@ -15,6 +15,8 @@ import type { RowCodec } from './row-origin.ts'
 
 const kindCodes = new Codes<PoolEventRow['body']['kind']>({ liquidity: 0, curve: 1, pool: 2 })
 const liquidityCodes = new Codes<LiquidityChange['event']>({ add: 0, remove: 1 })
+/** Beside the event's code: the provider's amounts are stored, since they are not the vaults'. Unset in older rows. */
+const TRADER_AMOUNTS = 2
 const curveCodes = new Codes<CurveChange['event']>({ create: 0, complete: 1, migrate: 2 })
 const poolCodes = new Codes<PoolChange['event']>({ create: 0, update: 1 })
 /** In the order of the bits that say which are stated. */
@@ -72,28 +74,41 @@ function readEventOrigin(source: ByteReader, keys: KeyTable): EventOrigin {
 }
 
 function writeLiquidity(out: ByteWriter, body: LiquidityChange, keys: KeyTable): void {
-  out.byte(liquidityCodes.codeOf(body.event))
+  const isSame = body.traderBase === body.baseAmount && body.traderQuote === body.quoteAmount
+  out.byte(liquidityCodes.codeOf(body.event) | (isSame ? 0 : TRADER_AMOUNTS))
   keys.writeOptional(out, body.baseMint)
   keys.writeOptional(out, body.quoteMint)
   out.optionalCount(body.baseDecimals)
   out.optionalCount(body.quoteDecimals)
   out.amount(body.baseAmount)
   out.amount(body.quoteAmount)
+  if (!isSame) {
+    writeOptionalAmount(out, body.traderBase)
+    writeOptionalAmount(out, body.traderQuote)
+  }
   writeOptionalAmount(out, body.lpAmount)
   keys.writeOptional(out, body.position)
 }
 
 function readLiquidity(source: ByteReader, origin: EventOrigin, keys: KeyTable): LiquidityChange {
+  const code = source.byte()
+  const event = liquidityCodes.wordOf(code & ~TRADER_AMOUNTS)
+  const baseMint = keys.readOptional(source)
+  const quoteMint = keys.readOptional(source)
+  const decimals = { baseDecimals: source.optionalCount(), quoteDecimals: source.optionalCount() }
+  const [baseAmount, quoteAmount] = [source.amount(), source.amount()]
+  const isSame = (code & TRADER_AMOUNTS) === 0
   return {
     kind: 'liquidity',
     ...origin,
-    event: liquidityCodes.wordOf(source.byte()),
-    baseMint: keys.readOptional(source),
-    quoteMint: keys.readOptional(source),
-    baseDecimals: source.optionalCount(),
-    quoteDecimals: source.optionalCount(),
-    baseAmount: source.amount(),
-    quoteAmount: source.amount(),
+    event,
+    baseMint,
+    quoteMint,
+    ...decimals,
+    baseAmount,
+    quoteAmount,
+    traderBase: isSame ? baseAmount : readOptionalAmount(source),
+    traderQuote: isSame ? quoteAmount : readOptionalAmount(source),
     lpAmount: readOptionalAmount(source),
     position: keys.readOptional(source)
   }

@@ -82,6 +82,9 @@ export function samplePoolEvent(choices: Choices, origin: RowOrigin): PoolEventR
 }
 
 function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange {
+  const [baseAmount, quoteAmount] = [choices.amount(), choices.amount()]
+  /** The same of most, another or none of some, without a choice of its own. */
+  const traderOf = (amount: bigint): bigint | null => (amount % 4n === 0n ? null : amount + (amount % 2n))
   return {
     kind: 'liquidity',
     ...event,
@@ -90,8 +93,10 @@ function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange 
     quoteMint: sampleCash(0),
     baseDecimals: 6,
     quoteDecimals: 9,
-    baseAmount: choices.amount(),
-    quoteAmount: choices.amount(),
+    baseAmount,
+    quoteAmount,
+    traderBase: traderOf(baseAmount),
+    traderQuote: traderOf(quoteAmount),
     lpAmount: choices.chance(0.5) ? null : choices.amount(),
     position: choices.chance(0.5) ? null : samplePool(7)
   }

@@ -67,8 +67,9 @@ export function solSale(usd: number, lamports = 1_000_000_000n, dollars = USD_CO
 
 export function liquidity(fields: Partial<LiquidityChange> = {}): LiquidityChange {
   const mints = { baseMint: TOKEN, quoteMint: SOL, baseDecimals: 6, quoteDecimals: 9 }
-  const amounts = { baseAmount: 5n, quoteAmount: 7n, lpAmount: null, position: null }
-  return { kind: 'liquidity', event: 'add', ...ORIGIN, ...mints, ...amounts, ...fields }
+  const amounts = { baseAmount: 5n, quoteAmount: 7n, traderBase: 5n, traderQuote: 7n }
+  const none = { lpAmount: null, position: null }
+  return { kind: 'liquidity', event: 'add', ...ORIGIN, ...mints, ...amounts, ...none, ...fields }
 }
 
 export function launch(fields: Partial<Launch> = {}): Launch {

@@ -1,6 +1,7 @@
 import type { Emitter } from '../emitter.ts'
-import { fillAmounts, readFill, vaultChange } from '../fill.ts'
+import { fillAmounts, readFill } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
+import { movedSides } from '../liquidity-sides.ts'
 import { u64 } from '../codec.ts'
 import { LayoutTable, instruction } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
@@ -79,11 +80,10 @@ function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove
   const baseMint = call.tokens.mintOf(vaultA)
   const quoteMint = call.tokens.mintOf(vaultB)
   if (baseMint === null || quoteMint === null) return emit.missing('mint-unknown')
-  const a = vaultChange(call, vaultA)
-  const b = vaultChange(call, vaultB)
-  if (a === null || b === null) return emit.missing('transfer-fee-unknown')
-  const sign = event === 'add' ? 1n : -1n
-  if (a * sign < 0n || b * sign < 0n) return emit.missing('readings-contradict', 'direction')
+  const a = movedSides(call, event, vaultA)
+  const b = movedSides(call, event, vaultB)
+  if (a.vault === null || b.vault === null) return emit.missing('transfer-fee-unknown')
+  if (a.vault < 0n || b.vault < 0n) return emit.missing('readings-contradict', 'direction')
   const poolMint = call.account(accounts.poolMint)
   const poolTokenMove = event === 'add' ? 'mint' : 'burn'
   const lp = call.movements.find(({ kind, mint }) => kind === poolTokenMove && mint === poolMint)
@@ -93,8 +93,10 @@ function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove
     user: call.tokens.trader(call.account(accounts.userTransferAuthority), []),
     baseMint,
     quoteMint,
-    baseAmount: a * sign,
-    quoteAmount: b * sign,
+    baseAmount: a.vault,
+    quoteAmount: b.vault,
+    traderBase: a.trader,
+    traderQuote: b.trader,
     lpAmount: lp?.amount ?? null,
     position: null
   })

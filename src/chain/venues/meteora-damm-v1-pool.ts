@@ -9,7 +9,7 @@ import {
   initializePermissionedPool,
   initializeWithFeeTier
 } from './meteora-damm-v1-layouts.ts'
-import { emitLiquidity, vaultAmounts } from './meteora-liquidity.ts'
+import { emitLiquidity, movedPair } from './meteora-liquidity.ts'
 
 /**
  * Liquidity is what the pool's shared vaults received or gave in the call. The events repeat it in share-rounded
@@ -30,7 +30,7 @@ export function decodeLiquidity(call: Invocation, emit: Emitter): void {
     user: call.tokens.trader(call.account(accounts.user), []),
     mints: [mintA, mintB],
     stated: null,
-    moved: vaultAmounts(call, event, vaults),
+    moved: movedPair(call, event, vaults),
     lpAmount: sharesMoved(call, call.account(accounts.lpMint))
   })
 }

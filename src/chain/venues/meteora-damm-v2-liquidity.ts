@@ -1,8 +1,9 @@
 import type { Emitter } from '../emitter.ts'
 import type { Invocation } from '../invocation.ts'
+import type { SidesPair } from '../liquidity-sides.ts'
 import { addLiquidityEvent, liquidityChangeEvent, removeLiquidityEvent } from './meteora-damm-v2-events.ts'
 import { REMOVES, addLiquidity } from './meteora-damm-v2-instructions.ts'
-import { emitLiquidity, vaultAmounts, type Amounts } from './meteora-liquidity.ts'
+import { emitLiquidity, movedPair } from './meteora-liquidity.ts'
 
 /** An add or removal of a position's liquidity. */
 export function decodeLiquidity(call: Invocation, emit: Emitter): void {
@@ -14,18 +15,44 @@ export function decodeLiquidity(call: Invocation, emit: Emitter): void {
     pool: call.key(accounts.pool)!,
     user: call.tokens.trader(call.account(accounts.owner), []),
     mints: [call.key(accounts.tokenAMint)!, call.key(accounts.tokenBMint)!],
-    stated: statedAmounts(call, event),
-    moved: vaultAmounts(call, event, [
-      call.account(accounts.tokenAVault),
-      call.account(accounts.tokenBVault)
-    ]),
+    stated: statedSides(call, event),
+    moved: movedPair(call, event, [call.account(accounts.tokenAVault), call.account(accounts.tokenBVault)]),
     position: call.key(accounts.position)
   })
 }
 
-/** What the vaults received or gave, by the event of the program's version; null without one. */
-function statedAmounts(call: Invocation, event: 'add' | 'remove'): Amounts | null {
-  const older = event === 'add' ? addLiquidityEvent : removeLiquidityEvent
-  const value = (call.statedEvents(liquidityChangeEvent)[0] ?? call.statedEvents(older)[0])?.value
-  return value === undefined ? null : [value.tokenAAmount, value.tokenBAmount]
+/**
+ * What the event of the program's version states; null without one. An add states the vaults' amounts and those with the
+ * transfer fee, a removal what its owner was credited and what left the vaults. A removal before 0.1.6 states the latter
+ * alone.
+ */
+function statedSides(call: Invocation, event: 'add' | 'remove'): SidesPair | null {
+  const changed = call.statedEvents(liquidityChangeEvent)[0]?.value
+  if (changed !== undefined) {
+    const { tokenAAmount, tokenBAmount } = changed
+    const { transferFeeIncludedTokenAAmount: grossA, transferFeeIncludedTokenBAmount: grossB } = changed
+    return event === 'add'
+      ? [
+          { vault: tokenAAmount, trader: grossA },
+          { vault: tokenBAmount, trader: grossB }
+        ]
+      : [
+          { vault: grossA, trader: tokenAAmount },
+          { vault: grossB, trader: tokenBAmount }
+        ]
+  }
+  if (event === 'add') {
+    const added = call.statedEvents(addLiquidityEvent)[0]?.value
+    if (added === undefined) return null
+    return [
+      { vault: added.tokenAAmount, trader: added.totalAmountA },
+      { vault: added.tokenBAmount, trader: added.totalAmountB }
+    ]
+  }
+  const removed = call.statedEvents(removeLiquidityEvent)[0]?.value
+  if (removed === undefined) return null
+  return [
+    { vault: removed.tokenAAmount, trader: null },
+    { vault: removed.tokenBAmount, trader: null }
+  ]
 }

@@ -167,10 +167,7 @@ function decodeCreate(call: Invocation, emit: Emitter): void {
   const stated = call.statedEvents(initializePoolEvent)[0]
   if (stated === undefined) return emit.missing('event-missing', 'EvtInitializePool')
   const { value } = stated
-  const moved = vaultAmounts(call, 'add', [
-    call.account(accounts.tokenAVault),
-    call.account(accounts.tokenBVault)
-  ])
+  const moved = vaultAmounts(call, [call.account(accounts.tokenAVault), call.account(accounts.tokenBVault)])
   // The totals include a transfer fee, and one unit where the pool starts without a token.
   const asStated =
     moved === null ||

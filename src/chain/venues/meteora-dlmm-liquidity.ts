@@ -1,21 +1,15 @@
 import type { Emitter } from '../emitter.ts'
-import { vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
-import {
-  addLiquidityEvent,
-  lbPairCreateEvent,
-  rebalancingEvent,
-  removeLiquidityEvent
-} from './meteora-dlmm-events.ts'
+import { movedSides, sameSides, type Sides, type SidesPair } from '../liquidity-sides.ts'
+import { addLiquidityEvent, lbPairCreateEvent, removeLiquidityEvent } from './meteora-dlmm-events.ts'
 import {
   ADDS,
   CUSTOMIZABLE_PAIRS,
   ONE_SIDED_ADDS,
   OTHER_PAIRS,
-  REMOVES,
-  rebalanceLiquidity
+  REMOVES
 } from './meteora-dlmm-instructions.ts'
-import { emitLiquidity, vaultAmounts, type Amounts } from './meteora-liquidity.ts'
+import { emitLiquidity, movedPair } from './meteora-liquidity.ts'
 
 /** An add or removal of both tokens; either may be zero. */
 export function decodeTwoSided(call: Invocation, emit: Emitter): void {
@@ -29,8 +23,8 @@ export function decodeTwoSided(call: Invocation, emit: Emitter): void {
     pool: call.key(accounts.lbPair)!,
     user: call.tokens.trader(call.account(accounts.sender), []),
     mints: [call.key(accounts.tokenXMint)!, call.key(accounts.tokenYMint)!],
-    stated: stated === undefined ? null : pairOf(stated.value.amounts),
-    moved: vaultAmounts(call, event, [call.account(accounts.reserveX), call.account(accounts.reserveY)]),
+    stated: stated === undefined ? null : statedSides(event, stated.value.amounts),
+    moved: movedPair(call, event, [call.account(accounts.reserveX), call.account(accounts.reserveY)]),
     position: call.key(accounts.position)
   })
 }
@@ -42,51 +36,19 @@ export function decodeOneSidedAdd(call: Invocation, emit: Emitter): void {
   if (accounts == null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   const stated = call.statedEvents(addLiquidityEvent)[0]
   if (stated === undefined) return emit.missing('event-missing', 'AddLiquidity')
-  const [x, y] = pairOf(stated.value.amounts)
+  const { amounts } = stated.value
+  const [x, y] = [amounts[0] ?? 0n, amounts[1] ?? 0n]
   if (x > 0n && y > 0n) return emit.missing('readings-contradict', 'a one-sided add of two tokens')
   const mint = call.key(accounts.tokenMint)!
-  const moved = vaultChange(call, call.account(accounts.reserve))
+  const moved = movedSides(call, 'add', call.account(accounts.reserve))
   emitLiquidity(emit, {
     event: 'add',
     pool: call.key(accounts.lbPair)!,
     user: call.tokens.trader(call.account(accounts.sender), [call.account(accounts.userToken)]),
     mints: x > 0n ? [mint, null] : [null, mint],
-    stated: [x, y],
-    moved: moved === null ? null : x > 0n ? [moved, 0n] : [0n, moved],
+    stated: statedSides('add', amounts),
+    moved: x > 0n ? [moved, sameSides(0n)] : [sameSides(0n), moved],
     position: call.key(accounts.position)
-  })
-}
-
-/** Withdraws and adds in one instruction: up to two events. */
-export function decodeRebalance(call: Invocation, emit: Emitter): void {
-  const accounts = rebalanceLiquidity.accounts(call.accountCount)
-  if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
-  const stated = call.statedEvents(rebalancingEvent)[0]
-  if (stated === undefined) return emit.missing('event-missing', 'Rebalancing')
-  const { value, innerIndex } = stated
-  const moved = vaultAmounts(call, 'add', [call.account(accounts.reserveX), call.account(accounts.reserveY)])
-  const net: Amounts = [
-    value.xAddedAmount - value.xWithdrawnAmount - value.xFeeAmount,
-    value.yAddedAmount - value.yWithdrawnAmount - value.yFeeAmount
-  ]
-  if (moved !== null && (moved[0] !== net[0] || moved[1] !== net[1])) {
-    emit.disagreement(`event ${net.join(', ')}, transfers ${moved.join(', ')}`)
-  }
-  const common = {
-    pool: call.key(accounts.lbPair)!,
-    user: call.tokens.trader(call.account(accounts.sender), []),
-    mints: [call.key(accounts.tokenXMint)!, call.key(accounts.tokenYMint)!],
-    moved: null,
-    position: call.key(accounts.position)
-  } as const
-  const withdrawn: Amounts = [value.xWithdrawnAmount, value.yWithdrawnAmount]
-  emitLiquidity(emit, { ...common, event: 'remove', stated: withdrawn })
-  const second = withdrawn[0] > 0n || withdrawn[1] > 0n
-  emitLiquidity(emit, {
-    ...common,
-    event: 'add',
-    stated: [value.xAddedAmount, value.yAddedAmount],
-    ...(second && { innerIxIndex: innerIndex })
   })
 }
 
@@ -117,6 +79,9 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
   })
 }
 
-function pairOf(amounts: readonly bigint[]): Amounts {
-  return [amounts[0] ?? 0n, amounts[1] ?? 0n]
+/** An add states what left its sender, a removal what left the vaults. */
+function statedSides(event: 'add' | 'remove', amounts: readonly bigint[]): SidesPair {
+  const sidesOf = (amount = 0n): Sides =>
+    event === 'add' ? { vault: null, trader: amount } : { vault: amount, trader: null }
+  return [sidesOf(amounts[0]), sidesOf(amounts[1])]
 }

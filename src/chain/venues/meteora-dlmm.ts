@@ -17,7 +17,8 @@ import {
   REMOVES,
   rebalanceLiquidity
 } from './meteora-dlmm-instructions.ts'
-import { decodeCreate, decodeOneSidedAdd, decodeRebalance, decodeTwoSided } from './meteora-dlmm-liquidity.ts'
+import { decodeCreate, decodeOneSidedAdd, decodeTwoSided } from './meteora-dlmm-liquidity.ts'
+import { decodeRebalance } from './meteora-dlmm-rebalance.ts'
 import {
   amountsOf,
   feeRows,

@@ -1,6 +1,7 @@
 import type { Emitter } from '../emitter.ts'
 import { vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
+import { movedSides, settleSides, sidesText, type SidesPair } from '../liquidity-sides.ts'
 import type { Pubkey } from '../pubkey.ts'
 
 /** Amounts of a pool's first and second token, in base units. */
@@ -12,48 +13,59 @@ export interface LiquidityReading {
   readonly user: Pubkey
   /** Null for a token that the transaction does not name; its amount is zero then. */
   readonly mints: readonly [Pubkey | null, Pubkey | null]
-  /** What the event states, and what the vaults show; null where there is no such reading. */
-  readonly stated: Amounts | null
-  readonly moved: Amounts | null
+  /** What the event states; null without one. */
+  readonly stated: SidesPair | null
+  /** What the transfers show. */
+  readonly moved: SidesPair
   readonly lpAmount?: bigint | null
   readonly position?: Pubkey | null
   readonly innerIxIndex?: number | null
 }
 
 /**
- * Emits liquidity as its event states it, or as the vaults show it where there is no event. A vault may also have paid
+ * Emits liquidity as its event states it, or as the transfers show it where there is no event. A vault may also have paid
  * what was owed before, so a difference is noted and the event holds. What moved nothing is no event.
  */
 export function emitLiquidity(emit: Emitter, reading: LiquidityReading): void {
   const { stated, moved, mints, innerIxIndex } = reading
-  if (stated !== null && moved !== null && (stated[0] !== moved[0] || stated[1] !== moved[1])) {
-    emit.disagreement(`event ${stated.join(', ')}, transfers ${moved.join(', ')}`)
-  }
-  const amounts = stated ?? moved
-  if (amounts === null) return emit.missing('transfer-fee-unknown')
-  if (amounts[0] === 0n && amounts[1] === 0n) return
+  const base = settleSides(stated?.[0] ?? null, moved[0])
+  const quote = settleSides(stated?.[1] ?? null, moved[1])
+  if (stated !== null && !(base.agrees && quote.agrees)) emit.disagreement(differenceText(stated, moved))
+  if (base.vault === null || quote.vault === null) return emit.missing('transfer-fee-unknown')
+  if (base.vault === 0n && quote.vault === 0n) return
   emit.liquidity({
     event: reading.event,
     pool: reading.pool,
     user: reading.user,
     baseMint: mints[0],
     quoteMint: mints[1],
-    baseAmount: amounts[0],
-    quoteAmount: amounts[1],
+    baseAmount: base.vault,
+    quoteAmount: quote.vault,
+    traderBase: base.trader,
+    traderQuote: quote.trader,
     lpAmount: reading.lpAmount ?? null,
     position: reading.position ?? null,
     ...(innerIxIndex !== undefined && { innerIxIndex })
   })
 }
 
-/** What a call moved into (add) or out of (remove) two vaults, net; null when a transfer fee is unknown. */
-export function vaultAmounts(
+/** Two readings of a pool's tokens that differ, in words. */
+export function differenceText(stated: SidesPair, moved: SidesPair): string {
+  return `event ${stated.map(sidesText).join(', ')}, transfers ${moved.map(sidesText).join(', ')}`
+}
+
+/** What a call moved into (add) or out of (remove) two vaults, net, on both sides. */
+export function movedPair(
   call: Invocation,
   event: 'add' | 'remove',
   vaults: readonly [number, number]
-): Amounts | null {
+): SidesPair {
+  return [movedSides(call, event, vaults[0]), movedSides(call, event, vaults[1])]
+}
+
+/** What a call moved into two vaults, net; null when a transfer fee is unknown. */
+export function vaultAmounts(call: Invocation, vaults: readonly [number, number]): Amounts | null {
   const first = vaultChange(call, vaults[0])
   const second = vaultChange(call, vaults[1])
-  if (first === null || second === null) return null
-  return event === 'add' ? [first, second] : [-first, -second]
+  return first === null || second === null ? null : [first, second]
 }

@@ -1,6 +1,6 @@
 import type { Emitter } from '../emitter.ts'
-import { vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
+import { movedSides, type Sides } from '../liquidity-sides.ts'
 import type { Pubkey } from '../pubkey.ts'
 import {
   decreaseLiquidity,
@@ -47,9 +47,14 @@ interface PositionChange {
   readonly quoteMint: Pubkey
   readonly position: Pubkey
   readonly vaults: readonly [number, number]
-  /** What the two vaults were credited, negative for what left them. */
-  readonly base: bigint
-  readonly quote: bigint
+  /** What moved into the two vaults, negative for what left them. */
+  readonly base: KnownSides
+  readonly quote: KnownSides
+}
+
+/** Sides of which the vault's is known. */
+interface KnownSides extends Sides {
+  readonly vault: bigint
 }
 
 function readPositionChange(
@@ -64,9 +69,9 @@ function readPositionChange(
   const baseMint = call.key(tokenMintA) ?? call.tokens.mintOf(vaults[0])
   const quoteMint = call.key(tokenMintB) ?? call.tokens.mintOf(vaults[1])
   if (baseMint === null || quoteMint === null) return void emit.missing('mint-unknown')
-  const base = vaultChange(call, vaults[0])
-  const quote = vaultChange(call, vaults[1])
-  if (base === null || quote === null) return void emit.missing('transfer-fee-unknown')
+  const base = movedSides(call, 'add', vaults[0])
+  const quote = movedSides(call, 'add', vaults[1])
+  if (!isKnown(base) || !isKnown(quote)) return void emit.missing('transfer-fee-unknown')
   const ownerAccounts = [call.account(accounts.tokenOwnerAccountA), call.account(accounts.tokenOwnerAccountB)]
   return {
     pool: call.key(accounts.whirlpool)!,
@@ -80,6 +85,24 @@ function readPositionChange(
   }
 }
 
+const isKnown = (sides: Sides): sides is KnownSides => sides.vault !== null
+const isOut = ({ vault }: KnownSides): boolean => vault < 0n
+
+/** The amounts of an event in one direction; what moved in the other counts as none. */
+function amountsOf(event: 'add' | 'remove', base: KnownSides, quote: KnownSides) {
+  const [baseSides, quoteSides] = [base, quote].map((sides): KnownSides => {
+    if (sides.vault === 0n || isOut(sides) !== (event === 'remove')) return { vault: 0n, trader: 0n }
+    const { vault, trader } = sides
+    return event === 'add' ? sides : { vault: -vault, trader: trader === null ? null : -trader }
+  })
+  return {
+    baseAmount: baseSides!.vault,
+    quoteAmount: quoteSides!.vault,
+    traderBase: baseSides!.trader,
+    traderQuote: quoteSides!.trader
+  }
+}
+
 function decodeLiquidity(
   call: Invocation,
   emit: Emitter,
@@ -88,11 +111,12 @@ function decodeLiquidity(
 ): void {
   const change = readPositionChange(call, emit, layout)
   if (change === undefined) return
-  const sign = event === 'add' ? 1n : -1n
-  const { pool, user, baseMint, quoteMint, position } = change
-  const baseAmount = change.base * sign
-  const quoteAmount = change.quote * sign
-  if (baseAmount < 0n || quoteAmount < 0n) return emit.missing('readings-contradict', 'direction')
+  const { vaults, base, quote, ...said } = change
+  if ([base, quote].some((sides) => sides.vault !== 0n && isOut(sides) !== (event === 'remove'))) {
+    return emit.missing('readings-contradict', 'direction')
+  }
+  const amounts = amountsOf(event, base, quote)
+  const { baseAmount, quoteAmount } = amounts
   const logged = call.loggedEvents(event === 'add' ? liquidityIncreased : liquidityDecreased)[0]?.value
   if (logged !== undefined) {
     const { tokenAAmount, tokenATransferFee, tokenBAmount, tokenBTransferFee } = logged
@@ -104,17 +128,7 @@ function decodeLiquidity(
       emit.disagreement(`event ${event}, transfers ${baseAmount}, ${quoteAmount}`)
     }
   }
-  emit.liquidity({
-    event,
-    pool,
-    user,
-    baseMint,
-    quoteMint,
-    baseAmount,
-    quoteAmount,
-    lpAmount: null,
-    position
-  })
+  emit.liquidity({ ...said, event, ...amounts, lpAmount: null })
 }
 
 /** Whether a vault's change is a stated amount, with or without the transfer fee on top. */
@@ -127,23 +141,15 @@ function decodeReposition(call: Invocation, emit: Emitter): void {
   const change = readPositionChange(call, emit, repositionLiquidityV2)
   if (change === undefined) return
   const { vaults, base, quote, ...said } = change
-  const removes = base < 0n || quote < 0n
-  if (removes) {
-    emit.liquidity({
-      ...said,
-      event: 'remove',
-      baseAmount: base < 0n ? -base : 0n,
-      quoteAmount: quote < 0n ? -quote : 0n,
-      lpAmount: null
-    })
-  }
-  if (base <= 0n && quote <= 0n) return
+  const removes = isOut(base) || isOut(quote)
+  if (removes)
+    emit.liquidity({ ...said, event: 'remove', ...amountsOf('remove', base, quote), lpAmount: null })
+  if (base.vault <= 0n && quote.vault <= 0n) return
   const paidIn = call.movements.find(({ destination }) => vaults.includes(destination))
   emit.liquidity({
     ...said,
     event: 'add',
-    baseAmount: base > 0n ? base : 0n,
-    quoteAmount: quote > 0n ? quote : 0n,
+    ...amountsOf('add', base, quote),
     lpAmount: null,
     ...(removes && paidIn !== undefined ? { innerIxIndex: paidIn.instruction.innerIndex } : {})
   })

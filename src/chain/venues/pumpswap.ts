@@ -2,8 +2,10 @@ import type { Emitter } from '../emitter.ts'
 import type { TradeReserves } from '../events.ts'
 import { contradictsBalance, vaultChange } from '../fill.ts'
 import type { Invocation } from '../invocation.ts'
+import { movedSides, settleSides, sidesText, type Sides } from '../liquidity-sides.ts'
 import { LayoutTable, type Layout } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
+import { soleTransfer } from '../sole-transfer.ts'
 import { anchorSelfCall, type Venue } from '../venue.ts'
 import { pumpEvents, pumpFees, pumpUser, readPumpEvent, transferredTotals } from './pump-reading.ts'
 import { poolAccounts, type Parties, type PoolAccounts } from './pumpswap-accounts.ts'
@@ -224,19 +226,40 @@ class PoolCall {
     quoteAmount: bigint,
     lpAmount: bigint
   ): void {
-    const { baseMint, quoteMint } = poolAccounts(this.#call, body)
+    const { baseMint, quoteMint, baseVault, quoteVault } = poolAccounts(this.#call, body)
     if (baseMint === null || quoteMint === null) return this.#emit.missing('mint-unknown')
+    const base = this.#sides(event, baseVault, baseAmount)
+    const quote = this.#sides(event, quoteVault, quoteAmount)
+    if (base.vault === null || quote.vault === null) return this.#emit.missing('transfer-fee-unknown')
     this.#emit.liquidity({
       event,
       pool: body.pool,
       user: this.#user(body, 2),
       baseMint,
       quoteMint,
-      baseAmount,
-      quoteAmount,
+      baseAmount: base.vault,
+      quoteAmount: quote.vault,
+      traderBase: base.trader,
+      traderQuote: quote.trader,
       lpAmount,
       position: null
     })
+  }
+
+  /** The event states what the transfers sent: gross of a transfer fee in both directions. */
+  #sides(event: 'add' | 'remove', vault: number, sent: bigint): Sides {
+    const stated = event === 'add' ? { vault: null, trader: sent } : { vault: sent, trader: null }
+    const moved = vault < 0 ? this.#transferOf(event, sent) : movedSides(this.#call, event, vault)
+    const sides = settleSides(stated, moved)
+    if (!sides.agrees) this.#emit.disagreement(`event ${sent}, transfers ${sidesText(moved)}`)
+    return sides
+  }
+
+  /** The sides of the one transfer of an amount, where an instruction that is not known names no vaults. */
+  #transferOf(event: 'add' | 'remove', sent: bigint): Sides {
+    const transfer = soleTransfer(this.#call, sent)
+    const credited = transfer === null ? null : this.#call.tokens.credited(transfer)
+    return event === 'add' ? { vault: credited, trader: sent } : { vault: sent, trader: credited }
   }
 
   #createPool(body: CreatePoolBody): void {

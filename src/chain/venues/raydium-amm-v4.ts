@@ -4,7 +4,7 @@ import type { Invocation } from '../invocation.ts'
 import { pubkey, u16, u64, u8 } from '../codec.ts'
 import { LayoutTable, instruction, layout, type InstructionLayout, type Layout } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
-import { emitLiquidity, movedLiquidity } from './raydium-liquidity.ts'
+import { depositedAmounts, emitLiquidity } from './raydium-liquidity.ts'
 
 // Source: raydium-io/raydium-amm, program source. Discriminators are one byte; tokens are classic SPL only.
 
@@ -236,10 +236,7 @@ function decodeLiquidity(
 /** A pool's first deposit is its opening, not a liquidity event besides. */
 function decodeInitialize(call: Invocation, emit: Emitter, accounts: OpeningAccounts | null): void {
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
-  const moved = movedLiquidity(call, 'add', [
-    call.account(accounts.coinVault),
-    call.account(accounts.pcVault)
-  ])
+  const moved = depositedAmounts(call, [call.account(accounts.coinVault), call.account(accounts.pcVault)])
   emit.pool({
     event: 'create',
     pool: call.key(accounts.amm)!,

@@ -24,7 +24,7 @@ import {
   swapRouterBaseIn
 } from './raydium-clmm-instructions.ts'
 import { emitLiquidity, type Pair, type StatedLiquidity } from './raydium-liquidity.ts'
-import { soleTransfer } from './raydium-transfer.ts'
+import { soleTransfer } from '../sole-transfer.ts'
 
 export const raydiumClmm: Venue = {
   id: 'raydium-clmm',
@@ -216,16 +216,24 @@ function decodeLiquidity(
 
 function statedOpening(call: Invocation): StatedLiquidity | null {
   const opened = call.loggedEvents(createPersonalPositionEvent)[0]?.value
-  return opened === undefined ? null : deposited([opened.depositAmount0, opened.depositAmount1])
+  if (opened === undefined) return null
+  return deposited(
+    [opened.depositAmount0, opened.depositAmount1],
+    [opened.depositAmount0TransferFee, opened.depositAmount1TransferFee]
+  )
 }
 
 function statedIncrease(call: Invocation): StatedLiquidity | null {
   const increased = call.loggedEvents(increaseLiquidityEvent)[0]?.value
-  return increased === undefined ? null : deposited([increased.amount0, increased.amount1])
+  if (increased === undefined) return null
+  return deposited(
+    [increased.amount0, increased.amount1],
+    [increased.amount0TransferFee, increased.amount1TransferFee]
+  )
 }
 
-function deposited(amounts: Pair): StatedLiquidity {
-  return { amounts, moved: amounts }
+function deposited(amounts: Pair, transferFees: Pair): StatedLiquidity {
+  return { amounts, moved: amounts, transferFees }
 }
 
 /**
@@ -238,10 +246,11 @@ function decodeDecrease(call: Invocation, emit: Emitter, layout: (typeof DECREAS
     if (call.args(layout)?.value.liquidity === 0n) return
     return emit.missing('event-missing', 'fees are not told from liquidity')
   }
-  const { decreaseAmount0, decreaseAmount1, feeAmount0, feeAmount1 } = decreased
+  const { decreaseAmount0, decreaseAmount1, feeAmount0, feeAmount1, transferFee0, transferFee1 } = decreased
   decodeLiquidity(call, emit, 'remove', layout, {
     amounts: [decreaseAmount0, decreaseAmount1],
-    moved: [decreaseAmount0 + feeAmount0, decreaseAmount1 + feeAmount1]
+    moved: [decreaseAmount0 + feeAmount0, decreaseAmount1 + feeAmount1],
+    transferFees: [transferFee0, transferFee1]
   })
 }
 

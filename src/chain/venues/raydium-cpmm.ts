@@ -17,8 +17,8 @@ import {
   withdraw,
   type SwapStated
 } from './raydium-cpmm-layouts.ts'
-import { emitLiquidity, movedLiquidity, type StatedLiquidity } from './raydium-liquidity.ts'
-import { soleTransfer } from './raydium-transfer.ts'
+import { depositedAmounts, emitLiquidity, type StatedLiquidity } from './raydium-liquidity.ts'
+import { soleTransfer } from '../sole-transfer.ts'
 
 export const raydiumCpmm: Venue = {
   id: 'raydium-cpmm',
@@ -147,14 +147,12 @@ function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove
 function statedLiquidity(call: Invocation, event: 'add' | 'remove'): StatedLiquidity | null {
   const change = call.loggedEvents(lpChangeEvent)[0]?.value
   if (change === undefined) return null
+  const transferFees = [change.token0TransferFee, change.token1TransferFee] as const
   const amounts =
     event === 'add'
       ? ([change.token0Amount, change.token1Amount] as const)
-      : ([
-          change.token0Amount + change.token0TransferFee,
-          change.token1Amount + change.token1TransferFee
-        ] as const)
-  return { amounts, moved: amounts }
+      : ([change.token0Amount + transferFees[0], change.token1Amount + transferFees[1]] as const)
+  return { amounts, moved: amounts, transferFees }
 }
 
 /** A pool's first deposit is its opening, not a liquidity event besides. */
@@ -165,7 +163,7 @@ function decodeInitialize(
 ): void {
   const accounts = layout.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
-  const moved = movedLiquidity(call, 'add', [
+  const moved = depositedAmounts(call, [
     call.account(accounts.token0Vault),
     call.account(accounts.token1Vault)
   ])

@@ -10,7 +10,7 @@ import {
   type TRADES,
   type TradeStated
 } from './raydium-launchlab-layouts.ts'
-import { soleTransfer } from './raydium-transfer.ts'
+import { soleTransfer } from '../sole-transfer.ts'
 
 /** The two transfers of a trade that the event states the amounts of. */
 interface Legs {

@@ -1,5 +1,6 @@
 import type { Emitter } from '../emitter.ts'
 import type { Invocation } from '../invocation.ts'
+import { sidesText, type Sides, type SidesPair } from '../liquidity-sides.ts'
 import type { Pubkey } from '../pubkey.ts'
 
 /** Amounts of a pool's first and second token, in base units. */
@@ -18,10 +19,14 @@ export interface LiquidityAccounts {
   readonly mayBeEmpty?: boolean
 }
 
-/** What an event states: the liquidity itself, and what crossed the vaults for it, claimed fees included. */
+/** What an event states, on the vaults' side. */
 export interface StatedLiquidity {
+  /** The liquidity itself. */
   readonly amounts: Pair
+  /** What crossed the vaults for it, claimed fees included. */
   readonly moved: Pair
+  /** The Token-2022 transfer fees of what crossed the vaults. */
+  readonly transferFees: Pair
 }
 
 /**
@@ -35,13 +40,15 @@ export function emitLiquidity(
   stated: StatedLiquidity | null = null
 ): void {
   const { event, vaults } = accounts
-  const moved = movedLiquidity(call, event, vaults)
-  if (stated !== null && moved !== null && !samePair(stated.moved, moved)) {
-    return emit.missing('readings-contradict', `event ${String(stated.moved)}, transfers ${String(moved)}`)
+  const moved = movedSides(call, event, vaults)
+  if (stated !== null && !(agrees(stated.moved[0], moved[0]) && agrees(stated.moved[1], moved[1]))) {
+    const transfers = moved.map(sidesText).join(',')
+    return emit.missing('readings-contradict', `event ${String(stated.moved)}, transfers ${transfers}`)
   }
-  const amounts = stated?.amounts ?? moved
-  if (amounts === null) return emit.missing('transfer-fee-unknown')
-  if (amounts[0] === 0n && amounts[1] === 0n) {
+  const base = sidesOf(event, stated, moved, 0)
+  const quote = sidesOf(event, stated, moved, 1)
+  if (base.vault === null || quote.vault === null) return emit.missing('transfer-fee-unknown')
+  if (base.vault === 0n && quote.vault === 0n) {
     if (accounts.mayBeEmpty !== true) emit.missing('no-movements')
     return
   }
@@ -54,37 +61,65 @@ export function emitLiquidity(
     user: call.tokens.trader(accounts.owner, []),
     baseMint,
     quoteMint,
-    baseAmount: amounts[0],
-    quoteAmount: amounts[1],
+    baseAmount: base.vault,
+    quoteAmount: quote.vault,
+    traderBase: base.trader,
+    traderQuote: quote.trader,
     lpAmount: sharesMoved(call, accounts),
     position: accounts.position
   })
 }
 
-/** What came into (add) or left (remove) two vaults; null when a transfer fee is unknown. */
-export function movedLiquidity(
-  call: Invocation,
-  event: 'add' | 'remove',
-  vaults: readonly [number, number]
-): Pair | null {
-  const moved: [bigint, bigint] = [0n, 0n]
+/** What a call moved into two vaults; null when a transfer fee is unknown. */
+export function depositedAmounts(call: Invocation, vaults: readonly [number, number]): Pair | null {
+  const [first, second] = movedSides(call, 'add', vaults)
+  return first.vault === null || second.vault === null ? null : [first.vault, second.vault]
+}
+
+/** What came into (add) or left (remove) two vaults. */
+function movedSides(call: Invocation, event: 'add' | 'remove', vaults: readonly [number, number]): SidesPair {
+  const gross: [bigint, bigint] = [0n, 0n]
+  const credited: [bigint | null, bigint | null] = [0n, 0n]
   for (const movement of call.movements) {
     if (movement.kind !== 'transfer') continue
-    const side = vaults.indexOf(event === 'add' ? movement.destination : movement.source)
-    if (side < 0) continue
-    const amount = event === 'add' ? call.tokens.credited(movement) : movement.amount
-    if (amount === null) return null
-    moved[side as 0 | 1] += amount
+    const vault = event === 'add' ? movement.destination : movement.source
+    if (!vaults.includes(vault)) continue
+    const token = vault === vaults[0] ? 0 : 1
+    const [sum, more] = [credited[token], call.tokens.credited(movement)]
+    gross[token] += movement.amount
+    credited[token] = sum === null || more === null ? null : sum + more
   }
-  return moved
+  const sides = (token: 0 | 1): Sides =>
+    event === 'add'
+      ? { vault: credited[token], trader: gross[token] }
+      : { vault: gross[token], trader: credited[token] }
+  return [sides(0), sides(1)]
+}
+
+/** The sides of one token: the event tells the liquidity from claimed fees, the transfers tell their transfer fee. */
+function sidesOf(
+  event: 'add' | 'remove',
+  stated: StatedLiquidity | null,
+  moved: SidesPair,
+  token: 0 | 1
+): Sides {
+  const { vault, trader } = moved[token]
+  if (stated === null) return { vault, trader }
+  const amount = stated.amounts[token]
+  const isAlone = stated.moved[token] === amount
+  if (isAlone && trader !== null) return { vault: amount, trader }
+  const statedFee = stated.transferFees[token]
+  const fee = vault === null || trader === null ? (event === 'add' ? statedFee : -statedFee) : trader - vault
+  // What of a transfer fee the claimed fees bore is not told.
+  return { vault: amount, trader: isAlone || fee === 0n ? amount + fee : null }
+}
+
+function agrees(stated: bigint, { vault }: Sides): boolean {
+  return vault === null || vault === stated
 }
 
 function sharesMoved(call: Invocation, { event, lpMint }: LiquidityAccounts): bigint | null {
   if (lpMint < 0) return null
   const kind = event === 'add' ? 'mint' : 'burn'
   return call.movements.find((movement) => movement.kind === kind && movement.mint === lpMint)?.amount ?? null
-}
-
-function samePair(left: Pair, right: Pair): boolean {
-  return left[0] === right[0] && left[1] === right[1]
 }

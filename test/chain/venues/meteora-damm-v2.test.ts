@@ -327,7 +327,7 @@ const LIQUIDITY = {
 
 void t.test('adds and removals read alike from both versions of their events', async (t) => {
   const paid = checkedTransfer('user a', 'mint a', 'vault a', 'user', 33n, 6, { fee: 3n })
-  const got = checkedTransfer('vault a', 'mint a', 'user a', 'authority', 30n, 6)
+  const got = checkedTransfer('vault a', 'mint a', 'user a', 'authority', 33n, 6, { fee: 3n })
   const add = { accounts: ADD_ACCOUNTS, data: addLiquidity.write(PARAMS) }
   const remove = {
     accounts: REMOVE_ACCOUNTS,
@@ -336,15 +336,15 @@ void t.test('adds and removals read alike from both versions of their events', a
   for (const event of [liquidityChangeEvent.write(changed), addLiquidityEvent.write(old)]) {
     const { events, notes } = decode({ ...add, inner: [paid, selfCall(PROGRAM, event)] })
     t.strictSame(notes, [])
-    t.match(events, [{ ...LIQUIDITY, event: 'add' }])
+    t.match(events, [{ ...LIQUIDITY, event: 'add', traderBase: 33n }])
   }
   for (const event of [
     liquidityChangeEvent.write({ ...changed, changeType: 1 }),
-    removeLiquidityEvent.write(old)
+    removeLiquidityEvent.write({ ...old, tokenAAmount: 33n })
   ]) {
     const { events, notes } = decode({ ...remove, inner: [got, selfCall(PROGRAM, event)] })
     t.strictSame(notes, [])
-    t.match(events, [{ ...LIQUIDITY, event: 'remove' }])
+    t.match(events, [{ ...LIQUIDITY, event: 'remove', baseAmount: 33n, traderBase: 30n }])
   }
 })
 

@@ -31,7 +31,7 @@ import {
 import { checkVaults, recordedVenue, statedHops } from '../vault-check.ts'
 import { compareVector, readVectors } from '../vectors.ts'
 import { anyCallDecodes, layoutsReadWhatTheyWrite } from '../venue-properties.ts'
-import { selfCall } from './meteora-calls.ts'
+import { selfCall, zeros } from './meteora-calls.ts'
 
 const PROGRAM = meteoraDlmm.programs[0]!
 
@@ -397,6 +397,55 @@ void t.test('a rebalance that removes and adds is two events, in either form of 
       { ...LIQUIDITY, event: 'add', baseAmount: 10n, quoteAmount: 5n, innerIxIndex: 2 }
     ])
   }
+})
+
+void t.test('the fee of a rebalance is of the one transfer that settles it', async (t) => {
+  const data = zeros(rebalanceLiquidity, 200)
+  const settled = (amounts: object, transfer: CallSpec) => {
+    const none = { xWithdrawnAmount: 0n, xAddedAmount: 0n, xFeeAmount: 0n }
+    const y = { yWithdrawnAmount: 0n, yAddedAmount: 0n, yFeeAmount: 0n }
+    const bins = { oldMinId: 0, oldMaxId: 1, newMinId: 0, newMaxId: 1, rewards: [0n, 0n] }
+    const event = { lbPair: keyOf('pair'), position: keyOf('position'), ...none, ...y, ...bins, ...amounts }
+    return decode({
+      accounts: NEW_LIST,
+      data,
+      inner: [transfer, selfCall(PROGRAM, rebalancingEvent.write(event))]
+    })
+  }
+  const paid = checkedTransfer('user x', 'mint x', 'vault x', 'user', 100n, 6, { fee: 2n })
+  const received = checkedTransfer('vault x', 'mint x', 'user x', 'pair', 100n, 6, { fee: 2n })
+
+  const added = settled({ xWithdrawnAmount: 30n, xAddedAmount: 130n }, paid)
+  t.strictSame(added.notes, [])
+  t.match(added.events, [
+    { event: 'remove', baseAmount: 30n, traderBase: 30n },
+    { event: 'add', baseAmount: 128n, traderBase: 130n }
+  ])
+  const removed = settled({ xWithdrawnAmount: 130n, xAddedAmount: 30n }, received)
+  t.strictSame(removed.notes, [])
+  t.match(removed.events, [
+    { event: 'remove', baseAmount: 130n, traderBase: 128n },
+    { event: 'add', baseAmount: 30n, traderBase: 30n }
+  ])
+  const claimed = settled({ xWithdrawnAmount: 90n, xFeeAmount: 10n }, received)
+  t.strictSame(claimed.notes, [])
+  t.match(claimed.events, [{ event: 'remove', baseAmount: 90n, traderBase: null }], 'the fee of two payments')
+  const other = settled({ xAddedAmount: 95n }, paid)
+  t.strictSame(other.events, [])
+  t.match(other.notes, [{ kind: 'disagreement' }, { kind: 'missing', reason: 'transfer-fee-unknown' }])
+})
+
+void t.test('a one-sided add of a mint with a transfer fee is what the vault was credited', async (t) => {
+  const { events, notes } = decode({
+    accounts: ['position', 'pair', PROGRAM, 'user x', 'vault x', 'mint x', 'bins', 'bins', 'user', 'token'],
+    data: zeros(ONE_SIDED_ADDS[1]),
+    inner: [
+      checkedTransfer('user x', 'mint x', 'vault x', 'user', 30n, 6, { fee: 3n }),
+      selfCall(PROGRAM, addLiquidityEvent.write(changed))
+    ]
+  })
+  t.strictSame(notes, [])
+  t.match(events, [{ event: 'add', baseAmount: 27n, traderBase: 30n, quoteAmount: 0n, traderQuote: 0n }])
 })
 
 void t.test('a one-sided add names the token that was added, and no other', async (t) => {

@@ -436,6 +436,17 @@ t.test('a repositioning adds what came in and removes what left', async (t) => {
   t.match(run([inA(7n)]).events, [{ event: 'add', baseAmount: 7n, innerIxIndex: null }])
   t.match(run([outA(7n), outB(1n)]).events, [{ event: 'remove', baseAmount: 7n, quoteAmount: 1n }])
   t.same(run([]), { events: [], notes: [] })
+  const [paid, got] = [
+    checkedTransfer('wallet a', 'a', 'one a', 'wallet', 7n, 6, { fee: 1n }),
+    checkedTransfer('one b', 'b', 'wallet b', 'one', 8n, 9, { fee: 2n })
+  ]
+  t.match(run([paid, got]), {
+    events: [
+      { event: 'remove', baseAmount: 0n, traderBase: 0n, quoteAmount: 8n, traderQuote: 6n },
+      { event: 'add', baseAmount: 6n, traderBase: 7n, quoteAmount: 0n, traderQuote: 0n }
+    ],
+    notes: []
+  })
 })
 
 t.test('each way to open a pool gives its mints and vaults', async (t) => {

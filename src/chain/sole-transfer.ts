@@ -1,5 +1,5 @@
-import type { Invocation } from '../invocation.ts'
-import type { Movement } from '../token-movement.ts'
+import type { Invocation } from './invocation.ts'
+import type { Movement } from './token-movement.ts'
 
 /** The one transfer of an amount among a call's own; null when there is none, or several. */
 export function soleTransfer(call: Invocation, amount: bigint): Movement | null {

@@ -1,0 +1,64 @@
+import { traderChange, vaultChange } from './fill.ts'
+import type { Invocation } from './invocation.ts'
+
+/**
+ * An amount of liquidity as the pool's vault and as the provider's account count it: equal but for a Token-2022 transfer
+ * fee. Null where the transaction does not show the fee, or an event does not state that side.
+ */
+export interface Sides {
+  readonly vault: bigint | null
+  readonly trader: bigint | null
+}
+
+/** The sides of a pool's first and second token. */
+export type SidesPair = readonly [Sides, Sides]
+
+/** Sides that count the same amount. */
+export function sameSides(amount: bigint): Sides {
+  return { vault: amount, trader: amount }
+}
+
+/** What a call moved into (add) or out of (remove) a vault, net, on both sides. */
+export function movedSides(call: Invocation, event: 'add' | 'remove', vault: number): Sides {
+  const [received, paid] = [vaultChange(call, vault), traderChange(call, vault)]
+  return event === 'add' ? { vault: received, trader: paid } : negated({ vault: received, trader: paid })
+}
+
+function negated({ vault, trader }: Sides): Sides {
+  return { vault: vault === null ? null : -vault, trader: trader === null ? null : -trader }
+}
+
+/**
+ * Brings the two readings of one token together: what the event states holds, and the transfers say the side that it does
+ * not state. `agrees` is false where the two differ by more than the transfer fee.
+ */
+export function settleSides(stated: Sides | null, moved: Sides): Sides & { readonly agrees: boolean } {
+  if (stated === null) return { ...moved, agrees: true }
+  const only = stated.vault === null || stated.trader === null ? (stated.vault ?? stated.trader) : null
+  // An event of one amount may count either side: the fee between them explains the difference.
+  const explained = moved.vault !== null && moved.trader !== null
+  if (only !== null && explained && (only === moved.vault || only === moved.trader)) {
+    return { ...moved, agrees: true }
+  }
+  return {
+    vault: stated.vault ?? counterpart(stated.trader, moved.trader, moved.vault),
+    trader: stated.trader ?? counterpart(stated.vault, moved.vault, moved.trader),
+    agrees: isCompatible(stated.vault, moved.vault) && isCompatible(stated.trader, moved.trader)
+  }
+}
+
+/** The other side of a stated amount; null where a transfer fee of unknown size lies between them. */
+function counterpart(stated: bigint | null, moved: bigint | null, movedOther: bigint | null): bigint | null {
+  if (stated === 0n || stated === null) return stated
+  if (stated === moved) return movedOther
+  return moved !== null && moved === movedOther ? stated : null
+}
+
+function isCompatible(stated: bigint | null, moved: bigint | null): boolean {
+  return stated === null || moved === null || stated === moved
+}
+
+/** Sides in words: one amount, or the vault's and the provider's. */
+export function sidesText({ vault, trader }: Sides): string {
+  return vault === trader ? String(vault) : `${vault ?? '?'} (provider ${trader ?? '?'})`
+}
