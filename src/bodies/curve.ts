@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { priceUsd } from '../market/latest-price.ts'
 import type { CurveRow } from '../market/registry-rows.ts'
 import { addressOrNull, humanOrNull, rawOrNull, timeOrNull } from './event.ts'
-import { priceUsd } from './price.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 

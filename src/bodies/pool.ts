@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { priceUsd } from '../market/latest-price.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { addressOrNull, timeOrNull, usdOrNull } from './event.ts'
-import { priceUsd } from './price.ts'
 import * as schema from './schema.ts'
 
 export const POOL = z
@@ -30,11 +30,10 @@ export const POOL = z
     price: schema
       .price('Price')
       .nullable()
-      .describe('Cash per token of its newest trade; null without one, and where neither side is cash'),
-    price_usd: schema
-      .usd('Price')
-      .nullable()
-      .describe('The same in USD, at the minute of that trade; null when unknown'),
+      .describe(
+        'Cash per token of its newest price-forming trade; null without one, where neither side is cash, and of a pool of an older store until its next one'
+      ),
+    price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     fee_bps: z
       .number()
       .min(0)
@@ -63,7 +62,7 @@ export function poolBody(
   day: ActivityWindow,
   symbols: { readonly base: string | null; readonly quote: string | null }
 ): z.input<typeof POOL> {
-  const { lastTrade, created } = row
+  const { lastTrade, lastPrice, created } = row
   return {
     pool: pubkeyToBase58(row.pool),
     venue: row.venue,
@@ -78,8 +77,8 @@ export function poolBody(
     base_vault: addressOrNull(row.baseVault),
     quote_vault: addressOrNull(row.quoteVault),
     liquidity_usd: null,
-    price: lastTrade?.price ?? null,
-    price_usd: lastTrade === null ? null : priceUsd(lastTrade),
+    price: lastPrice?.price ?? null,
+    price_usd: lastPrice === null ? null : priceUsd(lastPrice),
     fee_bps: row.feeBps,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
     trades_24h: day.trades,

@@ -3,7 +3,7 @@ import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { humanAmount } from '../market/amount.ts'
 import type { CashList } from '../market/cash.ts'
-import type { LastPrice, PairRow } from '../market/rows.ts'
+import { priceUsd, type PricedPair } from '../market/latest-price.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
@@ -17,10 +17,7 @@ export const PRICE = z
     mint: schema.address('The token'),
     price: schema.price('Cash per token of the newest price-forming trade of any pair'),
     price_native: schema.price('The same as `price`'),
-    price_usd: schema
-      .usd('Price')
-      .nullable()
-      .describe('Price in USD at the minute of that trade; null when unknown'),
+    price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     cash_mint: schema.address('The cash of that trade'),
     cash_symbol: z.string().nullable().describe('Its symbol; null for a mint that the operator added'),
     venue: schema.venue('Where that trade was'),
@@ -44,40 +41,12 @@ export const PRICE = z
     price_change_24h_pct: schema
       .percent('Change')
       .nullable()
-      .describe(
-        `Change of the USD price over the ${schema.DAY}, in percent of the last price before them, else of the first in them; null when unknown`
-      ),
+      .describe(`${schema.PRICE_CHANGE}. The window is the ${schema.DAY}`),
     confidence: z
       .enum(['trade', 'stale'])
       .describe(`\`stale\` when the trade is more than ${STALE_AFTER_SECONDS} s behind the indexed head`)
   })
   .meta({ id: 'Price', description: 'The latest price of a token, from its newest price-forming trade' })
-
-/** A pair with its newest price-forming trade. */
-export type PricedPair = PairRow & { readonly last: LastPrice }
-
-/** The pair with the newest price-forming trade; null when no trade of the mint forms a price. */
-export function newestPair(pairs: readonly PairRow[]): PricedPair | null {
-  let newest: PricedPair | null = null
-  for (const pair of pairs)
-    if (isPriced(pair) && pair.last.cursor > (newest?.last.cursor ?? -1)) newest = pair
-  return newest
-}
-
-function isPriced(pair: PairRow): pair is PricedPair {
-  return pair.last !== null
-}
-
-/** The latest price in USD; null when the cash had no value then. */
-export function priceUsd({
-  price,
-  cashUsd
-}: {
-  price: number | null
-  cashUsd: number | null
-}): number | null {
-  return price === null || cashUsd === null ? null : price * cashUsd
-}
 
 /**
  * The latest price as served: `day` is the mint's window of 24 hours, `dayCash` what the pair traded in it, in base units

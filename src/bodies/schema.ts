@@ -12,6 +12,14 @@ export const localnetMark = z
 /** The rolling day, in words. */
 export const DAY = '24 hours that end with the minute of the indexed head'
 
+/** A change of a token's price, in words; what `latest-price.ts` says of percentages. */
+export const PRICE_CHANGE =
+  'Change of the price in USD, in percent of the last price before the window, else of the first in it; 0 without a trade that forms a price in it, null without a price or where that of either end has no value in USD'
+
+/** A price in USD, in words. */
+export const PRICE_USD =
+  'The same in USD, at the minute of that trade; null where its cash had no price in USD then: SOL has none an hour after it last traded for dollars'
+
 export const text = (meaning: string) => z.string().describe(meaning)
 
 export const address = (meaning: string) =>

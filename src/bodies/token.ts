@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import { priceUsd, type PricedPair } from '../market/latest-price.ts'
 import type { CurveRow, TokenRow } from '../market/registry-rows.ts'
 import type { LaunchRow, LaunchStatus } from '../market/rows.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
 import { addressOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
-import { priceUsd, type PricedPair } from './price.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
@@ -18,9 +18,6 @@ export type TokenWindow = keyof typeof TOKEN_WINDOWS
 const UNPRICED = 'null where there are trades and none has a value in USD'
 const TRADERS =
   'Distinct traders: exact up to 256 in an hour, above by a sketch with a standard error of 2.3 %; null when unknown'
-const CHANGE =
-  'Change of the USD price, in percent of the last price before the window, else of the first in it; 0 without a trade in it, null when no price is known'
-
 const WINDOW = z
   .object({
     volume_usd: schema.usd('Volume').nullable().describe(`Volume in USD; ${UNPRICED}`),
@@ -30,7 +27,7 @@ const WINDOW = z
     buy_usd: schema.usd('Volume of buys').nullable().describe(`Volume of buys in USD; ${UNPRICED}`),
     sell_usd: schema.usd('Volume of sells').nullable().describe(`Volume of sells in USD; ${UNPRICED}`),
     traders: schema.count(TRADERS).nullable(),
-    price_change_pct: z.number().nullable().describe(CHANGE)
+    price_change_pct: z.number().nullable().describe(schema.PRICE_CHANGE)
   })
   .meta({
     id: 'TokenWindow',
@@ -102,10 +99,7 @@ export const TOKEN = z
       .price('Price')
       .nullable()
       .describe('Cash per token of the newest price-forming trade; null without one'),
-    price_usd: schema
-      .usd('Price')
-      .nullable()
-      .describe('The same in USD, at the minute of that trade; null when unknown'),
+    price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     cash_mint: schema.address('The cash of that trade').nullable(),
     price_ts: schema.time('Block time of that trade').nullable(),
     price_slot: schema.count('Slot of that trade').nullable(),
@@ -126,8 +120,11 @@ export const TOKEN = z
     buys_24h: schema.count(`Buys in the ${schema.DAY}`),
     sells_24h: schema.count(`Sells in the ${schema.DAY}`),
     traders_24h: schema.count(`${TRADERS}; in the ${schema.DAY}`).nullable(),
-    price_change_1h_pct: z.number().nullable().describe(`${CHANGE}. The window is one hour`),
-    price_change_24h_pct: z.number().nullable().describe(`${CHANGE}. The window is the ${schema.DAY}`),
+    price_change_1h_pct: z.number().nullable().describe(`${schema.PRICE_CHANGE}. The window is one hour`),
+    price_change_24h_pct: z
+      .number()
+      .nullable()
+      .describe(`${schema.PRICE_CHANGE}. The window is the ${schema.DAY}`),
     windows: z.object({ '5m': WINDOW, '1h': WINDOW, '6h': WINDOW, '24h': WINDOW }),
     holders: HOLDERS,
     bonding_curve: CURVE.nullable().describe('Its bonding curve; null when it has none that is known'),

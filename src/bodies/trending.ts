@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { priceUsd, type PricedPair } from '../market/latest-price.ts'
 import type { RankedMint, RankedWindow } from '../market/ranking.ts'
 import type { LaunchRow } from '../market/rows.ts'
 import type { ActivityWindow } from '../market/windows.ts'
@@ -33,13 +34,10 @@ export const TRENDING_ITEM = z
     price_usd: schema
       .usd('Price')
       .nullable()
-      .describe('Price of the newest trade that forms one, in USD; null when none is known'),
-    price_change_pct: schema
-      .percent('Change of the price')
-      .nullable()
       .describe(
-        'Change of the price in USD over the window, in percent, from the last price before it, else from its first; null when no price is known'
+        'Price of the newest price-forming trade in USD, as `/v1/tokens/{mint}/price` gives it; null without one, and where its cash had no price in USD then'
       ),
+    price_change_pct: schema.percent('Change of the price').nullable().describe(schema.PRICE_CHANGE),
     market_cap_usd: schema.accountState('Market capitalisation, in USD'),
     liquidity_usd: schema.accountState('Value of the reserves of its pools, in USD'),
     window: z.enum(RANKED_WINDOW_NAMES).describe('The window that was asked for')
@@ -50,13 +48,14 @@ export const TRENDING_ITEM = z
 export interface Trend {
   readonly activity: ActivityWindow
   readonly launch: LaunchRow | null
-  readonly lastUsd: number | null
+  /** The pair with its newest price; null without one. */
+  readonly pair: PricedPair | null
 }
 
 /** A ranked mint as served. */
 export function trendingItem(
   { mint, trades, microUsd }: RankedMint,
-  { activity, launch, lastUsd }: Trend,
+  { activity, launch, pair }: Trend,
   rank: number,
   window: RankedWindow
 ): z.input<typeof TRENDING_ITEM> {
@@ -71,7 +70,7 @@ export function trendingItem(
     volume_sol: solAmount(activity.volumeCash),
     trades,
     traders: activity.traders,
-    price_usd: lastUsd,
+    price_usd: pair === null ? null : priceUsd(pair.last),
     price_change_pct: activity.changePct,
     market_cap_usd: null,
     liquidity_usd: null,

@@ -2,7 +2,7 @@ import type { MarketStats, MarketWindow } from '../bodies/stats.ts'
 import { MARKET } from '../market/activity.ts'
 import { RANKED_WINDOWS, type Ranking } from '../market/ranking.ts'
 import type { SlotRow } from '../market/rows.ts'
-import { minuteOf } from '../market/sol-usd.ts'
+import { minuteOf, solPriceAt } from '../market/sol-usd.ts'
 import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
 import type { Storage } from '../../storage/port.ts'
 
@@ -39,7 +39,7 @@ export async function marketStats(
   }
   return {
     head,
-    solPrice: price?.minute === minute ? price : null,
+    solPrice: solPriceAt(price, headTime),
     windows: { '1h': windowNow('1h'), '24h': windowNow('24h') },
     totals
   }

@@ -2,6 +2,7 @@ import type { Storage } from '../../storage/port.ts'
 import { RANKED_WINDOW_NAMES, type Trend } from '../bodies/trending.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CommitFeed } from '../commit-feed.ts'
+import { newestPair, newestUsd } from '../market/latest-price.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../market/ranking.ts'
 import type { BlockCommit, SlotRow } from '../market/rows.ts'
 import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
@@ -48,14 +49,14 @@ export class Trends {
   }
 
   async #read(mint: Pubkey, seconds: number, headTime: number): Promise<Trend> {
-    const [hours, token, launch] = await Promise.all([
+    const [hours, pairs, launch] = await Promise.all([
       this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
-      this.#storage.tokens.get(mint),
+      this.#storage.pairs.ofMint(mint),
       this.#storage.launches.ofMint(mint)
     ])
-    const lastUsd = token?.lastUsd ?? null
+    const pair = newestPair(pairs)
     // Traders are counted now, so that what is kept holds no hours.
-    return { activity: { ...windowOf(hours, headTime, seconds, lastUsd) }, launch, lastUsd }
+    return { activity: { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }, launch, pair }
   }
 
   #keep(key: string, trend: Trend): void {

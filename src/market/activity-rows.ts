@@ -1,5 +1,11 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 
+/**
+ * A mint's USD price at a moment: that of the newest price-forming row up to then. `unpriced` where the cash of that row
+ * had no price in USD; null where no row has formed a price.
+ */
+export type UsdPrice = number | 'unpriced' | null
+
 /** What an activity is kept of. */
 export type ActivityOf = 'mint' | 'pool' | 'market'
 
@@ -29,9 +35,9 @@ export interface ActivityMinute {
   readonly volumeCash: bigint
   /** Base units of a mint or of a pool's token, without a cash side its base; 0 of the market. */
   readonly volumeToken: bigint
-  /** USD price of a mint's first and last price-forming row with one, over all its pairs; null without, and of others. */
-  readonly openUsd: number | null
-  readonly closeUsd: number | null
+  /** USD price of a mint's first and last price-forming row, over all its pairs; null without one, and of others. */
+  readonly openUsd: UsdPrice
+  readonly closeUsd: UsdPrice
 }
 
 /** The minutes of an hour in which an owner had an event, and who traded in them. */
@@ -43,8 +49,8 @@ export interface ActivityHour {
   readonly hour: number
   /** Oldest first; never empty. */
   readonly minutes: readonly ActivityMinute[]
-  /** A mint's last USD price before the hour; null when there is none, and of others. */
-  readonly priorUsd: number | null
+  /** A mint's USD price before the hour; null of others. */
+  readonly priorUsd: UsdPrice
   /** Distinct traders by the minute they were last seen in, as `traders.ts` writes them; empty of pools. */
   readonly traders: Uint8Array
 }

@@ -1,7 +1,7 @@
 import { pubkeyMapKey, samePubkey } from '../chain/pubkey.ts'
 import type { ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
-import type { ActivityHour, ActivityMinute, ActivityOf } from './activity-rows.ts'
+import type { ActivityHour, ActivityMinute, ActivityOf, UsdPrice } from './activity-rows.ts'
 import { mergeMinutes } from './activity-sums.ts'
 import { microUsd } from './amount.ts'
 import { bucketStart } from './candles.ts'
@@ -187,7 +187,7 @@ class Tally implements MinutePart {
     else sums.sellMicroUsd += usd
   }
 
-  formPrice(usd: number | null): void {
+  formPrice(usd: UsdPrice): void {
     if (usd === null) return
     this.sums.openUsd ??= usd
     this.sums.closeUsd = usd

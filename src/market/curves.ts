@@ -95,7 +95,7 @@ export class CurveFold {
       quote: quote.mint,
       decimals: curve.decimals ?? token.decimals,
       quoteDecimals: curve.quoteDecimals ?? quote.decimals,
-      ...(row.price === null ? {} : { price: row.price, cashUsd: row.cashUsd })
+      ...(row.priceForming ? { price: row.price, cashUsd: row.cashUsd } : {})
     }
     this.#put(row, { ...about, ...this.#spotOf(about) })
   }

@@ -29,7 +29,7 @@ import type {
   RowOrigin,
   TradeRow
 } from './rows.ts'
-import { advanceSolUsd, solTradeOf } from './sol-usd.ts'
+import { advanceSolUsd, solPriceAt, solTradeOf } from './sol-usd.ts'
 import type { SolTrade, SolUsd } from './sol-usd.ts'
 import { TokenFold } from './tokens.ts'
 import { addTotals } from './totals.ts'
@@ -77,7 +77,8 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   const solUsd = advanceSolUsd(known.solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
   const pairs = new Map<PairKey, PairFold>()
   const launches = new LaunchFold((mint) => known.launch(mint))
-  const usdOf = (mint: Pubkey): number | null => cash.usdOf(mint, solUsd.price?.usd ?? null)
+  const solPrice = solPriceAt(solUsd.price, block.blockTime)
+  const usdOf = (mint: Pubkey): number | null => cash.usdOf(mint, solPrice?.usd ?? null)
   const curves = new CurveFold((mint) => known.curve(mint), usdOf)
   const pools = new PoolFold((pool) => known.pool(pool))
   const tokens = new TokenFold((mint) => known.token(mint))

@@ -13,6 +13,7 @@ import type { RowOrigin, TradeRow } from './rows.ts'
  * P1. A pool is known from the first event on that names it with both of its mints, and stays oriented as it is then.
  * P2. It was created when an event says so: its own creation, its curve's, or the launch of its token.
  * P3. Vaults and fee are those of the newest event that states them.
+ * P4. Its price is that of its newest price-forming trade (`latest-price.ts`); a trade that forms none leaves it as it is.
  */
 export class PoolFold {
   readonly #rows: RowEdits<PoolRow>
@@ -34,10 +35,11 @@ export class PoolFold {
 
   /** A trade of a pool that was named; gives the pool. */
   trade(row: TradeRow): PoolRow {
-    const { cursor, slot, blockTime, price, cashUsd } = row
+    const { cursor, slot, blockTime, price, cashUsd, priceForming } = row
     return this.#rows.change(row.pool, (pool) => {
       if (pool === null) throw new Error('a pool is named before it trades')
-      return { ...pool, trades: pool.trades + 1, lastTrade: { cursor, slot, blockTime, price, cashUsd } }
+      const lastPrice = priceForming ? { price, cashUsd } : pool.lastPrice
+      return { ...pool, trades: pool.trades + 1, lastTrade: { cursor, slot, blockTime }, lastPrice }
     })
   }
 
@@ -50,7 +52,7 @@ function firstNamed({ pool, venue, program, cursor }: RowOrigin, listing: Listin
   if (listing === null || listing.quote === null) return null
   const { base, quote, quoteListed } = listing
   const unknown = { baseDecimals: null, quoteDecimals: null, baseVault: null, quoteVault: null, feeBps: null }
-  const untraded = { created: null, firstCursor: cursor, trades: 0, lastTrade: null }
+  const untraded = { created: null, firstCursor: cursor, trades: 0, lastTrade: null, lastPrice: null }
   return { pool, venue, program, base, quote, quoteListed, ...unknown, ...untraded }
 }
 

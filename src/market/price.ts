@@ -1,4 +1,6 @@
 import { humanAmount, powerOfTen, ratio } from './amount.ts'
+import type { UsdPrice } from './activity-rows.ts'
+import { priceUsd } from './latest-price.ts'
 import type { Leg } from './legs.ts'
 import type { PairRow, TradeRow } from './rows.ts'
 
@@ -30,9 +32,9 @@ export function isDust(cash: Leg, token: Leg, cashUsd: number | null): boolean {
   return cashUsd === null ? amount < CASH_SOL_MIN : amount * cashUsd < CASH_USD_MIN
 }
 
-/** The USD price of a price-forming row; null of others and where the cash has no price. */
-export function formedUsd({ priceForming, price, cashUsd }: TradeRow): number | null {
-  return !priceForming || price === null || cashUsd === null ? null : price * cashUsd
+/** The USD price of a price-forming row, `unpriced` where its cash has none; null of other rows. */
+export function formedUsd(row: TradeRow): UsdPrice {
+  return row.priceForming ? (priceUsd(row) ?? 'unpriced') : null
 }
 
 /** The prices against which the next one of a pair is judged. */

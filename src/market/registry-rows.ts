@@ -1,6 +1,8 @@
 import type { CurveReserves } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
+import type { UsdPrice } from './activity-rows.ts'
+import type { CashPrice } from './latest-price.ts'
 
 /**
  * What is known of a mint that an event is listed under: of each event its token, or both of its mints where neither is
@@ -21,8 +23,11 @@ export interface TokenRow {
     readonly blockTime: number
     readonly signature: Uint8Array
   } | null
-  /** USD price of its newest price-forming row that has one. */
-  readonly lastUsd: number | null
+  /**
+   * USD price of its newest price-forming row. A record of an older store may hold that of an earlier row, where the
+   * newest has none.
+   */
+  readonly lastUsd: UsdPrice
 }
 
 /** A pool, curve or market that an event named with both of its mints (`pools.ts`). */
@@ -46,14 +51,16 @@ export interface PoolRow {
   /** The event that first named the pool; lists of pools are in this order. */
   readonly firstCursor: number
   readonly trades: number
-  /** The newest trade; price and cash value as in its row. */
   readonly lastTrade: {
     readonly cursor: number
     readonly slot: number
     readonly blockTime: number
-    readonly price: number | null
-    readonly cashUsd: number | null
   } | null
+  /**
+   * Price and cash value of the newest price-forming trade. Null without one, and where it is not known: older stores kept
+   * the newest trade's alone, price-forming or not.
+   */
+  readonly lastPrice: CashPrice | null
 }
 
 export type CurveStatus = 'bonding' | 'graduating' | 'graduated'
@@ -76,8 +83,8 @@ export interface CurveRow {
   /** Quote that the curve holds when it completes, where its reserves determine it or its completion states it. */
   readonly targetQuote: bigint | null
   /**
-   * Quote per token in human units: of the virtual reserves where they are stated, else of the newest trade. `cashUsd` is
-   * what one unit of the quote was worth then.
+   * Quote per token in human units: of the virtual reserves where they are stated, else of the newest price-forming trade.
+   * `cashUsd` is what one unit of the quote was worth then.
    */
   readonly price: number | null
   readonly cashUsd: number | null

@@ -52,10 +52,10 @@ function isDollar(mint: Pubkey): boolean {
 }
 
 /**
- * The state after a block; its `price` is what the block's rows are priced with. A minute's price is decided at its
+ * The state after a block; its `price` is what the rows of its minute are priced with. A minute's price is decided at its
  * first block from the newest earlier minute that traded, at most 60 minutes back. Where there is none, the first
  * block that trades prices its own minute, and before the chain has given any price the operator's value stands in.
- * The chain's block times never fall; a block whose time does is priced with the newest minute and prices nothing.
+ * The chain's block times never fall; a block whose time does prices nothing, and is priced as `solPriceAt` says.
  */
 export function advanceSolUsd(
   state: SolUsd,
@@ -74,6 +74,19 @@ export function advanceSolUsd(
     fromChain: true,
     trades: [...begun.trades, ...trades]
   }
+}
+
+/**
+ * A minute's price as far as it applies to rows and views of a time: no trade that gave it is newer than the minute of
+ * that time, nor more than 60 minutes older. Else null. It is that of the time's own minute but for block times that fall.
+ */
+export function solPriceAt(price: SolPriceRow | null, time: number): SolPriceRow | null {
+  if (price === null) return null
+  const minute = minuteOf(time)
+  // The operator's value has no time of its own: it applies until the minute that it was last used for.
+  if (price.sourceMinute === null) return minute <= price.minute ? price : null
+  const age = minute - price.sourceMinute
+  return age >= 0 && age <= LOOK_BACK ? price : null
 }
 
 function beginMinute(state: SolUsd, minute: number, startingUsd: number | null): SolUsd {

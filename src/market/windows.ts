@@ -1,4 +1,4 @@
-import type { ActivityHour, ActivityMinute } from './activity-rows.ts'
+import type { ActivityHour, ActivityMinute, UsdPrice } from './activity-rows.ts'
 import { mergeMinutes, sumOfHour } from './activity-sums.ts'
 import { bucketStart } from './candles.ts'
 import type { Interval } from './rows.ts'
@@ -37,7 +37,7 @@ export interface ActivityWindow {
    * what is known, since of a trader only the last minute is.
    */
   readonly traders: number | null
-  /** Of a mint's price in USD; null when no price is known to compare with. */
+  /** Of a mint's price in USD; null where either end of the window has none (`latest-price.ts`, L3). */
   readonly changePct: number | null
 }
 
@@ -63,17 +63,17 @@ export function windowHours(
 /**
  * Folds the window of `seconds` that ends with the minute of `headTime` from hours of one owner, oldest first: all that
  * `windowHours` names, and any besides. The change is counted from the last price before the window, else from its
- * first; `lastUsd`, the owner's last price, tells a price that is known from one that is not where nothing happened.
+ * first, to `lastUsd`, the owner's newest price, which stands for both where nothing happened.
  */
 export function windowOf(
   hours: readonly ActivityHour[],
   headTime: number,
   seconds: number,
-  lastUsd: number | null = null
+  lastUsd: UsdPrice = null
 ): ActivityWindow {
   const { from, to } = windowSpan(headTime, seconds)
   let sum = NOTHING
-  let before: number | null = null
+  let before: UsdPrice = null
   let isNewest = true
   const traders = new TraderUnion()
   for (const hour of hours) {
@@ -107,8 +107,12 @@ export function windowOf(
     get traders() {
       return isCounted ? traders.count : null
     },
-    changePct: start === null ? null : (((sum.closeUsd ?? start) - start) / start) * 100
+    changePct: lastUsd === 'unpriced' ? null : changePct(start, sum.closeUsd ?? start)
   }
+}
+
+function changePct(from: UsdPrice, to: UsdPrice): number | null {
+  return typeof from === 'number' && typeof to === 'number' ? ((to - from) / from) * 100 : null
 }
 
 /** A range of one interval's candles: from ≤ ts < to. */

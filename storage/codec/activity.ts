@@ -5,6 +5,7 @@ import { activityOfCodes } from './codes.ts'
 import { GrowingLists } from './growing-list.ts'
 import { addressIn, hourOfActivityKey } from './keys.ts'
 import type { RecordKind } from './record.ts'
+import { readUsdPrice, writeUsdPrice } from './usd-price.ts'
 
 /** Bits of a minute's flags: what is there beside the trades. */
 const OPEN_USD = 1
@@ -13,13 +14,16 @@ const CLOSE_USD = 2
 const MOVED = 4
 /** There were events that are no trades. */
 const OTHERS = 8
+/** The first, the last row that forms a price has none in USD. */
+const OPEN_UNPRICED = 16
+const CLOSE_UNPRICED = 32
 
 const minuteLists = new GrowingLists<ActivityMinute>()
 
 export const activityKind: RecordKind<ActivityHour> = {
   name: 'activity hour',
   write(out, row) {
-    out.optionalFloat(row.priorUsd)
+    writeUsdPrice(out, row.priorUsd)
     out.bytes(row.traders)
     minuteLists.write(out, row.minutes, (out, minute, before) => {
       out.count(minute.minute - (before?.minute ?? row.hour))
@@ -28,7 +32,7 @@ export const activityKind: RecordKind<ActivityHour> = {
   },
   read(source, key) {
     const hour = hourOfActivityKey(key)
-    const priorUsd = source.optionalFloat()
+    const priorUsd = readUsdPrice(source)
     const traders = source.bytes()
     const minutes: ActivityMinute[] = []
     for (let before = hour; !source.atEnd; before = minutes.at(-1)!.minute)
@@ -40,13 +44,17 @@ export const activityKind: RecordKind<ActivityHour> = {
 
 function writeMinute(out: ByteWriter, minute: ActivityMinute): void {
   const { openUsd, closeUsd } = minute
-  const moved = openUsd !== null && closeUsd !== null && openUsd !== closeUsd
+  const isOpenPriced = typeof openUsd === 'number'
+  const isClosePriced = typeof closeUsd === 'number'
+  const moved = isOpenPriced && isClosePriced && openUsd !== closeUsd
   const others = minute.events !== minute.trades || minute.liquidity > 0 || minute.launches > 0
   out.byte(
-    (openUsd === null ? 0 : OPEN_USD) |
-      (closeUsd === null ? 0 : CLOSE_USD) |
+    (isOpenPriced ? OPEN_USD : 0) |
+      (isClosePriced ? CLOSE_USD : 0) |
       (moved ? MOVED : 0) |
-      (others ? OTHERS : 0)
+      (others ? OTHERS : 0) |
+      (openUsd === 'unpriced' ? OPEN_UNPRICED : 0) |
+      (closeUsd === 'unpriced' ? CLOSE_UNPRICED : 0)
   )
   out.count(minute.trades)
   out.count(minute.buys)
@@ -62,8 +70,8 @@ function writeMinute(out: ByteWriter, minute: ActivityMinute): void {
   out.amount(minute.sellMicroUsd)
   out.amount(minute.volumeCash)
   out.amount(minute.volumeToken)
-  if (openUsd !== null) out.float(openUsd)
-  if (closeUsd !== null && (moved || openUsd === null)) out.float(closeUsd)
+  if (isOpenPriced) out.float(openUsd)
+  if (isClosePriced && (moved || !isOpenPriced)) out.float(closeUsd)
 }
 
 function readMinute(source: ByteReader, minute: number): ActivityMinute {
@@ -87,8 +95,10 @@ function readMinute(source: ByteReader, minute: number): ActivityMinute {
     volumeCash: source.amount(),
     volumeToken: source.amount()
   }
-  const openUsd = flags & OPEN_USD ? source.float() : null
-  const stated = (flags & MOVED) !== 0 || openUsd === null
-  const closeUsd = !(flags & CLOSE_USD) ? null : stated ? source.float() : openUsd
+  const open = flags & OPEN_USD ? source.float() : null
+  const stated = (flags & MOVED) !== 0 || open === null
+  const close = !(flags & CLOSE_USD) ? null : stated ? source.float() : open
+  const openUsd = flags & OPEN_UNPRICED ? 'unpriced' : open
+  const closeUsd = flags & CLOSE_UNPRICED ? 'unpriced' : close
   return { ...sums, openUsd, closeUsd }
 }

@@ -6,6 +6,13 @@ import { venueCodes } from './codes.ts'
 import { addressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
 
+/** What follows of the newest trade. */
+const NO_TRADE = 0
+/** Of older stores: with its own price, of which is not known whether it counts. */
+const TRADED_OLDER = 1
+/** With the price of the newest price-forming trade, where there is one. */
+const TRADED = 2
+
 export const poolKind: RecordKind<PoolRow> = {
   name: 'pool',
   write(out, row) {
@@ -26,8 +33,8 @@ export const poolKind: RecordKind<PoolRow> = {
     }
     out.count(row.firstCursor)
     out.count(row.trades)
-    out.byte(row.lastTrade === null ? 0 : 1)
-    if (row.lastTrade !== null) writeLastTrade(out, row.lastTrade)
+    out.byte(row.lastTrade === null ? NO_TRADE : TRADED)
+    if (row.lastTrade !== null) writeLastTrade(out, row.lastTrade, row.lastPrice)
   },
   read: (source, key) => ({
     pool: addressIn(key),
@@ -44,7 +51,7 @@ export const poolKind: RecordKind<PoolRow> = {
     created: source.byte() === 0 ? null : { slot: source.count(), blockTime: source.offset() },
     firstCursor: source.count(),
     trades: source.count(),
-    lastTrade: source.byte() === 0 ? null : readLastTrade(source)
+    ...readLastTrade(source)
   }),
   weigh: () => 1_200
 }
@@ -59,20 +66,22 @@ export const listedPoolKind: RecordKind<Pubkey> = {
 
 type LastTrade = NonNullable<PoolRow['lastTrade']>
 
-function writeLastTrade(out: ByteWriter, last: LastTrade): void {
+function writeLastTrade(out: ByteWriter, last: LastTrade, price: PoolRow['lastPrice']): void {
   out.count(last.cursor)
   out.count(last.slot)
   out.offset(last.blockTime)
-  out.optionalFloat(last.price)
-  out.optionalFloat(last.cashUsd)
+  out.byte(price === null ? 0 : 1)
+  if (price === null) return
+  out.optionalFloat(price.price)
+  out.optionalFloat(price.cashUsd)
 }
 
-function readLastTrade(source: ByteReader): LastTrade {
-  return {
-    cursor: source.count(),
-    slot: source.count(),
-    blockTime: source.offset(),
-    price: source.optionalFloat(),
-    cashUsd: source.optionalFloat()
-  }
+function readLastTrade(source: ByteReader): Pick<PoolRow, 'lastTrade' | 'lastPrice'> {
+  const layout = source.byte()
+  if (layout === NO_TRADE) return { lastTrade: null, lastPrice: null }
+  const lastTrade = { cursor: source.count(), slot: source.count(), blockTime: source.offset() }
+  const isPriced = layout === TRADED_OLDER || source.byte() === 1
+  if (!isPriced) return { lastTrade, lastPrice: null }
+  const lastPrice = { price: source.optionalFloat(), cashUsd: source.optionalFloat() }
+  return { lastTrade, lastPrice: layout === TRADED_OLDER ? null : lastPrice }
 }

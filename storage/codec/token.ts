@@ -1,6 +1,7 @@
 import type { TokenRow } from '../../src/market/registry-rows.ts'
 import { addressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
+import { readUsdPrice, writeUsdPrice } from './usd-price.ts'
 
 export const tokenKind: RecordKind<TokenRow> = {
   name: 'token',
@@ -10,7 +11,7 @@ export const tokenKind: RecordKind<TokenRow> = {
     out.offset(row.firstTime)
     out.count(row.trades)
     out.count(row.pools)
-    out.optionalFloat(row.lastUsd)
+    writeUsdPrice(out, row.lastUsd)
     out.byte(row.lastTrade === null ? 0 : 1)
     if (row.lastTrade === null) return
     out.count(row.lastTrade.cursor)
@@ -25,7 +26,7 @@ export const tokenKind: RecordKind<TokenRow> = {
     firstTime: source.offset(),
     trades: source.count(),
     pools: source.count(),
-    lastUsd: source.optionalFloat(),
+    lastUsd: readUsdPrice(source),
     lastTrade:
       source.byte() === 0
         ? null

@@ -1,5 +1,11 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { ActivityHour, ActivityMinute, ActivityOf, TotalsRow } from '../../src/market/activity-rows.ts'
+import type {
+  ActivityHour,
+  ActivityMinute,
+  ActivityOf,
+  TotalsRow,
+  UsdPrice
+} from '../../src/market/activity-rows.ts'
 import { sampleBytes } from './choices.ts'
 import type { Choices } from './choices.ts'
 
@@ -29,14 +35,14 @@ export function sampleHour(choices: Choices, of: ActivityOf, owner: Pubkey, hour
     owner,
     hour,
     minutes,
-    priorUsd: choices.chance(0.5) ? null : choices.fraction(),
+    priorUsd: choices.chance(0.5) ? null : sampleUsd(choices),
     traders: of === 'pool' ? new Uint8Array(0) : sampleBytes(choices.below(300), choices.below(1e9))
   }
 }
 
 function sampleMinute(choices: Choices, minute: number): ActivityMinute {
   const trades = choices.chance(0.3) ? 0 : choices.below(400)
-  const openUsd = choices.chance(0.3) ? null : choices.fraction()
+  const openUsd = choices.chance(0.3) ? null : sampleUsd(choices)
   return {
     minute,
     events: trades + (choices.chance(0.5) ? 0 : choices.below(9)),
@@ -52,8 +58,14 @@ function sampleMinute(choices: Choices, minute: number): ActivityMinute {
     volumeCash: choices.amount() * choices.amount(),
     volumeToken: choices.amount() * choices.amount(),
     openUsd,
-    closeUsd: choices.chance(0.3) ? openUsd : choices.chance(0.3) ? null : choices.fraction()
+    closeUsd: choices.chance(0.3) ? openUsd : choices.chance(0.3) ? null : sampleUsd(choices)
   }
+}
+
+/** A price in USD, or that of a trade without one. */
+export function sampleUsd(choices: Choices): UsdPrice {
+  const usd = choices.fraction()
+  return usd < 0.2 ? 'unpriced' : usd
 }
 
 export function sampleTotals(choices: Choices): TotalsRow {

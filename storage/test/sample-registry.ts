@@ -4,6 +4,7 @@ import { cursorAt } from '../../src/market/cursor.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../../src/market/registry-rows.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import { Choices, sampleBytes } from './choices.ts'
+import { sampleUsd } from './sample-activity.ts'
 import { FIRST_SLOT, sampleCash, sampleMint, samplePool, slotAt, timeAt } from './sample-addresses.ts'
 
 export function sampleToken(choices: Choices, mint: Pubkey, last: TradeRow): TokenRow {
@@ -16,7 +17,7 @@ export function sampleToken(choices: Choices, mint: Pubkey, last: TradeRow): Tok
     trades: choices.below(1e6),
     pools: choices.below(20),
     lastTrade: choices.chance(0.2) ? null : { cursor, slot, blockTime, signature },
-    lastUsd: choices.chance(0.3) ? null : choices.fraction()
+    lastUsd: choices.chance(0.3) ? null : sampleUsd(choices)
   }
 }
 
@@ -40,14 +41,16 @@ export function sampleListedPool(choices: Choices, index: number): PoolRow {
     created: optional({ slot: slotAt(index), blockTime }),
     firstCursor: cursorAt(slotAt(index), facts.below(1_000)),
     trades: choices.below(1e6),
-    lastTrade: optional({
-      cursor: cursorAt(slotAt(index), 1_000),
-      slot: slotAt(index),
-      blockTime,
-      price: optional(choices.fraction()),
-      cashUsd: optional(150 * choices.fraction())
-    })
+    ...sampleLastTrade(choices, index)
   }
+}
+
+function sampleLastTrade(choices: Choices, index: number): Pick<PoolRow, 'lastTrade' | 'lastPrice'> {
+  const price = { price: choices.fraction(), cashUsd: 150 * choices.fraction() }
+  const lastPrice = choices.chance(0.4) ? null : choices.chance(0.4) ? { ...price, cashUsd: null } : price
+  if (choices.chance(0.4)) return { lastTrade: null, lastPrice: null }
+  const [slot, blockTime] = [slotAt(index), timeAt(index)]
+  return { lastTrade: { cursor: cursorAt(slot, 1_000), slot, blockTime }, lastPrice }
 }
 
 export function sampleCurveOf(choices: Choices, mint: Pubkey, last: TradeRow): CurveRow {

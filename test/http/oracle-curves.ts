@@ -88,8 +88,10 @@ function takeTrade(curves: Map<string, Curve>, row: Listed): void {
   curve.quote ??= pubkeyToBase58(isBuy ? inMint : outMint)
   curve.decimals ??= isBuy ? outDecimals : inDecimals
   curve.quoteDecimals ??= isBuy ? inDecimals : outDecimals
-  curve.price = row.price ?? curve.price
-  curve.solUsd = row.cashUsd
+  if (row.forming) {
+    curve.price = row.price
+    curve.solUsd = row.cashUsd
+  }
   takeReserves(curve, reserves === null ? {} : curveReserves(reserves, isBuy))
   takeSpot(curve, row)
   curve.newest = row

@@ -97,6 +97,7 @@ export class Oracle {
       ]
     })
     const last = rows.at(-1)
+    const forming = rows.findLast((row) => row.forming)
     const day = this.#within(rows, 86_400)
     const symbol = (mint: string) => symbolOf(mint) ?? this.#launches.get(mint)?.symbol ?? null
     return {
@@ -113,8 +114,8 @@ export class Oracle {
       base_vault: stated.findLast(({ vaults }) => vaults[0] !== null)?.vaults[0] ?? null,
       quote_vault: stated.findLast(({ vaults }) => vaults[1] !== null)?.vaults[1] ?? null,
       liquidity_usd: null,
-      price: last?.price ?? null,
-      price_usd: last === undefined ? null : usdOf(last),
+      price: forming?.price ?? null,
+      price_usd: forming === undefined ? null : usdOf(forming),
       fee_bps: stated.findLast(({ fee }) => fee !== null)?.fee ?? null,
       volume_24h_usd: volume(day),
       trades_24h: day.length,
@@ -293,10 +294,11 @@ export class Oracle {
   }
 
   #change(mint: string, seconds: number): number | null {
-    const priced = this.rowsOf(mint).filter((row) => row.forming && usdOf(row) !== null)
-    const before = priced.findLast(({ block }) => block.blockTime < this.#from(seconds))
-    const [start, end] = [before ?? priced[0], priced.at(-1)]
-    if (start === undefined || end === undefined) return null
-    return ((usdOf(end)! - usdOf(start)!) / usdOf(start)!) * 100
+    const forming = this.rowsOf(mint).filter((row) => row.forming)
+    const before = forming.findLast(({ block }) => block.blockTime < this.#from(seconds))
+    const [start, end] = [before ?? forming[0], forming.at(-1)].map((row) =>
+      row === undefined ? null : usdOf(row)
+    )
+    return start == null || end == null ? null : ((end - start) / start) * 100
   }
 }

@@ -36,12 +36,12 @@ async function trendingOf(t: Test, app: MarketApp, query = ''): Promise<readonly
   return body.data as unknown as Item[]
 }
 
-/** Prices in USD that a mint's stored rows have formed, oldest first. */
+/** Prices in USD that a mint's stored rows have formed, oldest first; null of those whose cash had none. */
 async function pricesOf(app: MarketApp, mint: string) {
   const page = { from: cursorAt(0, 0), order: 'asc', limit: 100_000 } as const
   const rows = await app.storage.trades.ofMint(pubkeyFromBase58(mint), page)
   return rows.flatMap(({ priceForming, price, cashUsd, blockTime }) =>
-    priceForming && price !== null && cashUsd !== null ? { time: blockTime, usd: price * cashUsd } : []
+    priceForming && price !== null ? { time: blockTime, usd: cashUsd === null ? null : price * cashUsd } : []
   )
 }
 
@@ -77,16 +77,16 @@ async function compareItem(
 ): Promise<void> {
   const prices = await pricesOf(app, item.mint)
   const from = Math.floor(headTime / 60) * 60 + 60 - seconds
-  const start = prices.findLast(({ time }) => time < from) ?? prices.find(({ time }) => time >= from)
-  const last = prices.at(-1)
-  const change = start === undefined || last === undefined ? null : ((last.usd - start.usd) / start.usd) * 100
+  const start = (prices.findLast(({ time }) => time < from) ?? prices[0])?.usd ?? null
+  const last = prices.at(-1)?.usd ?? null
+  const change = start === null || last === null ? null : ((last - start) / start) * 100
   const facts = {
     token: item.token === item.mint,
     trades: item.trades === sums.trades,
     traders: isNear(item.traders, sums.traders, sums.traders > EXACT ? sums.traders * 0.1 : 0),
     volumeUsd: isNear(item.volume_usd, sums.volume_usd, sums.trades * 1e-6),
     volumeSol: isNear(item.volume_sol, sums.volume_sol),
-    price: isNear(item.price_usd, last?.usd ?? null),
+    price: isNear(item.price_usd, last),
     change: isNear(item.price_change_pct, change, 1e-6)
   }
   t.notOk(Object.values(facts).includes(false), JSON.stringify({ item, sums, facts }))

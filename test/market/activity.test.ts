@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { BlockFold } from '../../src/market/fold.ts'
+import { solPriceAt } from '../../src/market/sol-usd.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
 import { plainCurves } from './plain-curves.ts'
 import { plainHours, plainPools, plainTokens, plainTotals, tell } from './plain-market.ts'
@@ -57,7 +58,9 @@ function equalsPlainFold(
   t.strictSame(sorted(store.hours), sorted(plainHours(story)))
   t.strictSame(sorted(store.tokens), sorted(plainTokens(story)))
   t.strictSame(sorted(store.pools), sorted(plainPools(story)))
-  const solUsd = new Map(folds.map((fold) => [fold.slot.slot, fold.solUsd.price?.usd ?? null]))
+  const solUsd = new Map(
+    folds.map(({ slot, solUsd }) => [slot.slot, solPriceAt(solUsd.price, slot.blockTime)?.usd ?? null])
+  )
   const curves = plainCurves(story, (mint, { block }) =>
     OPTIONS.cash.usdOf(mint, solUsd.get(block.slot) ?? null)
   )

@@ -104,7 +104,7 @@ function stepOf(told: Told, mint: Pubkey): Step {
     decimals: isBuy ? event.outDecimals : event.inDecimals,
     quoteDecimals: isBuy ? event.inDecimals : event.outDecimals,
     reserves: Object.fromEntries(Object.entries(reserves).filter(([, amount]) => amount !== undefined)),
-    tradePrice: rows[0]!.price
+    tradePrice: rows[0]!.priceForming ? rows[0]!.price : null
   }
 }
 

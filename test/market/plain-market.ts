@@ -1,7 +1,13 @@
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
 import type { ChainEvent } from '../../src/chain/events.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { ActivityHour, ActivityMinute, ActivityOf, TotalsRow } from '../../src/market/activity-rows.ts'
+import type {
+  ActivityHour,
+  ActivityMinute,
+  ActivityOf,
+  TotalsRow,
+  UsdPrice
+} from '../../src/market/activity-rows.ts'
 import { MARKET } from '../../src/market/activity.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { CashList } from '../../src/market/cash.ts'
@@ -58,8 +64,8 @@ function sidesOf(event: ChainEvent, cash: CashList): Pick<Told, 'mints' | 'sides
 
 const is = (a: Pubkey, b: Pubkey): boolean => samePubkey(a, b)
 const sumOf = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n)
-const usdOf = (row: TradeRow): number | null =>
-  row.priceForming && row.cashUsd !== null ? row.price! * row.cashUsd : null
+const usdOf = (row: TradeRow): UsdPrice =>
+  !row.priceForming ? null : row.cashUsd === null ? 'unpriced' : row.price! * row.cashUsd
 
 /** A row's cash leg in millionths of a USD. */
 function microUsdOf(row: TradeRow): bigint | null {
@@ -242,6 +248,7 @@ export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
     )
     const rows = about.map((told) => told.rows[0]).filter((row) => row !== undefined)
     const last = rows.at(-1)
+    const forming = rows.findLast(({ priceForming }) => priceForming)
     const isSame = (mint: Pubkey): boolean => is(mint, base)
     pools.set(key, {
       pool: event.pool,
@@ -259,15 +266,8 @@ export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
       firstCursor: cursor,
       trades: rows.length,
       lastTrade:
-        last === undefined
-          ? null
-          : {
-              cursor: last.cursor,
-              slot: last.slot,
-              blockTime: last.blockTime,
-              price: last.price,
-              cashUsd: last.cashUsd
-            }
+        last === undefined ? null : { cursor: last.cursor, slot: last.slot, blockTime: last.blockTime },
+      lastPrice: forming === undefined ? null : { price: forming.price, cashUsd: forming.cashUsd }
     })
   }
   return pools

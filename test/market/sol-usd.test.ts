@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { COLD_SOL_USD, advanceSolUsd, solTradeOf } from '../../src/market/sol-usd.ts'
+import { COLD_SOL_USD, advanceSolUsd, solPriceAt, solTradeOf } from '../../src/market/sol-usd.ts'
 import type { SolTrade } from '../../src/market/sol-usd.ts'
 import type { ChainEvent } from '../../src/chain/events.ts'
 import { MemoryStore, ingest, ingestAll } from './memory-store.ts'
@@ -122,7 +122,7 @@ t.test('USD-pegged cash is worth 1 USD whatever SOL does', async (t) => {
   }
 })
 
-t.test('a block whose time falls is priced with the newest minute and prices nothing', async (t) => {
+t.test('a block whose time falls prices nothing, and takes the newest price that is not newer', async (t) => {
   const folds = ingestAt([
     [0, [solSale(200)]],
     [60, [probe, solSale(220)]],
@@ -131,6 +131,34 @@ t.test('a block whose time falls is priced with the newest minute and prices not
   ])
   t.same(pricesOf(folds).slice(1), [200, 200, 220])
 })
+
+t.test(
+  'a row is priced by trades of its own minute at the newest, and 60 minutes back at the oldest',
+  async (t) => {
+    const folds = ingestAt([
+      [0, [solSale(200)]],
+      [2 * 7_200, [probe, solSale(300)]],
+      [2 * 7_200 - 1, [probe]],
+      [7_200, [probe, solSale(999)]],
+      [-86_400 * 700, [probe, solSale(7)]],
+      [2 * 7_200 + 60, [probe]]
+    ])
+    t.same(pricesOf(folds).slice(1), [300, null, null, null, 300], 'years older too')
+
+    const row = { minute: NOON + 60, usd: 200, sourceMinute: NOON }
+    const times = [NOON - 1, NOON, NOON + 59, NOON + 60, NOON + 60 * MINUTE, NOON + 61 * MINUTE]
+    t.same(
+      times.map((time) => solPriceAt(row, time)),
+      [null, row, row, row, row, null]
+    )
+    const starting = { minute: NOON, usd: 150, sourceMinute: null }
+    t.same(
+      [NOON - 86_400, NOON + 59, NOON + 60].map((time) => solPriceAt(starting, time)),
+      [starting, starting, null]
+    )
+    t.equal(solPriceAt(null, NOON), null)
+  }
+)
 
 t.test('a restart at any block restores the same SOL price state', async (t) => {
   const byPrice = (a: SolTrade, b: SolTrade) => a.price - b.price || Number(a.lamports - b.lamports)

@@ -29,8 +29,9 @@ function hoursOf(
     .slice(-limit)
 }
 
-const usdOf = ({ priceForming, price, cashUsd }: TradeRow): number | null =>
-  priceForming && cashUsd !== null ? price! * cashUsd : null
+/** Undefined of a row that forms no price, null of one whose price has none in USD. */
+const usdOf = ({ priceForming, price, cashUsd }: TradeRow): number | null | undefined =>
+  !priceForming ? undefined : cashUsd === null ? null : price! * cashUsd
 
 t.test('at any moment a window equals a recomputation from rows', async (t) => {
   let priced = 0
@@ -62,15 +63,13 @@ t.test('at any moment a window equals a recomputation from rows', async (t) => {
         t.equal(window.buyMicroUsd! + window.sellMicroUsd!, usd)
         t.equal(window.buyMicroUsd, sum(valued.filter(({ cashSide }) => cashSide === 'in').map(microUsd)))
       }
-      const before = rows
-        .filter((row) => row.blockTime < from)
-        .map(usdOf)
-        .findLast((price) => price !== null)
-      const prices = within.map(usdOf).filter((price) => price !== null)
-      const start = before ?? prices[0] ?? null
-      const end = prices.at(-1) ?? start
-      t.equal(window.changePct, start === null ? null : ((end! - start) / start) * 100)
-      if (prices.length > 0) priced++
+      const forming = rows.filter((row) => row.priceForming)
+      const [start, end] = [
+        forming.findLast((row) => row.blockTime < from) ?? forming[0],
+        forming.at(-1)
+      ].map((row) => (row === undefined ? null : usdOf(row)))
+      t.equal(window.changePct, start == null || end == null ? null : ((end - start) / start) * 100)
+      if (window.changePct !== null) priced++
     }),
     { seed: 41, numRuns: 150 }
   )
@@ -146,6 +145,22 @@ t.test('nothing happened: no change of a known price, and none of an unknown one
   t.match(windowOf([], NOON, 60, 3), { trades: 0, volumeMicroUsd: 0n, traders: 0, changePct: 0 })
   t.match(windowOf([], NOON, 60), { trades: 0, volumeMicroUsd: 0n, traders: 0, changePct: null })
   t.equal(windowOf([hourAt(NOON - 60, 4)], NOON, 60).changePct, 0)
+})
+
+t.test('prices in USD are compared with each other alone: a price without one gives no change', async (t) => {
+  const unpriced = { openUsd: 'unpriced', closeUsd: 'unpriced' } as const
+  const withPrices = (hour: ActivityHour, prices: Partial<ActivityMinute>): ActivityHour => ({
+    ...hour,
+    minutes: hour.minutes.map((minute) => ({ ...minute, ...prices }))
+  })
+  const [first, second] = [hourAt(NOON - 60, 4), hourAt(NOON, 5)]
+  t.equal(windowOf([first, withPrices(second, unpriced)], NOON, 60, 'unpriced').changePct, null, 'at the end')
+  t.equal(windowOf([withPrices(first, unpriced), second], NOON, 60, 5).changePct, null, 'before the window')
+  const mixed = withPrices(second, { openUsd: 'unpriced' })
+  t.equal(windowOf([mixed], NOON, 60, 5).changePct, null, 'its first')
+  t.equal(windowOf([first, mixed], NOON, 60, 5).changePct, 25, 'between two that are known')
+  t.equal(windowOf([hourAt(NOON, 5, { priorUsd: 'unpriced' })], NOON, 60, 5).changePct, null)
+  t.equal(windowOf([first], NOON + HOUR, 60, 'unpriced').changePct, null, 'nothing happened')
 })
 
 t.test('trades that nothing prices have a volume in USD that is unknown, not zero', async (t) => {

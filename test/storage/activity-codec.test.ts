@@ -13,7 +13,10 @@ const OWNER = key(1)
 const KEY = activityKey('mint', OWNER, HOUR)
 const TURNOVER_KEY = turnoverKey(HOUR, OWNER)
 
-const anyPrice = fc.option(fc.double({ min: 1e-9, max: 1e9, noNaN: true }))
+const anyPrice = fc.oneof(
+  { weight: 4, arbitrary: fc.double({ min: 1e-9, max: 1e9, noNaN: true }) },
+  { weight: 1, arbitrary: fc.constantFrom(null, 'unpriced' as const) }
+)
 const anyMinute = fc.record({
   at: fc.nat(59),
   trades: fc.nat(500),

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { newestPair, PRICE, priceBody, type PricedPair } from '../../bodies/price.ts'
+import { PRICE, priceBody } from '../../bodies/price.ts'
 import { ServiceError } from '../../errors.ts'
 import { isWrappedSol, WSOL } from '../../market/cash.ts'
+import { newestPair, newestUsd, type PricedPair } from '../../market/latest-price.ts'
 import { windowHours, windowOf, windowParts, type ActivityWindow } from '../../market/windows.ts'
 import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../app.ts'
@@ -32,16 +33,15 @@ export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> 
 ) => {
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
-    const [pairs, token, hours] = await Promise.all([
+    const [pairs, hours] = await Promise.all([
       storage.pairs.ofMint(mint),
-      storage.tokens.get(mint),
       storage.activity.range('mint', mint, windowHours(now, DAY))
     ])
     const pair = newestPair(pairs)
     if (pair === null || head === null) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
     }
-    const day = windowOf(hours, now, DAY, token?.lastUsd ?? null)
+    const day = windowOf(hours, now, DAY, newestUsd(pair))
     const dayCash = await cashOf(storage, pair, day, now)
     return {
       body: (headTime) => priceBody(pair, day, dayCash, cash, headTime),

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { newestPair } from '../../bodies/price.ts'
 import { TOKEN, TOKEN_WINDOWS, tokenBody, type TokenWindow } from '../../bodies/token.ts'
 import { ServiceError } from '../../errors.ts'
 import { WSOL } from '../../market/cash.ts'
+import { newestPair, newestUsd } from '../../market/latest-price.ts'
 import { windowHours, windowOf } from '../../market/windows.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
@@ -36,7 +36,7 @@ export const tokenRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (
     if (row === null && launch === null && curve === null && pair === null) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'nothing is known of this token')
     }
-    const lastUsd = row?.lastUsd ?? null
+    const lastUsd = newestUsd(pair)
     const of = (window: TokenWindow) => windowOf(hours, now, TOKEN_WINDOWS[window], lastUsd)
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
     return {

@@ -1,0 +1,44 @@
+import type { UsdPrice } from './activity-rows.ts'
+import type { LastPrice, PairRow } from './rows.ts'
+
+/**
+ * The price that every view serves: overview, price, trending, pools, curves, and the percentages of all of them.
+ *
+ * L1. The price of a token, or of a pool, is that of its newest price-forming trade; of a token over all its pairs.
+ * L2. In USD it is that price times what its cash was worth at the minute of that trade: 1 for dollars, for SOL the price
+ *     of the minute, whose trades are at most 60 minutes older (`solPriceAt`). Where the cash had no price then, the
+ *     price has none in USD: an older trade's is not served in its place.
+ * L3. A change in percent compares the USD prices that L2 gives for both ends of a window, and is null where either end
+ *     has none (`windowOf`).
+ */
+
+/** A pair with its newest price-forming trade. */
+export type PricedPair = PairRow & { readonly last: LastPrice }
+
+/** The pair with the newest price-forming trade of a mint (L1); null when no trade of it forms a price. */
+export function newestPair(pairs: readonly PairRow[]): PricedPair | null {
+  let newest: PricedPair | null = null
+  for (const pair of pairs)
+    if (isPriced(pair) && pair.last.cursor > (newest?.last.cursor ?? -1)) newest = pair
+  return newest
+}
+
+function isPriced(pair: PairRow): pair is PricedPair {
+  return pair.last !== null
+}
+
+/** A price in its cash, with what one unit of that cash was worth in USD at the time; either is null when unknown. */
+export interface CashPrice {
+  readonly price: number | null
+  readonly cashUsd: number | null
+}
+
+/** The price in USD (L2); null when it has none. */
+export function priceUsd({ price, cashUsd }: CashPrice): number | null {
+  return price === null || cashUsd === null ? null : price * cashUsd
+}
+
+/** The newest price of a mint as activity counts it: `unpriced` is a price that has none in USD. */
+export function newestUsd(pair: PricedPair | null): UsdPrice {
+  return pair === null ? null : (priceUsd(pair.last) ?? 'unpriced')
+}
