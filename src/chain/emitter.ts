@@ -66,7 +66,7 @@ export interface SaidTrade {
   readonly innerIxIndex?: number | null
 }
 
-export type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
+type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
 
 /** Collects what one call of a venue gives, and holds back, with a note, what would have to be guessed (INVARIANTS 2). */
 export class Emitter {
@@ -109,13 +109,22 @@ export class Emitter {
     const baseDecimals = baseMint === null ? null : tokens.decimalsOf(baseMint)
     const quoteDecimals = quoteMint === null ? null : tokens.decimalsOf(quoteMint)
     if (baseAmount === 0n && quoteAmount === 0n) return this.missing('zero-amount')
+    if (baseAmount < 0n || quoteAmount < 0n) return this.missing('readings-contradict', 'direction')
     if ((baseAmount !== 0n && baseMint === null) || (quoteAmount !== 0n && quoteMint === null)) {
       return this.missing('mint-unknown')
     }
     if ((baseAmount !== 0n && baseDecimals === null) || (quoteAmount !== 0n && quoteDecimals === null)) {
       return this.missing('decimals-unknown')
     }
-    this.events.push({ ...said, kind: 'liquidity', ...this.#origin(said), baseDecimals, quoteDecimals })
+    this.events.push({
+      ...said,
+      kind: 'liquidity',
+      ...this.#origin(said),
+      baseDecimals,
+      quoteDecimals,
+      traderBase: amountOrNull(said.traderBase),
+      traderQuote: amountOrNull(said.traderQuote)
+    })
   }
 
   launch(said: Said<Launch>): void {
@@ -179,4 +188,9 @@ export class Emitter {
     const { venue, instruction } = this.#current()
     return { venue: venue.id, ixIndex: instruction.outerIndex, innerIxIndex: instruction.innerIndex }
   }
+}
+
+/** A fee above the amount that it was taken of is no reading. */
+function amountOrNull(amount: bigint | null): bigint | null {
+  return amount !== null && amount < 0n ? null : amount
 }

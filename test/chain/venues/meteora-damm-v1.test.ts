@@ -227,6 +227,19 @@ void t.test('adds, balanced or not, are what the vaults received', async (t) => 
   }
 })
 
+void t.test('an add in which a vault gave more than it received is held back', async (t) => {
+  const { events, notes } = decode({
+    accounts: LIQUIDITY_ACCOUNTS,
+    data: ADDS[2].write(AMOUNTS),
+    inner: [
+      vaultCall(tokenTransfer('a tokens', 'user a', 'a', 30n)),
+      vaultCall(tokenTransfer('user b', 'b tokens', 'user', 7n))
+    ]
+  })
+  t.strictSame(events, [])
+  t.match(notes, [{ kind: 'missing', reason: 'readings-contradict' }])
+})
+
 void t.test('a removal of one side has a leg of zero', async (t) => {
   const { events, notes } = decode({
     accounts: [...LIQUIDITY_ACCOUNTS.slice(0, 11), 'user b', 'user'],
