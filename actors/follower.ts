@@ -111,7 +111,7 @@ export async function catchUp(
   }
 }
 
-/** The slot of a head; below every slot where there is none. */
-function slotOf(head: SlotRow | null): number {
+/** Returns the slot of a head; below every slot where there is none. */
+export function slotOf(head: SlotRow | null): number {
   return head?.slot ?? -1
 }

@@ -6,17 +6,26 @@ import type { RateCounter } from './access/rate-window.ts'
 export interface Lease {
   /** Grows with every holder, so that what a former holder still does can be told by it and refused. */
   readonly token: number
-  /** Aborts before the lease ends, so that the holder stops in time. */
+  /**
+   * Aborts once the lease is given up, or known to be another's. It does not abort while nobody can say: the holder then
+   * goes on, and its token is what the store refuses once another has claimed.
+   */
   readonly lost: AbortSignal
-  /** As `lost`, but looks at the clock: false also in a process that stood still and whose timers have not run yet. */
+  /**
+   * Whether no other process can have the lease: false from shortly before the server can let it go until the server
+   * has renewed it. Looks at the clock, so that it is false also in a process that stood still.
+   */
   readonly held: boolean
   /** Gives it up, so that another need not wait for its end. Never rejects. */
   release(): Promise<void>
 }
 
 export interface Leases {
-  /** Resolves with null while another process has it, and while nobody can say. */
-  acquire(name: string): Promise<Lease | null>
+  /**
+   * Resolves with null while another process has it, and while nobody can say. The lease's token is greater than `above`,
+   * as is needed where the server has lost the tokens that it gave, and its clock is behind them.
+   */
+  acquire(name: string, above?: number): Promise<Lease | null>
 }
 
 /** Says that the store may be worth a look. The store is the truth: a hint can be lost, come twice and come late. */

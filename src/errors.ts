@@ -102,3 +102,18 @@ export class ServiceError extends Error {
     this.members = options.members ?? {}
   }
 }
+
+/** A write of blocks that the store refuses until this process claims again. */
+export class LostClaim extends ServiceError {
+  /** Fencing token of the stored claim that is greater than this process's; null where that is not the reason. */
+  readonly outrankedBy: number | null
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    { outrankedBy = null }: { readonly outrankedBy?: number | null } = {}
+  ) {
+    super(code, detail)
+    this.outrankedBy = outrankedBy
+  }
+}

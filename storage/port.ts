@@ -96,9 +96,9 @@ export interface BlockStore {
    * Makes this process the only writer of blocks, and resolves with the newest committed slot as of then: whoever
    * claimed before commits nothing from here on. Ingest claims before it reads anything that it goes on from.
    *
-   * `token` is the fencing token of a lease, null where one process is alone. Rejects with STORAGE_UNAVAILABLE, saying
-   * that another process writes now, when a greater token has claimed before; so do commits of whoever claimed before.
-   * Where one process alone can have the store open, there is nobody to refuse.
+   * `token` is the fencing token of a lease. A claim without a lease has null, and outranks every claim before it. Rejects
+   * with LostClaim when a greater token has claimed before, and names that token; so do, without naming it, commits of
+   * whoever claimed before. Where one process alone can have the store open, there is nobody to refuse.
    */
   claim(token: number | null): Promise<SlotRow | null>
   /**

@@ -67,7 +67,7 @@ export const HEALTH_REASONS = [
   {
     code: 'redis_away',
     detail:
-      'Redis does not answer: no process can take over ingest, and each process counts calls in a share of its own',
+      'Redis does not answer: ingest goes on where it is, other processes take over from it later than else, and each process counts calls in a share of its own',
     degrades: false,
     applies: ({ isRedisAway }) => isRedisAway
   },

@@ -250,8 +250,8 @@ export class RedisConnection {
     this.#state = 'away'
     this.#awaySinceMs = this.#options.clock.now()
     this.#options.logger.warn(
-      `Redis at ${addressOf(this.#socket)} is away (${this.#detail}); until it is back, each process counts calls in a ` +
-        'share of its own, the store is looked at instead of hints, and no lease is given'
+      `Redis at ${addressOf(this.#socket)} is away (${this.#detail}); it is tried again until it answers. Meanwhile each ` +
+        'process counts calls in a share of its own, the store is polled for new blocks, and the process that ingests goes on'
     )
     this.#started.resolve()
     this.#tellListeners(false)

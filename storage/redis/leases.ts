@@ -4,8 +4,11 @@ import type { Lease, Leases } from '../../src/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection, RunScript, Script } from './connection.ts'
 
-/** How long a lease lasts that is not renewed. Chosen: work moves to another process within seconds. */
-export const LEASE_MS = 6_000
+/**
+ * How long a lease lasts that is not renewed. Chosen: with half a second until another process asks, and its claim, work
+ * that a dead process had goes on within 5 s. A holder that is only late loses nothing but work (`Lease.lost`).
+ */
+export const LEASE_MS = 3_000
 /** Of its length: renewals come after so much, attempts after a failed one so much later. */
 const RENEWAL = 1 / 3
 const ATTEMPT = 1 / 12
@@ -17,8 +20,9 @@ const MARGIN = 1 / 10
 
 /**
  * Given unless another has it, and not before a whole length has passed in which the server has forgotten nothing: until
- * then a holder that it has forgotten may go on. What comes later than the asker waits for is refused. The token follows
- * the clock, so that it grows even over a loss of the one before.
+ * then a holder that it has forgotten can renew. What comes later than the asker waits for is refused. The token follows
+ * the clock, so that it grows even over a loss of the one before; a least token covers a clock that is behind. Replies the
+ * token, or 0.
  */
 const ACQUIRE: Script = {
   name: 'millraceAcquire',
@@ -27,18 +31,19 @@ const ACQUIRE: Script = {
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local since = tonumber(redis.call('HGET', KEYS[3], 'since'))
-if not since or now - since < tonumber(ARGV[2]) then return { 0, 0 } end
-if now > tonumber(ARGV[4]) or redis.call('EXISTS', KEYS[1]) == 1 then return { 0, 0 } end
+if not since or now - since < tonumber(ARGV[2]) then return 0 end
+if now > tonumber(ARGV[4]) or redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 local before = math.max(tonumber(redis.call('GET', KEYS[2]) or 0), tonumber(ARGV[3]))
 local token = math.max(before + 1, now)
 redis.call('SET', KEYS[2], string.format('%.0f', token))
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return { token, now + ARGV[2] }`
+return token`
 }
 
 /**
- * A renewal that comes after the end is refused. One of a lease that the server has forgotten sets it down again, unless
- * there was another since.
+ * Renews a lease, also one that has ended or that the server has forgotten, unless there was another since. What comes
+ * later than the holder waits for changes nothing: the holder may be gone. Replies 1, 0 where there was another, or -1 where
+ * it came late.
  */
 const RENEW: Script = {
   name: 'millraceRenew',
@@ -46,13 +51,13 @@ const RENEW: Script = {
   lua: `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if now >= tonumber(ARGV[4]) then return 0 end
+if now > tonumber(ARGV[4]) then return -1 end
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 if tonumber(redis.call('GET', KEYS[2]) or 0) > tonumber(ARGV[3]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[3])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return now + ARGV[2]`
+return 1`
 }
 
 const RELEASE: Script = {
@@ -63,8 +68,8 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`
 }
 
-const count = z.int().nonnegative()
-const acquireReply = z.tuple([count, count])
+const acquireReply = z.int().nonnegative()
+const renewReply = z.literal([1, 0, -1])
 
 type LeaseServer = Pick<RedisConnection, 'define' | 'key' | 'memoryKey' | 'serverNowMs'>
 
@@ -77,9 +82,10 @@ export interface LeaseOptions {
 }
 
 /**
- * Leases that a Redis gives: one holder of a name at a time among all processes of a service. Two things end a lease unseen
- * by its holder, and then it is the fencing token that keeps it out: the server's clock of the day is set forward, or the
- * holder's machine sleeps, which stops its monotonic clock.
+ * Leases that a Redis gives: one holder of a name at a time among all processes of a service, as far as each can know. A
+ * holder that cannot renew goes on without knowing whether another has the lease (`held`); then it is the fencing token
+ * that keeps it out. So it is too where the server's clock of the day is set forward, or the holder's machine sleeps,
+ * which stops its monotonic clock.
  */
 export class RedisLeases implements Leases {
   readonly #connection: LeaseServer
@@ -93,22 +99,21 @@ export class RedisLeases implements Leases {
     this.#connection = connection
     this.#acquire = connection.define(ACQUIRE)
     const [renew, release] = [connection.define(RENEW), connection.define(RELEASE)]
-    this.#terms = { clock, lengthMs, monotonicMs, renew, release }
+    const latestMs = () => Math.floor(connection.serverNowMs + lengthMs * RENEWAL)
+    this.#terms = { clock, lengthMs, monotonicMs, latestMs, renew, release }
   }
 
-  async acquire(name: string): Promise<Lease | null> {
+  async acquire(name: string, above = 0): Promise<Lease | null> {
     const { lengthMs, monotonicMs } = this.#terms
     const keys = ['holder', 'token'].map((part) => this.#connection.key('lease', name, part))
     const owner = randomUUID()
     const sentMs = monotonicMs()
-    const latest = Math.floor(this.#connection.serverNowMs + lengthMs * RENEWAL)
-    const args = [owner, lengthMs, this.#tokens.get(name) ?? 0, latest]
+    const args = [owner, lengthMs, Math.max(this.#tokens.get(name) ?? 0, above), this.#terms.latestMs()]
     try {
-      const reply = await this.#acquire([...keys, this.#connection.memoryKey], args)
-      const [token, untilMs] = acquireReply.parse(reply)
+      const token = acquireReply.parse(await this.#acquire([...keys, this.#connection.memoryKey], args))
       if (token === 0) return null
       this.#tokens.set(name, token)
-      const lease = new HeldLease(this.#terms, { keys, owner, token, untilMs, sentMs })
+      const lease = new HeldLease(this.#terms, { keys, owner, token, sentMs })
       if (lease.held) return lease
       await lease.release()
       return null
@@ -123,6 +128,8 @@ interface LeaseTerms {
   readonly clock: Clock
   readonly lengthMs: number
   readonly monotonicMs: () => number
+  /** Until when the server may do what is sent now, by its clock: the sender waits no longer. */
+  readonly latestMs: () => number
   readonly renew: RunScript
   readonly release: RunScript
 }
@@ -131,35 +138,31 @@ interface Grant {
   readonly keys: readonly string[]
   readonly owner: string
   readonly token: number
-  /** When it ends by the server's clock. */
-  readonly untilMs: number
   /** When it was asked for, by the clock here: the server began to count later. */
   readonly sentMs: number
 }
 
 /**
- * L1. `lost` aborts at the latest a margin before the server can end the lease, counted from before the last renewal that
- *     succeeded was sent.
- * L2. Once lost, it is lost for good, whatever is answered later.
+ * L1. `held` ends a margin before the server can end the lease, counted from before the last renewal that succeeded was
+ *     sent. It begins again with a renewal that succeeds: the server has given the lease to nobody else meanwhile.
+ * L2. `lost` aborts once the server says that another was given the lease, or it is released; then it is lost for good,
+ *     whatever is answered later.
  */
 class HeldLease implements Lease {
   readonly token: number
   readonly #terms: LeaseTerms
   readonly #grant: Grant
   readonly #lost = new AbortController()
-  #untilMs: number
   /** By the monotonic clock. */
   #deadlineMs: number
   #renewal: unknown
-  #end: unknown
 
   constructor(terms: LeaseTerms, grant: Grant) {
     this.#terms = terms
     this.#grant = grant
     this.token = grant.token
-    this.#untilMs = grant.untilMs
     this.#deadlineMs = this.#deadlineAfter(grant.sentMs)
-    this.#keepUntilDeadline()
+    this.#renewAfter(terms.lengthMs * RENEWAL)
   }
 
   get lost(): AbortSignal {
@@ -167,10 +170,7 @@ class HeldLease implements Lease {
   }
 
   get held(): boolean {
-    if (this.lost.aborted) return false
-    if (this.#terms.monotonicMs() < this.#deadlineMs) return true
-    this.#lose('it could not be renewed in time')
-    return false
+    return !this.lost.aborted && this.#terms.monotonicMs() < this.#deadlineMs
   }
 
   async release(): Promise<void> {
@@ -183,40 +183,28 @@ class HeldLease implements Lease {
     return sentMs + this.#terms.lengthMs * (1 - MARGIN)
   }
 
-  #keepUntilDeadline(): void {
-    const { clock, lengthMs } = this.#terms
-    clock.clearTimeout(this.#end)
-    if (!this.held) return
-    const leftMs = this.#deadlineMs - this.#terms.monotonicMs()
-    this.#end = clock.setTimeout(() => this.#lose('it could not be renewed in time'), leftMs)
-    this.#renewAfter(lengthMs * RENEWAL)
-  }
-
   #renewAfter(ms: number): void {
     this.#renewal = this.#terms.clock.setTimeout(() => void this.#renew(), ms)
   }
 
   async #renew(): Promise<void> {
-    const { lengthMs, monotonicMs, renew } = this.#terms
+    const { lengthMs, monotonicMs, latestMs, renew } = this.#terms
     const { keys, owner, token } = this.#grant
     const sentMs = monotonicMs()
+    let reply: z.infer<typeof renewReply> = -1
     try {
-      const untilMs = count.parse(await renew(keys, [owner, lengthMs, token, this.#untilMs]))
-      if (this.lost.aborted) return
-      if (untilMs === 0) return this.#lose('the server has ended it')
-      this.#untilMs = untilMs
-      // An answer that comes after the deadline gives nothing back.
-      if (this.held) this.#deadlineMs = this.#deadlineAfter(sentMs)
-      this.#keepUntilDeadline()
+      reply = renewReply.parse(await renew(keys, [owner, lengthMs, token, latestMs()]))
     } catch {
-      if (!this.lost.aborted) this.#renewAfter(lengthMs * ATTEMPT)
+      // The connection says what is wrong with the server; the next attempt follows.
     }
+    if (this.lost.aborted) return
+    if (reply === 0) return this.#lose('the server has given it to another process')
+    if (reply === 1) this.#deadlineMs = this.#deadlineAfter(sentMs)
+    this.#renewAfter(lengthMs * (reply === 1 ? RENEWAL : ATTEMPT))
   }
 
   #lose(reason: string): void {
-    const { clock } = this.#terms
-    clock.clearTimeout(this.#renewal)
-    clock.clearTimeout(this.#end)
+    this.#terms.clock.clearTimeout(this.#renewal)
     this.#lost.abort(new Error(`a lease was lost: ${reason}`))
   }
 }

@@ -26,28 +26,35 @@ export const patientReads = (client: CqlClient): ClaimReads => ({
   each: (...read) => client.readEachThrough(...read)
 })
 
+/** An epoch that was taken, and the fencing token that it was stored with; null where no claim ever had one. */
+export interface TakenEpoch {
+  readonly epoch: number
+  readonly token: bigint | null
+}
+
 /**
- * Takes the next epoch, unless a greater token has claimed, or another epoch than `after` is the newest, if it is not null;
- * resolves with its number.
+ * Takes the next epoch, unless a greater token has claimed, or another epoch than `after` is the newest, if it is not null.
+ * A claim without a token outranks every claim before it: it is stored with a token greater by one.
  */
 export async function takeEpoch(
   client: CqlClient,
-  token: number | null,
+  token: bigint | null,
   { serial }: ClaimReads,
   after: number | null
-): Promise<number> {
+): Promise<TakenEpoch> {
   const claim = randomUUID()
   for (let tries = 1; tries <= CLAIM_TRIES; tries++) {
     const before = claimOf(await serial(selectClaim))
     // An earlier try was done after all.
-    if (before.claim === claim) return before.epoch!
-    if (token !== null && before.token !== null && BigInt(token) < before.token) throw superseded()
+    if (before.claim === claim) return { epoch: before.epoch!, token: before.token }
+    if (token !== null && before.token !== null && token < before.token) throw superseded(before.token)
     if (after !== null && before.epoch !== after) throw superseded()
     const epoch = (before.epoch ?? 0) + 1
     if (epoch > EPOCHS_MAX)
       throw new ServiceError('STORAGE_UNAVAILABLE', 'the store has no number left for a claim')
-    const statements = claiming(before, epoch, claim, token === null ? before.token : BigInt(token))
-    if (await isTaken(client, statements)) return epoch
+    const next = token ?? (before.token === null ? null : before.token + 1n)
+    const statements = claiming(before, epoch, claim, next)
+    if (await isTaken(client, statements)) return { epoch, token: next }
   }
   throw superseded()
 }

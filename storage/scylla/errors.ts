@@ -1,5 +1,5 @@
 import { errors, types } from 'cassandra-driver'
-import { ServiceError } from '../../src/errors.ts'
+import { LostClaim, ServiceError } from '../../src/errors.ts'
 
 const { responseErrorCodes: CODES } = types
 /** Answers of a server that may be another one in a moment. */
@@ -80,14 +80,12 @@ export function refused(cause: unknown): ServiceError {
 
 export const closed = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
 
-/** Why a process writes nothing until it claims again. */
-export class LostClaim extends ServiceError {}
-
-/** Claims and commits of a process that another one has taken over from. */
-export const superseded = (): ServiceError =>
+/** Claims and commits of a process that another one has taken over from. `token` is that of a claim that outranks it. */
+export const superseded = (token: bigint | null = null): LostClaim =>
   new LostClaim(
     'STORAGE_UNAVAILABLE',
-    'another process writes now: this one has lost its claim to write blocks'
+    'another process writes now: this one has lost its claim to write blocks',
+    { outrankedBy: token === null ? null : Number(token) }
   )
 
 /** Commits that are built on one that the cluster no longer has. */

@@ -1,3 +1,4 @@
+import { LostClaim } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { ScyllaCrashPoint } from '../crash-points.ts'
 import { CommittedVersions } from './base.ts'
@@ -5,7 +6,7 @@ import type { ScyllaBase } from './base.ts'
 import { limitedReads, patientReads, takeEpoch } from './claims.ts'
 import type { ClaimReads } from './claims.ts'
 import type { Version } from './commit.ts'
-import { LostClaim, superseded } from './errors.ts'
+import { superseded } from './errors.ts'
 import type { Progress } from './progress.ts'
 import type { Watermarks } from './visibility.ts'
 import { selectEpochs, watermarksOf } from './watermark.ts'
@@ -22,7 +23,8 @@ export class Tenure {
   readonly #base: ScyllaBase
   readonly #options: TenureOptions
   #epoch: number | null = null
-  #token: number | null = null
+  /** The token that the last claim of this process was stored with. */
+  #token: bigint | null = null
   /** Set once another process has claimed, or the cluster has forgotten commits, until this one claims again. */
   #isSuperseded = false
   /** Why something failed that nobody waited for: who holds next is told. */
@@ -50,7 +52,13 @@ export class Tenure {
 
   /** Takes the next epoch, whoever has the one before. */
   claim(token: number | null): Promise<SlotRow | null> {
-    return this.#take({ token, reads: limitedReads(this.#base.client), after: null, point: 'claim.taken' })
+    const reads = limitedReads(this.#base.client)
+    return this.#take({
+      token: token === null ? null : BigInt(token),
+      reads,
+      after: null,
+      point: 'claim.taken'
+    })
   }
 
   /** Makes sure that there is an epoch of ours, as far as anybody has told; resolves to whether it was taken anew. */
@@ -61,7 +69,13 @@ export class Tenure {
       throw failure
     }
     if (this.#isSuperseded) throw superseded()
-    if (this.#epoch !== null) return false
+    if (this.#epoch !== null) {
+      // Blocks of another process that reads have found out are not to be taken for our own.
+      if (this.#base.visibility.committed.epoch <= this.#epoch) return false
+      const error = superseded()
+      this.end(this.#epoch, error)
+      throw error
+    }
     await this.#takeNext(this.#ended, 'claim.taken')
     return true
   }
@@ -110,19 +124,19 @@ export class Tenure {
     this.end(this.#epoch)
     const { client, visibility } = this.#base
     try {
-      const epoch = await takeEpoch(client, token, reads, after)
+      const { epoch, token: taken } = await takeEpoch(client, token, reads, after)
       this.#options.reached(point)
       // From here on no epoch before ours moves: what is committed now is what we go on from.
       const rows = await reads.serial(selectEpochs(visibility.committed.epoch))
       await this.#options.progress.take(rows, reads.each)
       if (visibility.committed.epoch !== epoch) throw superseded()
       this.#epoch = epoch
+      this.#token = taken
     } catch (error) {
       if (error instanceof LostClaim) this.#isSuperseded = true
       throw error
     }
     const { committed, snapshot } = visibility
-    this.#token = token
     this.#isSuperseded = false
     this.#failure = null
     this.newest = Math.max(committed.newest, snapshot.newest)
@@ -131,7 +145,7 @@ export class Tenure {
 }
 
 interface Taking {
-  readonly token: number | null
+  readonly token: bigint | null
   readonly reads: ClaimReads
   /** Null for whoever has it. */
   readonly after: number | null

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { LostClaim, ServiceError } from '../../src/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { assertFollows, isStored } from '../../storage/block-order.ts'
 import type { BlockCommit, Outage, Storage } from '../../storage/port.ts'
@@ -19,6 +19,8 @@ export class FakeCluster {
   readonly attempts: Attempt[] = []
   /** How many of the newest blocks the journal holds. */
   journalKeeps = Infinity
+  /** Commits that get no answer, of a store that answers everything else. */
+  unanswered = 0
   /** Calls that were answered with a journal's end, or refused. */
   journalGaps = 0
   readonly clock: Clock
@@ -54,7 +56,8 @@ export class FakeCluster {
       outage ??= { sinceMs: clock.now(), detail: 'too few replicas are up' }
       return new ServiceError('STORAGE_UNAVAILABLE', 'the store does not answer: too few replicas are up')
     }
-    const refuse = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'another process writes now')
+    const refuse = (outrankedBy: number | null = null): LostClaim =>
+      new LostClaim('STORAGE_UNAVAILABLE', 'another process writes now', { outrankedBy })
     const read = async <T>(answer: () => T): Promise<T> => {
       if (closing.signal.aborted) throw new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
       await sleep(clock, 1, closing.signal)
@@ -84,6 +87,11 @@ export class FakeCluster {
         end('abandoned')
         throw new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
       }
+      if (this.unanswered > 0) {
+        this.unanswered--
+        end('abandoned')
+        throw new ServiceError('STORAGE_UNAVAILABLE', 'the store does not answer: the time is over')
+      }
       if (epoch !== this.#epoch) {
         end('refused')
         throw refuse()
@@ -106,8 +114,8 @@ export class FakeCluster {
         claim: (token: number | null) =>
           inTurn(() =>
             read(() => {
-              if (token !== null && token < this.#token) throw refuse()
-              this.#token = token ?? this.#token
+              if (token !== null && token < this.#token) throw refuse(this.#token)
+              this.#token = token ?? this.#token + 1
               epoch = ++this.#epoch
               known = this.commits.length
               return this.commits.at(-1)?.slot ?? null

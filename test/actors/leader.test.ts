@@ -110,36 +110,165 @@ t.test(
   }
 )
 
-t.test('a leader that loses its lease stops before the lease ends, and goes on as a follower', async (t) => {
+t.test('while Redis is away the leader ingests on, and has its lease again when Redis is back', async (t) => {
   const { clock, cluster, others, start } = world()
   const first = start()
   await advance(clock, 2_500)
-  others.away = true
-  await advance(clock, 6_000)
-  t.equal(await held(first), 0)
-  const stopped = cluster.commits.length
-  await pass(clock, 10_000)
-  t.equal(cluster.commits.length, stopped, 'nobody ingests while nobody can say who may')
-  others.away = false
   const second = start()
-  await advance(clock, 8_000)
-  t.ok(cluster.commits.length > stopped + 50, 'it goes on by itself')
-  t.equal((await held(first)) + (await held(second)), 1)
+  others.away = true
+  const before = cluster.commits.length
+  await pass(clock, 20_000)
+  t.ok(cluster.commits.length > before + (0.8 * 20_000) / PACE_MS, 'as fast as before')
+  t.strictSame([await held(first), await held(second)], [1, 0])
+  others.away = false
+  await pass(clock, 10_000)
+  t.strictSame([await held(first), await held(second)], [1, 0])
+  t.ok(others.holder, 'the lease is renewed')
   t.strictSame(cluster.slots, upTo(cluster.commits.length))
+  t.notOk(cluster.attempts.some(({ outcome }) => outcome !== 'written'))
   for (const process of [first, second]) {
-    t.strictSame(process.told, wholeOf(process, cluster.commits.length))
+    t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
     t.match(ingestOf(process), { restarts: 0, last_error: null })
-    await stop(clock, process)
   }
+  await stop(clock, first, second)
 })
+
+t.test(
+  'a leader that alone does not reach Redis ingests until another one has claimed, and follows it',
+  async (t) => {
+    const { clock, cluster, others, start } = world()
+    const me = {}
+    const first = start({ peers: others.of(me) })
+    await advance(clock, 1_000)
+    const second = start()
+    others.cutOff.add(me)
+    await pass(clock, 1_500)
+    t.strictSame([await held(first), await held(second)], [1, 0])
+    await pass(clock, 10_000)
+    t.strictSame([await held(first), await held(second)], [0, 1])
+    t.ok(
+      cluster.attempts.some(({ outcome }) => outcome === 'refused'),
+      'the store refused it'
+    )
+    others.cutOff.delete(me)
+    await pass(clock, 10_000)
+    t.strictSame([await held(first), await held(second)], [0, 1], 'back in touch it goes on following')
+    t.strictSame(cluster.slots, upTo(cluster.commits.length))
+    t.ok(cluster.commits.length > (0.9 * 22_500) / PACE_MS, 'without a pause')
+    for (const process of [first, second]) {
+      t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
+      t.match(ingestOf(process), { restarts: 0, last_error: null })
+    }
+    await stop(clock, first, second)
+  }
+)
+
+t.test(
+  'a leader that dies while Redis is away is followed by another 30 s after its last block, without a lease',
+  async (t) => {
+    const { clock, cluster, others, start } = world()
+    const first = start()
+    await advance(clock, 1_000)
+    const second = start()
+    await advance(clock, 1_000)
+    others.away = true
+    t.same(await stop(clock, first), [STOPPED])
+    const before = cluster.commits.length
+    await pass(clock, 29_000)
+    t.equal(cluster.commits.length, before)
+    await pass(clock, 4_000)
+    t.ok(cluster.commits.length > before)
+    t.equal(await held(second), 1)
+    t.equal(second.logged.filter((line) => line.includes('ingests without a lease')).length, 1)
+    others.away = false
+    const third = start()
+    await pass(clock, 10_000)
+    t.ok(others.holder, 'the lease is taken once it can be had')
+    t.equal((await held(second)) + (await held(third)), 1)
+    t.strictSame(cluster.slots, upTo(cluster.commits.length))
+    for (const process of [second, third]) {
+      t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
+      t.match(ingestOf(process), { restarts: 0, last_error: null })
+    }
+    await stop(clock, second, third)
+  }
+)
+
+t.test('of two processes that start while Redis is away one ingests after 30 s', async (t) => {
+  const { clock, cluster, others, start } = world()
+  others.away = true
+  const both = [start(), start()]
+  await pass(clock, 29_000)
+  t.equal(cluster.commits.length, 0)
+  await pass(clock, 6_000)
+  t.ok(cluster.commits.length > 50)
+  t.equal((await held(both[0]!)) + (await held(both[1]!)), 1)
+  await pass(clock, 60_000)
+  t.ok(cluster.commits.length > (0.9 * 60_000) / PACE_MS, 'and neither takes it from the other')
+  others.away = false
+  await pass(clock, 5_000)
+  t.equal((await held(both[0]!)) + (await held(both[1]!)), 1)
+  t.strictSame(cluster.slots, upTo(cluster.commits.length))
+  for (const process of both) {
+    t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
+    t.match(ingestOf(process), { restarts: 0, last_error: null })
+  }
+  await stop(clock, ...both)
+})
+
+t.test(
+  'tokens that begin anew below the claim of the store keep nobody out: the next one is above it',
+  async (t) => {
+    const { clock, cluster, others, start } = world()
+    others.token = 1_000
+    const first = start()
+    await advance(clock, 1_000)
+    await stop(clock, first)
+    others.token = 0
+    const second = start()
+    await advance(clock, 4_000)
+    t.equal(await held(second), 1)
+    t.ok(others.token > 1_000)
+    t.ok(cluster.commits.length > 1_000 / PACE_MS)
+    t.strictSame(cluster.slots, upTo(cluster.commits.length))
+    t.match(ingestOf(second), { restarts: 0, last_error: null })
+    await stop(clock, second)
+  }
+)
+
+t.test(
+  'a process with the lease whose source gives nothing follows another one that has claimed without it',
+  async (t) => {
+    const { clock, cluster, others, start } = world()
+    const first = start({ last: 50 })
+    await advance(clock, 1_000)
+    const second = start()
+    await advance(clock, 2_000)
+    t.equal(cluster.commits.length, 50)
+    others.away = true
+    await pass(clock, 35_000)
+    t.ok(cluster.commits.length > 50, 'the other takes over')
+    others.away = false
+    await pass(clock, 5_000)
+    t.strictSame([await held(first), await held(second)], [0, 1])
+    t.ok(others.holder)
+    await pass(clock, 5_000)
+    t.ok(Number(first.feed.head?.slot) >= cluster.commits.length - 1 - 250 / PACE_MS)
+    t.strictSame(first.told, wholeOf(first, Number(first.feed.head?.slot)))
+    t.match(ingestOf(first), { restarts: 0, last_error: null })
+    await stop(clock, first, second)
+  }
+)
 
 t.test(
   'a commit of a former leader is refused by the token of the next, which commits the block itself',
   async (t) => {
     const { clock, cluster, others, start } = world()
-    const first = start()
+    const me = {}
+    const first = start({ peers: others.of(me) })
     await advance(clock, 1_000)
     // The server forgets: the holder goes on in good faith, and another one is given the lease.
+    others.cutOff.add(me)
     others.forget()
     const second = start()
     await advance(clock, 3_000)
@@ -156,7 +285,7 @@ t.test(
     }
     t.strictSame(
       first.logged.filter((line) => line.includes('refused ingest')),
-      ['the store refused ingest, which takes up anew']
+      ['the store refused ingest, since another process has claimed: this one follows it']
     )
     await stop(clock, first, second)
   }
@@ -194,6 +323,25 @@ t.test(
     await stop(clock, leading, following)
   }
 )
+
+t.test('a commit without an answer costs the leader neither its lease nor more than a second', async (t) => {
+  const { clock, cluster, start } = world()
+  const first = start()
+  await advance(clock, 1_000)
+  const second = start()
+  await advance(clock, 1_000)
+  for (let time = 0; time < 5; time++) {
+    const before = cluster.commits.length
+    cluster.unanswered = 1
+    await pass(clock, 1_000)
+    t.equal(cluster.unanswered, 0)
+    t.ok(cluster.commits.length > before + 5, 'it goes on')
+    t.strictSame([await held(first), await held(second)], [1, 0])
+  }
+  t.strictSame(cluster.slots, upTo(cluster.commits.length))
+  t.match(ingestOf(first), { restarts: 0, last_error: null })
+  await stop(clock, first, second)
+})
 
 t.test('a store that goes away between claim and first commit costs no restart either', async (t) => {
   const { clock, cluster, start } = world()
@@ -329,6 +477,9 @@ t.test(
         'peers away',
         'peers back',
         'forget',
+        'tokens lost',
+        'cut off',
+        'in touch',
         'kill ingest',
         'kill storage',
         'deaf'
@@ -339,7 +490,8 @@ t.test(
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 12 }), async (steps) => {
         const { clock, cluster, others, start } = world()
-        const processes = [start(), start()]
+        const selves = [{}, {}]
+        const processes = selves.map((self) => start({ peers: others.of(self) }))
         const following = start({ ingests: false })
         for (const { waitMs, what, whom } of steps) {
           await pass(clock, waitMs)
@@ -349,11 +501,17 @@ t.test(
           else if (what === 'peers away') others.away = true
           else if (what === 'peers back') others.away = false
           else if (what === 'forget') others.forget()
+          else if (what === 'tokens lost') {
+            others.forget()
+            others.token = 0
+          } else if (what === 'cut off') others.cutOff.add(selves[whom]!)
+          else if (what === 'in touch') others.cutOff.delete(selves[whom]!)
           else if (what === 'deaf') others.deaf = !others.deaf
           else processes[whom]!.running.kill(what === 'kill ingest' ? 'chain/ingest' : 'storage')
         }
         cluster.comeBack()
         others.away = false
+        others.cutOff.clear()
         const before = cluster.commits.length
         await pass(clock, 15_000)
         t.ok(cluster.commits.length > before, 'it goes on by itself')

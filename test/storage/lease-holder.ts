@@ -1,6 +1,6 @@
 /**
- * A process that takes a lease and says, as fast as it can, whether it has it: `held <token> <milliseconds>` or
- * `lost <token> <milliseconds>`. Arguments: URL, prefix, length of the lease.
+ * A process that takes a lease and says, as fast as it can, whether it holds it: `held <token> <milliseconds>` or
+ * `not <token> <milliseconds>`. It ends once the lease is lost. Arguments: URL, prefix, length of the lease.
  */
 import type { Lease } from '../../src/coordination.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -19,9 +19,8 @@ while (lease === null) {
 }
 const { lost, token } = lease
 const say = (): void => {
-  const state = lease.held ? 'held' : 'lost'
-  process.stdout.write(`${state} ${token} ${Date.now()}\n`)
-  if (state === 'lost') return process.exit(lost.aborted ? 0 : 1)
+  process.stdout.write(`${lease.held ? 'held' : 'not'} ${token} ${Date.now()}\n`)
+  if (lost.aborted) return process.exit(0)
   setTimeout(say, 5)
 }
 say()

@@ -42,6 +42,12 @@ async function acquire({ leases }: Contender, withinMs = 10_000): Promise<{ leas
   }
 }
 
+/** When a lease is no longer known to be held. */
+async function lapseOf(lease: Lease): Promise<number> {
+  while (lease.held) await delay(1)
+  return performance.now()
+}
+
 /** When a lease was lost. */
 async function lossOf(lease: Lease): Promise<number> {
   if (!lease.lost.aborted) await once(lease.lost, 'abort')
@@ -104,7 +110,7 @@ testWithRedis(
 
 testWithRedis(
   t,
-  'a holder whose connection stands still loses its lease before another can have it',
+  'a holder whose connection stands still holds its lease no more before another can have it, and then has lost it',
   async (t, redis) => {
     const link = await linkTo(t, redis.url)
     const holder = await contend(t, { ...redis, url: link.url })
@@ -114,15 +120,17 @@ testWithRedis(
     await delay(LENGTH_MS)
     t.ok(lease.held)
     link.pause()
-    const [lostMs, next] = await Promise.all([lossOf(lease), acquire(other)])
+    const [lapsedMs, next] = await Promise.all([lapseOf(lease), acquire(other)])
     t.ok(
-      lostMs < next.askedMs,
-      `lost ${Math.round(next.askedMs - lostMs)} ms before another asked for it and had it`
+      lapsedMs < next.askedMs,
+      `not held ${Math.round(next.askedMs - lapsedMs)} ms before another asked for it and had it`
     )
+    t.notOk(lease.lost.aborted, 'nobody can have said so')
     t.ok(next.lease.token > lease.token)
     link.resume()
-    await until(() => holder.connection.available)
-    t.notOk(lease.held, 'what is lost is not found again')
+    await lossOf(lease)
+    t.match(lease.lost.reason, /another process/)
+    t.notOk(lease.held)
     t.ok(next.lease.held)
     t.equal(await holder.leases.acquire('work'), null)
     await next.lease.release()
@@ -152,7 +160,7 @@ testWithRedis(
     const said = lines.map((line) => line.split(' '))
     const token = Number(said[0]![1])
     t.ok(lease.token > token)
-    t.equal(said.at(-1)![0], 'lost')
+    t.equal(said.at(-1)![0], 'not')
     const heldAfter = said.filter(([state, , ms]) => state === 'held' && Number(ms) >= grantedAtMs)
     t.strictSame(heldAfter, [], 'it never took the lease for its own after another had it')
     t.equal(code, 0, 'and its signal has aborted')
@@ -161,23 +169,64 @@ testWithRedis(
   }
 )
 
+for (const how of ['killed and started empty', 'hung'] as const) {
+  testWithOwnRedis(
+    t,
+    `a server that was ${how} for longer than a lease gives it to nobody meanwhile, and finds the holder in place`,
+    async (t, redis) => {
+      const [one, two] = [await contend(t, redis), await contend(t, redis)]
+      const { lease } = await acquire(one)
+      const awayMs = performance.now()
+      if (how === 'hung') redis.pause()
+      else await redis.kill()
+      const afterMs = (await lapseOf(lease)) - awayMs
+      t.ok(afterMs < LENGTH_MS, `not held after ${Math.round(afterMs)} ms, of a lease of ${LENGTH_MS} ms`)
+      await until(() => !two.connection.available)
+      t.equal(await two.leases.acquire('work'), null)
+      await delay(2 * LENGTH_MS)
+      t.notOk(lease.lost.aborted)
+      if (how === 'hung') redis.resume()
+      else await redis.start()
+      await until(() => lease.held)
+      await until(() => two.connection.available)
+      await delay(2 * LENGTH_MS)
+      t.ok(lease.held)
+      t.equal(await two.leases.acquire('work'), null)
+      await lease.release()
+    }
+  )
+}
+
 testWithOwnRedis(
   t,
-  'a server that is away gives no lease, and the holder stops in time; back again it gives a greater token',
+  'a holder that died while the server was away is followed by another, with a greater token',
   async (t, redis) => {
     const [one, two] = [await contend(t, redis), await contend(t, redis)]
     const { lease } = await acquire(one)
     await redis.kill()
-    const killedMs = performance.now()
-    await until(() => !two.connection.available)
-    t.equal(await two.leases.acquire('work'), null)
-    const afterMs = (await lossOf(lease)) - killedMs
-    t.ok(afterMs < LENGTH_MS, `after ${Math.round(afterMs)} ms, of a lease of ${LENGTH_MS} ms`)
+    await one.connection.close()
     const startedMs = performance.now()
     await redis.start()
     const next = await acquire(two)
     t.ok(next.lease.token > lease.token)
     t.ok(performance.now() - startedMs >= LENGTH_MS, 'after as long as a lease that it may have forgotten')
+    await next.lease.release()
+    await lease.release()
+  }
+)
+
+testWithRedis(
+  t,
+  'a token is above the one that is asked for, also where the server never gave so great a one',
+  async (t, redis) => {
+    const [one, two] = [await contend(t, redis), await contend(t, redis)]
+    await (await acquire(one)).lease.release()
+    const above = Date.now() + 3_600_000
+    const lease = (await one.leases.acquire('work', above))!
+    t.ok(lease.token > above)
+    await lease.release()
+    const next = await acquire(two)
+    t.ok(next.lease.token > lease.token, 'and so is the next, whoever asks')
     await next.lease.release()
   }
 )
@@ -236,25 +285,24 @@ testWithOwnRedis(
   }
 )
 
-testWithOwnRedis(t, 'a renewal that the server reads after the end renews nothing', async (t, redis) => {
-  const link = await linkTo(t, redis.url)
-  const holder = await contend(t, { url: link.url })
-  const other = await contend(t, redis)
-  const { lease } = await acquire(holder)
-  const admin = administrator(t, redis.url)
-  const key = holder.connection.key('lease', 'work', 'holder')
-  link.pause()
-  await lossOf(lease)
-  while ((await admin.exists(key)) === 1) await delay(2)
-  link.resume()
-  // What was sent before on the same connection has been read before.
-  const read = holder.connection.define({ name: 'read', keys: 0, lua: 'return 1' })
-  t.equal(await read([], []), 1, 'the connection went through it all')
-  t.equal(await admin.exists(key), 0)
-  const next = await other.leases.acquire('work')
-  t.ok(next?.held)
-  await next?.release()
-})
+testWithOwnRedis(
+  t,
+  'a renewal that the server reads late, of a holder that has died meanwhile, renews nothing',
+  async (t, redis) => {
+    const [holder, other] = [await contend(t, redis), await contend(t, redis)]
+    const { lease } = await acquire(holder)
+    redis.pause()
+    // A renewal is on its way to the server by then.
+    await lapseOf(lease)
+    await Promise.all([lease.release(), holder.connection.close()])
+    await delay(LENGTH_MS)
+    redis.resume()
+    await until(() => other.connection.available)
+    const next = await other.leases.acquire('work')
+    t.ok(next?.held, 'the lease is free at once')
+    await next?.release()
+  }
+)
 
 testWithOwnRedis(t, 'a request for a lease that the server reads too late is refused', async (t, redis) => {
   const [one, two] = [await contend(t, redis), await contend(t, redis)]

@@ -74,14 +74,32 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       const second = await another(t)
       await first.blocks.claim(7)
       await first.blocks.claim(7)
-      await t.rejects(second.blocks.claim(6), LOST)
+      await t.rejects(second.blocks.claim(6), { ...LOST, outrankedBy: 7 })
       await t.rejects(second.blocks.commit(emptyBlock(0)), LOST)
       t.equal(await first.blocks.commit(emptyBlock(0)), true, 'a refused claim takes nothing')
       t.equal((await second.blocks.claim(8))?.slot, slotAt(0))
       await t.rejects(first.blocks.commit(emptyBlock(1)), LOST)
       await t.rejects(first.blocks.claim(7), LOST)
       t.equal((await first.blocks.claim(null))?.slot, slotAt(0), 'who is alone claims without one')
-      await t.rejects(second.blocks.claim(7), LOST, 'and the greatest token counts on')
+      await t.rejects(
+        second.blocks.claim(8),
+        { ...LOST, outrankedBy: 9 },
+        'which outranks every token before'
+      )
+      t.equal((await second.blocks.claim(9))?.slot, slotAt(0))
+    }
+  )
+
+  t.test(
+    'a block that another process has stored is refused to one that has read so, and not taken for its own',
+    async (t) => {
+      const { storage: first } = await under.open(t)
+      const second = await another(t)
+      await first.blocks.claim(1)
+      await second.blocks.claim(2)
+      await second.blocks.commit(emptyBlock(0))
+      t.equal((await first.blocks.head())?.slot, slotAt(0))
+      await t.rejects(first.blocks.commit(emptyBlock(0)), LOST)
     }
   )
 
