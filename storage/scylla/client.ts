@@ -26,8 +26,8 @@ const READ_AGAIN_MS = 3_500
 const READS_MAX = 2_000
 /** Reads that one call has under way at once. */
 const READS_OF_ONE = 32
-/** Pauses between tries. */
-const PAUSE_MS = { first: 50, most: 5_000 }
+/** Pauses between tries. The longest is well below the 5 s in which ingest goes on after an outage. */
+const PAUSE_MS = { first: 50, most: 1_000 }
 
 /** Claims of a store at most, which is far more than an answer can hold: they are read once, at the start. */
 const SERIAL_READ: QueryOptions = { ...SERIAL, fetchSize: 100_000 }

@@ -10,7 +10,8 @@ const HEARTBEAT_MS = 5_000
 const UNANSWERED_MAX = 16
 /** A statement that has no answer by then is sent to a second node too: all that are sent so may be done twice. */
 const SECOND_NODE_AFTER_MS = 300
-const RECONNECT_MS = { first: 100, most: 5_000 }
+/** Pauses between tries to reach a node that is down, as those of the session (`session.ts`). */
+const RECONNECT_MS = { first: 100, most: 1_000 }
 
 export interface DriverOptions {
   /** `host` or `host:port`. */

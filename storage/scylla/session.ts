@@ -6,8 +6,8 @@ import { newDriver, type DriverOptions } from './driver.ts'
 
 /** All contact points have this long together. */
 const CONNECT_WITHIN_MS = 10_000
-/** Pauses between tries to connect again. */
-const AGAIN_MS = { first: 100, most: 2_000 }
+/** Pauses between tries to connect again. The longest is well below the 5 s in which ingest goes on after an outage. */
+const AGAIN_MS = { first: 100, most: 1_000 }
 
 /**
  * A connected driver. S1. Once no node of the datacenter is up it is ended, and a new one connects, without end until
