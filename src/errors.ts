@@ -77,7 +77,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** The one class of errors thrown on purpose. `detail` may be shown to a client. */
+/**
+ * The one class of errors thrown on purpose. `detail` may be shown to a client, except of SERVICE_FAILED and
+ * STORAGE_UNAVAILABLE, whose details are for the log (`http/problem.ts`).
+ */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string

@@ -156,7 +156,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   STORAGE_UNAVAILABLE: {
     meaning: 'The store cannot answer right now.',
     remedy: 'Ask again after the seconds that `Retry-After` says.',
-    example: 'the store does not answer'
+    example: 'the store does not answer; try again'
   },
   DEADLINE_EXCEEDED: {
     meaning: 'The answer took more than two seconds to work out, and was given up.',

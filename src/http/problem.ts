@@ -1,4 +1,4 @@
-import { ERRORS, ServiceError } from '../errors.ts'
+import { ERRORS, ServiceError, type ErrorCode } from '../errors.ts'
 
 /** An error as served (RFC 9457; spec choices, section 3). */
 export interface Problem {
@@ -16,6 +16,15 @@ export function problemPath(code: string): string {
   return `/problems/${code.replaceAll('_', '-')}`
 }
 
+/**
+ * The `detail` of failures on our side. The error's own names hosts, files and drivers, which are the operator's: it is for
+ * the log.
+ */
+const TOLD: Partial<Record<ErrorCode, string>> = {
+  SERVICE_FAILED: 'the request failed on our side',
+  STORAGE_UNAVAILABLE: 'the store does not answer; try again'
+}
+
 export function problemOf(
   error: ServiceError,
   request: { readonly id: string; readonly origin: string }
@@ -25,7 +34,7 @@ export function problemOf(
     type: request.origin + problemPath(code),
     title,
     status,
-    detail: error.detail,
+    detail: TOLD[error.code] ?? error.detail,
     code,
     request_id: request.id,
     ...(error.fields.length > 0 ? { errors: error.fields } : {}),
@@ -48,5 +57,5 @@ export function serviceErrorOf(thrown: unknown): ServiceError {
   }
   if (statusCode === 400)
     return new ServiceError('PARAMETER_INVALID', 'the request is malformed', { cause: thrown })
-  return new ServiceError('SERVICE_FAILED', 'the request failed on our side', { cause: thrown })
+  return new ServiceError('SERVICE_FAILED', TOLD.SERVICE_FAILED!, { cause: thrown })
 }
