@@ -206,6 +206,12 @@ export const SETTINGS = {
     fallback: 'false',
     meaning: '`/metrics` needs the admin key on loopback, too: for a proxy on the same machine'
   },
+  startupWaitSeconds: {
+    schema: integer(0, 86_400),
+    fallback: '120',
+    meaning:
+      'how long a start waits for a CQL server that does not answer, and for others that make its tables'
+  },
   logLevel: {
     schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     fallback: 'info',

@@ -21,6 +21,7 @@ import { RedisHints } from '../storage/redis/hints.ts'
 import { RedisLeases } from '../storage/redis/leases.ts'
 import { RedisRateCounter } from '../storage/redis/rate-counter.ts'
 import type { Retention } from '../storage/scylla/retention.ts'
+import type { StartWait } from '../storage/scylla/start-wait.ts'
 import { openScyllaStorage } from '../storage/scylla/store.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
 import type { BlockSource } from './block-source.ts'
@@ -90,8 +91,15 @@ export const repairEmbeddedStore = (
 ): Promise<RepairOutcome> =>
   repairStore({ directory: storeDirectory(config), startOver, nowMs, foldCandles: foldCandlesAgain })
 
-/** Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. */
-export function openStore(config: Config, ports: Ports = systemPorts): Promise<Storage> {
+/**
+ * Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. A cluster is waited for as
+ * `startWait` says, the embedded store is not: nobody starts it.
+ */
+export function openStore(
+  config: Config,
+  ports: Ports = systemPorts,
+  startWait?: StartWait
+): Promise<Storage> {
   const logSeconds = logSecondsOf(config)
   if (config.storage === 'embedded')
     return openEmbeddedStorage({ directory: storeDirectory(config), logSeconds })
@@ -105,6 +113,7 @@ export function openStore(config: Config, ports: Ports = systemPorts): Promise<S
     replication: config.scyllaReplication,
     retentionSeconds: retentionSecondsOf(config),
     logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
+    ...(startWait !== undefined && { startWait }),
     ports
   })
 }
@@ -158,15 +167,33 @@ export async function openPeers(
   }
 }
 
-/** Opens the store and gets in touch with the others; when either fails, neither stays open. */
-export async function openAll(config: Config, logger: Pick<Logger, 'info' | 'warn'>): Promise<Opened> {
-  const [peers, storage] = await Promise.allSettled([openPeers(config, logger), openStore(config)])
-  if (peers.status === 'fulfilled' && storage.status === 'fulfilled') {
-    return { peers: peers.value, storage: storage.value }
+/**
+ * Opens the store, where `end` is given waiting for it as long as the configuration says, and gets in touch with the
+ * others; when either fails, neither stays open. Redis is not waited for: a process can do without it for a while.
+ */
+export async function openAll(
+  config: Config,
+  logger: Pick<Logger, 'info' | 'warn'>,
+  end?: AbortSignal
+): Promise<Opened> {
+  const peers = await openPeers(config, logger)
+  try {
+    const startWait = end === undefined ? undefined : startWaitOf(config, logger, end)
+    return { peers, storage: await openStore(config, systemPorts, startWait) }
+  } catch (error) {
+    await peers.close()
+    throw error
   }
-  if (peers.status === 'fulfilled') await peers.value.close()
-  if (storage.status === 'fulfilled') await storage.value.close()
-  throw (peers.status === 'rejected' ? peers.reason : (storage as PromiseRejectedResult).reason) as Error
+}
+
+function startWaitOf(
+  { startupWaitSeconds }: Config,
+  logger: Pick<Logger, 'warn'>,
+  end: AbortSignal
+): StartWait {
+  const waiting = (reason: string): void =>
+    logger.warn(`the start waits up to ${startupWaitSeconds} s (MILLRACE_STARTUP_WAIT_SECONDS): ${reason}`)
+  return { ms: startupWaitSeconds * 1_000, waiting, end }
 }
 
 /**

@@ -28,8 +28,10 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   for (const remark of deploymentRemarks(config)) logger.warn(remark)
-  const opened = config.storage === 'embedded' ? null : await openedOrReason(config, logger)
+  const opened = config.storage === 'embedded' ? null : await openedOrReason(config, logger, interrupted)
   if (typeof opened === 'string') {
+    // Who was told to end while it waited has not failed.
+    if (interrupted.aborted) return 0
     stderr(`millrace: ${opened}`)
     return 1
   }
@@ -75,12 +77,12 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
 }
 
 /**
- * What a service on several servers stands on; or why it cannot start, in a line. A start that is bad ends at once, so
- * that who starts it hears of it: later faults are lived through.
+ * What a service on several servers stands on; or why it cannot start, in a line. A start that is refused ends at once, so
+ * that who starts it hears of it; servers that do not answer yet are waited for, and later faults are lived through.
  */
-async function openedOrReason(config: Config, logger: Logger): Promise<Opened | string> {
+async function openedOrReason(config: Config, logger: Logger, end: AbortSignal): Promise<Opened | string> {
   try {
-    return await openAll(config, logger)
+    return await openAll(config, logger, end)
   } catch (error) {
     if (error instanceof ServiceError) return error.detail
     throw error

@@ -4,7 +4,7 @@ import type { Ports } from '../../src/ports.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { pauseAfter } from './back-off.ts'
 import type { RowWrite } from './commit.ts'
-import { BATCH, CONDITIONAL, CONDITIONAL_BATCH, DEFINITION, QUORUM, SERIAL } from './driver.ts'
+import { BATCH, CONDITIONAL, CONDITIONAL_BATCH, DEFINITION, PATIENT, QUORUM, SERIAL } from './driver.ts'
 import type { DriverOptions } from './driver.ts'
 import { closed, isOutage, refused, unanswered } from './errors.ts'
 import { OutageWatch } from './outage.ts'
@@ -88,7 +88,7 @@ export class CqlClient {
    * 5,000 rows.
    */
   async readThrough(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
-    const answer = await this.persist(() => this.#session.execute(statement, params, QUORUM))
+    const answer = await this.persist(() => this.#session.execute(statement, params, PATIENT))
     return answer.rows
   }
 
@@ -233,7 +233,7 @@ export class CqlClient {
 
   async #write(rows: readonly RowWrite[]): Promise<void> {
     const [first] = rows
-    if (rows.length === 1) await this.#session.execute(first!.statement, first!.params, QUORUM)
+    if (rows.length === 1) await this.#session.execute(first!.statement, first!.params, PATIENT)
     else if (rows.length > 1) await this.#session.batch(rows.map(asQuery), BATCH)
   }
 

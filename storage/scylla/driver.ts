@@ -1,15 +1,23 @@
 import { auth, Client, policies, types } from 'cassandra-driver'
 import type { HostMap, QueryOptions } from 'cassandra-driver'
+import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
-/** Each try of a statement; the server gives up a read after 5 s and a write after 2 s by default. Chosen. */
-const TRY_MS = 2_000
+/** Of what has no limit of its own: preparing a statement, opening a connection. As long as a request may take in all. */
+const ANSWER_MS = 2_000
+/** Each try of a read or a conditional write: half of what a request may take, so that there is time for another node. */
+const TRY_MS = 1_000
+/** Each try of what nobody waits for with a deadline: as long as a server tries a write by default. */
+const PATIENT_TRY_MS = 2_000
 const CONNECT_MS = 3_000
 /** An idle connection is asked whether it lives this often, so that a node that hangs is left soon. */
 const HEARTBEAT_MS = 5_000
 /** Tries without an answer after which a connection is given up. */
 const UNANSWERED_MAX = 16
-/** A statement that has no answer by then is sent to a second node too: all that are sent so may be done twice. */
-const SECOND_NODE_AFTER_MS = 300
+/**
+ * An idempotent statement without an answer by then is sent to a second node too. A read takes 1 to 5 ms, a batch of half a
+ * megabyte 30: at twenty and ten times that little is sent twice where nothing is wrong.
+ */
+const SECOND_NODE_AFTER_MS = { read: 100, write: 300 }
 /** Pauses between tries to reach a node that is down, as those of the session (`session.ts`). */
 const RECONNECT_MS = { first: 100, most: 1_000 }
 
@@ -30,8 +38,11 @@ export const QUORUM: QueryOptions = {
   prepare: true,
   isIdempotent: true,
   consistency: localQuorum,
+  readTimeout: TRY_MS,
   captureStackTrace: false
 }
+/** Writes, and reads of commits. */
+export const PATIENT: QueryOptions = { ...QUORUM, readTimeout: PATIENT_TRY_MS }
 /** Conditional writes are never repeated by the driver: whether one was done is looked at first. */
 export const CONDITIONAL: QueryOptions = {
   ...QUORUM,
@@ -41,20 +52,27 @@ export const CONDITIONAL: QueryOptions = {
 /** Sees, and finishes, what conditional writes have under way. */
 export const SERIAL: QueryOptions = { ...QUORUM, consistency: localSerial }
 /** One partition each, so that the batch is one write for its replicas and needs no log. */
-export const BATCH: QueryOptions = { ...QUORUM, logged: false }
+export const BATCH: QueryOptions = { ...PATIENT, logged: false }
 export const CONDITIONAL_BATCH: QueryOptions = { ...CONDITIONAL, logged: true }
 
 /** A change of the schema takes a server a second or two, and several at a time as much longer. */
 export const DEFINITION: QueryOptions = { consistency: localQuorum, readTimeout: 30_000 }
 
-/** A driver that is not connected yet, and its choice of nodes, to be asked once it is. */
-export function newDriver(
-  options: DriverOptions,
-  keyspace: string | null
-): { readonly driver: Client; readonly nodes: LocalNodes } {
+/** A driver, and the choice of nodes that it makes. */
+export interface NewDriver {
+  readonly driver: Client
+  /** To be asked once it has connected. */
+  readonly nodes: LocalNodes
+  /** To be kept up to date once it has connected. */
+  readonly health: NodeHealth
+}
+
+/** A driver that is not connected yet. */
+export function newDriver(options: DriverOptions, keyspace: string | null): NewDriver {
   const { contactPoints, port, datacenter, username, password } = options
-  const { loadBalancing, reconnection, speculativeExecution } = policies
+  const { loadBalancing, reconnection } = policies
   const nodes = new LocalNodes(datacenter)
+  const health = new NodeHealth()
   const driver = new Client({
     contactPoints: [...contactPoints],
     ...(keyspace === null ? {} : { keyspace }),
@@ -62,28 +80,25 @@ export function newDriver(
     // Nodes that the contact points tell of are reached at the same port.
     protocolOptions: { port },
     policies: {
-      loadBalancing: new loadBalancing.TokenAwarePolicy(
-        new loadBalancing.DCAwareRoundRobinPolicy(datacenter)
-      ),
+      loadBalancing: new HealthyNodesFirst(new loadBalancing.TokenAwarePolicy(nodes), health),
       reconnection: new reconnection.ExponentialReconnectionPolicy(RECONNECT_MS.first, RECONNECT_MS.most),
       retry: new OtherNodeOnce(),
-      speculativeExecution: new speculativeExecution.ConstantSpeculativeExecutionPolicy(
-        SECOND_NODE_AFTER_MS,
-        1
-      )
+      speculativeExecution: new SecondNodeOnce()
     },
     pooling: { heartBeatInterval: HEARTBEAT_MS },
     socketOptions: {
       connectTimeout: CONNECT_MS,
-      readTimeout: TRY_MS,
+      readTimeout: ANSWER_MS,
       defunctReadTimeoutThreshold: UNANSWERED_MAX
     },
+    // Each node is told of a statement when it is first asked: one that hangs would let all of them wait.
+    prepareOnAllHosts: false,
     // The ring is needed for routing, which a connection without a keyspace does not do.
     isMetadataSyncEnabled: keyspace !== null,
     // Integers of 64 bits are bigint; blobs stay in the buffer they came in until somebody keeps one.
     encoding: { useBigIntAsLong: true, copyBuffer: false }
   })
-  return { driver, nodes }
+  return { driver, nodes, health }
 }
 
 /**
@@ -98,6 +113,23 @@ export class LocalNodes extends policies.loadBalancing.DCAwareRoundRobinPolicy {
       this.problem = error ?? null
       ;(callback as () => void)()
     })
+  }
+}
+
+const { ConstantSpeculativeExecutionPolicy } = policies.speculativeExecution
+type SpeculativePlan = ReturnType<policies.speculativeExecution.SpeculativeExecutionPolicy['newPlan']>
+
+/** Sends an idempotent statement to a second node where the first does not answer in time. */
+class SecondNodeOnce extends ConstantSpeculativeExecutionPolicy {
+  readonly #ofWrites = new ConstantSpeculativeExecutionPolicy(SECOND_NODE_AFTER_MS.write, 1)
+
+  constructor() {
+    super(SECOND_NODE_AFTER_MS.read, 1)
+  }
+
+  override newPlan(keyspace: string, query: string | object[]): SpeculativePlan {
+    const isRead = typeof query === 'string' && query.startsWith('SELECT')
+    return isRead ? super.newPlan(keyspace, query) : this.#ofWrites.newPlan(keyspace, query)
   }
 }
 

@@ -103,13 +103,29 @@ export interface ConnectTarget {
   readonly username: string | null
 }
 
-/** A failed start in one line that says what to do about it. */
+/** Why a start cannot go on yet: no server answers so far, or another process is changing the schema. */
+export class NotYetOpen extends ServiceError {}
+
+/** A failed start in one line that says what to do about it; NotYetOpen where waiting may help. */
 export function startProblem(error: unknown, target: ConnectTarget): ServiceError {
-  if (error instanceof ServiceError) return error
-  return new ServiceError('STORAGE_UNAVAILABLE', startDetail(error, target), { cause: error })
+  if (error instanceof ServiceError) {
+    const isPassing = isOutage(error.cause) || isMissing(error)
+    return isPassing ? new NotYetOpen(error.code, error.detail, { cause: error.cause }) : error
+  }
+  const refusal = startRefusal(error, target)
+  if (refusal !== null) return new ServiceError('STORAGE_UNAVAILABLE', refusal, { cause: error })
+  const points = target.contactPoints.join(', ')
+  const reason = reasonOf(error)
+  if (!isOutage(error)) {
+    const detail = `the store at ${points} cannot be used: ${reason}`
+    return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause: error })
+  }
+  const detail = `no CQL server answers at ${points} (${reason}): start it, or correct MILLRACE_SCYLLA_CONTACT_POINTS and MILLRACE_SCYLLA_PORT`
+  return new NotYetOpen('STORAGE_UNAVAILABLE', detail, { cause: error })
 }
 
-function startDetail(error: unknown, target: ConnectTarget): string {
+/** Why a cluster that answers does not let us in; null where that is not the problem. */
+function startRefusal(error: unknown, target: ConnectTarget): string | null {
   const { contactPoints, datacenter, keyspace, username } = target
   const inner = innermost(error)
   const reason = reasonOf(error)
@@ -123,9 +139,7 @@ function startDetail(error: unknown, target: ConnectTarget): string {
     return `the cluster has no datacenter ${datacenter}: set MILLRACE_SCYLLA_DATACENTER to ${known.split(',').join(' or ')}`
   if (inner instanceof errors.ResponseError && inner.code === Number(CODES.unauthorized))
     return `the user ${username ?? '(none)'} lacks a right: grant it CREATE, ALTER, SELECT and MODIFY on the keyspace ${keyspace} (${reasonOf(inner)})`
-  if (isOutage(error))
-    return `no CQL server answers at ${points} (${reason}): start it, or correct MILLRACE_SCYLLA_CONTACT_POINTS and MILLRACE_SCYLLA_PORT`
-  return `the store at ${points} cannot be used: ${reason}`
+  return null
 }
 
 function innermost(error: unknown): unknown {

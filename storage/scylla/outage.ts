@@ -9,7 +9,8 @@ export interface Trouble {
 }
 
 /**
- * Whether the store answers. W1. A write that waits is an outage from its first failed try until it is done or given up.
+ * Whether the store answers. W1. A write that waits is an outage once a second try has failed as well, from the first one
+ * on, until it is done or given up: the first may have gone to a node that hangs, the second goes to another one.
  * W2. A read that is given up begins one, and the next read that is answered ends it.
  */
 export class OutageWatch {
@@ -36,11 +37,12 @@ export class OutageWatch {
   }
 
   trouble(): Trouble {
+    let sinceMs: number | null = null
     const trouble: Trouble = {
       failed: (error) => {
         if (isLoss(error)) this.#losses++
-        const sinceMs = this.#troubles.get(trouble)?.sinceMs ?? this.#clock.now()
-        this.#troubles.set(trouble, { sinceMs, detail: reasonOf(error) })
+        if (sinceMs === null) sinceMs = this.#clock.now()
+        else this.#troubles.set(trouble, { sinceMs, detail: reasonOf(error) })
       },
       over: () => void this.#troubles.delete(trouble)
     }

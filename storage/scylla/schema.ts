@@ -4,19 +4,21 @@ import { join } from 'node:path'
 import { ServiceError } from '../../src/errors.ts'
 import { sleep } from '../../src/ports.ts'
 import type { Clock } from '../../src/ports.ts'
-import type { CqlClient } from './client.ts'
-import { isMissing, isThere } from './errors.ts'
+import type { Conditional, CqlClient } from './client.ts'
+import { isMissing, isOutage, isThere, NotYetOpen } from './errors.ts'
 import { retentionChanges } from './retention.ts'
 import type { Expiring } from './retention.ts'
 import { serverVersion } from './server-version.ts'
+import type { StartWait } from './start-wait.ts'
+import { speculationChanges, withSpeculation } from './speculation.ts'
 
 /** The files of this version, `NNN-name.cql`, numbered from 1. Each is applied once, forwards only. */
 const DIRECTORY = join(import.meta.dirname, 'schema')
 /** The lock ends by itself after this, so that a process that dies does not keep it. Each statement has as long. */
 const LOCK_SECONDS = 15
 const LOCK_AGAIN_MS = 200
-/** Several processes that start together wait for each other. */
-const LOCK_WITHIN_MS = 120_000
+/** A server that makes tables answers late: a step of the lock is tried until the lock would have ended by itself. */
+const LOCK_STEP_WITHIN_MS = LOCK_SECONDS * 1_000
 
 /** What another process makes is there by then. */
 const THERE_WITHIN_MS = 5_000
@@ -29,6 +31,8 @@ export interface SchemaOptions {
   readonly replication: number
   readonly expiring: readonly Expiring[]
   readonly clock: Clock
+  /** For another process that is changing the schema. */
+  readonly lockWait: StartWait
   /** Runs in the middle of each file. */
   readonly applying: () => void
 }
@@ -51,7 +55,7 @@ export async function applySchema(client: CqlClient, options: SchemaOptions): Pr
   const { keyspace, clock } = options
   const version = await onceThere(clock, () => currentVersion(client, keyspace))
   refuseNewer(version, files, keyspace)
-  if (version === files.at(-1)!.version && (await retentionChanges(client, options)).length === 0) return []
+  if (version === files.at(-1)!.version && (await optionChanges(client, options)).length === 0) return []
   const lock = new SchemaLock(client, options)
   await lock.take()
   try {
@@ -76,17 +80,22 @@ async function applyLocked(
     const half = Math.ceil(file.statements.length / 2)
     for (const [i, statement] of file.statements.entries()) {
       await lock.renew()
-      await define(client, withKeyspace(statement, keyspace))
+      await define(client, withSpeculation(withKeyspace(statement, keyspace)))
       if (i + 1 === half) options.applying()
     }
     await lock.record(file)
     applied.push(file.name)
   }
-  for (const statement of await retentionChanges(client, options)) {
+  for (const statement of await optionChanges(client, options)) {
     await lock.renew()
     await client.define(statement)
   }
   return applied
+}
+
+/** The statements that bring the options of tables to what this version and its configuration want. */
+async function optionChanges(client: CqlClient, options: SchemaOptions): Promise<string[]> {
+  return [...(await retentionChanges(client, options)), ...(await speculationChanges(client, options))]
 }
 
 /** Repeats a statement that may have been made: to add a column has no IF NOT EXISTS that both servers know. */
@@ -149,7 +158,9 @@ async function makeVersionTable(client: CqlClient, keyspace: string): Promise<vo
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'schema_versions'"
   if ((await client.read(statement, [keyspace])).length > 0) return
   await client.define(
-    `CREATE TABLE IF NOT EXISTS ${keyspace}.schema_versions (name text, version int, file text, holder text static, PRIMARY KEY (name, version))`
+    withSpeculation(
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.schema_versions (name text, version int, file text, holder text static, PRIMARY KEY (name, version))`
+    )
   )
 }
 
@@ -188,24 +199,26 @@ const NAME = 'millrace'
 class SchemaLock {
   readonly #client: CqlClient
   readonly #table: string
-  readonly #clock: Clock
+  readonly #options: Pick<SchemaOptions, 'clock' | 'lockWait'>
   readonly #holder = randomUUID()
 
-  constructor(client: CqlClient, { keyspace, clock }: SchemaOptions) {
+  constructor(client: CqlClient, options: SchemaOptions) {
     this.#client = client
-    this.#table = `${keyspace}.schema_versions`
-    this.#clock = clock
+    this.#table = `${options.keyspace}.schema_versions`
+    this.#options = options
   }
 
   async take(): Promise<void> {
-    const deadline = this.#clock.now() + LOCK_WITHIN_MS
-    while (!(await this.#hold('holder = null'))) {
-      if (this.#clock.now() > deadline)
-        throw new ServiceError(
+    const { clock, lockWait } = this.#options
+    const deadline = clock.now() + lockWait.ms
+    while (!(await this.#takeIfFree())) {
+      if (clock.now() > deadline || lockWait.end.aborted)
+        throw new NotYetOpen(
           'STORAGE_UNAVAILABLE',
-          `another process has been changing the schema for ${LOCK_WITHIN_MS / 1_000} s: see what it does, and start again`
+          `another process has been changing the schema for ${lockWait.ms / 1_000} s: see what it does, and start again`
         )
-      await sleep(this.#clock, LOCK_AGAIN_MS, NEVER)
+      lockWait.waiting('another process is changing the schema of the keyspace')
+      await sleep(clock, LOCK_AGAIN_MS, lockWait.end)
     }
   }
 
@@ -216,8 +229,8 @@ class SchemaLock {
   /** Says that a file is applied, which only the holder may. */
   async record({ version, name }: SchemaFile): Promise<void> {
     const file = `UPDATE ${this.#table} SET file = ? WHERE name = ? AND version = ? IF holder = ?`
-    const statement = { statement: file, params: [name, NAME, version, this.#holder] }
-    if (!(await this.#client.conditional([statement])).applied) throw lostLock()
+    const { applied } = await this.#conditional(file, [name, NAME, version, this.#holder])
+    if (!applied) throw lostLock()
   }
 
   /** Where that fails the lease ends the lock. */
@@ -227,17 +240,39 @@ class SchemaLock {
     await this.#client.conditional([{ statement, params }]).catch(() => undefined)
   }
 
+  /** Looks first: conditional writes of those that wait would get in the way of the holder's. */
+  async #takeIfFree(): Promise<boolean> {
+    const holder = `SELECT holder FROM ${this.#table} WHERE name = ? LIMIT 1`
+    const [row] = await this.#client.read(holder, [NAME])
+    if (typeof row?.['holder'] === 'string' && row['holder'] !== this.#holder) return false
+    return this.#hold('holder = null')
+  }
+
   async #hold(condition: 'holder = null' | 'holder = ?'): Promise<boolean> {
     const statement = `UPDATE ${this.#table} USING TTL ${LOCK_SECONDS} SET holder = ? WHERE name = ? IF ${condition}`
     const params = [this.#holder, NAME, ...(condition === 'holder = ?' ? [this.#holder] : [])]
-    const { applied, row } = await this.#client.conditional([{ statement, params }])
+    const { applied, row } = await this.#conditional(statement, params)
     // A try that had no answer may have been done.
     return applied || row['holder'] === this.#holder
+  }
+
+  /** A conditional write that is repeated while it has no answer: done twice, each of ours comes to the same. */
+  async #conditional(statement: string, params: readonly unknown[]): Promise<Conditional> {
+    const { clock } = this.#options
+    const deadline = clock.now() + LOCK_STEP_WITHIN_MS
+    for (;;) {
+      try {
+        return await this.#client.conditional([{ statement, params }])
+      } catch (error) {
+        if (!isOutage(error) || clock.now() > deadline) throw error
+        await sleep(clock, LOCK_AGAIN_MS, NEVER)
+      }
+    }
   }
 }
 
 /** The wait for the lock has a limit of its own. */
 const NEVER = new AbortController().signal
 
-const lostLock = (): ServiceError =>
-  new ServiceError('STORAGE_UNAVAILABLE', 'a change of the schema took longer than its lock: start again')
+const lostLock = (): NotYetOpen =>
+  new NotYetOpen('STORAGE_UNAVAILABLE', 'a change of the schema took longer than its lock: start again')

@@ -2,7 +2,8 @@ import { errors } from 'cassandra-driver'
 import type { ArrayOrObject, Client, Host, QueryOptions, types } from 'cassandra-driver'
 import { sleep, type Ports } from '../../src/ports.ts'
 import { pauseAfter } from './back-off.ts'
-import { newDriver, type DriverOptions } from './driver.ts'
+import { newDriver, type DriverOptions, type NewDriver } from './driver.ts'
+import type { NodeHealth } from './node-health.ts'
 
 /** All contact points have this long together. */
 const CONNECT_WITHIN_MS = 10_000
@@ -20,6 +21,7 @@ export class Session {
   readonly #ports: Ports
   readonly #closing = new AbortController()
   #driver: Client | null = null
+  #health: NodeHealth | null = null
   #problem: unknown = null
 
   private constructor(options: DriverOptions, keyspace: string | null, ports: Ports) {
@@ -55,7 +57,9 @@ export class Session {
   /** The nodes of the datacenter that answer, as far as is known, in an order that is the same everywhere. */
   get nodesUp(): Host[] {
     if (this.#driver === null) return []
-    return upIn(this.#driver, this.#options.datacenter).sort((a, b) => (a.address < b.address ? -1 : 1))
+    return upIn(this.#driver, this.#options.datacenter)
+      .filter((node) => this.#health?.isUnhealthy(node) !== true)
+      .sort((a, b) => (a.address < b.address ? -1 : 1))
   }
 
   async close(): Promise<void> {
@@ -68,14 +72,21 @@ export class Session {
     return this.#driver
   }
 
-  #use(driver: Client): void {
+  #use({ driver, health }: NewDriver): void {
     this.#driver = driver
+    this.#health = health
     // Its own way back would race ours, and leave connections behind that nobody can end.
     internalsOf(driver).controlConnection._initializeConnection = () => Promise.reject(lostAll())
+    const { datacenter } = this.#options
+    const replaced = new AbortController()
     const look = (): void => {
       if (this.#driver !== driver || this.#closing.signal.aborted) return
-      if (upIn(driver, this.#options.datacenter).length === 0) void this.#replace(driver)
+      if (upIn(driver, datacenter).length > 0) return
+      replaced.abort()
+      void this.#replace(driver)
     }
+    const end = AbortSignal.any([this.#closing.signal, replaced.signal])
+    void health.watch(driver, () => upIn(driver, datacenter), this.#ports.clock, end)
     driver.on('hostDown', look)
     look()
   }
@@ -88,9 +99,9 @@ export class Session {
     const { signal } = this.#closing
     for (let tries = 1; !signal.aborted; tries++) {
       try {
-        const driver = await connected(this.#options, this.#keyspace, this.#ports)
-        if (signal.aborted) await driver.shutdown()
-        else this.#use(driver)
+        const made = await connected(this.#options, this.#keyspace, this.#ports)
+        if (signal.aborted) await made.driver.shutdown()
+        else this.#use(made)
         return
       } catch (error) {
         this.#problem = error
@@ -105,14 +116,15 @@ const upIn = (driver: Client, datacenter: string): Host[] =>
   driver.hosts.values().filter((node) => node.datacenter === datacenter && node.isUp())
 
 /** A driver that has connected; one that has not leaves nothing open. */
-async function connected(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<Client> {
-  const { driver, nodes } = newDriver(options, keyspace)
+async function connected(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<NewDriver> {
+  const made = newDriver(options, keyspace)
+  const { driver, nodes } = made
   const late = new AbortController()
   const connecting = driver.connect()
   try {
     await Promise.race([connecting, tooLate(ports, late.signal)])
     if (nodes.problem !== null) throw nodes.problem
-    return driver
+    return made
   } catch (error) {
     // Also of one that still connects, once it has. One that fails to forgets the connection that it began with.
     void connecting

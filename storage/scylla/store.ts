@@ -29,6 +29,8 @@ import { RowList } from './row-list.ts'
 import { EXPIRING_TABLES, LOG_TABLES, slots, SLOTS_OWNER } from './row-lists.ts'
 import { applySchema } from './schema.ts'
 import { refuseOldServer, serverVersion } from './server-version.ts'
+import { whenOpen } from './start-wait.ts'
+import type { StartWait } from './start-wait.ts'
 import { solPricePart } from './sol-prices.ts'
 import { tailed } from './tailed.ts'
 import { tenantStore } from './tenants.ts'
@@ -63,17 +65,32 @@ export interface ScyllaStorageOptions {
   readonly committedBytesMax?: number
   /** A flush of blocks to the tables begins at so many; commits wait for it at twice as many. */
   readonly flushBlocks?: number
+  /** For a start that may come before its servers, or at the same time as another one; else it is tried once. */
+  readonly startWait?: StartWait
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: ScyllaCrashPoint) => void
   readonly ports?: Ports
 }
 
+/** A start that is tried once waits for nothing but another process that is changing the schema. */
+const ONCE: StartWait = {
+  ms: 120_000,
+  waiting: () => undefined,
+  end: new AbortController().signal
+}
+
 /**
  * Opens the store in a keyspace of a cluster, which any number of processes may do. Rejects with STORAGE_UNAVAILABLE, in
- * one line that says what to do, when the cluster cannot be reached, is too old or does not let us in, and when the
- * keyspace has a newer schema than this version knows.
+ * one line that says what to do, when the cluster cannot be reached within `startWait`, is too old or does not let us in,
+ * and when the keyspace has a newer schema than this version knows.
  */
 export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<Storage> {
+  const { startWait, ports = systemPorts } = options
+  if (startWait === undefined) return tryToOpen(options, ONCE)
+  return whenOpen(ports.clock, startWait, (rest) => tryToOpen(options, rest))
+}
+
+async function tryToOpen(options: ScyllaStorageOptions, lockWait: StartWait): Promise<Storage> {
   const ports = options.ports ?? systemPorts
   const { keyspace } = options
   const expiring = [
@@ -87,6 +104,7 @@ export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<
       refuseOldServer(await serverVersion(admin))
       await applySchema(admin, {
         ...options,
+        lockWait,
         expiring,
         clock: ports.clock,
         applying: () => options.reached?.('schema.applying')

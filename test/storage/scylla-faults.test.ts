@@ -15,7 +15,9 @@ import { Load } from './scylla-load.ts'
 /** Three nodes start here, and two of them again: of a busy machine each takes a minute. */
 t.setTimeout(600_000)
 
-const PAUSED_MS = 30_000
+/** As long as the others take to notice it, and less than they need to be done with it. */
+const HANGS_MS = 10_000
+const LOOK_MS = 50
 /** What a read may take in all: three tries, each of two nodes for 2 s at most, and the pauses between them. */
 const READ_WITHIN_MS = 15_000
 /** So long nothing happens that is waited for: some tries of a write. */
@@ -88,36 +90,49 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
       const { length } = load.rejected
       await load.goesOn(5)
       t.equal(load.rejected.length, length, 'reads are answered as before')
-      t.ok(load.slowestReadMs < READ_WITHIN_MS, `a read took ${Math.round(load.slowestReadMs)} ms at most`)
+      const slowestMs = Math.max(...load.readsMs)
+      t.ok(slowestMs < READ_WITHIN_MS, `a read took ${Math.round(slowestMs)} ms at most`)
       tellOf(t, load)
     }
   )
 
   t.test(
-    `a node that hangs for ${PAUSED_MS / 1_000} s under ingest and reads: none is refused`,
+    'each node hangs in turn, also the one that tells the driver of the others: reads and commits go on, and it is no outage',
     async (t) => {
-      const [, node] = cluster.nodes
-      await load.goesOn(1)
-      load.forget()
-      const before = { committed: load.committed, answered: load.answered }
-      node!.pause()
-      const end = performance.now() + PAUSED_MS
-      await t.rejects(readOfAll(raw, keyspace), 'a read that needs every node has no answer')
-      while (performance.now() < end) await load.goesOn(1)
-      t.ok(node!.pid !== undefined, 'its process is there')
-      node!.resume()
-      const blocks = load.committed - before.committed
-      const reads = load.answered - before.answered
-      t.comment(`${blocks} blocks and ${reads} reads meanwhile`)
-      t.ok(blocks >= 5 && reads >= 100, 'both went on')
-      await cluster.ready()
-      await readOfAll(raw, keyspace)
-      await load.goesOn(5)
-      t.strictSame(
-        load.rejected.map(({ detail }) => detail),
-        []
-      )
-      tellOf(t, load)
+      for (const [index, node] of cluster.nodes.entries()) {
+        await load.goesOn(1)
+        load.forget()
+        const { committed } = load
+        const outages = new Set<string>()
+        const looking = setInterval(() => {
+          for (const { outage } of [writer, follower]) if (outage !== null) outages.add(outage.detail)
+        }, LOOK_MS)
+        t.teardown(() => clearInterval(looking))
+        node.pause()
+        const began = performance.now()
+        if (index === 0) await (await open()).close()
+        await t.rejects(readOfAll(raw, keyspace), 'a read that needs every node has no answer')
+        await delay(Math.max(0, HANGS_MS - (performance.now() - began)))
+        const pace = (performance.now() - began) / (load.committed - committed)
+        const p99 = load.readsMs.toSorted((a, b) => a - b)[Math.floor(load.readsMs.length * 0.99)]!
+        t.ok(node.pid !== undefined, 'its process is there')
+        node.resume()
+        clearInterval(looking)
+        // Of a quiet machine 400 and 500 at most; of one that does much else 530 and 780 were seen.
+        t.comment(
+          `a block every ${Math.round(pace)} ms, p99 of ${load.readsMs.length} reads ${Math.round(p99)} ms`
+        )
+        t.ok(load.committed - committed >= 5 && load.readsMs.length >= 50, 'both went on')
+        t.strictSame([...outages], [], 'it is no outage')
+        t.strictSame(
+          load.rejected.map(({ detail }) => detail),
+          []
+        )
+        tellOf(t, load)
+        await cluster.ready()
+        await readOfAll(raw, keyspace)
+        await load.goesOn(5)
+      }
     }
   )
 
@@ -162,7 +177,8 @@ function within(ms: number, promise: Promise<unknown>): Promise<unknown> {
   return Promise.race([promise, late])
 }
 
-function tellOf(t: Test, { committed, answered, rejected, slowestCommitMs, slowestReadMs }: Load): void {
-  const slowest = `slowest commit ${Math.round(slowestCommitMs)} ms, read ${Math.round(slowestReadMs)} ms`
+function tellOf(t: Test, { committed, answered, rejected, commitsMs, readsMs }: Load): void {
+  const [commitMs, readMs] = [commitsMs, readsMs].map((all) => Math.round(Math.max(...all)))
+  const slowest = `slowest commit ${commitMs} ms, read ${readMs} ms`
   t.comment(`${committed} blocks, ${answered} reads, ${rejected.length} rejected; ${slowest}`)
 }

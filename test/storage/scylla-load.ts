@@ -35,8 +35,9 @@ export class Load {
   answered = 0
   /** Reads that rejected because the store was not available. Any other failure ends the load. */
   readonly rejected: ServiceError[] = []
-  slowestCommitMs = 0
-  slowestReadMs = 0
+  /** Of each commit and each read that was answered or refused, in milliseconds. */
+  commitsMs: number[] = []
+  readsMs: number[] = []
   readonly #stores: readonly [writer: Storage, follower: Storage]
   readonly #blocks: BlockCommit[] = []
   readonly #end = new AbortController()
@@ -57,8 +58,8 @@ export class Load {
   /** What it is measured by begins anew. */
   forget(): void {
     this.rejected.length = 0
-    this.slowestCommitMs = 0
-    this.slowestReadMs = 0
+    this.commitsMs = []
+    this.readsMs = []
   }
 
   /** Resolves when a commit is under way. */
@@ -103,7 +104,7 @@ export class Load {
       const began = performance.now()
       const isWritten = await this.#stores[0].blocks.commit(block)
       if (!isWritten) throw new Error(`block ${this.committed} was there already`)
-      this.slowestCommitMs = Math.max(this.slowestCommitMs, performance.now() - began)
+      this.commitsMs.push(performance.now() - began)
       this.committed++
       await delay(Math.max(0, PACE_MS - (performance.now() - began)))
     }
@@ -119,7 +120,7 @@ export class Load {
         if (!(error instanceof ServiceError) || error.code !== 'STORAGE_UNAVAILABLE') throw error
         this.rejected.push(error)
       }
-      this.slowestReadMs = Math.max(this.slowestReadMs, performance.now() - began)
+      this.readsMs.push(performance.now() - began)
       await delay(READ_PAUSE_MS)
     }
   }

@@ -47,6 +47,7 @@ async function keyspaceOf(t: Test, server: CqlServer) {
     replication: 1,
     expiring: expiring(null, null),
     clock: systemPorts.clock,
+    lockWait: { ms: 120_000, waiting: () => undefined, end: new AbortController().signal },
     applying: () => undefined
   }
   const connect = async (): Promise<CqlClient> => {
@@ -107,6 +108,25 @@ testWithCql(t, 'the schema of a keyspace', async (t, server) => {
     const began = performance.now()
     t.strictSame(await applySchema(client, options), files)
     t.ok(performance.now() - began > 1_000, 'it waited')
+  })
+
+  t.test('every table asks one more replica soon, also one that an earlier version made', async (t) => {
+    const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
+    const client = await connect()
+    const stored = async (): Promise<unknown[]> => {
+      const { rows } = await raw.execute(
+        'SELECT speculative_retry FROM system_schema.tables WHERE keyspace_name = ?',
+        [keyspace],
+        { prepare: true }
+      )
+      t.ok(rows.length > 20)
+      return [...new Set(rows.map((row) => Number.parseFloat(row['speculative_retry'] as string)))]
+    }
+    await applySchema(client, options)
+    t.strictSame(await stored(), [50])
+    await raw.execute(`ALTER TABLE ${keyspace}.trades_by_mint WITH speculative_retry = '99p'`)
+    t.strictSame(await applySchema(client, options), [])
+    t.strictSame(await stored(), [50])
   })
 
   t.test('tables that expire have windows by their retention, which follow when it changes', async (t) => {

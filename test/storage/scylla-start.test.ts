@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ServiceError } from '../../src/errors.ts'
+import type { ScyllaCrashPoint } from '../../storage/crash-points.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { CQL_SUPERUSER } from '../servers/cql-cluster.ts'
@@ -10,6 +12,12 @@ import { CqlProxy } from './cql-proxy.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 
 const WITHIN_MS = 15_000
+/** Longer than the driver waits for the answer to a conditional write, and than it did before. */
+const LOST_MS = 2_500
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await delay(5)
+}
 
 /** Opens a store that cannot be opened, and gives the one line that says why. */
 async function refusal(t: Test, options: ScyllaStorageOptions): Promise<string> {
@@ -78,6 +86,111 @@ testWithCql(t, 'a start with a wrong way to the cluster', async (t, server) => {
       detail,
       `the cluster runs Apache Cassandra ${older}, which is too old: upgrade it to 5.0 or newer`
     )
+  })
+})
+
+/** A wait that is told to end, and what it said; a test that waits this long has failed. */
+function startWait() {
+  const said: string[] = []
+  const end = new AbortController()
+  return {
+    said,
+    end,
+    startWait: { ms: 100_000, waiting: (reason: string) => void said.push(reason), end: end.signal }
+  }
+}
+
+testWithCql(t, 'a start that waits', async (t, server) => {
+  const proxied = async (t: Test) => {
+    const proxy = await CqlProxy.start(server.contactPoints[0]!)
+    t.teardown(() => proxy.end())
+    const { port } = proxy
+    const keyspace = newKeyspaceName()
+    t.teardown(async () => {
+      const raw = await rawClient(server)
+      await raw.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`)
+      await raw.shutdown()
+    })
+    const options = { ...scyllaOptions(server, keyspace), contactPoints: [`127.0.0.1:${port}`], port }
+    return { proxy, options }
+  }
+
+  t.test('opens the store once a server answers, and says meanwhile what it waits for', async (t) => {
+    const { proxy, options } = await proxied(t)
+    proxy.mode = 'shut'
+    const { said, startWait: wait } = startWait()
+    const opening = openScyllaStorage({ ...options, startWait: wait })
+    await until(() => said.length > 0)
+    proxy.mode = 'open'
+    const storage = await opening
+    t.equal(await storage.blocks.head(), null)
+    await storage.close()
+    t.match(said[0], /^no CQL server answers at 127\.0\.0\.1:\d+ .*MILLRACE_SCYLLA_CONTACT_POINTS/)
+  })
+
+  t.test('ends when it is told to, and after its time', async (t) => {
+    const { proxy, options } = await proxied(t)
+    proxy.mode = 'shut'
+    const { said, end, startWait: wait } = startWait()
+    const opening = t.rejects(openScyllaStorage({ ...options, startWait: wait }), {
+      code: 'STORAGE_UNAVAILABLE',
+      detail: /^no CQL server answers/
+    })
+    await until(() => said.length > 0)
+    end.abort()
+    await opening
+    const over = { ...wait, ms: 0, end: new AbortController().signal }
+    await t.rejects(openScyllaStorage({ ...options, startWait: over }), {
+      code: 'STORAGE_UNAVAILABLE',
+      detail: /^no CQL server answers/
+    })
+  })
+
+  t.test('does not wait where that is of no help', async (t) => {
+    const { options } = await proxied(t)
+    const { said, startWait: wait } = startWait()
+    const refused = openScyllaStorage({ ...options, datacenter: 'elsewhere', startWait: wait })
+    await t.rejects(refused, {
+      code: 'STORAGE_UNAVAILABLE',
+      detail: /^the cluster has no datacenter elsewhere/
+    })
+    t.strictSame(said, [])
+  })
+
+  t.test(
+    'two at once on an empty keyspace both open; one waits for the tables that the other makes',
+    async (t) => {
+      const { options } = await proxied(t)
+      const waits = [startWait(), startWait()]
+      const stores = await Promise.all(
+        waits.map(({ startWait }) => openScyllaStorage({ ...options, startWait }))
+      )
+      for (const storage of stores) {
+        t.equal(await storage.blocks.head(), null)
+        await storage.close()
+      }
+      t.strictSame(
+        waits.flatMap(({ said }) => said),
+        ['another process is changing the schema of the keyspace']
+      )
+    }
+  )
+
+  t.test('goes on where the answer to a step of the schema is lost', async (t) => {
+    const { proxy, options } = await proxied(t)
+    let losses = 0
+    const reached = (point: ScyllaCrashPoint): void => {
+      if (point !== 'schema.applying' || losses++ > 0) return
+      proxy.mode = 'deaf'
+      void until(() => proxy.lost > 0)
+        .then(() => delay(LOST_MS))
+        .then(() => (proxy.mode = 'open'))
+    }
+    // Tried once: nothing but the step itself is repeated.
+    const storage = await openScyllaStorage({ ...options, reached })
+    t.ok(proxy.lost > 0, `${proxy.lost} answers were lost`)
+    t.equal(await storage.blocks.head(), null)
+    await storage.close()
   })
 })
 

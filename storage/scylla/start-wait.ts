@@ -1,0 +1,40 @@
+import { sleep, type Clock } from '../../src/ports.ts'
+import { NotYetOpen } from './errors.ts'
+
+/** How long a start waits for a cluster that does not answer, and for other processes that make its tables. */
+export interface StartWait {
+  readonly ms: number
+  /** Hears what is waited for, each time that it is something else. */
+  readonly waiting: (reason: string) => void
+  /** Ends the wait. */
+  readonly end: AbortSignal
+}
+
+/** Between two tries of a start, each of which may take 10 s by itself. */
+const AGAIN_MS = 1_000
+
+/**
+ * Opens something as soon as it can be opened; rejects with why it could not be last once the time is over, and at once
+ * where waiting does not help. Each try is told how much of the wait is left.
+ */
+export async function whenOpen<T>(
+  clock: Clock,
+  wait: StartWait,
+  open: (rest: StartWait) => Promise<T>
+): Promise<T> {
+  const deadline = clock.now() + wait.ms
+  let said: string | null = null
+  const waiting = (reason: string): void => {
+    if (reason !== said) wait.waiting((said = reason))
+  }
+  for (;;) {
+    try {
+      return await open({ ms: Math.max(0, deadline - clock.now()), waiting, end: wait.end })
+    } catch (error) {
+      const isOver = clock.now() >= deadline || wait.end.aborted
+      if (!(error instanceof NotYetOpen) || isOver) throw error
+      waiting(error.detail)
+      await sleep(clock, Math.min(AGAIN_MS, deadline - clock.now()), wait.end)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { errors, policies, types } from 'cassandra-driver'
+import type { Client, ExecutionOptions, Host, QueryOptions } from 'cassandra-driver'
+import t from 'tap'
+import { HealthyNodesFirst, NodeHealth } from '../../storage/scylla/node-health.ts'
+import { OutageWatch } from '../../storage/scylla/outage.ts'
+import { advance, virtualClock } from '../virtual-time.ts'
+
+const NODES = ['a', 'b', 'c'].map((address) => ({ address }) as Host)
+const [, B] = NODES
+
+/** Plans all nodes in their order. */
+class InOrder extends policies.loadBalancing.LoadBalancingPolicy {
+  override getDistance(): types.distance {
+    return types.distance.local
+  }
+
+  override newQueryPlan(
+    _keyspace: string,
+    _options: ExecutionOptions,
+    callback: (error: Error, plan: Iterator<Host>) => void
+  ): void {
+    callback(null as unknown as Error, NODES.values())
+  }
+}
+
+/** Three nodes whose health is checked in virtual time; a check of one that hangs is over when the test says so. */
+function watched() {
+  const clock = virtualClock()
+  const health = new NodeHealth()
+  const hangs = new Map<Host, (error?: Error) => void>()
+  const isHanging = new Set<Host>()
+  let checks = 0
+  const execute = (_query: string, _params: unknown[], { host }: QueryOptions): Promise<void> => {
+    checks++
+    if (!isHanging.has(host!)) return Promise.resolve()
+    return new Promise((resolve, reject) =>
+      hangs.set(host!, (error) => (error === undefined ? resolve() : reject(error)))
+    )
+  }
+  const end = new AbortController()
+  const watching = health.watch({ execute } as unknown as Client, () => NODES, clock, end.signal)
+  const policy = new HealthyNodesFirst(new InOrder(), health)
+  return {
+    isHanging,
+    checks: () => checks,
+    /** Answers, or fails, the check of a node that hangs. */
+    over: (host: Host, error?: Error) => hangs.get(host)!(error),
+    next: () => advance(clock, 250),
+    plan(): string {
+      let nodes = ''
+      policy.newQueryPlan('k', {} as ExecutionOptions, (_, plan) => {
+        for (let next = plan.next(); next.done !== true; next = plan.next()) nodes += next.value.address
+      })
+      return nodes
+    },
+    async end() {
+      end.abort()
+      await watching
+    }
+  }
+}
+
+const late = (): Error => new errors.OperationTimedOutError('no reply before timeout', 'b')
+
+t.test('a node that leaves a check without an answer is planned last, until it answers one', async (t) => {
+  const nodes = watched()
+  t.equal(nodes.plan(), 'abc')
+  nodes.isHanging.add(B!)
+  await nodes.next()
+  nodes.over(B!, late())
+  await nodes.next()
+  t.equal(nodes.plan(), 'acb')
+  const checks = nodes.checks()
+  await nodes.next()
+  t.equal(nodes.checks(), checks + 2, 'one check at a time of a node that hangs')
+  nodes.isHanging.clear()
+  nodes.over(B!)
+  await nodes.next()
+  t.equal(nodes.plan(), 'abc')
+  await nodes.end()
+})
+
+t.test('a node that refuses a check has answered, and nodes that all hang are all asked', async (t) => {
+  const nodes = watched()
+  nodes.isHanging.add(B!)
+  await nodes.next()
+  nodes.over(B!, new errors.ResponseError(types.responseErrorCodes.overloaded, 'overloaded'))
+  await nodes.next()
+  t.equal(nodes.plan(), 'abc')
+  for (const node of NODES) nodes.isHanging.add(node)
+  await nodes.next()
+  for (const node of NODES) nodes.over(node, late())
+  await nodes.next()
+  t.equal(nodes.plan(), 'abc')
+  await nodes.end()
+})
+
+t.test('a write is an outage once a second try has failed, from the first one on', async (t) => {
+  const clock = virtualClock()
+  const watch = new OutageWatch(clock)
+  const slow = watch.trouble()
+  slow.failed(late())
+  t.equal(watch.current, null, 'one slow answer is none')
+  const sinceMs = clock.now()
+  await advance(clock, 1_000)
+  slow.failed(late())
+  t.match(watch.current, { sinceMs, detail: /no reply/ })
+  slow.over()
+  t.equal(watch.current, null)
+})
