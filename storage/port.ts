@@ -117,6 +117,8 @@ export interface BlockStore {
   has(slot: number): Promise<boolean>
   /** A committed slot; null where it is none. */
   at(slot: number): Promise<SlotRow | null>
+  /** Committed slots from one up to another, both included, ascending; who asks bounds how far they are apart. */
+  between(first: number, last: number): Promise<SlotRow[]>
   /**
    * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from
    * slot to slot by more than a second or two; who needs the exact second looks at the rows.

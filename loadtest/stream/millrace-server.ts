@@ -1,6 +1,8 @@
 /**
- * The stream as the service runs it, behind its HTTP side on an embedded store, without a chain: who measures it says
- * which block is committed next. Its arguments: for how many connections there are keys, and the directory of the store.
+ * The stream as the service runs it, behind its HTTP side, without a chain: who measures it says which block is committed
+ * next. Its arguments: for how many connections there are keys, and where the store is: the directory of an embedded one, or
+ * `cql:` and the port of a CQL server on 127.0.0.1; then how many blocks of the past are stored first, of how many tokens,
+ * with how many trades of each, of which the n-th trades in each n-th slot alone.
  */
 import { pino } from 'pino'
 import { Horizon } from '../../actors/stream/horizon.ts'
@@ -21,24 +23,29 @@ import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { createMetrics } from '../../src/telemetry.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import type { Storage } from '../../storage/port.ts'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import { CQL_DATACENTER } from '../../test/servers/cql-cluster.ts'
+import { KEYSPACE } from '../scylla-server.ts'
 import { commitAsTold } from './committing.ts'
 import { storeKeys } from './keys.ts'
-import { blockOf, cash, commitOf, FIRST_SLOT } from './trades.ts'
+import { blockOf, cash, commitOf, FIRST_SLOT, poolsOf } from './trades.ts'
 
 const SWEEP_MS = 500
 const NO_LIMIT = 1_000_000_000
 
-const [connections, directory, pastBlocks = '0', pastTrades = '0'] = process.argv.slice(2)
+const [connections, place, pastBlocks = '0', pastTrades = '0', pastTokens = '1'] = process.argv.slice(2)
 const { clock, random } = systemPorts
-const storage = await openEmbeddedStorage({ directory: directory! })
+const storage = await openStorage(place!)
+await storage.blocks.claim(null)
 await storeKeys(storage, Number(connections))
 const keys = await KeyDirectory.load(storage, NO_LIMIT)
 const report = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`)
 let last = commitOf(FIRST_SLOT - 1, [])
 for (let i = 0; i < Number(pastBlocks); i++) {
-  const shape = { channels: 1, burst: Number(pastTrades) }
+  const shape = { channels: Number(pastTokens), burst: Number(pastTrades), isUneven: true }
   last = blockOf({ slot: FIRST_SLOT + i, shape })
-  await storage.blocks.commit(last)
+  await storage.blocks.commit(i > 0 ? last : { ...last, pools: poolsOf(shape) })
 }
 // What REST keeps for as long as blocks leave it as it is, is not what is measured.
 const feedOfRest = new CommitFeed()
@@ -85,6 +92,16 @@ const app = buildApp({
   bounds: httpBounds(openFilesMax()),
   metricsKeyRequired: false
 })
+
+function openStorage(place: string): Promise<Storage> {
+  const port = /^cql:(\d+)$/.exec(place)?.[1]
+  if (port === undefined) return openEmbeddedStorage({ directory: place })
+  return openScyllaStorage({
+    ...{ contactPoints: [`127.0.0.1:${port}`], port: Number(port), datacenter: CQL_DATACENTER },
+    ...{ keyspace: KEYSPACE, username: null, password: null, replication: 1 },
+    ...{ retentionSeconds: null, logSeconds: null }
+  })
+}
 
 commitAsTold(blockOf, (block) => feed.publish(block))
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

@@ -30,18 +30,20 @@ export interface Side extends Pick<MeasuredProcess, 'pid' | 'url' | 'threadsCpuM
 export interface MillraceOptions {
   readonly nodeArgs?: readonly string[]
   /** Blocks that are stored, from FIRST_SLOT on, and trades in each. */
-  readonly past?: readonly [blocks: number, trades: number]
+  readonly past?: readonly [blocks: number, trades: number, tokens?: number]
+  /** The port of a CQL server that has the store; without one it is embedded. */
+  readonly cqlPort?: number
 }
 
 /** The stream of the service, with keys for so many connections. */
 export async function millrace(
   connections: number,
-  { nodeArgs = [], past = [0, 0] }: MillraceOptions = {}
+  { nodeArgs = [], past = [0, 0], cqlPort }: MillraceOptions = {}
 ): Promise<Side & MeasuredProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-stream-'))
   const server = await startMeasured(
     'stream/millrace-server.ts',
-    [String(connections), directory, ...past.map(String)],
+    [String(connections), cqlPort === undefined ? directory : `cql:${cqlPort}`, ...past.map(String)],
     {
       nodeArgs: [...profiling(), ...nodeArgs]
     }

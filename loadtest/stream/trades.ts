@@ -3,6 +3,7 @@ import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../src/chain/p
 import type { VenueId } from '../../src/chain/venue-id.ts'
 import { CashList, WSOL } from '../../src/market/cash.ts'
 import { COPY_OFFSETS, cursorAt } from '../../src/market/cursor.ts'
+import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { BlockCommit, TradeRow } from '../../src/market/rows.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 
@@ -38,6 +39,8 @@ export type Kind = 'trades' | 'price'
 
 /** The channel of the n-th token, as clients name it. */
 export const channelNamed = (kind: Kind, n: number): string => `${kind}:${pubkeyToBase58(mintOf(n))}`
+/** The channel of its pool. */
+export const poolChannelOf = (n: number): string => `pool:${pubkeyToBase58(POOLS[n % POOLS.length]!)}`
 
 /** A trade on a pool with reserves, fees and a route, as most of the chain's are. */
 function tradeRow(slot: number, position: number, token: number, venue: VenueId): TradeRow {
@@ -79,6 +82,27 @@ function tradeRow(slot: number, position: number, token: number, venue: VenueId)
 const SIGNATURE = Uint8Array.from({ length: 64 }, (_, i) => (i * 91 + 13) & 255)
 const POOLS = Array.from({ length: 64 }, (_, n) => address(3, n))
 
+/** The pools of tokens from the first on, each of one of them at most. */
+export function poolsOf({ channels }: Shape): PoolRow[] {
+  return Array.from({ length: Math.min(channels, POOLS.length) }, (_, token) => ({
+    pool: POOLS[token]!,
+    venue: VENUE,
+    program: address(2, 1),
+    base: mintOf(token),
+    quote: SOL,
+    quoteListed: false,
+    baseDecimals: 6,
+    quoteDecimals: 9,
+    baseVault: null,
+    quoteVault: null,
+    feeBps: null,
+    created: null,
+    firstCursor: cursorAt(FIRST_SLOT, token * COPIES),
+    trades: 1,
+    lastTrade: null
+  }))
+}
+
 /** How trades lie in the blocks of a run: the n-th channel's come one after another in each block. */
 export interface Shape {
   readonly channels: number
@@ -86,6 +110,8 @@ export interface Shape {
   readonly burst: number
   /** Of other tokens and another venue than those of the past. */
   readonly isOther?: boolean
+  /** Whether the n-th channel, from 0, has trades in each (n + 1)-th slot alone. */
+  readonly isUneven?: boolean
 }
 
 /** The number of the first of the other tokens. */
@@ -97,11 +123,12 @@ export interface Block {
   readonly shape: Shape
 }
 
-export function tradesOf(slot: number, { channels, burst, isOther = false }: Shape): TradeRow[] {
-  const [first, venue] = isOther ? ([OTHER_TOKEN, OTHER_VENUE] as const) : ([0, VENUE] as const)
-  return Array.from({ length: channels * burst }, (_, i) =>
-    tradeRow(slot, i * COPIES, first + Math.floor(i / burst), venue)
-  )
+export function tradesOf(slot: number, { channels, burst, isOther, isUneven }: Shape): TradeRow[] {
+  const [first, venue] = isOther === true ? ([OTHER_TOKEN, OTHER_VENUE] as const) : ([0, VENUE] as const)
+  const all = Array.from({ length: channels * burst }, (_, i) => ({ i, n: Math.floor(i / burst) }))
+  return all
+    .filter(({ n }) => isUneven !== true || slot % (n + 1) === 0)
+    .map(({ i, n }) => tradeRow(slot, i * COPIES, first + n, venue))
 }
 
 /** The cursor of the n-th event that a reader of a channel is sent, counted from the first slot of a run. */

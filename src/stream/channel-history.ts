@@ -6,7 +6,7 @@ import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS, eventCursor } from '../market/cursor.ts'
 import type { EncodedEvent, LogChannel, LogPart, Memory } from '../market/log.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
-import type { TradeRow } from '../market/rows.ts'
+import type { SlotRow, TradeRow } from '../market/rows.ts'
 import type { Channel } from './channel.ts'
 import { DeliveryOrder, movesIn } from './delivery-order.ts'
 import { encodePoolEvent, encodeTick, encodeTrade, tradeOffsets } from './encode.ts'
@@ -35,6 +35,11 @@ const MOVES_PER_READ = 100
 
 /** When the source received the blocks of some slots. */
 const SLOTS_KNOWN = 4_096
+/**
+ * Slots that are read together where two of them are asked for, which takes a cluster as long as three that are read one by
+ * one. Other channels of the same replay ask for those between them.
+ */
+const SLOTS_TOGETHER = 128
 
 async function readMoves(log: LogStore): Promise<LogPart[]> {
   const parts: LogPart[] = []
@@ -60,6 +65,8 @@ export class ChannelHistory {
   #order: DeliveryOrder | null = null
   /** The slots of the moves that the order is made of. */
   #moves = ''
+  /** Reads under way, by stretch: channels of one replay ask for the same slots at the same time. */
+  readonly #slotsUnderWay = new Map<number, Promise<readonly SlotRow[]>>()
 
   constructor(storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log'>, cash: CashList) {
     this.#storage = storage
@@ -125,7 +132,10 @@ export class ChannelHistory {
     return { events, to: events.at(-1)?.cursor ?? until }
   }
 
-  /** Puts between the events of a stretch what was taken back there. */
+  /**
+   * Puts the retractions of a stretch between its events. They are read after the events: a reader that no longer finds the
+   * rows of a lost fork must find that they were taken back.
+   */
   async #orRetracted(channel: Channel, after: number, { events, to }: Stretch): Promise<Stretch> {
     const retracted = await this.#log('retractions', after, to, { parts: RETRACTED_SLOTS })
     if (retracted.events.length === 0) return { events, to }
@@ -204,18 +214,33 @@ export class ChannelHistory {
   ): Promise<EncodedEvent[]> {
     const unknown = new Set(rows.map(({ slot }) => slot).filter((slot) => !this.#receivedAtMs.has(slot)))
     const received = new Map<number, number>()
-    await Promise.all(
-      Array.from(unknown, async (slot) => {
-        const row = await this.#storage.blocks.at(slot)
-        if (row !== null) received.set(slot, row.receivedAtMs)
-      })
-    )
+    const together = Map.groupBy(unknown, (slot) => Math.floor(slot / SLOTS_TOGETHER))
+    const reads = Array.from(together, ([nth, slots]) => this.#slots(nth, slots))
+    for (const found of await Promise.all(reads))
+      for (const { slot, receivedAtMs } of found) received.set(slot, receivedAtMs)
     for (const [slot, ms] of received) this.#remember(slot, ms)
     return rows.flatMap((row) => {
       const ms = received.get(row.slot) ?? this.#receivedAtMs.get(row.slot)
       // A row whose slot is gone by now was of a fork that was lost meanwhile.
       return ms === undefined ? [] : [encode(row, ms)]
     })
+  }
+
+  /** Slots of the n-th stretch, those that are asked for among them as far as they are committed. */
+  async #slots(nth: number, asked: readonly number[]): Promise<readonly SlotRow[]> {
+    const { blocks } = this.#storage
+    const underWay = this.#slotsUnderWay.get(nth)
+    if (underWay === undefined && asked.length > 1) {
+      const first = nth * SLOTS_TOGETHER
+      const reading = blocks.between(first, first + SLOTS_TOGETHER - 1)
+      this.#slotsUnderWay.set(nth, reading)
+      return reading.finally(() => this.#slotsUnderWay.delete(nth))
+    }
+    const shared = (await underWay) ?? []
+    const known = new Set(shared.map(({ slot }) => slot))
+    // A read that began earlier may have missed the newest.
+    const rows = await Promise.all(asked.filter((slot) => !known.has(slot)).map((slot) => blocks.at(slot)))
+    return [...shared, ...rows.filter((row) => row !== null)]
   }
 
   #remember(slot: number, ms: number): void {

@@ -7,6 +7,9 @@ export type Channel =
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
+/** Whether the store has a channel's events as they were sent (`market/log.ts`), and not as rows. */
+export const isKeptAsSent = (channel: Channel): boolean => !('of' in channel)
+
 /** Why a name names no channel. */
 export interface ChannelFault {
   readonly code: 'unknown_channel' | 'invalid_address'

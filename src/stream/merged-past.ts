@@ -1,5 +1,5 @@
 import type { EncodedEvent, Memory } from '../market/log.ts'
-import type { Channel } from './channel.ts'
+import { isKeptAsSent, type Channel } from './channel.ts'
 import type { ChannelHistory, Stretch } from './channel-history.ts'
 
 /** Events of a channel that are next, in cursor order. */
@@ -8,9 +8,13 @@ export interface ChannelEvents {
   readonly events: readonly EncodedEvent[]
 }
 
-/** Rows that are held of all channels together; a channel among many has some at least. Chosen: 1 MB, of 50 channels 5. */
-const ROWS_HELD = 512
-const ROWS_LEAST = 64
+/**
+ * Rows that are read of all channels together, about 3 MB, and of one; half as many may be held beside them. Those of a
+ * channel are in proportion to how many it has of late, so that all pages end at about the same slot: else they would be
+ * read one after another, as whatever is missing of one lets the others wait.
+ */
+const ROWS_HELD = 2_048
+const ROWS_OF_ONE = { least: 16, most: 512 }
 /**
  * Events of a channel that is kept as it was sent, by slots: as many slots as give about so many, two at first. More make a
  * replay a little faster, and let live events wait beside twenty of them.
@@ -59,8 +63,15 @@ export class MergedPast {
    * What is kept as it was sent is read into some memory.
    */
   async next(until: number, memory: Memory): Promise<ChannelEvents[]> {
-    const rows = Math.max(ROWS_LEAST, Math.floor(ROWS_HELD / this.#parts.length))
-    await Promise.all(this.#parts.map((part) => part.fill(this.#history, until, rows, memory)))
+    const ofAll = this.#parts.reduce((sum, part) => sum + part.rowsPerCursor, 0)
+    await Promise.all(
+      this.#parts.map((part) => {
+        const share = ofAll === 0 ? 1 / this.#parts.length : part.rowsPerCursor / ofAll
+        const rows = Math.ceil(share * ROWS_HELD)
+        const { least, most } = ROWS_OF_ONE
+        return part.fill(this.#history, until, Math.min(Math.max(rows, least), most), memory)
+      })
+    )
     // One of them may have been dropped meanwhile.
     const parts = this.#parts
     const to = parts.reduce((least, part) => Math.min(least, part.to), until)
@@ -80,6 +91,7 @@ class Part {
   #to: number
   /** Slots to be read at a time. */
   #slots = SLOTS_HELD.first
+  #rowsPerCursor = 0
 
   constructor(channel: Channel, since: number) {
     this.channel = channel
@@ -95,18 +107,29 @@ class Part {
     return this.#next < this.#events.length
   }
 
+  /** How dense rows were where they were read last; 0 where none were read, and of a channel that is kept as it was sent. */
+  get rowsPerCursor(): number {
+    return this.#rowsPerCursor
+  }
+
+  /** Reads on where less than half of what is to be held is left: with those that have nothing, and not alone later. */
   async fill(
     history: Pick<ChannelHistory, 'read'>,
     until: number,
     rows: number,
     memory: Memory
   ): Promise<void> {
-    if (this.holdsEvents || this.#to >= until) return
+    const held = this.#events.length - this.#next
+    const enough = isKeptAsSent(this.channel) ? EVENTS_HELD.few : rows
+    if (held >= enough / 2 || this.#to >= until) return
     const limits = { rows, parts: this.#slots, memory }
-    const { events, to } = await history.read(this.channel, this.#to, until, limits)
+    const from = this.#to
+    const { events, to } = await history.read(this.channel, from, until, limits)
+    // Up to the end of a full page there were as many rows, though some may be of no event.
+    if (!isKeptAsSent(this.channel)) this.#rowsPerCursor = (to < until ? rows : events.length) / (to - from)
     if (events.length < EVENTS_HELD.few) this.#slots = Math.min(2 * this.#slots, SLOTS_HELD.most)
     else if (events.length > EVENTS_HELD.many) this.#slots = Math.ceil(this.#slots / 2)
-    this.#events = events
+    this.#events = this.holdsEvents ? [...this.#events.slice(this.#next), ...events] : events
     this.#next = 0
     this.#to = to
   }

@@ -1,3 +1,4 @@
+import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
 import type { BlockCommit, BlockStore } from '../port.ts'
 import { stageActivity } from './activity.ts'
@@ -34,6 +35,7 @@ export function blockStore(database: Database, logSeconds: number | null): Block
     head: () => database.read((view) => view.head),
     has: (slot) => database.read((view) => view.get(slotKind, slotKey(slot)) !== null),
     at: (slot) => database.read((view) => view.get(slotKind, slotKey(slot))),
+    between: (first, last) => database.read((view) => between(view, first, last)),
     firstSince: (blockTime) => database.read((view) => firstSince(view, blockTime))
   }
 }
@@ -60,6 +62,15 @@ async function stageBlock(
     stagePairs(view, batch, block.pairs),
     stageTurnover(view, batch, block)
   ])
+}
+
+async function between(view: View, first: number, last: number): Promise<SlotRow[]> {
+  if (last < first) return []
+  const range = { gte: slotKey(first), lt: slotKey(last + 1) }
+  const rows: SlotRow[] = []
+  for await (const [, row] of view.scan(slotKind, range, { expected: last - first + 1, keep: false }))
+    rows.push(row)
+  return rows
 }
 
 /** By halving the range of slots: one look at the disk a step, and at most as many as a slot has bits. */

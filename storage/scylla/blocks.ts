@@ -22,6 +22,17 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
     },
     has: async (slot) => (await at(slot)) !== null,
     at,
+    async between(first, last) {
+      base.client.assertOpen()
+      // Both are of one moment: what a flush moves meanwhile is in one of them.
+      const inTail = base.visibility.tail.blocks.map(({ block }) => block.slot)
+      const rows = await between(slots, first, last + 1, last + 1 - first)
+      const before = inTail[0]?.slot ?? Infinity
+      return [
+        ...rows.filter(({ slot }) => slot < before),
+        ...inTail.filter(({ slot }) => slot >= first && slot <= last)
+      ]
+    },
     async firstSince(blockTime) {
       base.client.assertOpen()
       const { tail, snapshot } = base.visibility

@@ -122,6 +122,10 @@ export class StorageModel {
     )
   }
 
+  between(first: number, last: number): SlotRow[] {
+    return this.slots.filter(({ slot }) => slot >= first && slot <= last)
+  }
+
   firstSince(blockTime: number): number | null {
     return this.slots.find((slot) => slot.blockTime >= blockTime)?.slot ?? null
   }

@@ -135,6 +135,13 @@ export async function assertSame(
       }
       await answers.same(() => storage.launches.page(asked), model.launches(asked))
     }
+  for (const length of [-1, 1, 20, 200]) {
+    const first = (model.slots[0]?.slot ?? 0) + choices.below(100)
+    await answers.same(
+      () => storage.blocks.between(first, first + length - 1),
+      model.between(first, first + length - 1)
+    )
+  }
   for (const { blockTime } of model.slots) {
     await answers.same(() => storage.blocks.firstSince(blockTime), model.firstSince(blockTime))
     await answers.same(() => storage.solPrices.atOrBefore(blockTime), model.solPrice(blockTime))

@@ -1,0 +1,67 @@
+import t from 'tap'
+import { cursorAt } from '../../src/market/cursor.ts'
+import type { EncodedEvent } from '../../src/market/log.ts'
+import { channelOf, type Channel } from '../../src/stream/channel.ts'
+import type { ReadLimits, Stretch } from '../../src/stream/channel-history.ts'
+import { MergedPast } from '../../src/stream/merged-past.ts'
+import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
+import { sampleMint } from '../../storage/test/sample-addresses.ts'
+
+const SLOTS = 2_000
+const ROWS_A_SLOT = 4
+const CHANNELS = Array.from(
+  { length: 12 },
+  (_, n) => channelOf(`trades:${pubkeyToBase58(sampleMint(n))}`) as Channel
+)
+const MEMORY = { take: (bytes: number) => Buffer.alloc(bytes) }
+
+/** Rows of the n-th channel in each (n + 1)-th slot, with what was asked of them. */
+function unevenHistory() {
+  const rows = new Map(
+    CHANNELS.map((channel, n) => {
+      const slots = Array.from({ length: SLOTS }, (_, slot) => slot).filter((slot) => slot % (n + 1) === 0)
+      const cursors = slots.flatMap((slot) =>
+        Array.from({ length: ROWS_A_SLOT }, (_, i) => cursorAt(slot, ROWS_A_SLOT * n + i))
+      )
+      return [channel, cursors.map((cursor): EncodedEvent => ({ cursor, body: Buffer.alloc(0) }))]
+    })
+  )
+  const asked = { reads: 0, most: 0 }
+  const read = async (
+    channel: Channel,
+    after: number,
+    until: number,
+    limits: ReadLimits
+  ): Promise<Stretch> => {
+    asked.reads++
+    asked.most = Math.max(asked.most, limits.rows)
+    const left = rows.get(channel)!.filter(({ cursor }) => cursor > after && cursor <= until)
+    const events = left.slice(0, limits.rows)
+    return { events, to: events.length < left.length ? events.at(-1)!.cursor : until }
+  }
+  return { read, asked, total: [...rows.values()].flat().length }
+}
+
+t.test(
+  'channels of which some have many more rows than others are read in pages that end together',
+  async (t) => {
+    const history = unevenHistory()
+    const past = new MergedPast(history, CHANNELS, -1)
+    const until = cursorAt(SLOTS, 0) - 1
+    const cursors: number[] = []
+    let pages = 0
+    for (; past.position < until; pages++) {
+      const page = await past.next(until, MEMORY)
+      const inPage = page.flatMap(({ events }) => events.map(({ cursor }) => cursor)).sort((a, b) => a - b)
+      for (const cursor of inPage) {
+        if (cursors.length > 0 && cursor <= cursors.at(-1)!) t.fail(`${cursor} comes after ${cursors.at(-1)}`)
+        cursors.push(cursor)
+      }
+    }
+    t.equal(cursors.length, history.total, 'each event once')
+    // Pages of 64 rows each were 125, in which one channel after another was read.
+    t.ok(pages <= 40, `${pages} pages`)
+    t.ok(history.asked.reads <= 40 * CHANNELS.length, `${history.asked.reads} reads`)
+    t.ok(history.asked.most <= 512, `${history.asked.most} rows at most`)
+  }
+)
