@@ -99,7 +99,8 @@ export function poolsOf({ channels }: Shape): PoolRow[] {
     created: null,
     firstCursor: cursorAt(FIRST_SLOT, token * COPIES),
     trades: 1,
-    lastTrade: null
+    lastTrade: null,
+    lastPrice: null
   }))
 }
 
