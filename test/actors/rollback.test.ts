@@ -1,99 +1,22 @@
-import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
-import { Ingester } from '../../actors/ingester.ts'
 import { UNDO_SLOTS, type Keeping } from '../../actors/kept-run.ts'
-import type { GivenUp, SourcedBlock } from '../../src/block-source.ts'
-import type { Block } from '../../src/chain/transaction.ts'
-import { CommitFeed } from '../../src/commit-feed.ts'
 import { lostForkOf } from '../../src/coverage.ts'
-import { DecodingReport } from '../../src/decoding-report.ts'
-import { CashList } from '../../src/market/cash.ts'
 import { cursorAt, endOfEvents } from '../../src/market/cursor.ts'
-import { systemPorts, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { channelsOf } from '../../src/stream/retractions.ts'
-import { createMetrics } from '../../src/telemetry.ts'
 import { logKey } from '../../storage/codec/keys.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import type { BlockCommit, Storage } from '../../storage/port.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
 import { channelNamed } from '../stream/stream-world.ts'
-import { ForkListener } from './fork-listener.ts'
-import { marketBlocks } from './market-blocks.ts'
+import { CASH, chain, forkAfter, openedOn, rollbackAfter, sourced, type Opened } from './put-back-chain.ts'
 
 t.setTimeout(240_000)
 
-const NOW_MS = 1_790_000_000_000
-const clock: Clock = { ...systemPorts.clock, now: () => NOW_MS }
-const KEPT: Keeping = { forForks: true, forGaps: true }
-const CASH = new CashList()
 const LIMITS = { rows: 64, parts: 8 }
 
-/** The chain as it is in the end, with hashes. */
-const chain = (await marketBlocks('a node that is put back', 70)).map((block) => named(block, ''))
-
-function named(block: Block, fork: string): Block {
-  return { ...block, blockhash: `${block.slot}${fork}`, parentBlockhash: `${block.parentSlot}` }
-}
-
-const sourced = (block: Block): SourcedBlock => ({ block, commitment: 'confirmed', receivedAtMs: NOW_MS })
-
-/** Blocks of a fork after one of the chain's: they hold what later blocks of it do, in slots that follow. */
-function forkAfter(at: number, length: number, name: string): Block[] {
-  const { slot, blockTime } = chain[at]!
-  return chain
-    .slice(at + 5, at + 5 + length)
-    .map((block, i) => named({ ...block, slot: slot + 1 + i, parentSlot: slot + i, blockTime }, name))
-}
-
-interface Opened {
-  readonly storage: Storage
-  readonly ingester: Ingester
-  readonly listener: ForkListener
-  readonly told: BlockCommit[]
-  readonly logged: string[]
-}
-
-async function opened(directory: string, keeping = KEPT): Promise<Opened> {
-  const storage = await openEmbeddedStorage({ directory })
-  const head = await storage.blocks.claim(null)
-  const decoding = new DecodingReport()
-  const feed = new CommitFeed()
-  feed.restore(head)
-  const told: BlockCommit[] = []
-  const logged: string[] = []
-  feed.follow((commit) => void told.push(commit))
-  const listener = new ForkListener(feed, storage, CASH, clock)
-  const log = { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) }
-  const deps = {
-    fold: { cash: CASH, startingSolUsd: null },
-    keeping,
-    feed,
-    decoding,
-    metrics: createMetrics(decoding),
-    logger: pino({ base: null }, log),
-    clock
-  }
-  return { storage, ingester: await Ingester.open(storage, head, deps), listener, told, logged }
-}
-
-/** The first block of the chain above a slot, with the rollback that it shows after one of its blocks. */
-function rollbackAfter(
-  at: number,
-  headSlot: number,
-  lost: readonly number[] = []
-): { block: SourcedBlock; next: number } {
-  const next = chain.findIndex(({ slot }) => slot > headSlot)
-  async function* blocks(): AsyncGenerator<SourcedBlock | GivenUp> {
-    for (const block of chain.slice(at + 1, next)) {
-      if (lost.includes(block.slot)) yield { from: block.slot, to: block.slot, reason: 'missing' }
-      else yield sourced(block)
-    }
-  }
-  const rollback = { after: chain[at]!.slot, doubt: null, blocks: blocks() }
-  return { block: { ...sourced(chain[next]!), rollback }, next }
-}
+const opened = async (directory: string, keeping?: Keeping): Promise<Opened> =>
+  openedOn(await openEmbeddedStorage({ directory }), keeping)
 
 async function recordsOf(directory: string): Promise<Map<string, string>> {
   const besides = (['retractions', 'moves'] as const).map((channel) =>
