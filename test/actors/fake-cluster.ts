@@ -153,6 +153,7 @@ export class FakeCluster {
       get outage() {
         return outage
       },
+      damage: [],
       failed: new Promise<Error>(() => undefined),
       close: async () => closing.abort()
     }
