@@ -17,6 +17,8 @@ export interface LocalChain {
   isBlockhashValid(blockhash: Uint8Array, commitment: Commitment): boolean
   /** The block of a slot as the chain sees it at a commitment. */
   block(slot: number, commitment: Commitment): BlockAnswer
+  /** The slots of kept blocks from one slot to another as the chain sees them at a commitment, ascending, at most so many. */
+  blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[]
   /** As of the newest processed block, like all that is said of accounts. Null where there is none, or it holds no lamports. */
   account(address: Uint8Array): LocalAccount | null
   accountsOf(program: Uint8Array): readonly LocalAccount[]

@@ -12,6 +12,7 @@ import { unpackBlock } from './block-records.ts'
 import { signerOf } from './ed25519.ts'
 import type { Signer } from './ed25519.ts'
 import { FaultPlan } from './fault-plan.ts'
+import type { ForkKind } from './fault-plan.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import type { KeptBlock } from './kept-blocks.ts'
 import { emptyAccount, Runtime } from './runtime.ts'
@@ -25,7 +26,7 @@ export interface LocalBankOptions {
   /** Where the chain is kept; without it, the chain ends with the process. */
   readonly directory?: string
   readonly slotMs?: number
-  /** How many slots blocks and transactions are kept for, at least 512: blockhashes and signatures are told from them. */
+  /** How many blocks are kept, with their transactions; at least 512: blockhashes and signatures are told from them. */
   readonly keptSlots?: number
   /** How many durable blocks on top make a block confirmed; fewer than those that make it finalized. */
   readonly confirmedAfter?: number
@@ -33,12 +34,21 @@ export interface LocalBankOptions {
   /** How many sent transactions may wait for a block; the next one is refused. */
   readonly waitingMax?: number
   readonly faucetLamports?: bigint
+  /** The time of a new chain's genesis block, Unix milliseconds; the clock's where none is given. */
+  readonly genesisMs?: number
+}
+
+/** A slot that is made at another time than its own. */
+export interface TimedSlot {
+  readonly slot: number
+  /** Unix milliseconds. */
+  readonly timeMs: number
 }
 
 const SLOT_MS = 400
 /** So many slots that are late come one after another: fewer than there may be on their way to the disk. */
 const MADE_UP_SLOTS = 8
-/** Ten minutes at the usual pace; slots and not minutes, so that memory and disk are the same at any pace. */
+/** Ten minutes at the usual pace; blocks and not minutes, so that memory and disk are the same at any pace. */
 const KEPT_SLOTS = 1_500
 const KEPT_SLOTS_MIN = 512
 const WAITING_MAX = 1_000
@@ -59,6 +69,7 @@ export class LocalBank implements chain.LocalChain {
   readonly #clock: Clock
   readonly #slotMs: number
   readonly #keptSlots: number
+  readonly #genesisMs: number
   readonly #store: ChainStore | null
   readonly #runtime = new Runtime()
   readonly #blocks: KeptBlocks
@@ -77,6 +88,7 @@ export class LocalBank implements chain.LocalChain {
     this.#clock = options.clock
     this.#slotMs = options.slotMs ?? SLOT_MS
     this.#keptSlots = Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN)
+    this.#genesisMs = options.genesisMs ?? options.clock.now()
     this.#store = store
     this.genesisHash = sha256('genesis', options.seed)
     this.#faucet = signerOf(sha256('faucet', options.seed))
@@ -144,12 +156,46 @@ export class LocalBank implements chain.LocalChain {
     }
     if (this.#writesPending >= WRITES_PENDING_MAX) return Promise.reject(new Error('the disk is too slow'))
     try {
-      return this.#commit(this.#makeSlot())
+      const fork = this.#production.canFork() ? this.faults.takeFork() : null
+      return this.#commit(this.#makeSlot(this.#clock.now(), fork))
     } catch (error) {
       // Half a slot: nobody knows what the accounts are, and the next start goes on at the last durable block.
       this.#end = error as Error
       return Promise.reject(this.#end)
     }
+  }
+
+  /**
+   * Makes slots of a past, ascending, and puts them on disk in one write; slots between them are skipped. No fault of the
+   * plan happens to them. Resolves and rejects as `produceSlot` does.
+   */
+  producePast(slots: readonly TimedSlot[]): Promise<void> {
+    if (this.#end !== null) return Promise.reject(this.#end)
+    if (this.#writesPending >= WRITES_PENDING_MAX) return Promise.reject(new Error('the disk is too slow'))
+    try {
+      const made = slots.map(({ slot, timeMs }) => {
+        this.#production.skipTo(slot)
+        return this.#makeSlot(timeMs, null)
+      })
+      return this.#commit({
+        made: made.flatMap((each) => each.made),
+        dropped: [],
+        notes: new Map(made.flatMap(({ notes }) => [...notes]))
+      })
+    } catch (error) {
+      this.#end = error as Error
+      return Promise.reject(this.#end)
+    }
+  }
+
+  /** Skips the slots up to this one; the next block is made in it. */
+  skipTo(slot: number): void {
+    this.#production.skipTo(slot)
+  }
+
+  /** The time of a block's slot, Unix seconds; null where there is no such block, or it is no longer kept. */
+  blockTime(slot: number): number | null {
+    return this.#blocks.header(slot)?.blockTime ?? null
   }
 
   /** Who fills slots beside users: one market. */
@@ -187,6 +233,10 @@ export class LocalBank implements chain.LocalChain {
 
   block(slot: number, commitment: Commitment): chain.BlockAnswer {
     return this.#blocks.answer(slot, commitment)
+  }
+
+  blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[] {
+    return this.#blocks.slotsBetween(first, Math.min(last, this.slot(commitment)), limit)
   }
 
   account(address: Uint8Array): chain.LocalAccount | null {
@@ -233,9 +283,8 @@ export class LocalBank implements chain.LocalChain {
     return () => this.#listeners.delete(listener)
   }
 
-  #makeSlot(): MadeSlot {
-    const fork = this.#production.canFork() ? this.faults.takeFork() : null
-    const slot = this.#production.makeSlot(this.#clock.now(), fork)
+  #makeSlot(nowMs: number, fork: ForkKind | null): MadeSlot {
+    const slot = this.#production.makeSlot(nowMs, fork)
     for (const { block, accounts } of slot.made) {
       const root = this.#blocks.settled.finalized
       this.#tell({ kind: 'slot', slot: block.slot, parent: block.parentSlot, root })
@@ -253,8 +302,8 @@ export class LocalBank implements chain.LocalChain {
       if (note === null) this.#notes.delete(name)
       else this.#notes.set(name, note)
     }
-    const { settled, head } = this.#blocks
-    const firstSlot = Math.min(head.packed.header.slot - this.#keptSlots + 1, settled.finalized)
+    const { settled } = this.#blocks
+    const firstSlot = Math.min(this.#blocks.slotFromEnd(this.#keptSlots), settled.finalized)
     const pruned = this.#blocks.prune(Math.max(firstSlot, 0))
     if (this.#store === null) {
       this.#settle(slot.made)
@@ -304,7 +353,7 @@ export class LocalBank implements chain.LocalChain {
 
   async #makeGenesis(lamports: bigint): Promise<void> {
     this.#runtime.put({ ...emptyAccount(this.#faucet.address), lamports })
-    const slot = this.#production.makeSlot(this.#clock.now(), null)
+    const slot = this.#production.makeSlot(this.#genesisMs, null)
     this.#blocks.resume(0, { confirmed: 0, finalized: 0 })
     for (const { kept } of slot.made) this.#finalize(kept)
     this.#production.confirmed(0)

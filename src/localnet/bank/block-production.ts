@@ -96,6 +96,11 @@ export class BlockProduction {
     return this.#undo.has(this.#parts.blocks.head.packed.header.slot)
   }
 
+  /** Skips all slots up to this one. Slots that are made already stay: it never goes back. */
+  skipTo(slot: number): void {
+    this.#nextSlot = Math.max(this.#nextSlot, slot)
+  }
+
   /** Makes the block of the next slot, after a fork if one is asked for. */
   makeSlot(now: number, fork: ForkKind | null): MadeSlot {
     const made: MadeBlock[] = []

@@ -85,6 +85,22 @@ export class KeptBlocks {
     return removed
   }
 
+  /** The slot of the oldest of the newest so many blocks; where there are fewer, the first slot that is kept. */
+  slotFromEnd(count: number): number {
+    return this.#blocks.at(-count)?.packed.header.slot ?? this.#firstSlot
+  }
+
+  /** The slots of blocks from one slot to another, ascending, of which at most so many. */
+  slotsBetween(first: number, last: number, limit: number): number[] {
+    const slots: number[] = []
+    for (let at = this.#indexOf(first); at < this.#blocks.length && slots.length < limit; at++) {
+      const { slot } = this.#blocks[at]!.packed.header
+      if (slot > last) break
+      slots.push(slot)
+    }
+    return slots
+  }
+
   /** Forgets the blocks of slots before this one; returns their slots. */
   prune(firstSlot: number): number[] {
     const kept = this.#blocks.findIndex(({ packed }) => packed.header.slot >= firstSlot)
@@ -204,6 +220,18 @@ export class KeptBlocks {
     const { confirmed, finalized } = this.#settled
     const commitment = slot <= finalized ? 'finalized' : slot <= confirmed ? 'confirmed' : 'processed'
     return { transaction, slot, blockTime, indexInBlock: index, commitment }
+  }
+
+  /** Place of the first block at a slot or after it. */
+  #indexOf(slot: number): number {
+    let low = 0
+    let end = this.#blocks.length
+    while (low < end) {
+      const middle = (low + end) >>> 1
+      if (this.#blocks[middle]!.packed.header.slot < slot) low = middle + 1
+      else end = middle
+    }
+    return low
   }
 
   /** After a slot, up to a place in the line. */

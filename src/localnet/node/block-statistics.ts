@@ -24,7 +24,8 @@ export class BlockStatistics {
   /** Counts from the first block that the chain still keeps. */
   constructor(chain: LocalChain) {
     this.#chain = chain
-    for (let slot = chain.firstSlot; slot <= chain.slot('confirmed'); slot++) {
+    const confirmed = chain.slot('confirmed')
+    for (const slot of chain.blockSlots(chain.firstSlot, confirmed, Infinity, 'confirmed')) {
       const answer = chain.block(slot, 'confirmed')
       if (answer.kind !== 'block') continue
       this.#take(answer.block, 'confirmed')

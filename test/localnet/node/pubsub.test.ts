@@ -288,6 +288,7 @@ t.test('a client that does not read is cut off, and the others are not', async (
     firstSlot: 0,
     slot: () => 0,
     block: () => ({ kind: 'pending' }),
+    blockSlots: () => [],
     listen: (listener: Parameters<LocalChain['listen']>[0]) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

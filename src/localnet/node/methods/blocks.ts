@@ -1,4 +1,3 @@
-import type { Commitment } from '../../../market/rows.ts'
 import type { BlockAnswer, LocalChain } from '../../chain.ts'
 import { contextSlot, method, type Method } from '../method.ts'
 import {
@@ -57,7 +56,7 @@ export const blockMethods: Readonly<Record<string, Method>> = {
     const last = Math.min(end ?? first + SLOTS_MAX, contextSlot(node, commitment, config))
     if (last < first) return []
     if (last - first > SLOTS_MAX) throw invalidParams(`Slot range too large; max ${SLOTS_MAX}`)
-    return blockSlots(node.chain, first, last, Infinity, commitment)
+    return node.chain.blockSlots(first, last, Infinity, commitment)
   }),
 
   getBlocksWithLimit: method(2, 3, (node, [start, limit, options]) => {
@@ -66,7 +65,7 @@ export const blockMethods: Readonly<Record<string, Method>> = {
     const config = configOf(options, 'RpcContextConfig')
     const commitment = atLeastConfirmed(commitmentOf(config))
     if (most > SLOTS_MAX) throw invalidParams(`Limit too large; max ${SLOTS_MAX}`)
-    return blockSlots(node.chain, first, contextSlot(node, commitment, config), most, commitment)
+    return node.chain.blockSlots(first, contextSlot(node, commitment, config), most, commitment)
   }),
 
   getBlockCommitment: method(1, 1, ({ chain }, [slot]) => {
@@ -76,21 +75,6 @@ export const blockMethods: Readonly<Record<string, Method>> = {
 
   getFirstAvailableBlock: method(0, 0, ({ chain }) => chain.firstSlot),
   minimumLedgerSlot: method(0, 0, ({ chain }) => chain.firstSlot)
-}
-
-/** The slots of blocks from the first to the last, of which at most so many. */
-function blockSlots(
-  chain: LocalChain,
-  first: number,
-  last: number,
-  most: number,
-  commitment: Commitment
-): number[] {
-  const slots: number[] = []
-  for (let slot = Math.max(first, chain.firstSlot); slot <= last && slots.length < most; slot++) {
-    if (chain.block(slot, commitment).kind === 'block') slots.push(slot)
-  }
-  return slots
 }
 
 /** A node knows that a slot is skipped once a later one is final; before, its block may still come. */
