@@ -23,7 +23,9 @@ export function localnet(
 ): Run<unknown, LocalnetAddress> {
   return async ({ draining, ready, gauge }) => {
     const onFault = (err: unknown): void => logger.error({ err }, 'the localnet has failed to answer')
-    const net = await openLocalnet({ ...options, clock, onFault })
+    const onPast = (blocks: number, ms: number): void =>
+      logger.info({ blocks, ms }, 'the market of the localnet has a day behind it')
+    const net = await openLocalnet({ ...options, clock, onFault, onPast })
     try {
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))

@@ -26,6 +26,7 @@ import { startMeasured } from './measured-process.ts'
 import { writeResult } from './result.ts'
 import { seriesOf } from './series.ts'
 import type { ClientFigures } from './stream/hour-clients.ts'
+import { makeBusyLocalnet } from '../test/service/localnet-process.ts'
 
 const [secondsText = '3600', directory = tmpdir(), clientsText = '300', slotMsText = '250'] =
   process.argv.slice(2)
@@ -55,6 +56,7 @@ interface Sample extends LocalnetFigures {
 }
 
 const scratch = mkdtempSync(join(directory, 'stream-hour-'))
+await makeBusyLocalnet(scratch)
 const service = await startMeasured(
   '../src/main.ts',
   ['serve', '--data-dir', scratch, '--port', '0', '--localnet-slot-ms', slotMsText],

@@ -17,6 +17,7 @@ import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { Memory } from './memory.ts'
 import { writeResult } from './result.ts'
 import type { StormOrder, StormReport } from './stream/storm-clients.ts'
+import { makeBusyLocalnet } from '../test/service/localnet-process.ts'
 
 const [sizeText = '5000', roundsText = '2', slotMsText = '400', directory = tmpdir()] = process.argv.slice(2)
 const ENDS = { killed: 'SIGKILL', drained: 'SIGTERM' } as const
@@ -27,6 +28,7 @@ const QUIET_MS = 5_000
 const LATE_MS = 300_000
 
 const scratch = mkdtempSync(join(directory, 'stream-storm-'))
+await makeBusyLocalnet(scratch)
 const port = String(await freePort(['127.0.0.1']))
 const start = (slotMs: string): Promise<MeasuredProcess> =>
   startMeasured(

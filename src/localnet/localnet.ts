@@ -4,8 +4,16 @@ import { join } from 'node:path'
 import { encodeBase58 } from '../chain/base58.ts'
 import type { Clock } from '../ports.ts'
 import { LocalBank } from './bank/bank.ts'
-import { MarketSimulator, USUAL_MARKET } from './market/simulator.ts'
+import { DAY_MS } from './market/past.ts'
+import { BUSY_MARKET, MarketSimulator, USUAL_MARKET, type MarketSettings } from './market/simulator.ts'
 import { startLocalNode, type LocalNode } from './node/local-node.ts'
+import { PastMaker } from './past-maker.ts'
+
+const MARKETS = { usual: USUAL_MARKET, busy: BUSY_MARKET } as const
+
+function isMarket(name: string): name is keyof typeof MARKETS {
+  return Object.hasOwn(MARKETS, name)
+}
 
 export interface LocalnetOptions {
   /** Where the chain is kept; made where it is missing. */
@@ -21,6 +29,15 @@ export interface LocalnetOptions {
    * clock's in whole seconds, so that slots share one at a fast pace, and the market does as much a slot at any pace.
    */
   readonly slotMs?: number
+  /** What lies behind a new chain's first slot; a day where nothing is given. A chain that has begun stays as it is. */
+  readonly past?: 'day' | 'none'
+  /**
+   * How much the market does: `usual` keeps an idle service cheap, `busy` has something of everything within some hundred
+   * slots. Kept with the chain; `usual` where none is given.
+   */
+  readonly market?: keyof typeof MARKETS
+  /** Hears how many blocks of the past were made, and within how many milliseconds. */
+  readonly onPast?: (blocks: number, ms: number) => void
   /** Hears of faults of ours in answers of the node. */
   readonly onFault: (error: unknown) => void
 }
@@ -32,27 +49,36 @@ export interface Localnet {
   readonly rpcUrl: string
   /** In base58. */
   readonly genesis: string
-  /** Makes slots until the signal aborts; rejects where a block cannot be written. */
+  /** Makes what is missing of the past, then slots until the signal aborts; rejects where a block cannot be written. */
   run(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
 /** Opens the localnet of a directory where it was left, or makes a new one. */
 export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> {
-  const { directory, clock, slotMs } = options
+  const { directory, clock, slotMs, past = 'day' } = options
   await mkdir(directory, { recursive: true })
-  const seed = await seedOf(directory, options.seed)
+  // Two localnets that have nothing to do with each other have different seeds, and so different genesis hashes.
+  const seed = await keptText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
+  const market = await keptText(join(directory, 'market'), options.market ?? 'usual')
+  if (!isMarket(market)) throw new RangeError(`${join(directory, 'market')} names no market: ${market}`)
   const pace = slotMs === undefined ? {} : { slotMs }
-  const bank = await LocalBank.open({ clock, seed, directory: join(directory, 'chain'), ...pace })
+  const genesisMs = past === 'day' ? clock.now() - DAY_MS : clock.now()
+  const chain = { directory: join(directory, 'chain'), genesisMs }
+  const bank = await LocalBank.open({ clock, seed, ...chain, ...pace })
   try {
-    openMarket(bank, seed)
+    const maker = PastMaker.of(bank, clock, past === 'day')
+    openMarket(bank, { ...MARKETS[market], seed }, maker)
     const node = await listen(bank, options)
     return {
       bank,
       node,
       rpcUrl: `http://${node.host}:${node.port}`,
       genesis: encodeBase58(bank.genesisHash),
-      run: (signal) => bank.run(signal),
+      async run(signal) {
+        await maker?.run(signal, options.onPast)
+        await bank.run(signal)
+      },
       async close() {
         await node.close()
         await bank.close()
@@ -65,15 +91,17 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
 }
 
 /** The market fills the chain's slots, and goes on with it from what is kept there. */
-function openMarket(bank: LocalBank, seed: string): void {
+function openMarket(bank: LocalBank, settings: MarketSettings, past: PastMaker | null): void {
   const kept = {
     part: (name: string) => bank.note(name),
     account: (address: Uint8Array) => bank.account(address)
   }
-  const market = new MarketSimulator({ ...USUAL_MARKET, seed }, kept)
+  const market = new MarketSimulator(settings, kept)
   bank.onSlot((slot, blockTime, include, keep) => {
-    for (const { transaction, accounts } of market.fill(slot, blockTime)) include(transaction, accounts)
+    const filled = market.fill(slot, blockTime, past?.paceOf(slot))
+    for (const { transaction, accounts } of filled) include(transaction, accounts)
     for (const [name, part] of market.takeParts()) keep(name, part)
+    past?.note(slot, keep)
   })
 }
 
@@ -87,15 +115,13 @@ async function listen(bank: LocalBank, { host, port, clock, onFault }: LocalnetO
   }
 }
 
-/** Two localnets that have nothing to do with each other have different ones, and so different genesis hashes. */
-async function seedOf(directory: string, given: string | undefined): Promise<string> {
-  const file = join(directory, 'seed')
+/** The text of a file that is kept with the chain; written where it is missing. */
+async function keptText(file: string, given: string): Promise<string> {
   const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
   if (kept !== null) return kept.trim()
-  const seed = given ?? randomBytes(8).toString('hex')
-  await writeFile(file, `${seed}\n`)
-  return seed
+  await writeFile(file, `${given}\n`)
+  return given
 }

@@ -1,6 +1,6 @@
 import type { Block } from '../../src/chain/transaction.ts'
 import { LocalBank } from '../../src/localnet/bank/bank.ts'
-import { MarketSimulator, USUAL_MARKET } from '../../src/localnet/market/simulator.ts'
+import { MarketSimulator, BUSY_MARKET } from '../../src/localnet/market/simulator.ts'
 import { startLocalNode } from '../../src/localnet/node/local-node.ts'
 import { MissingBlocks } from '../../src/node/missing-blocks.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -19,7 +19,7 @@ export async function openMarket(
 ): Promise<{ readonly blocks: Block[]; readonly url: string; close(): Promise<void> }> {
   const { clock } = systemPorts
   const bank = await LocalBank.open({ clock, seed, slotMs: 400 })
-  const market = new MarketSimulator({ ...USUAL_MARKET, seed }, null)
+  const market = new MarketSimulator({ ...BUSY_MARKET, seed }, null)
   bank.onSlot((slot, blockTime, include) => {
     for (const { transaction, accounts } of market.fill(slot, blockTime)) include(transaction, accounts)
   })

@@ -4,7 +4,7 @@ import { chromium } from 'playwright-core'
 import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
 import { installPackedClient } from '../client/packed-client.ts'
-import { startLocalnetProcess } from '../service/localnet-process.ts'
+import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 
 t.setTimeout(120_000)
@@ -20,7 +20,7 @@ if (BROWSER === undefined) {
   const executablePath = BROWSER
   t.test(NAME, async (t) => {
     const { client } = await installPackedClient(t)
-    const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
+    const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     t.teardown(() => browser.close())
     const page = await browser.newPage()

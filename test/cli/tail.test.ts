@@ -6,7 +6,7 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { closed } from '../http/contract.ts'
-import { startLocalnetProcess, type LocalnetProcess } from '../service/localnet-process.ts'
+import { startBusyLocalnetProcess, type LocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, spawnMillrace } from '../service/service-process.ts'
 
 interface Line {
@@ -62,7 +62,7 @@ class Tail {
 }
 
 const start = (t: Test, more: readonly string[] = []): Promise<LocalnetProcess> =>
-  startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50', ...more])
+  startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50', ...more])
 const at = ({ url }: LocalnetProcess): string[] => ['--url', url, '--key', ADMIN_KEY]
 const cursors = (lines: readonly Line[]): number[] => lines.map(({ cursor }) => cursor)
 
@@ -122,12 +122,12 @@ t.test('a tail that goes on since its cursor prints what an uninterrupted one do
 
 t.test('a tail lives through a restart of the service, and misses nothing', async (t) => {
   const dataDir = t.testdir()
-  const before = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
+  const before = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
   const { port } = new URL(before.url)
   const tail = new Tail(t, [`trades:${WSOL}`, '--json', ...at(before)])
   const early = await tail.until((lines) => lines.length > 5)
   t.equal((await before.end('SIGTERM')).code, 0)
-  const after = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50', '--port', port])
+  const after = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50', '--port', port])
   const lines = await tail.until((all) => all.length > early.length + 20 && !all.at(-1)!.replay)
   t.equal(await tail.interrupt(), 0)
   t.ok(tail.stderr.some((line) => /connecting again in \d+ ms/.test(line)))

@@ -1,4 +1,8 @@
 import type { Test } from 'tap'
+import { openLocalnet } from '../../src/localnet/localnet.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { localnetDirectory } from '../../src/sources.ts'
+import { until } from './asking.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
 
 export interface LocalnetProcess extends ServiceProcess {
@@ -6,7 +10,34 @@ export interface LocalnetProcess extends ServiceProcess {
   readonly rpcUrl: string
 }
 
-/** The service as somebody starts it who has no node. */
+/**
+ * The service on a localnet that begins empty and in which a lot happens within some hundred slots: its chain is made
+ * before the first start.
+ */
+export async function startBusyLocalnetProcess(
+  t: Test,
+  dataDir: string,
+  more: readonly string[] = []
+): Promise<LocalnetProcess> {
+  await makeBusyLocalnet(dataDir)
+  return startLocalnetProcess(t, dataDir, more)
+}
+
+/** Makes an empty chain with a busy market in a data folder, unless there is one. */
+export async function makeBusyLocalnet(dataDir: string): Promise<void> {
+  const onFault = (fault: unknown): never => {
+    throw fault
+  }
+  const directory = localnetDirectory({ dataDir })
+  const place = { directory, host: '127.0.0.1', port: 0, clock: systemPorts.clock }
+  const net = await openLocalnet({ ...place, past: 'none', market: 'busy', onFault })
+  await net.close()
+}
+
+/** The past is read within ten seconds; on a machine that has much else to do it takes ten times as long. */
+const PAST_WITHIN_MS = 150_000
+
+/** The service as somebody starts it who has no node, once the market's past is indexed and it is live. */
 export async function startLocalnetProcess(
   t: Test,
   dataDir: string,
@@ -19,5 +50,7 @@ export async function startLocalnetProcess(
   })
   const rpcUrl = service.stdout.map((line) => /not mainnet; its node: (\S+)/.exec(line)?.[1]).find(Boolean)
   if (rpcUrl === undefined) throw new Error('the service does not say that it is a localnet')
+  const isLive = async (): Promise<boolean> => (await service.get('/v1/health', null)).body['status'] === 'ok'
+  await until(isLive, 'the past is indexed', PAST_WITHIN_MS)
   return Object.assign(service, { rpcUrl })
 }

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { LocalBank } from '../../src/localnet/bank/bank.ts'
 import type { IntendedEvent, IntendedSlot } from '../../src/localnet/market/oracle.ts'
-import { MarketSimulator, USUAL_MARKET } from '../../src/localnet/market/simulator.ts'
+import { MarketSimulator, BUSY_MARKET } from '../../src/localnet/market/simulator.ts'
 import { startLocalNode, type LocalNode } from '../../src/localnet/node/local-node.ts'
 import { systemPorts } from '../../src/ports.ts'
 
@@ -50,7 +50,7 @@ export async function makeOracleChain(seed: string, slots: number): Promise<Orac
     part: (name: string) => bank.note(name),
     account: (address: Uint8Array) => bank.account(address)
   }
-  const market = new MarketSimulator({ ...USUAL_MARKET, seed }, kept, (slot) => void meant.push(slot))
+  const market = new MarketSimulator({ ...BUSY_MARKET, seed }, kept, (slot) => void meant.push(slot))
   let isOpen = true
   bank.onSlot((slot, blockTime, include, keep) => {
     if (!isOpen) return

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import WebSocket from 'ws'
 import { until } from './asking.ts'
-import { startLocalnetProcess } from './localnet-process.ts'
+import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 
 interface Message {
@@ -79,7 +79,7 @@ async function rawUpgrade(url: URL, key: string): Promise<Socket> {
 }
 
 t.test('a stream and what it is not meant for', async (t) => {
-  const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '100'])
+  const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '100'])
   const stream = `${service.url.replace('http', 'ws')}/v1/stream`
   const { key, id } = await keyOf(service, ['stream'])
   const good = new Client(`${stream}?key=${key}`)

@@ -5,6 +5,7 @@ import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
 import { scyllaOptions } from '../storage/scylla-keyspace.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
+import { makeBusyLocalnet } from './localnet-process.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
 import { judgeSwarm, SLOTS, swarmUntil } from './stream-run.ts'
 
@@ -25,6 +26,7 @@ testWithCql(t, 'a stream on one CQL server', (t, server) =>
         })
         return service
       }
+      await makeBusyLocalnet(join(directory, 'first'))
       const first = await start('first', '--localnet-slot-ms', '30')
       const second = await start('second', '--role', 'gateway')
       const services = [first, second]

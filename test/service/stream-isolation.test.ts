@@ -5,7 +5,7 @@ import { openRaw, textFrame } from '../../loadtest/stream/raw-socket.ts'
 import { MESSAGES_A_SECOND } from '../../actors/stream/message-rate.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { faultsOf, until } from './asking.ts'
-import { startLocalnetProcess } from './localnet-process.ts'
+import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 
 /** As many as a key may have. */
@@ -120,7 +120,7 @@ t.setTimeout(120_000)
 t.test(
   'a tenant whose clients read nothing or subscribe in a loop loses events, and another hears each of the same channels once, in order',
   async (t) => {
-    const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '40'])
+    const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '40'])
     const streamOf = (key: string): string => `${service.url.replace('http', 'ws')}/v1/stream?key=${key}`
     const health = async () => (await service.get('/v1/stream/health', null)).body as unknown as Health
     const since = await until(async () => (await health()).head?.cursor ?? null, 'there is a block')

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { slotOf, until } from './asking.ts'
-import { startLocalnetProcess } from './localnet-process.ts'
+import { startBusyLocalnetProcess } from './localnet-process.ts'
 import type { ServiceProcess } from './service-process.ts'
 import { judgeSwarm, SLOTS, swarmUntil } from './stream-run.ts'
 
@@ -14,14 +14,14 @@ t.test(
   '50 clients that are cut off at random, and a service that is killed: each hears what the store has, once, in order, to the byte',
   async (t) => {
     const dataDir = t.testdir()
-    let service: ServiceProcess = await startLocalnetProcess(t, dataDir, FLAGS)
+    let service: ServiceProcess = await startBusyLocalnetProcess(t, dataDir, FLAGS)
     const heard = await swarmUntil(
       SLOTS,
       () => [service],
       async () => {
         await until(async () => (await slotOf(service)) >= SLOTS / 2, 'half of the slots', 240_000)
         await service.end('SIGKILL')
-        service = await startLocalnetProcess(t, dataDir, FLAGS)
+        service = await startBusyLocalnetProcess(t, dataDir, FLAGS)
       }
     )
     t.match(await service.end('SIGTERM'), { code: 0 })

@@ -4,12 +4,12 @@ import t from 'tap'
 import { letGo, walkThrough } from '../node/web3-flows.ts'
 import { slotOf, until } from './asking.ts'
 import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
-import { startLocalnetProcess } from './localnet-process.ts'
+import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { storedSlots } from './stored-rows.ts'
 
 t.test('what a wallet does with web3.js on the localnet is found through the service', async (t) => {
   const dataDir = t.testdir()
-  const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
+  const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const connection = new Connection(service.rpcUrl, 'confirmed')
   t.teardown(() => letGo(connection))
   const { flows } = await walkThrough(connection)

@@ -1,108 +1,112 @@
+import type { Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../chain/token-accounts.ts'
 import type { VenueId } from '../../chain/venue-id.ts'
+import { buyShareOf, buySizeOf, isShortLived, overSlotOf } from './coin-life.ts'
+import { chooseSeller, chooseTrader, isSniper } from './habits.ts'
 import type { Coin } from './market-state.ts'
+import { addPair } from './pairs.ts'
 import type { TransactionScript } from './script.ts'
 import { Refused, type MarketTurn } from './turn.ts'
-import type { LaunchpadVenue, MarketPool } from './venue.ts'
-import { addPair } from './pairs.ts'
+import type { LaunchpadVenue, MarketPool, Swap } from './venue.ts'
 
 const SOL = 1e9
 /** Slippage errors of the launchpads' programs. */
 const TOO_MUCH = 6002
-
-const NAMES = [
-  'Amber',
-  'Basalt',
-  'Cinder',
-  'Dapple',
-  'Ember',
-  'Fathom',
-  'Gossamer',
-  'Harbor',
-  'Indigo',
-  'Juniper'
-]
-const BEASTS = ['Otter', 'Heron', 'Badger', 'Lynx', 'Newt', 'Puffin', 'Marten', 'Toad', 'Wren', 'Yak']
-
-/** Launches a coin; its creator mostly buys some of it at once. */
-export function launchCoin(turn: MarketTurn, launchpad: LaunchpadVenue<MarketPool>): void {
-  const { state, people, ledger } = turn.parts
-  const { head } = state
-  const id = head.coins
-  const creator = turn.pick(people.creators)
-  const name = `${turn.pick(NAMES)} ${turn.pick(BEASTS)}`
-  const symbol = `${name.replace(/[a-z ]/g, '')}${id}`
-  const uri = `https://coins.example.org/${symbol.toLowerCase()}.json`
-  let coin: Coin | null = null
-  const done = turn.run({ kind: 'launch', payer: creator }, (script, intend) => {
-    const curve = launchpad.launch(script, { creator, name, symbol, uri }, turn.world)
-    const mint = launchpad.mintOf(curve)
-    const { venue } = launchpad
-    intend({ kind: 'launch', venue, mint, curve: curve.address, creator, name, symbol, uri })
-    const heat = 10 ** (1.6 * turn.random.next() ** 2 - 0.5)
-    coin = {
-      id,
-      launchpad: venue,
-      mint,
-      symbol,
-      bornSlot: turn.slot,
-      heat,
-      curve,
-      graduated: false,
-      holders: [],
-      everHeld: []
-    }
-    if (!turn.chance(0.5) || ledger.lamports(creator) < 4 * SOL) return
-    const amountIn = BigInt(Math.floor(turn.between(0.05, 1.5) * SOL))
-    const settle = turn.prepare(script, creator, giveOf(launchpad, amountIn), mint)
-    const executed = launchpad.swap(script, curve, { trader: creator, isBuy: true, amountIn }, turn.world)
-    if (executed === null) throw new Refused()
-    settle()
-    const side = { user: creator, inMint: NATIVE_MINT, outMint: mint }
-    intend({ kind: 'trade', venue, pool: curve.address, ...side, ...executed, hop: null, completes: false })
-  })
-  if (!done || coin === null) return
-  head.coins++
-  head.liveCoins.push(id)
-  state.coins.set(id, coin)
-  state.touch(coin)
-}
+/** The largest buy of a coin, in SOL: about half of what a curve takes in all. */
+const LARGEST_BUY_SOL = 40
+/** The square root of the price of a sold out curve over that of a new one is this more than one. */
+const ROOT_PRICE_RISE = 2.83
 
 /** What a curve is paid with: lamports need no account of wrapped SOL. */
-function giveOf({ paidIn }: LaunchpadVenue<MarketPool>, amount: bigint) {
+export function giveOf({ paidIn }: LaunchpadVenue<MarketPool>, amount: bigint) {
   return { mint: NATIVE_MINT, amount: paidIn === 'lamports' ? 0n : amount }
+}
+
+/** A trade of a coin as its traders choose it; null where nobody has any to sell. */
+export function chooseCoinTrade(turn: MarketTurn, coin: Coin): (Swap & { readonly number: number }) | null {
+  const { people, ledger } = turn.parts
+  const isBuy = turn.chance(buyShareOf(coin, turn.slot, raisedShareOf(turn, coin)))
+  if (!isBuy) {
+    if (coin.holders.length === 0) return null
+    const number = chooseSeller(turn, coin.holders)
+    const trader = people.traders[number]!
+    const owned = ledger.tokens(ledger.tokenAccountOf(trader, coin.mint))
+    const amountIn = turn.chance(0.6) ? owned : (owned * BigInt(Math.floor(turn.between(100, 900)))) / 1000n
+    return { number, trader, isBuy, amountIn }
+  }
+  const { number, sizeFactor } = chooseTrader(turn)
+  const usual = turn.pace.coinSol * buySizeOf(coin, turn.slot)
+  const sol = Math.min(turn.size(usual) * sizeFactor, LARGEST_BUY_SOL)
+  return { number, trader: people.traders[number]!, isBuy, amountIn: BigInt(Math.floor(sol * SOL)) }
+}
+
+/** The share of what a curve takes in all that it has taken, from its price. */
+function raisedShareOf(turn: MarketTurn, coin: Coin): number {
+  if (coin.graduatedSlot !== null || coin.launchPrice === 0) return 0
+  const launchpad = launchpadOf(turn, coin)
+  if (launchpad === undefined) return 0
+  const rise = launchpad.price(coin.curve, turn.world) / coin.launchPrice
+  return (Math.sqrt(rise) - 1) / ROOT_PRICE_RISE
+}
+
+function launchpadOf(turn: MarketTurn, coin: Coin): LaunchpadVenue<MarketPool> | undefined {
+  return turn.parts.launchpads.find(({ venue }) => venue === coin.launchpad)
 }
 
 /** A trader buys from a curve, or sells back; with `fails`, the transaction ends as failed. False where nobody could. */
 export function tradeOnCurve(turn: MarketTurn, coin: Coin, fails: boolean): boolean {
-  const { people, ledger, launchpads, state } = turn.parts
-  const launchpad = launchpads.find(({ venue }) => venue === coin.launchpad)
-  if (launchpad === undefined || coin.graduated || launchpad.isComplete(coin.curve)) return false
-  const isBuy = coin.holders.length === 0 || turn.chance(buyShare(coin, turn.slot))
-  const number = isBuy ? Math.floor(turn.random.next() * people.traders.length) : turn.pick(coin.holders)
-  const trader = people.traders[number]!
+  const chosen = chooseCoinTrade(turn, coin)
+  if (chosen === null) return false
+  const done = swapOnCurve(turn, coin, chosen, fails)
+  if (done && !fails) noteHolder(turn, coin, chosen.number)
+  return done
+}
+
+/** Holders who sell all that they have when a coin is over, the largest first; the others keep what is worth nothing. */
+const GIVING_UP = 3
+
+/**
+ * Those who were there first sell all that they have: the creator of a coin, then its snipers. Of a coin that is over its
+ * largest holders sell too.
+ */
+export function sellOut(turn: MarketTurn, coin: Coin): void {
+  const { ledger, state, people } = turn.parts
+  const tokensOf = (number: number): bigint =>
+    ledger.tokens(ledger.tokenAccountOf(people.traders[number]!, coin.mint))
+  const isOver = turn.slot >= overSlotOf(coin)
+  coin.exitSlot = isOver || !isShortLived(coin) ? null : overSlotOf(coin)
+  state.touch(coin)
+  const sellAll = (trader: Pubkey): void => {
+    const amountIn = ledger.tokens(ledger.tokenAccountOf(trader, coin.mint))
+    swapOnCurve(turn, coin, { trader, isBuy: false, amountIn }, false)
+  }
+  sellAll(coin.creator)
+  const largest = isOver ? coin.holders.toSorted((a, b) => Number(tokensOf(b) - tokensOf(a))) : []
+  for (const number of new Set([...coin.holders.filter(isSniper), ...largest.slice(0, GIVING_UP)])) {
+    sellAll(people.traders[number]!)
+    noteHolder(turn, coin, number)
+  }
+}
+
+/** One swap on a curve. A seller of all closes the account, mostly. False where it could not happen. */
+export function swapOnCurve(turn: MarketTurn, coin: Coin, swap: Swap, fails: boolean): boolean {
+  const { ledger, state } = turn.parts
   const { mint, curve } = coin
+  const { trader, isBuy, amountIn } = swap
+  const launchpad = launchpadOf(turn, coin)
+  if (launchpad === undefined || coin.graduatedSlot !== null || launchpad.isComplete(curve)) return false
+  if (amountIn <= 0n) return false
   const tokens = ledger.tokenAccountOf(trader, mint)
-  const owned = ledger.tokens(tokens)
-  const sellsAll = turn.chance(0.5)
-  const amountIn = isBuy
-    ? BigInt(Math.floor(Math.min(turn.size(0.6), 40) * SOL))
-    : sellsAll
-      ? owned
-      : (owned * BigInt(Math.floor(turn.between(100, 900)))) / 1000n
+  const closes = !isBuy && amountIn === ledger.tokens(tokens) && turn.chance(0.6)
   const done = turn.run(
     { kind: fails ? 'failed' : 'trade', payer: trader, changes: [curve] },
     (script: TransactionScript, intend) => {
-      const settle = isBuy
-        ? turn.prepare(script, trader, giveOf(launchpad, amountIn), mint)
-        : launchpad.paidIn === 'lamports'
-          ? () => undefined
-          : turn.prepare(script, trader, { mint, amount: amountIn }, NATIVE_MINT)
-      const executed = launchpad.swap(script, curve, { trader, isBuy, amountIn }, turn.world)
+      const settle = prepareSwap(turn, script, launchpad, { mint, swap })
+      const executed = launchpad.swap(script, curve, swap, turn.world)
       if (executed === null) throw new Refused()
       if (fails) return script.fail(TOO_MUCH)
       settle()
-      if (!isBuy && sellsAll && turn.chance(0.6)) script.closeTokenAccount(tokens, trader, trader)
+      if (closes) script.closeTokenAccount(tokens, trader, trader)
       intend({
         kind: 'trade',
         venue: coin.launchpad,
@@ -116,32 +120,36 @@ export function tradeOnCurve(turn: MarketTurn, coin: Coin, fails: boolean): bool
       })
     }
   )
-  if (done && !fails) {
-    noteHolder(turn, coin, number)
-    state.touch(coin)
-  }
+  if (done && !fails) state.touch(coin)
   return done
+}
+
+function prepareSwap(
+  turn: MarketTurn,
+  script: TransactionScript,
+  launchpad: LaunchpadVenue<MarketPool>,
+  { mint, swap: { trader, isBuy, amountIn } }: { readonly mint: Pubkey; readonly swap: Swap }
+): () => void {
+  if (isBuy) return turn.prepare(script, trader, giveOf(launchpad, amountIn), mint)
+  if (launchpad.paidIn === 'lamports') return () => undefined
+  return turn.prepare(script, trader, { mint, amount: amountIn }, NATIVE_MINT)
 }
 
 /** Keeps the list of who may hold a coin in step with a trade. */
 export function noteHolder(turn: MarketTurn, coin: Coin, number: number): void {
-  const { people, ledger } = turn.parts
+  const { people, ledger, state } = turn.parts
   const holds = ledger.tokens(ledger.tokenAccountOf(people.traders[number]!, coin.mint)) > 0n
   const at = coin.holders.indexOf(number)
   if (!coin.everHeld.includes(number)) coin.everHeld.push(number)
   if (holds && at < 0) coin.holders.push(number)
   if (!holds && at >= 0) coin.holders.splice(at, 1)
-}
-
-/** The share of buys among the trades of a coin: it comes and goes in waves of its own. */
-export function buyShare({ id, heat }: Coin, slot: number): number {
-  return 0.56 + 0.04 * Math.min(heat, 3) + 0.22 * Math.sin(slot / 160 + id * 2.4)
+  state.touch(coin)
 }
 
 /** Migrates a curve that has sold all to the pool that it graduates to. */
 export function graduateCoin(turn: MarketTurn, coin: Coin): void {
-  const { launchpads, people, state } = turn.parts
-  const launchpad = launchpads.find(({ venue }) => venue === coin.launchpad)
+  const { people, state } = turn.parts
+  const launchpad = launchpadOf(turn, coin)
   if (launchpad === undefined) return
   const changes = [coin.curve]
   const plan = { kind: 'graduation', payer: people.operator, changes, usesTables: true } as const
@@ -155,7 +163,12 @@ export function graduateCoin(turn: MarketTurn, coin: Coin): void {
   })
   const [destination] = reached
   if (!done || destination === undefined) return
-  coin.graduated = true
+  coin.graduatedSlot = turn.slot
   state.touch(coin)
   addPair(turn, { ...destination, base: mint, quote: NATIVE_MINT, coin: coin.id, depthUsd: 12_000 })
+}
+
+/** Whether a curve has sold all that it sells, and waits to be migrated. */
+export function isReadyToGraduate(turn: MarketTurn, coin: Coin): boolean {
+  return coin.graduatedSlot === null && launchpadOf(turn, coin)?.isComplete(coin.curve) === true
 }

@@ -36,13 +36,23 @@ export interface ExecutedScript {
   readonly accounts: readonly LocalAccount[]
 }
 
+/** The longest transaction that a cluster takes (agave, PACKET_DATA_SIZE). */
+const PACKET_BYTES = 1232
+
+/** A script whose transaction is longer than a packet: nobody could send it. */
+export class PacketOverflow extends Error {
+  constructor(bytes: number) {
+    super(`a transaction of ${bytes} bytes does not fit a packet of ${PACKET_BYTES}`)
+  }
+}
+
 const SIGNATURE_FEE = 5000n
 const DEFAULT_UNITS = 200_000
 const BUILTIN_UNITS = 150
 
 /**
- * Runs a script on the ledger and records it as a node does. The ledger is as before where the script throws; where it ends
- * as failed, only the fee is gone.
+ * Runs a script on the ledger and records it as a node does. The ledger is as before where the script throws, or its
+ * transaction does not fit a packet; where it ends as failed, only the fee is gone.
  */
 export function executeScript(
   ledger: Ledger,
@@ -77,6 +87,7 @@ export function executeScript(
       signatureOf(`${frame.nonce}/${at}`, message.bytes)
     )
     const wire = writeTransaction(signatures, message.bytes)
+    if (wire.length > PACKET_BYTES) throw new PacketOverflow(wire.length)
     const accounts = ledger.commit()
     const transaction = { signature: signatures[0]!, wire, isVote: frame.isVote === true, meta }
     return { transaction, accounts }

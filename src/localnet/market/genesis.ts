@@ -35,7 +35,7 @@ export function foundMarket(
   const sol = (amount: number): bigint => BigInt(Math.round(amount * 1e9))
   const worth = (token: { decimals: number; usd: number }, usd: number): bigint =>
     BigInt(Math.round((usd / token.usd) * 10 ** token.decimals))
-  for (const maker of people.makers) {
+  for (const maker of [...people.makers, ...people.arbitrageurs]) {
     ledger.addLamports(maker, sol(2_000_000))
     give(maker, NATIVE_MINT, sol(2_000_000))
     for (const token of tokens) give(maker, token.mint, worth(token, 400_000_000))
@@ -76,11 +76,13 @@ export function firstPools(venues: readonly VenueId[], prices: ReferencePrices):
       pools.push({ venue, base: dollar!.mint, quote: USDC, usd: 4_000_000 })
       continue
     }
-    if (venue !== 'pumpswap') pools.push({ venue, base: NATIVE_MINT, quote: USDC, usd: 6_000_000 })
+    // Bins around the price are as deep as twelve times as much over all prices.
+    const depth = venue === 'meteora-dlmm' ? 1 / 12 : 1
+    if (venue !== 'pumpswap') pools.push({ venue, base: NATIVE_MINT, quote: USDC, usd: 6_000_000 * depth })
     const token = tokens[at % tokens.length]!
-    pools.push({ venue, base: token.mint, quote: NATIVE_MINT, usd: 1_200_000 })
+    pools.push({ venue, base: token.mint, quote: NATIVE_MINT, usd: 1_200_000 * depth })
     const other = tokens[(at + 3) % tokens.length]!
-    if (at % 2 === 0) pools.push({ venue, base: other.mint, quote: USDC, usd: 900_000 })
+    if (at % 2 === 0) pools.push({ venue, base: other.mint, quote: USDC, usd: 900_000 * depth })
   }
   return pools
 }

@@ -1,10 +1,12 @@
-import { pubkeyFromBase58, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
+import { pubkeyFromBase58, samePubkey } from '../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../chain/token-accounts.ts'
-import { buyShare, noteHolder } from './curve-trading.ts'
-import type { Coin, Pair } from './market-state.ts'
+import { chooseCoinTrade, noteHolder } from './curve-trading.ts'
+import { chooseTrader } from './habits.ts'
+import type { Pair } from './market-state.ts'
 import { inMintOf } from './pairs.ts'
 import type { AccountUse } from './script.ts'
 import { Refused, type MarketTurn } from './turn.ts'
+import type { Swap } from './venue.ts'
 
 /** Slippage errors of programs, and of the aggregator. */
 const SLIPPAGE = 6001
@@ -13,19 +15,28 @@ const ROUTE = Uint8Array.fromHex('e517cb977ae3ad2a')
 
 /** Somebody trades on a pool; with `fails`, the transaction ends as failed. False where nobody could. */
 export function tradeOnPair(turn: MarketTurn, pair: Pair, fails: boolean): boolean {
+  const coin = pair.coin === null ? null : (turn.parts.state.coins.get(pair.coin) ?? null)
+  if (pair.coin !== null && coin === null) return false
+  const chosen = coin === null ? chooseListedTrade(turn, pair) : chooseCoinTrade(turn, coin)
+  if (chosen === null) return false
+  const done = swapOnPair(turn, pair, chosen, fails)
+  if (done && !fails && coin !== null) noteHolder(turn, coin, chosen.number)
+  return done
+}
+
+/** One swap on a pool. False where it could not happen. */
+export function swapOnPair(turn: MarketTurn, pair: Pair, swap: Swap, fails: boolean): boolean {
   const { pools, state } = turn.parts
   const venue = pools.find((candidate) => candidate.venue === pair.venue)
-  if (venue === undefined) return false
-  const chosen = chooseTrade(turn, pair)
-  if (chosen === null) return false
-  const { trader, number, isBuy, amountIn } = chosen
+  const { trader, isBuy, amountIn } = swap
+  if (venue === undefined || amountIn <= 0n) return false
   const inMint = inMintOf(pair, isBuy)
   const outMint = inMintOf(pair, !isBuy)
   const done = turn.run(
     { kind: fails ? 'failed' : 'trade', payer: trader, changes: [pair.pool] },
     (script, intend) => {
       const settle = turn.prepare(script, trader, { mint: inMint, amount: amountIn }, outMint)
-      const executed = venue.swap(script, pair.pool, { trader, isBuy, amountIn }, turn.world)
+      const executed = venue.swap(script, pair.pool, swap, turn.world)
       if (executed === null) throw new Refused()
       if (fails) return script.fail(SLIPPAGE)
       settle()
@@ -33,62 +44,29 @@ export function tradeOnPair(turn: MarketTurn, pair: Pair, fails: boolean): boole
       intend({ kind: 'trade', venue: pair.venue, ...side, ...executed, hop: null, completes: false })
     }
   )
-  if (!done || fails) return done
-  state.touch(pair)
-  const coin = pair.coin === null ? undefined : state.coins.get(pair.coin)
-  if (coin !== undefined && number !== null) {
-    noteHolder(turn, coin, number)
-    state.touch(coin)
-  }
-  return true
+  if (done && !fails) state.touch(pair)
+  return done
 }
 
-interface ChosenTrade {
-  readonly trader: Pubkey
-  /** Among the traders; null for a maker. */
-  readonly number: number | null
-  readonly isBuy: boolean
-  readonly amountIn: bigint
-}
+/** The largest trade of somebody who does not arbitrage, as a part of a pool: it moves the price by a percent. */
+const LARGEST_PART = 1 / 200
 
-function chooseTrade(turn: MarketTurn, pair: Pair): ChosenTrade | null {
-  const { prices, state } = turn.parts
-  const reference = prices.pairPrice(pair.base, pair.quote, turn.slot)
-  if (reference !== null) return tradeToReference(turn, pair, reference)
-  const coin = pair.coin === null ? undefined : state.coins.get(pair.coin)
-  return coin === undefined ? null : tradeOfCoin(turn, pair, coin)
-}
-
-/** A pair with a price of its own: traders follow it loosely, a maker brings back one that went astray. */
-function tradeToReference(turn: MarketTurn, pair: Pair, reference: number): ChosenTrade | null {
-  const { pools, people, prices, ledger } = turn.parts
-  const venue = pools.find((candidate) => candidate.venue === pair.venue)!
-  const off = Math.log(venue.price(pair.pool, turn.world) / reference)
-  const isAstray = Math.abs(off) > 0.008 && turn.chance(0.5)
-  const isBuy = isAstray ? off < 0 : turn.chance(Math.min(0.95, Math.max(0.05, 0.5 - 30 * off)))
-  const number = isAstray ? null : Math.floor(turn.random.next() * people.traders.length)
-  const trader = number === null ? turn.pick(people.makers) : people.traders[number]!
-  const usd = isAstray ? (pair.depthUsd * Math.abs(off)) / 3 : Math.min(turn.size(150), pair.depthUsd / 100)
+/** A trade on a pair with a price of its own: in either direction alike, as arbitrageurs bring the price back. */
+function chooseListedTrade(turn: MarketTurn, pair: Pair): (Swap & { readonly number: number }) | null {
+  const { people, prices, ledger } = turn.parts
+  const { number, sizeFactor } = chooseTrader(turn)
+  const trader = people.traders[number]!
+  const isBuy = turn.chance(0.5)
   const mint = inMintOf(pair, isBuy)
-  let amountIn = BigInt(Math.floor(usd / prices.rawUsd(mint, turn.slot)!))
+  const rawUsd = prices.rawUsd(mint, turn.slot)
+  if (rawUsd === null) return null
+  const usd = Math.min(turn.size(turn.pace.listedUsd) * sizeFactor, pair.depthUsd * LARGEST_PART)
+  let amountIn = BigInt(Math.floor(usd / rawUsd))
   if (!samePubkey(mint, NATIVE_MINT)) {
     const owned = ledger.tokens(ledger.tokenAccountOf(trader, mint))
     if (amountIn > owned) amountIn = owned / 3n
   }
-  return amountIn > 0n ? { trader, number, isBuy, amountIn } : null
-}
-
-/** A coin that graduated has the price that its waves give it. */
-function tradeOfCoin(turn: MarketTurn, pair: Pair, coin: Coin): ChosenTrade | null {
-  const { people, ledger } = turn.parts
-  const isBuy = coin.holders.length === 0 || turn.chance(buyShare(coin, turn.slot) - 0.06)
-  const number = isBuy ? Math.floor(turn.random.next() * people.traders.length) : turn.pick(coin.holders)
-  const trader = people.traders[number]!
-  const owned = ledger.tokens(ledger.tokenAccountOf(trader, pair.base))
-  const amountIn = isBuy
-    ? BigInt(Math.floor(Math.min(turn.size(0.4), 12) * 1e9))
-    : (owned * BigInt(Math.floor(turn.between(200, 1001)))) / 1000n
-  return amountIn > 0n ? { trader, number, isBuy, amountIn } : null
+  return { number, trader, isBuy, amountIn }
 }
 
 /**
@@ -114,7 +92,9 @@ export function tradeRoute(turn: MarketTurn, fails: boolean): boolean {
   const endMint = secondBuys ? second.base : second.quote
   if (samePubkey(startMint, endMint)) return false
   const trader = turn.pick(people.traders)
-  const amountIn = BigInt(Math.floor(Math.min(turn.size(200), 20_000) / prices.rawUsd(startMint, turn.slot)!))
+  const amountIn = BigInt(
+    Math.floor(Math.min(turn.size(1.3 * turn.pace.listedUsd), 20_000) / prices.rawUsd(startMint, turn.slot)!)
+  )
   const owned = ledger.tokens(ledger.tokenAccountOf(trader, startMint))
   if (amountIn <= 0n || amountIn > owned) return false
   const changes = [first.pool, second.pool]

@@ -39,7 +39,8 @@ export function openPair(turn: MarketTurn, { venue: id, base, quote, usd }: Firs
   const [pool] = opened
   if (!done || pool === undefined) return
   const pair = addPair(turn, { venue: id, pool, base, quote, coin: null, depthUsd: usd })
-  state.head.untabled.push({ pair: pair.id, addresses: accountsOf(turn.executed.at(-1)!) })
+  state.lookup.untabled.push({ pair: pair.id, addresses: accountsOf(turn.executed.at(-1)!) })
+  state.touchTables()
 }
 
 /** What an opening named besides its signers: what a trade on the pool will name again. */
@@ -54,12 +55,13 @@ function accountsOf({ transaction }: ExecutedScript): Pubkey[] {
 /** The operator puts accounts that wait into a lookup table, so that a route over several pools can name them. */
 export function extendTables(turn: MarketTurn): boolean {
   const { state, people } = turn.parts
-  const { head } = state
-  const [next] = head.untabled
+  const { lookup } = state
+  const [next] = lookup.untabled
   if (next === undefined) return false
-  const known = new Set(head.tables.flatMap(({ addresses }) => addresses.map((key) => pubkeyMapKey(key))))
+  state.touchTables()
+  const known = new Set(lookup.tables.flatMap(({ addresses }) => addresses.map((key) => pubkeyMapKey(key))))
   const missing = next.addresses.filter((key) => !known.has(pubkeyMapKey(key)))
-  const last = head.tables.at(-1)
+  const last = lookup.tables.at(-1)
   const hasRoom = last !== undefined && last.addresses.length + EXTENSION <= TABLE_SIZE
   const slotBytes = new DataView(new ArrayBuffer(8))
   slotBytes.setBigUint64(0, BigInt(turn.slot), true)
@@ -67,7 +69,7 @@ export function extendTables(turn: MarketTurn): boolean {
   const address = hasRoom
     ? last.address
     : programAddress(
-        [operator, new Uint8Array(slotBytes.buffer), Uint8Array.of(head.tables.length)],
+        [operator, new Uint8Array(slotBytes.buffer), Uint8Array.of(lookup.tables.length)],
         LOOKUP_TABLE
       )
   const added = missing.slice(0, EXTENSION)
@@ -104,11 +106,11 @@ export function extendTables(turn: MarketTurn): boolean {
     })
     if (!done) return false
     const table = { address, addresses }
-    if (hasRoom) head.tables[head.tables.length - 1] = table
-    else head.tables.push(table)
+    if (hasRoom) lookup.tables[lookup.tables.length - 1] = table
+    else lookup.tables.push(table)
   }
   if (missing.length > EXTENSION) return true
-  head.untabled.shift()
+  lookup.untabled.shift()
   const pair = state.pairs.get(next.pair)
   if (pair === undefined) return true
   pair.tabledSlot = turn.slot

@@ -4,10 +4,13 @@ import { seededRandom } from './random.ts'
 
 /** Who trades: wallets that follow from the seed alone. */
 export interface People {
+  /** By habit: snipers, then bots, then whales, then all others. */
   readonly traders: readonly Pubkey[]
   readonly creators: readonly Pubkey[]
-  /** They open pools, provide liquidity and keep prices of the same pair together. */
+  /** They open pools and provide liquidity. */
   readonly makers: readonly Pubkey[]
+  /** They bring pools back to the price of a token. */
+  readonly arbitrageurs: readonly Pubkey[]
   /** Migrates curves and keeps the lookup tables. */
   readonly operator: Pubkey
   readonly voters: readonly { readonly identity: Pubkey; readonly account: Pubkey }[]
@@ -16,6 +19,7 @@ export interface People {
 const TRADERS = 240
 const CREATORS = 40
 const MAKERS = 6
+const ARBITRAGEURS = 4
 const VOTERS = 8
 
 export function peopleOf(seed: string): People {
@@ -31,6 +35,7 @@ export function peopleOf(seed: string): People {
     traders: wallets(TRADERS),
     creators: wallets(CREATORS),
     makers: wallets(MAKERS),
+    arbitrageurs: wallets(ARBITRAGEURS),
     operator: wallet(),
     voters: Array.from({ length: VOTERS }, () => ({ identity: wallet(), account: wallet() }))
   }

@@ -2,6 +2,7 @@ import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { USDC } from '../programs.ts'
 import { seededRandom } from './random.ts'
+import type { SeededRandom } from './venue.ts'
 
 /** A token that was there before the market began, with a price in dollars. */
 export interface ListedToken {
@@ -25,6 +26,19 @@ const LISTED = [
   ['QUAY', 9, 4.6]
 ] as const
 
+/**
+ * Swing of a token's price: the most that one octave moves it, as a logarithm. A price stays within twice its swing
+ * around the listed one, so that a pair of two tokens stays within the 17 % that the bins of a meteora-dlmm pool span.
+ */
+const SOL_SWING = 0.022
+const LISTED_SWING = 0.05
+
+/** Slots of the slowest octave: a day at 400 ms. Each further octave is three times as fast, the last one 40 seconds. */
+const SLOWEST_SLOTS = 216_000
+const OCTAVES = 8
+/** From one octave to the next: a little smoother than a random walk, whose factor is 0.58. */
+const FALL = 0.5
+
 /** The prices that pairs without a launch are held near to: pure functions of the seed and the slot. */
 export class ReferencePrices {
   readonly listed: readonly ListedToken[]
@@ -32,20 +46,13 @@ export class ReferencePrices {
 
   constructor(seed: string) {
     const random = seededRandom(`${seed}/prices`)
-    const wave = (swing: number): ((slot: number) => number) => {
-      const [slow, fast] = [random.next(), random.next()].map((phase) => phase * 2 * Math.PI) as [
-        number,
-        number
-      ]
-      return (slot) => Math.exp(swing * (Math.sin(slot / 2900 + slow) + 0.4 * Math.sin(slot / 370 + fast)))
-    }
     this.listed = LISTED.map(([symbol, decimals, usd]) => ({ mint: random.bytes(32), symbol, decimals, usd }))
     for (const { mint, decimals, usd } of this.listed) {
-      const moves = usd === 1 ? () => 1 : wave(0.06)
-      this.#byMint.set(pubkeyMapKey(mint), { decimals, at: (slot) => usd * moves(slot) })
+      const at = usd === 1 ? () => 1 : wandering(usd, LISTED_SWING, random)
+      this.#byMint.set(pubkeyMapKey(mint), { decimals, at })
     }
-    const moves = wave(0.025)
-    this.#byMint.set(pubkeyMapKey(NATIVE_MINT), { decimals: 9, at: (slot) => SOL_USD * moves(slot) })
+    const sol = wandering(SOL_USD, SOL_SWING, random)
+    this.#byMint.set(pubkeyMapKey(NATIVE_MINT), { decimals: 9, at: sol })
     this.#byMint.set(pubkeyMapKey(USDC), { decimals: 6, at: () => 1 })
   }
 
@@ -60,4 +67,43 @@ export class ReferencePrices {
     const [baseUsd, quoteUsd] = [this.rawUsd(base, slot), this.rawUsd(quote, slot)]
     return baseUsd === null || quoteUsd === null ? null : baseUsd / quoteUsd
   }
+}
+
+/**
+ * Returns a price by slot that wanders like a random walk and comes back: value noise in octaves. The last answer is
+ * remembered, since a slot asks for the same price many times.
+ */
+function wandering(usd: number, swing: number, random: SeededRandom): (slot: number) => number {
+  const key = Math.floor(random.next() * 2 ** 32)
+  let known = { slot: -1, price: usd }
+  return (slot) => {
+    if (known.slot === slot) return known.price
+    let moved = 0
+    let amplitude = swing
+    let period = SLOWEST_SLOTS
+    for (let octave = 0; octave < OCTAVES; octave++) {
+      moved += amplitude * noiseAt(key + octave, slot / period)
+      amplitude *= FALL
+      period /= 3
+    }
+    known = { slot, price: usd * Math.exp(moved) }
+    return known.price
+  }
+}
+
+/** Smooth noise in [-1, 1] with one random value at each whole number. */
+function noiseAt(key: number, at: number): number {
+  const left = Math.floor(at)
+  const share = at - left
+  const smooth = share * share * (3 - 2 * share)
+  const [from, to] = [latticeValue(key, left), latticeValue(key, left + 1)]
+  return from + (to - from) * smooth
+}
+
+/** The finalizer of MurmurHash3 over key and index, in [-1, 1). */
+function latticeValue(key: number, index: number): number {
+  let hash = Math.imul(key ^ Math.imul(index, 0x9e3779b1), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  hash ^= hash >>> 16
+  return (hash >>> 0) / 2 ** 31 - 1
 }

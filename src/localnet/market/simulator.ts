@@ -1,34 +1,46 @@
 import type { ExecutedTransaction, LocalAccount } from '../chain.ts'
 import { abandonCoin, sweepCoins } from './abandoned-coins.ts'
 import { payment, vote } from './background-traffic.ts'
-import { graduateCoin, launchCoin, tradeOnCurve } from './curve-trading.ts'
+import { arbitrage } from './arbitrage.ts'
+import { heatOf, overSlotOf } from './coin-life.ts'
+import { graduateCoin, isReadyToGraduate, sellOut, tradeOnCurve } from './curve-trading.ts'
 import { firstPools, foundMarket, type FirstPool } from './genesis.ts'
+import { launchDueCoins } from './launches.ts'
 import { Ledger } from './ledger.ts'
 import { MarketState, type Coin, type Pair } from './market-state.ts'
 import type { IntendedSlot } from './oracle.ts'
 import { changePairLiquidity, tradeOnPair, tradeRoute } from './pair-trading.ts'
 import { extendTables, openPair } from './pairs.ts'
+import { BUSY_PACE, USUAL_PACE, type MarketPace } from './pace.ts'
 import { peopleOf } from './people.ts'
 import { ReferencePrices } from './prices.ts'
-import { seededRandom } from './random.ts'
 import { MarketTurn, type MarketParts } from './turn.ts'
 import { LAUNCHPADS, POOL_VENUES } from './venues.ts'
+import { WeightedChoice } from './weighted-choice.ts'
 
 export interface MarketSettings {
   /** All that happens follows from it. */
   readonly seed: string
-  /** Of an average slot, votes and failures included. */
-  readonly transactionsPerSlot: number
-  /** Slots from one launch to the next, on average. */
-  readonly launchEverySlots: number
-  /** Slots from one burst on a single coin to the next, on average. */
-  readonly burstEverySlots: number
+  /** The pace of slots that `fill` is given none for. */
+  readonly pace: MarketPace
+  /** One launched coin in so many graduates. */
+  readonly graduateEvery: number
+  /** Coins that are traded; the coldest is left when there are more. */
+  readonly liveCoinsMax: number
 }
 
+/** As on mainnet, one coin in a hundred graduates. The coins of a day's past stay, so that their charts go on. */
 export const USUAL_MARKET: Omit<MarketSettings, 'seed'> = {
-  transactionsPerSlot: 30,
-  launchEverySlots: 25,
-  burstEverySlots: 150
+  pace: USUAL_PACE,
+  graduateEvery: 100,
+  liveCoinsMax: 400
+}
+
+/** For tests and load: one coin in three graduates, and coins are left soon. */
+export const BUSY_MARKET: Omit<MarketSettings, 'seed'> = {
+  pace: BUSY_PACE,
+  graduateEvery: 3,
+  liveCoinsMax: 100
 }
 
 /** The chain that a market is on: the parts that it kept by name, as `takeParts` gave them, and its accounts as they are. */
@@ -43,13 +55,14 @@ export interface MarketTransaction {
   readonly accounts: readonly LocalAccount[]
 }
 
-/** Coins that are traded; the coldest leaves when there are more. */
-const LIVE_COINS_MAX = 100
-/** Slots in which a coin's heat falls to a half. */
-const HEAT_HALF_LIFE = 400
 const OPENINGS_PER_SLOT = 5
-const BURST_SLOTS = 24
-const BURST_FACTOR = 1.3
+/** Share of the trades of coins that goes to those that were just launched, where there are warm ones of both kinds. */
+const FRESH_SHARE = 0.5
+/** Heat of all coins of a kind below which nobody looks for them: that of a few that hardly anybody trades. */
+const WARM_HEAT = 0.2
+/** Shares of routes of two hops, and of changes of liquidity, among the transactions. */
+const ROUTE_SHARE = 0.06
+const LIQUIDITY_SHARE = 0.02
 
 /**
  * A market that never stands still and repeats exactly: what it does in a slot follows from the seed, the slot and what it
@@ -79,7 +92,8 @@ export class MarketSimulator {
     const ledger = new Ledger([], kept === null ? null : (address) => kept.account(address))
     this.#genesis = state === null ? foundMarket(ledger, seed, { people, prices }) : []
     const venues = { pools: POOL_VENUES, launchpads: LAUNCHPADS }
-    this.#parts = { seed, ledger, people, prices, state: state ?? newState(), ...venues }
+    const { graduateEvery } = settings
+    this.#parts = { seed, graduateEvery, ledger, people, prices, state: state ?? newState(), ...venues }
     this.#openings = firstPools(
       POOL_VENUES.map(({ venue }) => venue),
       prices
@@ -100,31 +114,25 @@ export class MarketSimulator {
    * What the market does in a slot, later than all before; skipped slots are left out. With its first transaction come the
    * accounts that were there before the market began. A chain has put all of it in by the next slot.
    */
-  fill(slot: number, blockTime: number): MarketTransaction[] {
-    const { state, seed, ledger } = this.#parts
+  fill(slot: number, blockTime: number, pace = this.#settings.pace): MarketTransaction[] {
+    const { state, ledger } = this.#parts
     const { head } = state
     if (slot <= head.slot) throw new RangeError(`slot ${slot} is filled already`)
     if (this.#genesis.length === 0) ledger.refresh()
-    const turn = new MarketTurn(this.#parts, slot, blockTime, seededRandom(`${seed}/slot/${slot}`))
-    if (head.slot < 0) {
-      head.nextLaunch = slot + 3
-      head.nextBurst = slot + Math.ceil(this.#settings.burstEverySlots / 2)
-    }
+    const turn = new MarketTurn(this.#parts, { slot, blockTime, pace })
+    if (head.slot < 0) head.nextLaunch = slot + 3
+    const elapsed = slot - head.slot
     head.slot = slot
     this.#open(turn)
-    this.#graduate(turn)
-    this.#launch(turn)
-    this.#burst(turn)
-    sweepCoins(turn)
-    const { transactionsPerSlot } = this.#settings
-    const count = Math.round(transactionsPerSlot * turn.between(0.6, 1.4))
-    for (let i = 0; i < count; i++) this.#act(turn, i / count)
-    const { burst } = head
-    const coin = burst === null ? undefined : state.coins.get(burst.coin)
-    if (coin !== undefined) {
-      for (let i = 0; i < transactionsPerSlot * BURST_FACTOR; i++)
-        this.#tradeCoin(turn, coin, turn.chance(0.07))
+    for (const coin of state.coins.values()) {
+      if (isReadyToGraduate(turn, coin)) graduateCoin(turn, coin)
+      if (coin.exitSlot !== null && coin.exitSlot <= slot) sellOut(turn, coin)
     }
+    launchDueCoins(turn)
+    this.#retire(turn)
+    sweepCoins(turn)
+    this.#trade(turn)
+    arbitrage(turn, elapsed)
     this.#tell({ slot, blockTime, transactions: turn.intended })
     const first = this.#genesis
     this.#genesis = []
@@ -147,62 +155,59 @@ export class MarketSimulator {
     for (let i = 0; i < 4 && extendTables(turn); i++);
   }
 
-  #graduate(turn: MarketTurn): void {
-    const { coins } = this.#parts.state
-    for (const coin of coins.values()) {
-      if (coin.graduated) continue
-      const launchpad = this.#parts.launchpads.find(({ venue }) => venue === coin.launchpad)
-      if (launchpad?.isComplete(coin.curve) === true) graduateCoin(turn, coin)
+  /** Leaves out the coldest coins when there are too many: nobody trades them any more. */
+  #retire(turn: MarketTurn): void {
+    const { state } = this.#parts
+    const excess = state.coins.size - this.#settings.liveCoinsMax
+    if (excess <= 0) return
+    const coldest = [...state.coins.values()].sort(
+      (a, b) => heatOf(a, turn.slot) - heatOf(b, turn.slot) || a.id - b.id
+    )
+    for (const coin of coldest.slice(0, excess)) {
+      if (coin.exitSlot !== null) sellOut(turn, coin)
+      abandonCoin(state, coin)
     }
   }
 
-  #launch(turn: MarketTurn): void {
-    const { head } = this.#parts.state
-    if (turn.slot < head.nextLaunch) return
-    head.nextLaunch =
-      turn.slot + Math.max(1, Math.round(turn.between(0.5, 1.5) * this.#settings.launchEverySlots))
-    // In turn, so that no launchpad is left out for long.
-    const { launchpads } = this.#parts
-    launchCoin(turn, launchpads[head.coins % launchpads.length]!)
-    this.#retire()
-  }
-
-  /** Leaves out the coldest coin when there are too many: nobody trades it any more. */
-  #retire(): void {
-    const { state } = this.#parts
-    const { head, coins } = state
-    if (head.liveCoins.length <= LIVE_COINS_MAX) return
-    const [id] = head.liveCoins.filter((live) => live !== head.burst?.coin)
-    const coin = id === undefined ? undefined : coins.get(id)
-    if (coin !== undefined) abandonCoin(state, coin)
-  }
-
-  #burst(turn: MarketTurn): void {
-    const { head, coins } = this.#parts.state
-    if (head.burst !== null && turn.slot > head.burst.until) head.burst = null
-    if (turn.slot < head.nextBurst || head.burst !== null) return
-    head.nextBurst =
-      turn.slot + Math.max(BURST_SLOTS, Math.round(turn.between(0.5, 1.5) * this.#settings.burstEverySlots))
-    const candidates = [...coins.values()].filter(({ graduated }) => !graduated || turn.chance(0.3))
-    if (candidates.length === 0) return
-    head.burst = { coin: turn.pick(candidates).id, until: turn.slot + BURST_SLOTS }
+  #trade(turn: MarketTurn): void {
+    const { coins, pairs } = this.#parts.state
+    const count = Math.round(turn.pace.transactionsPerSlot * turn.between(0.6, 1.4))
+    const isFresh = (coin: Coin): boolean => coin.graduatedSlot === null && turn.slot < overSlotOf(coin)
+    const live = Map.groupBy(coins.values(), isFresh)
+    const heat = (coin: Coin): number => heatOf(coin, turn.slot)
+    const choices = {
+      fresh: new WeightedChoice(live.get(true) ?? [], heat),
+      known: new WeightedChoice(live.get(false) ?? [], heat),
+      listed: new WeightedChoice(
+        [...pairs.values()].filter(({ coin }) => coin === null),
+        ({ depthUsd }) => depthUsd
+      )
+    }
+    for (let i = 0; i < count; i++) this.#act(turn, i / count, choices)
   }
 
   /** One transaction of the usual mix; another is tried where nobody could do the first. */
-  #act(turn: MarketTurn, share: number): void {
-    const { state } = this.#parts
-    const dice = turn.random.next()
-    const fails = turn.chance(0.1)
-    if (share < 0.2) return void vote(turn, Math.floor(turn.random.next() * 1000))
-    if (dice < 0.1) return void payment(turn, fails)
-    if (dice < 0.17 && tradeRoute(turn, fails)) return
-    if (dice < 0.2) {
-      const pairs = [...state.pairs.values()]
-      if (pairs.length > 0 && changePairLiquidity(turn, turn.pick(pairs))) return
+  #act(turn: MarketTurn, share: number, { fresh, known, listed }: Choices): void {
+    const { random, pace } = turn
+    const dice = random.next()
+    const fails = turn.chance(pace.failureShare)
+    if (share < pace.voteShare) return void vote(turn, Math.floor(random.next() * 1000))
+    const payments = pace.voteShare / 2
+    const routes = payments + ROUTE_SHARE
+    const changes = routes + LIQUIDITY_SHARE
+    if (dice < payments) return void payment(turn, fails)
+    if (dice < routes && tradeRoute(turn, fails)) return
+    if (dice < changes) {
+      const pair = listed.pick(random)
+      if (pair !== null && changePairLiquidity(turn, pair)) return
     }
     for (let attempt = 0; attempt < 4; attempt++) {
-      const coin = dice < 0.62 ? this.#pickCoin(turn) : null
-      const pair = coin === null ? this.#pickPair(turn) : null
+      const isCoin = dice < changes + pace.coinShare && attempt < 3
+      const isCold = Math.min(fresh.total, known.total) < WARM_HEAT
+      const wantsFresh = isCold ? fresh.total > known.total : turn.chance(FRESH_SHARE)
+      const [first, second] = wantsFresh ? [fresh, known] : [known, fresh]
+      const coin = isCoin ? (first.pick(random) ?? second.pick(random)) : null
+      const pair = coin === null ? listed.pick(random) : null
       if (coin !== null && this.#tradeCoin(turn, coin, fails)) return
       if (pair !== null && tradeOnPair(turn, pair, fails)) return
     }
@@ -210,43 +215,19 @@ export class MarketSimulator {
 
   /** On its curve, or in the pool that it graduated to. */
   #tradeCoin(turn: MarketTurn, coin: Coin, fails: boolean): boolean {
-    if (!coin.graduated) return tradeOnCurve(turn, coin, fails)
+    if (coin.graduatedSlot === null) return tradeOnCurve(turn, coin, fails)
     const pair = [...this.#parts.state.pairs.values()].find((candidate) => candidate.coin === coin.id)
     return pair !== undefined && tradeOnPair(turn, pair, fails)
   }
+}
 
-  /** By heat, which fades with age; coins that have gone cold are traded now and then. */
-  #pickCoin(turn: MarketTurn): Coin | null {
-    const coins = [...this.#parts.state.coins.values()]
-    const heats = coins.map(
-      ({ heat, bornSlot }) => heat * 0.5 ** ((turn.slot - bornSlot) / HEAT_HALF_LIFE) + 0.002
-    )
-    let left = turn.random.next() * heats.reduce((sum, heat) => sum + heat, 0)
-    for (const [at, heat] of heats.entries()) {
-      left -= heat
-      if (left <= 0) return coins[at]!
-    }
-    return null
-  }
-
-  #pickPair(turn: MarketTurn): Pair | null {
-    const pairs = [...this.#parts.state.pairs.values()].filter(({ coin }) => coin === null)
-    return pairs.length === 0 ? null : turn.pick(pairs)
-  }
+interface Choices {
+  readonly fresh: WeightedChoice<Coin>
+  readonly known: WeightedChoice<Coin>
+  readonly listed: WeightedChoice<Pair>
 }
 
 function newState(): MarketState {
-  return new MarketState({
-    slot: -1,
-    coins: 0,
-    pairs: 0,
-    opened: 0,
-    nextLaunch: 0,
-    nextBurst: 0,
-    burst: null,
-    liveCoins: [],
-    abandonedCoins: [],
-    tables: [],
-    untabled: []
-  })
+  const head = { slot: -1, coins: 0, pairs: 0, opened: 0, nextLaunch: 0, liveCoins: [], abandonedCoins: [] }
+  return new MarketState(head, { tables: [], untabled: [] })
 }

@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto'
 import { samePubkey, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../chain/token-accounts.ts'
-import { executeScript, type ExecutedScript } from './execution.ts'
+import { executeScript, PacketOverflow, type ExecutedScript } from './execution.ts'
 import { LackingFunds, type Ledger } from './ledger.ts'
 import type { MarketState } from './market-state.ts'
 import type { LookupTable } from './message.ts'
 import type { IntendedEvent, IntendedTransaction, TransactionKind } from './oracle.ts'
 import { plainCopy } from './plain-copy.ts'
+import type { MarketPace } from './pace.ts'
 import type { People } from './people.ts'
 import type { ReferencePrices } from './prices.ts'
 import { COMPUTE_BUDGET } from '../programs.ts'
+import { seededRandom } from './random.ts'
 import type { TransactionScript } from './script.ts'
 import type { LaunchpadVenue, MarketPool, PoolVenue, SeededRandom, VenueWorld } from './venue.ts'
 
 /** What a market works with, the same in every slot. */
 export interface MarketParts {
   readonly seed: string
+  /** One launched coin in so many graduates. */
+  readonly graduateEvery: number
   readonly ledger: Ledger
   readonly state: MarketState
   readonly people: People
@@ -44,6 +48,7 @@ export class MarketTurn {
   readonly parts: MarketParts
   readonly slot: number
   readonly blockTime: number
+  readonly pace: MarketPace
   readonly random: SeededRandom
   readonly world: VenueWorld
   readonly executed: ExecutedScript[] = []
@@ -51,18 +56,26 @@ export class MarketTurn {
   readonly #blockhash: Uint8Array
   #attempts = 0
 
-  constructor(parts: MarketParts, slot: number, blockTime: number, random: SeededRandom) {
+  constructor(
+    parts: MarketParts,
+    {
+      slot,
+      blockTime,
+      pace
+    }: { readonly slot: number; readonly blockTime: number; readonly pace: MarketPace }
+  ) {
     this.parts = parts
     this.slot = slot
     this.blockTime = blockTime
-    this.random = random
-    this.world = { ledger: parts.ledger, random }
+    this.pace = pace
+    this.random = seededRandom(`${parts.seed}/slot/${slot}`)
+    this.world = { ledger: parts.ledger, random: this.random }
     this.#blockhash = new Uint8Array(createHash('sha256').update(`${parts.seed}/${slot}`).digest())
   }
 
   /**
-   * Writes a transaction, and what is meant by it. False where there is none, since the script was refused or somebody
-   * lacks what it takes: then nothing has happened.
+   * Writes a transaction, and what is meant by it. False where there is none, since the script was refused, it does not fit
+   * a packet or somebody lacks what it takes: then nothing has happened.
    */
   run(
     plan: TransactionPlan,
@@ -75,7 +88,7 @@ export class MarketTurn {
       for (const [at, pool] of changes.entries()) Object.assign(pool, before[at])
     }
     const { seed, ledger, state } = this.parts
-    const tables: readonly LookupTable[] = plan.usesTables === true ? state.head.tables : []
+    const tables: readonly LookupTable[] = plan.usesTables === true ? state.lookup.tables : []
     try {
       const executed = executeScript(
         ledger,
@@ -100,7 +113,8 @@ export class MarketTurn {
       return true
     } catch (error) {
       restore()
-      if (error instanceof Refused || error instanceof LackingFunds) return false
+      const isRefused = error instanceof Refused || error instanceof PacketOverflow
+      if (isRefused || error instanceof LackingFunds) return false
       throw error
     }
   }

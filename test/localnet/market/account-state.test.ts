@@ -6,7 +6,7 @@ import { NATIVE_MINT } from '../../../src/chain/token-accounts.ts'
 import { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import { MarketState } from '../../../src/localnet/market/market-state.ts'
 import { holdsTokens } from '../../../src/localnet/market/ledger.ts'
-import { MarketSimulator, USUAL_MARKET } from '../../../src/localnet/market/simulator.ts'
+import { MarketSimulator, BUSY_MARKET } from '../../../src/localnet/market/simulator.ts'
 import { mintAccount, tokenAccount } from '../../../src/localnet/market/token-layouts.ts'
 import { TOKEN, TOKEN_2022 } from '../../../src/localnet/programs.ts'
 import { slotClock } from '../bank/lived-chain.ts'
@@ -26,8 +26,8 @@ async function livedMarket(): Promise<{ bank: LocalBank; history: readonly Decod
     part: (name: string) => bank.note(name),
     account: (address: Uint8Array) => bank.account(address)
   }
-  const dense = { transactionsPerSlot: 18, launchEverySlots: 9, burstEverySlots: 45, seed }
-  const market = new MarketSimulator({ ...USUAL_MARKET, ...dense }, kept)
+  const pace = { ...BUSY_MARKET.pace, transactionsPerSlot: 18, launchEverySlots: 9 }
+  const market = new MarketSimulator({ ...BUSY_MARKET, pace, seed }, kept)
   bank.onSlot((slot, blockTime, include, keep) => {
     for (const { transaction, accounts } of market.fill(slot, blockTime)) include(transaction, accounts)
     for (const [name, part] of market.takeParts()) keep(name, part)

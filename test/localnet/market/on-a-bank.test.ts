@@ -3,7 +3,7 @@ import t from 'tap'
 import { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import type { IntendedSlot } from '../../../src/localnet/market/oracle.ts'
 import { peopleOf } from '../../../src/localnet/market/people.ts'
-import { MarketSimulator, USUAL_MARKET } from '../../../src/localnet/market/simulator.ts'
+import { MarketSimulator, BUSY_MARKET } from '../../../src/localnet/market/simulator.ts'
 import { slotClock } from '../bank/lived-chain.ts'
 import { OracleComparison } from './oracle-comparison.ts'
 
@@ -20,7 +20,7 @@ async function live(directory: string, comparison: OracleComparison, last: numbe
     account: (address: Uint8Array) => bank.account(address)
   }
   comparison.elsewhere = kept.account
-  const market = new MarketSimulator({ ...USUAL_MARKET, seed }, kept, (slot) => void intended.push(slot))
+  const market = new MarketSimulator({ ...BUSY_MARKET, seed }, kept, (slot) => void intended.push(slot))
   bank.onSlot((slot, blockTime, include, keep) => {
     const done = market.fill(slot, blockTime)
     // Before the chain has them: what is looked up there is as it was.

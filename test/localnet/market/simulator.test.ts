@@ -5,14 +5,17 @@ import { NATIVE_MINT } from '../../../src/chain/token-accounts.ts'
 import { holdsTokens } from '../../../src/localnet/market/ledger.ts'
 import type { IntendedSlot } from '../../../src/localnet/market/oracle.ts'
 import { USDC } from '../../../src/localnet/programs.ts'
-import { MarketSimulator, USUAL_MARKET, type MarketSettings } from '../../../src/localnet/market/simulator.ts'
+import { MarketSimulator, BUSY_MARKET, type MarketSettings } from '../../../src/localnet/market/simulator.ts'
 import { LAUNCHPADS, POOL_VENUES } from '../../../src/localnet/market/venues.ts'
 import { OracleComparison } from './oracle-comparison.ts'
 
 const START = 1_800_000_000
 
 /** A market that does in 300 slots what others do in thousands. */
-const DENSE = { ...USUAL_MARKET, transactionsPerSlot: 18, launchEverySlots: 9, burstEverySlots: 45 }
+const DENSE = {
+  ...BUSY_MARKET,
+  pace: { ...BUSY_MARKET.pace, transactionsPerSlot: 18, launchEverySlots: 9 }
+}
 
 /** A market with its oracle at hand. */
 class Stage {
@@ -84,7 +87,7 @@ for (const seed of ['granite', 'plum', 'kelp']) {
         if (changeLiquidity !== null) t.ok(count(`${venue} liquidity`) > 0, `liquidity of ${venue}`)
       }
       for (const { venue } of LAUNCHPADS) {
-        t.ok(count(`${venue} launch`) > 3, `${count(`${venue} launch`)} launches on ${venue}`)
+        t.ok(count(`${venue} launch`) > 2, `${count(`${venue} launch`)} launches on ${venue}`)
         t.ok(count(`${venue} trade`) > 20, `${count(`${venue} trade`)} trades on ${venue}`)
       }
       t.ok(stage.comparison.compareSupplies() > 30, 'holders hold the supply')
@@ -138,7 +141,9 @@ t.test('a market repeats exactly, also from where it was kept, and another seed 
 
 t.test('of coins that nobody trades any more, accounts and memories go', async (t) => {
   // Some coins a slot's trades are for: more than a market trades come within 130 slots.
-  const settings = { ...USUAL_MARKET, transactionsPerSlot: 16, launchEverySlots: 1, seed: 'marten' }
+  const pace = { ...BUSY_MARKET.pace, transactionsPerSlot: 16, launchEverySlots: 1 }
+  // A coin that graduates leaves a pool, whose accounts stay.
+  const settings = { ...BUSY_MARKET, graduateEvery: 100, pace, seed: 'marten' }
   const stage = new Stage(settings)
   const counts: { held: number; coins: number }[] = []
   for (let slot = 1; slot <= 390; slot++) {
@@ -155,7 +160,7 @@ t.test('of coins that nobody trades any more, accounts and memories go', async (
     (sum, { venue }) => sum + (stage.comparison.seen.get(`${venue} launch`) ?? 0),
     0
   )
-  t.ok(launched > 350, `${launched} coins were launched`)
+  t.ok(launched > 300, `${launched} coins were launched`)
   t.ok(stage.comparison.seen.get('sweep')! > 50, `${stage.comparison.seen.get('sweep')} were given up`)
   t.ok(after!.coins < 160, `${before!.coins}, then ${after!.coins} are remembered`)
   t.ok(after!.held < before!.held * 1.2, `${before!.held} token accounts became ${after!.held}`)

@@ -23,8 +23,23 @@ export interface BinFill {
 const BITS = 128n
 const BILLION = 1_000_000_000n
 
-/** Price of a bin, Y per X in Q64.64: 1 + step/10,000 to the power of its id. */
+/** Prices that were computed. Chosen: many times the bins of all pools of a market; all are dropped when there are more. */
+const KNOWN_PRICES_MAX = 10_000
+const knownPrices = new Map<number, bigint>()
+
+/** Price of a bin, Y per X in Q64.64: 1 + step/10,000 to the power of its id. An account of bins names 70 of them. */
 export function binPrice(id: number, step: number): bigint {
+  // Ids stay below 2^24 and steps below 2^16.
+  const key = id * 2 ** 16 + step
+  const known = knownPrices.get(key)
+  if (known !== undefined) return known
+  if (knownPrices.size >= KNOWN_PRICES_MAX) knownPrices.clear()
+  const price = computePrice(id, step)
+  knownPrices.set(key, price)
+  return price
+}
+
+function computePrice(id: number, step: number): bigint {
   let power = ((10_000n + BigInt(step)) << BITS) / 10_000n
   let price = 1n << BITS
   for (let rest = Math.abs(id); rest > 0; rest >>= 1) {

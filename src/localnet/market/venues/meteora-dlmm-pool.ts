@@ -7,12 +7,12 @@ import { key, type Pair, type PoolSides } from './pool-sides.ts'
 export const PROGRAM = key('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo')
 export const EVENT_AUTHORITY = key('D1ZN9Wj1fRSUQfCjhvnu1hqDMT7hzjzBBpi12nVniYD6')
 
-/** Between two bins, in basis points. */
-export const BIN_STEP = 200
+/** Between two bins, in basis points: twice the fee, so that one bin is always within the fee of a price. */
+export const BIN_STEP = 50
 /** Bins on either side of the first price: a position's 70 hold them. */
 export const BINS_EACH_SIDE = 34
 /** The base fee in units of 1e-9 is factor × step × 10; of it the protocol's part in ten-thousandths. */
-export const BASE_FACTOR = 1250
+export const BASE_FACTOR = 5000
 export const FEE = BigInt(BASE_FACTOR * BIN_STEP * 10)
 export const PROTOCOL_SHARE = 1000n
 

@@ -1,0 +1,116 @@
+import { NATIVE_MINT } from '../../chain/token-accounts.ts'
+import { exitSlotOf, lifeOf } from './coin-life.ts'
+import { giveOf, noteHolder, swapOnCurve } from './curve-trading.ts'
+import { chooseSniper } from './habits.ts'
+import type { Coin } from './market-state.ts'
+import { Refused, type MarketTurn } from './turn.ts'
+import type { LaunchpadVenue, MarketPool } from './venue.ts'
+
+const SOL = 1e9
+
+/** One launch of a burst follows the one before within a fraction of the mean; the next burst waits for several of them. */
+const BURST_SHARE = 0.6
+const BURST_GAP = [0.02, 0.12] as const
+const PAUSE_GAP = [1, 3.9] as const
+/** Launches that are late: of a slot that comes long after the one before, no more than this are made. */
+const LAUNCHES_PER_SLOT = 4
+
+/** Launchpads in the order of launches: each soon, and as on mainnet most coins on the first one. */
+const LAUNCHPAD_ORDER = [0, 1, 2, 3, 0, 0, 1, 0] as const
+
+/** A wallet that is no part of the launch buys in the block of the launch: so often, and so many of them. */
+const SNIPED_SHARE = 0.55
+const SNIPERS_MAX = 3
+
+const NAMES = [
+  'Amber',
+  'Basalt',
+  'Cinder',
+  'Dapple',
+  'Ember',
+  'Fathom',
+  'Gossamer',
+  'Harbor',
+  'Indigo',
+  'Juniper'
+]
+const BEASTS = ['Otter', 'Heron', 'Badger', 'Lynx', 'Newt', 'Puffin', 'Marten', 'Toad', 'Wren', 'Yak']
+
+/** Launches the coins that are due, each with the snipers that wait for it. */
+export function launchDueCoins(turn: MarketTurn): void {
+  const { head } = turn.parts.state
+  const { launchpads } = turn.parts
+  const every = turn.pace.launchEverySlots
+  for (let count = 0; turn.slot >= head.nextLaunch; count++) {
+    if (count === LAUNCHES_PER_SLOT) {
+      head.nextLaunch = turn.slot + 1
+      return
+    }
+    const [shortest, longest] = turn.chance(BURST_SHARE) ? BURST_GAP : PAUSE_GAP
+    const gap = turn.between(shortest, longest)
+    head.nextLaunch = Math.max(head.nextLaunch, turn.slot - every) + gap * every
+    const launchpad = launchpads[LAUNCHPAD_ORDER[head.coins % LAUNCHPAD_ORDER.length]!]!
+    const coin = launchCoin(turn, launchpad)
+    if (coin !== null && turn.chance(SNIPED_SHARE)) snipe(turn, coin)
+  }
+}
+
+function snipe(turn: MarketTurn, coin: Coin): void {
+  const count = 1 + Math.floor(turn.random.next() * SNIPERS_MAX)
+  for (let i = 0; i < count; i++) {
+    const number = chooseSniper(turn)
+    const trader = turn.parts.people.traders[number]!
+    const amountIn = BigInt(Math.floor(turn.between(0.1, 1) * SOL))
+    if (swapOnCurve(turn, coin, { trader, isBuy: true, amountIn }, false)) noteHolder(turn, coin, number)
+  }
+}
+
+/** Launches a coin; its creator mostly buys some of it at once. Null where the creator could not. */
+function launchCoin(turn: MarketTurn, launchpad: LaunchpadVenue<MarketPool>): Coin | null {
+  const { state, people, ledger, seed, graduateEvery } = turn.parts
+  const { head } = state
+  const id = head.coins
+  const creator = turn.pick(people.creators)
+  const name = `${turn.pick(NAMES)} ${turn.pick(BEASTS)}`
+  const symbol = `${name.replace(/[a-z ]/g, '')}${id}`
+  const uri = `https://coins.example.org/${symbol.toLowerCase()}.json`
+  const launched: Coin[] = []
+  const done = turn.run({ kind: 'launch', payer: creator }, (script, intend) => {
+    const curve = launchpad.launch(script, { creator, name, symbol, uri }, turn.world)
+    const mint = launchpad.mintOf(curve)
+    const { venue } = launchpad
+    intend({ kind: 'launch', venue, mint, curve: curve.address, creator, name, symbol, uri })
+    const life = lifeOf(seed, id, graduateEvery)
+    const buys = turn.chance(0.85) && ledger.lamports(creator) > 6 * SOL
+    launched.push({
+      ...life,
+      id,
+      launchpad: venue,
+      mint,
+      symbol,
+      creator,
+      bornSlot: turn.slot,
+      launchPrice: launchpad.price(curve, turn.world),
+      curve,
+      exitSlot: exitSlotOf(life, turn.slot, turn.random),
+      graduatedSlot: null,
+      holders: [],
+      everHeld: []
+    })
+    if (!buys) return
+    const amountIn = BigInt(Math.floor(turn.between(0.1, 2.5) * SOL))
+    const settle = turn.prepare(script, creator, giveOf(launchpad, amountIn), mint)
+    const executed = launchpad.swap(script, curve, { trader: creator, isBuy: true, amountIn }, turn.world)
+    if (executed === null) throw new Refused()
+    settle()
+    const side = { user: creator, inMint: NATIVE_MINT, outMint: mint }
+    intend({ kind: 'trade', venue, pool: curve.address, ...side, ...executed, hop: null, completes: false })
+  })
+  const [coin] = launched
+  if (!done || coin === undefined) return null
+  head.coins++
+  head.liveCoins.push(id)
+  state.coins.set(id, coin)
+  state.touch(coin)
+  return coin
+}

@@ -1,0 +1,36 @@
+import type { SeededRandom } from './venue.ts'
+
+/** Picks from a list by weight, in logarithmic time; the weights are taken once. */
+export class WeightedChoice<T> {
+  readonly #items: readonly T[]
+  /** Sums of the weights up to each item. */
+  readonly #sums: Float64Array
+
+  constructor(items: readonly T[], weightOf: (item: T) => number) {
+    this.#items = items
+    this.#sums = new Float64Array(items.length)
+    let sum = 0
+    for (const [at, item] of items.entries()) {
+      sum += weightOf(item)
+      this.#sums[at] = sum
+    }
+  }
+
+  /** The sum of all weights. */
+  get total(): number {
+    return this.#sums.at(-1) ?? 0
+  }
+
+  /** Null where there is nothing to pick from. */
+  pick(random: SeededRandom): T | null {
+    const wanted = random.next() * this.total
+    let low = 0
+    let end = this.#sums.length
+    while (low < end) {
+      const middle = (low + end) >>> 1
+      if (this.#sums[middle]! <= wanted) low = middle + 1
+      else end = middle
+    }
+    return this.#items[low] ?? null
+  }
+}
