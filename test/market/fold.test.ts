@@ -112,6 +112,7 @@ t.test('the slot row counts transactions, events and trades', async (t) => {
     slot: 5,
     blockTime: NOON,
     parentSlot: 4,
+    blockhash: null,
     transactions: 7,
     trades: 2,
     events: 4,

@@ -351,7 +351,10 @@ function liquidityOf(bench: PoolBench, { mints }: PoolFacts, event: 'add' | 'rem
     baseDecimals: bench.ledger.mint(mints[0]).decimals,
     quoteDecimals: bench.ledger.mint(mints[1]).decimals,
     baseAmount: amounts[0],
-    quoteAmount: amounts[1]
+    quoteAmount: amounts[1],
+    // No mint of the localnet has a transfer fee.
+    traderBase: amounts[0],
+    traderQuote: amounts[1]
   }
 }
 
