@@ -6,6 +6,7 @@ import type { AppDeps } from '../src/http/app.ts'
 import type { Storage } from '../storage/port.ts'
 import { sleep, type Clock } from '../src/ports.ts'
 import { aborted } from './aborted.ts'
+import { Listening } from './listening.ts'
 import type { Tenants } from './stream/tenants.ts'
 import { isOutage, patienceWith } from './patience.ts'
 import type { Run } from './process.ts'
@@ -36,6 +37,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
 ): Run<Needs> {
   const { host, clock, onListening } = options
   let bound = options.port
+  const listening = new Listening()
   return async ({ input, draining, signal, ready, gauge, report }) => {
     const { storage, tenants } = input
     const isShared = storage.journal !== null
@@ -55,7 +57,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
       ? followKeys(keys, { clock, hints, signal: closing.signal, report: tell })
       : Promise.resolve()
     try {
-      await app.listen({ host, port: bound, backlog: BACKLOG })
+      await listening.at(host, bound, () => app.listen({ host, port: bound, backlog: BACKLOG }))
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
       gauge('connections', () => connections.size)

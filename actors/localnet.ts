@@ -4,6 +4,7 @@ import { openLocalnet, type LocalnetOptions } from '../src/localnet/localnet.ts'
 import type { Ports } from '../src/ports.ts'
 import type { Logger } from '../src/telemetry.ts'
 import type { CoverageStore } from '../storage/port.ts'
+import { Listening } from './listening.ts'
 import type { Run } from './process.ts'
 import { rpcSource } from './rpc-source.ts'
 
@@ -21,11 +22,14 @@ export function localnet(
   { clock, logger }: Ports & { readonly logger: Logger },
   onListening: (rpcUrl: string) => void
 ): Run<unknown, LocalnetAddress> {
+  const listening = new Listening()
   return async ({ draining, ready, gauge }) => {
     const onFault = (err: unknown): void => logger.error({ err }, 'the localnet has failed to answer')
     const onPast = (blocks: number, ms: number): void =>
       logger.info({ blocks, ms }, 'the market of the localnet has a day behind it')
-    const net = await openLocalnet({ ...options, clock, onFault, onPast })
+    const { host, port } = options
+    const open = () => openLocalnet({ ...options, clock, onFault, onPast })
+    const net = await listening.at(host, port, open)
     try {
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))

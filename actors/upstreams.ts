@@ -61,6 +61,7 @@ export class Upstreams {
   readonly #live: readonly Upstream[]
   readonly #machine: ActorRefFrom<typeof sourceMachine>
   readonly #logger: Logger
+  readonly #lagSlots: number
   readonly #listeners = new Set<() => void>()
   readonly #told = new Map<Upstream, UpstreamState>()
   #newest = 0
@@ -72,6 +73,7 @@ export class Upstreams {
   constructor(options: UpstreamsOptions, ports: Ports, logger: Logger) {
     const { tuning, commitment, admit } = options
     this.#logger = logger
+    this.#lagSlots = tuning.lagSlots
     const around = { newest: () => this.#newest, admit, probed: (node: Upstream) => this.#probed(node) }
     const liveCount = new Set(options.urls).size
     const addresses = nodeAddresses([...options.urls, ...options.archiveUrls])
@@ -133,10 +135,12 @@ export class Upstreams {
 
   get status(): SourceStatus {
     const { value, context } = this.#machine.getSnapshot()
-    const fork = this.#doubt ?? this.#behind(value)
+    const behind = this.#behind()
+    const isFar = behind !== null && (value !== 'advancing' || behind.slots > this.#lagSlots)
+    const fork = this.#doubt ?? (isFar ? behind.reason : null)
     return {
-      state: value === 'advancing' && this.#doubt !== null ? 'stalled' : value,
-      reason: fork ?? context.reason,
+      state: value === 'advancing' && (fork ?? behind) !== null ? 'stalled' : value,
+      reason: fork ?? behind?.reason ?? context.reason,
       fork,
       headSlot: context.slot,
       nodes: this.nodes.map(({ name, isArchive, state, facts: { slot, lag, reason } }) => ({
@@ -150,12 +154,16 @@ export class Upstreams {
     }
   }
 
-  /** Says that all nodes stand below what is stored, once they do not advance: they may have been put back. */
-  #behind(state: SourceState): string | null {
-    const slots = this.#live.flatMap(({ headSlot }) => headSlot ?? [])
-    const newest = Math.max(...slots)
-    if (state === 'advancing' || slots.length === 0 || newest >= this.#stored) return null
-    return `the newest slot of the nodes is ${newest}, below slot ${this.#stored}, which is stored: they are behind, or were put back to an older state; it is waited until they have passed it`
+  /**
+   * How far all nodes stand below what is stored, and what that means; null while one of them does not. A few slots are a
+   * node that took over from a faster one. More of them, or nodes that do not move, may have been put back.
+   */
+  #behind(): { readonly slots: number; readonly reason: string } | null {
+    const heads = this.#live.flatMap(({ headSlot }) => headSlot ?? [])
+    const newest = Math.max(...heads)
+    if (heads.length === 0 || newest >= this.#stored) return null
+    const reason = `the newest slot of the nodes is ${newest}, below slot ${this.#stored}, which is stored: they are behind, or were put back to an older state; it is waited until they have passed it`
+    return { slots: this.#stored - newest, reason }
   }
 
   /** Names what the live tree shows of them. */

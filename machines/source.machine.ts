@@ -6,7 +6,8 @@ import type { Policy } from './unit.ts'
  * How a source of blocks does, judged by the newest slot that it tells of and by nothing else: a connection that carries
  * traffic and no newer slot is as good as none.
  *
- * P1. Only a slot above every one before, and above what is stored, is progress; one that goes backwards is counted and changes nothing.
+ * P1. Only a slot above every one before, and above what is stored, is progress; one that goes backwards is counted and
+ *     changes nothing.
  * P2. Without progress for a stated time it is stalled, and connects anew after a wait that doubles until there is some.
  * P3. Refused, as by a wrong token, it tries again rarely.
  */

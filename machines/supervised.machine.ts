@@ -1,5 +1,6 @@
 import { assign, enqueueActions, sendTo, setup } from 'xstate'
 import { backoffMs } from './backoff.ts'
+import { StartRefused } from './start-refused.ts'
 import { missing } from './unit.ts'
 import type { Ask, Host, News, Policy, Resources, UnitInput } from './unit.ts'
 
@@ -40,9 +41,13 @@ export interface SupervisedContext {
 
 export type SupervisedEvent = Ask | News<'process'> | News<'inside'> | { readonly type: 'crash.expired' }
 
-/** The first fault of an instance is its cause of death; what follows from it is not. */
+/**
+ * The first fault of an instance is its cause of death; what follows from it is not. A refused start fails the unit and
+ * every unit outside it: a restart would end the same way.
+ */
 function fault(context: SupervisedContext, error: Error) {
-  return context.broken ? {} : { broken: true, doomed: isOnceTooOften(context), error }
+  const doomed = error instanceof StartRefused || isOnceTooOften(context)
+  return context.broken ? {} : { broken: true, doomed, error }
 }
 
 function isOnceTooOften({ policy, crashes, gives }: SupervisedContext): boolean {

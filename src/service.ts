@@ -33,6 +33,8 @@ import { CommitFeed } from './commit-feed.ts'
 import type { Config } from './config.ts'
 import type { Peers } from './coordination.ts'
 import { DecodingReport } from './decoding-report.ts'
+import { StartRefused } from '../machines/start-refused.ts'
+import { ServiceError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { httpBounds } from './http/bounds.ts'
 import { operationsApp } from './http/operations-app.ts'
@@ -224,7 +226,10 @@ export function startService(deps: ServiceDeps): Supervision {
     const made = await bootstrapKeys(storage, config.adminKey, clock.now())
     if (made !== null) deps.onFirstKeys(made)
   }
-  const openOnce = firstOf(opened?.storage, () => openStore(config, ports))
+  const openOnce =
+    config.storage === 'embedded'
+      ? openEmbedded(config, ports)
+      : firstOf(opened?.storage, () => openStore(config, ports))
   const storage = child('storage', store(openOnce, prepareStore, { clock, logger, metrics }))
   const views = supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
   const http = {
@@ -291,9 +296,11 @@ export function startService(deps: ServiceDeps): Supervision {
   }
 
   const tree = config.storage === 'embedded' ? alone() : amongPeers()
-  const supervision = supervise(tree, ports, undefined, (path, err) =>
+  const supervision = supervise(tree, ports, undefined, (path, err) => {
+    // It fails each unit up to the service, and whoever started that tells it once.
+    if (err instanceof StartRefused) return
     logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
-  )
+  })
   addSourceMetrics(metrics.registry, () => supervision.source('chain/source'))
   addRecordedMetrics(metrics.registry, recorded)
   return supervision
@@ -322,5 +329,18 @@ function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promis
     const first = left
     left = undefined
     return first ?? open()
+  }
+}
+
+/** Opens a store that this process alone has. At the start one that cannot be opened is refused: nobody else will mend it. */
+function openEmbedded(config: Config, ports: Ports): () => Promise<Storage> {
+  let isFirst = true
+  return async () => {
+    const mayRefuse = isFirst
+    isFirst = false
+    return openStore(config, ports).catch((error: unknown) => {
+      if (!mayRefuse || !(error instanceof ServiceError)) throw error
+      throw new StartRefused(`${error.detail} (MILLRACE_DATA_DIR=${config.dataDir})`, { cause: error })
+    })
   }
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, readConfig, type Config } from '../config.ts'
 import { deploymentRefusal, deploymentRemarks } from '../deployment.ts'
+import { StartRefused } from '../../machines/start-refused.ts'
 import { ServiceError } from '../errors.ts'
 import { WSOL } from '../market/cash.ts'
 import { openAll, startService, storeDirectory, type Opened } from '../service.ts'
@@ -72,6 +73,10 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   }
   const output = await service.done
   if (output.kind !== 'failed') return isRefused ? 1 : 0
+  if (output.error instanceof StartRefused) {
+    stderr(`millrace: ${output.error.message}`)
+    return 1
+  }
   logger.fatal({ err: output.error }, `the service failed: ${output.error.message}`)
   return 1
 }

@@ -63,6 +63,7 @@ t.test('the bytes of a part are the same each time that it is packed', async (t)
 t.test('every channel has a key of its own, in the order of slots', async (t) => {
   const channels = [
     'launches',
+    'moves',
     'curves',
     'pools',
     'retractions',
