@@ -210,12 +210,12 @@ testWithValidator(
           each.service = await startService(each.dataDir, each.flags)
       const market = trading(connection, payer, pool, nth)
       for (const { name, service } of indexing) {
-        if ((await slotOf(service)) > (await connection.getSlot('confirmed')))
-          t.not(
-            (await shownBy(service))?.['state'],
-            'advancing',
-            `${name} does not advance below what is stored`
-          )
+        const isBelow = async () => (await slotOf(service)) > (await connection.getSlot('confirmed'))
+        if (!(await isBelow())) continue
+        // It finds out with its next look at the node.
+        const notAdvancing = async () => (await shownBy(service))?.['state'] !== 'advancing'
+        await until(notAdvancing, `${name} does not advance below what is stored`, 60_000)
+        t.ok(await isBelow(), `${name} has said so before the node has passed what is stored`)
       }
       await reach(lostHead + 40)
       await market.end()
