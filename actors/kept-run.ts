@@ -5,11 +5,11 @@ import type { Logger } from '../src/telemetry.ts'
 import type { History, Storage } from '../storage/port.ts'
 
 /**
- * What a backfill puts right of the blocks behind it: forks at `processed` end within so many slots, for by then a block has
- * more votes than it needs (chosen; 32 make one final).
+ * Newest blocks behind an inserted one whose undo data an amendment corrects. Forks at `processed` end within this many
+ * slots: 32 blocks with votes make one final, and 150 leave room for skipped slots and slow votes.
  */
 export const FORK_SLOTS = 150
-/** So long a backfill may take after a gap: ten minutes of slots, which are folded again within some seconds. Chosen. */
+/** Slots for which a gap can be closed: ten minutes, as folding them again takes some seconds. */
 export const GAP_SLOTS = 1_500
 /** How far a chain that was put back can be followed, as long as a gap: at most 0.5 MB a block, 750 MB on the disk. */
 export const UNDO_SLOTS = GAP_SLOTS

@@ -24,9 +24,9 @@ export interface RpcSourceOptions {
   readonly onGenesis: (genesis: string) => Promise<void>
   /** Hears of slots that were given up, before any later block comes. The same slots may be told of again. */
   readonly onGap: (gap: SlotGap) => void | Promise<void>
-  /** What is stored, where a fork of the nodes' chain is looked for; null where nothing can be taken back. */
+  /** The stored chain, in which a fork of the nodes' chain is looked for; null where nothing can be taken back. */
   readonly stored?: StoredChain | null
-  /** What is stored of a lost fork and stays, in one line; null where nothing is. */
+  /** Names stored slots of a lost fork that stay, in one line; null where there are none. */
   readonly lostFork?: () => Promise<string | null>
   readonly tuning?: Partial<RpcSourceTuning>
 }

@@ -12,7 +12,7 @@ export interface RecordedOptions {
   readonly directory: string
   /** `max`, or a factor of the pace that the block times have. */
   readonly speed: 'max' | number
-  /** What is stored, against which the folder is held before a block of it is given out; without it any folder is taken. */
+  /** The stored chain, with which the folder is compared before its first block; without it any folder is taken. */
   readonly stored?: StoredBlocks
   /** Hears why the folder is of another chain than what is stored. No block of it is given out. */
   readonly onOtherChain?: (detail: string) => void

@@ -36,7 +36,7 @@ export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'hea
   readonly fetchMissing: FetchMissing | null
   /** Looks for where the chain left what is stored; null where there is no node to ask. */
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** What is stored of a lost fork and stays, in one line; null where nothing is. */
+  /** Names stored slots of a lost fork that stay, in one line; null where there are none. */
   readonly lostFork?: () => Promise<string | null>
   /** How the nodes do that are asked beside the stream. */
   readonly nodes?: () => readonly NodeStatus[]

@@ -17,7 +17,7 @@ import { channelNamed, FIRST_SLOT, poolChannelOf, tradesOf, VENUE } from './stre
 
 const BAR_PER_SECOND = 20_000
 const TOKENS = 12
-/** Of a token in each block that it trades in, the n-th token in each n-th: those of a market differ as much. */
+/** Trades of a token in a block. The n-th token trades in each n-th block: tokens of a market differ as much. */
 const TRADES = 4
 const CUT_AFTER_MS = 1_000
 const blocks = Number(process.argv[2] ?? 1_000)

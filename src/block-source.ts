@@ -7,7 +7,7 @@ export interface SourcedBlock {
   readonly commitment: Commitment
   /** Unix milliseconds: when it came; of a recorded block its block time, so that a second run gives the same rows. */
   readonly receivedAtMs: number
-  /** What was found where the block does not follow the newest stored one. */
+  /** The rollback that was found where the block does not follow the newest stored one. */
   readonly rollback?: Rollback
 }
 

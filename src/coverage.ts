@@ -30,7 +30,7 @@ export async function gapsAfter(store: Pick<CoverageStore, 'gaps'>, slot: number
   }
 }
 
-/** What is stored of a lost fork and cannot be taken back, in one line; null where nothing is. */
+/** Names stored slots of a lost fork that cannot be taken back, in one line; null where there are none. */
 export async function lostForkOf(store: Pick<CoverageStore, 'gaps'>): Promise<string | null> {
   const gap = (await gapsAfter(store, null)).find(({ reason }) => reason === LOST_FORK)
   return gap === undefined ? null : `what is stored of slots ${gap.from} to ${gap.to} stays: ${gap.detail}`

@@ -120,7 +120,7 @@ function sourceOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource>
   }
 }
 
-/** What a source looks a fork up in. */
+/** The stored chain in which a source looks a fork up. */
 function storedChainOf({ blocks, coverage }: HasBlocks['storage']): {
   readonly stored: StoredChain
   readonly lostFork: () => Promise<string | null>

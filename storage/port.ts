@@ -54,7 +54,7 @@ export interface Storage {
    */
   readonly outage: Outage | null
   /**
-   * What was found damaged when the store was opened, each in one line for the operator; empty for a sound store. Reads
+   * Damage that was found when the store was opened, one line each for the operator; empty for a sound store. Reads
    * of what was lost reject, all others are answered. Blocks are not to be committed: they could follow from rows that
    * are lost.
    */

@@ -90,11 +90,11 @@ export interface LiquidityChange extends EventOrigin {
   /** Null only where the amount is zero. */
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
-  /** What the pool's vaults received or gave (spec choices, section 16). */
+  /** Raw amount that the pool's vaults received or gave (spec choices, section 16). */
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
   /**
-   * What left or reached the provider's accounts: the vaults' amounts but for a Token-2022 transfer fee. Null where the
+   * Raw amount that left or reached the provider's accounts: the vaults' amounts but for a Token-2022 transfer fee. Null where the
    * transaction does not show that fee.
    */
   readonly traderBase: bigint | null

@@ -18,7 +18,7 @@ export function sameSides(amount: bigint): Sides {
   return { vault: amount, trader: amount }
 }
 
-/** What a call moved into (add) or out of (remove) a vault, net, on both sides. */
+/** Net raw amounts that a call moved into (add) or out of (remove) a vault, on both sides. */
 export function movedSides(call: Invocation, event: 'add' | 'remove', vault: number): Sides {
   const [received, paid] = [vaultChange(call, vault), traderChange(call, vault)]
   return event === 'add' ? { vault: received, trader: paid } : negated({ vault: received, trader: paid })

@@ -31,7 +31,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   for (const remark of deploymentRemarks(config)) logger.warn(remark)
   const opened = config.storage === 'embedded' ? null : await openedOrReason(config, logger, interrupted)
   if (typeof opened === 'string') {
-    // Who was told to end while it waited has not failed.
+    // Ending on request while it waits is no failure.
     if (interrupted.aborted) return 0
     stderr(`millrace: ${opened}`)
     return 1
@@ -82,7 +82,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
 }
 
 /**
- * What a service on several servers stands on; or why it cannot start, in a line. A start that is refused ends at once, so
+ * Opens the store and the connections to peers; gives one line instead when it cannot. A start that is refused ends at once, so
  * that who starts it hears of it; servers that do not answer yet are waited for, and later faults are lived through.
  */
 async function openedOrReason(config: Config, logger: Logger, end: AbortSignal): Promise<Opened | string> {

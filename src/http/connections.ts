@@ -42,7 +42,7 @@ export class Connections {
   readonly #deps: Deps
   readonly #connections = new Map<Socket, Connection>()
   readonly #clients = new Map<string, Client>()
-  /** Of all addresses; the longest first. */
+  /** Waiting connections of all addresses, the longest first. */
   readonly #waiting = new Set<Socket>()
   #ending = false
 
@@ -69,7 +69,7 @@ export class Connections {
   /** Wraps the listener of a server's requests. */
   guard(listener: RequestListener): RequestListener {
     return (request, response) => {
-      // What follows the last answer of a connection is discarded.
+      // Bytes after the last answer of a connection are discarded.
       if (!request.socket.writable) return
       this.#begin(request, response)
       listener(request, response)
@@ -175,7 +175,7 @@ export class Connections {
   /** Refuses a request that has not arrived whole. */
   #refuseRequest(socket: Socket, { request, response }: Connection, refusal: ServiceError): void {
     if (request === null) return this.#refuse(socket, refusal)
-    // Whoever reads the body answers. Where nobody does, an answer that ends the connection is on its way (C2).
+    // The reader of the body answers. Where there is none, an answer that ends the connection is on its way (C2).
     if (response?.headersSent || request.listenerCount('error') === 0) return
     this.#count(refusal)
     request.emit('error', refusal)

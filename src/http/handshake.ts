@@ -21,13 +21,13 @@ export function isHandshake({ method, url = '', headers }: IncomingMessage): boo
     method === 'GET' &&
     url.split('?', 1)[0] === STREAM_PATH &&
     headers.upgrade?.toLowerCase() === 'websocket' &&
-    // What follows the request would have to be told from its body.
+    // A body could not be told from the frames that follow the request.
     headers['content-length'] === undefined &&
     headers['transfer-encoding'] === undefined
   )
 }
 
-/** What is wrong with the fields of a handshake; undefined where nothing is. */
+/** Returns the refusal of a handshake by its header fields; undefined for a good one. */
 export function handshakeFault(headers: IncomingHttpHeaders): ServiceError | undefined {
   if (headers['sec-websocket-version'] !== VERSION)
     return new ServiceError('UPGRADE_MISSING', `Sec-WebSocket-Version must be ${VERSION}`)

@@ -45,7 +45,7 @@ export function listenerApp(
     http: {
       headersTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
-      // Of an Authorization that comes twice Node would show the first one alone.
+      // Without it, Node shows only the first of two Authorization fields.
       joinDuplicateHeaders: true,
       // The requests plugin refuses a request without one, as a problem.
       requireHostHeader: false,
@@ -63,7 +63,7 @@ export function listenerApp(
   server.removeAllListeners('request')
   const listener = connections.guard(inFront(framework!))
   server.on('request', listener)
-  // What a client expects beyond 100-continue may be left aside (RFC 9110, 10.1.1); Node would refuse it in its own way.
+  // An expectation beyond 100-continue may be ignored (RFC 9110, 10.1.1); Node would refuse it in its own way.
   server.on('checkExpectation', listener)
   return app
 }

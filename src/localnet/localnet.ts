@@ -29,7 +29,7 @@ export interface LocalnetOptions {
    * clock's in whole seconds, so that slots share one at a fast pace, and the market does as much a slot at any pace.
    */
   readonly slotMs?: number
-  /** What lies behind a new chain's first slot; a day where nothing is given. A chain that has begun stays as it is. */
+  /** The past of a new chain; a day unless given. A chain that has begun stays as it is. */
   readonly past?: 'day' | 'none'
   /**
    * How much the market does: `usual` keeps an idle service cheap, `busy` has something of everything within some hundred

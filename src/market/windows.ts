@@ -37,7 +37,7 @@ export interface ActivityWindow {
    * what is known, since of a trader only the last minute is.
    */
   readonly traders: number | null
-  /** Of a mint's price in USD; null where either end of the window has none (`latest-price.ts`, L3). */
+  /** Change of a mint's price in USD; null where either end of the window has none (`latest-price.ts`, L3). */
   readonly changePct: number | null
 }
 

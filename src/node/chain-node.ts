@@ -28,7 +28,7 @@ export interface AbsentBlock {
   readonly detail: string
 }
 
-/** What ties a block to the chain, without what is in it. */
+/** Slot, hash and parent of a block, without its transactions. */
 export interface BlockHeader {
   readonly kind: 'header'
   readonly slot: number

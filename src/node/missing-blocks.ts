@@ -32,7 +32,7 @@ const ADMITTED_MS = 5_000
 /** A stream is ahead of nodes: for so long they are asked for a block that they do not have yet. */
 const WITNESS_MS = 5_000
 const WITNESS_RETRY_MS = 250
-/** As long as a source looks for a missing block. */
+/** Equal to the time for which a source looks for a missing block. */
 const ROLLBACK_GIVE_UP_MS = 30_000
 const NOT_YET = 'does not have its blocks yet'
 

@@ -5,7 +5,7 @@ import type { BlockFinder } from './block-finder.ts'
 import type { BlockCommitment, BlockHeader, ChainNode } from './chain-node.ts'
 import { NodeError } from './node-fault.ts'
 
-/** What is stored of the chain, as far as a fork is looked for in it. */
+/** The stored chain, as far as a fork is looked for in it. */
 export interface StoredChain {
   /** A committed slot; null where it is none. */
   at(slot: number): Promise<SlotRow | null>

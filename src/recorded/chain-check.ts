@@ -1,7 +1,7 @@
 import type { SlotRow } from '../market/rows.ts'
 import type { RecordedIndex, RecordedSlot } from './scan.ts'
 
-/** What is asked of a store that a folder is to go on from. */
+/** Reads of the store that a folder continues. */
 export interface StoredBlocks {
   head(): Promise<PlacedBlock | null>
   at(slot: number): Promise<PlacedBlock | null>
@@ -9,7 +9,7 @@ export interface StoredBlocks {
   firstSince(blockTime: number): Promise<number | null>
 }
 
-/** What identifies a block of a chain, as far as both sides know it. */
+/** Facts that identify a block of a chain, as far as both sides know them. */
 export type PlacedBlock = Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'>
 
 /** How a folder stands to what is stored. */

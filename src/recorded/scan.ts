@@ -27,7 +27,7 @@ export interface RecordedSlot {
   readonly singles: ReadonlyMap<string, SingleRecord>
 }
 
-/** What a folder holds, without the contents: some 330 bytes of memory a record. */
+/** The index of a folder, without contents: some 330 bytes of memory a record. */
 export interface RecordedIndex {
   /** `empty`: no record that could be served; `not-a-directory`: nothing could be looked at. */
   readonly kind: 'indexed' | 'empty' | 'not-a-directory'

@@ -12,7 +12,7 @@ import { encode, LogParts, type EventRows } from './encode.ts'
 /** An event has so many positions at most, the first of them that of its row. */
 const COPIES_MAX = 4
 
-/** What the log says of a fork that is lost: of so many copies of its events, and of how many there was no room. */
+/** Retractions of a lost fork for the log: of how many copies of its events, and for how many there was no room. */
 export interface Retractions {
   readonly parts: readonly LogPart[]
   readonly told: number

@@ -6,9 +6,9 @@ import { venueCodes } from './codes.ts'
 import { addressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
 
-/** What follows of the newest trade. */
+/** Layout of the newest trade. */
 const NO_TRADE = 0
-/** Of older stores: with its own price, of which is not known whether it counts. */
+/** Layout of older stores: with the trade's own price, which may not be price-forming. */
 const TRADED_OLDER = 1
 /** With the price of the newest price-forming trade, where there is one. */
 const TRADED = 2

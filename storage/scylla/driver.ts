@@ -2,7 +2,7 @@ import { auth, Client, policies, types } from 'cassandra-driver'
 import type { HostMap, QueryOptions } from 'cassandra-driver'
 import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
-/** Of what has no limit of its own: preparing a statement, opening a connection. As long as a request may take in all. */
+/** Limit of steps without one of their own, as preparing a statement: as long as a whole request may take. */
 const ANSWER_MS = 2_000
 /** Each try of a read or a conditional write: half of what a request may take, so that there is time for another node. */
 const TRY_MS = 1_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** What may stand in a record where a number belongs, as JSON. */
+/** Values that may stand in a record where a number belongs, as JSON. */
 const ABSURD = [
   ...['-1', '-0', '0.5', '256', '65536', '4294967296', '8589934592', '1790000000000', '9007199254740992'],
   ...['9223372036854775808', '18446744073709551616', '1e20', '1e308', '1e400', '-1e400', '-9e15'],

@@ -174,7 +174,7 @@ async function installNodes(): Promise<(readonly [string, string])[]> {
   })
 }
 
-/** What a program that failed said, in the place of what it should have printed. */
+/** Fails with all that a program printed before it failed. */
 function told(error: { readonly stdout: string; readonly stderr: string }): never {
   throw new Error(`${error.stdout}\n${error.stderr}`)
 }

@@ -23,7 +23,7 @@ interface Views {
   readonly hour: readonly (number | null)[]
 }
 
-/** What every view says of the token's price in USD, in SOL, and of its change. */
+/** The token's price in USD, in SOL, and its change, by every view. */
 async function viewsOf(app: MarketApp): Promise<Views> {
   const bodyOf = async (path: string) => (await app.get(path)).body as unknown as Record<string, never>
   const rowOf = async (path: string) => (await app.get(path)).body.data[0] as unknown as Record<string, never>

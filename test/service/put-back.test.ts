@@ -75,7 +75,7 @@ function trading(connection: Connection, payer: Keypair, pool: RealPool, nth: { 
   }
 }
 
-/** Of some transactions those that the node's chain has executed. */
+/** Returns those of some transactions that the node's chain has executed. */
 async function executed(connection: Connection, signatures: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>()
   for (let at = 0; at < signatures.length; at += SIGNATURES_PER_ASK) {
@@ -179,7 +179,7 @@ testWithValidator(
       await reach(slot)
       await market.end()
       all.push(...market.sent)
-      // What was sent last is in a block by then, or in none.
+      // The last transactions are in a block by then, or in none.
       await reach((await connection.getSlot('confirmed')) + 10)
       return market.sent
     }

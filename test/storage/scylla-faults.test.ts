@@ -15,7 +15,7 @@ import { Load } from './scylla-load.ts'
 /** Three nodes start here, and two of them again: of a busy machine each takes a minute. */
 t.setTimeout(600_000)
 
-/** As long as the others take to notice it, and less than they need to be done with it. */
+/** Longer than the others take to notice it, shorter than they take to recover. */
 const HANGS_MS = 10_000
 const LOOK_MS = 50
 /** What a read may take in all: three tries, each of two nodes for 2 s at most, and the pauses between them. */
@@ -118,7 +118,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
         t.ok(node.pid !== undefined, 'its process is there')
         node.resume()
         clearInterval(looking)
-        // Of a quiet machine 400 and 500 at most; of one that does much else 530 and 780 were seen.
+        // On a quiet machine 400 and 500 at most; on a busy one 530 and 780 were seen.
         t.comment(
           `a block every ${Math.round(pace)} ms, p99 of ${load.readsMs.length} reads ${Math.round(p99)} ms`
         )

@@ -35,7 +35,7 @@ export class Load {
   answered = 0
   /** Reads that rejected because the store was not available. Any other failure ends the load. */
   readonly rejected: ServiceError[] = []
-  /** Of each commit and each read that was answered or refused, in milliseconds. */
+  /** Durations of each commit and each read that was answered or refused, in milliseconds. */
   commitsMs: number[] = []
   readsMs: number[] = []
   readonly #stores: readonly [writer: Storage, follower: Storage]

@@ -12,7 +12,7 @@ import { scyllaOptions } from './scylla-keyspace.ts'
 const PAUSE_MS_MAX = 1_000
 /** Pauses double up to the longest: so many of the commit and of the session come to it. */
 const PAUSES = 40
-/** Of connecting, which is a deadline and no pause. */
+/** The driver's deadline for connecting, which is no pause. */
 const CONNECT_MS = 10_000
 
 testWithCql(

@@ -22,7 +22,7 @@ export function decodeLiquidity(call: Invocation, emit: Emitter): void {
 }
 
 /**
- * What the event of the program's version states; null without one. An add states the vaults' amounts and those with the
+ * Amounts that the event of the program's version states; null without one. An add states the vaults' amounts and those with the
  * transfer fee, a removal what its owner was credited and what left the vaults. A removal before 0.1.6 states the latter
  * alone.
  */

@@ -53,7 +53,7 @@ export function decodeRebalance(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** What a token's one transfer moves into the vault, negative out of it. */
+/** Raw amount that a token's one transfer moves into the vault, negative out of it. */
 function netOf({ withdrawn, added, claimed }: Stated): bigint {
   return added - withdrawn - claimed
 }
@@ -70,7 +70,7 @@ function settleRebalance(stated: Stated, moved: Sides): Rebalanced {
   if (fee === 0n) return { ...plain, agrees: net === moved.vault }
   const counts = net === moved.trader ? 'trader' : net === moved.vault ? 'vault' : null
   if (net > 0n) return { ...plain, added: sidesWithFee(added, counts, fee), agrees: counts !== null }
-  // What of the fee the claimed amount bore is not told.
+  // The share of the fee that the claimed amount bore is not told.
   const bornAlone = claimed === 0n ? fee : null
   const loss = bornAlone === null ? null : -bornAlone
   return {

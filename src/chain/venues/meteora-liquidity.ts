@@ -13,9 +13,9 @@ export interface LiquidityReading {
   readonly user: Pubkey
   /** Null for a token that the transaction does not name; its amount is zero then. */
   readonly mints: readonly [Pubkey | null, Pubkey | null]
-  /** What the event states; null without one. */
+  /** Amounts that the event states; null without one. */
   readonly stated: SidesPair | null
-  /** What the transfers show. */
+  /** Amounts that the transfers show. */
   readonly moved: SidesPair
   readonly lpAmount?: bigint | null
   readonly position?: Pubkey | null
@@ -54,7 +54,7 @@ export function differenceText(stated: SidesPair, moved: SidesPair): string {
   return `event ${stated.map(sidesText).join(', ')}, transfers ${moved.map(sidesText).join(', ')}`
 }
 
-/** What a call moved into (add) or out of (remove) two vaults, net, on both sides. */
+/** Net raw amounts that a call moved into (add) or out of (remove) two vaults, on both sides. */
 export function movedPair(
   call: Invocation,
   event: 'add' | 'remove',
@@ -63,7 +63,7 @@ export function movedPair(
   return [movedSides(call, event, vaults[0]), movedSides(call, event, vaults[1])]
 }
 
-/** What a call moved into two vaults, net; null when a transfer fee is unknown. */
+/** Net raw amounts that a call moved into two vaults; null when a transfer fee is unknown. */
 export function vaultAmounts(call: Invocation, vaults: readonly [number, number]): Amounts | null {
   const first = vaultChange(call, vaults[0])
   const second = vaultChange(call, vaults[1])

@@ -47,7 +47,7 @@ interface PositionChange {
   readonly quoteMint: Pubkey
   readonly position: Pubkey
   readonly vaults: readonly [number, number]
-  /** What moved into the two vaults, negative for what left them. */
+  /** Raw amounts that moved into the two vaults, negative for those that left them. */
   readonly base: KnownSides
   readonly quote: KnownSides
 }

@@ -19,11 +19,11 @@ export interface LiquidityAccounts {
   readonly mayBeEmpty?: boolean
 }
 
-/** What an event states, on the vaults' side. */
+/** Raw amounts that an event states, on the vaults' side. */
 export interface StatedLiquidity {
   /** The liquidity itself. */
   readonly amounts: Pair
-  /** What crossed the vaults for it, claimed fees included. */
+  /** Raw amounts that crossed the vaults for it, claimed fees included. */
   readonly moved: Pair
   /** The Token-2022 transfer fees of what crossed the vaults. */
   readonly transferFees: Pair
@@ -70,13 +70,13 @@ export function emitLiquidity(
   })
 }
 
-/** What a call moved into two vaults; null when a transfer fee is unknown. */
+/** Raw amounts that a call moved into two vaults; null when a transfer fee is unknown. */
 export function depositedAmounts(call: Invocation, vaults: readonly [number, number]): Pair | null {
   const [first, second] = movedSides(call, 'add', vaults)
   return first.vault === null || second.vault === null ? null : [first.vault, second.vault]
 }
 
-/** What came into (add) or left (remove) two vaults. */
+/** Raw amounts that came into (add) or left (remove) two vaults. */
 function movedSides(call: Invocation, event: 'add' | 'remove', vaults: readonly [number, number]): SidesPair {
   const gross: [bigint, bigint] = [0n, 0n]
   const credited: [bigint | null, bigint | null] = [0n, 0n]
@@ -110,7 +110,7 @@ function sidesOf(
   if (isAlone && trader !== null) return { vault: amount, trader }
   const statedFee = stated.transferFees[token]
   const fee = vault === null || trader === null ? (event === 'add' ? statedFee : -statedFee) : trader - vault
-  // What of a transfer fee the claimed fees bore is not told.
+  // The share of a transfer fee that the claimed fees bore is not told.
   return { vault: amount, trader: isAlone || fee === 0n ? amount + fee : null }
 }
 

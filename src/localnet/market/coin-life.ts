@@ -9,7 +9,7 @@ import { seededRandom } from './random.ts'
  */
 export type CoinFate = 'still' | 'flash' | 'riser' | 'graduate'
 
-/** What a coin is born with. */
+/** Properties that a coin has from its launch on. */
 export interface CoinLife {
   readonly fate: CoinFate
   /** How much is traded at its birth, 1 for the usual flash. */
@@ -78,7 +78,7 @@ export function buyShareOf(coin: Coin, slot: number, sold: number): number {
   const age = slot - coin.bornSlot
   if (coin.graduatedSlot !== null) return 0.5 + waveOf(coin, slot, 0.12)
   if (fate === 'graduate') return 0.86
-  // What is not meant to graduate is sold rather than bought where its curve is half sold.
+  // A coin that is not meant to graduate is sold rather than bought once its curve is half sold.
   if (sold > 0.5) return 0.35
   if (fate === 'riser') return 0.56 + waveOf(coin, slot, 0.12)
   if (fate === 'flash' && age < HYPE_SPANS * spanSlots) return 0.78

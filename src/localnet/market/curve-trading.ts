@@ -17,7 +17,7 @@ const LARGEST_BUY_SOL = 40
 /** The square root of the price of a sold out curve over that of a new one is this more than one. */
 const ROOT_PRICE_RISE = 2.83
 
-/** What a curve is paid with: lamports need no account of wrapped SOL. */
+/** The currency of a curve: lamports need no account of wrapped SOL. */
 export function giveOf({ paidIn }: LaunchpadVenue<MarketPool>, amount: bigint) {
   return { mint: NATIVE_MINT, amount: paidIn === 'lamports' ? 0n : amount }
 }

@@ -34,7 +34,7 @@ export function isSniper(number: number): boolean {
   return number < SNIPERS_END
 }
 
-/** Who sells of a coin's holders: a sniper before all others, mostly. */
+/** Draws the holder of a coin that sells: mostly a sniper before all others. */
 export function chooseSeller(turn: MarketTurn, holders: readonly number[]): number {
   const sniper = holders.find(isSniper)
   return sniper !== undefined && turn.chance(0.7) ? sniper : turn.pick(holders)

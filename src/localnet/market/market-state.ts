@@ -45,7 +45,7 @@ export interface Pair {
   tabledSlot: number | null
 }
 
-/** What coins of former versions lack. */
+/** Defaults of fields that coins of former versions lack. */
 const FORMER_COIN = {
   fate: 'flash',
   spanSlots: 400,

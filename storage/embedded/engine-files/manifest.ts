@@ -16,7 +16,7 @@ export interface LiveTable {
   readonly keys: KeyRange
 }
 
-/** What the manifest says of the store's other files. */
+/** The store's other files, by its manifest. */
 export interface StoreFiles {
   /** By number. */
   readonly tables: ReadonlyMap<number, LiveTable>

@@ -74,7 +74,7 @@ export async function checkStore(directory: string, trusted: TrustedFiles): Prom
   return { tables: found, fatal, checked }
 }
 
-/** What the manifest says, or what is wrong with it. */
+/** Contents of the manifest, or its fault. */
 export async function readStoreFiles(directory: string, wasClosed: boolean): Promise<StoreFiles | string> {
   const current = await readFile(join(directory, 'CURRENT'), 'latin1').catch(absent)
   if (current === null) return 'CURRENT, which names the manifest, is missing'

@@ -1,7 +1,7 @@
 import { splitCursor } from '../../../src/market/cursor.ts'
 import { keysOf, type Key, type KeyRange } from '../../codec/keys.ts'
 
-/** What the kinds of records are called for the operator, by the letters of their keys. */
+/** Names of the kinds of records for the operator, by the letters of their keys. */
 const NAMES: Readonly<Record<string, string>> = {
   a: 'hourly activity',
   b: 'blocks',

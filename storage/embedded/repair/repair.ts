@@ -28,7 +28,7 @@ export type RepairOutcome =
       /** Where the store is kept as it was found. */
       readonly aside: string
       readonly startedOver: boolean
-      /** What was damaged, each in one line. */
+      /** Damage that was found, one line each. */
       readonly reasons: readonly string[]
       readonly losses: readonly Loss[]
       readonly gaps: readonly GapRow[]

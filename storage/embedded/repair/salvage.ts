@@ -14,7 +14,7 @@ const ALL_KEYS: KeyRange = { gte: Buffer.alloc(0), lt: Buffer.of(0xff) }
 /** A copy of what can be read of a store's files, which the engine opens without coming to harm. */
 export interface Salvage {
   readonly damage: readonly FileDamage[]
-  /** What else was left out, each in one line. */
+  /** Other records that were left out, one line each. */
   readonly notes: readonly string[]
 }
 

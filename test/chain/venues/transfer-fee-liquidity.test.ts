@@ -41,7 +41,7 @@ import { selfCall, zeros } from './meteora-calls.ts'
  */
 const [GROSS, NET, FEE, PLAIN] = [100n, 98n, 2n, 40n]
 
-/** What the accounts of every venue are called here. */
+/** Names of the accounts of every venue. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   pool: ['pool', 'poolState', 'lbPair', 'whirlpool', 'amm'],
   position: ['position', 'personalPosition'],

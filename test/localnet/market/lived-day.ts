@@ -15,7 +15,7 @@ export const DAY_END = DAY_START + 86_400
 const SLOT_SECONDS = 0.4
 /** Blocks from one look at the pools of SOL to the next. */
 const LOOK_EVERY = 20
-/** What SOL is worth in dollars, near enough to weigh volumes. */
+/** Approximate price of SOL in dollars, to weigh volumes. */
 const SOL_USD = 150
 
 export interface DayTrade {
@@ -37,7 +37,7 @@ export interface DayLaunch {
   readonly creator: string
 }
 
-/** What a market did in the day before its first live slot, and in the live slots after it. */
+/** The market's events of the day before its first live slot, and of the live slots after it. */
 export interface LivedDay {
   readonly launches: readonly DayLaunch[]
   readonly graduations: number
