@@ -131,8 +131,13 @@ export class Ingester {
   }
 
   async #take(sourced: SourcedBlock): Promise<Pick<UnderWay, 'committed'>> {
-    const { rollback } = sourced
-    if (rollback === undefined || this.#head === null) return this.#ingest(sourced)
+    const { rollback, block } = sourced
+    if (this.#head === null) return this.#ingest(sourced)
+    if (rollback === undefined) {
+      if (block.slot > this.#head.slot) return this.#ingest(sourced)
+      // Memory must not follow a block that the store has already, or has another one of (INVARIANTS 5).
+      return { committed: this.#underWay.at(-1)?.committed ?? Promise.resolve() }
+    }
     await this.#settled()
     const after = this.#run.reaches(rollback.after + 1)
       ? rollback.after
