@@ -1,29 +1,16 @@
-import { once } from 'node:events'
 import { cpSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { testWithFixtures } from '../fixtures.ts'
 import t from 'tap'
 import { damagedCopy, filesOf, settle } from '../storage/damaged-store.ts'
 import { recordedBlocks, writeLines } from './recorded-folder.ts'
-import { spawnMillrace, startProcess, type ServiceProcess } from './service-process.ts'
+import { runMillrace, startProcess, type ServiceProcess } from './service-process.ts'
 import { storedRows } from './stored-rows.ts'
 
 const BLOCKS = 60
 /** Each takes six starts of a process; `embedded-damage.test.ts` looks at many places. */
 const PLACES = 1
-
-/** Runs a command of millrace to its end. */
-async function run(args: readonly string[]) {
-  const child = spawnMillrace(args)
-  const [stdout, stderr, [code, signal]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  ])
-  return { stdout, stderr, code, signal }
-}
 
 testWithFixtures(
   t,
@@ -74,7 +61,7 @@ testWithFixtures(
       cpSync(sound, dataDir, { recursive: true })
       damagedCopy(join(sound, 'store'), join(dataDir, 'store'), { file: file!, offset })
       const name = `zeros from byte ${offset} of ${size} on`
-      const found = await run(['verify', '--store', '--data-dir', dataDir])
+      const found = await runMillrace(['verify', '--store', '--data-dir', dataDir])
       t.match(found, { code: 1, signal: null }, `${name}: verify ends by itself`)
       t.match(found.stdout, new RegExp(`"file":"${file!}"`), 'and names the file')
 
@@ -100,7 +87,7 @@ testWithFixtures(
       }
 
       const source = ['--source', 'recorded', '--recorded-dir', recordedDir, '--data-dir', dataDir]
-      const repaired = await run(['repair', ...source])
+      const repaired = await runMillrace(['repair', ...source])
       t.match(repaired, { code: 0, signal: null }, `${name}: repaired`)
       t.match(repaired.stdout, new RegExp(file!))
       const [aside] = readdirSync(dataDir).filter((name) => name.startsWith('store.damaged-'))
@@ -110,9 +97,9 @@ testWithFixtures(
       await again.end('SIGTERM')
       const after = await storedRows(join(dataDir, 'store'))
       t.strictSame(after.records, rows.records, `${name}: and it has as many records of each kind`)
-      const checked = await run(['verify', '--data-dir', dataDir])
+      const checked = await runMillrace(['verify', '--data-dir', dataDir])
       t.match(checked, { code: 0, signal: null }, `${name}: verify finds no difference`)
-      t.match(await run(['verify', '--store', '--data-dir', dataDir]), { code: 0 })
+      t.match(await runMillrace(['verify', '--store', '--data-dir', dataDir]), { code: 0 })
     }
   }
 )

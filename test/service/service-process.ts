@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { ROOT } from '../house/sources.ts'
 
 /** Brought by the operator, so that a test has it after every restart. */
@@ -49,6 +50,17 @@ export function spawnMillrace(
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ['pipe', 'pipe', 'pipe']
   })
+}
+
+/** Runs a command of millrace to its end. */
+export async function runMillrace(args: readonly string[]) {
+  const child = spawnMillrace(args)
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  ])
+  return { stdout, stderr, code, signal }
 }
 
 /** Starts the service and waits for the line that says where it listens. */

@@ -1,0 +1,52 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { WSOL } from '../../src/market/cash.ts'
+import { filesOf, settle, zero } from '../storage/damaged-store.ts'
+import { until } from './asking.ts'
+import { startBusyLocalnetProcess, startLocalnetProcess } from './localnet-process.ts'
+import { runMillrace, type ServiceProcess } from './service-process.ts'
+
+t.setTimeout(240_000)
+
+const SLOTS = 60
+
+const slotOf = async (service: ServiceProcess): Promise<number> =>
+  Number((await service.get('/v1/health', null)).body['slot'] ?? -1)
+
+/** Signatures and cursors of all trades of wrapped SOL up to a slot, oldest first. */
+async function tradesUpTo(service: ServiceProcess, slot: number): Promise<string[]> {
+  const found: string[] = []
+  for (let after = ''; ;) {
+    const { body } = await service.get(`/v1/tokens/${WSOL}/trades?order=asc&limit=1000${after}`)
+    for (const row of body.data)
+      if (Number(row['slot']) <= slot) found.push(`${row['cursor']} ${row['signature']} ${row['price_usd']}`)
+    if (body['nextCursor'] === null) return found
+    after = `&after=${body['nextCursor']}`
+  }
+}
+
+t.test('a store of a node that is repaired from its source has every block that the node has', async (t) => {
+  const dataDir = t.testdir()
+  const first = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
+  await until(async () => (await slotOf(first)) >= SLOTS, `slot ${SLOTS} is indexed`, 60_000)
+  const slot = await slotOf(first)
+  const trades = await tradesUpTo(first, slot)
+  t.ok(trades.length > 100, `${trades.length} trades`)
+  await first.end('SIGTERM')
+  const store = join(dataDir, 'store')
+  await settle(store)
+  const [file] = filesOf(store, /\.ldb$/)
+  zero(join(store, file!), Math.floor(statSync(join(store, file!)).size / 2))
+
+  const repaired = await runMillrace(['repair', '--from-source', '--data-dir', dataDir])
+  t.match(repaired, { code: 0, signal: null }, repaired.stderr)
+  t.match(repaired.stdout, new RegExp(`damaged: .*${file!}`))
+  const again = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
+  await until(async () => (await slotOf(again)) > slot, 'all is indexed again', 60_000)
+  t.strictSame(await tradesUpTo(again, slot), trades, 'the same trades at the same cursors and prices')
+  t.match((await again.get('/v1/admin/coverage')).body, { gaps: [] })
+  t.match((await again.get('/v1/health', null)).body, { status: 'ok' })
+  await again.end('SIGTERM')
+  t.match(await runMillrace(['verify', '--data-dir', dataDir]), { code: 0 }, 'verify finds no difference')
+})
