@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Test } from 'tap'
-import { startLocalnetProcess } from './localnet-process.ts'
+import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { spawnMillrace } from './service-process.ts'
 
 t.setTimeout(120_000)
@@ -53,7 +53,7 @@ t.test('an address that the machine does not have ends the start', async (t) => 
 
 t.test('a data directory that another process has open ends the start', async (t) => {
   const dataDir = t.testdir()
-  await startLocalnetProcess(t, dataDir)
+  await startBusyLocalnetProcess(t, dataDir)
   await assertRefused(
     t,
     ['--data-dir', dataDir, '--port', '0'],
