@@ -112,8 +112,8 @@ export function testWithValidator(
     notRun(t, name, `there is no validator at ${PROGRAM} for this machine (set VALIDATOR)`)
     return
   }
-  giveTime(t, 400_000)
-  void t.test(name, { timeout: 400_000 }, async (t) => {
+  giveTime(t, 600_000)
+  void t.test(name, { timeout: 600_000 }, async (t) => {
     const validator = await RealValidator.start(options)
     t.teardown(() => validator.end())
     await run(t, validator)

@@ -162,7 +162,7 @@ testWithValidator(
     ])
     const heads = (): Promise<number[]> => Promise.all(indexing.map(({ service }) => slotOf(service)))
     const reach = (slot: number): Promise<unknown> =>
-      until(async () => Math.min(...(await heads())) >= slot, `all have slot ${slot}`, 120_000)
+      until(async () => Math.min(...(await heads())) >= slot, `all have slot ${slot}`, 300_000)
     await reach(1)
     const first = Math.max(...(await heads()))
     const [payer, cash] = [Keypair.generate(), Keypair.generate()]
