@@ -20,8 +20,9 @@ async function tradesUpTo(service: ServiceProcess, slot: number): Promise<string
   for (let after = ''; ;) {
     const { body } = await service.get(`/v1/tokens/${WSOL}/trades?order=asc&limit=1000${after}`)
     for (const row of body.data)
-      if (Number(row['slot']) <= slot) found.push(`${row['cursor']} ${row['signature']} ${row['price_usd']}`)
-    if (body['nextCursor'] === null) return found
+      if (Number(row['slot']) <= slot)
+        found.push(`${Number(row['cursor'])} ${String(row['signature'])} ${Number(row['price_usd'])}`)
+    if (typeof body['nextCursor'] !== 'string') return found
     after = `&after=${body['nextCursor']}`
   }
 }
