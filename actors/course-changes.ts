@@ -40,8 +40,9 @@ export interface OtherCourse {
 }
 
 /**
- * Builds the amendment that takes back all stored blocks after one, and puts those of another course in their place. The stream tells the lost
- * ones' retractions above the stored head, then the events of the others up to the last block, which has its own cursors.
+ * Builds the amendment that takes back all stored blocks after one, and puts those of another course in their place. The
+ * stream sends the retractions of the lost blocks above the stored head, then the events of the others up to the last
+ * block, which has its own cursors.
  */
 export async function onOtherCourse(
   { after, blocks, toldAt }: OtherCourse,

@@ -82,8 +82,8 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
 }
 
 /**
- * Opens the store and the connections to peers; gives one line instead when it cannot. A start that is refused ends at once, so
- * that who starts it hears of it; servers that do not answer yet are waited for, and later faults are lived through.
+ * Opens the store and the connections to peers; gives one line instead when it cannot. A refused start ends at once, so
+ * that the operator reads why. Servers that do not answer yet are waited for.
  */
 async function openedOrReason(config: Config, logger: Logger, end: AbortSignal): Promise<Opened | string> {
   try {
