@@ -72,6 +72,7 @@ function decodeSwap(call: Invocation, emit: Emitter, layout: (typeof SWAPS)[numb
   decodeHops(call, emit, [hop], accounts.tokenAuthority, args.value.amountSpecifiedIsInput)
 }
 
+/** Two swaps through an account of the trader, or from vault to vault where the transfers show it. */
 function decodeTwoHopSwap(call: Invocation, emit: Emitter): void {
   const accounts = twoHopSwap.accounts(call.accountCount)
   const args = call.args(twoHopSwap)
@@ -88,7 +89,19 @@ function decodeTwoHopSwap(call: Invocation, emit: Emitter): void {
     [accounts.tokenOwnerAccountTwoA, accounts.tokenVaultTwoA],
     [accounts.tokenOwnerAccountTwoB, accounts.tokenVaultTwoB]
   )
-  decodeHops(call, emit, [one, two], accounts.tokenAuthority, args.value.amountSpecifiedIsInput)
+  const isDirect = call.movements.some(
+    ({ kind, source, destination }) =>
+      kind === 'transfer' &&
+      source === call.account(one.outVault) &&
+      destination === call.account(two.inVault)
+  )
+  const hops = isDirect
+    ? [
+        { ...one, destination: two.inVault },
+        { ...two, source: one.outVault }
+      ]
+    : [one, two]
+  decodeHops(call, emit, hops, accounts.tokenAuthority, args.value.amountSpecifiedIsInput)
 }
 
 type Side = readonly [ownerAccount: number, vault: number]
@@ -131,10 +144,20 @@ function decodeHops(
   const destination = call.account(hops.at(-1)!.destination)
   const user = call.tokens.trader(call.account(authority), [source, destination])
   const trader: Trader = { user, exact: isExactIn ? 'in' : 'out' }
-  hops.forEach((hop, index) => decodeHop(call, emit, hop, index === 0, trader))
+  const vaults = new Set(
+    hops.flatMap(({ inVault, outVault }) => [call.account(inVault), call.account(outVault)])
+  )
+  hops.forEach((hop, index) => decodeHop(call, emit, hop, index === 0, trader, vaults))
 }
 
-function decodeHop(call: Invocation, emit: Emitter, hop: Hop, isFirst: boolean, trader: Trader): void {
+function decodeHop(
+  call: Invocation,
+  emit: Emitter,
+  hop: Hop,
+  isFirst: boolean,
+  trader: Trader,
+  vaults: ReadonlySet<number>
+): void {
   const pool = call.key(hop.pool)!
   const inVault = call.account(hop.inVault)
   const logged = call.loggedEvents(traded).find(({ value }) => samePubkey(value.whirlpool, pool))?.value
@@ -153,6 +176,9 @@ function decodeHop(call: Invocation, emit: Emitter, hop: Hop, isFirst: boolean, 
     pool,
     ...trader,
     ...fillAmounts(fill),
+    // A transfer from vault to vault neither leaves nor reaches the trader (spec choices, section 16).
+    ...(vaults.has(call.account(hop.source)) ? { traderIn: 0n } : {}),
+    ...(vaults.has(call.account(hop.destination)) ? { traderOut: 0n } : {}),
     fees: [...(logged === undefined ? [] : tradingFees(logged, fill.inMint)), ...transferFees(fill)],
     ...(isFirst ? {} : { innerIxIndex: fill.inInnerIndex })
   })

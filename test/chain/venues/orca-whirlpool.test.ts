@@ -233,21 +233,23 @@ const TWO_HOP = {
   sqrtPriceLimitTwo: 0n
 }
 
+// Pool two lists c before b: its second direction is b to a, that is b for c.
+const TWO_HOP_ACCOUNTS = {
+  tokenAuthority: 'wallet',
+  whirlpoolOne: 'one',
+  whirlpoolTwo: 'two',
+  tokenOwnerAccountOneA: 'wallet a',
+  tokenVaultOneA: 'one a',
+  tokenOwnerAccountOneB: 'wallet b',
+  tokenVaultOneB: 'one b',
+  tokenOwnerAccountTwoA: 'wallet c',
+  tokenVaultTwoA: 'two c',
+  tokenOwnerAccountTwoB: 'wallet b',
+  tokenVaultTwoB: 'two b'
+}
+
 t.test('a two-hop swap is two trades, the second at the transfer that paid it', async (t) => {
-  // Pool two lists c before b: its second direction is b to a, that is b for c.
-  const accounts = accountsOf(twoHopSwap, {
-    tokenAuthority: 'wallet',
-    whirlpoolOne: 'one',
-    whirlpoolTwo: 'two',
-    tokenOwnerAccountOneA: 'wallet a',
-    tokenVaultOneA: 'one a',
-    tokenOwnerAccountOneB: 'wallet b',
-    tokenVaultOneB: 'one b',
-    tokenOwnerAccountTwoA: 'wallet c',
-    tokenVaultTwoA: 'two c',
-    tokenOwnerAccountTwoB: 'wallet b',
-    tokenVaultTwoB: 'two b'
-  })
+  const accounts = accountsOf(twoHopSwap, TWO_HOP_ACCOUNTS)
   const inner = [
     ...A_TO_B,
     tokenTransfer('wallet b', 'two b', 'wallet', 41n),
@@ -264,6 +266,8 @@ t.test('a two-hop swap is two trades, the second at the transfer that paid it', 
       innerIxIndex: null,
       inAmount: 700n,
       outAmount: 41n,
+      traderIn: 700n,
+      traderOut: 41n,
       fees: [{ kind: 'lp', mint: keyOf('a'), amount: 3n }],
       route: { hop: 1, hops: 2 }
     },
@@ -274,9 +278,26 @@ t.test('a two-hop swap is two trades, the second at the transfer that paid it', 
       outMint: keyOf('c'),
       inAmount: 41n,
       outAmount: 5n,
+      traderIn: 41n,
+      traderOut: 5n,
       fees: [{ kind: 'lp', mint: keyOf('b'), amount: 2n }],
       route: { hop: 2, hops: 2 }
     }
+  ])
+})
+
+t.test('a two-hop swap paid from vault to vault leaves the trader out of its inner side', async (t) => {
+  const accounts = accountsOf(twoHopSwap, TWO_HOP_ACCOUNTS)
+  const inner = [
+    tokenTransfer('wallet a', 'one a', 'wallet', 700n),
+    tokenTransfer('one b', 'two b', 'one', 41n),
+    tokenTransfer('two c', 'wallet c', 'two', 5n)
+  ]
+  const { events, notes } = decoded([{ program: PROGRAM, accounts, data: twoHopSwap.write(TWO_HOP), inner }])
+  t.same(notes, [])
+  t.match(events, [
+    { pool: keyOf('one'), inAmount: 700n, outAmount: 41n, traderIn: 700n, traderOut: 0n },
+    { pool: keyOf('two'), inAmount: 41n, outAmount: 5n, traderIn: 0n, traderOut: 5n }
   ])
 })
 
@@ -311,7 +332,8 @@ t.test(
         pool: keyOf('one'),
         inAmount: 700n,
         outAmount: 41n,
-        traderOut: 40n,
+        traderIn: 700n,
+        traderOut: 0n,
         innerIxIndex: null,
         exact: 'out'
       },
@@ -319,8 +341,9 @@ t.test(
         pool: keyOf('two'),
         inMint: keyOf('b'),
         inAmount: 40n,
-        traderIn: 41n,
+        traderIn: 0n,
         outAmount: 5n,
+        traderOut: 5n,
         innerIxIndex: 1,
         user: keyOf('wallet')
       }
