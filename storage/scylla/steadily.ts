@@ -1,17 +1,23 @@
-import type { ScyllaBase } from './base.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { Visibility } from './visibility.ts'
 
-/** Chosen: even where blocks are committed as fast as it can be done, a query is several times faster than one of them. */
+/** A query takes a small part of the time between two flushes: one that is overtaken five times runs on a stalled machine. */
 const ATTEMPTS_MAX = 5
 
 /**
- * Runs a query that takes several reads until all of them have seen the same blocks: each goes by what is visible when
- * it begins, and a block that becomes visible between them would be seen in part.
+ * Runs a query that takes several reads until all of them have seen the same blocks: each read goes by the snapshot
+ * that is current when it begins, and a flush between two of them would show a block in part. Rejects with
+ * STORAGE_UNAVAILABLE, which can be retried, when flushes overtake every attempt.
  */
-export async function steadily<T>({ visibility }: ScyllaBase, query: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+export async function steadily<T>(
+  { visibility }: { readonly visibility: Pick<Visibility, 'snapshot'> },
+  query: () => Promise<T>
+): Promise<T> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { epoch, lastCommit } = visibility.snapshot
     const answer = await query()
     const now = visibility.snapshot
-    if ((now.epoch === epoch && now.lastCommit === lastCommit) || attempt === ATTEMPTS_MAX) return answer
+    if (now.epoch === epoch && now.lastCommit === lastCommit) return answer
   }
+  throw new ServiceError('STORAGE_UNAVAILABLE', `flushes overtook a query ${ATTEMPTS_MAX} times`)
 }

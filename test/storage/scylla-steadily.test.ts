@@ -1,0 +1,39 @@
+import t from 'tap'
+import { Snapshot } from '../../storage/scylla/visibility.ts'
+import { steadily } from '../../storage/scylla/steadily.ts'
+
+/** A store whose n-th read of a query is overtaken by a flush, for each n that is named. */
+function overtaken(reads: ReadonlySet<number>) {
+  let flushes = 0
+  let asked = 0
+  const base = {
+    visibility: {
+      get snapshot() {
+        return new Snapshot({ epoch: 1, number: flushes }, null, new Map())
+      }
+    }
+  }
+  /** Two reads: the halves of one answer, each as of the flush that it saw. */
+  const query = async (): Promise<readonly [number, number]> => {
+    const first = flushes
+    asked++
+    if (reads.has(asked)) flushes++
+    return [first, flushes]
+  }
+  return { base, query, asked: () => asked }
+}
+
+t.test('a query that a flush overtakes is asked again until both reads saw the same blocks', async (t) => {
+  const { base, query, asked } = overtaken(new Set([1, 2, 3, 4]))
+  t.same(await steadily(base, query), [4, 4])
+  t.equal(asked(), 5)
+})
+
+t.test(
+  'a query that flushes overtake every time rejects instead of answering with half of a block',
+  async (t) => {
+    const { base, query, asked } = overtaken(new Set([1, 2, 3, 4, 5]))
+    await t.rejects(steadily(base, query), { code: 'STORAGE_UNAVAILABLE' })
+    t.equal(asked(), 5)
+  }
+)
