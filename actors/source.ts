@@ -1,3 +1,4 @@
+import { StartRefused } from '../machines/start-refused.ts'
 import type { BlockSource, SourcedBlock } from '../src/block-source.ts'
 import { sleep, type Clock } from '../src/ports.ts'
 import { standingOf, type FolderStanding, type StoredBlocks } from '../src/recorded/chain-check.ts'
@@ -13,22 +14,26 @@ export interface RecordedOptions {
   /** `max`, or a factor of the pace that the block times have. */
   readonly speed: 'max' | number
   /** The stored chain, with which the folder is compared before its first block; without it any folder is taken. */
-  readonly stored?: StoredBlocks
-  /** Hears why the folder is of another chain than what is stored. No block of it is given out. */
-  readonly onOtherChain?: (detail: string) => void
+  readonly stored?: {
+    readonly blocks: StoredBlocks
+    /** The setting that says where it lies. */
+    readonly variable: string
+    readonly value: string
+  }
   /** Takes how the folder does. */
   readonly report?: RecordedReport
 }
 
 /**
  * The process of a recorded folder. It is ready at once, so that what is stored is served while a large folder is still
- * looked through; whoever asks for blocks waits for that.
+ * looked through; whoever asks for blocks waits for that. Reading them rejects with StartRefused where the folder is of
+ * another chain than what is stored.
  */
 export function recordedSource(
   options: RecordedOptions,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger }
 ): Run<unknown, BlockSource> {
-  const { directory, speed, stored, onOtherChain, report = new RecordedReport() } = options
+  const { directory, speed, stored, report = new RecordedReport() } = options
   return async ({ draining, ready, gauge }) => {
     const problems = report.begin(directory, ({ reason, file, line, detail }) =>
       logger.warn({ reason, file, line: line ?? undefined }, `recorded folder: ${detail}`)
@@ -39,13 +44,14 @@ export function recordedSource(
       const index = await indexing
       if (signal.aborted || draining.aborted) return
       if (stored !== undefined && index.kind === 'indexed') {
-        const standing = await standingOf(index, stored)
+        const standing = await standingOf(index, stored.blocks)
         report.standing = standing
         tellOfStanding(index, standing, logger)
         if (standing.kind === 'other') {
-          onOtherChain?.(standing.detail ?? 'its blocks are not those that are stored')
-          await aborted(signal)
-          return
+          const { variable, value } = stored
+          throw new StartRefused(
+            `MILLRACE_RECORDED_DIR=${directory} is of another chain than what ${variable}=${value} holds: ${standing.detail}; set ${variable} to another one for this folder`
+          )
         }
       }
       yield* paced(index, after, speed, clock, signal)
@@ -74,7 +80,7 @@ function tellOf(index: RecordedIndex, logger: Logger): void {
     logger.warn(facts, `recorded folder ${index.directory} holds no block or transaction that can be served`)
 }
 
-/** Says what of the folder is read, and what is odd about it; of another chain whoever is told of it says so. */
+/** Says what of the folder is read, and what is odd about it. */
 function tellOfStanding(
   { directory, slots }: RecordedIndex,
   { kind, detail, head, above, compared, notStored }: FolderStanding,

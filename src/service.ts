@@ -34,7 +34,6 @@ import type { Config } from './config.ts'
 import type { Peers } from './coordination.ts'
 import { DecodingReport } from './decoding-report.ts'
 import { StartRefused } from '../machines/start-refused.ts'
-import { ServiceError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { httpBounds } from './http/bounds.ts'
 import { operationsApp } from './http/operations-app.ts'
@@ -64,8 +63,6 @@ export interface ServiceDeps {
   readonly source?: Run<unknown, BlockSource>
   /** Hears where the node of a localnet listens. */
   readonly onLocalnet?: (rpcUrl: string) => void
-  /** Hears, in a line, why the recorded folder is not taken. The service goes on without a source until it is drained. */
-  readonly onOtherChain?: (line: string) => void
   /** What is open already, for the first instances of the processes that own it. */
   readonly opened?: Opened
 }
@@ -141,12 +138,12 @@ function logSecondsOf(config: Config): number | null {
  * waited for in the background; one that refuses, as for a wrong password, rejects with STORAGE_UNAVAILABLE.
  */
 export async function openPeers(
-  { redisUrl, scyllaKeyspace }: Config,
+  { storage, redisUrl, scyllaKeyspace }: Config,
   logger: Pick<Logger, 'info' | 'warn'>,
   ports: Ports = systemPorts
 ): Promise<Peers> {
   const { clock } = ports
-  if (redisUrl === null) {
+  if (storage === 'embedded' || redisUrl === null) {
     const limits = new RateWindow(KEYS_MAX)
     return { leases: null, commits: null, keys: null, limits, outage: null, close: async () => undefined }
   }
@@ -215,22 +212,18 @@ export function startService(deps: ServiceDeps): Supervision {
   const fold = { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) }
   const keeping = deps.source === undefined ? keepingOf(config) : NOTHING_KEPT
   const chain = { fold, keeping, feed, decoding, metrics, logger, clock }
-  const { onLocalnet = () => undefined, onOtherChain = (line) => logger.fatal(line), source } = deps
+  const { onLocalnet = () => undefined, source } = deps
   const recorded = new RecordedReport()
   const chainThat = <Needs extends object>(ingests: Run<Needs, OpenIngest>): Unit<Omit<Needs, 'source'>> => {
-    if (source === undefined)
-      return chainOf(config, ingests, { ...ports, logger, onLocalnet, onOtherChain, recorded })
+    if (source === undefined) return chainOf(config, ingests, { ...ports, logger, onLocalnet, recorded })
     return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)]) as AnyUnit
   }
   const prepareStore = async (storage: Storage): Promise<void> => {
     const made = await bootstrapKeys(storage, config.adminKey, clock.now())
     if (made !== null) deps.onFirstKeys(made)
   }
-  const openOnce =
-    config.storage === 'embedded'
-      ? openEmbedded(config, ports)
-      : firstOf(opened?.storage, () => openStore(config, ports))
-  const storage = child('storage', store(openOnce, prepareStore, { clock, logger, metrics }))
+  const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
+  const storage = child('storage', store(openStorage, prepareStore, { clock, logger, metrics }))
   const views = supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
   const http = {
     feed,
@@ -329,18 +322,5 @@ function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promis
     const first = left
     left = undefined
     return first ?? open()
-  }
-}
-
-/** Opens a store that this process alone has. At the start one that cannot be opened is refused: nobody else will mend it. */
-function openEmbedded(config: Config, ports: Ports): () => Promise<Storage> {
-  let isFirst = true
-  return async () => {
-    const mayRefuse = isFirst
-    isFirst = false
-    return openStore(config, ports).catch((error: unknown) => {
-      if (!mayRefuse || !(error instanceof ServiceError)) throw error
-      throw new StartRefused(`${error.detail} (MILLRACE_DATA_DIR=${config.dataDir})`, { cause: error })
-    })
   }
 }

@@ -25,8 +25,6 @@ export interface SourceDeps extends Ports {
   readonly logger: Logger
   /** Hears where the node of a localnet listens. */
   readonly onLocalnet: (rpcUrl: string) => void
-  /** Hears, in a line, why no block of the recorded folder can be added to what is stored; none is. */
-  readonly onOtherChain: (line: string) => void
   /** Takes how the recorded folder does. */
   readonly recorded: RecordedReport
 }
@@ -139,24 +137,16 @@ interface HasBlocks extends HasCoverage {
 }
 
 /** A recorded folder, held against what is stored before a block of it is taken. */
-function recordedOf(
-  config: Config,
-  { clock, logger, recorded, ...deps }: SourceDeps
-): Run<HasBlocks, BlockSource> {
+function recordedOf(config: Config, { clock, logger, recorded }: SourceDeps): Run<HasBlocks, BlockSource> {
   const { recordedDir: directory, recordedSpeed: speed } = config
   if (directory === null) throw new TypeError('a recorded source has a folder')
-  const [variable, place] =
+  const place =
     config.storage === 'embedded'
-      ? ['MILLRACE_DATA_DIR', config.dataDir]
-      : ['MILLRACE_SCYLLA_KEYSPACE', config.scyllaKeyspace]
-  const onOtherChain = (detail: string): void =>
-    deps.onOtherChain(
-      `MILLRACE_RECORDED_DIR=${directory} is of another chain than what ${variable}=${place} holds: ${detail}; set ${variable} to another one for this folder`
-    )
+      ? { variable: 'MILLRACE_DATA_DIR', value: config.dataDir }
+      : { variable: 'MILLRACE_SCYLLA_KEYSPACE', value: config.scyllaKeyspace }
   return (scope) => {
-    const stored = scope.input.storage.blocks
-    const options = { directory, speed, stored, onOtherChain, report: recorded }
-    return recordedSource(options, { clock, logger })(scope)
+    const stored = { blocks: scope.input.storage.blocks, ...place }
+    return recordedSource({ directory, speed, stored, report: recorded }, { clock, logger })(scope)
   }
 }
 

@@ -29,7 +29,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   for (const remark of deploymentRemarks(config)) logger.warn(remark)
-  const opened = config.storage === 'embedded' ? null : await openedOrReason(config, logger, interrupted)
+  const opened = await openedOrReason(config, logger, interrupted)
   if (typeof opened === 'string') {
     // Ending on request while it waits is no failure.
     if (interrupted.aborted) return 0
@@ -38,10 +38,9 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
   }
   let port = config.port
   let keys: FirstKeys | null = null
-  let isRefused = false
   await using service = startService({
     config: { ...config, recordedDir: config.recordedDir === null ? null : resolve(config.recordedDir) },
-    ...(opened === null ? {} : { opened }),
+    opened,
     logger,
     version,
     onFirstKeys: (made) => {
@@ -51,11 +50,6 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
       stdout(`demo key, shown only now:   ${made.demo}`)
     },
     onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
-    onOtherChain: (line) => {
-      if (!isRefused) stderr(`millrace: ${line}`)
-      isRefused = true
-      void service.drain()
-    },
     onListening: (bound) => {
       port = bound
       stdout(`listening on http://${urlHost(config.host)}:${port}`)
@@ -72,7 +66,7 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
     for (const line of lines) stdout(line)
   }
   const output = await service.done
-  if (output.kind !== 'failed') return isRefused ? 1 : 0
+  if (output.kind !== 'failed') return 0
   if (output.error instanceof StartRefused) {
     stderr(`millrace: ${output.error.message}`)
     return 1
@@ -83,14 +77,16 @@ export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
 
 /**
  * Opens the store and the connections to peers; gives one line instead when it cannot. A refused start ends at once, so
- * that the operator reads why. Servers that do not answer yet are waited for.
+ * that the operator reads why. Servers that do not answer yet are waited for; an embedded store is not, as nobody else
+ * mends it.
  */
 async function openedOrReason(config: Config, logger: Logger, end: AbortSignal): Promise<Opened | string> {
   try {
     return await openAll(config, logger, end)
   } catch (error) {
-    if (error instanceof ServiceError) return error.detail
-    throw error
+    if (!(error instanceof ServiceError)) throw error
+    const setting = config.storage === 'embedded' ? ` (MILLRACE_DATA_DIR=${config.dataDir})` : ''
+    return error.detail + setting
   }
 }
 
