@@ -100,7 +100,8 @@ export function poolsOf({ channels }: Shape): PoolRow[] {
     firstCursor: cursorAt(FIRST_SLOT, token * COPIES),
     trades: 1,
     lastTrade: null,
-    lastPrice: null
+    lastPrice: null,
+    reserves: null
   }))
 }
 

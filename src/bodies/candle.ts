@@ -27,6 +27,7 @@ export const CANDLE = z
 
 export const CANDLES = z
   .object({
+    cash_mint: schema.address('The cash of the pair, whether it was asked for or not'),
     data: z.array(CANDLE).describe('Oldest first'),
     nextCursor: z
       .string()

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { priceUsd } from '../market/latest-price.ts'
-import type { PoolRow } from '../market/registry-rows.ts'
+import type { CurveRow, PoolRow } from '../market/registry-rows.ts'
+import { poolLiquidityUsd } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
-import { addressOrNull, timeOrNull, usdOrNull } from './event.ts'
+import { addressOrNull, humanOrNull, rawOrNull, timeOrNull, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
+
+const RESERVE = 'after its newest trade; null where that does not state both reserves'
 
 export const POOL = z
   .object({
@@ -14,10 +17,22 @@ export const POOL = z
     quote_mint: schema.address('Its cash, or the other token'),
     base_symbol: z.string().nullable().describe('Symbol of the base; null when unknown'),
     quote_symbol: z.string().nullable().describe('Symbol of the quote; null when unknown'),
-    base_reserve: schema.accountState('Live reserve of the base vault, in human units'),
-    base_reserve_raw: schema.accountState('Live reserve of the base vault, in base units'),
-    quote_reserve: schema.accountState('Live reserve of the quote vault, in human units'),
-    quote_reserve_raw: schema.accountState('Live reserve of the quote vault, in base units'),
+    base_reserve: schema
+      .amount('Reserve of the base')
+      .nullable()
+      .describe(`Reserve of the base in human units, ${RESERVE}`),
+    base_reserve_raw: schema
+      .rawAmount('Reserve of the base')
+      .nullable()
+      .describe(`Reserve of the base in base units, ${RESERVE}`),
+    quote_reserve: schema
+      .amount('Reserve of the quote')
+      .nullable()
+      .describe(`Reserve of the quote in human units, ${RESERVE}`),
+    quote_reserve_raw: schema
+      .rawAmount('Reserve of the quote')
+      .nullable()
+      .describe(`Reserve of the quote in base units, ${RESERVE}`),
     base_vault: schema
       .address('Vault of the base')
       .nullable()
@@ -26,7 +41,10 @@ export const POOL = z
       .address('Vault of the quote')
       .nullable()
       .describe('Vault of the quote; null when no event has stated it'),
-    liquidity_usd: schema.accountState('Liquidity in USD'),
+    liquidity_usd: schema
+      .usd('Liquidity')
+      .nullable()
+      .describe(`Liquidity in USD: ${schema.LIQUIDITY}; null without one, and of a curve that has ended`),
     price: schema
       .price('Price')
       .nullable()
@@ -56,13 +74,14 @@ export const POOL = z
   })
   .meta({ id: 'Pool', description: 'A pool in which a token trades' })
 
-/** A pool as served. `day` is its window of 24 hours. */
+/** A pool as served. `day` is its window of 24 hours, `curve` the bonding curve of its token. */
 export function poolBody(
   row: PoolRow,
   day: ActivityWindow,
-  symbols: { readonly base: string | null; readonly quote: string | null }
+  symbols: { readonly base: string | null; readonly quote: string | null },
+  curve: CurveRow | null
 ): z.input<typeof POOL> {
-  const { lastTrade, lastPrice, created } = row
+  const { lastTrade, lastPrice, created, reserves, baseDecimals, quoteDecimals } = row
   return {
     pool: pubkeyToBase58(row.pool),
     venue: row.venue,
@@ -70,13 +89,13 @@ export function poolBody(
     quote_mint: pubkeyToBase58(row.quote),
     base_symbol: symbols.base,
     quote_symbol: symbols.quote,
-    base_reserve: null,
-    base_reserve_raw: null,
-    quote_reserve: null,
-    quote_reserve_raw: null,
+    base_reserve: humanOrNull(reserves?.base, baseDecimals),
+    base_reserve_raw: rawOrNull(reserves?.base),
+    quote_reserve: humanOrNull(reserves?.quote, quoteDecimals),
+    quote_reserve_raw: rawOrNull(reserves?.quote),
     base_vault: addressOrNull(row.baseVault),
     quote_vault: addressOrNull(row.quoteVault),
-    liquidity_usd: null,
+    liquidity_usd: poolLiquidityUsd(row, curve),
     price: lastPrice?.price ?? null,
     price_usd: lastPrice === null ? null : priceUsd(lastPrice),
     fee_bps: row.feeBps,

@@ -65,6 +65,17 @@ export const venue = (meaning: string) => z.enum(VENUE_IDS).describe(meaning)
 export const accountState = (meaning: string) =>
   z.null().describe(`${meaning}. Account state is not read yet: always null`)
 
+/** Supply in words: events know it from the launch alone. */
+export const SUPPLY =
+  'as the launch states it, without what was minted or burnt later; null where no launch is known or it states none'
+
+/** Liquidity in words. */
+export const LIQUIDITY =
+  'both reserves of a pool at its latest price, of an open bonding curve its cash alone; of pools whose newest trade states its reserves'
+
+export const SAME_MARKET_CAP = 'Market capitalisation in USD, as `/v1/tokens/{mint}` gives it'
+export const SAME_LIQUIDITY = 'Liquidity in USD, as `/v1/tokens/{mint}` gives it'
+
 /** The envelope of lists. */
 export function listOf<Row extends z.ZodType>(row: Row) {
   return z.object({

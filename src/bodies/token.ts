@@ -4,9 +4,11 @@ import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import { priceUsd, type PricedPair } from '../market/latest-price.ts'
 import type { CurveRow, TokenRow } from '../market/registry-rows.ts'
 import type { LaunchRow, LaunchStatus } from '../market/rows.ts'
+import type { MintNames } from '../market/mint-names.ts'
+import { VALUED_POOLS_MAX, type TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
-import { addressOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
+import { addressOrNull, rawOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
@@ -36,19 +38,31 @@ const WINDOW = z
   })
 
 const NAMES = {
-  name: z.string().nullable().describe('Name, as its launch states it; null when unknown'),
-  symbol: z.string().nullable().describe('Symbol, as its launch states it; null when unknown'),
+  name: z
+    .string()
+    .nullable()
+    .describe(
+      'Name: of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
+    ),
+  symbol: z
+    .string()
+    .nullable()
+    .describe(
+      'Symbol: of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
+    ),
   uri: z.string().nullable().describe('Where its metadata is, as its launch states it; null when unknown'),
   decimals: z.int().min(0).nullable().describe('Decimals; null when unknown')
 }
+
+const SUPPLY = schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`)
 
 /** What a launch says of its token; the rest is account state. */
 const METADATA = z
   .object({
     mint: schema.address('The token'),
     ...NAMES,
-    supply: schema.accountState('Supply, in human units'),
-    supply_raw: schema.accountState('Supply, in base units'),
+    supply: SUPPLY,
+    supply_raw: schema.rawAmount('Supply').nullable().describe(`Supply in base units, ${schema.SUPPLY}`),
     mint_authority: schema.accountState('Who may mint'),
     freeze_authority: schema.accountState('Who may freeze'),
     token_program: schema.accountState('The token program'),
@@ -104,13 +118,24 @@ export const TOKEN = z
     price_ts: schema.time('Block time of that trade').nullable(),
     price_slot: schema.count('Slot of that trade').nullable(),
     price_venue: schema.venue('Venue of that trade').nullable(),
-    market_cap_usd: schema.accountState(
-      'Circulating supply × price, in USD; of a curve token without what the curve holds'
-    ),
-    fdv_usd: schema.accountState('Supply × price, in USD'),
-    supply: schema.accountState('Supply, in human units'),
-    circulating_supply: schema.accountState('Circulating supply, in human units'),
-    liquidity_usd: schema.accountState('Liquidity of all pools, in USD'),
+    market_cap_usd: schema
+      .usd('Circulating supply × price')
+      .nullable()
+      .describe('`circulating_supply` × `price_usd`; null when either is'),
+    fdv_usd: schema.usd('Supply × price').nullable().describe('`supply` × `price_usd`; null when either is'),
+    supply: SUPPLY,
+    circulating_supply: schema
+      .amount('Circulating supply')
+      .nullable()
+      .describe(
+        'Supply in human units without what its bonding curve still holds, all of it once the curve graduated; null where the supply or the reserves of the curve are not known'
+      ),
+    liquidity_usd: schema
+      .usd('Liquidity')
+      .nullable()
+      .describe(
+        `Liquidity in USD: ${schema.LIQUIDITY}; null without one, and of a token with more than ${VALUED_POOLS_MAX} pools`
+      ),
     volume_24h_usd: schema
       .usd('Volume')
       .nullable()
@@ -133,13 +158,15 @@ export const TOKEN = z
   })
   .meta({ id: 'Token', description: 'All that is known of a token' })
 
-/** What the store knows of a mint; at least one of them is not null. */
+/** What is known of a mint. */
 export interface KnownToken {
   readonly mint: Pubkey
+  readonly names: MintNames
   readonly token: TokenRow | null
   readonly launch: LaunchRow | null
   readonly curve: CurveRow | null
   readonly pair: PricedPair | null
+  readonly value: TokenValue
 }
 
 /** The overview of a token as served. */
@@ -147,10 +174,10 @@ export function tokenBody(
   known: KnownToken,
   windows: Readonly<Record<TokenWindow, ActivityWindow>>
 ): z.input<typeof TOKEN> {
-  const { token, launch, curve, pair } = known
+  const { token, launch, curve, pair, value } = known
   const mint = pubkeyToBase58(known.mint)
-  const decimals = token?.decimals ?? launch?.decimals ?? null
-  const names = { name: launch?.name ?? null, symbol: launch?.symbol ?? null, uri: launch?.uri ?? null }
+  const { decimals: namedDecimals, ...names } = known.names
+  const decimals = token?.decimals ?? namedDecimals
   const day = windows['24h']
   return {
     mint,
@@ -164,8 +191,8 @@ export function tokenBody(
       mint,
       ...names,
       decimals,
-      supply: null,
-      supply_raw: null,
+      supply: value.supply,
+      supply_raw: rawOrNull(value.supplyRaw),
       mint_authority: null,
       freeze_authority: null,
       token_program: null,
@@ -179,11 +206,11 @@ export function tokenBody(
     price_ts: timeOrNull(pair?.last.blockTime),
     price_slot: pair?.last.slot ?? null,
     price_venue: pair?.last.venue ?? null,
-    market_cap_usd: null,
-    fdv_usd: null,
-    supply: null,
-    circulating_supply: null,
-    liquidity_usd: null,
+    market_cap_usd: value.marketCapUsd,
+    fdv_usd: value.fdvUsd,
+    supply: value.supply,
+    circulating_supply: value.circulating,
+    liquidity_usd: value.liquidityUsd,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
     volume_24h_sol: solAmount(day.volumeCash),
     trades_24h: day.trades,

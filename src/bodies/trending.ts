@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { priceUsd, type PricedPair } from '../market/latest-price.ts'
 import type { RankedMint, RankedWindow } from '../market/ranking.ts'
-import type { LaunchRow } from '../market/rows.ts'
+import type { MintNames } from '../market/mint-names.ts'
+import type { TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { solAmount, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
@@ -14,11 +15,8 @@ export const TRENDING_ITEM = z
     rank: z.int().min(1).describe('1 is the largest volume'),
     mint: schema.address('The token'),
     token: schema.address('The token, again'),
-    name: z.string().nullable().describe('Name, as its launch states it; null when the launch is not known'),
-    symbol: z
-      .string()
-      .nullable()
-      .describe('Symbol, as its launch states it; null when the launch is not known'),
+    name: z.string().nullable().describe('Name, as `/v1/tokens/{mint}` gives it'),
+    symbol: z.string().nullable().describe('Symbol, as `/v1/tokens/{mint}` gives it'),
     volume_usd: schema
       .usd('Value of the trades in the window')
       .nullable()
@@ -38,8 +36,8 @@ export const TRENDING_ITEM = z
         'Price of the newest price-forming trade in USD, as `/v1/tokens/{mint}/price` gives it; null without one, and where its cash had no price in USD then'
       ),
     price_change_pct: schema.percent('Change of the price').nullable().describe(schema.PRICE_CHANGE),
-    market_cap_usd: schema.accountState('Market capitalisation, in USD'),
-    liquidity_usd: schema.accountState('Value of the reserves of its pools, in USD'),
+    market_cap_usd: schema.usd('Market capitalisation').nullable().describe(schema.SAME_MARKET_CAP),
+    liquidity_usd: schema.usd('Liquidity').nullable().describe(schema.SAME_LIQUIDITY),
     window: z.enum(RANKED_WINDOW_NAMES).describe('The window that was asked for')
   })
   .meta({ id: 'TrendingItem', description: 'A token and what it traded in a rolling window' })
@@ -47,7 +45,8 @@ export const TRENDING_ITEM = z
 /** What is known of a ranked mint besides what it is ranked by. */
 export interface Trend {
   readonly activity: ActivityWindow
-  readonly launch: LaunchRow | null
+  readonly names: MintNames
+  readonly value: TokenValue
   /** The pair with its newest price; null without one. */
   readonly pair: PricedPair | null
 }
@@ -55,7 +54,7 @@ export interface Trend {
 /** A ranked mint as served. */
 export function trendingItem(
   { mint, trades, microUsd }: RankedMint,
-  { activity, launch, pair }: Trend,
+  { activity, names, value, pair }: Trend,
   rank: number,
   window: RankedWindow
 ): z.input<typeof TRENDING_ITEM> {
@@ -64,16 +63,16 @@ export function trendingItem(
     rank,
     mint: address,
     token: address,
-    name: launch?.name ?? null,
-    symbol: launch?.symbol ?? null,
+    name: names.name,
+    symbol: names.symbol,
     volume_usd: activity.volumeMicroUsd === null ? null : usdOrNull(microUsd),
     volume_sol: solAmount(activity.volumeCash),
     trades,
     traders: activity.traders,
     price_usd: pair === null ? null : priceUsd(pair.last),
     price_change_pct: activity.changePct,
-    market_cap_usd: null,
-    liquidity_usd: null,
+    market_cap_usd: value.marketCapUsd,
+    liquidity_usd: value.liquidityUsd,
     window
   }
 }

@@ -28,6 +28,11 @@ export function writePageCursor(list: string, cursor: number, skip = 0): string 
   return bytes.toString('base64url')
 }
 
+/** Whether an `after` is one of a list. */
+export function isCursorOf(list: string, text: string): boolean {
+  return placeIn(list, text) !== null
+}
+
 /** The row cursor of an `after` of a list whose pages skip nothing; throws CURSOR_INVALID. */
 export function readPageCursor(list: string, text: string): number {
   const { cursor, skip } = readPagePlace(list, text)
@@ -37,9 +42,15 @@ export function readPageCursor(list: string, text: string): number {
 
 /** Where the page of an `after` begins; throws CURSOR_INVALID. */
 export function readPagePlace(list: string, text: string): PagePlace {
+  const place = placeIn(list, text)
+  if (place === null) throw foreign()
+  return place
+}
+
+function placeIn(list: string, text: string): PagePlace | null {
   const bytes = Buffer.from(text, 'base64url')
   const form = [ROW, ROW_AND_SKIP].find(({ size }) => size === bytes.length)
-  if (form === undefined) throw foreign()
+  if (form === undefined) return null
   const end = form.size - 4
   const cursor = bytes.readBigUInt64BE(1)
   const genuine =
@@ -48,7 +59,7 @@ export function readPagePlace(list: string, text: string): PagePlace {
     bytes.readUInt32BE(9) === crc32(list) &&
     bytes.readUInt32BE(end) === crc32(bytes.subarray(0, end)) &&
     cursor <= BigInt(Number.MAX_SAFE_INTEGER)
-  if (!genuine) throw foreign()
+  if (!genuine) return null
   return { cursor: Number(cursor), skip: form === ROW ? 0 : bytes.readUInt16BE(13) }
 }
 

@@ -5,8 +5,10 @@ import type { Fill, Side } from './legs.ts'
 /** A currency in which pairs are priced (spec choices, section 12). */
 export interface CashMint {
   readonly mint: Pubkey
-  /** Null for an operator's mint: its name is metadata of the chain. */
+  /** Null each for an operator's mint: its names are metadata of the chain. */
   readonly symbol: string | null
+  readonly name: string | null
+  readonly decimals: number | null
   /** Between two cash mints, the lower rank is the token. */
   readonly rank: number
   /** Worth 1 USD by definition; wrapped SOL is not. */
@@ -17,14 +19,15 @@ export const WSOL = 'So11111111111111111111111111111111111111112'
 export const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 export const USDT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'
 
-const DEFAULTS = [
-  { text: WSOL, symbol: 'SOL', pegged: false },
-  { text: USDC, symbol: 'USDC', pegged: true },
-  { text: USDT, symbol: 'USDT', pegged: true }
-]
-
 /** Of wrapped SOL, set by the token program. */
 export const SOL_DECIMALS = 9
+
+/** Names and decimals are those of the mints' metadata on the chain. */
+const DEFAULTS = [
+  { text: WSOL, symbol: 'SOL', name: 'Wrapped SOL', decimals: SOL_DECIMALS, pegged: false },
+  { text: USDC, symbol: 'USDC', name: 'USD Coin', decimals: 6, pegged: true },
+  { text: USDT, symbol: 'USDT', name: 'USDT', decimals: 6, pegged: true }
+]
 
 const WRAPPED_SOL = pubkeyFromBase58(WSOL)
 
@@ -38,12 +41,18 @@ export class CashList {
   /** The three default mints, and an operator's USD-pegged ones ranked after them in the order given. */
   constructor(usdMints: readonly Pubkey[] = []) {
     const extra = usdMints
-      .map((mint) => ({ text: pubkeyToBase58(mint), symbol: null, pegged: true }))
+      .map((mint) => ({
+        text: pubkeyToBase58(mint),
+        symbol: null,
+        name: null,
+        decimals: null,
+        pegged: true
+      }))
       .filter(({ text }) => !DEFAULTS.some((known) => known.text === text))
     this.#table = new PubkeyTable(
-      [...DEFAULTS, ...extra].map(({ text, symbol, pegged }, rank) => [
+      [...DEFAULTS, ...extra].map(({ text, ...facts }, rank) => [
         text,
-        { mint: pubkeyFromBase58(text), symbol, rank, pegged }
+        { mint: pubkeyFromBase58(text), ...facts, rank }
       ])
     )
   }

@@ -5,6 +5,8 @@ import { ratio } from './amount.ts'
 export interface CurveCourse {
   /** 0 to 100: the part of the tokens for sale that is sold. */
   readonly progressPct: number
+  /** Base units of those that are sold. */
+  readonly sold: bigint
   /** Quote in base units that the curve holds when all of them are sold. */
   readonly targetQuote: bigint
 }
@@ -24,9 +26,11 @@ export function curveCourse(reserves: CurveReserves): CurveCourse | null {
   if (startQuote <= 0n || endBase <= 0n) return null
   const product = virtualBase * virtualQuote
   const forSale = product / startQuote - endBase
-  if (forSale <= 0n) return null
+  if (forSale < realBase || forSale <= 0n) return null
+  const sold = forSale - realBase
   return {
-    progressPct: 100 * ratio(forSale - realBase, forSale),
+    progressPct: 100 * ratio(sold, forSale),
+    sold,
     targetQuote: product / endBase - startQuote
   }
 }

@@ -14,6 +14,7 @@ import type { RowOrigin, TradeRow } from './rows.ts'
  * P2. It was created when an event says so: its own creation, its curve's, or the launch of its token.
  * P3. Vaults and fee are those of the newest event that states them.
  * P4. Its price is that of its newest price-forming trade (`latest-price.ts`); a trade that forms none leaves it as it is.
+ * P5. Its reserves are those after the newest trade, as that states them: an older trade's are of another state.
  */
 export class PoolFold {
   readonly #rows: RowEdits<PoolRow>
@@ -39,7 +40,13 @@ export class PoolFold {
     return this.#rows.change(row.pool, (pool) => {
       if (pool === null) throw new Error('a pool is named before it trades')
       const lastPrice = priceForming ? { price, cashUsd } : pool.lastPrice
-      return { ...pool, trades: pool.trades + 1, lastTrade: { cursor, slot, blockTime }, lastPrice }
+      return {
+        ...pool,
+        trades: pool.trades + 1,
+        lastTrade: { cursor, slot, blockTime },
+        lastPrice,
+        reserves: reservesAfter(row, pool)
+      }
     })
   }
 
@@ -52,7 +59,14 @@ function firstNamed({ pool, venue, program, cursor }: RowOrigin, listing: Listin
   if (listing === null || listing.quote === null) return null
   const { base, quote, quoteListed } = listing
   const unknown = { baseDecimals: null, quoteDecimals: null, baseVault: null, quoteVault: null, feeBps: null }
-  const untraded = { created: null, firstCursor: cursor, trades: 0, lastTrade: null, lastPrice: null }
+  const untraded = {
+    created: null,
+    firstCursor: cursor,
+    trades: 0,
+    lastTrade: null,
+    lastPrice: null,
+    reserves: null
+  }
   return { pool, venue, program, base, quote, quoteListed, ...unknown, ...untraded }
 }
 
@@ -62,6 +76,14 @@ function withDecimals(row: PoolRow, event: ChainEvent): PoolRow {
   const quoteDecimals = row.quoteDecimals ?? decimalsOf(event, row.quote)
   const isSame = baseDecimals === row.baseDecimals && quoteDecimals === row.quoteDecimals
   return isSame ? row : { ...row, baseDecimals, quoteDecimals }
+}
+
+/** P5 */
+function reservesAfter({ inMint, reserves }: TradeRow, { base }: PoolRow): PoolRow['reserves'] {
+  if (reserves?.in === undefined || reserves.out === undefined) return null
+  return samePubkey(inMint, base)
+    ? { base: reserves.in, quote: reserves.out }
+    : { base: reserves.out, quote: reserves.in }
 }
 
 /** P2 */

@@ -61,6 +61,8 @@ export interface PoolRow {
    * the newest trade's alone, price-forming or not.
    */
   readonly lastPrice: CashPrice | null
+  /** Real reserves after the newest trade, in base units; null where it states not both. */
+  readonly reserves: { readonly base: bigint; readonly quote: bigint } | null
 }
 
 export type CurveStatus = 'bonding' | 'graduating' | 'graduated'

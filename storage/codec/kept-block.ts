@@ -30,8 +30,8 @@ export const keptBlockKind: RecordKind<KeptBlock> = {
 }
 
 /**
- * Adds the fields that an older version did not keep: hashes, the provider's side of liquidity, and a pool's newest
- * price-forming price.
+ * Adds the fields that an older version did not keep: hashes, the provider's side of liquidity, and of a pool its newest
+ * price-forming price and its reserves.
  */
 function completed({ block, before }: KeptBlock): KeptBlock {
   const pools = before.values.pools.map(({ pool, row }) => ({ pool, row: row && completedPool(row) }))
@@ -49,9 +49,10 @@ function completedEntry(entry: BlockEntry): BlockEntry {
 
 /** As a stored pool of an older version reads (`pool.ts`). */
 function completedPool(row: PoolRow): PoolRow {
-  if (Object.hasOwn(row, 'lastPrice')) return row
+  if (Object.hasOwn(row, 'reserves')) return row
+  if (Object.hasOwn(row, 'lastPrice')) return { ...row, reserves: null }
   const { lastTrade } = row
-  if (lastTrade === null) return { ...row, lastPrice: null }
+  if (lastTrade === null) return { ...row, lastPrice: null, reserves: null }
   const { cursor, slot, blockTime } = lastTrade
-  return { ...row, lastTrade: { cursor, slot, blockTime }, lastPrice: null }
+  return { ...row, lastTrade: { cursor, slot, blockTime }, lastPrice: null, reserves: null }
 }

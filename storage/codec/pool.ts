@@ -12,6 +12,8 @@ const NO_TRADE = 0
 const TRADED_OLDER = 1
 /** With the price of the newest price-forming trade, where there is one. */
 const TRADED = 2
+/** With the reserves after the newest trade, too. */
+const TRADED_WITH_RESERVES = 3
 
 export const poolKind: RecordKind<PoolRow> = {
   name: 'pool',
@@ -33,8 +35,13 @@ export const poolKind: RecordKind<PoolRow> = {
     }
     out.count(row.firstCursor)
     out.count(row.trades)
-    out.byte(row.lastTrade === null ? NO_TRADE : TRADED)
-    if (row.lastTrade !== null) writeLastTrade(out, row.lastTrade, row.lastPrice)
+    const { lastTrade, lastPrice, reserves } = row
+    out.byte(lastTrade === null ? NO_TRADE : reserves === null ? TRADED : TRADED_WITH_RESERVES)
+    if (lastTrade === null) return
+    writeLastTrade(out, lastTrade, lastPrice)
+    if (reserves === null) return
+    out.amount(reserves.base)
+    out.amount(reserves.quote)
   },
   read: (source, key) => ({
     pool: addressIn(key),
@@ -76,12 +83,13 @@ function writeLastTrade(out: ByteWriter, last: LastTrade, price: PoolRow['lastPr
   out.optionalFloat(price.cashUsd)
 }
 
-function readLastTrade(source: ByteReader): Pick<PoolRow, 'lastTrade' | 'lastPrice'> {
+function readLastTrade(source: ByteReader): Pick<PoolRow, 'lastTrade' | 'lastPrice' | 'reserves'> {
   const layout = source.byte()
-  if (layout === NO_TRADE) return { lastTrade: null, lastPrice: null }
+  if (layout === NO_TRADE) return { lastTrade: null, lastPrice: null, reserves: null }
   const lastTrade = { cursor: source.count(), slot: source.count(), blockTime: source.offset() }
   const isPriced = layout === TRADED_OLDER || source.byte() === 1
-  if (!isPriced) return { lastTrade, lastPrice: null }
-  const lastPrice = { price: source.optionalFloat(), cashUsd: source.optionalFloat() }
-  return { lastTrade, lastPrice: layout === TRADED_OLDER ? null : lastPrice }
+  const price = isPriced ? { price: source.optionalFloat(), cashUsd: source.optionalFloat() } : null
+  const lastPrice = layout === TRADED_OLDER ? null : price
+  const reserves = layout === TRADED_WITH_RESERVES ? { base: source.amount(), quote: source.amount() } : null
+  return { lastTrade, lastPrice, reserves }
 }

@@ -45,12 +45,18 @@ export function sampleListedPool(choices: Choices, index: number): PoolRow {
   }
 }
 
-function sampleLastTrade(choices: Choices, index: number): Pick<PoolRow, 'lastTrade' | 'lastPrice'> {
+function sampleLastTrade(
+  choices: Choices,
+  index: number
+): Pick<PoolRow, 'lastTrade' | 'lastPrice' | 'reserves'> {
   const price = { price: choices.fraction(), cashUsd: 150 * choices.fraction() }
   const lastPrice = choices.chance(0.4) ? null : choices.chance(0.4) ? { ...price, cashUsd: null } : price
-  if (choices.chance(0.4)) return { lastTrade: null, lastPrice: null }
+  if (choices.chance(0.4)) return { lastTrade: null, lastPrice: null, reserves: null }
   const [slot, blockTime] = [slotAt(index), timeAt(index)]
-  return { lastTrade: { cursor: cursorAt(slot, 1_000), slot, blockTime }, lastPrice }
+  const reserves = choices.chance(0.4)
+    ? null
+    : { base: BigInt(choices.below(1e15)), quote: BigInt(choices.below(1e15)) }
+  return { lastTrade: { cursor: cursorAt(slot, 1_000), slot, blockTime }, lastPrice, reserves }
 }
 
 export function sampleCurveOf(choices: Choices, mint: Pubkey, last: TradeRow): CurveRow {
@@ -66,12 +72,12 @@ export function sampleCurveOf(choices: Choices, mint: Pubkey, last: TradeRow): C
     status: choices.of(['bonding', 'graduating', 'graduated']),
     progressPct: optional(choices.fraction() * 100),
     reserves: {
-      ...(choices.chance(0.5) ? { realBase: choices.amount() } : {}),
-      ...(choices.chance(0.5) ? { realQuote: choices.amount() } : {}),
-      ...(choices.chance(0.5) ? { virtualBase: choices.amount() } : {}),
-      ...(choices.chance(0.5) ? { virtualQuote: choices.amount() } : {})
+      ...(choices.chance(0.5) ? { realBase: BigInt(choices.below(1e15)) } : {}),
+      ...(choices.chance(0.5) ? { realQuote: BigInt(choices.below(1e15)) } : {}),
+      ...(choices.chance(0.5) ? { virtualBase: BigInt(choices.below(1e15)) } : {}),
+      ...(choices.chance(0.5) ? { virtualQuote: BigInt(choices.below(1e15)) } : {})
     },
-    targetQuote: optional(choices.amount()),
+    targetQuote: optional(BigInt(choices.below(1e15))),
     price: optional(choices.fraction()),
     cashUsd: optional(choices.fraction()),
     creator: optional(samplePool(9)),

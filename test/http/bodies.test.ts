@@ -259,7 +259,8 @@ t.test('a trade without a cash side stands under both mints with its money field
 t.test('candles carry prices, volumes and counts, oldest first, native or in USD', async (t) => {
   const app = await filled(t)
   const { body } = await app.get(`/v1/tokens/${MINT}/candles`)
-  t.strictSame(Object.keys(body), ['data', 'nextCursor'])
+  t.strictSame(Object.keys(body), ['cash_mint', 'data', 'nextCursor'])
+  t.equal(body.cash_mint, WSOL)
   t.equal(body.nextCursor, null)
   t.strictSame(body.data, [
     {

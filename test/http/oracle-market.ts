@@ -8,6 +8,7 @@ import {
   human,
   isCash,
   listTrades,
+  nameOf,
   signatureOf,
   symbolOf,
   tell,
@@ -22,6 +23,30 @@ interface KnownPool {
   readonly quote: string
   /** The mints that it is listed under. */
   readonly mints: readonly string[]
+}
+
+const LAUNCHPADS = ['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot']
+
+function reservesJson(reserves: bigint[] | null, decimals: readonly (number | null)[]): Json {
+  const [base, quote] = reserves ?? []
+  const side = (raw: bigint | undefined, unit: number | null | undefined) =>
+    raw === undefined || unit == null ? null : human(raw, unit)
+  return {
+    base_reserve: side(base, decimals[0]),
+    base_reserve_raw: base?.toString() ?? null,
+    quote_reserve: side(quote, decimals[1]),
+    quote_reserve_raw: quote?.toString() ?? null
+  }
+}
+
+/** Tokens that a constant-product curve has sold: virtual tokens of its start less those of now. */
+function soldOf({ reserves, progress_pct }: Json, decimals: number): number | null {
+  if (progress_pct === null) return null
+  const of = reserves as Record<string, string | null>
+  const [token, cash, real] = [of.virtual_token_raw, of.virtual_cash_raw, of.real_cash_raw]
+  if (token == null || cash == null || real == null) return null
+  const start = (BigInt(token) * BigInt(cash)) / (BigInt(cash) - BigInt(real))
+  return human(start - BigInt(token), decimals)
 }
 
 /** The market that blocks leave behind, as the service should describe it when their last is the indexed head. */
@@ -99,6 +124,14 @@ export class Oracle {
     const last = rows.at(-1)
     const forming = rows.findLast((row) => row.forming)
     const day = this.#within(rows, 86_400)
+    const after = last?.trade.reserves
+    const isBaseIn = last !== undefined && pubkeyToBase58(last.trade.inMint) === base
+    const [paid, taken] = [after?.in, after?.out]
+    const reserves =
+      paid === undefined || taken === undefined ? null : isBaseIn ? [paid, taken] : [taken, paid]
+    const decimals = [base, quote].map(
+      (mint) => events.map((told) => decimalsIn(told, mint)).find((known) => known !== null) ?? null
+    )
     const symbol = (mint: string) => symbolOf(mint) ?? this.#launches.get(mint)?.symbol ?? null
     return {
       pool,
@@ -107,13 +140,13 @@ export class Oracle {
       quote_mint: quote,
       base_symbol: symbol(base),
       quote_symbol: symbol(quote),
-      base_reserve: null,
-      base_reserve_raw: null,
-      quote_reserve: null,
-      quote_reserve_raw: null,
+      ...reservesJson(reserves, decimals),
       base_vault: stated.findLast(({ vaults }) => vaults[0] !== null)?.vaults[0] ?? null,
       quote_vault: stated.findLast(({ vaults }) => vaults[1] !== null)?.vaults[1] ?? null,
-      liquidity_usd: null,
+      liquidity_usd: this.#liquidity(
+        { pool, base, venue: first.event.venue },
+        { reserves, decimals, forming }
+      ),
       price: forming?.price ?? null,
       price_usd: forming === undefined ? null : usdOf(forming),
       fee_bps: stated.findLast(({ fee }) => fee !== null)?.fee ?? null,
@@ -123,6 +156,50 @@ export class Oracle {
       created_slot: creation?.block.slot ?? null,
       last_trade_at: last === undefined ? null : stamp(last.block.blockTime),
       live: true
+    }
+  }
+
+  /** Both sides of a pool at its price; of a bonding curve its cash, while it is open. */
+  #liquidity(
+    { pool, base, venue }: { pool: string; base: string; venue: string },
+    {
+      reserves,
+      decimals,
+      forming
+    }: { reserves: bigint[] | null; decimals: (number | null)[]; forming: Listed | undefined }
+  ): number | null {
+    if (reserves === null || decimals.includes(null) || forming?.price == null || forming.cashUsd === null)
+      return null
+    const [token, cash] = reserves.map((raw, index) => human(raw, decimals[index]!)) as [number, number]
+    if (!LAUNCHPADS.includes(venue)) return (token * forming.price + cash) * forming.cashUsd
+    const curve = this.curve(base)
+    return curve?.curve === pool && curve.status === 'bonding' ? cash * forming.cashUsd : null
+  }
+
+  /** Supply as launched, and what of it a curve has sold; by the latest price. */
+  #value(mint: string): Json {
+    const launch = this.#launches.get(mint)
+    const curve = this.curve(mint)
+    const last = this.#newest(mint)
+    const usd = last === null ? null : usdOf(last)
+    const pools = this.poolsOf(mint).map(({ liquidity_usd }) => liquidity_usd as number | null)
+    const valued = pools.filter((value) => value !== null)
+    const raw = (launch?.supply_raw ?? null) as string | null
+    const decimals = (launch?.decimals ?? null) as number | null
+    const supply = raw === null || decimals === null ? null : human(BigInt(raw), decimals)
+    const outside =
+      supply === null || curve === null
+        ? null
+        : curve.status === 'graduated'
+          ? supply
+          : soldOf(curve, decimals!)
+    return {
+      supply_raw: raw,
+      supply,
+      circulating_supply: outside,
+      market_cap_usd: outside === null || usd === null ? null : outside * usd,
+      fdv_usd: supply === null || usd === null ? null : supply * usd,
+      liquidity_usd: valued.length === 0 ? null : valued.reduce((all, value) => all + value, 0)
     }
   }
 
@@ -169,6 +246,7 @@ export class Oracle {
     if (last === null) return null
     const day = this.#within(this.rowsOf(mint), 86_400)
     const ofPair = day.filter((row) => row.cash === last.cash)
+    const { market_cap_usd, liquidity_usd } = this.#value(mint)
     return {
       mint,
       price: last.price,
@@ -183,10 +261,10 @@ export class Oracle {
       ts: stamp(last.block.blockTime),
       ts_ms: last.block.blockTime * 1000,
       age_seconds: this.headTime - last.block.blockTime,
-      market_cap_usd: null,
+      market_cap_usd,
       volume_24h_usd: volume(day),
       volume_24h_native: human(sum(ofPair.map((row) => row.cashRaw)), last.cashDecimals),
-      liquidity_usd: null,
+      liquidity_usd,
       price_change_24h_pct: this.#change(mint, 86_400),
       confidence: this.headTime - last.block.blockTime > 3600 ? 'stale' : 'trade'
     }
@@ -200,7 +278,10 @@ export class Oracle {
     const rows = this.rowsOf(mint)
     const [last, newest] = [this.#newest(mint), rows.at(-1)]
     const decimals = told.map((each) => decimalsIn(each, mint)).find((known) => known !== null) ?? null
-    const names = { name: launch?.name ?? null, symbol: launch?.symbol ?? null, uri: launch?.uri ?? null }
+    const names = isCash(mint)
+      ? { name: nameOf(mint), symbol: symbolOf(mint), uri: null }
+      : { name: launch?.name ?? null, symbol: launch?.symbol ?? null, uri: launch?.uri ?? null }
+    const { supply_raw, ...value } = this.#value(mint)
     const windows = { '5m': 300, '1h': 3600, '6h': 21_600, '24h': 86_400 }
     const day = this.#within(rows, windows['24h'])
     const lamports = sum(day.filter(({ cash }) => cash === CASH[0]).map((row) => row.cashRaw))
@@ -216,8 +297,8 @@ export class Oracle {
         mint,
         ...names,
         decimals,
-        supply: null,
-        supply_raw: null,
+        supply: value.supply,
+        supply_raw,
         mint_authority: null,
         freeze_authority: null,
         token_program: null,
@@ -233,11 +314,7 @@ export class Oracle {
       price_ts: last === null ? null : stamp(last.block.blockTime),
       price_slot: last?.block.slot ?? null,
       price_venue: last?.event.venue ?? null,
-      market_cap_usd: null,
-      fdv_usd: null,
-      supply: null,
-      circulating_supply: null,
-      liquidity_usd: null,
+      ...value,
       volume_24h_usd: volume(day),
       volume_24h_sol: human(lamports, 9),
       trades_24h: day.length,

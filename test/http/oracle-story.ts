@@ -11,7 +11,9 @@ import { placeEvents } from '../../src/market/cursor.ts'
 /** Cash mints, the most like a token first. */
 export const CASH = [WSOL, USDC, USDT]
 const SYMBOLS = ['SOL', 'USDC', 'USDT']
+const NAMES = ['Wrapped SOL', 'USD Coin', 'USDT']
 export const symbolOf = (mint: string): string | null => SYMBOLS[CASH.indexOf(mint)] ?? null
+export const nameOf = (mint: string): string | null => NAMES[CASH.indexOf(mint)] ?? null
 export const isCash = (mint: string): boolean => CASH.includes(mint)
 
 export interface Told {

@@ -232,6 +232,12 @@ export function plainTokens(story: readonly Told[]): Map<string, TokenRow> {
   return tokens
 }
 
+function reservesOf({ reserves }: TradeRow, isBaseIn: boolean): PoolRow['reserves'] {
+  const { in: paid, out: taken } = reserves ?? {}
+  if (paid === undefined || taken === undefined) return null
+  return { base: isBaseIn ? paid : taken, quote: isBaseIn ? taken : paid }
+}
+
 export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
   const pools = new Map<string, PoolRow>()
   for (const { event, sides, mints, cursor } of story) {
@@ -267,7 +273,8 @@ export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
       trades: rows.length,
       lastTrade:
         last === undefined ? null : { cursor: last.cursor, slot: last.slot, blockTime: last.blockTime },
-      lastPrice: forming === undefined ? null : { price: forming.price, cashUsd: forming.cashUsd }
+      lastPrice: forming === undefined ? null : { price: forming.price, cashUsd: forming.cashUsd },
+      reserves: last === undefined ? null : reservesOf(last, isSame(last.inMint))
     })
   }
   return pools

@@ -1,15 +1,17 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { CANDLES, candleBody } from '../../bodies/candle.ts'
-import { pubkeyToBase58 } from '../../chain/pubkey.ts'
+import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { intervalSeconds } from '../../market/candles.ts'
-import { USDC, WSOL } from '../../market/cash.ts'
-import { INTERVALS } from '../../market/rows.ts'
+import { WSOL } from '../../market/cash.ts'
+import { INTERVALS, type PairRow } from '../../market/rows.ts'
+import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../app.ts'
 import { candlePage, filledPage } from '../candle-page.ts'
+import { defaultPair, usualCash } from '../default-pair.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { instant } from '../instant.ts'
-import { readPageCursor, writePageCursor } from '../page-cursor.ts'
+import { isCursorOf, readPageCursor, writePageCursor } from '../page-cursor.ts'
 import { address, invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { checkRange } from '../trade-filters.ts'
 
@@ -23,15 +25,16 @@ export const candles = endpoint({
   description: `The newest candles of a token against one cash mint, oldest first; \`nextCursor\` leads to the older ones. \
 Prices are those of price-forming trades; volumes and counts are of all trades. Times are starts of buckets; weeks start \
 on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=1\` gives it one: at most \
-8,000 such buckets are stepped over in a request. A pair that never traded has none.`,
+8,000 such buckets are stepped over in a request. A pair that never traded has none. Without \`cash\` it is the pair with \
+wrapped SOL (of wrapped SOL itself, with USDC), else the pair of the largest volume; \`cash_mint\` says which.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({
     interval: oneOf(INTERVALS).default('1m').describe('Length of a bucket'),
     cash: address
-      .prefault(WSOL)
+      .optional()
       .describe(
-        'The cash of the pair: the mint of wrapped SOL, USDC, USDT or one that the operator has added'
+        'The cash of the pair: the mint of wrapped SOL, USDC, USDT or one that the operator has added. Without it: wrapped SOL where the token has a pair with it (of wrapped SOL itself USDC), else the cash of its pair of the largest volume'
       ),
     currency: oneOf(['native', 'usd']).default('native').describe('Prices in the cash, or in USD'),
     limit: wholeNumber(1, 1000, 300).describe('Candles at most'),
@@ -52,12 +55,8 @@ on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=pr
   answer: CANDLES,
   errors: ['CURSOR_INVALID'],
   examples: [
-    {
-      name: 'SOL in dollars by the hour',
-      params: { mint: WSOL },
-      query: { cash: USDC, interval: '1h', limit: '24' }
-    },
-    { name: 'Without holes', params: { mint: WSOL }, query: { cash: USDC, fill: 'previous', limit: '5' } }
+    { name: 'SOL in dollars by the hour', params: { mint: WSOL }, query: { interval: '1h', limit: '24' } },
+    { name: 'Without holes', params: { mint: WSOL }, query: { fill: 'previous', limit: '60' } }
   ]
 })
 
@@ -66,26 +65,23 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
   { storage, cash: cashes }
 ) => {
   serveCached(app, candles, async ({ params: { mint }, query, head }) => {
-    const { interval, cash, currency, limit, fill } = query
-    if (cashes.of(cash) === undefined) {
+    const { interval, currency, limit, fill } = query
+    if (query.cash !== undefined && cashes.of(query.cash) === undefined) {
       throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
     }
     checkRange(query)
     const { from = 0, to = Number.MAX_SAFE_INTEGER } = query
-    const list = [
-      'candles',
-      ...[mint, cash].map(pubkeyToBase58),
-      interval,
-      currency,
-      query.raw,
-      fill,
-      from,
-      to
-    ].join(':')
+    const listIn = (cash: Pubkey): string =>
+      ['candles', ...[mint, cash].map(pubkeyToBase58), interval, currency, query.raw, fill, from, to].join(
+        ':'
+      )
+    const pair = await pairOf(storage, mint, query, listIn)
+    const cash = query.cash ?? pair?.cash ?? usualCash(mint)
+    const list = listIn(cash)
     const before = query.after === undefined ? to : Math.min(to, readPageCursor(list, query.after))
-    const pair = await storage.pairs.get(mint, cash)
+    const cash_mint = pubkeyToBase58(cash)
     if (pair === null || head === null) {
-      return { body: { data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'owners' }
+      return { body: { cash_mint, data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'owners' }
     }
     const asked = {
       mint,
@@ -113,6 +109,23 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
     const newest = page.candles.at(-1)
     const end = newest === undefined ? -Infinity : newest.candle.ts + view.intervalSeconds
     const isOver = Math.max(end, fill === 'previous' ? before : -Infinity) <= head.blockTime - TIME_FALLS_MAX
-    return { body: { data, nextCursor }, dependsOn: [mint], changesWith: isOver ? 'owners' : 'minute' }
+    return {
+      body: { cash_mint, data, nextCursor },
+      dependsOn: [mint],
+      changesWith: isOver ? 'owners' : 'minute'
+    }
   })
+}
+
+/** The pair that is asked for: of a further page without `cash` the one whose list its cursor belongs to. */
+async function pairOf(
+  storage: Storage,
+  mint: Pubkey,
+  { cash, after }: { readonly cash?: Pubkey | undefined; readonly after?: string | undefined },
+  listIn: (cash: Pubkey) => string
+): Promise<PairRow | null> {
+  if (cash !== undefined) return storage.pairs.get(mint, cash)
+  if (after === undefined) return defaultPair(storage, mint)
+  const pairs = await storage.pairs.ofMint(mint)
+  return pairs.find((pair) => isCursorOf(listIn(pair.cash), after)) ?? null
 }

@@ -1,14 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { PRICE, priceBody } from '../../bodies/price.ts'
+import { PRICE, priceBody, untradedPriceBody } from '../../bodies/price.ts'
 import { ServiceError } from '../../errors.ts'
 import { isWrappedSol, WSOL } from '../../market/cash.ts'
 import { newestPair, newestUsd, type PricedPair } from '../../market/latest-price.ts'
+import { tokenValue } from '../../market/token-value.ts'
 import { windowHours, windowOf, windowParts, type ActivityWindow } from '../../market/windows.ts'
 import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { address } from '../parameters.ts'
+import { valuedPools } from '../valued-pools.ts'
 
 const DAY = 86_400
 /** A day has fewer candles of any interval that windows are made of: 24 hours, and minutes at both ends. */
@@ -19,7 +21,7 @@ export const tokenPrice = endpoint({
   tag: 'Tokens',
   summary: 'Latest price of a token',
   description:
-    'The price of the newest price-forming trade of any pair, in its cash and in USD, with the 24 hours that end with the minute of the indexed head.',
+    'The price of the newest price-forming trade of any pair, in its cash and in USD, with the 24 hours that end with the minute of the indexed head. Wrapped SOL, USDC and USDT answer without a trade, too.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: PRICE,
@@ -33,18 +35,27 @@ export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> 
 ) => {
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
-    const [pairs, hours] = await Promise.all([
+    const [pairs, launch, curve, pools, hours] = await Promise.all([
       storage.pairs.ofMint(mint),
+      storage.launches.ofMint(mint),
+      storage.curves.ofMint(mint),
+      valuedPools(storage, mint),
       storage.activity.range('mint', mint, windowHours(now, DAY))
     ])
     const pair = newestPair(pairs)
+    const value = tokenValue({ launch, curve, pools, pair })
     if (pair === null || head === null) {
+      const known = cash.of(mint)
+      if (known !== undefined) {
+        const body = untradedPriceBody(known, windowOf(hours, now, DAY), value)
+        return { body, dependsOn: [mint], changesWith: 'minute' }
+      }
       throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
     }
     const day = windowOf(hours, now, DAY, newestUsd(pair))
     const dayCash = await cashOf(storage, pair, day, now)
     return {
-      body: (headTime) => priceBody(pair, day, dayCash, cash, headTime),
+      body: (headTime) => priceBody(pair, day, dayCash, value, cash, headTime),
       dependsOn: [mint],
       changesWith: 'minute'
     }

@@ -21,7 +21,7 @@ export const tokenPools = endpoint({
   tag: 'Tokens',
   summary: 'Pools of a token',
   description:
-    'The pools, curves and markets that the token was seen in, those first seen last before the others. Reserves and liquidity are account state and null. A pool is listed under its token, and under both of two that are no cash. An unknown token has none.',
+    'The pools, curves and markets that the token was seen in, those first seen last before the others. Reserves are those after the newest trade, where it states them. A pool is listed under its token, and under both of two that are no cash. An unknown token has none.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({ limit, order, after }),
@@ -44,15 +44,21 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const page = rows.slice(0, query.limit)
     const last = page.at(-1)
     const now = head?.blockTime ?? 0
-    const [symbols, days] = await Promise.all([
+    const [symbols, curve, days] = await Promise.all([
       symbolsOf(page, deps),
+      storage.curves.ofMint(mint),
       Promise.all(page.map((row) => dayOf(row, now, storage)))
     ])
     const data = page.map((row, index) =>
-      poolBody(row, windowOf(days[index] ?? [], now, DAY), {
-        base: symbols.get(pubkeyMapKey(row.base)) ?? null,
-        quote: symbols.get(pubkeyMapKey(row.quote)) ?? null
-      })
+      poolBody(
+        row,
+        windowOf(days[index] ?? [], now, DAY),
+        {
+          base: symbols.get(pubkeyMapKey(row.base)) ?? null,
+          quote: symbols.get(pubkeyMapKey(row.quote)) ?? null
+        },
+        curve
+      )
     )
     // A mint without a symbol can still be launched, unheard by the token that it is listed with.
     const unnamed = page.flatMap(({ base, quote }) =>

@@ -28,11 +28,11 @@ export const trending = endpoint({
   ]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'clock'>
+type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'clock' | 'cash'>
 
 export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed } = deps
-  const trends = new Trends(storage, feed)
+  const { storage, feed, cash } = deps
+  const trends = new Trends(storage, feed, cash)
   const unfollow = trends.follow()
   app.addHook('onClose', async () => unfollow())
 

@@ -1,0 +1,25 @@
+import type { CashMint } from './cash.ts'
+import type { LaunchRow } from './rows.ts'
+
+/** What a mint is called. Each is null when unknown; decimals too. */
+export interface MintNames {
+  readonly name: string | null
+  readonly symbol: string | null
+  /** Where its metadata is. */
+  readonly uri: string | null
+  readonly decimals: number | null
+}
+
+/** The names of a mint: those of the cash list, which no launch can take over, else those that its launch states. */
+export function mintNames(
+  cash: CashMint | undefined,
+  launch: Pick<LaunchRow, 'name' | 'symbol' | 'uri' | 'decimals'> | null
+): MintNames {
+  const stated = cash === undefined ? launch : { ...cash, uri: null }
+  return {
+    name: stated?.name ?? null,
+    symbol: stated?.symbol ?? null,
+    uri: stated?.uri ?? null,
+    decimals: stated?.decimals ?? null
+  }
+}
