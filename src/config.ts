@@ -227,6 +227,9 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS
 export type Config = { readonly [K in SettingName]: z.output<(typeof SETTINGS)[K]['schema']> }
 
+/** Where blocks come from. */
+export type SourceKind = Config['source']
+
 export type ConfigReading =
   | { readonly kind: 'config'; readonly config: Config }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }

@@ -23,6 +23,7 @@ import { RedisRateCounter } from '../storage/redis/rate-counter.ts'
 import type { Retention } from '../storage/scylla/retention.ts'
 import type { StartWait } from '../storage/scylla/start-wait.ts'
 import { openScyllaStorage } from '../storage/scylla/store.ts'
+import { DemoKeyFile } from './access/demo-key.ts'
 import { bootstrapKeys, type FirstKeys } from './access/bootstrap.ts'
 import type { BlockSource } from './block-source.ts'
 import { KEYS_MAX } from './access/key-directory.ts'
@@ -36,6 +37,7 @@ import { DecodingReport } from './decoding-report.ts'
 import { StartRefused } from '../machines/start-refused.ts'
 import { buildApp } from './http/app.ts'
 import { httpBounds } from './http/bounds.ts'
+import { isLoopbackName } from './http/host.ts'
 import { operationsApp } from './http/operations-app.ts'
 import { LiveRanking } from './live-ranking.ts'
 import { CashList } from './market/cash.ts'
@@ -218,9 +220,12 @@ export function startService(deps: ServiceDeps): Supervision {
     if (source === undefined) return chainOf(config, ingests, { ...ports, logger, onLocalnet, recorded })
     return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)]) as AnyUnit
   }
+  const demoKey = demoKeyFileOf(config)
   const prepareStore = async (storage: Storage): Promise<void> => {
     const made = await bootstrapKeys(storage, config.adminKey, clock.now())
-    if (made !== null) deps.onFirstKeys(made)
+    if (made === null) return
+    deps.onFirstKeys(made)
+    await demoKey?.write(made.demo)
   }
   const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
   const storage = child('storage', store(openStorage, prepareStore, { clock, logger, metrics }))
@@ -237,7 +242,8 @@ export function startService(deps: ServiceDeps): Supervision {
     version,
     bounds: httpBounds(openFilesMax()),
     metricsKeyRequired: config.metricsKeyRequired,
-    localnet: config.source === 'localnet' && config.role.includes('ingest'),
+    sourceKind: config.role.includes('ingest') ? config.source : null,
+    demoKey,
     recorded,
     tree: () => supervision.tree(),
     source: () => supervision.source('chain/source')
@@ -297,6 +303,12 @@ export function startService(deps: ServiceDeps): Supervision {
   addSourceMetrics(metrics.registry, () => supervision.source('chain/source'))
   addRecordedMetrics(metrics.registry, recorded)
   return supervision
+}
+
+/** Where a localnet on loopback keeps its demo key; undefined for every other service. */
+function demoKeyFileOf({ source, role, host, dataDir }: Config): DemoKeyFile | undefined {
+  if (source !== 'localnet' || !role.includes('ingest') || !isLoopbackName(host)) return undefined
+  return new DemoKeyFile(join(dataDir, 'demo-key'))
 }
 
 interface HasTenants {

@@ -82,7 +82,7 @@ const app = buildApp({
   logger: pino({ level: 'silent' }),
   clock,
   version: 'loadtest',
-  localnet: false,
+  sourceKind: null,
   source: () => null,
   redisAway: () => false,
   tree: () => {

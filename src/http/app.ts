@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Storage } from '../../storage/port.ts'
+import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
 import type { RateCounter } from '../access/rate-window.ts'
 import type { VenueId } from '../chain/venue-id.ts'
@@ -8,6 +9,7 @@ import type { LiveRanking } from '../live-ranking.ts'
 import type { TreeBody } from '../bodies/tree.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../decoding-report.ts'
+import type { SourceKind } from '../config.ts'
 import type { Clock } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { SourceStatus } from '../source-status.ts'
@@ -65,8 +67,10 @@ export interface AppDeps {
   readonly logger: Logger
   readonly clock: Clock
   readonly version: string
-  /** Whether blocks come from a localnet of this process. */
-  readonly localnet: boolean
+  /** Where this process takes blocks from; null where it takes none itself. */
+  readonly sourceKind: SourceKind | null
+  /** Absent where `/docs` offers no demo key. */
+  readonly demoKey?: Pick<DemoKeyFile, 'read'> | undefined
   /** How the source of blocks does; null where this process has none of a live chain. */
   readonly source: () => SourceStatus | null
   /** Whether a Redis is configured and does not answer. */

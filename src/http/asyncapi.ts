@@ -89,7 +89,7 @@ const refs = (names: readonly string[]): readonly JsonSchema[] =>
   names.map((name) => ({ $ref: `${CHANNEL}/messages/${name}` }))
 
 /** The AsyncAPI 3.0 document of the stream. */
-export function asyncApiOf({ version, localnet }: DocumentFacts): JsonSchema {
+export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
   const schemas = new JsonSchemas()
   const messages = Object.fromEntries(
     Object.entries(STREAM_MESSAGES).map(([name, { from, title, summary, schema, examples }]) => [
@@ -106,7 +106,11 @@ export function asyncApiOf({ version, localnet }: DocumentFacts): JsonSchema {
   )
   return {
     asyncapi: '3.0.0',
-    info: { title: localnet ? 'Millrace stream (localnet)' : 'Millrace stream', version, description: ABOUT },
+    info: {
+      title: sourceKind === 'localnet' ? 'Millrace stream (localnet)' : 'Millrace stream',
+      version,
+      description: ABOUT
+    },
     defaultContentType: 'application/json',
     servers: {
       service: {

@@ -25,6 +25,16 @@ export function forwardedHost(headers: IncomingHttpHeaders): string | undefined 
   return first !== undefined && first !== '' && HOST.test(first) ? first : undefined
 }
 
+/** Whether a host name, without its port, is of this machine's loopback. */
+export function isLoopbackName(name: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(name)
+}
+
+/** The name in a `Host` field, without its port; empty where there is no field. */
+export function hostName(host = ''): string {
+  return /^(?:\[[^\]]*\]|[^:]*)/.exec(host)![0]
+}
+
 /** The origin under which a client asked for the service; empty where it named no host. */
 export function publicOrigin(headers: IncomingHttpHeaders): string {
   const host = forwardedHost(headers) ?? headers.host ?? ''

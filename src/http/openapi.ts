@@ -1,13 +1,24 @@
+import type { SourceKind } from '../config.ts'
 import type { Served } from './endpoint.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
 import { operationOf } from './operation.ts'
 import { ProblemResponses } from './problem-responses.ts'
 import { PROBLEM } from './problem-schema.ts'
 
-const ABOUT = `DEX data of Solana mainnet: executed trades, candles, prices, launches, pools and wallets, indexed from
-the operator's own node.
+const DATA = 'executed trades, candles, prices, launches, pools and wallets'
 
-**Numbers.** \`…_raw\` fields are base units as text; amounts without it have the decimals applied. What is not known is
+/** Where the data is from, by the source of blocks. */
+const ORIGINS: Readonly<Record<SourceKind, string>> = {
+  localnet: `**This is a localnet**: a Solana chain inside this process, with a simulated market. It has ${DATA} like a \
+real chain; nothing here is from mainnet.`,
+  recorded: `DEX data of Solana: ${DATA}, indexed from recorded blocks.`,
+  rpc: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`,
+  yellowstone: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`
+}
+/** A process that does not ingest cannot know the source of those that do. */
+const UNKNOWN_ORIGIN = `DEX data of Solana: ${DATA}.`
+
+const CONVENTIONS = `**Numbers.** \`…_raw\` fields are base units as text; amounts without it have the decimals applied. What is not known is
 \`null\`, never 0. Percentages are 0 to 100. Fields may be added to answers; those there are keep their meaning.
 
 **Time.** \`ts\` is the block's time in UTC, \`ts_ms\` the same in unix milliseconds. Windows such as 24 h end with the
@@ -44,17 +55,14 @@ const HEADERS = {
   'WWW-Authenticate': ['string', '`Bearer`']
 } as const
 
-const LOCALNET = `**This is a localnet**: a chain in this process, with a simulated market. Nothing of it is of mainnet.
-
-`
-
 export interface DocumentFacts {
   readonly version: string
-  readonly localnet: boolean
+  /** Null where this process takes no blocks from a source itself. */
+  readonly sourceKind: SourceKind | null
 }
 
 /** The OpenAPI 3.1 document of what is served. */
-export function openApiOf(served: readonly Served[], { version, localnet }: DocumentFacts): JsonSchema {
+export function openApiOf(served: readonly Served[], { version, sourceKind }: DocumentFacts): JsonSchema {
   const schemas = new JsonSchemas()
   const problems = new ProblemResponses(schemas.ofOutput(PROBLEM))
   const paths: Record<string, JsonSchema> = {}
@@ -65,10 +73,10 @@ export function openApiOf(served: readonly Served[], { version, localnet }: Docu
   return {
     openapi: '3.1.0',
     info: {
-      title: localnet ? 'Millrace (localnet)' : 'Millrace',
+      title: sourceKind === 'localnet' ? 'Millrace (localnet)' : 'Millrace',
       version,
       summary: 'Real-time DEX data of Solana, self-hosted',
-      description: localnet ? LOCALNET + ABOUT : ABOUT
+      description: `${sourceKind === null ? UNKNOWN_ORIGIN : ORIGINS[sourceKind]}\n\n${CONVENTIONS}`
     },
     servers: [{ url: '/', description: 'This service' }],
     tags: TAGS.map(([name, description]) => ({ name, description })),

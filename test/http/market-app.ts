@@ -114,7 +114,7 @@ export async function marketApp(
     hotBytesMax = 2 ** 24,
     ...overrides
   }: { readonly hotBytesMax?: number } & Partial<
-    Pick<AppDeps, 'bounds' | 'metricsKeyRequired' | 'stream'>
+    Pick<AppDeps, 'bounds' | 'metricsKeyRequired' | 'stream' | 'sourceKind' | 'demoKey'>
   > = {}
 ): Promise<MarketApp> {
   const storage = await openEmbeddedStorage({ directory: t.testdir(), hotBytesMax })
@@ -148,7 +148,7 @@ export async function marketApp(
       clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
     },
     version: '1.2.3',
-    localnet: false,
+    sourceKind: 'rpc',
     source: () => world.source,
     redisAway: () => world.redisAway,
     tree: () => ({

@@ -9,6 +9,7 @@ const NOT_OF_THE_API = [
   '/',
   '/docs',
   '/docs/:file',
+  '/docs/demo-key',
   '/openapi.json',
   '/asyncapi.json',
   '/v1/stream',

@@ -100,7 +100,7 @@ function scopeMissing(caller: Caller, scope: RouteScope): ServiceError | undefin
 }
 
 /** Whether a request comes from this machine and does not say that a proxy here passed it on for somebody else. */
-function isLocal({ socket, headers }: FastifyRequest): boolean {
+export function isLocal({ socket, headers }: FastifyRequest): boolean {
   const isLoopback = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
   return isLoopback && FORWARDING.every((name) => headers[name] === undefined)
 }

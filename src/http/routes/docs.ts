@@ -1,9 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { keyState } from '../../access/caller.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
 import { asyncApiOf } from '../asyncapi.ts'
 import { explorerAssets, type Asset } from '../explorer.ts'
+import { hostName, isLoopbackName } from '../host.ts'
 import { openApiOf } from '../openapi.ts'
+import { isLocal } from '../plugins/access.ts'
 import { Rendering } from '../rendering.ts'
 import { sendRendering } from '../respond.ts'
 
@@ -24,11 +27,10 @@ const POLICY = [
 
 const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 
+type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock'>
+
 /** The documents of the API and of the stream, and the explorer, open to everybody. */
-export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version' | 'localnet'>> = async (
-  app,
-  { version, localnet }
-) => {
+export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
   const assets = await explorerAssets()
   let document: Asset | null = null
@@ -36,15 +38,19 @@ export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version' | 'localnet'
 
   app.get('/openapi.json', { config }, (request, reply) => {
     // Made when it is first asked for: then every endpoint has been registered.
-    document ??= documentOf(openApiOf(app.served, { version, localnet }))
+    document ??= documentOf(openApiOf(app.served, deps))
     return sendAsset(request, reply, document)
   })
   app.get('/asyncapi.json', { config }, (request, reply) => {
-    streamDocument ??= documentOf(asyncApiOf({ version, localnet }))
+    streamDocument ??= documentOf(asyncApiOf(deps))
     return sendAsset(request, reply, streamDocument)
   })
 
   app.get('/docs', { config }, (request, reply) => sendNamed(request, reply, ''))
+  app.get('/docs/demo-key', { config }, async (request, reply) => {
+    void reply.header('cache-control', 'no-store')
+    return { key: isOwnPageOnThisMachine(request) ? await offeredKey(deps) : null }
+  })
   app.get<{ Params: { file: string } }>('/docs/:file', { config }, (request, reply) =>
     sendNamed(request, reply, request.params.file)
   )
@@ -56,6 +62,23 @@ export const docsRoutes: FastifyPluginAsync<Pick<AppDeps, 'version' | 'localnet'
     void reply.header('content-security-policy', POLICY)
     return sendAsset(request, reply, asset)
   }
+}
+
+/**
+ * Whether a request comes from a page of this service in a browser on this machine. The browser itself says that the
+ * page is of the same origin; the host must be loopback by name, so that no other name can be made to resolve to it.
+ */
+function isOwnPageOnThisMachine(request: FastifyRequest): boolean {
+  const { host, 'sec-fetch-site': site } = request.headers
+  return site === 'same-origin' && isLoopbackName(hostName(host)) && isLocal(request)
+}
+
+/** The demo key, as long as it works; null where there is none. */
+async function offeredKey({ demoKey, keys, clock }: Deps): Promise<string | null> {
+  const key = (await demoKey?.read()) ?? null
+  if (key === null) return null
+  const caller = keys.find(key)
+  return caller !== null && keyState(caller.row, clock.now()) === 'active' ? key : null
 }
 
 const documentOf = (document: object): Asset => ({

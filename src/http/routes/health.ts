@@ -57,12 +57,12 @@ export const health = endpoint({
 type Status = z.input<typeof health.answer>['status']
 type Deps = Pick<
   AppDeps,
-  'storage' | 'feed' | 'clock' | 'version' | 'draining' | 'localnet' | 'source' | 'redisAway'
+  'storage' | 'feed' | 'clock' | 'version' | 'draining' | 'sourceKind' | 'source' | 'redisAway'
 >
 
 /** Answers from memory alone, so that it does so also while the store is away. */
 export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed, clock, version, draining, localnet, source, redisAway } = deps
+  const { storage, feed, clock, version, draining, sourceKind, source, redisAway } = deps
   serve(app, health, async ({ reply }) => {
     const { head } = feed
     const seconds = freshnessSeconds(head, clock.now())
@@ -86,7 +86,7 @@ export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       block_time: head?.blockTime ?? null,
       source: sourceState,
       version,
-      ...(localnet && { localnet })
+      ...(sourceKind === 'localnet' && { localnet: true as const })
     }
   })
 }

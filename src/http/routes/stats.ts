@@ -17,14 +17,14 @@ export const stats = endpoint({
   examples: [{ name: 'the whole market' }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'venues' | 'clock' | 'localnet'>
+type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'venues' | 'clock' | 'sourceKind'>
 
 export const statsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed, venues, localnet } = deps
+  const { storage, feed, venues, sourceKind } = deps
   serveCached(app, stats, async ({ tenant, signal }) => {
     const ranking = await loadedRanking(deps, signal)
     const stats = await marketStats(storage, ranking, feed.head)
-    const body = { ...statsBody(stats, venues, tenant), ...(localnet && { localnet }) }
+    const body = { ...statsBody(stats, venues, tenant), ...(sourceKind === 'localnet' && { localnet: true as const }) }
     return { body, dependsOn: [], changesWith: 'block' }
   })
 }

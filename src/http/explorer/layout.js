@@ -1,0 +1,68 @@
+/** The page: what the service is, the key, the endpoints and the stream, in one column. */
+export const layout = ({ React }) => {
+  const { createElement: h } = React
+
+  function MillraceLayout({ getComponent, specSelectors, layoutActions, layoutSelectors }) {
+    const Markdown = getComponent('Markdown', true)
+    const Details = getComponent('MillraceDetails')
+    const KeyPanel = getComponent('MillraceKeyPanel', true)
+    const Stream = getComponent('MillraceStream', true)
+    const Operations = getComponent('operations', true)
+    const Models = getComponent('Models', true)
+    const Errors = getComponent('errors', true)
+
+    const info = specSelectors.info()
+    const [origin, ...conventions] = (info.get('description') ?? '').split('\n\n')
+    const filter = layoutSelectors.currentFilter()
+    return h(
+      'div',
+      { className: 'column' },
+      h(
+        'header',
+        null,
+        h('h1', null, info.get('title'), ' ', h('small', null, info.get('version'))),
+        h('div', { className: 'swagger-ui' }, h(Markdown, { source: origin })),
+        h(
+          'nav',
+          { 'aria-label': 'Sections' },
+          h('a', { href: '#endpoints' }, 'Endpoints'),
+          h('a', { href: '#stream' }, 'Stream'),
+          h('a', { href: '/problems' }, 'Problems'),
+          h('a', { href: '/openapi.json' }, 'OpenAPI'),
+          h('a', { href: '/asyncapi.json' }, 'AsyncAPI')
+        ),
+        h(Details, {
+          summary: 'Numbers, time, lists and errors',
+          content: () =>
+            h('div', { className: 'swagger-ui' }, h(Markdown, { source: conventions.join('\n\n') }))
+        })
+      ),
+      h(KeyPanel),
+      h(
+        'main',
+        null,
+        h(
+          'section',
+          { id: 'endpoints', tabIndex: -1, 'aria-labelledby': 'endpoints-title' },
+          h('h2', { id: 'endpoints-title' }, 'Endpoints'),
+          h(
+            'p',
+            { className: 'row' },
+            h('label', { htmlFor: 'filter' }, 'Find'),
+            h('input', {
+              id: 'filter',
+              type: 'search',
+              placeholder: 'candles, wallets, Market …',
+              value: typeof filter === 'string' ? filter : '',
+              onChange: (event) => layoutActions.updateFilter(event.target.value)
+            })
+          ),
+          h('div', { className: 'swagger-ui' }, h(Errors), h(Operations), h(Models))
+        ),
+        h(Stream)
+      )
+    )
+  }
+
+  return { components: { MillraceLayout } }
+}

@@ -1,0 +1,17 @@
+/** Small components that the sections share. */
+export const parts = ({ React }) => {
+  const { createElement: h, useState } = React
+
+  /** A disclosure whose content is made when it is opened first. */
+  function MillraceDetails({ summary, className, content }) {
+    const [wasOpened, setWasOpened] = useState(false)
+    return h(
+      'details',
+      { className, onToggle: (event) => event.currentTarget.open && setWasOpened(true) },
+      h('summary', null, summary),
+      wasOpened && content()
+    )
+  }
+
+  return { components: { MillraceDetails } }
+}
