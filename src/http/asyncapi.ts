@@ -9,7 +9,7 @@ import { STREAM_MESSAGES } from './stream-messages.ts'
 
 const EVENTS = ['trades', 'price', 'pool', 'venue', 'launches', 'pools', 'curves'] as const
 
-/** What a client asks, and what may answer. */
+/** Requests of a client, with the messages that can answer each. */
 const REQUESTS = {
   subscribe: ['subscribed', 'error'],
   unsubscribe: ['unsubscribed', 'error'],
@@ -24,7 +24,7 @@ const WARNINGS = [
   'serverDraining'
 ] as const
 
-/** What a handshake can be refused with. */
+/** Errors that can refuse a handshake. */
 const REFUSALS: readonly ErrorCode[] = [
   'STREAM_KEY_REFUSED',
   'SCOPE_MISSING',
@@ -36,14 +36,14 @@ const REFUSALS: readonly ErrorCode[] = [
   'SERVICE_DRAINING'
 ]
 
-const ABOUT = `Every event of the channels of a client once, in the order of their cursors.
+const ABOUT = `Sends every event of the subscribed channels once, in cursor order.
 
-**Go on.** Each event has a \`cursor\`. Store the last one that was processed; after a lost connection subscribe \`since\`
-it: what came after it is sent first, flagged \`"replay":true\`, then \`replay_complete\`, then what comes. Nothing is
-missed and nothing is sent twice. The package has a client that does this by itself.
+**Resume.** Every event has a \`cursor\`. Store the cursor of the last processed event. After a lost connection, subscribe
+with \`since\` set to it. The missed events come first, marked \`"replay":true\`; \`replay_complete\` and live events
+follow. No event is missing and none comes twice. The client \`millrace/client\` does this by itself.
 
-**Data.** \`data\` has the fields of the rows that REST serves, but \`ts_ms\` is when the service received the block. Fields
-may be added, and further kinds of warnings and errors.`
+**Data.** \`data\` has the fields of the REST rows, except that \`ts_ms\` is the time at which the service received the
+block. Fields, warnings and errors may be added.`
 
 const table = (head: string, rows: readonly (readonly [string | number, string])[]): string =>
   [
@@ -53,7 +53,7 @@ const table = (head: string, rows: readonly (readonly [string | number, string])
   ].join('\n')
 
 const CHANNEL_ABOUT = [
-  'One WebSocket, on which a client has up to 50 channels.',
+  'One WebSocket carries up to 50 channels.',
   table(
     'Channel',
     EVENTS.map((name) => {
@@ -66,7 +66,7 @@ const CHANNEL_ABOUT = [
     'Code',
     Object.entries(ERROR_MEANINGS).map(([code, meaning]) => [`\`${code}\``, meaning] as const)
   ),
-  '**A handshake** can be refused, with a problem as any request.',
+  '**A handshake** can be refused, with a problem like any request.',
   table(
     'Answer',
     REFUSALS.map((error) => {
@@ -154,7 +154,7 @@ export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
   }
 }
 
-/** As the service sees them: it receives requests, and sends the rest. */
+/** The operations as the service performs them: it receives requests and sends everything else. */
 function operations(): JsonSchema {
   const send = (summary: string, names: readonly string[]): JsonSchema => ({
     action: 'send',
@@ -175,9 +175,9 @@ function operations(): JsonSchema {
         }
       ])
     ),
-    greet: send('Says who the client is, and how far back the stream reaches', ['hello']),
-    tell: send('Tells of events, each once, in the order of their cursors', EVENTS),
-    endReplay: send('Says that what was past is sent', ['replayComplete']),
-    warn: send('Says, in its place, what is not as it was asked for', WARNINGS)
+    greet: send('Sends the tenant, the limits and the replay horizon', ['hello']),
+    tell: send('Sends events, each once, in cursor order', EVENTS),
+    endReplay: send('Marks the end of a replay', ['replayComplete']),
+    warn: send('Warns, in cursor order, of a request that cannot be met in full', WARNINGS)
   }
 }

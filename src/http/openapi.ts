@@ -1,5 +1,6 @@
 import type { SourceKind } from '../config.ts'
 import type { Served } from './endpoint.ts'
+import { filledExample, type ExampleValues } from './example-values.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
 import { operationOf } from './operation.ts'
 import { ProblemResponses } from './problem-responses.ts'
@@ -18,16 +19,16 @@ real chain; nothing here is from mainnet.`,
 /** A process that does not ingest cannot know the source of those that do. */
 const UNKNOWN_ORIGIN = `DEX data of Solana: ${DATA}.`
 
-const CONVENTIONS = `**Numbers.** \`…_raw\` fields are base units as text; amounts without it have the decimals applied. What is not known is
-\`null\`, never 0. Percentages are 0 to 100. Fields may be added to answers; those there are keep their meaning.
+const CONVENTIONS = `**Numbers.** Fields that end in \`_raw\` are base units as text; other amounts have the decimals applied. An unknown
+value is \`null\`, never 0. Percentages run from 0 to 100. Fields may be added; existing fields keep their meaning.
 
-**Time.** \`ts\` is the block's time in UTC, \`ts_ms\` the same in unix milliseconds. Windows such as 24 h end with the
-minute of the newest indexed block, whose age is in \`X-Data-Freshness-Seconds\`.
+**Time.** \`ts\` is the block time in UTC, \`ts_ms\` the same in Unix milliseconds. A window such as 24 h ends with the
+minute of the newest indexed block. \`X-Data-Freshness-Seconds\` is the age of that block.
 
-**Lists** are newest first unless they say otherwise. \`nextCursor\` of a page is \`after\` of the next one.
+**Lists** are newest first unless the endpoint says otherwise. Pass \`nextCursor\` of a page as \`after\` to get the next.
 
-**Errors** are [problem+json](https://www.rfc-editor.org/rfc/rfc9457) with a stable \`code\`; \`type\` is a page that
-explains it. Methods that a path does not have are refused with 405 and \`Allow\`. Wherever there is GET there is HEAD.`
+**Errors** are [problem+json](https://www.rfc-editor.org/rfc/rfc9457) with a stable \`code\`; \`type\` links to a page
+that explains it. A path that answers GET answers HEAD. Other methods are refused with 405 and \`Allow\`.`
 
 const TAGS = [
   ['Market', 'All tokens together'],
@@ -61,14 +62,20 @@ export interface DocumentFacts {
   readonly sourceKind: SourceKind | null
 }
 
-/** The OpenAPI 3.1 document of what is served. */
-export function openApiOf(served: readonly Served[], { version, sourceKind }: DocumentFacts): JsonSchema {
+/** The OpenAPI 3.1 document of what is served, its examples with the given values. */
+export function openApiOf(
+  served: readonly Served[],
+  { version, sourceKind }: DocumentFacts,
+  values: ExampleValues = new Map()
+): JsonSchema {
   const schemas = new JsonSchemas()
   const problems = new ProblemResponses(schemas.ofOutput(PROBLEM))
   const paths: Record<string, JsonSchema> = {}
   for (const one of served) {
-    const { path, method } = one.endpoint
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(one, schemas, problems) }
+    const { path, method, examples } = one.endpoint
+    const shown = { ...one.endpoint, examples: examples.map((example) => filledExample(example, values)) }
+    const operation = operationOf({ ...one, endpoint: shown }, schemas, problems)
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
   }
   return {
     openapi: '3.1.0',

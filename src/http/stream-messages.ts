@@ -3,7 +3,7 @@ import * as schemas from '../stream/message-schemas.ts'
 import * as built from '../stream/messages.ts'
 import * as example from './stream-examples.ts'
 
-/** A message as the document of the stream tells of it. */
+/** A message as the AsyncAPI document describes it. */
 export interface MessageEntry {
   readonly from: 'client' | 'server'
   readonly title: string
@@ -42,18 +42,18 @@ const server = (title: string, summary: string, schema: z.ZodType, ...examples: 
 
 const events = schemas.EVENT_MESSAGES
 
-/** Every message of the stream by its name. Examples of what the server sends are made by what sends it. */
+/** Every message of the stream by its name. The code that sends a message also makes its examples. */
 export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   subscribe: client(
     'Subscribe',
-    'Adds channels: to what comes, or with `since` to what came after it and then what comes. A channel that the connection has already is begun anew with `since`. Each costs one call of the quota',
+    'Adds channels. Live events follow; with `since`, the events after that cursor are replayed first. With `since`, a channel that the connection already has starts again there. Costs one call of the quota',
     schemas.SUBSCRIBE,
     { subscribe: CHANNELS },
     { subscribe: CHANNELS, since: SINCE },
     { subscribe: ['launches'], since: String(SINCE) }
   ),
   unsubscribe: client('Unsubscribe', 'Removes channels', schemas.UNSUBSCRIBE, { unsubscribe: ['launches'] }),
-  ping: client('Ping', 'Asks whether the service is there', schemas.PING, { ping: true }),
+  ping: client('Ping', 'Checks that the connection is alive', schemas.PING, { ping: true }),
   hello: server(
     'Hello',
     'The first message',
@@ -76,19 +76,19 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   pong: server('Pong', 'The answer to `ping`', schemas.PONG_MESSAGE, built.PONG),
   replayComplete: server(
     'Replay complete',
-    'All that was past is sent: what follows is live. One for each `subscribe` with `since`',
+    'Ends a replay: live events follow. One for each `subscribe` with `since`',
     schemas.REPLAY_COMPLETE,
     built.replayComplete(HEAD, CHANNELS)
   ),
   beyondReplayHorizon: server(
     'Warning: beyond the replay horizon',
-    'What was asked for is older than what is replayed; REST has the rows from before',
+    '`since` is older than the replay horizon: the replay starts at the horizon, and REST has the older rows',
     schemas.BEYOND_REPLAY_HORIZON,
     built.beyondHorizon(CHANNELS, 1, PLACE.cursor)
   ),
   cursorAheadOfHead: server(
     'Warning: cursor ahead of the head',
-    'Nothing is that new yet: events after the cursor are sent as they come',
+    '`since` is newer than the newest block: events after that cursor are sent when they exist',
     schemas.CURSOR_AHEAD_OF_HEAD,
     built.aheadOfHead(CHANNELS, HEAD + 2 ** 20, HEAD)
   ),
@@ -100,7 +100,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   eventsDropped: server(
     'Warning: events dropped',
-    'More than 2,000 events waited for a client that did not read them; the oldest are missing in this place',
+    'More than 2,000 events waited for the client to read them: the oldest were dropped, and are missing here',
     schemas.EVENTS_DROPPED,
     built.eventsDropped({ dropped: 12, from: SINCE, to: HEAD, channels: new Set(['launches']) })
   ),
@@ -112,7 +112,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   error: server(
     'Error',
-    'Something of what the client sent was not done; the connection stays open',
+    'A request of the client failed, in whole or in part; the connection stays open',
     schemas.ERROR,
     built.errorMessage('unknown_channel', '"launch" is no channel', ['launch']),
     built.errorMessage('invalid_json', 'this is no JSON')
@@ -157,7 +157,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   pools: server(
     'Event of pools',
-    'Pools that are made or change; live only',
+    'New and changed pools; live only',
     events.pools,
     carry('pools', example.EXAMPLE_POOL_EVENT)
   ),

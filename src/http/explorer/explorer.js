@@ -28,6 +28,8 @@ try {
     tryItOutEnabled: true,
     // The key is held by `session-key.js` instead: the library would write it to localStorage.
     persistAuthorization: false,
+    // Of the library's themes the one whose colors have the contrast of WCAG AA.
+    syntaxHighlight: { theme: 'nord' },
     validatorUrl: null
   })
 } catch (error) {

@@ -120,6 +120,18 @@ export const operations = ({ React }) => {
       )
     }
 
+  /** Names the field of a parameter for screen readers, by the name of the parameter. */
+  const labelled = (Form) =>
+    function LabelledForm(props) {
+      return h('label', null, h('span', { className: 'hidden' }, props.description), h(Form, props))
+    }
+
+  /** A path as text: the library puts a link into a button here. The address of an open operation is in the URL. */
+  const PlainPath =
+    () =>
+    ({ text }) =>
+      h('span', null, text)
+
   /** Says that an operation needs a key, and leads to the panel in which it is entered. */
   const AuthMark =
     () =>
@@ -142,6 +154,8 @@ export const operations = ({ React }) => {
       responses: withFoldedProblems,
       headers: folded,
       Markdown: withFoldedText,
+      JsonSchemaForm: labelled,
+      DeepLink: PlainPath,
       authorizeOperationBtn: AuthMark
     }
   }

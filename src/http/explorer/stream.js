@@ -47,7 +47,7 @@ export const stream =
           ` ${[channel, kind, cursor].filter((part) => part !== undefined).join(' ')}`,
           direction === 'note' && (message.refused ?? `closed with ${message.closed} ${message.reason}`)
         ),
-        h('pre', null, pretty(message))
+        h('pre', { tabIndex: 0 }, pretty(message))
       )
     }
 
@@ -63,13 +63,14 @@ export const stream =
         log.send({ subscribe: names, ...(since.trim() === '' ? {} : { since: since.trim() }) }, key)
       }
 
+      const button = (text, disabled, onClick) => h('button', { type: 'button', disabled, onClick }, text)
       return h(
         'div',
         { className: 'panel', id: 'try-stream' },
         h('h3', null, 'Try it'),
         h(
           'form',
-          { onSubmit: subscribe },
+          { className: 'fields', onSubmit: subscribe },
           h('label', { htmlFor: 'channels' }, 'Channels'),
           h('input', {
             id: 'channels',
@@ -87,22 +88,16 @@ export const stream =
             placeholder: 'a cursor; empty for live events',
             onChange: (event) => setSince(event.target.value)
           }),
-          h('button', { type: 'submit', className: 'primary', disabled: !canSend }, 'Subscribe'),
           h(
-            'button',
-            {
-              type: 'button',
-              disabled: state !== 'open' || names.length === 0,
-              onClick: () => log.send({ unsubscribe: names }, key)
-            },
-            'Unsubscribe'
-          ),
-          h(
-            'button',
-            { type: 'button', disabled: state === 'closed', onClick: () => log.close() },
-            'Disconnect'
-          ),
-          h('button', { type: 'button', disabled: lines.length === 0, onClick: () => log.clear() }, 'Clear')
+            'div',
+            { className: 'row' },
+            h('button', { type: 'submit', className: 'primary', disabled: !canSend }, 'Subscribe'),
+            button('Unsubscribe', state !== 'open' || names.length === 0, () =>
+              log.send({ unsubscribe: names }, key)
+            ),
+            button('Disconnect', state === 'closed', () => log.close()),
+            button('Clear', lines.length === 0, () => log.clear())
+          )
         ),
         h(
           'p',
@@ -138,12 +133,19 @@ export const stream =
       })
     }
 
-    function MillraceStream({ getComponent }) {
+    function MillraceStream({ fn, getComponent }) {
       const [channels, setChannels] = useState(`trades:${WSOL}`)
       const Markdown = getComponent('Markdown', true)
       const Details = getComponent('MillraceDetails')
       const Schema = useMemo(
-        () => getComponent('withJSONSchema202012SystemContext')(getComponent('JSONSchema202012')),
+        () =>
+          getComponent('withJSONSchema202012SystemContext')(getComponent('JSONSchema202012'), {
+            config: { defaultExpandedLevels: 1 },
+            fn: {
+              getProperties: fn.jsonSchema202012.getProperties,
+              isExpandable: fn.jsonSchema202012.isExpandable
+            }
+          }),
         []
       )
       const list = (title, names) =>
@@ -172,7 +174,7 @@ export const stream =
             h(
               'tr',
               null,
-              ...['Channel', 'Sends', ''].map((name) => h('th', { key: name, scope: 'col' }, name))
+              ...['Channel', 'Sends', 'Try'].map((name) => h('th', { key: name, scope: 'col' }, name))
             )
           ),
           h(

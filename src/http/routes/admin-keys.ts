@@ -8,6 +8,7 @@ import { issuedKeyAnswer, keyAnswer, keyBody } from '../../bodies/api-key.ts'
 import { listOf } from '../../bodies/schema.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_KEY_ID } from '../example-values.ts'
 import { idPage, idPaging } from '../id-page.ts'
 import { invalid, oneOf } from '../parameters.ts'
 import { tenantName } from './admin-tenants.ts'
@@ -18,7 +19,6 @@ const ORIGINS_MAX = 16
 const GRACE_SECONDS_MAX = 30 * 86_400
 
 /** An id as the documentation shows it. */
-const SHOWN_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
 
 const keyParams = z.object({ id: z.string().min(1).max(64).describe('The id of a key') })
 
@@ -106,7 +106,7 @@ export const getKey = endpoint({
   params: keyParams,
   answer: keyAnswer,
   errors: ['KEY_NOT_FOUND'],
-  examples: [{ name: 'a key', params: { id: SHOWN_ID } }]
+  examples: [{ name: 'a key', params: { id: EXAMPLE_KEY_ID } }]
 })
 
 export const revokeKey = endpoint({
@@ -120,7 +120,7 @@ export const revokeKey = endpoint({
   params: keyParams,
   answer: keyAnswer,
   errors: ['KEY_NOT_FOUND', 'KEY_LAST'],
-  examples: [{ name: 'a key', params: { id: SHOWN_ID } }]
+  examples: [{ name: 'a key', params: { id: EXAMPLE_KEY_ID } }]
 })
 
 export const rotateKey = endpoint({
@@ -143,7 +143,7 @@ export const rotateKey = endpoint({
   status: 201,
   answer: issuedKeyAnswer,
   errors: ['KEY_NOT_FOUND', 'KEY_INACTIVE', 'KEY_LIMIT_REACHED'],
-  examples: [{ name: 'with a day of grace', params: { id: SHOWN_ID }, body: { grace_seconds: 86_400 } }]
+  examples: [{ name: 'with a day of grace', params: { id: EXAMPLE_KEY_ID }, body: { grace_seconds: 86_400 } }]
 })
 
 export const adminKeyRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock'>> = async (

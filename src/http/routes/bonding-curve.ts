@@ -4,6 +4,7 @@ import { CURVE, curveBody } from '../../bodies/curve.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { EXAMPLE_LAUNCH } from '../example-values.ts'
 import { address } from '../parameters.ts'
 
 export const bondingCurve = endpoint({
@@ -16,9 +17,7 @@ export const bondingCurve = endpoint({
   params: z.object({ mint: address.describe('The token') }),
   answer: CURVE,
   errors: ['CURVE_NOT_FOUND'],
-  examples: [
-    { name: 'A token of a launchpad', params: { mint: '4i39ueoavjHaMwv6Lizq5LYjAi4xDqGDEnj7CmS3pump' } }
-  ]
+  examples: [{ name: 'A token of a launchpad', params: { mint: EXAMPLE_LAUNCH } }]
 })
 
 export const bondingCurveRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {

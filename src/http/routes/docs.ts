@@ -5,6 +5,7 @@ import type { AppDeps } from '../app.ts'
 import { asyncApiOf } from '../asyncapi.ts'
 import { explorerAssets, type Asset } from '../explorer.ts'
 import { hostName, isLoopbackName } from '../host.ts'
+import { exampleValues } from '../example-values.ts'
 import { openApiOf } from '../openapi.ts'
 import { isLocal } from '../plugins/access.ts'
 import { Rendering } from '../rendering.ts'
@@ -27,19 +28,27 @@ const POLICY = [
 
 const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 
-type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock'>
+/** How long the examples of the document stay as they are: what they ask for is kept for days. */
+const EXAMPLES_MS = 60_000
+
+type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock' | 'storage'>
 
 /** The documents of the API and of the stream, and the explorer, open to everybody. */
 export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
   const assets = await explorerAssets()
-  let document: Asset | null = null
+  let document: { readonly asset: Asset; readonly untilMs: number } | null = null
   let streamDocument: Asset | null = null
 
-  app.get('/openapi.json', { config }, (request, reply) => {
-    // Made when it is first asked for: then every endpoint has been registered.
-    document ??= documentOf(openApiOf(app.served, deps))
-    return sendAsset(request, reply, document)
+  app.get('/openapi.json', { config }, async (request, reply) => {
+    // Made when it is asked for: then every endpoint has been registered, and the examples are of the newest data.
+    const nowMs = deps.clock.now()
+    if (document === null || nowMs >= document.untilMs) {
+      // A store that does not answer takes nothing from the document but its examples.
+      const values = await exampleValues(deps).catch(() => undefined)
+      document = { asset: documentOf(openApiOf(app.served, deps, values)), untilMs: nowMs + EXAMPLES_MS }
+    }
+    return sendAsset(request, reply, document.asset)
   })
   app.get('/asyncapi.json', { config }, (request, reply) => {
     streamDocument ??= documentOf(asyncApiOf(deps))

@@ -6,6 +6,7 @@ import type { ActivityMinute } from '../../market/activity-rows.ts'
 import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { EXAMPLE_POOL } from '../example-values.ts'
 import { address, wholeNumber } from '../parameters.ts'
 
 /** Hours of a pool that are read at a time. */
@@ -21,13 +22,7 @@ export const poolActivity = endpoint({
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object({ limit: wholeNumber(1, 1440, 60).describe('Minutes at most') }),
   answer: POOL_ACTIVITY,
-  examples: [
-    {
-      name: 'A pool of SOL and USDC',
-      params: { pool: '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2' },
-      query: { limit: '10' }
-    }
-  ]
+  examples: [{ name: 'A pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
 })
 
 export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {

@@ -24,7 +24,10 @@ export const statsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   serveCached(app, stats, async ({ tenant, signal }) => {
     const ranking = await loadedRanking(deps, signal)
     const stats = await marketStats(storage, ranking, feed.head)
-    const body = { ...statsBody(stats, venues, tenant), ...(sourceKind === 'localnet' && { localnet: true as const }) }
+    const body = {
+      ...statsBody(stats, venues, tenant),
+      ...(sourceKind === 'localnet' && { localnet: true as const })
+    }
     return { body, dependsOn: [], changesWith: 'block' }
   })
 }

@@ -6,6 +6,7 @@ import { walletTradeBody } from '../../bodies/trade.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { EXAMPLE_WALLET } from '../example-values.ts'
 import { address } from '../parameters.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from '../trade-list.ts'
 
@@ -19,13 +20,7 @@ export const walletTrades = endpoint({
   query: z.object(TRADE_LIST_QUERY),
   answer: listOf(WALLET_TRADE).meta({ id: 'WalletTrades' }),
   errors: ['CURSOR_INVALID'],
-  examples: [
-    {
-      name: 'A wallet',
-      params: { wallet: '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm' },
-      query: { limit: '10' }
-    }
-  ]
+  examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { limit: '10' } }]
 })
 
 export const walletTradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (

@@ -1,0 +1,53 @@
+import type { Storage } from '../../storage/port.ts'
+import type { KeyDirectory } from '../access/key-directory.ts'
+import { pubkeyFromBase58, pubkeyToBase58 } from '../chain/pubkey.ts'
+import type { SourceKind } from '../config.ts'
+import { WSOL } from '../market/cash.ts'
+import type { Example } from './endpoint.ts'
+
+/** Values of examples that stand for themselves as long as nothing of their kind is indexed. */
+export const EXAMPLE_LAUNCH = '4i39ueoavjHaMwv6Lizq5LYjAi4xDqGDEnj7CmS3pump'
+export const EXAMPLE_POOL = '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2'
+export const EXAMPLE_WALLET = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
+export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
+
+/** What each example value is replaced by. */
+export type ExampleValues = ReadonlyMap<string, string>
+
+export interface ExampleSources {
+  readonly storage: Pick<Storage, 'launches' | 'trades'>
+  readonly keys: Pick<KeyDirectory, 'keysOf'>
+  readonly sourceKind: SourceKind | null
+}
+
+/**
+ * Example values that have an answer: the newest launch that trades, and the pool and the trader of the newest trade of
+ * SOL. On a localnet also the id of the demo tenant's first key; elsewhere the open document names no key.
+ */
+export async function exampleValues({ storage, keys, sourceKind }: ExampleSources): Promise<ExampleValues> {
+  const newest = { order: 'desc', limit: 1 } as const
+  const [[launch], [trade]] = await Promise.all([
+    storage.launches.page({ ...newest, status: 'trading' }),
+    storage.trades.ofMint(pubkeyFromBase58(WSOL), newest)
+  ])
+  const key = sourceKind === 'localnet' ? keys.keysOf('demo')[0] : undefined
+  return new Map([
+    ...(launch === undefined ? [] : [[EXAMPLE_LAUNCH, pubkeyToBase58(launch.mint)] as const]),
+    ...(trade === undefined
+      ? []
+      : ([
+          [EXAMPLE_POOL, pubkeyToBase58(trade.pool)],
+          [EXAMPLE_WALLET, pubkeyToBase58(trade.user)]
+        ] as const)),
+    ...(key === undefined ? [] : [[EXAMPLE_KEY_ID, key.id] as const])
+  ])
+}
+
+/** An example with its values replaced. */
+export function filledExample(example: Example, values: ExampleValues): Example {
+  const filled = (parameters: Example['params']) =>
+    parameters &&
+    Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, values.get(value) ?? value]))
+  const { params, query } = example
+  return { ...example, ...(params && { params: filled(params)! }), ...(query && { query: filled(query)! }) }
+}

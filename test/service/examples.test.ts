@@ -1,0 +1,71 @@
+import t from 'tap'
+import { startLocalnetProcess } from './localnet-process.ts'
+
+t.setTimeout(300_000)
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly examples?: Readonly<Record<string, { readonly value: string | number }>>
+}
+
+interface Operation {
+  readonly tags: readonly string[]
+  readonly parameters?: readonly Parameter[]
+}
+
+/** The paths of an operation's examples; one without parameters has a single one. */
+function askedBy(path: string, { parameters = [] }: Operation): string[] {
+  const names = new Set(parameters.flatMap(({ examples = {} }) => Object.keys(examples)))
+  return [...(names.size === 0 ? [''] : names)].map((name) => {
+    const given = parameters.flatMap((parameter) => {
+      const value = parameter.examples?.[name]?.value
+      return value === undefined ? [] : [{ ...parameter, value: String(value) }]
+    })
+    const filled = given
+      .filter((parameter) => parameter.in === 'path')
+      .reduce((text, parameter) => text.replace(`{${parameter.name}}`, parameter.value), path)
+    const query = given.filter((parameter) => parameter.in === 'query')
+    const search = new URLSearchParams(query.map((parameter) => [parameter.name, parameter.value]))
+    return query.length === 0 ? filled : `${filled}?${search}`
+  })
+}
+
+t.test('each example of the document has an answer on a started localnet, and none is empty', async (t) => {
+  const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '200'])
+  const document = (await service.get('/openapi.json', null)).body as unknown as {
+    readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
+  }
+  let asked = 0
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    if (get === undefined || path === '/metrics') continue
+    for (const url of askedBy(path, get)) {
+      const { status, body } = await service.get(url)
+      t.equal(status, 200, url)
+      asked++
+      // What operators look for, as damage, may be nothing.
+      if (get.tags.includes('Administration') || !Array.isArray(body.data)) continue
+      t.ok(body.data.length > 0, `${url} has data`)
+      if (path.endsWith('/candles')) t.ok(body.data.length >= 20, `${url}: ${body.data.length} make a chart`)
+    }
+  }
+  t.ok(asked > 20, `${asked} were asked`)
+})
+
+t.test(
+  'wrapped SOL, USDC and USDT are answered on a started localnet by every view of a token',
+  async (t) => {
+    const service = await startLocalnetProcess(t, t.testdir())
+    const CASH = [
+      ['So11111111111111111111111111111111111111112', 'SOL'],
+      ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'USDC'],
+      ['Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 'USDT']
+    ] as const
+    for (const [mint, symbol] of CASH) {
+      const token = await service.get(`/v1/tokens/${mint}`)
+      t.match([token.status, token.body], [200, { symbol }])
+      for (const view of ['price', 'trades', 'pools', 'candles'])
+        t.equal((await service.get(`/v1/tokens/${mint}/${view}`)).status, 200, `${symbol} ${view}`)
+    }
+  }
+)
