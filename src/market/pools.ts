@@ -15,6 +15,7 @@ import type { RowOrigin, TradeRow } from './rows.ts'
  * P3. Vaults and fee are those of the newest event that states them.
  * P4. Its price is that of its newest price-forming trade (`latest-price.ts`); a trade that forms none leaves it as it is.
  * P5. Its reserves are those after the newest trade, as that states them: an older trade's are of another state.
+ * P6. Only trades of its two mints say its price and its reserves.
  */
 export class PoolFold {
   readonly #rows: RowEdits<PoolRow>
@@ -36,17 +37,11 @@ export class PoolFold {
 
   /** A trade of a pool that was named; gives the pool. */
   trade(row: TradeRow): PoolRow {
-    const { cursor, slot, blockTime, price, cashUsd, priceForming } = row
+    const { cursor, slot, blockTime } = row
     return this.#rows.change(row.pool, (pool) => {
       if (pool === null) throw new Error('a pool is named before it trades')
-      const lastPrice = priceForming ? { price, cashUsd } : pool.lastPrice
-      return {
-        ...pool,
-        trades: pool.trades + 1,
-        lastTrade: { cursor, slot, blockTime },
-        lastPrice,
-        reserves: reservesAfter(row, pool)
-      }
+      const traded = { ...pool, trades: pool.trades + 1, lastTrade: { cursor, slot, blockTime } }
+      return isOfBoth(row, pool) ? { ...traded, ...stateAfter(row, pool) } : traded
     })
   }
 
@@ -78,12 +73,22 @@ function withDecimals(row: PoolRow, event: ChainEvent): PoolRow {
   return isSame ? row : { ...row, baseDecimals, quoteDecimals }
 }
 
-/** P5 */
-function reservesAfter({ inMint, reserves }: TradeRow, { base }: PoolRow): PoolRow['reserves'] {
-  if (reserves?.in === undefined || reserves.out === undefined) return null
+function isOfBoth({ inMint, outMint }: TradeRow, { base, quote }: PoolRow): boolean {
   return samePubkey(inMint, base)
-    ? { base: reserves.in, quote: reserves.out }
-    : { base: reserves.out, quote: reserves.in }
+    ? samePubkey(outMint, quote)
+    : samePubkey(inMint, quote) && samePubkey(outMint, base)
+}
+
+/** P4, P5 */
+function stateAfter(row: TradeRow, { base, lastPrice }: PoolRow): Pick<PoolRow, 'lastPrice' | 'reserves'> {
+  const { inMint, price, cashUsd, priceForming } = row
+  const [paid, taken] = [row.reserves?.in, row.reserves?.out]
+  const isStated = paid !== undefined && taken !== undefined
+  const isBaseIn = samePubkey(inMint, base)
+  return {
+    lastPrice: priceForming ? { price, cashUsd } : lastPrice,
+    reserves: isStated ? (isBaseIn ? { base: paid, quote: taken } : { base: taken, quote: paid }) : null
+  }
 }
 
 /** P2 */

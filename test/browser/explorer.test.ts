@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs'
 import { chromium, type Page } from 'playwright-core'
 import t from 'tap'
 import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
+import { startLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, startProcess } from '../service/service-process.ts'
 
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+const CANDLES = '/v1/tokens/{mint}/candles'
+const DEMO = 'Authorize with the demo key'
 const NAME = 'the explorer takes a key, executes a request and shows its answer, without leaving the service'
 
 if (BROWSER === undefined) {
@@ -32,6 +35,7 @@ if (BROWSER === undefined) {
     await page.goto(`${service.url}/`)
     t.equal(page.url(), `${service.url}/docs`)
     await page.waitForSelector('.opblock')
+    t.equal(await page.getByRole('button', { name: DEMO }).count(), 0, 'recorded blocks have no demo key')
     await authorize(page, ADMIN_KEY)
 
     const operation = page.locator('.opblock', { has: page.locator('[data-path="/v1/launches"]') })
@@ -54,13 +58,49 @@ if (BROWSER === undefined) {
       'no request leaves the service'
     )
   })
+
+  t.test(
+    'a localnet offers its demo key, shows a chart and streams, on a wide screen and a narrow one',
+    async (t) => {
+      const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '200'])
+      const unasked = await service.get('/docs/demo-key', null)
+      t.strictSame(unasked.body as unknown, { key: null }, 'only to its own page')
+      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+      t.teardown(() => browser.close())
+      for (const width of [1280, 375]) {
+        const page = await browser.newPage({ viewport: { width, height: 900 } })
+        const overflow = () => page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        await page.goto(`${service.url}/docs`)
+        await page.getByRole('button', { name: DEMO }).click()
+        await page.getByText('Tenant demo').waitFor()
+
+        const candles = page.locator('.opblock', { has: page.locator(`[data-path="${CANDLES}"]`) })
+        await candles.locator('.opblock-summary').click()
+        const answered = page.waitForResponse((response) => response.url().includes('/candles'))
+        await candles.getByRole('button', { name: 'Execute' }).click()
+        const { data } = (await (await answered).json()) as { data: readonly unknown[] }
+        t.ok(data.length >= 20, `${width}: ${data.length} candles make a chart`)
+
+        await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+        await page.locator('.log .received', { hasText: 'trades:' }).first().waitFor()
+        t.equal(await overflow(), 0, `${width}: nothing is wider than the screen`)
+
+        await page.reload()
+        await page.getByText('Tenant demo').waitFor()
+        t.pass('the key outlives a reload')
+        await page.close()
+        const another = await browser.newPage()
+        await another.goto(`${service.url}/docs`)
+        t.equal(await another.getByRole('button', { name: 'Forget the key' }).count(), 0, 'and not its tab')
+        await another.close()
+      }
+    }
+  )
 }
 
 /** Enters a key as a user does. */
 async function authorize(page: Page, key: string): Promise<void> {
-  await page.getByRole('button', { name: 'Authorize' }).first().click()
-  const dialog = page.locator('.modal-ux')
-  await dialog.locator('input').first().fill(key)
-  await dialog.locator('button.authorize').first().click()
-  await dialog.getByRole('button', { name: 'Close' }).first().click()
+  await page.getByLabel('Key', { exact: true }).fill(key)
+  await page.getByRole('button', { name: 'Authorize', exact: true }).click()
+  await page.getByRole('button', { name: 'Forget the key' }).waitFor()
 }

@@ -18,7 +18,9 @@ t.test('the explorer and its files are served from here, with a policy that perm
   const policy = String(page.headers['content-security-policy'])
   t.match(policy, /default-src 'none'; script-src 'self';/)
   t.notMatch(policy, /http|\*|unsafe-eval|script-src[^;]*unsafe-inline/)
-  const files = [...page.text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, file]) => file!)
+  const files = [...page.text.matchAll(/<(?:link|script)[^>]+(?:href|src)="([^"]+)"/g)].map(
+    ([, file]) => file!
+  )
   t.ok(files.length >= 5)
   for (const file of files) {
     t.match(file, /^\/docs\/[\w.-]+$/, 'lies here')

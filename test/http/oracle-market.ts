@@ -122,10 +122,14 @@ export class Oracle {
       ]
     })
     const last = rows.at(-1)
-    const forming = rows.findLast((row) => row.forming)
+    const own = rows.filter(({ trade }) =>
+      [base, quote].every((mint) => [trade.inMint, trade.outMint].map(pubkeyToBase58).includes(mint))
+    )
+    const forming = own.findLast((row) => row.forming)
     const day = this.#within(rows, 86_400)
-    const after = last?.trade.reserves
-    const isBaseIn = last !== undefined && pubkeyToBase58(last.trade.inMint) === base
+    const stating = own.at(-1)
+    const after = stating?.trade.reserves
+    const isBaseIn = stating !== undefined && pubkeyToBase58(stating.trade.inMint) === base
     const [paid, taken] = [after?.in, after?.out]
     const reserves =
       paid === undefined || taken === undefined ? null : isBaseIn ? [paid, taken] : [taken, paid]

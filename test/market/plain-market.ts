@@ -254,7 +254,11 @@ export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
     )
     const rows = about.map((told) => told.rows[0]).filter((row) => row !== undefined)
     const last = rows.at(-1)
-    const forming = rows.findLast(({ priceForming }) => priceForming)
+    const own = rows.filter(({ inMint, outMint }) =>
+      [base, quote].every((mint) => is(mint, inMint) || is(mint, outMint))
+    )
+    const forming = own.findLast(({ priceForming }) => priceForming)
+    const stating = own.at(-1)
     const isSame = (mint: Pubkey): boolean => is(mint, base)
     pools.set(key, {
       pool: event.pool,
@@ -274,7 +278,7 @@ export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
       lastTrade:
         last === undefined ? null : { cursor: last.cursor, slot: last.slot, blockTime: last.blockTime },
       lastPrice: forming === undefined ? null : { price: forming.price, cashUsd: forming.cashUsd },
-      reserves: last === undefined ? null : reservesOf(last, isSame(last.inMint))
+      reserves: stating === undefined ? null : reservesOf(stating, isSame(stating.inMint))
     })
   }
   return pools
