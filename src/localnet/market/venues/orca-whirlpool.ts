@@ -1,68 +1,98 @@
-import { layout } from '../../../chain/layout.ts'
-import { bool, i32 } from '../../../chain/codec.ts'
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import {
-  decreaseLiquidityV2,
-  increaseLiquidityV2,
-  initializePoolV2,
-  liquidityDecreased,
-  liquidityIncreased,
-  poolInitialized,
-  positionOpened,
-  swapV2,
-  traded
-} from '../../../chain/venues/orca-whirlpool-layouts.ts'
 import { liquidityOf, liquidityWorth, priceOf, sqrtPriceOf, swapWithFee } from '../curves/concentrated.ts'
 import { fullRange, tickAtSqrtPrice } from '../curves/ticks.ts'
-import { ASSOCIATED_TOKEN, MEMO, RENT_SYSVAR, SYSTEM, TOKEN_2022 } from '../../programs.ts'
 import type { CallScript } from '../script.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
 import {
-  PoolTransfers,
-  U64_MAX,
-  canMove,
+  addToSide,
+  createVaults,
   key,
+  moveBoth,
   newAddress,
   newSides,
-  otherSide,
-  sideIn,
   startAmounts,
   tokenPrograms,
-  userAccounts,
-  vaultBalances,
-  withSide,
   type Caller,
   type Pair,
   type PoolSides
 } from './pool-sides.ts'
+import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import {
-  POSITION_LIMIT,
-  liquidityChange,
+  addLiquidity,
   mintPositionNft,
   newPosition,
-  positionOf,
+  positionLiquidity,
+  positionPlaces,
   type Position
 } from './positions.ts'
+import { Program } from './program.ts'
 
 // Source: the program's published interface, version 0.9.0, restated as facts. All liquidity spans the whole range.
 
-const PROGRAM = key('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc')
 const CONFIG = key('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ')
-const METADATA_AUTHORITY = key('3axbTs2z5GBy6usVbNVoqEgZMng3vZvMnAoX29BFfwhr')
+
+const program = new Program('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc', 'log', {
+  config: CONFIG,
+  metadataAuthority: key('3axbTs2z5GBy6usVbNVoqEgZMng3vZvMnAoX29BFfwhr')
+})
+const initializePoolV2 = program.instruction(
+  'InitializePoolV2',
+  'cf2d57f21b3fcc43',
+  'tickSpacing:u16 initialSqrtPrice:u128',
+  'config mints badges creator! pool* vaults* feeTier programs system rent'
+)
+const swapV2 = program.instruction(
+  'SwapV2',
+  '2b04ed0b1ac91e62',
+  `amount:u64 otherAmountThreshold?:u64 sqrtPriceLimit:u128 amountSpecifiedIsInput:bool aToB:bool
+  remainingAccountsInfo?:option<bytes>`,
+  'programs memo trader! pool* mints userA* vaultA* userB* vaultB* ticks* oracle*'
+)
+const openPositionWithTokenExtensions = program.instruction(
+  'OpenPositionWithTokenExtensions',
+  'd42f5f5c726683fa',
+  'tickLowerIndex:i32 tickUpperIndex:i32 withTokenMetadataExtension?:bool',
+  'owner! owner position* nftMint! nftAccount* pool token2022 system associatedToken metadataAuthority'
+)
+const LIQUIDITY_ACCOUNTS = 'pool* programs memo owner! position* nftAccount mints users* vaults* edgeTicks*'
+const increaseLiquidityV2 = program.instruction(
+  'IncreaseLiquidityV2',
+  '851d59df45eeb00a',
+  'liquidityAmount:u128 tokenMaxA:u64 tokenMaxB:u64 remainingAccountsInfo?:option<bytes>',
+  LIQUIDITY_ACCOUNTS
+)
+const decreaseLiquidityV2 = program.instruction(
+  'DecreaseLiquidityV2',
+  '3a7fbc3e4f52c460',
+  'liquidityAmount:u128 tokenMinA?:u64 tokenMinB?:u64 remainingAccountsInfo?:option<bytes>',
+  LIQUIDITY_ACCOUNTS
+)
+const poolInitialized = program.event(
+  '6476ad570cc6fee5',
+  `whirlpool:pubkey whirlpoolsConfig:pubkey tokenMintA:pubkey tokenMintB:pubkey tickSpacing:u16
+  tokenProgramA:pubkey tokenProgramB:pubkey decimalsA:u8 decimalsB:u8 initialSqrtPrice:u128`
+)
+const traded = program.event(
+  'e1ca49af932ba096',
+  `whirlpool:pubkey aToB:bool preSqrtPrice:u128 postSqrtPrice:u128 inputAmount:u64 outputAmount:u64
+  inputTransferFee?:u64 outputTransferFee?:u64 lpFee:u64 protocolFee:u64`
+)
+const positionOpened = program.event(
+  'edaff3e693756579',
+  'whirlpool:pubkey position:pubkey tickLowerIndex:i32 tickUpperIndex:i32'
+)
+const LIQUIDITY_MOVED = `whirlpool:pubkey position:pubkey tickLowerIndex:i32 tickUpperIndex:i32
+  liquidity:u128 tokenAAmount:u64 tokenBAmount:u64 tokenATransferFee?:u64 tokenBTransferFee?:u64`
+const liquidityIncreased = program.event('1e0790b566fe9ba1', LIQUIDITY_MOVED)
+const liquidityDecreased = program.event('a601244770cab5ab', LIQUIDITY_MOVED)
 
 const TICK_SPACING = 64
 const RANGE = fullRange(TICK_SPACING)
+const RANGE_TICKS = { tickLowerIndex: RANGE.lowerTick, tickUpperIndex: RANGE.upperTick }
 /** Of the input in millionths, and of that the protocol's part in ten-thousandths. */
 const FEE = 3000
 const PROTOCOL_SHARE = 1300n
-
-const openPositionWithTokenExtensions = layout('openPositionWithTokenExtensions', 'd42f5f5c726683fa', {
-  tickLowerIndex: i32,
-  tickUpperIndex: i32,
-  withTokenMetadataExtension: bool
-})
 
 export interface Whirlpool extends PoolSides {
   readonly address: Pubkey
@@ -81,8 +111,11 @@ export interface Whirlpool extends PoolSides {
 export const orcaWhirlpoolPools = {
   venue: 'orca-whirlpool',
   open,
-  swap,
-  changeLiquidity,
+  swap: poolSwap(quoteSwap, writeSwap),
+  changeLiquidity: positionLiquidity<Whirlpool>(RANGE, 0n, (script, pool, owner, change, world) => {
+    const position = change.known ?? openPosition(script, pool, owner, world)
+    moveLiquidity(script, pool, position, change.adds, change.liquidity, world)
+  }),
   price({ sqrtPrice, baseSide }: Whirlpool): number {
     const price = priceOf(sqrtPrice)
     return baseSide === 0 ? price : 1 / price
@@ -106,152 +139,91 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): Whirlpool {
     lpFees: [0n, 0n],
     positions: []
   }
-  const { address, mints, vaults } = opened
-  const [programA, programB] = tokenPrograms(opened, ledger)
-  const accounts = [
-    reads(CONFIG),
-    ...mints.map(reads),
-    // No badges: the mints have no extensions that would need them.
-    reads(newAddress(world)),
-    reads(newAddress(world)),
-    signs(pool.creator),
-    writes(address),
-    ...vaults.map(writes),
-    reads(opened.feeTier),
-    reads(programA),
-    reads(programB),
-    reads(SYSTEM),
-    reads(RENT_SYSVAR)
-  ]
-  const data = initializePoolV2.write({ tickSpacing: TICK_SPACING, initialSqrtPrice: sqrtPrice })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: InitializePoolV2')
-    call.createTokenAccount(vaults[0], address, mints[0])
-    call.createTokenAccount(vaults[1], address, mints[1])
+  const { address, mints } = opened
+  const programs = tokenPrograms(opened, ledger)
+  // The mints have no extensions that would need badges: nothing is at these addresses.
+  const badges = [newAddress(world), newAddress(world)]
+  const places = { ...opened, pool: address, creator: pool.creator, badges, programs }
+  const terms = { tickSpacing: TICK_SPACING, initialSqrtPrice: sqrtPrice }
+  initializePoolV2.call(script, places, terms, (call) => {
+    createVaults(call, opened, address)
     writeState(call, opened)
-    call.logData(
-      poolInitialized.write({
-        whirlpool: address,
-        whirlpoolsConfig: CONFIG,
-        tokenMintA: mints[0],
-        tokenMintB: mints[1],
-        tickSpacing: TICK_SPACING,
-        tokenProgramA: programA,
-        tokenProgramB: programB,
-        decimalsA: ledger.mint(mints[0]).decimals,
-        decimalsB: ledger.mint(mints[1]).decimals,
-        initialSqrtPrice: sqrtPrice
-      })
-    )
+    poolInitialized.emit(call, {
+      ...terms,
+      whirlpool: address,
+      whirlpoolsConfig: CONFIG,
+      tokenMintA: mints[0],
+      tokenMintB: mints[1],
+      tokenProgramA: programs[0],
+      tokenProgramB: programs[1],
+      decimalsA: ledger.mint(mints[0]).decimals,
+      decimalsB: ledger.mint(mints[1]).decimals
+    })
   })
   const liquidity = liquidityOf(offered, sqrtPrice, RANGE, 0n)
   const position = openPosition(script, opened, pool.creator, world)
-  moveLiquidity(script, opened, position, 'add', liquidity, world)
+  moveLiquidity(script, opened, position, true, liquidity, world)
   return opened
 }
 
-function swap(
-  script: Caller,
-  pool: Whirlpool,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const from = sideIn(pool, isBuy)
-  const to = otherSide(from)
-  const quote = swapWithFee(amountIn, from === 0, pool, RANGE, BigInt(FEE))
-  if (quote === null || vaultBalances(pool, ledger)[from] + amountIn > U64_MAX) return null
-  const { amountOut, fee } = quote
-  const preSqrtPrice = pool.sqrtPrice
-  const protocolFee = (fee * PROTOCOL_SHARE) / 10_000n
-  pool.sqrtPrice = quote.sqrtPrice
-  pool.protocolFees = withSide(pool.protocolFees, from, pool.protocolFees[from] + protocolFee)
-  pool.lpFees = withSide(pool.lpFees, from, pool.lpFees[from] + fee - protocolFee)
-  const users = userAccounts(pool, trader, ledger)
-  const accounts = [
-    ...tokenPrograms(pool, ledger).map(reads),
-    reads(MEMO),
-    signs(trader),
-    writes(pool.address),
-    ...pool.mints.map(reads),
-    writes(users[0]),
-    writes(pool.vaults[0]),
-    writes(users[1]),
-    writes(pool.vaults[1]),
-    // The current array thrice, as clients do where the next ones are not there.
-    ...[1, 2, 3].map(() => writes(pool.tickArrays[1])),
-    writes(pool.oracle)
-  ]
-  const data = swapV2.write({
-    amount: amountIn,
-    otherAmountThreshold: 0n,
-    sqrtPriceLimit: from === 0 ? RANGE.lower : RANGE.upper,
-    amountSpecifiedIsInput: true,
-    aToB: from === 0,
-    remainingAccountsInfo: null
-  })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: SwapV2')
-    const transfers = new PoolTransfers(call, pool, ledger)
-    transfers.payIn(from, trader, amountIn)
-    transfers.payOut(to, trader, pool.address, amountOut)
-    call.logData(
-      traded.write({
-        whirlpool: pool.address,
-        aToB: from === 0,
-        preSqrtPrice,
-        postSqrtPrice: pool.sqrtPrice,
-        inputAmount: amountIn,
-        outputAmount: amountOut,
-        inputTransferFee: 0n,
-        outputTransferFee: 0n,
-        lpFee: fee - protocolFee,
-        protocolFee
-      })
-    )
-    writeState(call, pool)
-  })
-  return { amountIn, amountOut }
+function quoteSwap(pool: Whirlpool, { from }: SwapRoute, amountIn: bigint) {
+  return swapWithFee(amountIn, from === 0, pool, RANGE, BigInt(FEE))
 }
 
-function changeLiquidity(
+function writeSwap(
   script: Caller,
   pool: Whirlpool,
-  by: Pubkey,
-  thousandths: number,
-  world: VenueWorld
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>
 ): void {
-  const adds = thousandths > 0
-  const known = positionOf(pool.positions, by)
-  const liquidity = liquidityChange(thousandths, pool.liquidity, known)
-  const amounts = liquidityWorth(liquidity, pool.sqrtPrice, RANGE, 0n, adds ? 'up' : 'down')
-  if (!canMove(pool, world.ledger, by, adds, amounts)) return
-  if (known === undefined && pool.positions.length >= POSITION_LIMIT) return
-  const position = known ?? openPosition(script, pool, by, world)
-  moveLiquidity(script, pool, position, adds ? 'add' : 'remove', liquidity, world)
+  const { from, users } = route
+  const { amountIn, amountOut, fee, sqrtPrice } = swapped
+  const { vaults, tickArrays, sqrtPrice: preSqrtPrice } = pool
+  const protocolFee = (fee * PROTOCOL_SHARE) / 10_000n
+  const lpFee = fee - protocolFee
+  pool.sqrtPrice = sqrtPrice
+  pool.protocolFees = addToSide(pool.protocolFees, from, protocolFee)
+  pool.lpFees = addToSide(pool.lpFees, from, lpFee)
+  const places = {
+    ...pool,
+    ...route,
+    userA: users[0],
+    userB: users[1],
+    vaultA: vaults[0],
+    vaultB: vaults[1],
+    // The current array thrice, as clients do where the next ones are not there.
+    ticks: [tickArrays[1], tickArrays[1], tickArrays[1]]
+  }
+  const args = {
+    amount: amountIn,
+    sqrtPriceLimit: from === 0 ? RANGE.lower : RANGE.upper,
+    amountSpecifiedIsInput: true,
+    aToB: from === 0
+  }
+  swapV2.call(script, places, args, (call) => {
+    exchange(call, route, pool.address, swapped)
+    traded.emit(call, {
+      whirlpool: pool.address,
+      aToB: from === 0,
+      preSqrtPrice,
+      postSqrtPrice: sqrtPrice,
+      inputAmount: amountIn,
+      outputAmount: amountOut,
+      lpFee,
+      protocolFee
+    })
+    writeState(call, pool)
+  })
 }
 
 function openPosition(script: Caller, pool: Whirlpool, owner: Pubkey, world: VenueWorld): Position {
   const position = newPosition(owner, world, 'associated')
   pool.positions.push(position)
-  const accounts = [
-    signs(owner),
-    reads(owner),
-    writes(position.address),
-    signs(position.nftMint),
-    writes(position.nftAccount),
-    reads(pool.address),
-    reads(TOKEN_2022),
-    reads(SYSTEM),
-    reads(ASSOCIATED_TOKEN),
-    reads(METADATA_AUTHORITY)
-  ]
-  const ticks = { tickLowerIndex: RANGE.lowerTick, tickUpperIndex: RANGE.upperTick }
-  const data = openPositionWithTokenExtensions.write({ ...ticks, withTokenMetadataExtension: false })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: OpenPositionWithTokenExtensions')
+  const places = positionPlaces(pool, position, world.ledger)
+  openPositionWithTokenExtensions.call(script, places, RANGE_TICKS, (call) => {
     mintPositionNft(call, position, position.address)
     writePosition(call, pool, position)
-    call.logData(positionOpened.write({ whirlpool: pool.address, position: position.address, ...ticks }))
+    positionOpened.emit(call, { whirlpool: pool.address, position: position.address, ...RANGE_TICKS })
   })
   return position
 }
@@ -260,66 +232,31 @@ function moveLiquidity(
   script: Caller,
   pool: Whirlpool,
   position: Position,
-  event: 'add' | 'remove',
+  adds: boolean,
   liquidity: bigint,
   { ledger }: VenueWorld
 ): void {
-  const adds = event === 'add'
   const amounts = liquidityWorth(liquidity, pool.sqrtPrice, RANGE, 0n, adds ? 'up' : 'down')
-  const { owner, address, nftAccount } = position
-  position.liquidity += adds ? liquidity : -liquidity
-  pool.liquidity += adds ? liquidity : -liquidity
-  if (position.liquidity === 0n) pool.positions = pool.positions.filter((each) => each !== position)
-  const accounts = [
-    writes(pool.address),
-    ...tokenPrograms(pool, ledger).map(reads),
-    reads(MEMO),
-    signs(owner),
-    writes(address),
-    reads(nftAccount),
-    ...pool.mints.map(reads),
-    ...userAccounts(pool, owner, ledger).map(writes),
-    ...pool.vaults.map(writes),
-    writes(pool.tickArrays[0]),
-    writes(pool.tickArrays[2])
-  ]
-  const remainingAccountsInfo = null
-  const data = adds
-    ? increaseLiquidityV2.write({
-        liquidityAmount: liquidity,
-        tokenMaxA: amounts[0],
-        tokenMaxB: amounts[1],
-        remainingAccountsInfo
-      })
-    : decreaseLiquidityV2.write({
-        liquidityAmount: liquidity,
-        tokenMinA: 0n,
-        tokenMinB: 0n,
-        remainingAccountsInfo
-      })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log(`Instruction: ${adds ? 'IncreaseLiquidityV2' : 'DecreaseLiquidityV2'}`)
-    const transfers = new PoolTransfers(call, pool, ledger)
-    for (const side of [0, 1] as const) {
-      if (adds) transfers.payIn(side, owner, amounts[side])
-      else transfers.payOut(side, owner, pool.address, amounts[side])
-    }
-    call.logData(
-      (adds ? liquidityIncreased : liquidityDecreased).write({
-        whirlpool: pool.address,
-        position: address,
-        tickLowerIndex: RANGE.lowerTick,
-        tickUpperIndex: RANGE.upperTick,
-        liquidity,
-        tokenAAmount: amounts[0],
-        tokenBAmount: amounts[1],
-        tokenATransferFee: 0n,
-        tokenBTransferFee: 0n
-      })
-    )
+  const [tokenMaxA, tokenMaxB] = amounts
+  addLiquidity(pool, position, adds ? liquidity : -liquidity)
+  const [lowest, , highest] = pool.tickArrays
+  const places = { ...positionPlaces(pool, position, ledger), edgeTicks: [lowest, highest] }
+  const body = (call: CallScript): void => {
+    moveBoth(call, places, adds ? 'in' : 'out', adds ? position.owner : pool.address, amounts)
+    const event = adds ? liquidityIncreased : liquidityDecreased
+    event.emit(call, {
+      ...RANGE_TICKS,
+      whirlpool: pool.address,
+      position: position.address,
+      liquidity,
+      tokenAAmount: amounts[0],
+      tokenBAmount: amounts[1]
+    })
     writePosition(call, pool, position)
     writeState(call, pool)
-  })
+  }
+  if (!adds) return decreaseLiquidityV2.call(script, places, { liquidityAmount: liquidity }, body)
+  increaseLiquidityV2.call(script, places, { liquidityAmount: liquidity, tokenMaxA, tokenMaxB }, body)
 }
 
 function writePosition(call: CallScript, pool: Whirlpool, position: Position): void {

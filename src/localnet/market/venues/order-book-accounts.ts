@@ -1,7 +1,5 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import type { AccountUse } from '../script.ts'
 import type { VenueWorld } from '../venue.ts'
-import { reads, writes } from './account-uses.ts'
 import { key, newAddress } from './pool-sides.ts'
 
 /** The order book program that Raydium's older pools name. */
@@ -30,8 +28,7 @@ export function orderBookOf(world: VenueWorld): OrderBook {
   }
 }
 
-/** How a swap lists them, after the program. */
-export function bookUses(book: OrderBook): readonly AccountUse[] {
-  const { market, bids, asks, eventQueue, coinVault, pcVault, vaultSigner } = book
-  return [...[market, bids, asks, eventQueue, coinVault, pcVault].map(writes), reads(vaultSigner)]
-}
+/** How a swap and a withdrawal list them. */
+export const SWAP_BOOK = 'openBook market* bids* asks* eventQueue* coinVault* pcVault* vaultSigner'
+export const WITHDRAWAL_BOOK = 'openBook market* coinVault* pcVault* vaultSigner'
+export const WITHDRAWAL_QUEUES = 'eventQueue* bids* asks*'

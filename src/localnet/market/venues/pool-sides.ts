@@ -8,10 +8,15 @@ export type Caller = TokenCalls
 export type Side = 0 | 1
 export type Pair = readonly [bigint, bigint]
 
+export type Keys = readonly [Pubkey, Pubkey]
+
 /** A pool's two mints with their vaults, in the order of its program. */
-export interface PoolSides {
-  readonly mints: readonly [Pubkey, Pubkey]
-  readonly vaults: readonly [Pubkey, Pubkey]
+export interface PoolTokens {
+  readonly mints: Keys
+  readonly vaults: Keys
+}
+
+export interface PoolSides extends PoolTokens {
   /** Which of the two is the token that is traded; the other is what it is paid with. */
   readonly baseSide: Side
 }
@@ -47,12 +52,12 @@ export function otherSide(side: Side): Side {
   return side === 0 ? 1 : 0
 }
 
-/** A pair with a side's amount replaced. */
-export function withSide(pair: Pair, side: Side, amount: bigint): Pair {
-  return side === 0 ? [amount, pair[1]] : [pair[0], amount]
+/** A pair with an amount, which may be negative, added to a side. */
+export function addToSide(pair: Pair, side: Side, amount: bigint): Pair {
+  return side === 0 ? [pair[0] + amount, pair[1]] : [pair[0], pair[1] + amount]
 }
 
-export function vaultBalances({ vaults }: PoolSides, ledger: LedgerView): Pair {
+export function vaultBalances({ vaults }: PoolTokens, ledger: LedgerView): Pair {
   return [ledger.tokens(vaults[0]), ledger.tokens(vaults[1])]
 }
 
@@ -61,16 +66,12 @@ export function ratioPrice({ baseSide }: PoolSides, reserves: Pair): number {
   return Number(reserves[otherSide(baseSide)]) / Number(reserves[baseSide])
 }
 
-export function tokenPrograms({ mints }: PoolSides, ledger: LedgerView): readonly [Pubkey, Pubkey] {
+export function tokenPrograms({ mints }: PoolTokens, ledger: LedgerView): Keys {
   return [ledger.mint(mints[0]).program, ledger.mint(mints[1]).program]
 }
 
 /** A user's associated token accounts of both mints. */
-export function userAccounts(
-  { mints }: PoolSides,
-  owner: Pubkey,
-  ledger: LedgerView
-): readonly [Pubkey, Pubkey] {
+export function userAccounts({ mints }: PoolTokens, owner: Pubkey, ledger: LedgerView): Keys {
   return [ledger.tokenAccountOf(owner, mints[0]), ledger.tokenAccountOf(owner, mints[1])]
 }
 
@@ -79,7 +80,7 @@ export function userAccounts(
  * nothing to add or to take changes nothing, and nothing is written.
  */
 export function canMove(
-  pool: PoolSides,
+  pool: PoolTokens,
   ledger: LedgerView,
   provider: Pubkey,
   adds: boolean,
@@ -93,6 +94,40 @@ export function canMove(
   return held0 + amounts[0] <= U64_MAX && held1 + amounts[1] <= U64_MAX
 }
 
+/** Makes both vaults, which belong to this authority. */
+export function createVaults(call: CallScript, { mints, vaults }: PoolTokens, authority: Pubkey): void {
+  call.createTokenAccount(vaults[0], authority, mints[0])
+  call.createTokenAccount(vaults[1], authority, mints[1])
+}
+
+/** Pays into both vaults from a user's accounts, as their owner, or takes out of the vaults, by their authority. */
+export function moveBoth(
+  call: CallScript,
+  { mints, vaults, users }: PoolTokens & { readonly users: Keys },
+  way: 'in' | 'out',
+  authority: Pubkey,
+  amounts: Pair,
+  checked = true
+): void {
+  for (const side of [0, 1] as const) {
+    const [user, vault] = [users[side], vaults[side]]
+    const [from, to] = way === 'in' ? [user, vault] : [vault, user]
+    call.transfer({ mint: mints[side], from, to, authority, amount: amounts[side], checked })
+  }
+}
+
+/** Unix seconds of the block; zero below a call, which does not know it. */
+export function timeOf(script: Caller): bigint {
+  return 'blockTime' in script && typeof script.blockTime === 'number' ? BigInt(script.blockTime) : 0n
+}
+
+export function slotOf(script: Caller): bigint {
+  return 'slot' in script && typeof script.slot === 'number' ? BigInt(script.slot) : 0n
+}
+
+/** Constants of the venues' programs. */
+export const key = pubkeyFromBase58
+export const withSide = (pair: Pair, side: Side, amount: bigint): Pair => side === 0 ? [amount, pair[1]] : [pair[0], amount]
 /** The two transfers of pools: from a user's account into a vault, and back. */
 export class PoolTransfers {
   readonly #call: CallScript
@@ -132,14 +167,3 @@ export class PoolTransfers {
   }
 }
 
-/** Unix seconds of the block; zero below a call, which does not know it. */
-export function timeOf(script: Caller): bigint {
-  return 'blockTime' in script && typeof script.blockTime === 'number' ? BigInt(script.blockTime) : 0n
-}
-
-export function slotOf(script: Caller): bigint {
-  return 'slot' in script && typeof script.slot === 'number' ? BigInt(script.slot) : 0n
-}
-
-/** Constants of the venues' programs. */
-export const key = pubkeyFromBase58

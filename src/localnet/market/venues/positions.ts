@@ -1,9 +1,18 @@
 import { samePubkey, type Pubkey } from '../../../chain/pubkey.ts'
+import { liquidityWorth, type Range } from '../curves/concentrated.ts'
 import { associatedTokenAccount } from '../program-address.ts'
 import { TOKEN_2022 } from '../../programs.ts'
-import type { CallScript } from '../script.ts'
-import type { VenueWorld } from '../venue.ts'
-import { newAddress } from './pool-sides.ts'
+import type { CallScript, LedgerView } from '../script.ts'
+import type { MarketPool, VenueWorld } from '../venue.ts'
+import {
+  canMove,
+  newAddress,
+  tokenPrograms,
+  userAccounts,
+  type Caller,
+  type Pair,
+  type PoolTokens
+} from './pool-sides.ts'
 
 /** A provider's part of a pool, which an NFT stands for. */
 export interface Position {
@@ -39,6 +48,60 @@ export function mintPositionNft(call: CallScript, position: Position, authority:
   call.createMint({ address: mint, decimals: 0, authority, token2022: true })
   call.createTokenAccount(nftAccount, owner, mint)
   call.mintTo({ mint, to: nftAccount, authority, amount: 1n })
+}
+
+/** A pool whose liquidity is its providers' positions over one range of prices. */
+interface PositionsPool extends PoolTokens, MarketPool {
+  readonly sqrtPrice: bigint
+  liquidity: bigint
+  positions: Position[]
+}
+
+/** Liquidity that is added to a position, or removed from it. */
+export interface PositionChange<P> {
+  readonly adds: boolean
+  readonly liquidity: bigint
+  readonly amounts: Pair
+  /** Undefined where the provider has to open one first. */
+  readonly known: P | undefined
+}
+
+/** Returns the change of liquidity of a venue whose providers have positions over the range that is given. */
+export function positionLiquidity<Pool extends PositionsPool>(
+  range: Range,
+  bits: bigint,
+  write: (
+    script: Caller,
+    pool: Pool,
+    owner: Pubkey,
+    change: PositionChange<Pool['positions'][number]>,
+    world: VenueWorld
+  ) => void
+) {
+  return (script: Caller, pool: Pool, by: Pubkey, thousandths: number, world: VenueWorld): void => {
+    const adds = thousandths > 0
+    const known = positionOf<Pool['positions'][number]>(pool.positions, by)
+    const liquidity = liquidityChange(thousandths, pool.liquidity, known)
+    const amounts = liquidityWorth(liquidity, pool.sqrtPrice, range, bits, adds ? 'up' : 'down')
+    if (!canMove(pool, world.ledger, by, adds, amounts)) return
+    if (known === undefined && pool.positions.length >= POSITION_LIMIT) return
+    write(script, pool, by, { adds, liquidity, amounts, known }, world)
+  }
+}
+
+/** Changes the liquidity of a position and of its pool; an empty position is forgotten. */
+export function addLiquidity(pool: PositionsPool, position: Position, liquidity: bigint): void {
+  position.liquidity += liquidity
+  pool.liquidity += liquidity
+  if (position.liquidity === 0n) pool.positions = pool.positions.filter((each) => each !== position)
+}
+
+/** The accounts of a position and of its pool by the names that account lists have for them. */
+export function positionPlaces<Pool extends PositionsPool>(pool: Pool, position: Position, ledger: LedgerView) {
+  const { address, owner, nftMint, nftAccount } = position
+  const users = userAccounts(pool, owner, ledger)
+  const programs = tokenPrograms(pool, ledger)
+  return { ...pool, pool: pool.address, position: address, owner, nftMint, nftAccount, users, programs }
 }
 
 /** The liquidity that a change in thousandths of the pool's means to a position: no more is taken than it has. */

@@ -4,9 +4,10 @@ import type { CallScript, LedgerView } from '../script.ts'
 import { AccountBytes } from './account-bytes.ts'
 import { key, type Pair, type PoolSides } from './pool-sides.ts'
 import type { Position } from './positions.ts'
+import { Program } from './program.ts'
 
-export const PROGRAM = key('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK')
-export const CONFIG = key('E64NGkDLLCdQ2yFNPcavaKptrEgmiQaNykUuLC1Qgwyp')
+const CONFIG = key('E64NGkDLLCdQ2yFNPcavaKptrEgmiQaNykUuLC1Qgwyp')
+export const clmm = new Program('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK', 'log', { config: CONFIG })
 
 export const TICK_SPACING = 60
 /** All liquidity spans the whole range. */

@@ -1,34 +1,58 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import {
-  OTHER_EVENTS,
-  createPersonalPositionEvent,
-  decreaseLiquidityEvent,
-  increaseLiquidityEvent
-} from '../../../chain/venues/raydium-clmm-events.ts'
-import {
-  decreaseLiquidityV2,
-  increaseLiquidityV2,
-  openPositionWithToken22Nft
-} from '../../../chain/venues/raydium-clmm-instructions.ts'
 import { liquidityWorth } from '../curves/concentrated.ts'
 import { tickAtSqrtPrice } from '../curves/ticks.ts'
-import { ASSOCIATED_TOKEN, MEMO, RENT_SYSVAR, SYSTEM, TOKEN, TOKEN_2022 } from '../../programs.ts'
-import type { CallScript } from '../script.ts'
+import type { CallScript, LedgerView } from '../script.ts'
 import type { VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
-import { PoolTransfers, userAccounts, type Caller, type Pair } from './pool-sides.ts'
-import { mintPositionNft, newPosition } from './positions.ts'
-import {
-  PROGRAM,
-  RANGE,
-  TICK_SPACING,
-  writeState,
-  type ClmmPool,
-  type ClmmPosition
-} from './raydium-clmm-pool.ts'
+import { moveBoth, type Caller, type Pair } from './pool-sides.ts'
+import { addLiquidity, mintPositionNft, newPosition, positionPlaces } from './positions.ts'
+import { clmm, RANGE, TICK_SPACING, writeState, type ClmmPool, type ClmmPosition } from './raydium-clmm-pool.ts'
 
-const [, liquidityChangeEvent, liquidityCalculateEvent] = OTHER_EVENTS
+const openPositionWithToken22Nft = clmm.instruction(
+  'OpenPositionWithToken22Nft',
+  '4dffae527d1dc92e',
+  `tickLowerIndex:i32 tickUpperIndex:i32 tickArrayLowerStartIndex:i32 tickArrayUpperStartIndex:i32
+  liquidity:u128 amount0Max:u64 amount1Max:u64 withMetadata?:bool baseFlag?:option<bool>`,
+  `owner! owner nftMint! nftAccount* pool* protocolPosition* edgeTicks* position* users* vaults* rent system
+  token associatedToken token2022 mints`
+)
+const increaseLiquidityV2 = clmm.instruction(
+  'IncreaseLiquidityV2',
+  '851d59df45eeb00a',
+  'liquidity:u128 amount0Max:u64 amount1Max:u64',
+  'owner! nftAccount pool* protocolPosition* position* edgeTicks* users* vaults* token token2022 mints'
+)
+const decreaseLiquidityV2 = clmm.instruction(
+  'DecreaseLiquidityV2',
+  '3a7fbc3e4f52c460',
+  'liquidity:u128 amount0Min?:u64 amount1Min?:u64',
+  'owner! nftAccount position* pool* protocolPosition* vaults* edgeTicks* users* token token2022 memo mints'
+)
+const createPersonalPositionEvent = clmm.event(
+  '641e57f9c4df9ace',
+  `poolState:pubkey minter:pubkey nftOwner:pubkey tickLowerIndex:i32 tickUpperIndex:i32 liquidity:u128
+  depositAmount0:u64 depositAmount1:u64 depositAmount0TransferFee?:u64 depositAmount1TransferFee?:u64`
+)
+const increaseLiquidityEvent = clmm.event(
+  '314f69d420221e54',
+  `positionNftMint:pubkey liquidity:u128 amount0:u64 amount1:u64 amount0TransferFee?:u64
+  amount1TransferFee?:u64`
+)
+const decreaseLiquidityEvent = clmm.event(
+  '3ade563a44325538',
+  `positionNftMint:pubkey liquidity:u128 decreaseAmount0:u64 decreaseAmount1:u64 feeAmount0:u64
+  feeAmount1:u64 rewardAmounts?:u64[3] transferFee0?:u64 transferFee1?:u64`
+)
+const liquidityChangeEvent = clmm.event(
+  '7ef0afce9e58996b',
+  'poolState:pubkey tick:i32 tickLower:i32 tickUpper:i32 liquidityBefore:u128 liquidityAfter:u128'
+)
+const liquidityCalculateEvent = clmm.event(
+  'ed7094e63954b4a2',
+  `poolLiquidity:u128 poolSqrtPriceX64:u128 poolTick:i32 calcAmount0:u64 calcAmount1:u64 tradeFeeOwed0:u64
+  tradeFeeOwed1:u64 transferFee0?:u64 transferFee1?:u64`
+)
+
 const TICKS_OF_ARRAY = 60 * TICK_SPACING
 
 /** Opens a position over the whole range, with liquidity at once. */
@@ -46,58 +70,31 @@ export function openPosition(
     owed: [0n, 0n]
   }
   pool.positions.push(position)
-  const amounts = grow(pool, position, liquidity)
-  const accounts = [
-    signs(owner),
-    reads(owner),
-    signs(position.nftMint),
-    writes(position.nftAccount),
-    writes(pool.address),
-    writes(pool.protocolPosition),
-    writes(pool.tickArrays[0]),
-    writes(pool.tickArrays[2]),
-    writes(position.address),
-    ...userAccounts(pool, owner, ledger).map(writes),
-    ...pool.vaults.map(writes),
-    reads(RENT_SYSVAR),
-    reads(SYSTEM),
-    reads(TOKEN),
-    reads(ASSOCIATED_TOKEN),
-    reads(TOKEN_2022),
-    ...pool.mints.map(reads)
-  ]
-  const data = openPositionWithToken22Nft.write({
-    tickLowerIndex: RANGE.lowerTick,
-    tickUpperIndex: RANGE.upperTick,
+  const [amount0, amount1] = grow(pool, position, liquidity)
+  const ticks = { tickLowerIndex: RANGE.lowerTick, tickUpperIndex: RANGE.upperTick }
+  const args = {
+    ...ticks,
     tickArrayLowerStartIndex: arrayStart(RANGE.lowerTick),
     tickArrayUpperStartIndex: arrayStart(RANGE.upperTick),
     liquidity,
-    amount0Max: amounts[0],
-    amount1Max: amounts[1],
-    withMetadata: false,
-    baseFlag: null
-  })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: OpenPositionWithToken22Nft')
+    amount0Max: amount0,
+    amount1Max: amount1
+  }
+  const places = placesOf(pool, position, ledger)
+  openPositionWithToken22Nft.call(script, places, args, (call) => {
     mintPositionNft(call, position, pool.address)
-    payIn(call, pool, position, amounts, world)
-    logChange(call, pool, liquidity, amounts, [0n, 0n])
-    call.logData(
-      createPersonalPositionEvent.write({
-        poolState: pool.address,
-        minter: owner,
-        nftOwner: owner,
-        tickLowerIndex: RANGE.lowerTick,
-        tickUpperIndex: RANGE.upperTick,
-        liquidity,
-        depositAmount0: amounts[0],
-        depositAmount1: amounts[1],
-        depositAmount0TransferFee: 0n,
-        depositAmount1TransferFee: 0n
-      })
-    )
-    writePosition(call, pool, position)
-    writeState(call, pool, ledger)
+    moveBoth(call, places, 'in', owner, [amount0, amount1])
+    logChange(call, pool, liquidity, [amount0, amount1], [0n, 0n])
+    createPersonalPositionEvent.emit(call, {
+      ...ticks,
+      poolState: pool.address,
+      minter: owner,
+      nftOwner: owner,
+      liquidity,
+      depositAmount0: amount0,
+      depositAmount1: amount1
+    })
+    writeBoth(call, pool, position, ledger)
   })
 }
 
@@ -106,37 +103,16 @@ export function increasePosition(
   pool: ClmmPool,
   position: ClmmPosition,
   liquidity: bigint,
-  world: VenueWorld
+  { ledger }: VenueWorld
 ): void {
-  const { ledger } = world
-  const { owner, nftMint } = position
-  const amounts = grow(pool, position, liquidity)
-  const accounts = [
-    signs(owner),
-    reads(position.nftAccount),
-    writes(pool.address),
-    writes(pool.protocolPosition),
-    writes(position.address),
-    writes(pool.tickArrays[0]),
-    writes(pool.tickArrays[2]),
-    ...userAccounts(pool, owner, ledger).map(writes),
-    ...pool.vaults.map(writes),
-    reads(TOKEN),
-    reads(TOKEN_2022),
-    ...pool.mints.map(reads)
-  ]
-  const [amount0, amount1] = amounts
-  const data = increaseLiquidityV2.write({ liquidity, amount0Max: amount0, amount1Max: amount1 })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: IncreaseLiquidityV2')
-    payIn(call, pool, position, amounts, world)
-    logChange(call, pool, liquidity, amounts, [0n, 0n])
-    const fees = { amount0TransferFee: 0n, amount1TransferFee: 0n }
-    call.logData(
-      increaseLiquidityEvent.write({ positionNftMint: nftMint, liquidity, amount0, amount1, ...fees })
-    )
-    writePosition(call, pool, position)
-    writeState(call, pool, ledger)
+  const [amount0, amount1] = grow(pool, position, liquidity)
+  const places = placesOf(pool, position, ledger)
+  const args = { liquidity, amount0Max: amount0, amount1Max: amount1 }
+  increaseLiquidityV2.call(script, places, args, (call) => {
+    moveBoth(call, places, 'in', position.owner, [amount0, amount1])
+    logChange(call, pool, liquidity, [amount0, amount1], [0n, 0n])
+    increaseLiquidityEvent.emit(call, { positionNftMint: position.nftMint, liquidity, amount0, amount1 })
+    writeBoth(call, pool, position, ledger)
   })
 }
 
@@ -148,61 +124,37 @@ export function decreasePosition(
   liquidity: bigint,
   { ledger }: VenueWorld
 ): void {
-  const { owner, nftMint } = position
-  const amounts = liquidityWorth(liquidity, pool.sqrtPrice, RANGE, 0n, 'down')
+  const [amount0, amount1] = liquidityWorth(liquidity, pool.sqrtPrice, RANGE, 0n, 'down')
   settleFees(pool, position)
   const fees = position.owed
   position.owed = [0n, 0n]
-  position.liquidity -= liquidity
-  pool.liquidity -= liquidity
+  addLiquidity(pool, position, -liquidity)
   pool.lpFees = [pool.lpFees[0] - fees[0], pool.lpFees[1] - fees[1]]
-  if (position.liquidity === 0n) pool.positions = pool.positions.filter((each) => each !== position)
-  const accounts = [
-    signs(owner),
-    reads(position.nftAccount),
-    writes(position.address),
-    writes(pool.address),
-    writes(pool.protocolPosition),
-    ...pool.vaults.map(writes),
-    writes(pool.tickArrays[0]),
-    writes(pool.tickArrays[2]),
-    ...userAccounts(pool, owner, ledger).map(writes),
-    reads(TOKEN),
-    reads(TOKEN_2022),
-    reads(MEMO),
-    ...pool.mints.map(reads)
-  ]
-  const data = decreaseLiquidityV2.write({ liquidity, amount0Min: 0n, amount1Min: 0n })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: DecreaseLiquidityV2')
-    const transfers = new PoolTransfers(call, pool, ledger)
-    for (const side of [0, 1] as const) {
-      transfers.payOut(side, owner, pool.address, amounts[side] + fees[side])
-    }
-    logChange(call, pool, -liquidity, amounts, fees)
-    call.logData(
-      decreaseLiquidityEvent.write({
-        positionNftMint: nftMint,
-        liquidity,
-        decreaseAmount0: amounts[0],
-        decreaseAmount1: amounts[1],
-        feeAmount0: fees[0],
-        feeAmount1: fees[1],
-        rewardAmounts: [0n, 0n, 0n],
-        transferFee0: 0n,
-        transferFee1: 0n
-      })
-    )
-    writePosition(call, pool, position)
-    writeState(call, pool, ledger)
+  const places = placesOf(pool, position, ledger)
+  decreaseLiquidityV2.call(script, places, { liquidity }, (call) => {
+    moveBoth(call, places, 'out', pool.address, [amount0 + fees[0], amount1 + fees[1]])
+    logChange(call, pool, -liquidity, [amount0, amount1], fees)
+    decreaseLiquidityEvent.emit(call, {
+      positionNftMint: position.nftMint,
+      liquidity,
+      decreaseAmount0: amount0,
+      decreaseAmount1: amount1,
+      feeAmount0: fees[0],
+      feeAmount1: fees[1]
+    })
+    writeBoth(call, pool, position, ledger)
   })
+}
+
+function placesOf(pool: ClmmPool, position: ClmmPosition, ledger: LedgerView) {
+  const [lowest, , highest] = pool.tickArrays
+  return { ...positionPlaces(pool, position, ledger), edgeTicks: [lowest, highest] }
 }
 
 /** Adds liquidity to a position; returns what it costs. */
 function grow(pool: ClmmPool, position: ClmmPosition, liquidity: bigint): Pair {
   settleFees(pool, position)
-  position.liquidity += liquidity
-  pool.liquidity += liquidity
+  addLiquidity(pool, position, liquidity)
   return liquidityWorth(liquidity, pool.sqrtPrice, RANGE, 0n, 'up')
 }
 
@@ -213,50 +165,34 @@ function settleFees(pool: ClmmPool, position: ClmmPosition): void {
   position.growth = pool.growth
 }
 
-function payIn(
-  call: CallScript,
-  pool: ClmmPool,
-  { owner }: ClmmPosition,
-  amounts: Pair,
-  { ledger }: VenueWorld
-): void {
-  const transfers = new PoolTransfers(call, pool, ledger)
-  transfers.payIn(0, owner, amounts[0])
-  transfers.payIn(1, owner, amounts[1])
-}
-
 function logChange(call: CallScript, pool: ClmmPool, change: bigint, amounts: Pair, fees: Pair): void {
-  const tick = tickAtSqrtPrice(pool.sqrtPrice)
-  call.logData(
-    liquidityChangeEvent.write({
-      poolState: pool.address,
-      tick,
-      tickLower: RANGE.lowerTick,
-      tickUpper: RANGE.upperTick,
-      liquidityBefore: pool.liquidity - change,
-      liquidityAfter: pool.liquidity
-    })
-  )
-  call.logData(
-    liquidityCalculateEvent.write({
-      poolLiquidity: pool.liquidity,
-      poolSqrtPriceX64: pool.sqrtPrice,
-      poolTick: tick,
-      calcAmount0: amounts[0],
-      calcAmount1: amounts[1],
-      tradeFeeOwed0: fees[0],
-      tradeFeeOwed1: fees[1],
-      transferFee0: 0n,
-      transferFee1: 0n
-    })
-  )
+  const { address, sqrtPrice, liquidity } = pool
+  const tick = tickAtSqrtPrice(sqrtPrice)
+  liquidityChangeEvent.emit(call, {
+    poolState: address,
+    tick,
+    tickLower: RANGE.lowerTick,
+    tickUpper: RANGE.upperTick,
+    liquidityBefore: liquidity - change,
+    liquidityAfter: liquidity
+  })
+  liquidityCalculateEvent.emit(call, {
+    poolLiquidity: liquidity,
+    poolSqrtPriceX64: sqrtPrice,
+    poolTick: tick,
+    calcAmount0: amounts[0],
+    calcAmount1: amounts[1],
+    tradeFeeOwed0: fees[0],
+    tradeFeeOwed1: fees[1]
+  })
 }
 
 function arrayStart(tick: number): number {
   return Math.floor(tick / TICKS_OF_ARRAY) * TICKS_OF_ARRAY
 }
 
-function writePosition(call: CallScript, pool: ClmmPool, position: ClmmPosition): void {
+/** Writes the accounts of a position and of its pool. */
+function writeBoth(call: CallScript, pool: ClmmPool, position: ClmmPosition, ledger: LedgerView): void {
   const state = new AccountBytes(281, '466f967ee60f1975')
     .u8(8, 255)
     .key(9, position.nftMint)
@@ -265,4 +201,5 @@ function writePosition(call: CallScript, pool: ClmmPool, position: ClmmPosition)
     .i32(77, RANGE.upperTick)
     .u128(81, position.liquidity)
   call.write(position.address, state.bytes)
+  writeState(call, pool, ledger)
 }

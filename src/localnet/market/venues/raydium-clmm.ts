@@ -1,49 +1,57 @@
-import type { Pubkey } from '../../../chain/pubkey.ts'
-import { OTHER_EVENTS, swapEvent } from '../../../chain/venues/raydium-clmm-events.ts'
-import { createPool, swapV2 } from '../../../chain/venues/raydium-clmm-instructions.ts'
-import { liquidityOf, liquidityWorth, priceOf, sqrtPriceOf, swapWithFee } from '../curves/concentrated.ts'
+import { liquidityOf, priceOf, sqrtPriceOf, swapWithFee } from '../curves/concentrated.ts'
 import { tickAtSqrtPrice } from '../curves/ticks.ts'
-import { MEMO, RENT_SYSVAR, SYSTEM, TOKEN, TOKEN_2022 } from '../../programs.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
-import { reads, signs, writes } from './account-uses.ts'
+import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import {
-  PoolTransfers,
-  U64_MAX,
-  canMove,
+  addToSide,
+  createVaults,
   newAddress,
   newSides,
-  otherSide,
-  sideIn,
   startAmounts,
   timeOf,
   tokenPrograms,
-  userAccounts,
-  vaultBalances,
-  withSide,
   type Caller
 } from './pool-sides.ts'
-import { POSITION_LIMIT, liquidityChange, positionOf } from './positions.ts'
+import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
+import { positionLiquidity } from './positions.ts'
 import { decreasePosition, increasePosition, openPosition } from './raydium-clmm-positions.ts'
-import {
-  CONFIG,
-  FEE,
-  PROGRAM,
-  PROTOCOL_SHARE,
-  RANGE,
-  TICK_SPACING,
-  writeState,
-  type ClmmPool
-} from './raydium-clmm-pool.ts'
+import { clmm, FEE, PROTOCOL_SHARE, RANGE, TICK_SPACING, writeState, type ClmmPool } from './raydium-clmm-pool.ts'
 
 // Source: raydium-io/raydium-clmm, program source. The swap's event stands before its transfers.
 
-const [poolCreatedEvent] = OTHER_EVENTS
+const createPool = clmm.instruction(
+  'CreatePool',
+  'e992d18ecf6840bc',
+  'sqrtPriceX64:u128 openTime:u64',
+  'creator! config pool* mints vaults* observation* bitmap* programs system rent'
+)
+const swapV2 = clmm.instruction(
+  'SwapV2',
+  '2b04ed0b1ac91e62',
+  'amount:u64 otherAmountThreshold?:u64 sqrtPriceLimitX64?:u128 isBaseInput:bool',
+  `trader! config pool* userIn* userOut* vaultIn* vaultOut* observation* token token2022 memo mintIn mintOut
+  ticks*`
+)
+const poolCreatedEvent = clmm.event(
+  '195e4b2f7063353f',
+  `tokenMint0:pubkey tokenMint1:pubkey tickSpacing:u16 poolState:pubkey sqrtPriceX64:u128 tick:i32
+  tokenVault0:pubkey tokenVault1:pubkey`
+)
+const swapEvent = clmm.event(
+  '40c6cde8260871e2',
+  `poolState:pubkey sender:pubkey tokenAccount0:pubkey tokenAccount1:pubkey amount0:u64 transferFee0?:u64
+  amount1:u64 transferFee1?:u64 zeroForOne:bool sqrtPriceX64:u128 liquidity:u128 tick:i32 tradeFee0:u64
+  tradeFee1:u64`
+)
 
 export const raydiumClmmPools = {
   venue: 'raydium-clmm',
   open,
-  swap,
-  changeLiquidity,
+  swap: poolSwap(quoteSwap, writeSwap),
+  changeLiquidity: positionLiquidity<ClmmPool>(RANGE, 0n, (script, pool, owner, change, world) => {
+    const { known, adds, liquidity } = change
+    if (known === undefined) openPosition(script, pool, owner, liquidity, world)
+    else (adds ? increasePosition : decreasePosition)(script, pool, known, liquidity, world)
+  }),
   price({ sqrtPrice, baseSide }: ClmmPool): number {
     const price = priceOf(sqrtPrice)
     return baseSide === 0 ? price : 1 / price
@@ -70,123 +78,67 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): ClmmPool {
     positions: []
   }
   const { address, mints, vaults } = opened
-  const accounts = [
-    signs(pool.creator),
-    reads(CONFIG),
-    writes(address),
-    ...mints.map(reads),
-    ...vaults.map(writes),
-    writes(opened.observation),
-    writes(newAddress(world)),
-    ...tokenPrograms(opened, ledger).map(reads),
-    reads(SYSTEM),
-    reads(RENT_SYSVAR)
-  ]
-  const data = createPool.write({ sqrtPriceX64: sqrtPrice, openTime: timeOf(script) })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: CreatePool')
-    call.createTokenAccount(vaults[0], address, mints[0])
-    call.createTokenAccount(vaults[1], address, mints[1])
+  const places = {
+    ...opened,
+    pool: address,
+    bitmap: newAddress(world),
+    programs: tokenPrograms(opened, ledger)
+  }
+  createPool.call(script, places, { sqrtPriceX64: sqrtPrice, openTime: timeOf(script) }, (call) => {
+    createVaults(call, opened, address)
     writeState(call, opened, ledger)
-    call.logData(
-      poolCreatedEvent.write({
-        tokenMint0: mints[0],
-        tokenMint1: mints[1],
-        tickSpacing: TICK_SPACING,
-        poolState: address,
-        sqrtPriceX64: sqrtPrice,
-        tick: tickAtSqrtPrice(sqrtPrice),
-        tokenVault0: vaults[0],
-        tokenVault1: vaults[1]
-      })
-    )
+    poolCreatedEvent.emit(call, {
+      tokenMint0: mints[0],
+      tokenMint1: mints[1],
+      tickSpacing: TICK_SPACING,
+      poolState: address,
+      sqrtPriceX64: sqrtPrice,
+      tick: tickAtSqrtPrice(sqrtPrice),
+      tokenVault0: vaults[0],
+      tokenVault1: vaults[1]
+    })
   })
   openPosition(script, opened, pool.creator, liquidityOf(offered, sqrtPrice, RANGE, 0n), world)
   return opened
 }
 
-function swap(
-  script: Caller,
-  pool: ClmmPool,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const from = sideIn(pool, isBuy)
-  const to = otherSide(from)
-  const quote = swapWithFee(amountIn, from === 0, pool, RANGE, BigInt(FEE))
-  if (quote === null || vaultBalances(pool, ledger)[from] + amountIn > U64_MAX) return null
-  const { amountOut, fee } = quote
-  const protocolFee = (fee * PROTOCOL_SHARE) / 1_000_000n
-  const lpFee = fee - protocolFee
-  pool.sqrtPrice = quote.sqrtPrice
-  pool.protocolFees = withSide(pool.protocolFees, from, pool.protocolFees[from] + protocolFee)
-  pool.lpFees = withSide(pool.lpFees, from, pool.lpFees[from] + lpFee)
-  pool.growth = withSide(pool.growth, from, pool.growth[from] + (lpFee << 64n) / pool.liquidity)
-  const users = userAccounts(pool, trader, ledger)
-  const accounts = [
-    signs(trader),
-    reads(CONFIG),
-    writes(pool.address),
-    writes(users[from]),
-    writes(users[to]),
-    writes(pool.vaults[from]),
-    writes(pool.vaults[to]),
-    writes(pool.observation),
-    reads(TOKEN),
-    reads(TOKEN_2022),
-    reads(MEMO),
-    reads(pool.mints[from]),
-    reads(pool.mints[to]),
-    writes(pool.tickArrays[1])
-  ]
-  const data = swapV2.write({
-    amount: amountIn,
-    otherAmountThreshold: 0n,
-    sqrtPriceLimitX64: 0n,
-    isBaseInput: true
-  })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: SwapV2')
-    call.logData(
-      swapEvent.write({
-        poolState: pool.address,
-        sender: trader,
-        tokenAccount0: users[0],
-        tokenAccount1: users[1],
-        amount0: from === 0 ? amountIn : amountOut,
-        transferFee0: 0n,
-        amount1: from === 0 ? amountOut : amountIn,
-        transferFee1: 0n,
-        zeroForOne: from === 0,
-        sqrtPriceX64: pool.sqrtPrice,
-        liquidity: pool.liquidity,
-        tick: tickAtSqrtPrice(pool.sqrtPrice),
-        tradeFee0: from === 0 ? fee : 0n,
-        tradeFee1: from === 0 ? 0n : fee
-      })
-    )
-    const transfers = new PoolTransfers(call, pool, ledger)
-    transfers.payIn(from, trader, amountIn)
-    transfers.payOut(to, trader, pool.address, amountOut)
-    writeState(call, pool, ledger)
-  })
-  return { amountIn, amountOut }
+function quoteSwap(pool: ClmmPool, { from }: SwapRoute, amountIn: bigint) {
+  return swapWithFee(amountIn, from === 0, pool, RANGE, BigInt(FEE))
 }
 
-function changeLiquidity(
+function writeSwap(
   script: Caller,
   pool: ClmmPool,
-  by: Pubkey,
-  thousandths: number,
-  world: VenueWorld
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>,
+  { ledger }: VenueWorld
 ): void {
-  const adds = thousandths > 0
-  const known = positionOf(pool.positions, by)
-  const liquidity = liquidityChange(thousandths, pool.liquidity, known)
-  const amounts = liquidityWorth(liquidity, pool.sqrtPrice, RANGE, 0n, adds ? 'up' : 'down')
-  if (!canMove(pool, world.ledger, by, adds, amounts)) return
-  if (known !== undefined) {
-    if (adds) increasePosition(script, pool, known, liquidity, world)
-    else decreasePosition(script, pool, known, liquidity, world)
-  } else if (pool.positions.length < POSITION_LIMIT) openPosition(script, pool, by, liquidity, world)
+  const { from, trader, users } = route
+  const { amountIn, amountOut, fee, sqrtPrice } = swapped
+  const protocolFee = (fee * PROTOCOL_SHARE) / 1_000_000n
+  const lpFee = fee - protocolFee
+  pool.sqrtPrice = sqrtPrice
+  pool.protocolFees = addToSide(pool.protocolFees, from, protocolFee)
+  pool.lpFees = addToSide(pool.lpFees, from, lpFee)
+  pool.growth = addToSide(pool.growth, from, (lpFee << 64n) / pool.liquidity)
+  const places = { ...pool, ...route, ticks: pool.tickArrays[1] }
+  swapV2.call(script, places, { amount: amountIn, isBaseInput: true }, (call) => {
+    const [amount0, amount1] = from === 0 ? [amountIn, amountOut] : [amountOut, amountIn]
+    swapEvent.emit(call, {
+      poolState: pool.address,
+      sender: trader,
+      tokenAccount0: users[0],
+      tokenAccount1: users[1],
+      amount0,
+      amount1,
+      zeroForOne: from === 0,
+      sqrtPriceX64: sqrtPrice,
+      liquidity: pool.liquidity,
+      tick: tickAtSqrtPrice(sqrtPrice),
+      tradeFee0: from === 0 ? fee : 0n,
+      tradeFee1: from === 0 ? 0n : fee
+    })
+    exchange(call, route, pool.address, swapped)
+    writeState(call, pool, ledger)
+  })
 }

@@ -1,47 +1,81 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import {
-  cpmmInitialize,
-  deposit,
-  lpChangeEvent,
-  swapBaseInput,
-  swapEvent,
-  withdraw
-} from '../../../chain/venues/raydium-cpmm-layouts.ts'
-import { firstShares, productOut, shareWorth, sharesOf } from '../curves/constant-product.ts'
+import { firstShares, productOut } from '../curves/constant-product.ts'
 import { ceilDiv } from '../curves/integers.ts'
 import { associatedTokenAccount } from '../program-address.ts'
-import { ASSOCIATED_TOKEN, MEMO, RENT_SYSVAR, SYSTEM, TOKEN, TOKEN_2022 } from '../../programs.ts'
+import { TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
+import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
-  PoolTransfers,
-  U64_MAX,
-  canMove,
+  addToSide,
+  createVaults,
   key,
+  moveBoth,
   newAddress,
   newSides,
-  otherSide,
   ratioPrice,
-  sideIn,
   startAmounts,
   timeOf,
   tokenPrograms,
   userAccounts,
   vaultBalances,
-  withSide,
   type Caller,
   type Pair,
   type PoolSides
 } from './pool-sides.ts'
+import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
+import { Program } from './program.ts'
 
 // Source: raydium-io/raydium-cp-swap, program source. The event stands before the transfers.
 
-const PROGRAM = key('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C')
 const AUTHORITY = key('GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL')
 const CONFIG = key('D4FPEruKEHrG5TenZ2mpDGEfu1iUvTiqBxvpU8HLBvC2')
-const FEE_RECEIVER = key('DNXgeM9EiiaAbaWvwjHj9fQQLAX5ZsfHyvmYUNRAdNC8')
+
+const program = new Program('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C', 'log', {
+  authority: AUTHORITY,
+  config: CONFIG,
+  feeReceiver: key('DNXgeM9EiiaAbaWvwjHj9fQQLAX5ZsfHyvmYUNRAdNC8')
+})
+const initialize = program.instruction(
+  'Initialize',
+  'afaf6d1f0d989bed',
+  'initAmount0:u64 initAmount1:u64 openTime:u64',
+  `creator! config authority pool* mints lpMint* users* lpAccount* vaults* feeReceiver* observation*
+  token programs associatedToken system rent`
+)
+const swapBaseInput = program.instruction(
+  'SwapBaseInput',
+  '8fbe5adac41e33de',
+  'amountIn:u64 minimumAmountOut?:u64',
+  `trader! authority config pool* userIn* userOut* vaultIn* vaultOut* programIn programOut mintIn mintOut
+  observation*`
+)
+const LIQUIDITY_ACCOUNTS =
+  'provider! authority pool* lpAccount* users* vaults* token token2022 mints lpMint*' as const
+const deposit = program.instruction(
+  'Deposit',
+  'f223c68952e1f2b6',
+  'lpTokenAmount:u64 maximumToken0Amount:u64 maximumToken1Amount:u64',
+  LIQUIDITY_ACCOUNTS
+)
+const withdraw = program.instruction(
+  'Withdraw',
+  'b712469c946da122',
+  'lpTokenAmount:u64 minimumToken0Amount?:u64 minimumToken1Amount?:u64',
+  `${LIQUIDITY_ACCOUNTS} memo`
+)
+const swapEvent = program.event(
+  '40c6cde8260871e2',
+  `poolId:pubkey inputVaultBefore:u64 outputVaultBefore:u64 inputAmount:u64 outputAmount:u64
+  inputTransferFee?:u64 outputTransferFee?:u64 baseInput:bool inputMint:pubkey outputMint:pubkey tradeFee:u64
+  creatorFee?:u64 creatorFeeOnInput:bool`
+)
+const lpChangeEvent = program.event(
+  '79a3cdc939da753c',
+  `poolId:pubkey lpAmountBefore:u64 token0VaultBefore:u64 token1VaultBefore:u64 token0Amount:u64
+  token1Amount:u64 token0TransferFee?:u64 token1TransferFee?:u64 changeType:u8`
+)
 
 /** Of the input in millionths; of that fee, what the protocol and the fund keep for themselves. */
 const TRADE_FEE = 2500n
@@ -66,13 +100,19 @@ export interface CpmmPool extends PoolSides {
 export const raydiumCpmmPools = {
   venue: 'raydium-cpmm',
   open,
-  swap,
-  changeLiquidity,
-  price: (pool: CpmmPool, { ledger }: VenueWorld): number => ratioPrice(pool, reserves(pool, ledger))
+  swap: poolSwap(quoteSwap, writeSwap),
+  changeLiquidity: sharesLiquidity<CpmmPool>({
+    lpMint: ({ lpMint }) => lpMint,
+    supply: ({ lpSupply }) => lpSupply,
+    reserves: reservesOf,
+    write: writeLiquidity
+  }),
+  price: (pool: CpmmPool, { ledger }: VenueWorld): number => ratioPrice(pool, reservesOf(pool, ledger))
 } satisfies PoolVenue<CpmmPool>
 
 function open(script: Caller, pool: NewPool, world: VenueWorld): CpmmPool {
   const { ledger } = world
+  const { creator } = pool
   const sides = newSides(pool, world, 'sorted')
   const amounts = startAmounts(sides, pool)
   const shares = firstShares(amounts)
@@ -80,7 +120,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): CpmmPool {
   const opened: CpmmPool = {
     ...sides,
     address: newAddress(world),
-    creator: pool.creator,
+    creator,
     lpMint: newAddress(world),
     observation: newAddress(world),
     openTime: timeOf(script),
@@ -88,186 +128,81 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): CpmmPool {
     protocolFees: [0n, 0n],
     fundFees: [0n, 0n]
   }
-  const { creator, lpMint } = opened
-  const [user0, user1] = userAccounts(opened, creator, ledger)
-  const [program0, program1] = tokenPrograms(opened, ledger)
-  const accounts = [
-    signs(creator),
-    reads(CONFIG),
-    reads(AUTHORITY),
-    writes(opened.address),
-    reads(opened.mints[0]),
-    reads(opened.mints[1]),
-    writes(lpMint),
-    writes(user0),
-    writes(user1),
-    writes(associatedTokenAccount(creator, lpMint, TOKEN)),
-    writes(opened.vaults[0]),
-    writes(opened.vaults[1]),
-    writes(FEE_RECEIVER),
-    writes(opened.observation),
-    reads(TOKEN),
-    reads(program0),
-    reads(program1),
-    reads(ASSOCIATED_TOKEN),
-    reads(SYSTEM),
-    reads(RENT_SYSVAR)
-  ]
+  const { lpMint, openTime } = opened
+  const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
+  const users = userAccounts(opened, creator, ledger)
+  const places = { ...opened, pool: opened.address, lpAccount, users, programs: tokenPrograms(opened, ledger) }
   const [initAmount0, initAmount1] = amounts
-  const data = cpmmInitialize.write({ initAmount0, initAmount1, openTime: opened.openTime })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: Initialize')
+  initialize.call(script, places, { initAmount0, initAmount1, openTime }, (call) => {
     call.createMint({ address: lpMint, decimals: 9, authority: AUTHORITY })
-    const lpAccount = call.ensureTokenAccount(creator, lpMint)
-    call.createTokenAccount(opened.vaults[0], AUTHORITY, opened.mints[0])
-    call.createTokenAccount(opened.vaults[1], AUTHORITY, opened.mints[1])
-    const transfers = new PoolTransfers(call, opened, ledger)
-    transfers.payIn(0, creator, initAmount0)
-    transfers.payIn(1, creator, initAmount1)
+    call.ensureTokenAccount(creator, lpMint)
+    createVaults(call, opened, AUTHORITY)
+    moveBoth(call, places, 'in', creator, amounts)
     call.mintTo({ mint: lpMint, to: lpAccount, authority: AUTHORITY, amount: shares - LOCKED_SHARES })
     writeState(call, opened, ledger)
   })
   return opened
 }
 
-function swap(
-  script: Caller,
-  pool: CpmmPool,
-  { trader, isBuy, amountIn }: Swap,
-  world: VenueWorld
-): Executed | null {
-  const { ledger } = world
-  const from = sideIn(pool, isBuy)
-  const to = otherSide(from)
-  const before = reserves(pool, ledger)
+function quoteSwap(pool: CpmmPool, { from, to }: SwapRoute, amountIn: bigint, { ledger }: VenueWorld) {
+  const reserves = reservesOf(pool, ledger)
   const fee = ceilDiv(amountIn * TRADE_FEE, MILLION)
-  const amountOut = productOut(amountIn - fee, before[from], before[to])
-  if (amountOut <= 0n || before[from] + amountIn > U64_MAX) return null
-  const users = userAccounts(pool, trader, ledger)
-  const programs = tokenPrograms(pool, ledger)
-  const accounts = [
-    signs(trader),
-    reads(AUTHORITY),
-    reads(CONFIG),
-    writes(pool.address),
-    writes(users[from]),
-    writes(users[to]),
-    writes(pool.vaults[from]),
-    writes(pool.vaults[to]),
-    reads(programs[from]),
-    reads(programs[to]),
-    reads(pool.mints[from]),
-    reads(pool.mints[to]),
-    writes(pool.observation)
-  ]
-  const data = swapBaseInput.write({ amountIn, minimumAmountOut: 0n })
-  pool.protocolFees = withSide(
-    pool.protocolFees,
-    from,
-    pool.protocolFees[from] + (fee * PROTOCOL_SHARE) / MILLION
-  )
-  pool.fundFees = withSide(pool.fundFees, from, pool.fundFees[from] + (fee * FUND_SHARE) / MILLION)
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: SwapBaseInput')
-    call.logData(
-      swapEvent.write({
-        poolId: pool.address,
-        inputVaultBefore: before[from],
-        outputVaultBefore: before[to],
-        inputAmount: amountIn,
-        outputAmount: amountOut,
-        inputTransferFee: 0n,
-        outputTransferFee: 0n,
-        baseInput: true,
-        inputMint: pool.mints[from],
-        outputMint: pool.mints[to],
-        tradeFee: fee,
-        creatorFee: 0n,
-        creatorFeeOnInput: true
-      })
-    )
-    const transfers = new PoolTransfers(call, pool, ledger)
-    transfers.payIn(from, trader, amountIn)
-    transfers.payOut(to, trader, AUTHORITY, amountOut)
-    writeState(call, pool, ledger)
-  })
-  return { amountIn, amountOut }
+  return { amountOut: productOut(amountIn - fee, reserves[from], reserves[to]), fee, reserves }
 }
 
-function changeLiquidity(
+function writeSwap(
   script: Caller,
   pool: CpmmPool,
-  by: Pubkey,
-  thousandths: number,
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>,
   { ledger }: VenueWorld
 ): void {
-  const adds = thousandths > 0
-  const lpAccount = ledger.tokenAccountOf(by, pool.lpMint)
-  const shares = sharesOf(thousandths, pool.lpSupply, ledger.tokens(lpAccount))
-  const before = reserves(pool, ledger)
-  const amounts = shareWorth(shares, pool.lpSupply, before, adds ? 'up' : 'down')
-  if (!canMove(pool, ledger, by, adds, amounts)) return
-  const users = userAccounts(pool, by, ledger)
-  if (adds) script.ensureTokenAccount(by, pool.lpMint)
-  const accounts = [
-    signs(by),
-    reads(AUTHORITY),
-    writes(pool.address),
-    writes(lpAccount),
-    writes(users[0]),
-    writes(users[1]),
-    writes(pool.vaults[0]),
-    writes(pool.vaults[1]),
-    reads(TOKEN),
-    reads(TOKEN_2022),
-    reads(pool.mints[0]),
-    reads(pool.mints[1]),
-    writes(pool.lpMint)
-  ]
-  const lpAmountBefore = pool.lpSupply
-  pool.lpSupply += adds ? shares : -shares
-  const event = lpChangeEvent.write({
-    poolId: pool.address,
-    lpAmountBefore,
-    token0VaultBefore: before[0],
-    token1VaultBefore: before[1],
-    token0Amount: amounts[0],
-    token1Amount: amounts[1],
-    token0TransferFee: 0n,
-    token1TransferFee: 0n,
-    changeType: adds ? 0 : 1
+  const { from, to } = route
+  const { amountIn, amountOut, fee, reserves } = swapped
+  pool.protocolFees = addToSide(pool.protocolFees, from, (fee * PROTOCOL_SHARE) / MILLION)
+  pool.fundFees = addToSide(pool.fundFees, from, (fee * FUND_SHARE) / MILLION)
+  swapBaseInput.call(script, { ...pool, ...route }, { amountIn }, (call) => {
+    swapEvent.emit(call, {
+      poolId: pool.address,
+      inputVaultBefore: reserves[from],
+      outputVaultBefore: reserves[to],
+      inputAmount: amountIn,
+      outputAmount: amountOut,
+      baseInput: true,
+      inputMint: route.mintIn,
+      outputMint: route.mintOut,
+      tradeFee: fee,
+      creatorFeeOnInput: true
+    })
+    exchange(call, route, AUTHORITY, swapped)
+    writeState(call, pool, ledger)
   })
-  if (adds) {
-    const data = deposit.write({
-      lpTokenAmount: shares,
-      maximumToken0Amount: amounts[0],
-      maximumToken1Amount: amounts[1]
+}
+
+function writeLiquidity(script: Caller, pool: CpmmPool, change: SharesChange, ledger: LedgerView): void {
+  const { adds, shares, supply, reserves, amounts } = change
+  pool.lpSupply += adds ? shares : -shares
+  const body = (call: CallScript): void => {
+    lpChangeEvent.emit(call, {
+      poolId: pool.address,
+      lpAmountBefore: supply,
+      token0VaultBefore: reserves[0],
+      token1VaultBefore: reserves[1],
+      token0Amount: amounts[0],
+      token1Amount: amounts[1],
+      changeType: adds ? 0 : 1
     })
-    script.call(PROGRAM, accounts, data, (call) => {
-      call.log('Instruction: Deposit')
-      call.logData(event)
-      const transfers = new PoolTransfers(call, pool, ledger)
-      transfers.payIn(0, by, amounts[0])
-      transfers.payIn(1, by, amounts[1])
-      call.mintTo({ mint: pool.lpMint, to: lpAccount, authority: AUTHORITY, amount: shares })
-      writeState(call, pool, ledger)
-    })
-  } else {
-    const data = withdraw.write({ lpTokenAmount: shares, minimumToken0Amount: 0n, minimumToken1Amount: 0n })
-    script.call(PROGRAM, [...accounts, reads(MEMO)], data, (call) => {
-      call.log('Instruction: Withdraw')
-      call.logData(event)
-      call.burn({ mint: pool.lpMint, from: lpAccount, authority: by, amount: shares })
-      const transfers = new PoolTransfers(call, pool, ledger)
-      transfers.payOut(0, by, AUTHORITY, amounts[0])
-      transfers.payOut(1, by, AUTHORITY, amounts[1])
-      writeState(call, pool, ledger)
-    })
+    moveShares(call, change, AUTHORITY, 'first')
+    writeState(call, pool, ledger)
   }
+  const [maximumToken0Amount, maximumToken1Amount] = amounts
+  const most = { lpTokenAmount: shares, maximumToken0Amount, maximumToken1Amount }
+  if (adds) deposit.call(script, change, most, body)
+  else withdraw.call(script, change, { lpTokenAmount: shares }, body)
 }
 
 /** What the vaults hold without the fees that were taken out of the pool. */
-function reserves(pool: CpmmPool, ledger: LedgerView): Pair {
+function reservesOf(pool: CpmmPool, ledger: LedgerView): Pair {
   const { protocolFees, fundFees } = pool
   const [vault0, vault1] = vaultBalances(pool, ledger)
   return [vault0 - protocolFees[0] - fundFees[0], vault1 - protocolFees[1] - fundFees[1]]

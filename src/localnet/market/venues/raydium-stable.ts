@@ -1,50 +1,79 @@
-import { u64, u8 } from '../../../chain/codec.ts'
-import { layout } from '../../../chain/layout.ts'
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import { firstShares, shareWorth, sharesOf } from '../curves/constant-product.ts'
+import { firstShares } from '../curves/constant-product.ts'
 import { ceilDiv } from '../curves/integers.ts'
 import { stableOut, stablePrice } from '../curves/stable-swap.ts'
-import { RENT_SYSVAR, SYSTEM, TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import type { Executed, NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
-import { OPEN_BOOK, bookUses, orderBookOf, type OrderBook } from './order-book-accounts.ts'
 import {
-  PoolTransfers,
-  U64_MAX,
-  canMove,
+  OPEN_BOOK,
+  SWAP_BOOK,
+  WITHDRAWAL_BOOK,
+  WITHDRAWAL_QUEUES,
+  orderBookOf,
+  type OrderBook
+} from './order-book-accounts.ts'
+import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
+import {
+  createVaults,
   key,
+  moveBoth,
   newAddress,
   newSides,
   otherSide,
-  sideIn,
   startAmounts,
   timeOf,
   userAccounts,
   vaultBalances,
   type Caller,
   type Pair,
-  type PoolSides,
-  type Side
+  type PoolSides
 } from './pool-sides.ts'
+import { exchange, poolSwap, type SwapRoute } from './pool-swap.ts'
+import { Program } from './program.ts'
 
 // Source: raydium-sdk-v2, version-5 pools. The program is closed, its curve a table: here it is Curve's, flat around the price
 // that the pool was opened with.
 
-const PROGRAM = key('5quBtoiQqxF9Jv6KYKctB59NT3gtJD2Y65kdnB1Uev3h')
 const AUTHORITY = key('3uaZBfHPfmpAHW7dsimC1SnyR61X4bJqQZKWmRSCXJxv')
 const MODEL_DATA = key('CDSr3ssLcRB6XYPJwAfFt18MZvEZp4LjHcvzBVZ45duo')
 const OWNER = key('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ')
 
+const program = new Program('5quBtoiQqxF9Jv6KYKctB59NT3gtJD2Y65kdnB1Uev3h', 'log', {
+  authority: AUTHORITY,
+  modelData: MODEL_DATA,
+  openBook: OPEN_BOOK
+})
+const MADE = 'authority openOrders* lpMint* mints vaults*'
+const preInitialize = program.instruction('PreInitialize', '0a', 'nonce:u8', `token system rent ${MADE} creator!`)
+const initialize = program.instruction(
+  'Initialize',
+  '00',
+  'nonce:u8 openTime:u64',
+  `token pool* ${MADE} targetOrders* modelData openBook market users* lpAccount* creator!`
+)
+const swapBaseIn = program.instruction(
+  'SwapBaseIn',
+  '09',
+  'amountIn:u64 minimumAmountOut?:u64',
+  `token pool* authority openOrders* vaults* modelData ${SWAP_BOOK} userIn* userOut* trader!`
+)
+const LIQUIDITY_ACCOUNTS = 'token pool* authority openOrders* targetOrders* lpMint* vaults* modelData'
+const deposit = program.instruction(
+  'Deposit',
+  '03',
+  'maxCoin:u64 maxPc:u64 baseSide?:u64',
+  `${LIQUIDITY_ACCOUNTS} market users* lpAccount* provider!`
+)
+const withdraw = program.instruction(
+  'Withdraw',
+  '04',
+  'amount:u64',
+  `${LIQUIDITY_ACCOUNTS} ${WITHDRAWAL_BOOK} lpAccount* users* provider! ${WITHDRAWAL_QUEUES}`
+)
+
 /** Of the input, which stays in the pool whole. */
 const FEE = { numerator: 4n, denominator: 10_000n }
-
-const preInitialize = layout('preInitialize', '0a', { nonce: u8 })
-const initialize = layout('initialize', '00', { nonce: u8, openTime: u64 })
-const deposit = layout('deposit', '03', { maxCoin: u64, maxPc: u64, baseSide: u64 })
-const withdraw = layout('withdraw', '04', { amount: u64 })
-const swapBaseIn = layout('swapBaseIn', '09', { amountIn: u64, minimumAmountOut: u64 })
 
 export interface StablePool extends PoolSides {
   readonly address: Pubkey
@@ -59,8 +88,8 @@ export interface StablePool extends PoolSides {
 export const raydiumStablePools = {
   venue: 'raydium-stable',
   open,
-  swap,
-  changeLiquidity,
+  swap: poolSwap(quoteSwap, writeSwap),
+  changeLiquidity: sharesLiquidity<StablePool>({ lpMint: ({ lpMint }) => lpMint, write: writeLiquidity }),
   price(pool: StablePool, { ledger }: VenueWorld): number {
     const { baseSide, weights } = pool
     const quoteSide = otherSide(baseSide)
@@ -84,80 +113,35 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): StablePool {
     book: orderBookOf(world),
     weights: [amounts[1], amounts[0]]
   }
-  const { address, lpMint, mints, vaults } = opened
-  const made = [reads(AUTHORITY), writes(opened.openOrders), writes(lpMint)]
-  const held = [...mints.map(reads), ...vaults.map(writes)]
-  const before = [reads(TOKEN), reads(SYSTEM), reads(RENT_SYSVAR), ...made, ...held, signs(creator)]
-  script.call(PROGRAM, before, preInitialize.write({ nonce: 255 }), (call) => {
+  const { lpMint, mints } = opened
+  preInitialize.call(script, { ...opened, creator }, { nonce: 255 }, (call) => {
     call.createMint({ address: lpMint, decimals: ledger.mint(mints[0]).decimals, authority: AUTHORITY })
-    call.createTokenAccount(vaults[0], AUTHORITY, mints[0])
-    call.createTokenAccount(vaults[1], AUTHORITY, mints[1])
+    createVaults(call, opened, AUTHORITY)
   })
-  script.ensureTokenAccount(creator, lpMint)
-  const lpAccount = ledger.tokenAccountOf(creator, lpMint)
+  const lpAccount = script.ensureTokenAccount(creator, lpMint)
   const users = userAccounts(opened, creator, ledger)
-  const accounts = [
-    reads(TOKEN),
-    writes(address),
-    ...made,
-    ...held,
-    writes(opened.targetOrders),
-    reads(MODEL_DATA),
-    reads(OPEN_BOOK),
-    reads(opened.book.market),
-    ...users.map(writes),
-    writes(lpAccount),
-    signs(creator)
-  ]
-  const data = initialize.write({ nonce: 255, openTime: timeOf(script) })
-  script.call(PROGRAM, accounts, data, (call) => {
-    const transfers = new PoolTransfers(call, opened, ledger, false)
-    transfers.payIn(0, creator, amounts[0])
-    transfers.payIn(1, creator, amounts[1])
+  const places = { ...opened, ...opened.book, pool: opened.address, creator, users, lpAccount }
+  initialize.call(script, places, { nonce: 255, openTime: timeOf(script) }, (call) => {
+    moveBoth(call, places, 'in', creator, amounts, false)
     call.mintTo({ mint: lpMint, to: lpAccount, authority: AUTHORITY, amount: firstShares(amounts) })
     writeState(call, opened, ledger)
   })
   return opened
 }
 
-function swap(
-  script: Caller,
-  pool: StablePool,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const from = sideIn(pool, isBuy)
-  const to = otherSide(from)
-  const amountOut = quoteOf(pool, from, amountIn, ledger)
-  if (amountOut <= 0n || vaultBalances(pool, ledger)[from] + amountIn > U64_MAX) return null
-  const users = userAccounts(pool, trader, ledger)
-  const accounts = [
-    reads(TOKEN),
-    writes(pool.address),
-    reads(AUTHORITY),
-    writes(pool.openOrders),
-    ...pool.vaults.map(writes),
-    reads(MODEL_DATA),
-    reads(OPEN_BOOK),
-    ...bookUses(pool.book),
-    writes(users[from]),
-    writes(users[to]),
-    signs(trader)
-  ]
-  script.call(PROGRAM, accounts, swapBaseIn.write({ amountIn, minimumAmountOut: 0n }), (call) => {
-    const transfers = new PoolTransfers(call, pool, ledger, false)
-    transfers.payIn(from, trader, amountIn)
-    transfers.payOut(to, trader, AUTHORITY, amountOut)
-  })
-  return { amountIn, amountOut }
+function quoteSwap(pool: StablePool, { from, to }: SwapRoute, amountIn: bigint, { ledger }: VenueWorld) {
+  const weighed = weighedReserves(pool, ledger)
+  if (weighed[0] === 0n || weighed[1] === 0n) return null
+  const input = amountIn - ceilDiv(amountIn * FEE.numerator, FEE.denominator)
+  const amountOut = stableOut(input * pool.weights[from], weighed[from], weighed[to]) / pool.weights[to]
+  return { amountOut }
 }
 
-function quoteOf(pool: StablePool, from: Side, amountIn: bigint, ledger: LedgerView): bigint {
-  const to = otherSide(from)
-  const weighed = weighedReserves(pool, ledger)
-  if (weighed[0] === 0n || weighed[1] === 0n) return 0n
-  const input = amountIn - ceilDiv(amountIn * FEE.numerator, FEE.denominator)
-  return stableOut(input * pool.weights[from], weighed[from], weighed[to]) / pool.weights[to]
+function writeSwap(script: Caller, pool: StablePool, route: SwapRoute, swapped: Executed): void {
+  const places = { ...pool, ...pool.book, ...route }
+  swapBaseIn.call(script, places, { amountIn: swapped.amountIn }, (call) =>
+    exchange(call, route, AUTHORITY, swapped, false)
+  )
 }
 
 function weighedReserves(pool: StablePool, ledger: LedgerView): Pair {
@@ -165,60 +149,12 @@ function weighedReserves(pool: StablePool, ledger: LedgerView): Pair {
   return [coin * pool.weights[0], pc * pool.weights[1]]
 }
 
-function changeLiquidity(
-  script: Caller,
-  pool: StablePool,
-  by: Pubkey,
-  thousandths: number,
-  { ledger }: VenueWorld
-): void {
-  const adds = thousandths > 0
-  const { lpMint, book } = pool
-  const { supply } = ledger.mint(lpMint)
-  if (supply === 0n) return
-  const lpAccount = ledger.tokenAccountOf(by, lpMint)
-  const shares = sharesOf(thousandths, supply, ledger.tokens(lpAccount))
-  const amounts = shareWorth(shares, supply, vaultBalances(pool, ledger), adds ? 'up' : 'down')
-  if (!canMove(pool, ledger, by, adds, amounts)) return
-  if (adds) script.ensureTokenAccount(by, lpMint)
-  const users = userAccounts(pool, by, ledger).map(writes)
-  const shared = [
-    reads(TOKEN),
-    writes(pool.address),
-    reads(AUTHORITY),
-    writes(pool.openOrders),
-    writes(pool.targetOrders),
-    writes(lpMint),
-    ...pool.vaults.map(writes),
-    reads(MODEL_DATA)
-  ]
-  if (adds) {
-    const accounts = [...shared, reads(book.market), ...users, writes(lpAccount), signs(by)]
-    const data = deposit.write({ maxCoin: amounts[0], maxPc: amounts[1], baseSide: 0n })
-    script.call(PROGRAM, accounts, data, (call) => {
-      const transfers = new PoolTransfers(call, pool, ledger, false)
-      transfers.payIn(0, by, amounts[0])
-      transfers.payIn(1, by, amounts[1])
-      call.mintTo({ mint: lpMint, to: lpAccount, authority: AUTHORITY, amount: shares })
-    })
-    return
-  }
-  const accounts = [
-    ...shared,
-    reads(OPEN_BOOK),
-    ...[book.market, book.coinVault, book.pcVault].map(writes),
-    reads(book.vaultSigner),
-    writes(lpAccount),
-    ...users,
-    signs(by),
-    ...[book.eventQueue, book.bids, book.asks].map(writes)
-  ]
-  script.call(PROGRAM, accounts, withdraw.write({ amount: shares }), (call) => {
-    const transfers = new PoolTransfers(call, pool, ledger, false)
-    transfers.payOut(0, by, AUTHORITY, amounts[0])
-    transfers.payOut(1, by, AUTHORITY, amounts[1])
-    call.burn({ mint: lpMint, from: lpAccount, authority: by, amount: shares })
-  })
+function writeLiquidity(script: Caller, pool: StablePool, change: SharesChange): void {
+  const { adds, shares, amounts } = change
+  const places = { ...pool, ...pool.book, ...change }
+  const body = (call: CallScript): void => moveShares(call, change, AUTHORITY, 'last', false)
+  if (adds) deposit.call(script, places, { maxCoin: amounts[0], maxPc: amounts[1] }, body)
+  else withdraw.call(script, places, { amount: shares }, body)
 }
 
 /** Says where everything is; how much there is, only the vaults say. */

@@ -1,0 +1,111 @@
+import type { Pubkey } from '../../../chain/pubkey.ts'
+import type { CallScript, LedgerView } from '../script.ts'
+import type { Executed, MarketPool, Swap, VenueWorld } from '../venue.ts'
+import {
+  U64_MAX,
+  otherSide,
+  sideIn,
+  tokenPrograms,
+  userAccounts,
+  vaultBalances,
+  type Caller,
+  type Keys,
+  type PoolSides,
+  type Side
+} from './pool-sides.ts'
+
+/** The direction of a swap, and its accounts by the names that account lists have for them. */
+export interface SwapRoute {
+  readonly from: Side
+  readonly to: Side
+  readonly trader: Pubkey
+  readonly pool: Pubkey
+  /** The trader's accounts and their token programs, in the order of the pool's mints. */
+  readonly users: Keys
+  readonly programs: Keys
+  readonly mintIn: Pubkey
+  readonly mintOut: Pubkey
+  readonly userIn: Pubkey
+  readonly userOut: Pubkey
+  readonly vaultIn: Pubkey
+  readonly vaultOut: Pubkey
+  readonly programIn: Pubkey
+  readonly programOut: Pubkey
+}
+
+export function swapRoute(
+  pool: PoolSides & MarketPool,
+  { trader, isBuy }: Swap,
+  ledger: LedgerView
+): SwapRoute {
+  const { address, mints, vaults } = pool
+  const from = sideIn(pool, isBuy)
+  const to = otherSide(from)
+  const users = userAccounts(pool, trader, ledger)
+  const programs = tokenPrograms(pool, ledger)
+  return {
+    from,
+    to,
+    trader,
+    pool: address,
+    users,
+    programs,
+    mintIn: mints[from],
+    mintOut: mints[to],
+    userIn: users[from],
+    userOut: users[to],
+    vaultIn: vaults[from],
+    vaultOut: vaults[to],
+    programIn: programs[from],
+    programOut: programs[to]
+  }
+}
+
+/** What a quote of a swap says, with what goes in. */
+export type Swapped<Quote extends (...given: never[]) => unknown> = NonNullable<ReturnType<Quote>> & Executed
+
+/**
+ * Returns a venue's swap of its two parts: `quote` says what comes out, without changing anything, and `write` changes the
+ * pool and writes the instruction. A swap that gives nothing, or more than a vault can hold, is refused.
+ */
+export function poolSwap<Pool extends PoolSides & MarketPool, Quote extends { readonly amountOut: bigint }>(
+  quote: (pool: Pool, route: SwapRoute, amountIn: bigint, world: VenueWorld) => Quote | null,
+  write: (script: Caller, pool: Pool, route: SwapRoute, swapped: Quote & Executed, world: VenueWorld) => void
+): (script: Caller, pool: Pool, swap: Swap, world: VenueWorld) => Executed | null {
+  return (script, pool, swap, world) => {
+    const { amountIn } = swap
+    const route = swapRoute(pool, swap, world.ledger)
+    const quoted = quote(pool, route, amountIn, world)
+    if (quoted === null || quoted.amountOut <= 0n) return null
+    if (vaultBalances(pool, world.ledger)[route.from] + amountIn > U64_MAX) return null
+    write(script, pool, route, { ...quoted, amountIn }, world)
+    return { amountIn, amountOut: quoted.amountOut }
+  }
+}
+
+export function payIn(call: CallScript, route: SwapRoute, amount: bigint, checked = true): void {
+  const { mintIn: mint, userIn: from, vaultIn: to, trader: authority } = route
+  call.transfer({ mint, from, to, authority, amount, checked })
+}
+
+export function payOut(
+  call: CallScript,
+  { mintOut: mint, vaultOut: from, userOut: to }: SwapRoute,
+  authority: Pubkey,
+  amount: bigint,
+  checked = true
+): void {
+  call.transfer({ mint, from, to, authority, amount, checked })
+}
+
+/** The two transfers of a swap: into a vault, and out of the other one by its authority. */
+export function exchange(
+  call: CallScript,
+  route: SwapRoute,
+  authority: Pubkey,
+  { amountIn, amountOut }: Executed,
+  checked = true
+): void {
+  payIn(call, route, amountIn, checked)
+  payOut(call, route, authority, amountOut, checked)
+}

@@ -1,0 +1,111 @@
+import type { Pubkey } from '../../../chain/pubkey.ts'
+import { ASSOCIATED_TOKEN, MEMO, RENT_SYSVAR, SYSTEM, TOKEN, TOKEN_2022 } from '../../programs.ts'
+import { programAddress } from '../program-address.ts'
+import type { AccountUse, CallScript, TokenCalls } from '../script.ts'
+import { reads, signs, writes } from './account-uses.ts'
+import { key } from './pool-sides.ts'
+import { record, wordsOf, type Values, type Words } from './record.ts'
+
+/** Programs and system accounts that an account list may name without being given their addresses. */
+const COMMON = {
+  system: SYSTEM,
+  token: TOKEN,
+  token2022: TOKEN_2022,
+  associatedToken: ASSOCIATED_TOKEN,
+  rent: RENT_SYSVAR,
+  memo: MEMO
+}
+
+/** Anchor's tag of an event that a program states by a call to itself. */
+const SELF_CALL_TAG = 'e445a52e51cb9a1d'
+/** Size of Anchor's discriminators; programs without Anchor have shorter ones and do not log instructions. */
+const ANCHOR_HEX = 16
+
+type Unmarked<W extends string> = W extends `${infer Name}${'*' | '!' | '+'}` ? Name : W
+
+/** Addresses by the names that an account list has for them; a name may stand for several accounts in a row. */
+export type Addresses<Names extends string> = {
+  readonly [N in Names]: Pubkey | readonly Pubkey[]
+}
+
+/** An instruction of a venue's program, as its table states it. */
+export interface Instruction<F extends string, Names extends string> {
+  /** Calls the program; Anchor's log line of the instruction comes before what the body does. */
+  call(
+    script: TokenCalls,
+    addresses: Addresses<Names>,
+    values: Values<F>,
+    body?: (call: CallScript, data: Uint8Array) => void
+  ): void
+}
+
+/** An event of a venue's program, as its table states it. */
+export interface EventTable<F extends string> {
+  emit(call: CallScript, values: Values<F>): void
+}
+
+type OwnNames = 'program' | 'eventAuthority'
+
+/** A venue's program: the accounts that are the same in all its instructions, and its tables. */
+export class Program<Constant extends string> {
+  readonly address: Pubkey
+  readonly #events: 'log' | 'self-call'
+  readonly #known: Readonly<Record<string, Pubkey>>
+
+  /** `events` is how the program states events: as `Program data:` lines, or by calls to itself. */
+  constructor(address: string, events: 'log' | 'self-call', constants: Readonly<Record<Constant, Pubkey>>) {
+    this.address = key(address)
+    this.#events = events
+    const eventAuthority = programAddress(['__event_authority'], this.address)
+    this.#known = { ...COMMON, ...constants, program: this.address, eventAuthority }
+  }
+
+  /**
+   * States an instruction: its name, its discriminator in hexadecimal, its arguments and its accounts in their order. An
+   * account is written where its name ends in `*`, signs where it ends in `+`, and does both where it ends in `!`.
+   */
+  instruction<const F extends string, const A extends string>(
+    name: string,
+    discriminatorHex: string,
+    fields: F,
+    accounts: A
+  ): Instruction<F, Exclude<Unmarked<Words<A>>, Constant | OwnNames | keyof typeof COMMON>> {
+    const write = record(discriminatorHex, fields)
+    const log = discriminatorHex.length === ANCHOR_HEX ? `Instruction: ${name}` : null
+    const list = wordsOf(accounts).map(readMark)
+    return {
+      call: (script, addresses, values, body) => {
+        const given: Readonly<Record<string, Pubkey | readonly Pubkey[]>> = addresses
+        const uses: AccountUse[] = []
+        for (const { name, use } of list) {
+          const address = this.#known[name] ?? given[name]
+          if (address === undefined) throw new Error(`no address of ${name}`)
+          if (address instanceof Uint8Array) uses.push(use(address))
+          else for (const each of address) uses.push(use(each))
+        }
+        const data = write(values)
+        script.call(this.address, uses, data, (call) => {
+          if (log !== null) call.log(log)
+          body?.(call, data)
+        })
+      }
+    }
+  }
+
+  /** States an event: its discriminator in hexadecimal and its fields. */
+  event<const F extends string>(discriminatorHex: string, fields: F): EventTable<F> {
+    if (this.#events === 'log') {
+      const write = record(discriminatorHex, fields)
+      return { emit: (call, values) => call.logData(write(values)) }
+    }
+    const write = record(SELF_CALL_TAG + discriminatorHex, fields)
+    const uses = [reads(this.#known['eventAuthority']!)]
+    return { emit: (call, values) => call.call(this.address, uses, write(values)) }
+  }
+}
+
+function readMark(word: string): { name: string; use: (address: Pubkey) => AccountUse } {
+  const name = word.replace(/[*!+]$/, '')
+  const use = { '*': writes, '!': signs, '+': (address: Pubkey) => ({ address, signer: true }) }[word.at(-1)!]
+  return { name, use: use ?? reads }
+}

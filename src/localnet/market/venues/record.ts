@@ -1,0 +1,172 @@
+import type { Pubkey } from '../../../chain/pubkey.ts'
+
+/**
+ * Bytes of instructions and events, written from field lists as programs publish them:
+ * `pool:pubkey amountIn:u64 transferFee?:u64 activationPoint:option<u64> padding?:u8[90]`.
+ * Integers are little-endian, `string` and `vec` begin with a u32 length, `option` with a tag byte. A field marked `?`
+ * may be left out and is then zero, empty or none. The decoder has layouts of its own, so that an error in either shows.
+ */
+
+/** The most that the runtime passes to a program; a longer record is a RangeError. */
+const LIMIT_BYTES = 10_240
+
+interface Scalars {
+  readonly u8: number
+  readonly u16: number
+  readonly u32: number
+  readonly i32: number
+  readonly u64: bigint
+  readonly i64: bigint
+  readonly u128: bigint
+  readonly bool: boolean
+  readonly pubkey: Pubkey
+  readonly string: string
+  /** Bytes as they are, such as another record. */
+  readonly bytes: Uint8Array
+}
+
+type Value<T extends string> = T extends keyof Scalars
+  ? Scalars[T]
+  : T extends `option<${infer Inner}>`
+    ? Value<Inner> | null
+    : T extends `vec<${infer Inner}>` | `${infer Inner}[${number}]`
+      ? readonly Value<Inner>[]
+      : never
+
+/** The words of a text, which spaces and line ends part. */
+export type Words<S extends string> = S extends `${infer Line}\n${infer Rest}`
+  ? WordsOfLine<Line> | Words<Rest>
+  : WordsOfLine<S>
+type WordsOfLine<S extends string, Found = never> = S extends `${infer Word} ${infer Rest}`
+  ? WordsOfLine<Rest, Found | Word>
+  : Exclude<Found | S, ''>
+
+type Needed<W> = W extends `${string}?:${string}` ? never : W extends `${infer Name}:${string}` ? Name : never
+type Optional<W> = W extends `${infer Name}?:${string}` ? Name : never
+type ValueIn<W> = W extends `${string}:${infer Type}` ? Value<Type> : never
+
+/** The values of a field list, by name. */
+export type Values<F extends string> = {
+  readonly [W in Words<F> as Needed<W>]: ValueIn<W>
+} & {
+  readonly [W in Words<F> as Optional<W>]?: ValueIn<W>
+}
+
+/** Writes a discriminator and the fields after it. */
+export type RecordWriter<F extends string> = (values: Values<F>) => Uint8Array
+
+type Writes = (value: unknown) => void
+
+/** Returns the writer of a record with this discriminator, in hexadecimal, and these fields. */
+export function record<const F extends string>(discriminatorHex: string, fields: F): RecordWriter<F> {
+  const discriminator = Uint8Array.fromHex(discriminatorHex)
+  const writers = wordsOf(fields).map((word) => {
+    const [name = '', type = ''] = word.split(/\??:/)
+    return { name, write: writerOf(type) }
+  })
+  return (values) => {
+    const given = values as Readonly<Record<string, unknown>>
+    out.begin(discriminator)
+    for (const { name, write } of writers) write(given[name])
+    return out.finish()
+  }
+}
+
+export function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
+}
+
+/** Where a record is written before its length is known. */
+class Scratch {
+  readonly #bytes = new Uint8Array(LIMIT_BYTES)
+  readonly #view = new DataView(this.#bytes.buffer)
+  #at = 0
+
+  begin(discriminator: Uint8Array): void {
+    this.#at = 0
+    this.bytes(discriminator)
+  }
+
+  finish(): Uint8Array {
+    return this.#bytes.slice(0, this.#at)
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#bytes.set(value, this.#at)
+    this.#at += value.length
+  }
+
+  zeros(size: number): void {
+    this.bytes(new Uint8Array(size))
+  }
+
+  u8(value: number): void {
+    this.#view.setUint8(this.#at, value)
+    this.#at += 1
+  }
+
+  u16(value: number): void {
+    this.#view.setUint16(this.#at, value, true)
+    this.#at += 2
+  }
+
+  u32(value: number): void {
+    this.#view.setUint32(this.#at, value, true)
+    this.#at += 4
+  }
+
+  u64(value: bigint): void {
+    this.#view.setBigUint64(this.#at, value, true)
+    this.#at += 8
+  }
+}
+
+const out = new Scratch()
+const utf8 = new TextEncoder()
+const NOTHING = new Uint8Array()
+
+/** Writes a value of a type; `undefined` as zero, empty or none. */
+const SCALARS: { readonly [T in keyof Scalars]: (value: Scalars[T] | undefined) => void } = {
+  u8: (value = 0) => out.u8(value),
+  u16: (value = 0) => out.u16(value),
+  u32: (value = 0) => out.u32(value),
+  i32: (value = 0) => out.u32(value),
+  u64: (value = 0n) => out.u64(value),
+  i64: (value = 0n) => out.u64(value),
+  u128(value = 0n) {
+    out.u64(value)
+    out.u64(value >> 64n)
+  },
+  bool: (value = false) => out.u8(value ? 1 : 0),
+  pubkey: (value) => (value === undefined ? out.zeros(32) : out.bytes(value)),
+  string(value = '') {
+    const bytes = utf8.encode(value)
+    out.u32(bytes.length)
+    out.bytes(bytes)
+  },
+  bytes: (value = NOTHING) => out.bytes(value)
+}
+
+function writerOf(type: string): Writes {
+  const scalar = (SCALARS as unknown as Readonly<Record<string, Writes>>)[type]
+  if (scalar !== undefined) return scalar
+  const [, wrapper, inner, item, length] = /^(?:(option|vec)<(.+)>|(.+)\[(\d+)\])$/.exec(type) ?? []
+  if (item !== undefined) {
+    const write = writerOf(item)
+    return (values) => {
+      for (let at = 0; at < Number(length); at++) write((values as readonly unknown[] | undefined)?.[at])
+    }
+  }
+  if (inner === undefined) throw new Error(`no field has the type ${type}`)
+  const write = writerOf(inner)
+  return wrapper === 'option'
+    ? (value = null) => {
+        out.u8(value === null ? 0 : 1)
+        if (value !== null) write(value)
+      }
+    : (value = []) => {
+        const items = value as readonly unknown[]
+        out.u32(items.length)
+        items.forEach(write)
+      }
+}
