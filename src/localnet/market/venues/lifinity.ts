@@ -8,6 +8,7 @@ import { AccountBytes } from './account-bytes.ts'
 import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
   createVaults,
+  key,
   moveBoth,
   newAddress,
   newSides,
@@ -24,7 +25,7 @@ import { Program } from './program.ts'
 // mints pool tokens to the fee account between its two transfers. How a pool is made is not published: its accounts come with
 // its first deposit.
 
-const program = new Program('2wT8Yq49kHgDzXuPxZSaeLaH1qbmGXtEyPy64bL7aD3c', 'log', {})
+const program = new Program(key('2wT8Yq49kHgDzXuPxZSaeLaH1qbmGXtEyPy64bL7aD3c'), 'log', {})
 const swapInstruction = program.instruction(
   'Swap',
   'f8c69e91e17587c8',

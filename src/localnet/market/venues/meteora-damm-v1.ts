@@ -1,43 +1,73 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import {
-  ADDS,
-  REMOVES,
-  addLiquidityEvent,
-  initializeCustomizable,
-  poolCreatedEvent,
-  removeLiquidityEvent,
-  swap as swapInstruction,
-  swapEvent
-} from '../../../chain/venues/meteora-damm-v1-layouts.ts'
-import { firstShares, productOut, shareWorth, sharesOf } from '../curves/constant-product.ts'
+import { firstShares, productOut } from '../curves/constant-product.ts'
 import { associatedTokenAccount } from '../program-address.ts'
-import { ASSOCIATED_TOKEN, RENT_SYSVAR, SYSTEM, TOKEN } from '../../programs.ts'
-import type { CallScript } from '../script.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import { TOKEN } from '../../programs.ts'
+import type { CallScript, LedgerView } from '../script.ts'
+import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
 import { VAULT_PROGRAM, depositInto, openVault, withdrawFrom, type MeteoraVault } from './meteora-vault.ts'
+import { moveLpTokens, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
-  U64_MAX,
-  canMove,
   key,
   newAddress,
   newSides,
-  otherSide,
   ratioPrice,
-  sideIn,
   startAmounts,
   userAccounts,
   vaultBalances,
   type Caller,
+  type Keys,
   type PoolSides
 } from './pool-sides.ts'
+import { poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
+import { Program } from './program.ts'
 
 // Source: IDL 0.5.3 of @meteora-ag/dynamic-amm-sdk 1.4.1. Tokens lie in vaults of another program: a swap pays the protocol's
 // fee aside, deposits what it was given and withdraws what it gives.
 
-const PROGRAM = key('Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB')
-const METADATA_PROGRAM = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
+const program = new Program(key('Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB'), 'log', {
+  metadataProgram: key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'),
+  vaultProgram: VAULT_PROGRAM
+})
+const initialize = program.instruction(
+  'InitializeCustomizablePermissionlessConstantProductPool',
+  '9118acc2db7d03be',
+  `tokenAAmount:u64 tokenBAmount:u64 tradeFeeNumerator:u32 activationPoint?:option<u64> hasAlphaVault?:bool
+  activationType:u8 padding?:u8[90]`,
+  `pool* lpMint* mints stores* vaults* storeMints* shares* users* lpAccount* protocolAccounts* creator! rent
+  metadata* metadataProgram vaultProgram token associatedToken system`
+)
+const swapInstruction = program.instruction(
+  'Swap',
+  'f8c69e91e17587c8',
+  'inAmount:u64 minimumOutAmount?:u64',
+  `pool* userIn* userOut* stores* vaults* storeMints* shares* protocolAccount* trader! vaultProgram token`
+)
+const LIQUIDITY_ACCOUNTS =
+  'pool* lpMint* lpAccount* shares* stores* storeMints* vaults* users* provider! vaultProgram token'
+const addBalanceLiquidity = program.instruction(
+  'AddBalanceLiquidity',
+  'a8e3323ebdab54b0',
+  'poolTokenAmount:u64 maximumTokenAAmount:u64 maximumTokenBAmount:u64',
+  LIQUIDITY_ACCOUNTS
+)
+const removeBalanceLiquidity = program.instruction(
+  'RemoveBalanceLiquidity',
+  '856d2cb338ee7221',
+  'poolTokenAmount:u64 minimumATokenOut?:u64 minimumBTokenOut?:u64',
+  LIQUIDITY_ACCOUNTS
+)
+const poolCreatedEvent = program.event(
+  'ca2c295868dc9d52',
+  'lpMint:pubkey tokenAMint:pubkey tokenBMint:pubkey poolType:u8 pool:pubkey'
+)
+const swapEvent = program.event(
+  '516ce3becdd00ac4',
+  'inAmount:u64 outAmount:u64 tradeFee:u64 protocolFee:u64 hostFee?:u64'
+)
+const MOVED = 'lpAmount:u64 tokenAAmount:u64 tokenBAmount:u64'
+const addLiquidityEvent = program.event('1f5e7d5ae3343dba', MOVED)
+const removeLiquidityEvent = program.event('74f461e8671f983a', MOVED)
 
 /** Of the input in units of 1e-5, and the protocol's part of that in hundredths. */
 const FEE = 250
@@ -49,15 +79,15 @@ export interface DammV1Pool extends PoolSides {
   /** `vaults` of the pool are where these keep their tokens. */
   readonly stores: readonly [MeteoraVault, MeteoraVault]
   /** The pool's shares of both; the first account is the authority of both. */
-  readonly shares: readonly [Pubkey, Pubkey]
-  readonly protocolAccounts: readonly [Pubkey, Pubkey]
+  readonly shares: Keys
+  readonly protocolAccounts: Keys
 }
 
 export const meteoraDammV1Pools = {
   venue: 'meteora-damm-v1',
   open,
-  swap,
-  changeLiquidity,
+  swap: poolSwap(quoteSwap, writeSwap),
+  changeLiquidity: sharesLiquidity<DammV1Pool>({ lpMint: ({ lpMint }) => lpMint, write: writeLiquidity }),
   price: (pool: DammV1Pool, { ledger }: VenueWorld): number => ratioPrice(pool, vaultBalances(pool, ledger))
 } satisfies PoolVenue<DammV1Pool>
 
@@ -80,165 +110,103 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV1Pool {
     shares: [newAddress(world), newAddress(world)],
     protocolAccounts: [newAddress(world), newAddress(world)]
   }
-  const { address, lpMint, vaults, shares, protocolAccounts } = opened
+  const { address, lpMint, shares, protocolAccounts } = opened
   const amounts = startAmounts(opened, pool)
   const users = userAccounts(opened, creator, ledger)
-  const accounts = [
-    writes(address),
-    writes(lpMint),
-    ...mints.map(reads),
-    ...stores.map((store) => writes(store.address)),
-    ...vaults.map(writes),
-    ...stores.map((store) => writes(store.lpMint)),
-    ...shares.map(writes),
-    ...users.map(writes),
-    writes(associatedTokenAccount(creator, lpMint, TOKEN)),
-    ...protocolAccounts.map(writes),
-    signs(creator),
-    reads(RENT_SYSVAR),
-    writes(newAddress(world)),
-    reads(METADATA_PROGRAM),
-    reads(VAULT_PROGRAM),
-    reads(TOKEN),
-    reads(ASSOCIATED_TOKEN),
-    reads(SYSTEM)
-  ]
-  const data = initializeCustomizable.write({
+  const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
+  const places = { ...placesOf(opened), creator, users, lpAccount, metadata: newAddress(world) }
+  const args = {
     tokenAAmount: amounts[0],
     tokenBAmount: amounts[1],
     tradeFeeNumerator: FEE,
-    activationPoint: null,
-    hasAlphaVault: false,
-    activationType: 1,
-    padding: new Array<number>(90).fill(0)
-  })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: InitializeCustomizablePermissionlessConstantProductPool')
+    activationType: 1
+  }
+  initialize.call(script, places, args, (call) => {
     call.createMint({ address: lpMint, decimals: ledger.mint(mints[0]).decimals, authority: address })
     for (const side of [0, 1] as const) {
       call.createTokenAccount(shares[side], shares[0], stores[side].lpMint)
       call.createTokenAccount(protocolAccounts[side], address, mints[side])
     }
-    const lpAccount = call.ensureTokenAccount(creator, lpMint)
+    call.ensureTokenAccount(creator, lpMint)
     for (const side of [0, 1] as const) {
-      const from = { token: users[side], shares: shares[side], authority: creator }
+      const from = { userToken: users[side], userShares: shares[side], authority: creator }
       depositInto(call, stores[side], from, amounts[side], ledger)
     }
     call.mintTo({ mint: lpMint, to: lpAccount, authority: address, amount: firstShares(amounts) })
-    const created = { lpMint, tokenAMint: mints[0], tokenBMint: mints[1], poolType: 1, pool: address }
-    call.logData(poolCreatedEvent.write(created))
+    poolCreatedEvent.emit(call, {
+      lpMint,
+      tokenAMint: mints[0],
+      tokenBMint: mints[1],
+      poolType: 1,
+      pool: address
+    })
     writeState(call, opened)
   })
   return opened
 }
 
-function swap(
-  script: Caller,
-  pool: DammV1Pool,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const from = sideIn(pool, isBuy)
-  const to = otherSide(from)
+function quoteSwap(pool: DammV1Pool, { from, to }: SwapRoute, amountIn: bigint, { ledger }: VenueWorld) {
   const before = vaultBalances(pool, ledger)
   const fee = (amountIn * BigInt(FEE)) / 100_000n
-  const protocolFee = (fee * PROTOCOL_SHARE) / 100n
-  const amountOut = productOut(amountIn - fee, before[from], before[to])
-  if (amountOut <= 0n || before[from] + amountIn > U64_MAX) return null
-  const users = userAccounts(pool, trader, ledger)
-  const { stores, shares } = pool
-  const accounts = [
-    writes(pool.address),
-    writes(users[from]),
-    writes(users[to]),
-    ...stores.map((store) => writes(store.address)),
-    ...pool.vaults.map(writes),
-    ...stores.map((store) => writes(store.lpMint)),
-    ...shares.map(writes),
-    writes(pool.protocolAccounts[from]),
-    signs(trader),
-    reads(VAULT_PROGRAM),
-    reads(TOKEN)
-  ]
-  const data = swapInstruction.write({ inAmount: amountIn, minimumOutAmount: 0n })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: Swap')
-    if (protocolFee > 0n) {
-      call.transfer({
-        mint: pool.mints[from],
-        from: users[from],
-        to: pool.protocolAccounts[from],
-        authority: trader,
-        amount: protocolFee,
-        checked: false
-      })
-    }
-    const payer = { token: users[from], shares: shares[from], authority: trader }
-    depositInto(call, stores[from], payer, amountIn - protocolFee, ledger)
-    const receiver = { token: users[to], shares: shares[to], authority: shares[0] }
-    withdrawFrom(call, stores[to], receiver, amountOut, ledger)
-    call.logData(
-      swapEvent.write({
-        inAmount: amountIn,
-        outAmount: amountOut,
-        tradeFee: fee - protocolFee,
-        protocolFee,
-        hostFee: 0n
-      })
-    )
-  })
-  return { amountIn, amountOut }
+  return { amountOut: productOut(amountIn - fee, before[from], before[to]), fee }
 }
 
-function changeLiquidity(
+function writeSwap(
   script: Caller,
   pool: DammV1Pool,
-  by: Pubkey,
-  thousandths: number,
+  route: SwapRoute,
+  { amountIn, amountOut, fee }: Swapped<typeof quoteSwap>,
   { ledger }: VenueWorld
 ): void {
-  const adds = thousandths > 0
-  const { lpMint, stores, shares } = pool
-  const { supply } = ledger.mint(lpMint)
-  if (supply === 0n) return
-  const lpAccount = ledger.tokenAccountOf(by, lpMint)
-  const lpAmount = sharesOf(thousandths, supply, ledger.tokens(lpAccount))
-  const amounts = shareWorth(lpAmount, supply, vaultBalances(pool, ledger), adds ? 'up' : 'down')
-  if (!canMove(pool, ledger, by, adds, amounts)) return
-  if (adds) script.ensureTokenAccount(by, lpMint)
-  const users = userAccounts(pool, by, ledger)
-  const accounts = [
-    writes(pool.address),
-    writes(lpMint),
-    writes(lpAccount),
-    ...shares.map(writes),
-    ...stores.map((store) => writes(store.address)),
-    ...stores.map((store) => writes(store.lpMint)),
-    ...pool.vaults.map(writes),
-    ...users.map(writes),
-    signs(by),
-    reads(VAULT_PROGRAM),
-    reads(TOKEN)
-  ]
-  const [a, b] = amounts
-  const data = adds
-    ? ADDS[0].write({ poolTokenAmount: lpAmount, maximumTokenAAmount: a, maximumTokenBAmount: b })
-    : REMOVES[0].write({ poolTokenAmount: lpAmount, minimumATokenOut: 0n, minimumBTokenOut: 0n })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log(`Instruction: ${adds ? 'AddBalanceLiquidity' : 'RemoveBalanceLiquidity'}`)
-    if (!adds) call.burn({ mint: lpMint, from: lpAccount, authority: by, amount: lpAmount })
-    for (const side of [0, 1] as const) {
-      const user = { token: users[side], shares: shares[side], authority: adds ? by : shares[0] }
-      if (adds) depositInto(call, stores[side], user, amounts[side], ledger)
-      else withdrawFrom(call, stores[side], user, amounts[side], ledger)
+  const { from, to, trader, mintIn: mint, userIn, userOut } = route
+  const { stores, shares } = pool
+  const protocolAccount = pool.protocolAccounts[from]
+  const protocolFee = (fee * PROTOCOL_SHARE) / 100n
+  const places = { ...placesOf(pool), ...route, protocolAccount }
+  swapInstruction.call(script, places, { inAmount: amountIn }, (call) => {
+    if (protocolFee > 0n) {
+      const kept = { mint, from: userIn, to: protocolAccount, amount: protocolFee }
+      call.transfer({ ...kept, authority: trader, checked: false })
     }
-    if (adds) call.mintTo({ mint: lpMint, to: lpAccount, authority: pool.address, amount: lpAmount })
-    call.logData(
-      adds
-        ? addLiquidityEvent.write({ lpMintAmount: lpAmount, tokenAAmount: a, tokenBAmount: b })
-        : removeLiquidityEvent.write({ lpUnmintAmount: lpAmount, tokenAOutAmount: a, tokenBOutAmount: b })
-    )
+    const payer = { userToken: userIn, userShares: shares[from], authority: trader }
+    depositInto(call, stores[from], payer, amountIn - protocolFee, ledger)
+    const receiver = { userToken: userOut, userShares: shares[to], authority: shares[0] }
+    withdrawFrom(call, stores[to], receiver, amountOut, ledger)
+    swapEvent.emit(call, {
+      inAmount: amountIn,
+      outAmount: amountOut,
+      tradeFee: fee - protocolFee,
+      protocolFee
+    })
   })
+}
+
+function writeLiquidity(script: Caller, pool: DammV1Pool, change: SharesChange, ledger: LedgerView): void {
+  const { stores, shares } = pool
+  const { adds, provider, users, amounts, shares: lpAmount } = change
+  const [tokenAAmount, tokenBAmount] = amounts
+  const places = { ...change, ...placesOf(pool) }
+  const body = (call: CallScript): void => {
+    if (!adds) moveLpTokens(call, change, pool.address)
+    for (const side of [0, 1] as const) {
+      const authority = adds ? provider : shares[0]
+      const user = { userToken: users[side], userShares: shares[side], authority }
+      const move = adds ? depositInto : withdrawFrom
+      move(call, stores[side], user, amounts[side], ledger)
+    }
+    if (adds) moveLpTokens(call, change, pool.address)
+    const event = adds ? addLiquidityEvent : removeLiquidityEvent
+    event.emit(call, { lpAmount, tokenAAmount, tokenBAmount })
+  }
+  if (!adds) return removeBalanceLiquidity.call(script, places, { poolTokenAmount: lpAmount }, body)
+  const most = { maximumTokenAAmount: tokenAAmount, maximumTokenBAmount: tokenBAmount }
+  addBalanceLiquidity.call(script, places, { poolTokenAmount: lpAmount, ...most }, body)
+}
+
+/** A pool's accounts by the names that account lists have for them. */
+function placesOf(pool: DammV1Pool) {
+  const [a, b] = pool.stores
+  return { ...pool, pool: pool.address, stores: [a.address, b.address], storeMints: [a.lpMint, b.lpMint] }
 }
 
 /** Says where everything is; how much there is stands in the vaults' accounts. */

@@ -1,54 +1,108 @@
-import { pubkey } from '../../../chain/codec.ts'
-import { layout } from '../../../chain/layout.ts'
 import { samePubkey, type Pubkey } from '../../../chain/pubkey.ts'
-import {
-  initializePoolEvent,
-  liquidityChangeEvent,
-  swap2Event
-} from '../../../chain/venues/meteora-damm-v2-events.ts'
-import { CREATES, REMOVES, addLiquidity, swap2 } from '../../../chain/venues/meteora-damm-v2-instructions.ts'
 import { liquidityOf, liquidityWorth, priceOf, sqrtPriceOf, stepOf } from '../curves/concentrated.ts'
 import { ceilDiv } from '../curves/integers.ts'
 import { SYSTEM, TOKEN_2022 } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
 import {
-  PoolTransfers,
-  U64_MAX,
-  canMove,
+  addToSide,
+  createVaults,
   key,
+  moveBoth,
   newAddress,
   newSides,
   otherSide,
-  sideIn,
   startAmounts,
   timeOf,
   tokenPrograms,
-  userAccounts,
-  vaultBalances,
-  withSide,
   type Caller,
   type Pair,
   type PoolSides,
   type Side
 } from './pool-sides.ts'
+import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import {
-  POSITION_LIMIT,
-  liquidityChange,
+  addLiquidity,
   mintPositionNft,
   newPosition,
-  positionOf,
-  type Position
+  positionLiquidity,
+  positionPlaces,
+  type Position,
+  type PositionChange
 } from './positions.ts'
-import { stateEvent } from './self-event.ts'
+import { Program } from './program.ts'
 
 // Source: MeteoraAg/damm-v2, program source; IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0. Token A is the token that is traded.
 
-const PROGRAM = key('cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG')
 const AUTHORITY = key('HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC')
-const EVENT_AUTHORITY = key('3rmHSu74h1ZcmAisVcWerTCiRDQbUrBKmcwptYGjHfet')
+
+const program = new Program(key('cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG'), 'self-call', {
+  authority: AUTHORITY
+})
+const POOL_FEES = `cliffFeeNumerator:u64 firstFactor?:u16 secondFactor?:u64 thirdFactor?:u64 baseFeeMode?:u8
+  compoundingFeeBps?:u16 padding?:u8 dynamicFee?:option<bytes>`
+const initializeCustomizablePool = program.instruction(
+  'InitializeCustomizablePool',
+  '14a1f118bdddb402',
+  `${POOL_FEES} sqrtMinPrice:u128 sqrtMaxPrice:u128 hasAlphaVault?:bool liquidity:u128 sqrtPrice:u128
+  activationType:u8 collectFeeMode:u8 activationPoint?:option<u64>`,
+  `owner nftMint! nftAccount* owner! authority pool* position* mints vaults* users* programs token2022 system
+  eventAuthority program`
+)
+const createPosition = program.instruction(
+  'CreatePosition',
+  '30d7c59960cbb485',
+  '',
+  `owner nftMint! nftAccount* pool* position* authority owner! token2022 system eventAuthority program`
+)
+// The place of a referral is the program's own address.
+const swap2 = program.instruction(
+  'Swap2',
+  '414b3f4ceb5b5b88',
+  'amount0:u64 amount1?:u64 swapMode?:u8',
+  `authority pool* userIn* userOut* vaults* mints trader! programs program eventAuthority program`
+)
+const THRESHOLDS = 'tokenAAmountThreshold?:u64 tokenBAmountThreshold?:u64'
+const LIQUIDITY_ACCOUNTS = `pool* position* users* vaults* mints nftAccount owner! programs
+  eventAuthority program`
+const increase = program.instruction(
+  'AddLiquidity',
+  'b59d59438fb63448',
+  `liquidityDelta:u128 ${THRESHOLDS}`,
+  LIQUIDITY_ACCOUNTS
+)
+const decrease = program.instruction(
+  'RemoveLiquidity',
+  '5055d14818ceb16c',
+  `liquidityDelta:u128 ${THRESHOLDS}`,
+  `authority ${LIQUIDITY_ACCOUNTS}`
+)
+const initializePoolEvent = program.event(
+  'e432f655cb428625',
+  `pool:pubkey tokenAMint:pubkey tokenBMint:pubkey creator:pubkey payer:pubkey alphaVault:pubkey ${POOL_FEES}
+  sqrtMinPrice:u128 sqrtMaxPrice:u128 activationType:u8 collectFeeMode:u8 liquidity:u128 sqrtPrice:u128
+  activationPoint:u64 tokenAFlag:u8 tokenBFlag:u8 tokenAAmount:u64 tokenBAmount:u64 totalAmountA:u64
+  totalAmountB:u64 poolType:u8`
+)
+const createPositionEvent = program.event(
+  '9c0f77c61db5dd37',
+  'pool:pubkey owner:pubkey position:pubkey positionNftMint:pubkey'
+)
+const swap2Event = program.event(
+  'bd4233a826507599',
+  `pool:pubkey tradeDirection:u8 collectFeeMode:u8 hasReferral?:bool amount0:u64 amount1?:u64 swapMode?:u8
+  includedFeeInputAmount:u64 excludedFeeInputAmount:u64 amountLeft?:u64 outputAmount:u64 nextSqrtPrice:u128
+  claimingFee:u64 protocolFee:u64 compoundingFee?:u64 referralFee?:u64 includedTransferFeeAmountIn:u64
+  includedTransferFeeAmountOut:u64 excludedTransferFeeAmountOut:u64 currentTimestamp:u64 reserveAAmount:u64
+  reserveBAmount:u64`
+)
+const liquidityChangeEvent = program.event(
+  'c5ab4e7fe0d3570d',
+  `pool:pubkey position:pubkey owner:pubkey tokenAAmount:u64 tokenBAmount:u64
+  transferFeeIncludedTokenAAmount:u64 transferFeeIncludedTokenBAmount:u64 reserveAAmount:u64
+  reserveBAmount:u64 liquidityDelta:u128 ${THRESHOLDS} changeType:u8`
+)
 
 /** The whole range of prices that the program allows; liquidity is in Q64.64 beside them. */
 const RANGE = { lower: 4295048016n, upper: 79226673521066979257578248091n }
@@ -61,14 +115,6 @@ const PROTOCOL_SHARE = 20n
 /** Fees are taken of whatever comes out, or always of the second token. */
 const COLLECT_BOTH = 0
 const COLLECT_ONLY_B = 1
-
-const createPosition = layout('createPosition', '30d7c59960cbb485', {})
-const createPositionEvent = layout('EvtCreatePosition', '9c0f77c61db5dd37', {
-  pool: pubkey,
-  owner: pubkey,
-  position: pubkey,
-  positionNftMint: pubkey
-})
 
 export interface DammV2Pool extends PoolSides {
   readonly address: Pubkey
@@ -87,8 +133,8 @@ export interface DammV2Pool extends PoolSides {
 export const meteoraDammV2Pools = {
   venue: 'meteora-damm-v2',
   open,
-  swap,
-  changeLiquidity,
+  swap: poolSwap(quoteSwap, writeSwap),
+  changeLiquidity: positionLiquidity<DammV2Pool>(RANGE, BITS, writeLiquidity),
   price: ({ sqrtPrice }: DammV2Pool): number => priceOf(sqrtPrice)
 } satisfies PoolVenue<DammV2Pool>
 
@@ -115,21 +161,9 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV2Pool {
     lpFees: [0n, 0n],
     positions: [position]
   }
-  const { address, mints, vaults, collectFeeMode, activationPoint } = opened
-  const users = userAccounts(opened, creator, ledger)
-  const programs = tokenPrograms(opened, ledger)
-  const poolFees = {
-    cliffFeeNumerator: FEE,
-    firstFactor: 0,
-    secondFactor: 0n,
-    thirdFactor: 0n,
-    baseFeeMode: 0,
-    compoundingFeeBps: 0,
-    padding: 0,
-    dynamicFee: null
-  }
+  const { address, mints, collectFeeMode } = opened
   const terms = {
-    poolFees,
+    cliffFeeNumerator: FEE,
     sqrtMinPrice: RANGE.lower,
     sqrtMaxPrice: RANGE.upper,
     liquidity,
@@ -137,110 +171,73 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV2Pool {
     activationType: 1,
     collectFeeMode
   }
-  const accounts = [
-    reads(creator),
-    signs(position.nftMint),
-    writes(position.nftAccount),
-    signs(creator),
-    reads(AUTHORITY),
-    writes(address),
-    writes(position.address),
-    ...mints.map(reads),
-    ...vaults.map(writes),
-    ...users.map(writes),
-    ...programs.map(reads),
-    reads(TOKEN_2022),
-    reads(SYSTEM),
-    ...eventAccounts()
-  ]
-  const data = CREATES[2].write({ ...terms, hasAlphaVault: false, activationPoint: null })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: InitializeCustomizablePool')
-    call.createTokenAccount(vaults[0], AUTHORITY, mints[0])
-    call.createTokenAccount(vaults[1], AUTHORITY, mints[1])
+  const places = positionPlaces(opened, position, ledger)
+  initializeCustomizablePool.call(script, places, terms, (call) => {
+    createVaults(call, opened, AUTHORITY)
     openPosition(call, opened, position)
-    const transfers = new PoolTransfers(call, opened, ledger)
-    transfers.payIn(0, creator, amounts[0])
-    transfers.payIn(1, creator, amounts[1])
-    const event = initializePoolEvent.write({
+    moveBoth(call, places, 'in', creator, amounts)
+    initializePoolEvent.emit(call, {
+      ...terms,
       pool: address,
       tokenAMint: mints[0],
       tokenBMint: mints[1],
       creator,
       payer: creator,
       alphaVault: SYSTEM,
-      ...terms,
-      activationPoint,
-      tokenAFlag: tokenFlag(programs[0]),
-      tokenBFlag: tokenFlag(programs[1]),
+      activationPoint: opened.activationPoint,
+      tokenAFlag: tokenFlag(places.programs[0]),
+      tokenBFlag: tokenFlag(places.programs[1]),
       tokenAAmount: amounts[0],
       tokenBAmount: amounts[1],
       totalAmountA: amounts[0],
       totalAmountB: amounts[1],
       poolType: 1
     })
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, event)
     writeState(call, opened, ledger)
   })
   return opened
 }
 
-function swap(
+function quoteSwap(pool: DammV2Pool, { from, to }: SwapRoute, amountIn: bigint) {
+  const { liquidity, sqrtPrice, collectFeeMode } = pool
+  const feeSide: Side = collectFeeMode === COLLECT_ONLY_B ? 1 : otherSide(from)
+  const feeIn = feeSide === from ? ceilDiv(amountIn * FEE, BILLION) : 0n
+  const paidIn = amountIn - feeIn
+  const step = stepOf(paidIn, from === 0, liquidity, sqrtPrice, RANGE, BITS)
+  if (step === null) return null
+  const feeOut = feeSide === to ? ceilDiv(step.output * FEE, BILLION) : 0n
+  const amountOut = step.output - feeOut
+  return { amountOut, paidIn, taken: step.output, fee: feeIn + feeOut, feeSide, sqrtPrice: step.sqrtPrice }
+}
+
+function writeSwap(
   script: Caller,
   pool: DammV2Pool,
-  { trader, isBuy, amountIn }: Swap,
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>,
   { ledger }: VenueWorld
-): Executed | null {
-  const from = sideIn(pool, isBuy)
-  const to = otherSide(from)
-  const quote = quoteOf(pool, from, amountIn)
-  if (quote === null || vaultBalances(pool, ledger)[from] + amountIn > U64_MAX) return null
-  const { amountOut, fee, feeSide, sqrtPrice } = quote
+): void {
+  const { from, to } = route
+  const { amountIn, amountOut, paidIn, taken, fee, feeSide, sqrtPrice } = swapped
   const protocolFee = (fee * PROTOCOL_SHARE) / 100n
-  const paidIn = feeSide === from ? amountIn - fee : amountIn
-  const taken = feeSide === to ? amountOut + fee : amountOut
+  const claimingFee = fee - protocolFee
   pool.sqrtPrice = sqrtPrice
-  pool.reserves = withSide(pool.reserves, from, pool.reserves[from] + paidIn)
-  pool.reserves = withSide(pool.reserves, to, pool.reserves[to] - taken)
-  pool.protocolFees = withSide(pool.protocolFees, feeSide, pool.protocolFees[feeSide] + protocolFee)
-  pool.lpFees = withSide(pool.lpFees, feeSide, pool.lpFees[feeSide] + fee - protocolFee)
-  const users = userAccounts(pool, trader, ledger)
-  const accounts = [
-    reads(AUTHORITY),
-    writes(pool.address),
-    writes(users[from]),
-    writes(users[to]),
-    ...pool.vaults.map(writes),
-    ...pool.mints.map(reads),
-    signs(trader),
-    ...tokenPrograms(pool, ledger).map(reads),
-    // No referral.
-    reads(PROGRAM),
-    ...eventAccounts()
-  ]
-  const params = { amount0: amountIn, amount1: 0n, swapMode: 0 }
-  script.call(PROGRAM, accounts, swap2.write(params), (call) => {
-    call.log('Instruction: Swap2')
-    const transfers = new PoolTransfers(call, pool, ledger)
-    transfers.payIn(from, trader, amountIn)
-    transfers.payOut(to, trader, AUTHORITY, amountOut)
-    const event = swap2Event.write({
+  pool.reserves = addToSide(addToSide(pool.reserves, from, paidIn), to, -taken)
+  pool.protocolFees = addToSide(pool.protocolFees, feeSide, protocolFee)
+  pool.lpFees = addToSide(pool.lpFees, feeSide, claimingFee)
+  swap2.call(script, { ...pool, ...route }, { amount0: amountIn }, (call) => {
+    exchange(call, route, AUTHORITY, swapped)
+    swap2Event.emit(call, {
       pool: pool.address,
       tradeDirection: from,
       collectFeeMode: pool.collectFeeMode,
-      hasReferral: false,
-      params,
-      swapResult: {
-        includedFeeInputAmount: amountIn,
-        excludedFeeInputAmount: paidIn,
-        amountLeft: 0n,
-        outputAmount: amountOut,
-        nextSqrtPrice: sqrtPrice,
-        claimingFee: fee - protocolFee,
-        protocolFee,
-        compoundingFee: 0n,
-        referralFee: 0n
-      },
+      amount0: amountIn,
+      includedFeeInputAmount: amountIn,
+      excludedFeeInputAmount: paidIn,
+      outputAmount: amountOut,
+      nextSqrtPrice: sqrtPrice,
+      claimingFee,
+      protocolFee,
       includedTransferFeeAmountIn: amountIn,
       includedTransferFeeAmountOut: amountOut,
       excludedTransferFeeAmountOut: amountOut,
@@ -248,130 +245,55 @@ function swap(
       reserveAAmount: pool.reserves[0],
       reserveBAmount: pool.reserves[1]
     })
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, event)
     writeState(call, pool, ledger)
   })
-  return { amountIn, amountOut }
 }
 
-interface Quote {
-  readonly amountOut: bigint
-  readonly fee: bigint
-  readonly feeSide: Side
-  readonly sqrtPrice: bigint
-}
-
-function quoteOf(pool: DammV2Pool, from: Side, amountIn: bigint): Quote | null {
-  const { liquidity, sqrtPrice, collectFeeMode } = pool
-  const feeSide = collectFeeMode === COLLECT_ONLY_B ? 1 : otherSide(from)
-  const feeIn = feeSide === from ? ceilDiv(amountIn * FEE, BILLION) : 0n
-  const step = stepOf(amountIn - feeIn, from === 0, liquidity, sqrtPrice, RANGE, BITS)
-  if (step === null) return null
-  const fee = feeSide === from ? feeIn : ceilDiv(step.output * FEE, BILLION)
-  const amountOut = feeSide === from ? step.output : step.output - fee
-  return amountOut <= 0n ? null : { amountOut, fee, feeSide, sqrtPrice: step.sqrtPrice }
-}
-
-function changeLiquidity(
+function writeLiquidity(
   script: Caller,
   pool: DammV2Pool,
-  by: Pubkey,
-  thousandths: number,
+  owner: Pubkey,
+  { adds, liquidity, amounts, known }: PositionChange<Position>,
   world: VenueWorld
 ): void {
   const { ledger } = world
-  const adds = thousandths > 0
-  const known = positionOf(pool.positions, by)
-  const delta = liquidityChange(thousandths, pool.liquidity, known)
-  const amounts = liquidityWorth(delta, pool.sqrtPrice, RANGE, BITS, adds ? 'up' : 'down')
-  if (!canMove(pool, ledger, by, adds, amounts)) return
-  if (known === undefined && pool.positions.length >= POSITION_LIMIT) return
-  const position = known ?? newPosition(by, world)
+  const position = known ?? newPosition(owner, world)
+  const places = positionPlaces(pool, position, ledger)
   if (known === undefined) {
     pool.positions.push(position)
-    script.call(PROGRAM, newPositionAccounts(pool, position), createPosition.write({}), (call) => {
-      call.log('Instruction: CreatePosition')
-      openPosition(call, pool, position)
-    })
+    createPosition.call(script, places, {}, (call) => openPosition(call, pool, position))
   }
   const sign = adds ? 1n : -1n
-  position.liquidity += sign * delta
-  pool.liquidity += sign * delta
+  addLiquidity(pool, position, sign * liquidity)
   pool.reserves = [pool.reserves[0] + sign * amounts[0], pool.reserves[1] + sign * amounts[1]]
-  if (position.liquidity === 0n) pool.positions = pool.positions.filter((each) => each !== position)
-  const shared = [
-    writes(position.address),
-    ...userAccounts(pool, by, ledger).map(writes),
-    ...pool.vaults.map(writes),
-    ...pool.mints.map(reads),
-    reads(position.nftAccount),
-    signs(by),
-    ...tokenPrograms(pool, ledger).map(reads),
-    ...eventAccounts()
-  ]
-  const accounts = [...(adds ? [] : [reads(AUTHORITY)]), writes(pool.address), ...shared]
-  const thresholds = {
-    tokenAAmountThreshold: adds ? amounts[0] : 0n,
-    tokenBAmountThreshold: adds ? amounts[1] : 0n
-  }
-  const data = (adds ? addLiquidity : REMOVES[0]).write({ liquidityDelta: delta, ...thresholds })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log(`Instruction: ${adds ? 'AddLiquidity' : 'RemoveLiquidity'}`)
-    const transfers = new PoolTransfers(call, pool, ledger)
-    for (const side of [0, 1] as const) {
-      if (adds) transfers.payIn(side, by, amounts[side])
-      else transfers.payOut(side, by, AUTHORITY, amounts[side])
-    }
-    const event = liquidityChangeEvent.write({
+  const thresholds = adds ? { tokenAAmountThreshold: amounts[0], tokenBAmountThreshold: amounts[1] } : {}
+  const args = { liquidityDelta: liquidity, ...thresholds }
+  const instruction = adds ? increase : decrease
+  instruction.call(script, places, args, (call) => {
+    moveBoth(call, places, adds ? 'in' : 'out', adds ? owner : AUTHORITY, amounts)
+    liquidityChangeEvent.emit(call, {
+      ...args,
       pool: pool.address,
       position: position.address,
-      owner: by,
+      owner,
       tokenAAmount: amounts[0],
       tokenBAmount: amounts[1],
       transferFeeIncludedTokenAAmount: amounts[0],
       transferFeeIncludedTokenBAmount: amounts[1],
       reserveAAmount: pool.reserves[0],
       reserveBAmount: pool.reserves[1],
-      liquidityDelta: delta,
-      ...thresholds,
       changeType: adds ? 0 : 1
     })
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, event)
     writeState(call, pool, ledger)
   })
-}
-
-function newPositionAccounts(pool: DammV2Pool, position: Position) {
-  return [
-    reads(position.owner),
-    signs(position.nftMint),
-    writes(position.nftAccount),
-    writes(pool.address),
-    writes(position.address),
-    reads(AUTHORITY),
-    signs(position.owner),
-    reads(TOKEN_2022),
-    reads(SYSTEM),
-    ...eventAccounts()
-  ]
 }
 
 function openPosition(call: CallScript, pool: DammV2Pool, position: Position): void {
   const { owner, address, nftMint } = position
   mintPositionNft(call, position, AUTHORITY)
-  const event = createPositionEvent.write({
-    pool: pool.address,
-    owner,
-    position: address,
-    positionNftMint: nftMint
-  })
-  stateEvent(call, PROGRAM, EVENT_AUTHORITY, event)
+  createPositionEvent.emit(call, { pool: pool.address, owner, position: address, positionNftMint: nftMint })
   const state = new AccountBytes(408, 'aabc8fe47a40f7d0').key(8, pool.address).key(40, nftMint)
   call.write(address, state.bytes)
-}
-
-function eventAccounts() {
-  return [reads(EVENT_AUTHORITY), reads(PROGRAM)]
 }
 
 function tokenFlag(program: Pubkey): number {

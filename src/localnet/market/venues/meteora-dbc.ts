@@ -1,17 +1,7 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
 import {
-  COMPLETE_EVENTS,
-  LAUNCH_EVENTS,
-  LAUNCHES,
-  migrationDammV2,
-  swap2,
-  SWAP_2_EVENTS,
-  swapEvent
-} from '../../../chain/venues/meteora-dbc-layouts.ts'
-import {
   buyFromCurve,
-  curvePrice,
   isSoldOut,
   LAUNCH_SUPPLY,
   moveCurve,
@@ -23,29 +13,73 @@ import {
 } from '../curves/launch-curve.ts'
 import { ceilDiv, floorSqrt } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
-import { SYSTEM, TOKEN } from '../../programs.ts'
-import type { AccountUse, CallScript, TransactionScript } from '../script.ts'
-import type { Executed, LaunchpadVenue, MarketPool, NewCurve, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import type { CallScript, TransactionScript } from '../script.ts'
+import type { LaunchpadVenue, MarketPool, NewCurve, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
-import { migrateVaults } from './migration.ts'
+import { METADATA, curveSides, launchpad, migrateVaults, mintIntoVault } from './launchpad.ts'
 import { key, type Caller } from './pool-sides.ts'
-import { SelfCall } from './self-call.ts'
+import { exchange, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
+import { Program } from './program.ts'
 
 // Source: MeteoraAg/dynamic-bonding-curve 0.1.10. Fees are taken of the quote and stay in its vault until claimed. The
 // curve has one segment of constant liquidity, which is a product of reserves that it pretends to have.
 
 const PROGRAM = key('dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN')
 const AUTHORITY = key('FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM')
-const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
-const DAMM_V2 = key('cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG')
 const CONFIG = programAddress(['config', NATIVE_MINT], PROGRAM)
-const CREATE_CONFIG = Uint8Array.fromHex('c9cff3724b6f2fbd')
-const events = new SelfCall(PROGRAM)
-const [initializeWithSplToken] = LAUNCHES
-const [swap2Event] = SWAP_2_EVENTS
-const [completeEvent] = COMPLETE_EVENTS
-const [launchEvent] = LAUNCH_EVENTS
+
+const program = new Program(PROGRAM, 'self-call', {
+  authority: AUTHORITY,
+  config: CONFIG,
+  metadataProgram: METADATA,
+  nativeMint: NATIVE_MINT,
+  dammV2: key('cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG')
+})
+const createConfig = program.instruction('CreateConfig', 'c9cff3724b6f2fbd', '', 'config* creator! system')
+const initializeVirtualPool = program.instruction(
+  'InitializeVirtualPoolWithSplToken',
+  '8c55d7b06636684f',
+  'name:string symbol:string uri:string',
+  `config authority creator! mint! nativeMint pool* baseVault* quoteVault* metadata* metadataProgram creator!
+  token token system eventAuthority program`
+)
+// The place of a referral is the program's own address.
+const swap2 = program.instruction(
+  'Swap2',
+  '414b3f4ceb5b5b88',
+  'amount0:u64 amount1?:u64 swapMode:u8',
+  `authority config pool* userIn* userOut* baseVault* quoteVault* mint nativeMint trader! token token program
+  eventAuthority program`
+)
+// Of the new pool's accounts only its address is named; the authority stands for the others.
+const migrationDammV2 = program.instruction(
+  'MigrationDammV2',
+  '9ca9e66735e45040',
+  '',
+  `pool* authority config authority opened* authority authority authority authority authority authority
+  authority dammV2 mint nativeMint authority authority baseVault* quoteVault* payer! token token authority
+  system authority`
+)
+const launchEvent = program.event(
+  'e432f655cb428625',
+  'pool:pubkey config:pubkey creator:pubkey baseMint:pubkey poolType?:u8 activationPoint:u64'
+)
+const HEAD = 'pool:pubkey config:pubkey tradeDirection:u8 hasReferral?:bool'
+const RESULT = `outputAmount:u64 nextSqrtPrice:u128 tradingFee:u64 protocolFee:u64 referralFee?:u64`
+const swapEvent = program.event(
+  '1b3c15d58aaabb93',
+  `${HEAD} offered:u64 minimumAmountOut?:u64 actualInputAmount:u64 ${RESULT} amountIn:u64
+  currentTimestamp:u64`
+)
+const swap2Event = program.event(
+  'bd4233a826507599',
+  `${HEAD} amount0:u64 amount1?:u64 swapMode:u8 includedFeeInputAmount:u64 excludedFeeInputAmount:u64
+  amountLeft:u64 ${RESULT} quoteReserveAmount:u64 migrationThreshold:u64 currentTimestamp:u64`
+)
+const completeEvent = program.event(
+  'e5e756549c864b18',
+  'pool:pubkey config:pubkey baseReserve:u64 quoteReserve:u64'
+)
 
 const DECIMALS = 6
 const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
@@ -70,19 +104,11 @@ export interface DbcCurve extends LaunchCurve {
 
 /** Curves that graduate to pools of the given venue, DAMM v2. */
 export function dbcCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<DbcCurve> {
-  return {
-    venue: 'meteora-dbc',
-    paidIn: 'wrapped-sol',
-    launch,
-    swap,
-    price: curvePrice,
-    mintOf: ({ mint }) => mint,
-    isComplete: isSoldOut,
-    graduate: (script, curve, world) => ({
-      venue: destination.venue,
-      pool: graduate(script, curve, world, destination)
-    })
-  }
+  const swap = swapOf(curveSides<DbcCurve>, quoteSwap, writeSwap)
+  return launchpad<DbcCurve>(
+    { venue: 'meteora-dbc', paidIn: 'wrapped-sol', launch, swap, migrate },
+    destination
+  )
 }
 
 function launch(
@@ -105,194 +131,102 @@ function launch(
     isMigrated: false
   }
   if (ledger.data(CONFIG) === null) {
-    script.call(PROGRAM, [writes(CONFIG), signs(creator), reads(SYSTEM)], CREATE_CONFIG, (call) =>
-      writeConfig(call, curve)
-    )
+    createConfig.call(script, { creator }, {}, (call) => writeConfig(call, curve))
   }
-  const accounts = [
-    reads(CONFIG),
-    reads(AUTHORITY),
-    signs(creator),
-    { address: mint, signer: true, writable: true },
-    reads(NATIVE_MINT),
-    writes(address),
-    writes(curve.baseVault),
-    writes(curve.quoteVault),
-    writes(programAddress(['metadata', METADATA, mint], METADATA)),
-    reads(METADATA),
-    signs(creator),
-    reads(TOKEN),
-    reads(TOKEN),
-    reads(SYSTEM),
-    reads(events.authority),
-    reads(PROGRAM)
-  ]
-  script.call(PROGRAM, accounts, initializeWithSplToken.write({ name, symbol, uri }), (call) => {
-    call.log('Instruction: InitializeVirtualPoolWithSplToken')
-    call.createMint({ address: mint, decimals: DECIMALS, authority: AUTHORITY })
-    call.createTokenAccount(curve.baseVault, AUTHORITY, mint)
-    call.createTokenAccount(curve.quoteVault, AUTHORITY, NATIVE_MINT)
-    call.mintTo({ mint, to: curve.baseVault, authority: AUTHORITY, amount: SUPPLY })
-    call.dropMintAuthority(mint, AUTHORITY)
+  const metadata = programAddress(['metadata', METADATA, mint], METADATA)
+  const places = { ...curve, pool: address, metadata }
+  initializeVirtualPool.call(script, places, { name, symbol, uri }, (call) => {
+    mintIntoVault(call, curve, AUTHORITY, DECIMALS, SUPPLY)
     writeState(call, curve)
-    const event = { pool: address, config: CONFIG, creator, baseMint: mint, poolType: 0 }
-    events.state(call, launchEvent.write({ ...event, activationPoint: BigInt(call.slot) }))
+    const named = { pool: address, config: CONFIG, creator, baseMint: mint }
+    launchEvent.emit(call, { ...named, activationPoint: BigInt(call.slot) })
   })
   return curve
 }
 
-function swap(
+/** Base and quote are the curve's, what goes in and comes out the trader's. */
+function quoteSwap(curve: DbcCurve, { from }: SwapRoute, offered: bigint) {
+  if (curve.isMigrated) return null
+  if (from === 1) {
+    const spent = offered - ceilDiv(offered * FEE_BPS, ONE)
+    const bought = buyFromCurve(curve, spent)
+    if (bought === null) return null
+    const { base, quote } = bought
+    const amountIn = quote === spent ? offered : ceilDiv(quote * ONE, ONE - FEE_BPS)
+    return { base, quote, amountIn, amountOut: base, fee: amountIn - quote, offered }
+  }
+  const quote = sellToCurve(curve, offered)
+  if (quote === null) return null
+  const fee = ceilDiv(quote * FEE_BPS, ONE)
+  return { base: -offered, quote: -quote, amountIn: offered, amountOut: quote - fee, fee, offered }
+}
+
+function writeSwap(
   script: Caller,
   curve: DbcCurve,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const trade = isBuy ? quoteBuy(curve, amountIn) : quoteSale(curve, amountIn)
-  if (trade === null || curve.isMigrated) return null
-  const { base, quote, paid, received, fee } = trade
-  const { mint, baseVault, quoteVault } = curve
-  const userBase = ledger.tokenAccountOf(trader, mint)
-  const userQuote = ledger.tokenAccountOf(trader, NATIVE_MINT)
-  const accounts = [
-    reads(AUTHORITY),
-    reads(CONFIG),
-    writes(curve.address),
-    writes(isBuy ? userQuote : userBase),
-    writes(isBuy ? userBase : userQuote),
-    writes(baseVault),
-    writes(quoteVault),
-    reads(mint),
-    reads(NATIVE_MINT),
-    signs(trader),
-    reads(TOKEN),
-    reads(TOKEN),
-    reads(PROGRAM),
-    reads(events.authority),
-    reads(PROGRAM)
-  ]
-  const data = swap2.write({ amount0: amountIn, amount1: 0n, swapMode: PARTIAL_FILL })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: Swap2')
-    moveCurve(curve, isBuy ? base : -base, isBuy ? quote : -quote)
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>
+): void {
+  const { base, quote, fee, offered } = swapped
+  const places = { ...curve, ...route }
+  swap2.call(script, places, { amount0: offered, swapMode: PARTIAL_FILL }, (call) => {
+    moveCurve(curve, base, quote)
     const protocolFee = fee / PROTOCOL_FIFTH
     curve.protocolFees += protocolFee
     curve.partnerFees += fee - protocolFee
-    if (isBuy) {
-      call.transfer({ mint: NATIVE_MINT, from: userQuote, to: quoteVault, authority: trader, amount: paid })
-      call.transfer({ mint, from: baseVault, to: userBase, authority: AUTHORITY, amount: base })
-    } else {
-      const out = { mint: NATIVE_MINT, from: quoteVault, to: userQuote, authority: AUTHORITY }
-      call.transfer({ mint, from: userBase, to: baseVault, authority: trader, amount: base })
-      call.transfer({ ...out, amount: received })
-    }
+    exchange(call, route, AUTHORITY, swapped)
     writeState(call, curve)
-    stateSwap(call, curve, { isBuy, amountIn, paid, received, fee, protocolFee })
+    emitSwap(call, curve, route, swapped, protocolFee)
   })
-  return { amountIn: paid, amountOut: received }
 }
 
-function stateSwap(
+function emitSwap(
   call: CallScript,
   curve: DbcCurve,
-  swapped: {
-    readonly isBuy: boolean
-    readonly amountIn: bigint
-    readonly paid: bigint
-    readonly received: bigint
-    readonly fee: bigint
-    readonly protocolFee: bigint
-  }
+  { from }: SwapRoute,
+  { amountIn, amountOut, fee, offered }: Swapped<typeof quoteSwap>,
+  protocolFee: bigint
 ): void {
-  const { isBuy, amountIn, paid, received, fee, protocolFee } = swapped
-  const currentTimestamp = BigInt(call.blockTime)
-  const head = {
+  const net = from === 1 ? amountIn - fee : amountIn
+  const stated = {
     pool: curve.address,
     config: CONFIG,
-    tradeDirection: isBuy ? 1 : 0,
-    hasReferral: false
-  }
-  const result = {
-    outputAmount: received,
+    tradeDirection: from,
+    outputAmount: amountOut,
     nextSqrtPrice: sqrtPrice(curve),
     tradingFee: fee - protocolFee,
     protocolFee,
-    referralFee: 0n
+    currentTimestamp: BigInt(call.blockTime)
   }
-  const net = isBuy ? paid - fee : paid
-  events.state(
-    call,
-    swapEvent.write({
-      ...head,
-      params: { amountIn, minimumAmountOut: 0n },
-      swapResult: { actualInputAmount: net, ...result },
-      amountIn: paid,
-      currentTimestamp
-    })
-  )
-  events.state(
-    call,
-    swap2Event.write({
-      ...head,
-      swapParameters: { amount0: amountIn, amount1: 0n, swapMode: PARTIAL_FILL },
-      swapResult: {
-        includedFeeInputAmount: paid,
-        excludedFeeInputAmount: net,
-        amountLeft: amountIn - paid,
-        ...result
-      },
-      quoteReserveAmount: curve.raised,
-      migrationThreshold: raisedAtEnd(curve),
-      currentTimestamp
-    })
-  )
+  swapEvent.emit(call, { ...stated, offered, actualInputAmount: net, amountIn })
+  swap2Event.emit(call, {
+    ...stated,
+    amount0: offered,
+    swapMode: PARTIAL_FILL,
+    includedFeeInputAmount: amountIn,
+    excludedFeeInputAmount: net,
+    amountLeft: offered - amountIn,
+    quoteReserveAmount: curve.raised,
+    migrationThreshold: raisedAtEnd(curve)
+  })
   if (!isSoldOut(curve)) return
   const reserves = { baseReserve: SUPPLY - curve.sold, quoteReserve: curve.raised }
-  events.state(call, completeEvent.write({ pool: curve.address, config: CONFIG, ...reserves }))
+  completeEvent.emit(call, { pool: curve.address, config: CONFIG, ...reserves })
 }
 
-/** Base and quote are the curve's, paid and received the trader's. */
-function quoteBuy(curve: DbcCurve, amountIn: bigint) {
-  const fee = ceilDiv(amountIn * FEE_BPS, ONE)
-  const bought = buyFromCurve(curve, amountIn - fee)
-  if (bought === null) return null
-  const { base, quote } = bought
-  const paid = quote === amountIn - fee ? amountIn : ceilDiv(quote * ONE, ONE - FEE_BPS)
-  return { base, quote, paid, received: base, fee: paid - quote }
-}
-
-function quoteSale(curve: DbcCurve, amountIn: bigint) {
-  const quote = sellToCurve(curve, amountIn)
-  if (quote === null) return null
-  const fee = ceilDiv(quote * FEE_BPS, ONE)
-  return quote <= fee ? null : { base: amountIn, quote, paid: amountIn, received: quote - fee, fee }
-}
-
-function graduate(
+function migrate(
   script: TransactionScript,
   curve: DbcCurve,
-  world: VenueWorld,
-  destination: PoolVenue<MarketPool>
+  destination: PoolVenue<MarketPool>,
+  world: VenueWorld
 ): MarketPool {
-  const { mint, baseVault, quoteVault } = curve
-  // The pool's addresses are known once it is open; they stand in the list then.
-  const accounts: AccountUse[] = Array.from({ length: 25 }, () => reads(AUTHORITY))
-  const place = (at: number, use: AccountUse): void => void (accounts[at] = use)
-  place(0, writes(curve.address))
-  place(2, reads(CONFIG))
-  place(12, reads(DAMM_V2))
-  place(13, reads(mint))
-  place(14, reads(NATIVE_MINT))
-  place(17, writes(baseVault))
-  place(18, writes(quoteVault))
-  place(19, signs(script.payer))
-  place(20, reads(TOKEN))
-  place(21, reads(TOKEN))
-  place(23, reads(SYSTEM))
+  // The list has the pool's address, which is known once it is open.
+  const opened = new Uint8Array(32)
+  const places = { ...curve, pool: curve.address, payer: script.payer, opened }
   let pool: MarketPool | null = null
-  script.call(PROGRAM, accounts, migrationDammV2.discriminator, (call) => {
-    call.log('Instruction: MigrationDammV2')
+  migrationDammV2.call(script, places, {}, (call) => {
     pool = migrateVaults(call, curve, AUTHORITY, destination, world)
-    place(4, writes(pool.address))
+    opened.set(pool.address)
     curve.isMigrated = true
     writeState(call, curve)
   })
@@ -325,7 +259,6 @@ function writeState(call: CallScript, curve: DbcCurve): void {
 }
 
 function writeConfig(call: CallScript, curve: DbcCurve): void {
-  call.log('Instruction: CreateConfig')
   const config = new AccountBytes(1048, '1a6c0e7b74e6812b')
     .key(8, NATIVE_MINT)
     .u8(232, 0)

@@ -2,10 +2,7 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
 import { binPrice, type Bin } from '../curves/bins.ts'
 import type { CallScript } from '../script.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { key, type Pair, type PoolSides } from './pool-sides.ts'
-
-export const PROGRAM = key('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo')
-export const EVENT_AUTHORITY = key('D1ZN9Wj1fRSUQfCjhvnu1hqDMT7hzjzBBpi12nVniYD6')
+import type { Pair, PoolSides } from './pool-sides.ts'
 
 /** Between two bins, in basis points: twice the fee, so that one bin is always within the fee of a price. */
 export const BIN_STEP = 50

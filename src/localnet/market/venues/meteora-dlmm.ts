@@ -1,19 +1,4 @@
-import { i32, i64, pubkey } from '../../../chain/codec.ts'
-import { layout } from '../../../chain/layout.ts'
 import { samePubkey, type Pubkey } from '../../../chain/pubkey.ts'
-import {
-  addLiquidityEvent,
-  lbPairCreateEvent,
-  removeLiquidityEvent,
-  swap2Event,
-  swapEvent
-} from '../../../chain/venues/meteora-dlmm-events.ts'
-import {
-  ADDS,
-  CUSTOMIZABLE_PAIRS,
-  EXACT_IN_SWAPS,
-  REMOVES
-} from '../../../chain/venues/meteora-dlmm-instructions.ts'
 import {
   afterFills,
   binAtPrice,
@@ -22,21 +7,18 @@ import {
   partOfBins,
   spreadEvenly,
   sumOfBins,
-  type Bin
+  type Bin,
+  type BinFill
 } from '../curves/bins.ts'
 import { sharesOf } from '../curves/constant-product.ts'
-import { MEMO, SYSTEM } from '../../programs.ts'
 import type { CallScript } from '../script.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
 import {
   BASE_FACTOR,
   BINS_EACH_SIDE,
   BIN_STEP,
-  EVENT_AUTHORITY,
   FEE,
-  PROGRAM,
   PROTOCOL_SHARE,
   arrayIndexOf,
   arraysBetween,
@@ -46,47 +28,96 @@ import {
   type DlmmPosition
 } from './meteora-dlmm-pool.ts'
 import {
-  PoolTransfers,
-  U64_MAX,
+  addToSide,
   canMove,
+  createVaults,
+  key,
+  moveBoth,
   newAddress,
   newSides,
-  otherSide,
-  sideIn,
   tokenPrograms,
   userAccounts,
-  vaultBalances,
-  withSide,
-  type Caller,
-  type Pair
+  type Caller
 } from './pool-sides.ts'
+import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { POSITION_LIMIT } from './positions.ts'
-import { stateEvent } from './self-event.ts'
+import { Program } from './program.ts'
 
-// Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14. X is the token that is traded. Swaps state two events.
+// Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14. X is the token that is traded. Swaps state two events. An account that is
+// left out has the program's own address in its place.
 
-const initializeBinArray = layout('initializeBinArray', '235613b94ed44bd3', { index: i64 })
-const initializePosition2 = layout('initializePosition2', '8f13f291d50f6873', { lowerBinId: i32, width: i32 })
-const positionCreateEvent = layout('PositionCreate', '908efc549d352579', {
-  lbPair: pubkey,
-  position: pubkey,
-  owner: pubkey
-})
-
-const [, swap2] = EXACT_IN_SWAPS
-const [, initializePair] = CUSTOMIZABLE_PAIRS
-const [, , , , addByStrategy] = ADDS
-const [, , , , removeByRange] = REMOVES
+const program = new Program(key('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'), 'self-call', {})
+const initializePair = program.instruction(
+  'InitializeCustomizablePermissionlessLbPair2',
+  'f349817e3313f16b',
+  `activeId:i32 binStep:u16 baseFactor:u16 activationType:u8 hasAlphaVault?:bool activationPoint?:option<u64>
+  creatorPoolOnOffControl?:bool baseFeePowerFactor?:u8 concreteFunctionType?:u8 collectFeeMode?:u8
+  padding?:u8[60]`,
+  `pool* program mints vaults* oracle* userX creator! program program programs system userY eventAuthority
+  program`
+)
+const initializeBinArray = program.instruction(
+  'InitializeBinArray',
+  '235613b94ed44bd3',
+  'index:i64',
+  'pool array* creator! system'
+)
+const initializePosition2 = program.instruction(
+  'InitializePosition2',
+  '8f13f291d50f6873',
+  'lowerBinId:i32 width:i32',
+  'owner! position! pool owner system eventAuthority program'
+)
+const swap2 = program.instruction(
+  'Swap2',
+  '414b3f4ceb5b5b88',
+  'amountIn:u64 minAmountOut?:u64 remainingAccounts?:vec<bytes>',
+  `pool* program vaults* userIn* userOut* mints oracle* program trader! programs memo eventAuthority program
+  arrays*`
+)
+const addLiquidityByStrategy2 = program.instruction(
+  'AddLiquidityByStrategy2',
+  '03dd95da6f8d76d5',
+  `amountX:u64 amountY:u64 activeId:i32 maxActiveBinSlippage:i32 minBinId:i32 maxBinId:i32 strategyType:u8
+  parameters?:u8[64] remainingAccounts?:vec<bytes>`,
+  'position* pool* program users* vaults* mints owner! programs eventAuthority program arrays*'
+)
+const removeLiquidityByRange2 = program.instruction(
+  'RemoveLiquidityByRange2',
+  'cc02c391359191cd',
+  'fromBinId:i32 toBinId:i32 bpsToRemove:u16 remainingAccounts?:vec<bytes>',
+  'position* pool* program users* vaults* mints owner! programs memo eventAuthority program arrays*'
+)
+const lbPairCreateEvent = program.event(
+  'b94afc7d1bd7bc6f',
+  'lbPair:pubkey binStep:u16 tokenX:pubkey tokenY:pubkey'
+)
+const positionCreateEvent = program.event('908efc549d352579', 'lbPair:pubkey position:pubkey owner:pubkey')
+const swapEvent = program.event(
+  '516ce3becdd00ac4',
+  `lbPair:pubkey from:pubkey startBinId:i32 endBinId:i32 amountIn:u64 amountOut:u64 swapForY:bool fee:u64
+  protocolFee:u64 feeBps:u128 hostFee?:u64`
+)
+const swap2Event = program.event(
+  '2e7452d7941b544d',
+  `lbPair:pubkey from:pubkey startBinId:i32 endBinId:i32 swapForY:bool feeBps:u128 amountIn:u64
+  amountLeft?:u64 amountOut:u64 mmFee:u64 protocolFee:u64 limitOrderFee?:u64 hostFee?:u64 feesOnInput:bool
+  feesOnTokenX:bool`
+)
+const LIQUIDITY_MOVED = 'lbPair:pubkey from:pubkey position:pubkey amounts:u64[2] activeBinId:i32'
+const addLiquidityEvent = program.event('1f5e7d5ae3343dba', LIQUIDITY_MOVED)
+const removeLiquidityEvent = program.event('74f461e8671f983a', LIQUIDITY_MOVED)
 
 /** What a first position is given for what it brings; only proportions matter. */
 const FIRST_SHARES = 1n << 64n
 const WIDTH = 2 * BINS_EACH_SIDE + 1
-const NO_ACCOUNTS = { slices: [] }
+/** Spot, in the proportion that the bins have. */
+const SPOT_IMBALANCED = 6
 
 export const meteoraDlmmPools = {
   venue: 'meteora-dlmm',
   open,
-  swap,
+  swap: poolSwap(quoteSwap, writeSwap),
   changeLiquidity,
   price: ({ activeId }: DlmmPool): number => Number(binPrice(activeId, BIN_STEP)) / 2 ** 64
 } satisfies PoolVenue<DlmmPool>
@@ -117,126 +148,73 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DlmmPool {
     lpFees: [0n, 0n],
     positions: []
   }
-  const { address, mints, vaults, oracle } = opened
+  const { address, mints } = opened
   const [userX, userY] = userAccounts(opened, creator, ledger)
-  const accounts = [
-    writes(address),
-    none(),
-    ...mints.map(reads),
-    ...vaults.map(writes),
-    writes(oracle),
-    reads(userX),
-    signs(creator),
-    none(),
-    none(),
-    ...tokenPrograms(opened, ledger).map(reads),
-    reads(SYSTEM),
-    reads(userY),
-    ...eventAccounts()
-  ]
-  const params = {
-    activeId,
-    binStep: BIN_STEP,
-    baseFactor: BASE_FACTOR,
-    activationType: 1,
-    hasAlphaVault: false,
-    activationPoint: null,
-    creatorPoolOnOffControl: false,
-    baseFeePowerFactor: 0,
-    concreteFunctionType: 0,
-    collectFeeMode: 0,
-    padding: new Uint8Array(60)
+  const places = {
+    ...opened,
+    pool: address,
+    creator,
+    userX,
+    userY,
+    programs: tokenPrograms(opened, ledger)
   }
-  script.call(PROGRAM, accounts, initializePair.write({ params }), (call) => {
-    call.log('Instruction: InitializeCustomizablePermissionlessLbPair2')
+  const terms = { activeId, binStep: BIN_STEP, baseFactor: BASE_FACTOR, activationType: 1 }
+  initializePair.call(script, places, terms, (call) => {
     writePair(call, opened)
-    call.createTokenAccount(vaults[0], address, mints[0])
-    call.createTokenAccount(vaults[1], address, mints[1])
-    const event = { lbPair: address, binStep: BIN_STEP, tokenX: mints[0], tokenY: mints[1] }
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, lbPairCreateEvent.write(event))
+    createVaults(call, opened, address)
+    lbPairCreateEvent.emit(call, { lbPair: address, binStep: BIN_STEP, tokenX: mints[0], tokenY: mints[1] })
   })
   for (const array of opened.arrays) {
-    const uses = [reads(address), writes(array.address), signs(creator), reads(SYSTEM)]
-    script.call(PROGRAM, uses, initializeBinArray.write({ index: BigInt(array.index) }), (call) => {
-      call.log('Instruction: InitializeBinArray')
+    const listed = { pool: address, array: array.address, creator }
+    initializeBinArray.call(script, listed, { index: BigInt(array.index) }, (call) =>
       writeArrays(call, opened, [array])
-    })
+    )
   }
   const position = openPosition(script, opened, creator, world)
   moveLiquidity(script, opened, position, FIRST_SHARES, bins, world)
   return opened
 }
 
-function swap(
+function quoteSwap(pool: DlmmPool, { from }: SwapRoute, amountIn: bigint) {
+  const fills = fillBins(pool, pool.activeId, BIN_STEP, amountIn, from === 0, FEE)
+  if (fills === null) return null
+  const sum = (amountOf: (fill: BinFill) => bigint): bigint =>
+    fills.reduce((total, fill) => total + amountOf(fill), 0n)
+  return {
+    fills,
+    amountOut: sum(({ output }) => output),
+    fee: sum(({ fee }) => fee),
+    protocolFee: sum(({ fee }) => (fee * PROTOCOL_SHARE) / 10_000n)
+  }
+}
+
+function writeSwap(
   script: Caller,
   pool: DlmmPool,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const from = sideIn(pool, isBuy)
-  const to = otherSide(from)
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>
+): void {
+  const { from, trader } = route
+  const { fills, amountIn, amountOut, fee, protocolFee } = swapped
   const swapForY = from === 0
-  const fills = fillBins(pool, pool.activeId, BIN_STEP, amountIn, swapForY, FEE)
-  if (fills === null || vaultBalances(pool, ledger)[from] + amountIn > U64_MAX) return null
-  const amountOut = fills.reduce((sum, { output }) => sum + output, 0n)
-  const fee = fills.reduce((sum, each) => sum + each.fee, 0n)
-  const protocolFee = fills.reduce((sum, each) => sum + (each.fee * PROTOCOL_SHARE) / 10_000n, 0n)
   const startBinId = pool.activeId
   const endBinId = fills.at(-1)!.id
+  const mmFee = fee - protocolFee
   pool.bins = afterFills(pool, fills, swapForY)
   pool.activeId = endBinId
-  pool.protocolFees = withSide(pool.protocolFees, from, pool.protocolFees[from] + protocolFee)
-  pool.lpFees = withSide(pool.lpFees, from, pool.lpFees[from] + fee - protocolFee)
+  pool.protocolFees = addToSide(pool.protocolFees, from, protocolFee)
+  pool.lpFees = addToSide(pool.lpFees, from, mmFee)
   const arrays = arraysBetween(pool, startBinId, endBinId)
-  const users = userAccounts(pool, trader, ledger)
-  const accounts = [
-    writes(pool.address),
-    none(),
-    ...pool.vaults.map(writes),
-    writes(users[from]),
-    writes(users[to]),
-    ...pool.mints.map(reads),
-    writes(pool.oracle),
-    // No host.
-    none(),
-    signs(trader),
-    ...tokenPrograms(pool, ledger).map(reads),
-    reads(MEMO),
-    ...eventAccounts(),
-    ...arrays.map(({ address }) => writes(address))
-  ]
-  const data = swap2.write({ amountIn, minAmountOut: 0n, remainingAccountsInfo: NO_ACCOUNTS })
-  const shared = {
-    lbPair: pool.address,
-    from: trader,
-    startBinId,
-    endBinId,
-    amountIn,
-    amountOut,
-    swapForY,
-    protocolFee,
-    feeBps: FEE,
-    hostFee: 0n
-  }
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: Swap2')
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, swapEvent.write({ ...shared, fee }))
-    const transfers = new PoolTransfers(call, pool, ledger)
-    transfers.payIn(from, trader, amountIn)
-    transfers.payOut(to, trader, pool.address, amountOut)
-    const newer = swap2Event.write({
-      ...shared,
-      amountLeft: 0n,
-      mmFee: fee - protocolFee,
-      limitOrderFee: 0n,
-      feesOnInput: true,
-      feesOnTokenX: swapForY
-    })
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, newer)
+  const bins = { lbPair: pool.address, from: trader, startBinId, endBinId, swapForY }
+  const stated = { ...bins, amountIn, amountOut, protocolFee, feeBps: FEE }
+  const places = { ...pool, ...route, arrays: arrays.map(({ address }) => address) }
+  swap2.call(script, places, { amountIn }, (call) => {
+    swapEvent.emit(call, { ...stated, fee })
+    exchange(call, route, pool.address, swapped)
+    swap2Event.emit(call, { ...stated, mmFee, feesOnInput: true, feesOnTokenX: swapForY })
     writeArrays(call, pool, arrays)
     writePair(call, pool)
   })
-  return { amountIn, amountOut }
 }
 
 function changeLiquidity(
@@ -260,21 +238,11 @@ function openPosition(script: Caller, pool: DlmmPool, owner: Pubkey, world: Venu
   const position: DlmmPosition = { owner, address: newAddress(world), shares: 0n }
   pool.positions.push(position)
   const { address } = position
-  const accounts = [
-    signs(owner),
-    signs(address),
-    reads(pool.address),
-    reads(owner),
-    reads(SYSTEM),
-    ...eventAccounts()
-  ]
-  const data = initializePosition2.write({ lowerBinId: pool.firstId, width: WIDTH })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: InitializePosition2')
+  const args = { lowerBinId: pool.firstId, width: WIDTH }
+  initializePosition2.call(script, { owner, position: address, pool: pool.address }, args, (call) => {
     const state = new AccountBytes(8120, '75b0d4c7f5b485b6').key(8, pool.address).key(40, owner)
     call.write(address, state.bytes)
-    const event = positionCreateEvent.write({ lbPair: pool.address, position: address, owner })
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, event)
+    positionCreateEvent.emit(call, { lbPair: pool.address, position: address, owner })
   })
   return position
 }
@@ -289,87 +257,39 @@ function moveLiquidity(
   { ledger }: VenueWorld
 ): void {
   const adds = shares > 0n
-  const amounts: Pair = sumOfBins(bins)
+  const amounts = sumOfBins(bins)
   const { owner, address } = position
   const sign = adds ? 1n : -1n
   pool.bins = pool.bins.map(({ x, y }, at) => ({ x: x + sign * bins[at]!.x, y: y + sign * bins[at]!.y }))
   pool.shares += shares
   position.shares += shares
   if (position.shares === 0n) pool.positions = pool.positions.filter((each) => each !== position)
-  const minBinId = pool.firstId
-  const maxBinId = pool.firstId + WIDTH - 1
-  const accounts = [
-    writes(address),
-    writes(pool.address),
-    none(),
-    ...userAccounts(pool, owner, ledger).map(writes),
-    ...pool.vaults.map(writes),
-    ...pool.mints.map(reads),
-    signs(owner),
-    ...tokenPrograms(pool, ledger).map(reads),
-    ...(adds ? [] : [reads(MEMO)]),
-    ...eventAccounts(),
-    ...pool.arrays.map((array) => writes(array.address))
-  ]
-  const data = adds
-    ? addByStrategy.write({
-        liquidityParameter: {
-          amountX: amounts[0],
-          amountY: amounts[1],
-          activeId: pool.activeId,
-          maxActiveBinSlippage: 3,
-          // Spot, in the proportion that the bins have.
-          strategyParameters: {
-            minBinId,
-            maxBinId,
-            strategyType: 6,
-            parameters: new Array<number>(64).fill(0)
-          }
-        },
-        remainingAccountsInfo: NO_ACCOUNTS
-      })
-    : removeByRange.write({
-        fromBinId: minBinId,
-        toBinId: maxBinId,
-        bpsToRemove: Number((-shares * 10_000n) / (position.shares - shares)),
-        remainingAccountsInfo: NO_ACCOUNTS
-      })
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log(`Instruction: ${adds ? 'AddLiquidityByStrategy2' : 'RemoveLiquidityByRange2'}`)
-    moveTokens(call, pool, owner, amounts, adds, ledger)
-    const event = (adds ? addLiquidityEvent : removeLiquidityEvent).write({
-      lbPair: pool.address,
-      from: owner,
-      position: address,
-      amounts: [...amounts],
-      activeBinId: pool.activeId
-    })
-    stateEvent(call, PROGRAM, EVENT_AUTHORITY, event)
+  const [firstBin, lastBin] = [pool.firstId, pool.firstId + WIDTH - 1]
+  const users = userAccounts(pool, owner, ledger)
+  const programs = tokenPrograms(pool, ledger)
+  const arrays = pool.arrays.map((array) => array.address)
+  const places = { ...pool, pool: pool.address, position: address, owner, users, programs, arrays }
+  const body = (call: CallScript): void => {
+    moveBoth(call, places, adds ? 'in' : 'out', adds ? owner : pool.address, amounts)
+    const event = adds ? addLiquidityEvent : removeLiquidityEvent
+    const stated = { lbPair: pool.address, from: owner, position: address }
+    event.emit(call, { ...stated, amounts, activeBinId: pool.activeId })
     writeArrays(call, pool, pool.arrays)
     writePair(call, pool)
-  })
-}
-
-function moveTokens(
-  call: CallScript,
-  pool: DlmmPool,
-  owner: Pubkey,
-  amounts: Pair,
-  adds: boolean,
-  ledger: VenueWorld['ledger']
-): void {
-  const transfers = new PoolTransfers(call, pool, ledger)
-  for (const side of [0, 1] as const) {
-    if (adds) transfers.payIn(side, owner, amounts[side])
-    else transfers.payOut(side, owner, pool.address, amounts[side])
   }
-}
-
-/** An account that is left out: the program's own address stands for it. */
-function none() {
-  return reads(PROGRAM)
-}
-
-function eventAccounts() {
-  return [reads(EVENT_AUTHORITY), reads(PROGRAM)]
+  if (!adds) {
+    const bpsToRemove = Number((-shares * 10_000n) / (position.shares - shares))
+    const args = { fromBinId: firstBin, toBinId: lastBin, bpsToRemove }
+    return removeLiquidityByRange2.call(script, places, args, body)
+  }
+  const args = {
+    amountX: amounts[0],
+    amountY: amounts[1],
+    activeId: pool.activeId,
+    maxActiveBinSlippage: 3,
+    minBinId: firstBin,
+    maxBinId: lastBin,
+    strategyType: SPOT_IMBALANCED
+  }
+  addLiquidityByStrategy2.call(script, places, args, body)
 }

@@ -1,20 +1,34 @@
-import { u64 } from '../../../chain/codec.ts'
-import { layout } from '../../../chain/layout.ts'
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import { RENT_SYSVAR, SYSTEM, TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
 import { key, newAddress, type Caller } from './pool-sides.ts'
+import { Program } from './program.ts'
 
 // Source: vault IDL 0.7.2 of @meteora-ag/vault-sdk 2.3.1.
 
-export const VAULT_PROGRAM = key('24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi')
+const program = new Program(key('24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi'), 'log', {})
+export const VAULT_PROGRAM = program.address
 
-const initialize = layout('initialize', 'afaf6d1f0d989bed', {})
-const deposit = layout('deposit', 'f223c68952e1f2b6', { tokenAmount: u64, minimumLpTokenAmount: u64 })
-const withdraw = layout('withdraw', 'b712469c946da122', { unmintAmount: u64, minOutAmount: u64 })
+const initialize = program.instruction(
+  'Initialize',
+  'afaf6d1f0d989bed',
+  '',
+  'address* payer! tokenVault* mint lpMint* rent token system'
+)
+const MOVE_ACCOUNTS = 'address* tokenVault* lpMint* userToken* userShares* authority token'
+const deposit = program.instruction(
+  'Deposit',
+  'f223c68952e1f2b6',
+  'tokenAmount:u64 minimumLpTokenAmount?:u64',
+  MOVE_ACCOUNTS
+)
+const withdraw = program.instruction(
+  'Withdraw',
+  'b712469c946da122',
+  'unmintAmount:u64 minOutAmount?:u64',
+  MOVE_ACCOUNTS
+)
 
 /** A vault of one mint, where a pool keeps its tokens. It earns nothing here, so that a share is worth a token. */
 export interface MeteoraVault {
@@ -26,8 +40,8 @@ export interface MeteoraVault {
 
 /** Whose tokens and shares a vault takes or gives. */
 export interface VaultUser {
-  readonly token: Pubkey
-  readonly shares: Pubkey
+  readonly userToken: Pubkey
+  readonly userShares: Pubkey
   /** Signs for what the vault takes. */
   readonly authority: Pubkey
 }
@@ -41,18 +55,7 @@ export function openVault(script: Caller, payer: Pubkey, mint: Pubkey, world: Ve
     lpMint: newAddress(world)
   }
   const { address, tokenVault, lpMint } = vault
-  const accounts = [
-    writes(address),
-    signs(payer),
-    writes(tokenVault),
-    reads(mint),
-    writes(lpMint),
-    reads(RENT_SYSVAR),
-    reads(TOKEN),
-    reads(SYSTEM)
-  ]
-  script.call(VAULT_PROGRAM, accounts, initialize.write({}), (call) => {
-    call.log('Instruction: Initialize')
+  initialize.call(script, { ...vault, payer }, {}, (call) => {
     call.createTokenAccount(tokenVault, address, mint)
     call.createMint({ address: lpMint, decimals: ledger.mint(mint).decimals, authority: address })
     writeVault(call, vault, ledger)
@@ -68,12 +71,11 @@ export function depositInto(
   amount: bigint,
   ledger: LedgerView
 ): void {
-  const data = deposit.write({ tokenAmount: amount, minimumLpTokenAmount: 0n })
-  call.call(VAULT_PROGRAM, usesOf(vault, user), data, (inner) => {
-    inner.log('Instruction: Deposit')
-    const { mint, tokenVault: to, lpMint, address } = vault
-    inner.transfer({ mint, from: user.token, to, authority: user.authority, amount, checked: false })
-    inner.mintTo({ mint: lpMint, to: user.shares, authority: address, amount })
+  const { mint, tokenVault: to, lpMint, address } = vault
+  const { userToken: from, userShares, authority } = user
+  deposit.call(call, { ...vault, ...user }, { tokenAmount: amount }, (inner) => {
+    inner.transfer({ mint, from, to, authority, amount, checked: false })
+    inner.mintTo({ mint: lpMint, to: userShares, authority: address, amount })
     writeVault(inner, vault, ledger)
   })
 }
@@ -86,22 +88,13 @@ export function withdrawFrom(
   amount: bigint,
   ledger: LedgerView
 ): void {
-  const data = withdraw.write({ unmintAmount: amount, minOutAmount: 0n })
-  call.call(VAULT_PROGRAM, usesOf(vault, user), data, (inner) => {
-    inner.log('Instruction: Withdraw')
-    const { mint, tokenVault: from, lpMint, address } = vault
-    inner.transfer({ mint, from, to: user.token, authority: address, amount, checked: false })
-    inner.burn({ mint: lpMint, from: user.shares, authority: user.authority, amount })
+  const { mint, tokenVault: from, lpMint, address } = vault
+  const { userToken: to, userShares, authority } = user
+  withdraw.call(call, { ...vault, ...user }, { unmintAmount: amount }, (inner) => {
+    inner.transfer({ mint, from, to, authority: address, amount, checked: false })
+    inner.burn({ mint: lpMint, from: userShares, authority, amount })
     writeVault(inner, vault, ledger)
   })
-}
-
-function usesOf({ address, tokenVault, lpMint }: MeteoraVault, user: VaultUser) {
-  return [
-    ...[address, tokenVault, lpMint, user.token, user.shares].map(writes),
-    reads(user.authority),
-    reads(TOKEN)
-  ]
 }
 
 function writeVault(call: CallScript, vault: MeteoraVault, ledger: LedgerView): void {

@@ -1,17 +1,7 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
 import {
-  buy,
-  migrateFunds,
-  migrationEvent,
-  sell,
-  tokenMint,
-  tradeEvent
-} from '../../../chain/venues/moonshot-layouts.ts'
-import {
   buyFromCurve,
-  curvePrice,
-  isSoldOut,
   LAUNCH_SUPPLY,
   moveCurve,
   newLaunchCurve,
@@ -20,21 +10,54 @@ import {
 } from '../curves/launch-curve.ts'
 import { ceilDiv } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
-import { ASSOCIATED_TOKEN, SYSTEM, TOKEN } from '../../programs.ts'
+import { ASSOCIATED_TOKEN, TOKEN } from '../../programs.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { Executed, LaunchpadVenue, MarketPool, NewCurve, PoolVenue, Swap, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
+import { METADATA, exchangeForLamports, launchpad } from './launchpad.ts'
 import { key, type Caller } from './pool-sides.ts'
+import { Program } from './program.ts'
 
 // Source: IDL_V4 of @wen-moon-ser/moonshot-sdk. The curve's account holds the lamports; events stand in the log.
 
-const PROGRAM = key('MoonCVVNZFSYkqNXP6bxHLPL6QQJiMagDL3qcqUQTrG')
-const CONFIG = key('36Eru7v11oU5Pfrojyn5oY3nETA1a1iqsw2WUu6afkM9')
-const BACKEND = key('Cb8Fnhp95f9dLxB3sYkNCbN3Mjxuc3v2uQZ7uVeqvNGB')
 const DEX_FEE = key('3udvfL24waJcLhskRAsStNMoNUvtyXdxrWQz4hgi953N')
 const HELIO_FEE = key('5K5RtTWzzLp4P8Npi84ocf7F1vBsAu29N1irG4iiUnzt')
-const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
+
+const program = new Program(key('MoonCVVNZFSYkqNXP6bxHLPL6QQJiMagDL3qcqUQTrG'), 'log', {
+  config: key('36Eru7v11oU5Pfrojyn5oY3nETA1a1iqsw2WUu6afkM9'),
+  backend: key('Cb8Fnhp95f9dLxB3sYkNCbN3Mjxuc3v2uQZ7uVeqvNGB'),
+  dexFee: DEX_FEE,
+  helioFee: HELIO_FEE,
+  metadataProgram: METADATA
+})
+const tokenMint = program.instruction(
+  'TokenMint',
+  '032ca4b87b0df5b3',
+  `name:string symbol:string uri:string decimals:u8 collateralCurrency?:u8 amount:u64 curveType:u8
+  migrationTarget:u8`,
+  `creator! backend+ curve* mint! metadata* vault* config token associatedToken metadataProgram system`
+)
+// Of an exact input the fixed side is 0.
+const TRADE_ARGS = 'tokenAmount:u64 collateralAmount:u64 fixedSide?:u8 slippageBps:u64'
+const TRADE_ACCOUNTS =
+  'trader! userTokens* curve* vault* dexFee* helioFee* mint config token associatedToken system'
+const buy = program.instruction('Buy', '66063d1201daebea', TRADE_ARGS, TRADE_ACCOUNTS)
+const sell = program.instruction('Sell', '33e685a4017f83ad', TRADE_ARGS, TRADE_ACCOUNTS)
+const migrateFunds = program.instruction(
+  'MigrateFunds',
+  '2ae50ae7bd3ec1ae',
+  '',
+  `backend+ payer! curve* vault* payerTokens* mint dexFee* helioFee* config system token associatedToken`
+)
+const tradeEvent = program.event(
+  'bddb7fd34ee661ee',
+  `amount:u64 collateralAmount:u64 dexFee:u64 helioFee:u64 allocation:u64 curve:pubkey costToken:pubkey
+  sender:pubkey type:u8 label:string`
+)
+const migrationEvent = program.event(
+  'ffca4c935be74916',
+  'tokensMigrated:u64 tokensBurned?:u64 collateralMigrated:u64 fee:u64 label:string'
+)
 
 const DECIMALS = 9
 const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
@@ -42,7 +65,6 @@ const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
 const FEE_BPS = 100n
 const ONE = 10_000n
 const MIGRATION_FEE = 500_000_000n
-const EXACT_IN = 0
 /** Constant product, first version; to Raydium. */
 const CURVE_TYPE = 1
 const TO_RAYDIUM = 0
@@ -58,19 +80,10 @@ export interface MoonshotCurve extends LaunchCurve {
 
 /** Curves whose funds go to a migration authority, which opens a pool of the given venue, Raydium's. */
 export function moonshotCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<MoonshotCurve> {
-  return {
-    venue: 'moonshot',
-    paidIn: 'lamports',
-    launch,
-    swap,
-    price: curvePrice,
-    mintOf: ({ mint }) => mint,
-    isComplete: isSoldOut,
-    graduate: (script, curve, world) => ({
-      venue: destination.venue,
-      pool: graduate(script, curve, world, destination)
-    })
-  }
+  return launchpad<MoonshotCurve>(
+    { venue: 'moonshot', paidIn: 'lamports', launch, swap, migrate },
+    destination
+  )
 }
 
 function launch(
@@ -79,34 +92,20 @@ function launch(
   { random }: VenueWorld
 ): MoonshotCurve {
   const mint = random.bytes(32)
-  const address = programAddress(['token', mint], PROGRAM)
+  const address = programAddress(['token', mint], program.address)
   const vault = programAddress([address, TOKEN, mint], ASSOCIATED_TOKEN)
   const curve = { ...newLaunchCurve(DECIMALS), address, mint, vault, creator, held: SUPPLY }
-  const accounts = [
-    signs(creator),
-    { address: BACKEND, signer: true },
-    writes(address),
-    { address: mint, signer: true, writable: true },
-    writes(programAddress(['metadata', METADATA, mint], METADATA)),
-    writes(vault),
-    reads(CONFIG),
-    reads(TOKEN),
-    reads(ASSOCIATED_TOKEN),
-    reads(METADATA),
-    reads(SYSTEM)
-  ]
+  const metadata = programAddress(['metadata', METADATA, mint], METADATA)
   const args = {
     name,
     symbol,
     uri,
     decimals: DECIMALS,
-    collateralCurrency: 0,
     amount: SUPPLY,
     curveType: CURVE_TYPE,
     migrationTarget: TO_RAYDIUM
   }
-  script.call(PROGRAM, accounts, tokenMint.write(args), (call) => {
-    call.log('Instruction: TokenMint')
+  tokenMint.call(script, { ...curve, curve: address, metadata }, args, (call) => {
     call.createMint({ address: mint, decimals: DECIMALS, authority: address })
     writeState(call, curve)
     call.ensureTokenAccount(address, mint)
@@ -124,114 +123,73 @@ function swap(
 ): Executed | null {
   const trade = isBuy ? quoteBuy(curve, amountIn) : quoteSale(curve, amountIn)
   if (trade === null) return null
-  const { tokens, collateral, fees } = trade
+  const { tokens, lamports, fees } = trade
   const helioFee = fees / 5n
   const dexFee = fees - helioFee
-  const { mint, vault, address } = curve
-  const userTokens = ledger.tokenAccountOf(trader, mint)
-  const accounts = [
-    signs(trader),
-    writes(userTokens),
-    writes(address),
-    writes(vault),
-    writes(DEX_FEE),
-    writes(HELIO_FEE),
-    reads(mint),
-    reads(CONFIG),
-    reads(TOKEN),
-    reads(ASSOCIATED_TOKEN),
-    reads(SYSTEM)
-  ]
-  const asked = isBuy
-    ? { tokenAmount: tokens, collateralAmount: amountIn }
-    : { tokenAmount: amountIn, collateralAmount: collateral }
-  const args = { ...asked, fixedSide: EXACT_IN, slippageBps: 500n }
-  script.call(PROGRAM, accounts, isBuy ? buy.write(args) : sell.write(args), (call) => {
-    call.log(`Instruction: ${isBuy ? 'Buy' : 'Sell'}`)
-    if (isBuy) {
-      call.transfer({ mint, from: vault, to: userTokens, authority: address, amount: tokens })
-      call.transferLamports(trader, address, collateral)
-      call.transferLamports(trader, DEX_FEE, dexFee)
-      call.transferLamports(trader, HELIO_FEE, helioFee)
-    } else {
-      call.transfer({ mint, from: userTokens, to: vault, authority: trader, amount: tokens })
-      call.takeLamports(address, trader, collateral - fees)
-      call.takeLamports(address, DEX_FEE, dexFee)
-      call.takeLamports(address, HELIO_FEE, helioFee)
-    }
-    moveCurve(curve, isBuy ? tokens : -tokens, isBuy ? collateral : -collateral)
+  const { address } = curve
+  const user = { trader, userTokens: ledger.tokenAccountOf(trader, curve.mint), isBuy }
+  const [tokenAmount, collateralAmount] = isBuy ? [tokens, amountIn] : [amountIn, lamports]
+  const args = { tokenAmount, collateralAmount, slippageBps: 500n }
+  const instruction = isBuy ? buy : sell
+  instruction.call(script, { ...curve, ...user, curve: address }, args, (call) => {
+    exchangeForLamports(call, curve, user, trade, [
+      [DEX_FEE, dexFee],
+      [HELIO_FEE, helioFee]
+    ])
+    moveCurve(curve, isBuy ? tokens : -tokens, isBuy ? lamports : -lamports)
     curve.held = SUPPLY - curve.sold
     writeState(call, curve)
-    call.logData(
-      tradeEvent.write({
-        amount: tokens,
-        collateralAmount: collateral,
-        dexFee,
-        helioFee,
-        allocation: curve.held,
-        curve: address,
-        costToken: NATIVE_MINT,
-        sender: trader,
-        type: isBuy ? 0 : 1,
-        label: isBuy ? 'buy' : 'sell'
-      })
-    )
+    tradeEvent.emit(call, {
+      amount: tokens,
+      collateralAmount: lamports,
+      dexFee,
+      helioFee,
+      allocation: curve.held,
+      curve: address,
+      costToken: NATIVE_MINT,
+      sender: trader,
+      type: isBuy ? 0 : 1,
+      label: isBuy ? 'buy' : 'sell'
+    })
   })
   return isBuy
-    ? { amountIn: collateral + fees, amountOut: tokens }
-    : { amountIn: tokens, amountOut: collateral - fees }
+    ? { amountIn: lamports + fees, amountOut: tokens }
+    : { amountIn: tokens, amountOut: lamports - fees }
 }
 
 function quoteBuy(curve: MoonshotCurve, amountIn: bigint) {
-  const spent = (amountIn * ONE) / (ONE + FEE_BPS)
-  const bought = buyFromCurve(curve, spent)
+  const bought = buyFromCurve(curve, (amountIn * ONE) / (ONE + FEE_BPS))
   if (bought === null) return null
-  const fees = (bought.quote * FEE_BPS) / ONE
-  return { tokens: bought.base, collateral: bought.quote, fees }
+  return { tokens: bought.base, lamports: bought.quote, fees: (bought.quote * FEE_BPS) / ONE }
 }
 
 function quoteSale(curve: MoonshotCurve, amountIn: bigint) {
-  const collateral = sellToCurve(curve, amountIn)
-  if (collateral === null) return null
-  const fees = ceilDiv(collateral * FEE_BPS, ONE)
-  return collateral <= fees ? null : { tokens: amountIn, collateral, fees }
+  const lamports = sellToCurve(curve, amountIn)
+  if (lamports === null) return null
+  const fees = ceilDiv(lamports * FEE_BPS, ONE)
+  return lamports <= fees ? null : { tokens: amountIn, lamports, fees }
 }
 
 /** The payer is the migration authority: it takes the funds and opens the pool. */
-function graduate(
+function migrate(
   script: TransactionScript,
   curve: MoonshotCurve,
-  world: VenueWorld,
-  destination: PoolVenue<MarketPool>
+  destination: PoolVenue<MarketPool>,
+  world: VenueWorld
 ): MarketPool {
   const { payer } = script
   const { address, mint, vault } = curve
   const tokens = curve.held
   const collateral = curve.raised - MIGRATION_FEE
-  const authorityTokens = script.ensureTokenAccount(payer, mint)
-  const accounts = [
-    { address: BACKEND, signer: true },
-    signs(payer),
-    writes(address),
-    writes(vault),
-    writes(authorityTokens),
-    reads(mint),
-    writes(DEX_FEE),
-    writes(HELIO_FEE),
-    reads(CONFIG),
-    reads(SYSTEM),
-    reads(TOKEN),
-    reads(ASSOCIATED_TOKEN)
-  ]
-  script.call(PROGRAM, accounts, migrateFunds.discriminator, (call) => {
-    call.log('Instruction: MigrateFunds')
-    call.transfer({ mint, from: vault, to: authorityTokens, authority: address, amount: tokens })
+  const payerTokens = script.ensureTokenAccount(payer, mint)
+  migrateFunds.call(script, { ...curve, curve: address, payer, payerTokens }, {}, (call) => {
+    call.transfer({ mint, from: vault, to: payerTokens, authority: address, amount: tokens })
     call.takeLamports(address, payer, collateral)
     call.takeLamports(address, DEX_FEE, MIGRATION_FEE)
     curve.held = 0n
     writeState(call, curve)
-    const moved = { tokensMigrated: tokens, tokensBurned: 0n, collateralMigrated: collateral }
-    call.logData(migrationEvent.write({ ...moved, fee: MIGRATION_FEE, label: 'migrate' }))
+    const moved = { tokensMigrated: tokens, collateralMigrated: collateral }
+    migrationEvent.emit(call, { ...moved, fee: MIGRATION_FEE, label: 'migrate' })
   })
   script.wrap(payer, collateral)
   const opening = { creator: payer, base: mint, quote: NATIVE_MINT }

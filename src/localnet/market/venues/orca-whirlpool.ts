@@ -32,7 +32,7 @@ import { Program } from './program.ts'
 
 const CONFIG = key('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ')
 
-const program = new Program('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc', 'log', {
+const program = new Program(key('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc'), 'log', {
   config: CONFIG,
   metadataAuthority: key('3axbTs2z5GBy6usVbNVoqEgZMng3vZvMnAoX29BFfwhr')
 })

@@ -3,9 +3,13 @@ import type { Book, LotTerms, RestingOrder } from '../curves/order-book.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import { AccountBytes } from './account-bytes.ts'
 import { key, type PoolSides } from './pool-sides.ts'
+import { Program } from './program.ts'
 
-export const PROGRAM = key('PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY')
-export const LOG_AUTHORITY = key('7aDTsspkQNGKmrexAN7FLx9oxU3iPczSSvHNggyuqYkR')
+export const phoenix = new Program(key('PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY'), 'self-call', {
+  logAuthority: key('7aDTsspkQNGKmrexAN7FLx9oxU3iPczSSvHNggyuqYkR')
+})
+/** The accounts with which every instruction of a market begins. */
+export const MARKET_ACCOUNTS = 'program logAuthority market* signer!'
 
 export const TAKER_FEE_BPS = 2
 /** Orders of the maker on each side, and how far apart they are in ten-thousandths. All fit one log batch. */

@@ -1,39 +1,50 @@
 import { samePubkey } from '../../../chain/pubkey.ts'
-import {
-  BID,
-  fill,
-  fillSummary,
-  initializeMarket,
-  swap as swapInstruction
-} from '../../../chain/venues/phoenix-layouts.ts'
 import { afterTake, takeAsks, takeBids, type Taken } from '../curves/order-book.ts'
-import { SYSTEM, TOKEN } from '../../programs.ts'
 import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
-import { reads, writes } from './account-uses.ts'
 import {
-  PROGRAM,
+  MARKET_ACCOUNTS,
   TAKER_FEE_BPS,
   fairPrice,
   needsQuotes,
+  phoenix,
   quotesOf,
   termsOf,
   writeMarket,
   type PhoenixMarket
 } from './phoenix-market.ts'
-import { logEvents, marketUses, quoteAnew, seatMaker } from './phoenix-orders.ts'
-import {
-  PoolTransfers,
-  newAddress,
-  newSides,
-  otherSide,
-  sideIn,
-  userAccounts,
-  type Caller
-} from './pool-sides.ts'
+import { logEvents, quoteAnew, seatMaker } from './phoenix-orders.ts'
+import { newAddress, newSides, type Caller } from './pool-sides.ts'
+import { payIn, payOut, swapRoute } from './pool-swap.ts'
+import { record } from './record.ts'
 
 // Source: Ellipsis-Labs/phoenix-v1, program source. A market pays out before it takes in. Its only maker is who opened it, and
 // quotes anew in the taker's transaction where the orders run out; below a router, the orders that are there have to do.
 
+const initializeMarket = phoenix.instruction(
+  'InitializeMarket',
+  '64',
+  `bidsSize:u64 asksSize:u64 seats:u64 quoteLotsPerQuoteUnit:u64 tickSizeInQuoteLotsPerBaseUnit:u64
+  baseLotsPerBaseUnit:u64 takerFeeBps:u16 feeCollector:pubkey`,
+  `${MARKET_ACCOUNTS} mints vaults* system token`
+)
+const swapInstruction = phoenix.instruction(
+  'Swap',
+  '00',
+  `kind:u8 side:u8 priceInTicks?:option<u64> baseLots:u64 quoteLots:u64 minBaseLotsToFill?:u64
+  minQuoteLotsToFill?:u64 selfTradeBehavior:u8 matchLimit?:option<u64> clientOrderId?:u128
+  usesOnlyDepositedFunds?:bool`,
+  `${MARKET_ACCOUNTS} users* vaults* token`
+)
+const fillEvent = record(
+  '02',
+  `index:u16 maker:pubkey orderSequence:u64 priceInTicks:u64 baseLotsFilled:u64 baseLotsRemaining:u64`
+)
+const fillSummary = record(
+  '06',
+  'index:u16 clientOrderId?:u128 baseLots:u64 quoteLots:u64 feeQuoteLots:u64'
+)
+
+const BID = 0
 const ASK = 1
 const IMMEDIATE_OR_CANCEL = 2
 const CANCEL_OWN = 1
@@ -67,43 +78,32 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): PhoenixMarket {
     sequence: 0n,
     orderSequence: 0n
   }
-  const { mints, vaults } = market
-  const accounts = [
-    ...marketUses(market, creator),
-    ...mints.map(reads),
-    ...vaults.map(writes),
-    reads(SYSTEM),
-    reads(TOKEN)
-  ]
-  const quoteDecimals = BigInt(ledger.mint(pool.quote).decimals)
-  const data = initializeMarket.write({
+  const { vaults } = market
+  const places = { ...market, market: market.address, signer: creator }
+  const args = {
     bidsSize: 512n,
     asksSize: 512n,
     seats: 128n,
-    quoteLotsPerQuoteUnit: 10n ** quoteDecimals / terms.quoteLot,
+    quoteLotsPerQuoteUnit: 10n ** BigInt(ledger.mint(pool.quote).decimals) / terms.quoteLot,
     tickSizeInQuoteLotsPerBaseUnit: 1n,
     baseLotsPerBaseUnit: terms.baseLotsPerUnit,
     takerFeeBps: TAKER_FEE_BPS,
     feeCollector: creator
-  })
-  script.call(PROGRAM, accounts, data, (call) => {
+  }
+  initializeMarket.call(script, places, args, (call, data) => {
     // A vault is its own authority.
-    call.createTokenAccount(vaults[0], vaults[0], mints[0])
-    call.createTokenAccount(vaults[1], vaults[1], mints[1])
+    call.createTokenAccount(vaults[0], vaults[0], sides.mints[0])
+    call.createTokenAccount(vaults[1], vaults[1], sides.mints[1])
     writeMarket(call, market, ledger)
-    logEvents(call, script, market, { instruction: data[0]!, signer: creator }, [])
+    logEvents(call, script, market, { data, signer: creator }, [])
   })
   seatMaker(script, market, ledger)
   quoteAnew(script, market, quotesOf(market), ledger)
   return market
 }
 
-function swap(
-  script: Caller,
-  market: PhoenixMarket,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
+function swap(script: Caller, market: PhoenixMarket, asked: Swap, { ledger }: VenueWorld): Executed | null {
+  const { trader, isBuy, amountIn } = asked
   // An order of the maker's would cancel the maker's own.
   if (samePubkey(trader, market.maker)) return null
   const { terms } = market
@@ -115,40 +115,25 @@ function swap(
   if (taken === null) return null
   if (quotes !== null) quoteAnew(script, market, quotes, ledger)
   settle(market, taken, isBuy)
-  const from = sideIn(market, isBuy)
-  const to = otherSide(from)
   const { baseLots, quoteLots, fee } = taken
   const base = baseLots * terms.baseLot
   const quote = (isBuy ? quoteLots + fee : quoteLots - fee) * terms.quoteLot
   const executed: Executed = isBuy
     ? { amountIn: quote, amountOut: base }
     : { amountIn: base, amountOut: quote }
-  const users = userAccounts(market, trader, ledger)
-  const accounts = [
-    ...marketUses(market, trader),
-    ...users.map(writes),
-    ...market.vaults.map(writes),
-    reads(TOKEN)
-  ]
-  const data = swapInstruction.write({
+  const route = swapRoute(market, asked, ledger)
+  const args = {
     kind: IMMEDIATE_OR_CANCEL,
     side: isBuy ? BID : ASK,
-    priceInTicks: null,
     baseLots: isBuy ? 0n : offered,
     quoteLots: isBuy ? offered : 0n,
-    minBaseLotsToFill: 0n,
-    minQuoteLotsToFill: 0n,
-    selfTradeBehavior: CANCEL_OWN,
-    matchLimit: null,
-    clientOrderId: 0n,
-    usesOnlyDepositedFunds: false
-  })
-  script.call(PROGRAM, accounts, data, (call) => {
-    const transfers = new PoolTransfers(call, market, ledger, false)
-    transfers.payOut(to, trader, market.vaults[to], executed.amountOut)
-    transfers.payIn(from, trader, executed.amountIn)
-    const origin = { instruction: data[0]!, signer: trader }
-    logEvents(call, script, market, origin, eventsOf(market, taken, isBuy))
+    selfTradeBehavior: CANCEL_OWN
+  }
+  const places = { ...market, ...route, market: market.address, signer: trader }
+  swapInstruction.call(script, places, args, (call, data) => {
+    payOut(call, route, route.vaultOut, executed.amountOut, false)
+    payIn(call, route, executed.amountIn, false)
+    logEvents(call, script, market, { data, signer: trader }, eventsOf(market, taken, isBuy))
     writeMarket(call, market, ledger)
   })
   return executed
@@ -165,7 +150,7 @@ function settle(market: PhoenixMarket, { fills, baseLots, quoteLots, fee }: Take
 function eventsOf({ maker }: PhoenixMarket, taken: Taken, isBuy: boolean): Uint8Array[] {
   const { fills, baseLots, quoteLots, fee } = taken
   const filled = fills.map(({ order, lots }, index) =>
-    fill.write({
+    fillEvent({
       index,
       maker,
       orderSequence: order.sequence,
@@ -174,9 +159,8 @@ function eventsOf({ maker }: PhoenixMarket, taken: Taken, isBuy: boolean): Uint8
       baseLotsRemaining: order.lots - lots
     })
   )
-  const summary = fillSummary.write({
+  const summary = fillSummary({
     index: fills.length,
-    clientOrderId: 0n,
     baseLots,
     quoteLots: isBuy ? quoteLots + fee : quoteLots - fee,
     feeQuoteLots: fee

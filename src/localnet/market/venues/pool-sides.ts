@@ -71,7 +71,7 @@ export function tokenPrograms({ mints }: PoolTokens, ledger: LedgerView): Keys {
 }
 
 /** A user's associated token accounts of both mints. */
-export function userAccounts({ mints }: PoolTokens, owner: Pubkey, ledger: LedgerView): Keys {
+export function userAccounts({ mints }: Pick<PoolTokens, 'mints'>, owner: Pubkey, ledger: LedgerView): Keys {
   return [ledger.tokenAccountOf(owner, mints[0]), ledger.tokenAccountOf(owner, mints[1])]
 }
 
@@ -127,43 +127,3 @@ export function slotOf(script: Caller): bigint {
 
 /** Constants of the venues' programs. */
 export const key = pubkeyFromBase58
-export const withSide = (pair: Pair, side: Side, amount: bigint): Pair => side === 0 ? [amount, pair[1]] : [pair[0], amount]
-/** The two transfers of pools: from a user's account into a vault, and back. */
-export class PoolTransfers {
-  readonly #call: CallScript
-  readonly #pool: PoolSides
-  readonly #ledger: LedgerView
-  readonly #checked: boolean
-
-  constructor(call: CallScript, pool: PoolSides, ledger: LedgerView, checked = true) {
-    this.#call = call
-    this.#pool = pool
-    this.#ledger = ledger
-    this.#checked = checked
-  }
-
-  payIn(side: Side, owner: Pubkey, amount: bigint): void {
-    const mint = this.#pool.mints[side]
-    this.#call.transfer({
-      mint,
-      from: this.#ledger.tokenAccountOf(owner, mint),
-      to: this.#pool.vaults[side],
-      authority: owner,
-      amount,
-      checked: this.#checked
-    })
-  }
-
-  payOut(side: Side, owner: Pubkey, authority: Pubkey, amount: bigint): void {
-    const mint = this.#pool.mints[side]
-    this.#call.transfer({
-      mint,
-      from: this.#pool.vaults[side],
-      to: this.#ledger.tokenAccountOf(owner, mint),
-      authority,
-      amount,
-      checked: this.#checked
-    })
-  }
-}
-

@@ -65,22 +65,36 @@ export function swapRoute(
 export type Swapped<Quote extends (...given: never[]) => unknown> = NonNullable<ReturnType<Quote>> & Executed
 
 /**
- * Returns a venue's swap of its two parts: `quote` says what comes out, without changing anything, and `write` changes the
- * pool and writes the instruction. A swap that gives nothing, or more than a vault can hold, is refused.
+ * Returns a venue's swap of its two parts: `quote` says what comes out, and what goes in where that is not all that is
+ * offered, without changing anything; `write` changes the pool and writes the instruction. A swap that gives nothing, or more
+ * than a vault can hold, is refused.
  */
-export function poolSwap<Pool extends PoolSides & MarketPool, Quote extends { readonly amountOut: bigint }>(
-  quote: (pool: Pool, route: SwapRoute, amountIn: bigint, world: VenueWorld) => Quote | null,
+export function swapOf<Pool, Quote extends { readonly amountOut: bigint; readonly amountIn?: bigint }>(
+  sidesOf: (pool: Pool) => PoolSides & MarketPool,
+  quote: (pool: Pool, route: SwapRoute, offered: bigint, world: VenueWorld) => Quote | null,
   write: (script: Caller, pool: Pool, route: SwapRoute, swapped: Quote & Executed, world: VenueWorld) => void
 ): (script: Caller, pool: Pool, swap: Swap, world: VenueWorld) => Executed | null {
   return (script, pool, swap, world) => {
-    const { amountIn } = swap
-    const route = swapRoute(pool, swap, world.ledger)
-    const quoted = quote(pool, route, amountIn, world)
+    const sides = sidesOf(pool)
+    const route = swapRoute(sides, swap, world.ledger)
+    const quoted = quote(pool, route, swap.amountIn, world)
     if (quoted === null || quoted.amountOut <= 0n) return null
-    if (vaultBalances(pool, world.ledger)[route.from] + amountIn > U64_MAX) return null
+    const { amountOut, amountIn = swap.amountIn } = quoted
+    if (vaultBalances(sides, world.ledger)[route.from] + amountIn > U64_MAX) return null
     write(script, pool, route, { ...quoted, amountIn }, world)
-    return { amountIn, amountOut: quoted.amountOut }
+    return { amountIn, amountOut }
   }
+}
+
+/** The same for pools that have their sides themselves. */
+export function poolSwap<
+  Pool extends PoolSides & MarketPool,
+  Quote extends { readonly amountOut: bigint; readonly amountIn?: bigint }
+>(
+  quote: (pool: Pool, route: SwapRoute, offered: bigint, world: VenueWorld) => Quote | null,
+  write: (script: Caller, pool: Pool, route: SwapRoute, swapped: Quote & Executed, world: VenueWorld) => void
+) {
+  return swapOf((pool: Pool) => pool, quote, write)
 }
 
 export function payIn(call: CallScript, route: SwapRoute, amount: bigint, checked = true): void {

@@ -3,7 +3,6 @@ import { ASSOCIATED_TOKEN, MEMO, RENT_SYSVAR, SYSTEM, TOKEN, TOKEN_2022 } from '
 import { programAddress } from '../program-address.ts'
 import type { AccountUse, CallScript, TokenCalls } from '../script.ts'
 import { reads, signs, writes } from './account-uses.ts'
-import { key } from './pool-sides.ts'
 import { record, wordsOf, type Values, type Words } from './record.ts'
 
 /** Programs and system accounts that an account list may name without being given their addresses. */
@@ -53,8 +52,8 @@ export class Program<Constant extends string> {
   readonly #known: Readonly<Record<string, Pubkey>>
 
   /** `events` is how the program states events: as `Program data:` lines, or by calls to itself. */
-  constructor(address: string, events: 'log' | 'self-call', constants: Readonly<Record<Constant, Pubkey>>) {
-    this.address = key(address)
+  constructor(address: Pubkey, events: 'log' | 'self-call', constants: Readonly<Record<Constant, Pubkey>>) {
+    this.address = address
     this.#events = events
     const eventAuthority = programAddress(['__event_authority'], this.address)
     this.#known = { ...COMMON, ...constants, program: this.address, eventAuthority }

@@ -4,14 +4,23 @@ import { programAddress } from '../program-address.ts'
 import type { CallScript } from '../script.ts'
 import { AccountBytes } from './account-bytes.ts'
 import { key } from './pool-sides.ts'
-import { SelfCall } from './self-call.ts'
+import { Program } from './program.ts'
+import { PUMP_FEES, feeConfigOf } from './pumpswap-pool.ts'
 
 // What the instructions of Pump.fun have in common. Source: pump-fun/pump-public-docs.
 
 export const PUMPFUN_PROGRAM = key('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P')
-export const PUMPFUN_GLOBAL = key('4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf')
 export const PUMPFUN_FEE_RECIPIENT = key('CebN5WGQ4jvEPvsVU4EoHEpgzq1VV7AbicfhtW4xC9iM')
-export const pumpfunEvents = new SelfCall(PUMPFUN_PROGRAM)
+export const MINT_AUTHORITY = programAddress(['mint-authority'], PUMPFUN_PROGRAM)
+
+export const pumpfun = new Program(PUMPFUN_PROGRAM, 'self-call', {
+  global: key('4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf'),
+  feeRecipient: PUMPFUN_FEE_RECIPIENT,
+  mintAuthority: MINT_AUTHORITY,
+  globalVolume: programAddress(['global_volume_accumulator'], PUMPFUN_PROGRAM),
+  feeConfig: feeConfigOf(PUMPFUN_PROGRAM),
+  feeProgram: PUMP_FEES
+})
 
 /** Reserves of a new curve in raw units and lamports, and what it sells. */
 export const VIRTUAL_TOKENS = 1_073_000_000_000_000n

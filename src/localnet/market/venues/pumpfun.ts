@@ -1,21 +1,17 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
-import { completeEvent, tradeEvent } from '../../../chain/venues/pumpfun-events.ts'
-import { buyExactSolIn, sell } from '../../../chain/venues/pumpfun-instructions.ts'
 import { programAddress } from '../program-address.ts'
-import { SYSTEM } from '../../programs.ts'
-import type { AccountUse, CallScript, LedgerView } from '../script.ts'
+import type { CallScript } from '../script.ts'
 import type { Executed, LaunchpadVenue, Swap, VenueWorld } from '../venue.ts'
-import { reads, signs, writes } from './account-uses.ts'
-import { key, type Caller } from './pool-sides.ts'
+import { exchangeForLamports } from './launchpad.ts'
+import type { Caller } from './pool-sides.ts'
 import {
   applyTrade,
   CREATOR_BPS,
   FEE_BPS,
   PUMPFUN_FEE_RECIPIENT,
-  PUMPFUN_GLOBAL,
   PUMPFUN_PROGRAM,
-  pumpfunEvents,
+  pumpfun,
   quoteBuy,
   quoteSale,
   writeCurve,
@@ -26,9 +22,34 @@ import { graduatePumpfun, launchPumpfun } from './pumpfun-lifecycle.ts'
 
 // Source: pump-fun/pump-public-docs. A sale's lamports leave the curve without any instruction.
 
-const FEE_PROGRAM = key('pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ')
-const FEE_CONFIG = programAddress(['fee_config', PUMPFUN_PROGRAM], FEE_PROGRAM)
-const VOLUME = programAddress(['global_volume_accumulator'], PUMPFUN_PROGRAM)
+const TRADE_ACCOUNTS = 'global feeRecipient* mint curve* vault* userTokens* trader! system'
+const buyExactSolIn = pumpfun.instruction(
+  'BuyExactSolIn',
+  '38fc74089edfcd5f',
+  'spendableQuoteIn:u64 minTokensOut:u64',
+  `${TRADE_ACCOUNTS} tokenProgram creatorVault* eventAuthority program globalVolume* userVolume* feeConfig
+  feeProgram`
+)
+const sell = pumpfun.instruction(
+  'Sell',
+  '33e685a4017f83ad',
+  'amount:u64 minSolOutput?:u64',
+  `${TRADE_ACCOUNTS} creatorVault* tokenProgram eventAuthority program feeConfig feeProgram`
+)
+const tradeEvent = pumpfun.event(
+  'bddb7fd34ee661ee',
+  `mint:pubkey solAmount:u64 tokenAmount:u64 isBuy:bool user:pubkey timestamp:i64 virtualSolReserves:u64
+  virtualTokenReserves:u64 realSolReserves:u64 realTokenReserves:u64 feeRecipient:pubkey feeBasisPoints:u64
+  fee:u64 creator:pubkey creatorFeeBasisPoints:u64 creatorFee:u64 trackVolume:bool totalUnclaimedTokens?:u64
+  totalClaimedTokens?:u64 currentSolVolume?:u64 lastUpdateTimestamp?:i64 ixName:string mayhemMode?:bool
+  cashbackFeeBasisPoints?:u64 cashback?:u64 buybackFeeBasisPoints?:u64 buybackFee?:u64
+  shareholders?:vec<bytes> quoteMint:pubkey quoteAmount:u64 virtualQuoteReserves:u64 realQuoteReserves:u64
+  holderRewardsBps?:u64 holderRewards?:u64 creatorFeeUnclaimed?:u64`
+)
+const completeEvent = pumpfun.event(
+  '5f72619cd42e9808',
+  'user:pubkey mint:pubkey bondingCurve:pubkey timestamp:i64 quoteMint:pubkey'
+)
 
 export const pumpfunCurves = {
   venue: 'pumpfun',
@@ -51,120 +72,63 @@ function swap(
   const trade = isBuy ? quoteBuy(curve, amountIn) : quoteSale(curve, amountIn)
   if (trade === null) return null
   const { lamports, tokens, fee, creatorFee } = trade
-  const data = isBuy
-    ? buyExactSolIn.write({ spendableQuoteIn: amountIn, minTokensOut: 1n })
-    : sell.write({ amount: amountIn, minSolOutput: 0n })
-  const userTokens = ledger.tokenAccountOf(trader, curve.mint)
-  const transfer = { mint: curve.mint, amount: tokens }
-  script.call(PUMPFUN_PROGRAM, tradeAccounts(curve, trader, isBuy, ledger), data, (call) => {
-    call.log(`Instruction: ${isBuy ? 'BuyExactSolIn' : 'Sell'}`)
-    if (isBuy) {
-      call.transfer({ ...transfer, from: curve.vault, to: userTokens, authority: curve.address })
-      call.transferLamports(trader, curve.address, lamports)
-      call.transferLamports(trader, PUMPFUN_FEE_RECIPIENT, fee)
-      call.transferLamports(trader, curve.creatorVault, creatorFee)
-    } else {
-      call.transfer({ ...transfer, from: userTokens, to: curve.vault, authority: trader })
-      call.takeLamports(curve.address, trader, lamports - fee - creatorFee)
-      call.takeLamports(curve.address, PUMPFUN_FEE_RECIPIENT, fee)
-      call.takeLamports(curve.address, curve.creatorVault, creatorFee)
-    }
+  const { mint } = curve
+  const user = { trader, userTokens: ledger.tokenAccountOf(trader, mint), isBuy }
+  const places = {
+    ...curve,
+    ...user,
+    curve: curve.address,
+    tokenProgram: ledger.mint(mint).program,
+    userVolume: programAddress(['user_volume_accumulator', trader], PUMPFUN_PROGRAM)
+  }
+  const body = (call: CallScript): void => {
+    exchangeForLamports(call, curve, user, trade, [
+      [PUMPFUN_FEE_RECIPIENT, fee],
+      [curve.creatorVault, creatorFee]
+    ])
     applyTrade(curve, trade, isBuy)
     writeCurve(call, curve)
-    stateTrade(call, curve, trade, { trader, isBuy })
-  })
+    emitTrade(call, curve, trade, user)
+  }
+  if (isBuy) buyExactSolIn.call(script, places, { spendableQuoteIn: amountIn, minTokensOut: 1n }, body)
+  else sell.call(script, places, { amount: amountIn }, body)
   return isBuy
     ? { amountIn: lamports + fee + creatorFee, amountOut: tokens }
     : { amountIn: tokens, amountOut: lamports - fee - creatorFee }
 }
 
-function stateTrade(
+function emitTrade(
   call: CallScript,
   curve: PumpfunCurve,
   { lamports, tokens, fee, creatorFee }: CurveTrade,
   { trader, isBuy }: { readonly trader: Pubkey; readonly isBuy: boolean }
 ): void {
-  const timestamp = BigInt(call.blockTime)
-  pumpfunEvents.state(
-    call,
-    tradeEvent.write({
-      mint: curve.mint,
-      solAmount: lamports,
-      tokenAmount: tokens,
-      isBuy,
-      user: trader,
-      timestamp,
-      virtualSolReserves: curve.virtualLamports,
-      virtualTokenReserves: curve.virtualTokens,
-      realSolReserves: curve.realLamports,
-      realTokenReserves: curve.realTokens,
-      feeRecipient: PUMPFUN_FEE_RECIPIENT,
-      feeBasisPoints: FEE_BPS,
-      fee,
-      creator: curve.creator,
-      creatorFeeBasisPoints: CREATOR_BPS,
-      creatorFee,
-      trackVolume: isBuy,
-      totalUnclaimedTokens: 0n,
-      totalClaimedTokens: 0n,
-      currentSolVolume: 0n,
-      lastUpdateTimestamp: 0n,
-      ixName: isBuy ? 'buy_exact_sol_in' : 'sell',
-      mayhemMode: false,
-      cashbackFeeBasisPoints: 0n,
-      cashback: 0n,
-      buybackFeeBasisPoints: 0n,
-      buybackFee: 0n,
-      shareholders: [],
-      quoteMint: NATIVE_MINT,
-      quoteAmount: lamports,
-      virtualQuoteReserves: curve.virtualLamports,
-      realQuoteReserves: curve.realLamports,
-      holderRewardsBps: 0n,
-      holderRewards: 0n,
-      creatorFeeUnclaimed: 0n
-    })
-  )
-  if (!curve.complete) return
-  const ended = {
-    user: trader,
+  const shared = {
     mint: curve.mint,
-    bondingCurve: curve.address,
-    timestamp,
+    user: trader,
+    timestamp: BigInt(call.blockTime),
     quoteMint: NATIVE_MINT
   }
-  pumpfunEvents.state(call, completeEvent.write(ended))
-}
-
-/** 16 accounts of a buy, 14 of a sale. */
-function tradeAccounts(
-  curve: PumpfunCurve,
-  trader: Pubkey,
-  isBuy: boolean,
-  ledger: LedgerView
-): AccountUse[] {
-  const { program } = ledger.mint(curve.mint)
-  const head = [
-    reads(PUMPFUN_GLOBAL),
-    writes(PUMPFUN_FEE_RECIPIENT),
-    reads(curve.mint),
-    writes(curve.address),
-    writes(curve.vault),
-    writes(ledger.tokenAccountOf(trader, curve.mint)),
-    signs(trader),
-    reads(SYSTEM)
-  ]
-  const middle = isBuy
-    ? [reads(program), writes(curve.creatorVault)]
-    : [writes(curve.creatorVault), reads(program)]
-  const volume = programAddress(['user_volume_accumulator', trader], PUMPFUN_PROGRAM)
-  return [
-    ...head,
-    ...middle,
-    reads(pumpfunEvents.authority),
-    reads(PUMPFUN_PROGRAM),
-    ...(isBuy ? [writes(VOLUME), writes(volume)] : []),
-    reads(FEE_CONFIG),
-    reads(FEE_PROGRAM)
-  ]
+  tradeEvent.emit(call, {
+    ...shared,
+    solAmount: lamports,
+    tokenAmount: tokens,
+    isBuy,
+    virtualSolReserves: curve.virtualLamports,
+    virtualTokenReserves: curve.virtualTokens,
+    realSolReserves: curve.realLamports,
+    realTokenReserves: curve.realTokens,
+    feeRecipient: PUMPFUN_FEE_RECIPIENT,
+    feeBasisPoints: FEE_BPS,
+    fee,
+    creator: curve.creator,
+    creatorFeeBasisPoints: CREATOR_BPS,
+    creatorFee,
+    trackVolume: isBuy,
+    ixName: isBuy ? 'buy_exact_sol_in' : 'sell',
+    quoteAmount: lamports,
+    virtualQuoteReserves: curve.virtualLamports,
+    realQuoteReserves: curve.realLamports
+  })
+  if (curve.complete) completeEvent.emit(call, { ...shared, bondingCurve: curve.address })
 }

@@ -1,27 +1,65 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import { createPoolEvent, depositEvent, withdrawEvent } from '../../../chain/venues/pumpswap-events.ts'
-import { createPool, deposit, withdraw } from '../../../chain/venues/pumpswap-instructions.ts'
-import { firstShares, shareWorth, sharesOf } from '../curves/constant-product.ts'
+import { firstShares } from '../curves/constant-product.ts'
 import { associatedTokenAccount, programAddress } from '../program-address.ts'
-import { ASSOCIATED_TOKEN, SYSTEM, TOKEN, TOKEN_2022 } from '../../programs.ts'
-import type { CallScript } from '../script.ts'
+import { TOKEN_2022 } from '../../programs.ts'
+import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, VenueWorld } from '../venue.ts'
-import { reads, signs, writes } from './account-uses.ts'
-import type { Caller } from './pool-sides.ts'
+import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
+import { moveBoth, tokenPrograms, userAccounts, type Caller } from './pool-sides.ts'
 import {
   CREATOR_BPS,
   FEE_RECIPIENT,
-  GLOBAL_CONFIG,
   LOCKED_SHARES,
   PUMPSWAP_PROGRAM,
-  events,
-  programsOf,
-  reserves,
+  RESERVES,
+  pumpswap,
   reservesStated,
-  tokenAccounts,
   writeState,
   type PumpswapPool
 } from './pumpswap-pool.ts'
+
+// The coin's creator stands in a group of arguments that was appended later.
+const createPool = pumpswap.instruction(
+  'CreatePool',
+  'e992d18ecf6840bc',
+  'index:u16 baseAmountIn:u64 quoteAmountIn:u64 coinCreator:pubkey',
+  `address* globalConfig creator! mints lpMint* users* lpAccount* vaults* system token2022 programs
+  associatedToken eventAuthority program`
+)
+const LIQUIDITY_ACCOUNTS = `pool* globalConfig provider! mints lpMint* users* lpAccount* vaults* token
+  token2022 eventAuthority program`
+const deposit = pumpswap.instruction(
+  'Deposit',
+  'f223c68952e1f2b6',
+  'lpTokenAmountOut:u64 maxBaseAmountIn:u64 maxQuoteAmountIn:u64',
+  LIQUIDITY_ACCOUNTS
+)
+const withdraw = pumpswap.instruction(
+  'Withdraw',
+  'b712469c946da122',
+  'lpTokenAmountIn:u64 minBaseAmountOut?:u64 minQuoteAmountOut?:u64',
+  LIQUIDITY_ACCOUNTS
+)
+const createPoolEvent = pumpswap.event(
+  'b1310cd2a076a774',
+  `timestamp:i64 index:u16 creator:pubkey baseMint:pubkey quoteMint:pubkey baseMintDecimals:u8
+  quoteMintDecimals:u8 baseAmountIn:u64 quoteAmountIn:u64 poolBaseAmount:u64 poolQuoteAmount:u64
+  minimumLiquidity:u64 initialLiquidity:u64 lpTokenAmountOut:u64 poolBump:u8 pool:pubkey lpMint:pubkey
+  userBaseTokenAccount:pubkey userQuoteTokenAccount:pubkey coinCreator:pubkey isMayhemMode?:bool
+  creatorFeeBps:u64 canEditCreatorFee?:bool isHolderReward?:bool`
+)
+const PARTIES = `lpMintSupply:u64 pool:pubkey user:pubkey userBaseTokenAccount:pubkey
+  userQuoteTokenAccount:pubkey userPoolTokenAccount:pubkey`
+const depositEvent = pumpswap.event(
+  '78f83d531f8e6b90',
+  `timestamp:i64 lpTokenAmountOut:u64 maxBaseAmountIn:u64 maxQuoteAmountIn:u64 ${RESERVES} baseAmountIn:u64
+  quoteAmountIn:u64 ${PARTIES}`
+)
+const withdrawEvent = pumpswap.event(
+  '1609851aa02c47c0',
+  `timestamp:i64 lpTokenAmountIn:u64 minBaseAmountOut?:u64 minQuoteAmountOut?:u64 ${RESERVES}
+  baseAmountOut:u64 quoteAmountOut:u64 ${PARTIES}`
+)
 
 /** Opens a pool; one of a graduated coin names who launched it. */
 export function openPumpswap(
@@ -47,72 +85,38 @@ export function openPumpswap(
     index,
     lpSupply: shares
   }
-  const [userBase, userQuote] = tokenAccounts(opened, creator, ledger)
-  const [baseProgram, quoteProgram] = programsOf(opened, ledger)
-  const accounts = [
-    writes(address),
-    reads(GLOBAL_CONFIG),
-    signs(creator),
-    reads(base),
-    reads(quote),
-    writes(lpMint),
-    writes(userBase),
-    writes(userQuote),
-    writes(lpAccount),
-    writes(opened.vaults[0]),
-    writes(opened.vaults[1]),
-    reads(SYSTEM),
-    reads(TOKEN_2022),
-    reads(baseProgram),
-    reads(quoteProgram),
-    reads(ASSOCIATED_TOKEN),
-    reads(events.authority),
-    reads(PUMPSWAP_PROGRAM)
-  ]
-  // The coin's creator stands in a group that was appended later.
+  const users = userAccounts(opened, creator, ledger)
+  const places = { ...opened, users, lpAccount, programs: tokenPrograms(opened, ledger) }
   const args = { index, baseAmountIn: baseAmount, quoteAmountIn: quoteAmount, coinCreator }
-  const data = createPool.write(args)
-  script.call(PUMPSWAP_PROGRAM, accounts, data, (call) => {
-    call.log('Instruction: CreatePool')
+  createPool.call(script, places, args, (call) => {
     call.createMint({ address: lpMint, decimals: 9, authority: address, token2022: true })
     call.ensureTokenAccount(creator, lpMint)
     call.ensureTokenAccount(address, base)
     call.ensureTokenAccount(address, quote)
-    const [from, to] = [tokenAccounts(opened, creator, ledger), opened.vaults]
-    call.transfer({ mint: base, from: from[0], to: to[0], authority: creator, amount: baseAmount })
-    call.transfer({ mint: quote, from: from[1], to: to[1], authority: creator, amount: quoteAmount })
+    moveBoth(call, places, 'in', creator, [baseAmount, quoteAmount])
     const lpTokenAmountOut = shares - LOCKED_SHARES
     call.mintTo({ mint: lpMint, to: lpAccount, authority: address, amount: lpTokenAmountOut })
     writeState(call, opened)
-    events.state(
-      call,
-      createPoolEvent.write({
-        timestamp: BigInt(call.blockTime),
-        index,
-        creator,
-        baseMint: base,
-        quoteMint: quote,
-        baseMintDecimals: ledger.mint(base).decimals,
-        quoteMintDecimals: ledger.mint(quote).decimals,
-        baseAmountIn: baseAmount,
-        quoteAmountIn: quoteAmount,
-        poolBaseAmount: baseAmount,
-        poolQuoteAmount: quoteAmount,
-        minimumLiquidity: LOCKED_SHARES,
-        initialLiquidity: shares,
-        lpTokenAmountOut,
-        poolBump: 255,
-        pool: address,
-        lpMint,
-        userBaseTokenAccount: userBase,
-        userQuoteTokenAccount: userQuote,
-        coinCreator,
-        isMayhemMode: false,
-        creatorFeeBps: CREATOR_BPS,
-        canEditCreatorFee: false,
-        isHolderReward: false
-      })
-    )
+    createPoolEvent.emit(call, {
+      ...args,
+      timestamp: BigInt(call.blockTime),
+      creator,
+      baseMint: base,
+      quoteMint: quote,
+      baseMintDecimals: ledger.mint(base).decimals,
+      quoteMintDecimals: ledger.mint(quote).decimals,
+      poolBaseAmount: baseAmount,
+      poolQuoteAmount: quoteAmount,
+      minimumLiquidity: LOCKED_SHARES,
+      initialLiquidity: shares,
+      lpTokenAmountOut,
+      poolBump: 255,
+      pool: address,
+      lpMint,
+      userBaseTokenAccount: users[0],
+      userQuoteTokenAccount: users[1],
+      creatorFeeBps: CREATOR_BPS
+    })
   })
   // Where the fees of later trades go; whoever trades first makes these accounts.
   script.ensureTokenAccount(FEE_RECIPIENT, quote)
@@ -121,90 +125,37 @@ export function openPumpswap(
 }
 
 /** Adds or removes a part of the shares; nothing where the provider lacks what it takes. */
-export function changePumpswapLiquidity(
-  script: Caller,
-  pool: PumpswapPool,
-  by: Pubkey,
-  thousandths: number,
-  { ledger }: VenueWorld
-): void {
-  const adds = thousandths > 0
-  const lpAccount = associatedTokenAccount(by, pool.lpMint, TOKEN_2022)
-  const held = reserves(pool, ledger)
-  const shares = sharesOf(thousandths, pool.lpSupply, ledger.tokens(lpAccount))
-  const [baseAmount, quoteAmount] = shareWorth(shares, pool.lpSupply, held, adds ? 'up' : 'down')
-  const [userBase, userQuote] = tokenAccounts(pool, by, ledger)
-  const [ownBase, ownQuote] = [ledger.tokens(userBase), ledger.tokens(userQuote)]
-  if (shares <= 0n || baseAmount <= 0n || quoteAmount <= 0n) return
-  if (adds && (baseAmount > ownBase || quoteAmount > ownQuote)) return
-  if (adds) script.ensureTokenAccount(by, pool.lpMint)
-  const stated = {
-    ...reservesStated([ownBase, ownQuote], held),
-    pool: pool.address,
-    user: by,
-    userBaseTokenAccount: userBase,
-    userQuoteTokenAccount: userQuote,
-    userPoolTokenAccount: lpAccount
-  }
-  const accounts = [
-    writes(pool.address),
-    reads(GLOBAL_CONFIG),
-    signs(by),
-    reads(pool.mints[0]),
-    reads(pool.mints[1]),
-    writes(pool.lpMint),
-    writes(userBase),
-    writes(userQuote),
-    writes(lpAccount),
-    writes(pool.vaults[0]),
-    writes(pool.vaults[1]),
-    reads(TOKEN),
-    reads(TOKEN_2022),
-    reads(events.authority),
-    reads(PUMPSWAP_PROGRAM)
-  ]
-  const move = (call: CallScript, side: 0 | 1, amount: bigint): void => {
-    const [user, vault] = [side === 0 ? userBase : userQuote, pool.vaults[side]]
-    const way = adds
-      ? { from: user, to: vault, authority: by }
-      : { from: vault, to: user, authority: pool.address }
-    call.transfer({ mint: pool.mints[side], ...way, amount })
-  }
-  const data = adds
-    ? deposit.write({ lpTokenAmountOut: shares, maxBaseAmountIn: baseAmount, maxQuoteAmountIn: quoteAmount })
-    : withdraw.write({ lpTokenAmountIn: shares, minBaseAmountOut: 0n, minQuoteAmountOut: 0n })
-  script.call(PUMPSWAP_PROGRAM, accounts, data, (call) => {
-    call.log(`Instruction: ${adds ? 'Deposit' : 'Withdraw'}`)
-    move(call, 0, baseAmount)
-    move(call, 1, quoteAmount)
-    const lp = { mint: pool.lpMint, amount: shares }
-    if (adds) call.mintTo({ ...lp, to: lpAccount, authority: pool.address })
-    else call.burn({ ...lp, from: lpAccount, authority: by })
+export const changePumpswapLiquidity = sharesLiquidity<PumpswapPool>({
+  lpMint: ({ lpMint }) => lpMint,
+  supply: ({ lpSupply }) => lpSupply,
+  write: writeLiquidity
+})
+
+function writeLiquidity(script: Caller, pool: PumpswapPool, change: SharesChange, ledger: LedgerView): void {
+  const { adds, shares, amounts, reserves, provider, users, lpAccount } = change
+  const [base, quote] = amounts
+  const owned = [ledger.tokens(users[0]), ledger.tokens(users[1])] as const
+  const most = { lpTokenAmountOut: shares, maxBaseAmountIn: base, maxQuoteAmountIn: quote }
+  const body = (call: CallScript): void => {
+    moveShares(call, change, pool.address, 'last')
     pool.lpSupply += adds ? shares : -shares
     writeState(call, pool)
-    const timestamp = BigInt(call.blockTime)
-    const lpMintSupply = pool.lpSupply
-    const event = adds
-      ? depositEvent.write({
-          ...stated,
-          timestamp,
-          lpMintSupply,
-          lpTokenAmountOut: shares,
-          maxBaseAmountIn: baseAmount,
-          maxQuoteAmountIn: quoteAmount,
-          baseAmountIn: baseAmount,
-          quoteAmountIn: quoteAmount
-        })
-      : withdrawEvent.write({
-          ...stated,
-          timestamp,
-          lpMintSupply,
-          lpTokenAmountIn: shares,
-          minBaseAmountOut: 0n,
-          minQuoteAmountOut: 0n,
-          baseAmountOut: baseAmount,
-          quoteAmountOut: quoteAmount
-        })
-    events.state(call, event)
-  })
+    const stated = {
+      ...reservesStated(owned, reserves),
+      timestamp: BigInt(call.blockTime),
+      lpMintSupply: pool.lpSupply,
+      pool: pool.address,
+      user: provider,
+      userBaseTokenAccount: users[0],
+      userQuoteTokenAccount: users[1],
+      userPoolTokenAccount: lpAccount
+    }
+    if (adds) depositEvent.emit(call, { ...stated, ...most, baseAmountIn: base, quoteAmountIn: quote })
+    else {
+      const taken = { lpTokenAmountIn: shares, baseAmountOut: base, quoteAmountOut: quote }
+      withdrawEvent.emit(call, { ...stated, ...taken })
+    }
+  }
+  if (adds) deposit.call(script, change, most, body)
+  else withdraw.call(script, change, { lpTokenAmountIn: shares }, body)
 }

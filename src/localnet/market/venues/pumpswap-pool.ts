@@ -1,25 +1,40 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import type { CallScript, LedgerView } from '../script.ts'
+import { programAddress } from '../program-address.ts'
+import type { CallScript } from '../script.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { key } from './pool-sides.ts'
-import { SelfCall } from './self-call.ts'
+import { key, type Pair, type PoolSides, type PoolTokens } from './pool-sides.ts'
+import { Program } from './program.ts'
 
 // What the instructions of PumpSwap have in common. Source: pump-fun/pump-public-docs.
 
 export const PUMPSWAP_PROGRAM = key('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA')
 export const GLOBAL_CONFIG = key('ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw')
 export const FEE_RECIPIENT = key('62qc2CNXwrYqQScmEdiZFFAnJR262PxWEuNQtxfafNgV')
+/** The program that states the fees of this one and of Pump.fun. */
+export const PUMP_FEES = key('pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ')
 /** Of the fees, what goes to who launched the coin. */
 export const CREATOR_BPS = 5n
 /** Shares that nobody gets. */
 export const LOCKED_SHARES = 100n
 
-export const events = new SelfCall(PUMPSWAP_PROGRAM)
+/** The account of the fees' program that has the fees of another one. */
+export function feeConfigOf(program: Pubkey): Pubkey {
+  return programAddress(['fee_config', program], PUMP_FEES)
+}
 
-export interface PumpswapPool {
+export const pumpswap = new Program(PUMPSWAP_PROGRAM, 'self-call', {
+  globalConfig: GLOBAL_CONFIG,
+  feeRecipient: FEE_RECIPIENT,
+  globalVolume: programAddress(['global_volume_accumulator'], PUMPSWAP_PROGRAM),
+  feeConfig: feeConfigOf(PUMPSWAP_PROGRAM),
+  feeProgram: PUMP_FEES
+})
+/** Fields with which the events of trades and of liquidity tell what user and pool had. */
+export const RESERVES = `userBaseTokenReserves:u64 userQuoteTokenReserves:u64 poolBaseTokenReserves:u64
+  poolQuoteTokenReserves:u64`
+
+export interface PumpswapPool extends PoolTokens {
   readonly address: Pubkey
-  readonly mints: readonly [Pubkey, Pubkey]
-  readonly vaults: readonly [Pubkey, Pubkey]
   readonly creator: Pubkey
   /** Who gets the creator's fees: the one who launched the coin. */
   readonly coinCreator: Pubkey
@@ -29,29 +44,17 @@ export interface PumpswapPool {
   lpSupply: bigint
 }
 
-export function reservesStated(user: readonly [bigint, bigint], pool: readonly [bigint, bigint]) {
+export function pumpswapSides(pool: PumpswapPool): PumpswapPool & PoolSides {
+  return { ...pool, baseSide: 0 }
+}
+
+export function reservesStated(user: Pair, pool: Pair) {
   return {
     userBaseTokenReserves: user[0],
     userQuoteTokenReserves: user[1],
     poolBaseTokenReserves: pool[0],
     poolQuoteTokenReserves: pool[1]
   }
-}
-
-export function tokenAccounts(
-  pool: PumpswapPool,
-  owner: Pubkey,
-  ledger: LedgerView
-): readonly [Pubkey, Pubkey] {
-  return [ledger.tokenAccountOf(owner, pool.mints[0]), ledger.tokenAccountOf(owner, pool.mints[1])]
-}
-
-export function programsOf({ mints }: PumpswapPool, ledger: LedgerView): readonly [Pubkey, Pubkey] {
-  return [ledger.mint(mints[0]).program, ledger.mint(mints[1]).program]
-}
-
-export function reserves({ vaults }: PumpswapPool, ledger: LedgerView): readonly [bigint, bigint] {
-  return [ledger.tokens(vaults[0]), ledger.tokens(vaults[1])]
 }
 
 export function writeState(call: CallScript, pool: PumpswapPool): void {

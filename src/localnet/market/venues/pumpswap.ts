@@ -1,143 +1,147 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import { buyEvent, sellEvent } from '../../../chain/venues/pumpswap-events.ts'
-import { buyExactQuoteIn, sell } from '../../../chain/venues/pumpswap-instructions.ts'
 import { productOut } from '../curves/constant-product.ts'
 import { ceilDiv } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
-import { ASSOCIATED_TOKEN, SYSTEM } from '../../programs.ts'
-import type { AccountUse, CallScript, LedgerView } from '../script.ts'
-import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
-import { reads, signs, writes } from './account-uses.ts'
-import { key, type Caller } from './pool-sides.ts'
+import type { CallScript, LedgerView } from '../script.ts'
+import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
+import { ratioPrice, vaultBalances, type Caller, type Pair } from './pool-sides.ts'
+import { payIn, payOut, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { changePumpswapLiquidity, openPumpswap } from './pumpswap-liquidity.ts'
 import {
   CREATOR_BPS,
   FEE_RECIPIENT,
-  GLOBAL_CONFIG,
   PUMPSWAP_PROGRAM,
-  events,
-  programsOf,
-  reserves,
+  RESERVES,
+  pumpswap,
+  pumpswapSides,
   reservesStated,
-  tokenAccounts,
   type PumpswapPool
 } from './pumpswap-pool.ts'
 
-// Source: pump-fun/pump-public-docs. The reserves in events are those before the trade.
+// Source: pump-fun/pump-public-docs. The reserves in events are those before the trade. Accounts are listed as in the first
+// version; a sale has no volume accumulators.
 
-const FEE_PROGRAM = key('pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ')
-const FEE_CONFIG = programAddress(['fee_config', PUMPSWAP_PROGRAM], FEE_PROGRAM)
-const VOLUME = programAddress(['global_volume_accumulator'], PUMPSWAP_PROGRAM)
+const TRADE_ACCOUNTS = `pool* trader! globalConfig mints users* vaults* feeRecipient feeTokens* programs system
+  associatedToken eventAuthority program creatorTokens* creatorVault`
+const buyExactQuoteIn = pumpswap.instruction(
+  'BuyExactQuoteIn',
+  'c62e1552b4d9e870',
+  'spendableQuoteIn:u64 minBaseAmountOut:u64 trackVolume:bool',
+  `${TRADE_ACCOUNTS} globalVolume userVolume* feeConfig feeProgram`
+)
+const sell = pumpswap.instruction(
+  'Sell',
+  '33e685a4017f83ad',
+  'baseAmountIn:u64 minQuoteAmountOut:u64',
+  `${TRADE_ACCOUNTS} feeConfig feeProgram`
+)
+const FEES = 'lpFeeBasisPoints:u64 lpFee:u64 protocolFeeBasisPoints:u64 protocolFee:u64'
+const PARTIES = `pool:pubkey user:pubkey userBaseTokenAccount:pubkey userQuoteTokenAccount:pubkey
+  protocolFeeRecipient:pubkey protocolFeeRecipientTokenAccount:pubkey coinCreator:pubkey
+  coinCreatorFeeBasisPoints:u64 coinCreatorFee:u64`
+// What newer programs appended; of it, only the supply is in use here.
+const APPENDED = `cashbackFeeBasisPoints?:u64 cashback?:u64 buybackFeeBasisPoints?:u64 buybackFee?:u64
+  virtualQuoteReserves?:u128 canBoost?:bool baseSupply:u64 holderRewardsBps?:u64 holderRewards?:u64
+  creatorFeeUnclaimed?:u64`
+const buyEvent = pumpswap.event(
+  '67f4521f2cf57777',
+  `timestamp:i64 baseAmountOut:u64 maxQuoteAmountIn:u64 ${RESERVES} quoteAmountIn:u64 ${FEES}
+  quoteAmountInWithLpFee:u64 userQuoteAmountIn:u64 ${PARTIES} trackVolume:bool totalUnclaimedTokens?:u64
+  totalClaimedTokens?:u64 currentSolVolume?:u64 lastUpdateTimestamp?:i64 minBaseAmountOut:u64 ixName:string
+  ${APPENDED}`
+)
+const sellEvent = pumpswap.event(
+  '3e2f370aa503dc2a',
+  `timestamp:i64 baseAmountIn:u64 minQuoteAmountOut:u64 ${RESERVES} quoteAmountOut:u64 ${FEES}
+  quoteAmountOutWithoutLpFee:u64 userQuoteAmountOut:u64 ${PARTIES} ${APPENDED}`
+)
 
 const LP_BPS = 20n
 const PROTOCOL_BPS = 5n
 const ALL_BPS = LP_BPS + PROTOCOL_BPS + CREATOR_BPS
 const ONE = 10_000n
+
 export const pumpswapPools = {
   venue: 'pumpswap',
   open: (script: Caller, pool: NewPool, world: VenueWorld) => openPumpswap(script, pool, world),
-  swap: (script: Caller, pool: PumpswapPool, swap: Swap, world: VenueWorld) =>
-    swap.isBuy ? buyBase(script, pool, swap, world) : sellBase(script, pool, swap, world),
+  swap: swapOf(pumpswapSides, quoteSwap, (script, pool, route, swapped, { ledger }) => {
+    if (route.from === 1) buyBase(script, pool, route, swapped, ledger)
+    else sellBase(script, pool, route, swapped, ledger)
+  }),
   changeLiquidity: changePumpswapLiquidity,
-  price: ({ vaults }: PumpswapPool, { ledger }: VenueWorld): number =>
-    Number(ledger.tokens(vaults[1])) / Number(ledger.tokens(vaults[0]))
+  price: (pool: PumpswapPool, { ledger }: VenueWorld): number =>
+    ratioPrice(pumpswapSides(pool), vaultBalances(pool, ledger))
 } satisfies PoolVenue<PumpswapPool>
 
-/** Spends the whole input, of which fees and what the pool is paid are parts. */
+/** `quote` is what the pool's product takes or gives; a buy spends the whole offer, of which fees and that are parts. */
+function quoteSwap(pool: PumpswapPool, { from }: SwapRoute, offered: bigint, { ledger }: VenueWorld) {
+  const reserves = vaultBalances(pool, ledger)
+  const [baseReserve, quoteReserve] = reserves
+  if (from === 0) {
+    const quote = productOut(offered, baseReserve, quoteReserve)
+    const fees = feesOf(quote)
+    return { offered, amountIn: offered, amountOut: quote - fees.all, quote, fees, reserves }
+  }
+  let quote = (offered * ONE) / (ONE + ALL_BPS)
+  const excess = quote + feesOf(quote).all - offered
+  if (excess > 0n) quote -= excess
+  const fees = feesOf(quote)
+  const amountOut = productOut(quote, quoteReserve, baseReserve)
+  if (quote <= 0n || amountOut >= baseReserve) return null
+  return { offered, amountIn: quote + fees.all, amountOut, quote, fees, reserves }
+}
+
 function buyBase(
   script: Caller,
   pool: PumpswapPool,
-  { trader, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const [baseReserve, quoteReserve] = reserves(pool, ledger)
-  let quote = (amountIn * ONE) / (ONE + ALL_BPS)
-  const excess = quote + feesOf(quote).all - amountIn
-  if (excess > 0n) quote -= excess
-  const fees = feesOf(quote)
-  const baseOut = productOut(quote, quoteReserve, baseReserve)
-  if (quote <= 0n || baseOut <= 0n || baseOut >= baseReserve) return null
-  const withLp = quote + fees.lp
-  const paid = quote + fees.all
-  const [userBase, userQuote] = tokenAccounts(pool, trader, ledger)
-  const [base, quoteMint] = pool.mints
-  const args = { spendableQuoteIn: amountIn, minBaseAmountOut: 1n, trackVolume: true }
-  const data = buyExactQuoteIn.write(args)
-  const held = [ledger.tokens(userBase), ledger.tokens(userQuote)] as const
-  script.call(PUMPSWAP_PROGRAM, tradeAccounts(pool, trader, ledger, true), data, (call) => {
-    call.log('Instruction: BuyExactQuoteIn')
-    const out = { mint: base, from: pool.vaults[0], to: userBase, authority: pool.address, amount: baseOut }
-    call.transfer(out)
-    const pay = { mint: quoteMint, from: userQuote, authority: trader }
-    call.transfer({ ...pay, to: pool.vaults[1], amount: withLp })
-    payFees(call, pool, pay, fees, ledger)
-    events.state(
-      call,
-      buyEvent.write({
-        timestamp: BigInt(call.blockTime),
-        baseAmountOut: baseOut,
-        maxQuoteAmountIn: amountIn,
-        ...reservesStated(held, [baseReserve, quoteReserve]),
-        quoteAmountIn: paid,
-        ...feesStated(fees),
-        quoteAmountInWithLpFee: withLp,
-        // Of an exact quote the program states the amount before all fees here.
-        userQuoteAmountIn: quote,
-        ...parties(pool, trader, ledger),
-        ...creatorStated(pool, fees),
-        trackVolume: true,
-        totalUnclaimedTokens: 0n,
-        totalClaimedTokens: 0n,
-        currentSolVolume: 0n,
-        lastUpdateTimestamp: 0n,
-        minBaseAmountOut: 1n,
-        ixName: 'buy_exact_quote_in',
-        ...tailStated(base, ledger)
-      })
-    )
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>,
+  ledger: LedgerView
+): void {
+  const { offered, amountIn, amountOut, quote, fees } = swapped
+  const args = { spendableQuoteIn: offered, minBaseAmountOut: 1n, trackVolume: true }
+  const userHeld = heldBy(route, ledger)
+  buyExactQuoteIn.call(script, placesOf(pool, route, ledger), args, (call) => {
+    payOut(call, route, pool.address, amountOut)
+    payIn(call, route, quote + fees.lp)
+    payFees(call, pool, { mint: route.mintIn, from: route.userIn, authority: route.trader }, fees, ledger)
+    buyEvent.emit(call, {
+      ...stated(call, pool, route, swapped, userHeld, ledger),
+      baseAmountOut: amountOut,
+      maxQuoteAmountIn: offered,
+      quoteAmountIn: amountIn,
+      quoteAmountInWithLpFee: quote + fees.lp,
+      // Of an exact quote the program states the amount before all fees here.
+      userQuoteAmountIn: quote,
+      trackVolume: true,
+      minBaseAmountOut: 1n,
+      ixName: 'buy_exact_quote_in'
+    })
   })
-  return { amountIn: paid, amountOut: baseOut }
 }
 
 function sellBase(
   script: Caller,
   pool: PumpswapPool,
-  { trader, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const [baseReserve, quoteReserve] = reserves(pool, ledger)
-  const quoteOut = productOut(amountIn, baseReserve, quoteReserve)
-  const fees = feesOf(quoteOut)
-  const received = quoteOut - fees.all
-  if (received <= 0n) return null
-  const [userBase, userQuote] = tokenAccounts(pool, trader, ledger)
-  const [base, quoteMint] = pool.mints
-  const held = [ledger.tokens(userBase), ledger.tokens(userQuote)] as const
-  const data = sell.write({ baseAmountIn: amountIn, minQuoteAmountOut: 1n })
-  script.call(PUMPSWAP_PROGRAM, tradeAccounts(pool, trader, ledger, false), data, (call) => {
-    call.log('Instruction: Sell')
-    call.transfer({ mint: base, from: userBase, to: pool.vaults[0], authority: trader, amount: amountIn })
-    const pay = { mint: quoteMint, from: pool.vaults[1], authority: pool.address }
-    call.transfer({ ...pay, to: userQuote, amount: received })
-    payFees(call, pool, pay, fees, ledger)
-    events.state(
-      call,
-      sellEvent.write({
-        timestamp: BigInt(call.blockTime),
-        baseAmountIn: amountIn,
-        minQuoteAmountOut: 1n,
-        ...reservesStated(held, [baseReserve, quoteReserve]),
-        quoteAmountOut: quoteOut,
-        ...feesStated(fees),
-        quoteAmountOutWithoutLpFee: quoteOut - fees.lp,
-        userQuoteAmountOut: received,
-        ...parties(pool, trader, ledger),
-        ...creatorStated(pool, fees),
-        ...tailStated(base, ledger)
-      })
-    )
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>,
+  ledger: LedgerView
+): void {
+  const { amountIn, amountOut, quote, fees } = swapped
+  const userHeld = heldBy(route, ledger)
+  const args = { baseAmountIn: amountIn, minQuoteAmountOut: 1n }
+  sell.call(script, placesOf(pool, route, ledger), args, (call) => {
+    payIn(call, route, amountIn)
+    payOut(call, route, pool.address, amountOut)
+    payFees(call, pool, { mint: route.mintOut, from: route.vaultOut, authority: pool.address }, fees, ledger)
+    sellEvent.emit(call, {
+      ...stated(call, pool, route, swapped, userHeld, ledger),
+      ...args,
+      quoteAmountOut: quote,
+      quoteAmountOutWithoutLpFee: quote - fees.lp,
+      userQuoteAmountOut: amountOut
+    })
   })
-  return { amountIn, amountOut: received }
 }
 
 function payFees(
@@ -161,75 +165,46 @@ function feesOf(quote: bigint) {
   return { lp, protocol, creator, all: lp + protocol + creator }
 }
 
-function feesStated({ lp, protocol }: Fees) {
+function heldBy({ users }: SwapRoute, ledger: LedgerView): Pair {
+  return [ledger.tokens(users[0]), ledger.tokens(users[1])]
+}
+
+/** What the events of both directions state alike. */
+function stated(
+  call: CallScript,
+  pool: PumpswapPool,
+  { trader, users }: SwapRoute,
+  { fees, reserves }: Swapped<typeof quoteSwap>,
+  userHeld: Pair,
+  ledger: LedgerView
+) {
   return {
+    ...reservesStated(userHeld, reserves),
+    timestamp: BigInt(call.blockTime),
     lpFeeBasisPoints: LP_BPS,
-    lpFee: lp,
+    lpFee: fees.lp,
     protocolFeeBasisPoints: PROTOCOL_BPS,
-    protocolFee: protocol
-  }
-}
-
-function creatorStated({ coinCreator }: PumpswapPool, { creator }: Fees) {
-  return { coinCreator, coinCreatorFeeBasisPoints: CREATOR_BPS, coinCreatorFee: creator }
-}
-
-/** What newer programs appended: nothing of it is in use here. */
-function tailStated(base: Pubkey, ledger: LedgerView) {
-  return {
-    cashbackFeeBasisPoints: 0n,
-    cashback: 0n,
-    buybackFeeBasisPoints: 0n,
-    buybackFee: 0n,
-    virtualQuoteReserves: 0n,
-    canBoost: false,
-    baseSupply: ledger.mint(base).supply,
-    holderRewardsBps: 0n,
-    holderRewards: 0n,
-    creatorFeeUnclaimed: 0n
-  }
-}
-
-function parties(pool: PumpswapPool, user: Pubkey, ledger: LedgerView) {
-  const [userBaseTokenAccount, userQuoteTokenAccount] = tokenAccounts(pool, user, ledger)
-  return {
+    protocolFee: fees.protocol,
     pool: pool.address,
-    user,
-    userBaseTokenAccount,
-    userQuoteTokenAccount,
+    user: trader,
+    userBaseTokenAccount: users[0],
+    userQuoteTokenAccount: users[1],
     protocolFeeRecipient: FEE_RECIPIENT,
-    protocolFeeRecipientTokenAccount: ledger.tokenAccountOf(FEE_RECIPIENT, pool.mints[1])
+    protocolFeeRecipientTokenAccount: ledger.tokenAccountOf(FEE_RECIPIENT, pool.mints[1]),
+    coinCreator: pool.coinCreator,
+    coinCreatorFeeBasisPoints: CREATOR_BPS,
+    coinCreatorFee: fees.creator,
+    baseSupply: ledger.mint(pool.mints[0]).supply
   }
 }
 
-/** The list of the first version; a sale has no volume accumulators. */
-function tradeAccounts(pool: PumpswapPool, trader: Pubkey, ledger: LedgerView, isBuy: boolean): AccountUse[] {
-  const [userBase, userQuote] = tokenAccounts(pool, trader, ledger)
-  const [baseProgram, quoteProgram] = programsOf(pool, ledger)
+function placesOf(pool: PumpswapPool, route: SwapRoute, ledger: LedgerView) {
   const quote = pool.mints[1]
-  const volume = programAddress(['user_volume_accumulator', trader], PUMPSWAP_PROGRAM)
-  return [
-    writes(pool.address),
-    signs(trader),
-    reads(GLOBAL_CONFIG),
-    reads(pool.mints[0]),
-    reads(quote),
-    writes(userBase),
-    writes(userQuote),
-    writes(pool.vaults[0]),
-    writes(pool.vaults[1]),
-    reads(FEE_RECIPIENT),
-    writes(ledger.tokenAccountOf(FEE_RECIPIENT, quote)),
-    reads(baseProgram),
-    reads(quoteProgram),
-    reads(SYSTEM),
-    reads(ASSOCIATED_TOKEN),
-    reads(events.authority),
-    reads(PUMPSWAP_PROGRAM),
-    writes(ledger.tokenAccountOf(pool.creatorVault, quote)),
-    reads(pool.creatorVault),
-    ...(isBuy ? [reads(VOLUME), writes(volume)] : []),
-    reads(FEE_CONFIG),
-    reads(FEE_PROGRAM)
-  ]
+  return {
+    ...pool,
+    ...route,
+    feeTokens: ledger.tokenAccountOf(FEE_RECIPIENT, quote),
+    creatorTokens: ledger.tokenAccountOf(pool.creatorVault, quote),
+    userVolume: programAddress(['user_volume_accumulator', route.trader], PUMPSWAP_PROGRAM)
+  }
 }

@@ -39,7 +39,7 @@ import { record } from './record.ts'
 const AUTHORITY = key('5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1')
 const OWNER = key('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ')
 
-const program = new Program('675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8', 'log', {
+const program = new Program(key('675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8'), 'log', {
   authority: AUTHORITY,
   config: key('9DCxsMizn3H1hprZ7xWe6LDzeUeZBksYFpBWBtSf1PQX'),
   feeReceiver: key('7YttLkHDoNj9wyDur5pM1ejNaAvT9X4eqaYcHQqtj2G5'),

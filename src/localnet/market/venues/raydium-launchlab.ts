@@ -1,16 +1,7 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
 import {
-  buyExactIn,
-  INITIALIZES,
-  migrateToCpswap,
-  poolCreateEvent,
-  sellExactIn,
-  tradeEvent
-} from '../../../chain/venues/raydium-launchlab-layouts.ts'
-import {
   buyFromCurve,
-  curvePrice,
   isSoldOut,
   LAUNCH_SUPPLY,
   moveCurve,
@@ -21,25 +12,63 @@ import {
 } from '../curves/launch-curve.ts'
 import { ceilDiv } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
-import { ASSOCIATED_TOKEN, RENT_SYSVAR, SYSTEM, TOKEN } from '../../programs.ts'
-import type { AccountUse, CallScript, TransactionScript } from '../script.ts'
-import type { Executed, LaunchpadVenue, MarketPool, NewCurve, PoolVenue, Swap, VenueWorld } from '../venue.ts'
+import type { CallScript, TransactionScript } from '../script.ts'
+import type { LaunchpadVenue, MarketPool, NewCurve, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { reads, signs, writes } from './account-uses.ts'
-import { migrateVaults } from './migration.ts'
+import { METADATA, curveSides, launchpad, migrateVaults, mintIntoVault } from './launchpad.ts'
 import { key, type Caller } from './pool-sides.ts'
-import { SelfCall } from './self-call.ts'
+import { exchange, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
+import { Program } from './program.ts'
 
 // Source: IDL 0.2.0 in raydium-io/raydium-docs. Fees stay in the quote vault until they are claimed.
 
-const PROGRAM = key('LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj')
 const AUTHORITY = key('WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh')
 const GLOBAL_CONFIG = key('6s1xP3hpbAfFoNtUNF8mfHsjr2Bd97JxFJRWLbL6aHuX')
 const PLATFORM_CONFIG = key('FfYek5vEz23cMkWsdJwG2oa6EphsvXSHrGpdALN4g6W1')
-const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
-const CPMM = key('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C')
-const events = new SelfCall(PROGRAM)
-const [, initializeV2] = INITIALIZES
+
+const program = new Program(key('LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj'), 'self-call', {
+  authority: AUTHORITY,
+  globalConfig: GLOBAL_CONFIG,
+  platformConfig: PLATFORM_CONFIG,
+  metadataProgram: METADATA,
+  nativeMint: NATIVE_MINT,
+  cpmm: key('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C')
+})
+// A curve of constant product, and fees in the quote, have the tag 0.
+const LAUNCH = `decimals:u8 name:string symbol:string uri:string curve?:u8 supply:u64 totalBaseSell:u64
+  totalQuoteFundRaising:u64 migrateType:u8 totalLockedAmount?:u64 cliffPeriod?:u64 unlockPeriod?:u64
+  ammFeeOn?:u8`
+const initializeV2 = program.instruction(
+  'InitializeV2',
+  '4399af27da102620',
+  LAUNCH,
+  `creator! creator globalConfig platformConfig authority pool* mint! nativeMint baseVault* quoteVault*
+  metadata* token token metadataProgram system rent eventAuthority program`
+)
+const SWAP_ARGS = 'amountIn:u64 minimumAmountOut?:u64 shareFeeRate?:u64'
+const SWAP_ACCOUNTS = `trader! authority globalConfig platformConfig pool* users* baseVault* quoteVault* mint
+  nativeMint token token eventAuthority program`
+const buyExactIn = program.instruction('BuyExactIn', 'faea0d7bd59c13ec', SWAP_ARGS, SWAP_ACCOUNTS)
+const sellExactIn = program.instruction('SellExactIn', '9527de9bd37c981a', SWAP_ARGS, SWAP_ACCOUNTS)
+// Of the new pool's accounts only its address is named; the authority stands for the others.
+const migrateToCpswap = program.instruction(
+  'MigrateToCpswap',
+  '885cc8671cda908c',
+  '',
+  `payer! mint nativeMint platformConfig cpmm opened* authority authority authority authority authority
+  authority authority authority authority authority authority authority pool* globalConfig baseVault*
+  quoteVault* authority token token associatedToken system rent authority`
+)
+const poolCreateEvent = program.event(
+  '97d7e20976a173ae',
+  `poolState:pubkey creator:pubkey config:pubkey ${LAUNCH}`
+)
+const tradeEvent = program.event(
+  'bddb7fd34ee661ee',
+  `poolState:pubkey totalBaseSell:u64 virtualBase:u64 virtualQuote:u64 realBaseBefore:u64
+  realQuoteBefore:u64 realBaseAfter:u64 realQuoteAfter:u64 amountIn:u64 amountOut:u64 protocolFee:u64
+  platformFee:u64 creatorFee?:u64 shareFee?:u64 tradeDirection:u8 poolStatus:u8 exactIn:bool`
+)
 
 const DECIMALS = 6
 const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
@@ -62,19 +91,11 @@ export interface LaunchlabCurve extends LaunchCurve {
 
 /** Curves that graduate to pools of the given venue, Raydium's constant product. */
 export function launchlabCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<LaunchlabCurve> {
-  return {
-    venue: 'raydium-launchlab',
-    paidIn: 'wrapped-sol',
-    launch,
-    swap,
-    price: curvePrice,
-    mintOf: ({ mint }) => mint,
-    isComplete: isSoldOut,
-    graduate: (script, curve, world) => ({
-      venue: destination.venue,
-      pool: graduate(script, curve, world, destination)
-    })
-  }
+  const swap = swapOf(curveSides<LaunchlabCurve>, quoteSwap, writeSwap)
+  return launchpad<LaunchlabCurve>(
+    { venue: 'raydium-launchlab', paidIn: 'wrapped-sol', launch, swap, migrate },
+    destination
+  )
 }
 
 function launch(
@@ -83,158 +104,60 @@ function launch(
   { random }: VenueWorld
 ): LaunchlabCurve {
   const mint = random.bytes(32)
-  const address = programAddress(['pool', mint, NATIVE_MINT], PROGRAM)
+  const address = programAddress(['pool', mint, NATIVE_MINT], program.address)
   const curve: LaunchlabCurve = {
     ...newLaunchCurve(DECIMALS),
     address,
     mint,
-    baseVault: programAddress(['pool_vault', address, mint], PROGRAM),
-    quoteVault: programAddress(['pool_vault', address, NATIVE_MINT], PROGRAM),
+    baseVault: programAddress(['pool_vault', address, mint], program.address),
+    quoteVault: programAddress(['pool_vault', address, NATIVE_MINT], program.address),
     creator,
     protocolFees: 0n,
     platformFees: 0n,
     status: 'fund'
   }
-  const accounts = [
-    signs(creator),
-    reads(creator),
-    reads(GLOBAL_CONFIG),
-    reads(PLATFORM_CONFIG),
-    reads(AUTHORITY),
-    writes(address),
-    { address: mint, signer: true, writable: true },
-    reads(NATIVE_MINT),
-    writes(curve.baseVault),
-    writes(curve.quoteVault),
-    writes(programAddress(['metadata', METADATA, mint], METADATA)),
-    reads(TOKEN),
-    reads(TOKEN),
-    reads(METADATA),
-    reads(SYSTEM),
-    reads(RENT_SYSVAR),
-    reads(events.authority),
-    reads(PROGRAM)
-  ]
-  const stated = {
-    baseMintParam: { decimals: DECIMALS, name, symbol, uri },
-    curveParam: {
-      curve: 'constant' as const,
-      supply: SUPPLY,
-      totalBaseSell: curve.forSale,
-      totalQuoteFundRaising: raisedAtEnd(curve),
-      migrateType: 1
-    },
-    vestingParam: { totalLockedAmount: 0n, cliffPeriod: 0n, unlockPeriod: 0n },
-    ammFeeOn: 'quoteToken' as const
+  const terms = {
+    decimals: DECIMALS,
+    name,
+    symbol,
+    uri,
+    supply: SUPPLY,
+    totalBaseSell: curve.forSale,
+    totalQuoteFundRaising: raisedAtEnd(curve),
+    migrateType: 1
   }
-  script.call(PROGRAM, accounts, initializeV2.write(stated), (call) => {
-    call.log('Instruction: InitializeV2')
-    call.createMint({ address: mint, decimals: DECIMALS, authority: AUTHORITY })
-    call.createTokenAccount(curve.baseVault, AUTHORITY, mint)
-    call.createTokenAccount(curve.quoteVault, AUTHORITY, NATIVE_MINT)
-    call.mintTo({ mint, to: curve.baseVault, authority: AUTHORITY, amount: SUPPLY })
-    call.dropMintAuthority(mint, AUTHORITY)
+  const metadata = programAddress(['metadata', METADATA, mint], METADATA)
+  initializeV2.call(script, { ...curve, pool: address, metadata }, terms, (call) => {
+    mintIntoVault(call, curve, AUTHORITY, DECIMALS, SUPPLY)
     writeState(call, curve)
-    const event = { poolState: address, creator, config: GLOBAL_CONFIG, ...stated }
-    events.state(call, poolCreateEvent.write(event))
+    poolCreateEvent.emit(call, { poolState: address, creator, config: GLOBAL_CONFIG, ...terms })
   })
   return curve
 }
 
-function swap(
-  script: Caller,
-  curve: LaunchlabCurve,
-  { trader, isBuy, amountIn }: Swap,
-  { ledger }: VenueWorld
-): Executed | null {
-  const trade = isBuy ? quoteBuy(curve, amountIn) : quoteSale(curve, amountIn)
-  if (trade === null || curve.status !== 'fund') return null
-  const { base, quote, paid, received, protocolFee, platformFee } = trade
-  const { mint, baseVault, quoteVault } = curve
-  const userBase = ledger.tokenAccountOf(trader, mint)
-  const userQuote = ledger.tokenAccountOf(trader, NATIVE_MINT)
-  const accounts: AccountUse[] = [
-    signs(trader),
-    reads(AUTHORITY),
-    reads(GLOBAL_CONFIG),
-    reads(PLATFORM_CONFIG),
-    writes(curve.address),
-    writes(userBase),
-    writes(userQuote),
-    writes(baseVault),
-    writes(quoteVault),
-    reads(mint),
-    reads(NATIVE_MINT),
-    reads(TOKEN),
-    reads(TOKEN),
-    reads(events.authority),
-    reads(PROGRAM)
-  ]
-  const args = { amountIn, minimumAmountOut: 0n, shareFeeRate: 0n }
-  const data = isBuy ? buyExactIn.write(args) : sellExactIn.write(args)
-  script.call(PROGRAM, accounts, data, (call) => {
-    call.log(`Instruction: ${isBuy ? 'BuyExactIn' : 'SellExactIn'}`)
-    const before = { realBaseBefore: curve.sold, realQuoteBefore: curve.raised }
-    moveCurve(curve, isBuy ? base : -base, isBuy ? quote : -quote)
-    curve.protocolFees += protocolFee
-    curve.platformFees += platformFee
-    if (isSoldOut(curve)) curve.status = 'migrate'
-    events.state(
-      call,
-      tradeEvent.write({
-        poolState: curve.address,
-        totalBaseSell: curve.forSale,
-        virtualBase: curve.virtualBase,
-        virtualQuote: curve.virtualQuote,
-        ...before,
-        realBaseAfter: curve.sold,
-        realQuoteAfter: curve.raised,
-        amountIn: paid,
-        amountOut: received,
-        protocolFee,
-        platformFee,
-        creatorFee: 0n,
-        shareFee: 0n,
-        tradeDirection: isBuy ? 'buy' : 'sell',
-        poolStatus: curve.status,
-        exactIn: true
-      })
-    )
-    const baseMove = { mint, amount: base }
-    const quoteMove = { mint: NATIVE_MINT, amount: isBuy ? paid : received }
-    if (isBuy) {
-      call.transfer({ ...quoteMove, from: userQuote, to: quoteVault, authority: trader })
-      call.transfer({ ...baseMove, from: baseVault, to: userBase, authority: AUTHORITY })
-    } else {
-      call.transfer({ ...baseMove, from: userBase, to: baseVault, authority: trader })
-      call.transfer({ ...quoteMove, from: quoteVault, to: userQuote, authority: AUTHORITY })
-    }
-    writeState(call, curve)
-  })
-  return { amountIn: paid, amountOut: received }
-}
-
-/** Base and quote are the curve's, paid and received the trader's. */
-function quoteBuy(curve: LaunchlabCurve, amountIn: bigint) {
-  const fees = feesOf(amountIn)
-  const bought = buyFromCurve(curve, amountIn - fees.protocolFee - fees.platformFee)
-  if (bought === null) return null
-  const { base, quote } = bought
-  if (quote + fees.protocolFee + fees.platformFee === amountIn) {
-    return { base, quote, paid: amountIn, received: base, ...fees }
-  }
-  // The last buy pays for what is left, and the fees of that.
-  const gross = ceilDiv(quote * MILLION, MILLION - PROTOCOL_RATE - PLATFORM_RATE)
-  const protocolFee = (gross * PROTOCOL_RATE) / MILLION
-  return { base, quote, paid: gross, received: base, protocolFee, platformFee: gross - quote - protocolFee }
-}
-
-function quoteSale(curve: LaunchlabCurve, amountIn: bigint) {
-  const quote = sellToCurve(curve, amountIn)
+/** Base and quote are the curve's, what goes in and comes out the trader's. */
+function quoteSwap(curve: LaunchlabCurve, { from }: SwapRoute, offered: bigint) {
+  if (curve.status !== 'fund') return null
+  if (from === 1) return quoteBuy(curve, offered)
+  const quote = sellToCurve(curve, offered)
   if (quote === null) return null
   const fees = feesOf(quote)
-  const received = quote - fees.protocolFee - fees.platformFee
-  return received <= 0n ? null : { base: amountIn, quote, paid: amountIn, received, ...fees }
+  const amountOut = quote - fees.protocolFee - fees.platformFee
+  return { base: -offered, quote: -quote, amountIn: offered, amountOut, offered, ...fees }
+}
+
+function quoteBuy(curve: LaunchlabCurve, offered: bigint) {
+  const fees = feesOf(offered)
+  const spent = offered - fees.protocolFee - fees.platformFee
+  const bought = buyFromCurve(curve, spent)
+  if (bought === null) return null
+  const { base, quote } = bought
+  if (quote === spent) return { base, quote, amountIn: offered, amountOut: base, offered, ...fees }
+  // The last buy pays for what is left, and the fees of that.
+  const amountIn = ceilDiv(quote * MILLION, MILLION - PROTOCOL_RATE - PLATFORM_RATE)
+  const protocolFee = (amountIn * PROTOCOL_RATE) / MILLION
+  const platformFee = amountIn - quote - protocolFee
+  return { base, quote, amountIn, amountOut: base, offered, protocolFee, platformFee }
 }
 
 function feesOf(quote: bigint) {
@@ -244,35 +167,55 @@ function feesOf(quote: bigint) {
   }
 }
 
-function graduate(
+function writeSwap(
+  script: Caller,
+  curve: LaunchlabCurve,
+  route: SwapRoute,
+  swapped: Swapped<typeof quoteSwap>
+): void {
+  const { base, quote, amountIn, amountOut, offered, protocolFee, platformFee } = swapped
+  const isBuy = route.from === 1
+  const instruction = isBuy ? buyExactIn : sellExactIn
+  instruction.call(script, { ...curve, ...route }, { amountIn: offered }, (call) => {
+    const before = { realBaseBefore: curve.sold, realQuoteBefore: curve.raised }
+    moveCurve(curve, base, quote)
+    curve.protocolFees += protocolFee
+    curve.platformFees += platformFee
+    if (isSoldOut(curve)) curve.status = 'migrate'
+    tradeEvent.emit(call, {
+      ...before,
+      poolState: curve.address,
+      totalBaseSell: curve.forSale,
+      virtualBase: curve.virtualBase,
+      virtualQuote: curve.virtualQuote,
+      realBaseAfter: curve.sold,
+      realQuoteAfter: curve.raised,
+      amountIn,
+      amountOut,
+      protocolFee,
+      platformFee,
+      tradeDirection: isBuy ? 0 : 1,
+      poolStatus: STATUS[curve.status],
+      exactIn: true
+    })
+    exchange(call, route, AUTHORITY, swapped)
+    writeState(call, curve)
+  })
+}
+
+function migrate(
   script: TransactionScript,
   curve: LaunchlabCurve,
-  world: VenueWorld,
-  destination: PoolVenue<MarketPool>
+  destination: PoolVenue<MarketPool>,
+  world: VenueWorld
 ): MarketPool {
-  const { mint, baseVault, quoteVault } = curve
-  // The pool's addresses are known once it is open; they stand in the list then.
-  const accounts: AccountUse[] = Array.from({ length: 29 }, () => reads(AUTHORITY))
-  const place = (at: number, use: AccountUse): void => void (accounts[at] = use)
-  place(0, signs(script.payer))
-  place(1, reads(mint))
-  place(2, reads(NATIVE_MINT))
-  place(3, reads(PLATFORM_CONFIG))
-  place(4, reads(CPMM))
-  place(18, writes(curve.address))
-  place(19, reads(GLOBAL_CONFIG))
-  place(20, writes(baseVault))
-  place(21, writes(quoteVault))
-  place(23, reads(TOKEN))
-  place(24, reads(TOKEN))
-  place(25, reads(ASSOCIATED_TOKEN))
-  place(26, reads(SYSTEM))
-  place(27, reads(RENT_SYSVAR))
+  // The list has the pool's address, which is known once it is open.
+  const opened = new Uint8Array(32)
+  const places = { ...curve, pool: curve.address, payer: script.payer, opened }
   let pool: MarketPool | null = null
-  script.call(PROGRAM, accounts, migrateToCpswap.discriminator, (call) => {
-    call.log('Instruction: MigrateToCpswap')
+  migrateToCpswap.call(script, places, {}, (call) => {
     pool = migrateVaults(call, curve, AUTHORITY, destination, world)
-    place(5, writes(pool.address))
+    opened.set(pool.address)
     curve.status = 'trade'
     writeState(call, curve)
   })

@@ -39,7 +39,7 @@ const AUTHORITY = key('3uaZBfHPfmpAHW7dsimC1SnyR61X4bJqQZKWmRSCXJxv')
 const MODEL_DATA = key('CDSr3ssLcRB6XYPJwAfFt18MZvEZp4LjHcvzBVZ45duo')
 const OWNER = key('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ')
 
-const program = new Program('5quBtoiQqxF9Jv6KYKctB59NT3gtJD2Y65kdnB1Uev3h', 'log', {
+const program = new Program(key('5quBtoiQqxF9Jv6KYKctB59NT3gtJD2Y65kdnB1Uev3h'), 'log', {
   authority: AUTHORITY,
   modelData: MODEL_DATA,
   openBook: OPEN_BOOK

@@ -1,0 +1,111 @@
+import type { Pubkey } from '../../../chain/pubkey.ts'
+import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
+import { curvePrice, isSoldOut, type LaunchCurve } from '../curves/launch-curve.ts'
+import type { CallScript, TransactionScript } from '../script.ts'
+import type { LaunchpadVenue, MarketPool, PoolVenue, VenueWorld } from '../venue.ts'
+import { createVaults, key, type PoolSides } from './pool-sides.ts'
+
+/** Metaplex, whose account of a mint's name is made with it. */
+export const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
+
+/** What a launchpad of launch curves does its own way. */
+interface Launchpad<Curve> extends Pick<LaunchpadVenue<Curve>, 'venue' | 'paidIn' | 'launch' | 'swap'> {
+  /** Opens the pool that the curve goes on as. */
+  migrate(
+    script: TransactionScript,
+    curve: Curve,
+    destination: PoolVenue<MarketPool>,
+    world: VenueWorld
+  ): MarketPool
+}
+
+/** Returns a launchpad whose curves graduate to pools of the given venue. */
+export function launchpad<Curve extends LaunchCurve & { readonly mint: Pubkey }>(
+  { migrate, ...own }: Launchpad<Curve>,
+  destination: PoolVenue<MarketPool>
+): LaunchpadVenue<Curve> {
+  return {
+    ...own,
+    price: curvePrice,
+    mintOf: ({ mint }) => mint,
+    isComplete: isSoldOut,
+    graduate: (script, curve, world) => ({
+      venue: destination.venue,
+      pool: migrate(script, curve, destination, world)
+    })
+  }
+}
+
+/** A curve with its tokens and its wrapped SOL in vaults. */
+interface VaultedCurve extends LaunchCurve, MarketPool {
+  readonly mint: Pubkey
+  readonly baseVault: Pubkey
+  readonly quoteVault: Pubkey
+}
+
+/** The curve as a pool of its token and wrapped SOL. */
+export function curveSides<Curve extends VaultedCurve>(curve: Curve): PoolSides & MarketPool {
+  const { address, mint, baseVault, quoteVault } = curve
+  return { address, mints: [mint, NATIVE_MINT], vaults: [baseVault, quoteVault], baseSide: 0 }
+}
+
+/** Makes a curve's mint and vaults, and all tokens that there will ever be. */
+export function mintIntoVault(
+  call: CallScript,
+  curve: VaultedCurve,
+  authority: Pubkey,
+  decimals: number,
+  supply: bigint
+): void {
+  const { mint, baseVault } = curve
+  call.createMint({ address: mint, decimals, authority })
+  createVaults(call, curveSides(curve), authority)
+  call.mintTo({ mint, to: baseVault, authority, amount: supply })
+  call.dropMintAuthority(mint, authority)
+}
+
+/** Opens a pool of another venue with all tokens that a curve has left and all that it raised, by its program's authority. */
+export function migrateVaults(
+  call: CallScript,
+  { mint, baseVault, quoteVault, raised }: VaultedCurve,
+  authority: Pubkey,
+  destination: PoolVenue<MarketPool>,
+  world: VenueWorld
+): MarketPool {
+  const baseAmount = world.ledger.tokens(baseVault)
+  for (const [token, from, amount] of [
+    [mint, baseVault, baseAmount],
+    [NATIVE_MINT, quoteVault, raised]
+  ] as const) {
+    const to = call.ensureTokenAccount(authority, token)
+    call.transfer({ mint: token, from, to, authority, amount })
+  }
+  const opening = { creator: authority, base: mint, quote: NATIVE_MINT, baseAmount, quoteAmount: raised }
+  return destination.open(call, opening, world)
+}
+
+/** A curve with its tokens in a vault, which holds its lamports itself. */
+interface LamportCurve extends MarketPool {
+  readonly mint: Pubkey
+  readonly vault: Pubkey
+}
+
+/** Moves tokens one way and lamports the other between a trader and a curve; the trader pays fees out of a sale. */
+export function exchangeForLamports(
+  call: CallScript,
+  { address, mint, vault }: LamportCurve,
+  { trader, userTokens, isBuy }: { readonly trader: Pubkey; readonly userTokens: Pubkey; readonly isBuy: boolean },
+  { tokens, lamports }: { readonly tokens: bigint; readonly lamports: bigint },
+  fees: readonly (readonly [to: Pubkey, amount: bigint])[]
+): void {
+  if (isBuy) {
+    call.transfer({ mint, from: vault, to: userTokens, authority: address, amount: tokens })
+    call.transferLamports(trader, address, lamports)
+    for (const [to, fee] of fees) call.transferLamports(trader, to, fee)
+    return
+  }
+  const received = fees.reduce((rest, [, fee]) => rest - fee, lamports)
+  call.transfer({ mint, from: userTokens, to: vault, authority: trader, amount: tokens })
+  call.takeLamports(address, trader, received)
+  for (const [to, fee] of fees) call.takeLamports(address, to, fee)
+}
