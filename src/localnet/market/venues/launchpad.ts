@@ -4,6 +4,7 @@ import { curvePrice, isSoldOut, type LaunchCurve } from '../curves/launch-curve.
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { LaunchpadVenue, MarketPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { createVaults, key, type PoolSides } from './pool-sides.ts'
+import type { Instruction } from './program.ts'
 
 /** Metaplex, whose account of a mint's name is made with it. */
 export const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
@@ -11,18 +12,13 @@ export const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 /** What a launchpad of launch curves does its own way. */
 interface Launchpad<Curve> extends Pick<LaunchpadVenue<Curve>, 'venue' | 'paidIn' | 'launch' | 'swap'> {
   /** Opens the pool that the curve goes on as. */
-  migrate(
-    script: TransactionScript,
-    curve: Curve,
-    destination: PoolVenue<MarketPool>,
-    world: VenueWorld
-  ): MarketPool
+  migrate(script: TransactionScript, curve: Curve, world: VenueWorld): MarketPool
 }
 
 /** Returns a launchpad whose curves graduate to pools of the given venue. */
 export function launchpad<Curve extends LaunchCurve & { readonly mint: Pubkey }>(
   { migrate, ...own }: Launchpad<Curve>,
-  destination: PoolVenue<MarketPool>
+  { venue }: PoolVenue<MarketPool>
 ): LaunchpadVenue<Curve> {
   return {
     ...own,
@@ -30,17 +26,19 @@ export function launchpad<Curve extends LaunchCurve & { readonly mint: Pubkey }>
     mintOf: ({ mint }) => mint,
     isComplete: isSoldOut,
     graduate: (script, curve, world) => ({
-      venue: destination.venue,
-      pool: migrate(script, curve, destination, world)
+      venue,
+      pool: migrate(script, curve, world)
     })
   }
 }
 
 /** A curve with its tokens and its wrapped SOL in vaults. */
-interface VaultedCurve extends LaunchCurve, MarketPool {
+export interface VaultedCurve extends LaunchCurve {
+  readonly address: Pubkey
   readonly mint: Pubkey
   readonly baseVault: Pubkey
   readonly quoteVault: Pubkey
+  readonly creator: Pubkey
 }
 
 /** The curve as a pool of its token and wrapped SOL. */
@@ -64,24 +62,39 @@ export function mintIntoVault(
   call.dropMintAuthority(mint, authority)
 }
 
+/** What the list of a migration names of the curve, of who pays, and of the pool that it opens. */
+type MigrationNames = 'pool' | 'mint' | 'baseVault' | 'quoteVault' | 'payer' | 'opened'
+
 /** Opens a pool of another venue with all tokens that a curve has left and all that it raised, by its program's authority. */
 export function migrateVaults(
-  call: CallScript,
-  { mint, baseVault, quoteVault, raised }: VaultedCurve,
+  script: TransactionScript,
+  instruction: Instruction<'', MigrationNames>,
+  curve: VaultedCurve,
   authority: Pubkey,
   destination: PoolVenue<MarketPool>,
-  world: VenueWorld
+  { ledger, random }: VenueWorld,
+  end: (call: CallScript) => void
 ): MarketPool {
-  const baseAmount = world.ledger.tokens(baseVault)
-  for (const [token, from, amount] of [
-    [mint, baseVault, baseAmount],
-    [NATIVE_MINT, quoteVault, raised]
-  ] as const) {
-    const to = call.ensureTokenAccount(authority, token)
-    call.transfer({ mint: token, from, to, authority, amount })
-  }
-  const opening = { creator: authority, base: mint, quote: NATIVE_MINT, baseAmount, quoteAmount: raised }
-  return destination.open(call, opening, world)
+  const { mint, baseVault, quoteVault, raised } = curve
+  // The list has the new pool's address, which is known once it is open.
+  const opened = new Uint8Array(32)
+  const places = { ...curve, pool: curve.address, payer: script.payer, opened }
+  let pool: MarketPool | null = null
+  instruction.call(script, places, {}, (call) => {
+    const baseAmount = ledger.tokens(baseVault)
+    for (const [token, from, amount] of [
+      [mint, baseVault, baseAmount],
+      [NATIVE_MINT, quoteVault, raised]
+    ] as const) {
+      const to = call.ensureTokenAccount(authority, token)
+      call.transfer({ mint: token, from, to, authority, amount })
+    }
+    const opening = { creator: authority, base: mint, quote: NATIVE_MINT, baseAmount, quoteAmount: raised }
+    pool = destination.open(call, opening, { ledger, random })
+    opened.set(pool.address)
+    end(call)
+  })
+  return pool!
 }
 
 /** A curve with its tokens in a vault, which holds its lamports itself. */
@@ -94,7 +107,11 @@ interface LamportCurve extends MarketPool {
 export function exchangeForLamports(
   call: CallScript,
   { address, mint, vault }: LamportCurve,
-  { trader, userTokens, isBuy }: { readonly trader: Pubkey; readonly userTokens: Pubkey; readonly isBuy: boolean },
+  {
+    trader,
+    userTokens,
+    isBuy
+  }: { readonly trader: Pubkey; readonly userTokens: Pubkey; readonly isBuy: boolean },
   { tokens, lamports }: { readonly tokens: bigint; readonly lamports: bigint },
   fees: readonly (readonly [to: Pubkey, amount: bigint])[]
 ): void {

@@ -12,8 +12,8 @@ import {
   moveBoth,
   newAddress,
   newSides,
+  poolPlaces,
   startAmounts,
-  userAccounts,
   vaultBalances,
   type Caller,
   type PoolSides
@@ -66,7 +66,10 @@ export const lifinityPools = {
   venue: 'lifinity',
   open,
   swap: poolSwap(quoteSwap, writeSwap),
-  changeLiquidity: sharesLiquidity<LifinityPool>({ lpMint: ({ poolMint }) => poolMint, write: writeLiquidity }),
+  changeLiquidity: sharesLiquidity<LifinityPool>({
+    lpMint: ({ poolMint }) => poolMint,
+    write: writeLiquidity
+  }),
   price: ({ oraclePrice }: LifinityPool): number => Number(oraclePrice) / 2 ** Number(PRICE_BITS)
 } satisfies PoolVenue<LifinityPool>
 
@@ -89,8 +92,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): LifinityPool {
   const shares = firstShares(amounts)
   const [maximumTokenAAmount, maximumTokenBAmount] = amounts
   const lpAccount = associatedTokenAccount(creator, poolMint, TOKEN)
-  const users = userAccounts(opened, creator, ledger)
-  const places = { ...opened, pool: opened.address, provider: creator, users, lpAccount }
+  const places = { ...poolPlaces(opened, creator, ledger), provider: creator, lpAccount }
   const args = { poolTokenAmount: shares, maximumTokenAAmount, maximumTokenBAmount }
   deposit.call(script, places, args, (call) => {
     call.createMint({ address: poolMint, decimals: 9, authority })

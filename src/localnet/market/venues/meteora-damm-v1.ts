@@ -5,15 +5,15 @@ import { TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { VAULT_PROGRAM, depositInto, openVault, withdrawFrom, type MeteoraVault } from './meteora-vault.ts'
+import { VAULT_PROGRAM, moveThrough, openVault, type MeteoraVault } from './meteora-vault.ts'
 import { moveLpTokens, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
   key,
   newAddress,
   newSides,
+  poolPlaces,
   ratioPrice,
   startAmounts,
-  userAccounts,
   vaultBalances,
   type Caller,
   type Keys,
@@ -112,9 +112,10 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV1Pool {
   }
   const { address, lpMint, shares, protocolAccounts } = opened
   const amounts = startAmounts(opened, pool)
-  const users = userAccounts(opened, creator, ledger)
   const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
-  const places = { ...placesOf(opened), creator, users, lpAccount, metadata: newAddress(world) }
+  const metadata = newAddress(world)
+  const places = { ...poolPlaces(opened, creator, ledger), ...placesOf(opened), creator, lpAccount, metadata }
+  const { users } = places
   const args = {
     tokenAAmount: amounts[0],
     tokenBAmount: amounts[1],
@@ -130,7 +131,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV1Pool {
     call.ensureTokenAccount(creator, lpMint)
     for (const side of [0, 1] as const) {
       const from = { userToken: users[side], userShares: shares[side], authority: creator }
-      depositInto(call, stores[side], from, amounts[side], ledger)
+      moveThrough(call, 'in', stores[side], from, amounts[side], ledger)
     }
     call.mintTo({ mint: lpMint, to: lpAccount, authority: address, amount: firstShares(amounts) })
     poolCreatedEvent.emit(call, {
@@ -162,16 +163,16 @@ function writeSwap(
   const { stores, shares } = pool
   const protocolAccount = pool.protocolAccounts[from]
   const protocolFee = (fee * PROTOCOL_SHARE) / 100n
-  const places = { ...placesOf(pool), ...route, protocolAccount }
+  const places = { ...pool, ...route, ...placesOf(pool), protocolAccount }
   swapInstruction.call(script, places, { inAmount: amountIn }, (call) => {
     if (protocolFee > 0n) {
       const kept = { mint, from: userIn, to: protocolAccount, amount: protocolFee }
       call.transfer({ ...kept, authority: trader, checked: false })
     }
     const payer = { userToken: userIn, userShares: shares[from], authority: trader }
-    depositInto(call, stores[from], payer, amountIn - protocolFee, ledger)
+    moveThrough(call, 'in', stores[from], payer, amountIn - protocolFee, ledger)
     const receiver = { userToken: userOut, userShares: shares[to], authority: shares[0] }
-    withdrawFrom(call, stores[to], receiver, amountOut, ledger)
+    moveThrough(call, 'out', stores[to], receiver, amountOut, ledger)
     swapEvent.emit(call, {
       inAmount: amountIn,
       outAmount: amountOut,
@@ -191,8 +192,7 @@ function writeLiquidity(script: Caller, pool: DammV1Pool, change: SharesChange, 
     for (const side of [0, 1] as const) {
       const authority = adds ? provider : shares[0]
       const user = { userToken: users[side], userShares: shares[side], authority }
-      const move = adds ? depositInto : withdrawFrom
-      move(call, stores[side], user, amounts[side], ledger)
+      moveThrough(call, adds ? 'in' : 'out', stores[side], user, amounts[side], ledger)
     }
     if (adds) moveLpTokens(call, change, pool.address)
     const event = adds ? addLiquidityEvent : removeLiquidityEvent
@@ -203,10 +203,10 @@ function writeLiquidity(script: Caller, pool: DammV1Pool, change: SharesChange, 
   addBalanceLiquidity.call(script, places, { poolTokenAmount: lpAmount, ...most }, body)
 }
 
-/** A pool's accounts by the names that account lists have for them. */
+/** The pool's accounts in the vaults' program, by the names that account lists have for them. */
 function placesOf(pool: DammV1Pool) {
   const [a, b] = pool.stores
-  return { ...pool, pool: pool.address, stores: [a.address, b.address], storeMints: [a.lpMint, b.lpMint] }
+  return { shares: pool.shares, stores: [a.address, b.address], storeMints: [a.lpMint, b.lpMint] }
 }
 
 /** Says where everything is; how much there is stands in the vaults' accounts. */

@@ -1,4 +1,3 @@
-import type { Pubkey } from '../../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
 import {
   buyFromCurve,
@@ -8,15 +7,21 @@ import {
   newLaunchCurve,
   raisedAtEnd,
   reservesOf,
-  sellToCurve,
-  type LaunchCurve
+  sellToCurve
 } from '../curves/launch-curve.ts'
 import { ceilDiv, floorSqrt } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { LaunchpadVenue, MarketPool, NewCurve, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { METADATA, curveSides, launchpad, migrateVaults, mintIntoVault } from './launchpad.ts'
+import {
+  METADATA,
+  curveSides,
+  launchpad,
+  migrateVaults,
+  mintIntoVault,
+  type VaultedCurve
+} from './launchpad.ts'
 import { key, type Caller } from './pool-sides.ts'
 import { exchange, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
@@ -90,12 +95,7 @@ const PROTOCOL_FIFTH = 5n
 /** Exact in that may end early, where the curve has no more to sell. */
 const PARTIAL_FILL = 1
 
-export interface DbcCurve extends LaunchCurve {
-  readonly address: Pubkey
-  readonly mint: Pubkey
-  readonly baseVault: Pubkey
-  readonly quoteVault: Pubkey
-  readonly creator: Pubkey
+export interface DbcCurve extends VaultedCurve {
   readonly activation: number
   protocolFees: bigint
   partnerFees: bigint
@@ -104,11 +104,18 @@ export interface DbcCurve extends LaunchCurve {
 
 /** Curves that graduate to pools of the given venue, DAMM v2. */
 export function dbcCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<DbcCurve> {
-  const swap = swapOf(curveSides<DbcCurve>, quoteSwap, writeSwap)
+  const own = { venue: 'meteora-dbc', paidIn: 'wrapped-sol', launch, migrate } as const
   return launchpad<DbcCurve>(
-    { venue: 'meteora-dbc', paidIn: 'wrapped-sol', launch, swap, migrate },
+    { ...own, swap: swapOf(curveSides<DbcCurve>, quoteSwap, writeSwap) },
     destination
   )
+
+  function migrate(script: TransactionScript, curve: DbcCurve, world: VenueWorld): MarketPool {
+    return migrateVaults(script, migrationDammV2, curve, AUTHORITY, destination, world, (call) => {
+      curve.isMigrated = true
+      writeState(call, curve)
+    })
+  }
 }
 
 function launch(
@@ -212,25 +219,6 @@ function emitSwap(
   if (!isSoldOut(curve)) return
   const reserves = { baseReserve: SUPPLY - curve.sold, quoteReserve: curve.raised }
   completeEvent.emit(call, { pool: curve.address, config: CONFIG, ...reserves })
-}
-
-function migrate(
-  script: TransactionScript,
-  curve: DbcCurve,
-  destination: PoolVenue<MarketPool>,
-  world: VenueWorld
-): MarketPool {
-  // The list has the pool's address, which is known once it is open.
-  const opened = new Uint8Array(32)
-  const places = { ...curve, pool: curve.address, payer: script.payer, opened }
-  let pool: MarketPool | null = null
-  migrationDammV2.call(script, places, {}, (call) => {
-    pool = migrateVaults(call, curve, AUTHORITY, destination, world)
-    opened.set(pool.address)
-    curve.isMigrated = true
-    writeState(call, curve)
-  })
-  return pool!
 }
 
 /** Square root of the price as a fraction of 2^64. */

@@ -35,8 +35,7 @@ import {
   moveBoth,
   newAddress,
   newSides,
-  tokenPrograms,
-  userAccounts,
+  poolPlaces,
   type Caller
 } from './pool-sides.ts'
 import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
@@ -149,24 +148,17 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DlmmPool {
     positions: []
   }
   const { address, mints } = opened
-  const [userX, userY] = userAccounts(opened, creator, ledger)
-  const places = {
-    ...opened,
-    pool: address,
-    creator,
-    userX,
-    userY,
-    programs: tokenPrograms(opened, ledger)
-  }
+  const listed = poolPlaces(opened, creator, ledger)
+  const [userX, userY] = listed.users
   const terms = { activeId, binStep: BIN_STEP, baseFactor: BASE_FACTOR, activationType: 1 }
-  initializePair.call(script, places, terms, (call) => {
+  initializePair.call(script, { ...listed, userX, userY }, terms, (call) => {
     writePair(call, opened)
     createVaults(call, opened, address)
     lbPairCreateEvent.emit(call, { lbPair: address, binStep: BIN_STEP, tokenX: mints[0], tokenY: mints[1] })
   })
   for (const array of opened.arrays) {
-    const listed = { pool: address, array: array.address, creator }
-    initializeBinArray.call(script, listed, { index: BigInt(array.index) }, (call) =>
+    const places = { ...listed, array: array.address }
+    initializeBinArray.call(script, places, { index: BigInt(array.index) }, (call) =>
       writeArrays(call, opened, [array])
     )
   }
@@ -265,10 +257,8 @@ function moveLiquidity(
   position.shares += shares
   if (position.shares === 0n) pool.positions = pool.positions.filter((each) => each !== position)
   const [firstBin, lastBin] = [pool.firstId, pool.firstId + WIDTH - 1]
-  const users = userAccounts(pool, owner, ledger)
-  const programs = tokenPrograms(pool, ledger)
   const arrays = pool.arrays.map((array) => array.address)
-  const places = { ...pool, pool: pool.address, position: address, owner, users, programs, arrays }
+  const places = { ...poolPlaces(pool, owner, ledger), position: address, owner, arrays }
   const body = (call: CallScript): void => {
     moveBoth(call, places, adds ? 'in' : 'out', adds ? owner : pool.address, amounts)
     const event = adds ? addLiquidityEvent : removeLiquidityEvent

@@ -63,35 +63,29 @@ export function openVault(script: Caller, payer: Pubkey, mint: Pubkey, world: Ve
   return vault
 }
 
-/** Tokens of a user for shares. */
-export function depositInto(
+/** Pays tokens of a user in for shares, or takes tokens out for shares that are burnt. */
+export function moveThrough(
   call: CallScript,
+  way: 'in' | 'out',
   vault: MeteoraVault,
   user: VaultUser,
   amount: bigint,
   ledger: LedgerView
 ): void {
-  const { mint, tokenVault: to, lpMint, address } = vault
-  const { userToken: from, userShares, authority } = user
-  deposit.call(call, { ...vault, ...user }, { tokenAmount: amount }, (inner) => {
-    inner.transfer({ mint, from, to, authority, amount, checked: false })
-    inner.mintTo({ mint: lpMint, to: userShares, authority: address, amount })
-    writeVault(inner, vault, ledger)
-  })
-}
-
-/** Tokens of the vault for a user's shares. */
-export function withdrawFrom(
-  call: CallScript,
-  vault: MeteoraVault,
-  user: VaultUser,
-  amount: bigint,
-  ledger: LedgerView
-): void {
-  const { mint, tokenVault: from, lpMint, address } = vault
-  const { userToken: to, userShares, authority } = user
-  withdraw.call(call, { ...vault, ...user }, { unmintAmount: amount }, (inner) => {
-    inner.transfer({ mint, from, to, authority: address, amount, checked: false })
+  const { mint, tokenVault, lpMint, address } = vault
+  const { userToken, userShares, authority } = user
+  const places = { ...vault, ...user }
+  const unchecked = { mint, amount, checked: false }
+  if (way === 'in') {
+    deposit.call(call, places, { tokenAmount: amount }, (inner) => {
+      inner.transfer({ ...unchecked, from: userToken, to: tokenVault, authority })
+      inner.mintTo({ mint: lpMint, to: userShares, authority: address, amount })
+      writeVault(inner, vault, ledger)
+    })
+    return
+  }
+  withdraw.call(call, places, { unmintAmount: amount }, (inner) => {
+    inner.transfer({ ...unchecked, from: tokenVault, to: userToken, authority: address })
     inner.burn({ mint: lpMint, from: userShares, authority, amount })
     writeVault(inner, vault, ledger)
   })

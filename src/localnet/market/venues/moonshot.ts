@@ -81,7 +81,13 @@ export interface MoonshotCurve extends LaunchCurve {
 /** Curves whose funds go to a migration authority, which opens a pool of the given venue, Raydium's. */
 export function moonshotCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<MoonshotCurve> {
   return launchpad<MoonshotCurve>(
-    { venue: 'moonshot', paidIn: 'lamports', launch, swap, migrate },
+    {
+      venue: 'moonshot',
+      paidIn: 'lamports',
+      launch,
+      swap,
+      migrate: (script, curve, world) => migrate(script, curve, destination, world)
+    },
     destination
   )
 }

@@ -11,8 +11,8 @@ import {
   moveBoth,
   newAddress,
   newSides,
+  poolPlaces,
   startAmounts,
-  tokenPrograms,
   type Caller,
   type Pair,
   type PoolSides
@@ -140,10 +140,9 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): Whirlpool {
     positions: []
   }
   const { address, mints } = opened
-  const programs = tokenPrograms(opened, ledger)
   // The mints have no extensions that would need badges: nothing is at these addresses.
   const badges = [newAddress(world), newAddress(world)]
-  const places = { ...opened, pool: address, creator: pool.creator, badges, programs }
+  const places = { ...poolPlaces(opened, pool.creator, ledger), creator: pool.creator, badges }
   const terms = { tickSpacing: TICK_SPACING, initialSqrtPrice: sqrtPrice }
   initializePoolV2.call(script, places, terms, (call) => {
     createVaults(call, opened, address)
@@ -154,8 +153,8 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): Whirlpool {
       whirlpoolsConfig: CONFIG,
       tokenMintA: mints[0],
       tokenMintB: mints[1],
-      tokenProgramA: programs[0],
-      tokenProgramB: programs[1],
+      tokenProgramA: places.programs[0],
+      tokenProgramB: places.programs[1],
       decimalsA: ledger.mint(mints[0]).decimals,
       decimalsB: ledger.mint(mints[1]).decimals
     })

@@ -2,7 +2,7 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
 import type { Book, RestingOrder } from '../curves/order-book.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import { MARKET_ACCOUNTS, phoenix, writeMarket, type PhoenixMarket } from './phoenix-market.ts'
-import { moveBoth, slotOf, timeOf, userAccounts, type Caller } from './pool-sides.ts'
+import { moveBoth, poolPlaces, slotOf, timeOf, type Caller } from './pool-sides.ts'
 import { record } from './record.ts'
 
 // Source: Ellipsis-Labs/phoenix-v1, program source. Discriminators are one byte, of instructions and of events.
@@ -72,8 +72,7 @@ export function logEvents(
 /** Gives the maker a seat, and takes what the maker trades with. */
 export function seatMaker(script: Caller, market: PhoenixMarket, ledger: LedgerView): void {
   const { maker: signer, seat, terms, makerBase, makerQuote } = market
-  const users = userAccounts(market, signer, ledger)
-  const places = { ...market, market: market.address, signer, users }
+  const places = { ...poolPlaces(market, signer, ledger), market: market.address, signer }
   requestSeat.call(script, places, {}, (call, data) => {
     call.write(seat, new Uint8Array(128))
     logEvents(call, script, market, { data, signer }, [])

@@ -39,10 +39,7 @@ const fillEvent = record(
   '02',
   `index:u16 maker:pubkey orderSequence:u64 priceInTicks:u64 baseLotsFilled:u64 baseLotsRemaining:u64`
 )
-const fillSummary = record(
-  '06',
-  'index:u16 clientOrderId?:u128 baseLots:u64 quoteLots:u64 feeQuoteLots:u64'
-)
+const fillSummary = record('06', 'index:u16 clientOrderId?:u128 baseLots:u64 quoteLots:u64 feeQuoteLots:u64')
 
 const BID = 0
 const ASK = 1

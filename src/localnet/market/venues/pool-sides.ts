@@ -1,6 +1,6 @@
 import { pubkeyFromBase58, type Pubkey } from '../../../chain/pubkey.ts'
 import type { CallScript, LedgerView, TokenCalls } from '../script.ts'
-import type { NewPool, VenueWorld } from '../venue.ts'
+import type { MarketPool, NewPool, VenueWorld } from '../venue.ts'
 
 /** Where a venue's instruction is written: a transaction, or a call that routes or migrates. */
 export type Caller = TokenCalls
@@ -92,6 +92,16 @@ export function canMove(
   const [own0, own1] = userAccounts(pool, provider, ledger)
   if (amounts[0] > ledger.tokens(own0) || amounts[1] > ledger.tokens(own1)) return false
   return held0 + amounts[0] <= U64_MAX && held1 + amounts[1] <= U64_MAX
+}
+
+/** A pool's accounts and a user's, by the names that account lists have for them. */
+export function poolPlaces<Pool extends PoolTokens & MarketPool>(
+  pool: Pool,
+  user: Pubkey,
+  ledger: LedgerView
+) {
+  const users = userAccounts(pool, user, ledger)
+  return { ...pool, pool: pool.address, users, programs: tokenPrograms(pool, ledger) }
 }
 
 /** Makes both vaults, which belong to this authority. */

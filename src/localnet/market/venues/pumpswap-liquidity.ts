@@ -5,7 +5,7 @@ import { TOKEN_2022 } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, VenueWorld } from '../venue.ts'
 import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
-import { moveBoth, tokenPrograms, userAccounts, type Caller } from './pool-sides.ts'
+import { moveBoth, poolPlaces, type Caller } from './pool-sides.ts'
 import {
   CREATOR_BPS,
   FEE_RECIPIENT,
@@ -23,7 +23,7 @@ const createPool = pumpswap.instruction(
   'CreatePool',
   'e992d18ecf6840bc',
   'index:u16 baseAmountIn:u64 quoteAmountIn:u64 coinCreator:pubkey',
-  `address* globalConfig creator! mints lpMint* users* lpAccount* vaults* system token2022 programs
+  `pool* globalConfig creator! mints lpMint* users* lpAccount* vaults* system token2022 programs
   associatedToken eventAuthority program`
 )
 const LIQUIDITY_ACCOUNTS = `pool* globalConfig provider! mints lpMint* users* lpAccount* vaults* token
@@ -85,8 +85,7 @@ export function openPumpswap(
     index,
     lpSupply: shares
   }
-  const users = userAccounts(opened, creator, ledger)
-  const places = { ...opened, users, lpAccount, programs: tokenPrograms(opened, ledger) }
+  const places = { ...poolPlaces(opened, creator, ledger), lpAccount }
   const args = { index, baseAmountIn: baseAmount, quoteAmountIn: quoteAmount, coinCreator }
   createPool.call(script, places, args, (call) => {
     call.createMint({ address: lpMint, decimals: 9, authority: address, token2022: true })
@@ -113,8 +112,8 @@ export function openPumpswap(
       poolBump: 255,
       pool: address,
       lpMint,
-      userBaseTokenAccount: users[0],
-      userQuoteTokenAccount: users[1],
+      userBaseTokenAccount: places.users[0],
+      userQuoteTokenAccount: places.users[1],
       creatorFeeBps: CREATOR_BPS
     })
   })

@@ -21,10 +21,10 @@ import {
   moveBoth,
   newAddress,
   newSides,
+  poolPlaces,
   ratioPrice,
   startAmounts,
   timeOf,
-  userAccounts,
   vaultBalances,
   type Caller,
   type PoolSides
@@ -142,8 +142,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): AmmV4Pool {
   if (opened.lpAmount <= locked) throw new RangeError('too little for a pool')
   const { lpMint, openTime, book } = opened
   const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
-  const users = userAccounts(opened, creator, ledger)
-  const places = { ...opened, ...book, pool: opened.address, creator, users, lpAccount }
+  const places = { ...poolPlaces(opened, creator, ledger), ...book, creator, lpAccount }
   const [initCoinAmount, initPcAmount] = amounts
   const args = { nonce: 254, openTime, initPcAmount, initCoinAmount }
   initialize2.call(script, places, args, (call) => {
@@ -209,7 +208,13 @@ function writeLiquidity(script: Caller, pool: AmmV4Pool, change: SharesChange, l
     const [coin, pc] = amounts
     const line = adds
       ? depositLog({ ...most, ...before, deductCoin: coin, deductPc: pc, mintLp: shares })
-      : withdrawLog({ withdrawLp: shares, userLp: ledger.tokens(lpAccount), ...before, outCoin: coin, outPc: pc })
+      : withdrawLog({
+          withdrawLp: shares,
+          userLp: ledger.tokens(lpAccount),
+          ...before,
+          outCoin: coin,
+          outPc: pc
+        })
     rayLog(call, line)
     moveShares(call, change, AUTHORITY, 'last', false)
     writeState(call, pool, ledger)

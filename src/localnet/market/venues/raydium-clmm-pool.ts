@@ -7,7 +7,9 @@ import type { Position } from './positions.ts'
 import { Program } from './program.ts'
 
 const CONFIG = key('E64NGkDLLCdQ2yFNPcavaKptrEgmiQaNykUuLC1Qgwyp')
-export const clmm = new Program(key('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'), 'log', { config: CONFIG })
+export const clmm = new Program(key('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'), 'log', {
+  config: CONFIG
+})
 
 export const TICK_SPACING = 60
 /** All liquidity spans the whole range. */

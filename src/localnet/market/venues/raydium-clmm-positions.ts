@@ -6,7 +6,14 @@ import type { VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
 import { moveBoth, type Caller, type Pair } from './pool-sides.ts'
 import { addLiquidity, mintPositionNft, newPosition, positionPlaces } from './positions.ts'
-import { clmm, RANGE, TICK_SPACING, writeState, type ClmmPool, type ClmmPosition } from './raydium-clmm-pool.ts'
+import {
+  clmm,
+  RANGE,
+  TICK_SPACING,
+  writeState,
+  type ClmmPool,
+  type ClmmPosition
+} from './raydium-clmm-pool.ts'
 
 const openPositionWithToken22Nft = clmm.instruction(
   'OpenPositionWithToken22Nft',

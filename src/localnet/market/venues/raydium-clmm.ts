@@ -6,15 +6,23 @@ import {
   createVaults,
   newAddress,
   newSides,
+  poolPlaces,
   startAmounts,
   timeOf,
-  tokenPrograms,
   type Caller
 } from './pool-sides.ts'
 import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { positionLiquidity } from './positions.ts'
 import { decreasePosition, increasePosition, openPosition } from './raydium-clmm-positions.ts'
-import { clmm, FEE, PROTOCOL_SHARE, RANGE, TICK_SPACING, writeState, type ClmmPool } from './raydium-clmm-pool.ts'
+import {
+  clmm,
+  FEE,
+  PROTOCOL_SHARE,
+  RANGE,
+  TICK_SPACING,
+  writeState,
+  type ClmmPool
+} from './raydium-clmm-pool.ts'
 
 // Source: raydium-io/raydium-clmm, program source. The swap's event stands before its transfers.
 
@@ -78,12 +86,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): ClmmPool {
     positions: []
   }
   const { address, mints, vaults } = opened
-  const places = {
-    ...opened,
-    pool: address,
-    bitmap: newAddress(world),
-    programs: tokenPrograms(opened, ledger)
-  }
+  const places = { ...poolPlaces(opened, pool.creator, ledger), bitmap: newAddress(world) }
   createPool.call(script, places, { sqrtPriceX64: sqrtPrice, openTime: timeOf(script) }, (call) => {
     createVaults(call, opened, address)
     writeState(call, opened, ledger)

@@ -14,11 +14,11 @@ import {
   moveBoth,
   newAddress,
   newSides,
+  poolPlaces,
   ratioPrice,
   startAmounts,
   timeOf,
   tokenPrograms,
-  userAccounts,
   vaultBalances,
   type Caller,
   type Pair,
@@ -130,8 +130,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): CpmmPool {
   }
   const { lpMint, openTime } = opened
   const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
-  const users = userAccounts(opened, creator, ledger)
-  const places = { ...opened, pool: opened.address, lpAccount, users, programs: tokenPrograms(opened, ledger) }
+  const places = { ...poolPlaces(opened, creator, ledger), lpAccount }
   const [initAmount0, initAmount1] = amounts
   initialize.call(script, places, { initAmount0, initAmount1, openTime }, (call) => {
     call.createMint({ address: lpMint, decimals: 9, authority: AUTHORITY })

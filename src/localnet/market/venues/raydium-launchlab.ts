@@ -1,4 +1,3 @@
-import type { Pubkey } from '../../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
 import {
   buyFromCurve,
@@ -7,15 +6,21 @@ import {
   moveCurve,
   newLaunchCurve,
   raisedAtEnd,
-  sellToCurve,
-  type LaunchCurve
+  sellToCurve
 } from '../curves/launch-curve.ts'
 import { ceilDiv } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { LaunchpadVenue, MarketPool, NewCurve, PoolVenue, VenueWorld } from '../venue.ts'
 import { AccountBytes } from './account-bytes.ts'
-import { METADATA, curveSides, launchpad, migrateVaults, mintIntoVault } from './launchpad.ts'
+import {
+  METADATA,
+  curveSides,
+  launchpad,
+  migrateVaults,
+  mintIntoVault,
+  type VaultedCurve
+} from './launchpad.ts'
 import { key, type Caller } from './pool-sides.ts'
 import { exchange, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
@@ -77,12 +82,7 @@ const PLATFORM_RATE = 10_000n
 const MILLION = 1_000_000n
 const STATUS = { fund: 0, migrate: 1, trade: 2 } as const
 
-export interface LaunchlabCurve extends LaunchCurve {
-  readonly address: Pubkey
-  readonly mint: Pubkey
-  readonly baseVault: Pubkey
-  readonly quoteVault: Pubkey
-  readonly creator: Pubkey
+export interface LaunchlabCurve extends VaultedCurve {
   /** Fees that lie in the quote vault. */
   protocolFees: bigint
   platformFees: bigint
@@ -91,11 +91,18 @@ export interface LaunchlabCurve extends LaunchCurve {
 
 /** Curves that graduate to pools of the given venue, Raydium's constant product. */
 export function launchlabCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<LaunchlabCurve> {
-  const swap = swapOf(curveSides<LaunchlabCurve>, quoteSwap, writeSwap)
+  const own = { venue: 'raydium-launchlab', paidIn: 'wrapped-sol', launch, migrate } as const
   return launchpad<LaunchlabCurve>(
-    { venue: 'raydium-launchlab', paidIn: 'wrapped-sol', launch, swap, migrate },
+    { ...own, swap: swapOf(curveSides<LaunchlabCurve>, quoteSwap, writeSwap) },
     destination
   )
+
+  function migrate(script: TransactionScript, curve: LaunchlabCurve, world: VenueWorld): MarketPool {
+    return migrateVaults(script, migrateToCpswap, curve, AUTHORITY, destination, world, (call) => {
+      curve.status = 'trade'
+      writeState(call, curve)
+    })
+  }
 }
 
 function launch(
@@ -201,25 +208,6 @@ function writeSwap(
     exchange(call, route, AUTHORITY, swapped)
     writeState(call, curve)
   })
-}
-
-function migrate(
-  script: TransactionScript,
-  curve: LaunchlabCurve,
-  destination: PoolVenue<MarketPool>,
-  world: VenueWorld
-): MarketPool {
-  // The list has the pool's address, which is known once it is open.
-  const opened = new Uint8Array(32)
-  const places = { ...curve, pool: curve.address, payer: script.payer, opened }
-  let pool: MarketPool | null = null
-  migrateToCpswap.call(script, places, {}, (call) => {
-    pool = migrateVaults(call, curve, AUTHORITY, destination, world)
-    opened.set(pool.address)
-    curve.status = 'trade'
-    writeState(call, curve)
-  })
-  return pool!
 }
 
 function writeState(call: CallScript, curve: LaunchlabCurve): void {

@@ -21,9 +21,9 @@ import {
   newAddress,
   newSides,
   otherSide,
+  poolPlaces,
   startAmounts,
   timeOf,
-  userAccounts,
   vaultBalances,
   type Caller,
   type Pair,
@@ -45,7 +45,12 @@ const program = new Program(key('5quBtoiQqxF9Jv6KYKctB59NT3gtJD2Y65kdnB1Uev3h'),
   openBook: OPEN_BOOK
 })
 const MADE = 'authority openOrders* lpMint* mints vaults*'
-const preInitialize = program.instruction('PreInitialize', '0a', 'nonce:u8', `token system rent ${MADE} creator!`)
+const preInitialize = program.instruction(
+  'PreInitialize',
+  '0a',
+  'nonce:u8',
+  `token system rent ${MADE} creator!`
+)
 const initialize = program.instruction(
   'Initialize',
   '00',
@@ -119,8 +124,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): StablePool {
     createVaults(call, opened, AUTHORITY)
   })
   const lpAccount = script.ensureTokenAccount(creator, lpMint)
-  const users = userAccounts(opened, creator, ledger)
-  const places = { ...opened, ...opened.book, pool: opened.address, creator, users, lpAccount }
+  const places = { ...poolPlaces(opened, creator, ledger), ...opened.book, creator, lpAccount }
   initialize.call(script, places, { nonce: 255, openTime: timeOf(script) }, (call) => {
     moveBoth(call, places, 'in', creator, amounts, false)
     call.mintTo({ mint: lpMint, to: lpAccount, authority: AUTHORITY, amount: firstShares(amounts) })
