@@ -66,6 +66,11 @@ t.test('HTTP knows the port, never an adapter, a driver, a machine or an actor',
   t.same(trespasses(under('src/http/', 'src/bodies/', 'src/access/'), forbidden), [])
 })
 
+t.test('the localnet has byte layouts of its own, not those of the decoder that it tests', async (t) => {
+  t.ok(under('src/localnet/').length > 10)
+  t.same(trespasses(under('src/localnet/'), [/^src\/chain\/(venues\/|layout\.ts$)/]), [])
+})
+
 t.test('the client of the stream takes types from the service, and nothing that runs', async (t) => {
   const running = /^import (?!type\b)[^']*from '\.\.\/|^export (?!type\b)[^']*from '\.\.\/|from '[^.]/m
   const client = under('src/client/')

@@ -12,7 +12,7 @@ export const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 /** What a launchpad of launch curves does its own way. */
 interface Launchpad<Curve> extends Pick<LaunchpadVenue<Curve>, 'venue' | 'paidIn' | 'launch' | 'swap'> {
   /** Opens the pool that the curve goes on as. */
-  migrate(script: TransactionScript, curve: Curve, world: VenueWorld): MarketPool
+  readonly migrate: (script: TransactionScript, curve: Curve, world: VenueWorld) => MarketPool
 }
 
 /** Returns a launchpad whose curves graduate to pools of the given venue. */
@@ -25,10 +25,7 @@ export function launchpad<Curve extends LaunchCurve & { readonly mint: Pubkey }>
     price: curvePrice,
     mintOf: ({ mint }) => mint,
     isComplete: isSoldOut,
-    graduate: (script, curve, world) => ({
-      venue,
-      pool: migrate(script, curve, world)
-    })
+    graduate: (script, curve, world) => ({ venue, pool: migrate(script, curve, world) })
   }
 }
 
@@ -42,7 +39,7 @@ export interface VaultedCurve extends LaunchCurve {
 }
 
 /** The curve as a pool of its token and wrapped SOL. */
-export function curveSides<Curve extends VaultedCurve>(curve: Curve): PoolSides & MarketPool {
+export function curveSides(curve: VaultedCurve): PoolSides & MarketPool {
   const { address, mint, baseVault, quoteVault } = curve
   return { address, mints: [mint, NATIVE_MINT], vaults: [baseVault, quoteVault], baseSide: 0 }
 }

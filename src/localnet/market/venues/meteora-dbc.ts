@@ -105,10 +105,7 @@ export interface DbcCurve extends VaultedCurve {
 /** Curves that graduate to pools of the given venue, DAMM v2. */
 export function dbcCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<DbcCurve> {
   const own = { venue: 'meteora-dbc', paidIn: 'wrapped-sol', launch, migrate } as const
-  return launchpad<DbcCurve>(
-    { ...own, swap: swapOf(curveSides<DbcCurve>, quoteSwap, writeSwap) },
-    destination
-  )
+  return launchpad<DbcCurve>({ ...own, swap: swapOf(curveSides, quoteSwap, writeSwap) }, destination)
 
   function migrate(script: TransactionScript, curve: DbcCurve, world: VenueWorld): MarketPool {
     return migrateVaults(script, migrationDammV2, curve, AUTHORITY, destination, world, (call) => {

@@ -92,10 +92,7 @@ export interface LaunchlabCurve extends VaultedCurve {
 /** Curves that graduate to pools of the given venue, Raydium's constant product. */
 export function launchlabCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<LaunchlabCurve> {
   const own = { venue: 'raydium-launchlab', paidIn: 'wrapped-sol', launch, migrate } as const
-  return launchpad<LaunchlabCurve>(
-    { ...own, swap: swapOf(curveSides<LaunchlabCurve>, quoteSwap, writeSwap) },
-    destination
-  )
+  return launchpad<LaunchlabCurve>({ ...own, swap: swapOf(curveSides, quoteSwap, writeSwap) }, destination)
 
   function migrate(script: TransactionScript, curve: LaunchlabCurve, world: VenueWorld): MarketPool {
     return migrateVaults(script, migrateToCpswap, curve, AUTHORITY, destination, world, (call) => {
