@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { InstructionLayout } from '../../../../src/chain/layout.ts'
+import type { Layout } from '../../../../src/chain/layout.ts'
 import { pubkeyToBase58 } from '../../../../src/chain/pubkey.ts'
 import { readWire } from '../../../../src/chain/wire.ts'
 import { LAUNCHPADS, POOL_VENUES } from '../../../../src/localnet/market/venues.ts'
@@ -14,10 +14,8 @@ import { PoolBench } from './pool-bench.ts'
 const DECODERS = join(import.meta.dirname, '../../../../src/chain/venues')
 const SELF_CALL = 'e445a52e51cb9a1d'
 
-type AnyLayout = InstructionLayout<unknown> | (InstructionLayout<unknown> & { readonly accounts: undefined })
-
 /** Layouts of a venue's decoder, as far as its modules hand them out. */
-async function layoutsOf(venue: string): Promise<readonly AnyLayout[]> {
+async function layoutsOf(venue: string): Promise<readonly Layout<unknown>[]> {
   const files = readdirSync(DECODERS).filter((name) => name.startsWith(venue))
   const modules = await Promise.all(
     files.map((file) => import(join(DECODERS, file)) as Promise<Record<string, unknown>>)
@@ -25,7 +23,7 @@ async function layoutsOf(venue: string): Promise<readonly AnyLayout[]> {
   return [...new Set(modules.flatMap((module) => Object.values(module).flat()))].filter(isLayout)
 }
 
-function isLayout(value: unknown): value is AnyLayout {
+function isLayout(value: unknown): value is Layout<unknown> {
   return typeof value === 'object' && value !== null && 'discriminator' in value && 'fields' in value
 }
 
@@ -55,7 +53,12 @@ function written({ transaction }: DecodedScript, program: string) {
 }
 
 /** Names of the layouts that read something; fails where one reads it otherwise than it was written. */
-function agree(t: Test, layouts: readonly AnyLayout[], script: DecodedScript, program: string): string[] {
+function agree(
+  t: Test,
+  layouts: readonly Layout<unknown>[],
+  script: DecodedScript,
+  program: string
+): string[] {
   const { instructions, events } = written(script, program)
   const seen: string[] = []
   for (const [bytes, isInstruction] of [
@@ -63,8 +66,8 @@ function agree(t: Test, layouts: readonly AnyLayout[], script: DecodedScript, pr
     ...events.map((data) => [data, false] as const)
   ]) {
     const layout = layouts.find(
-      ({ discriminator, accounts }) =>
-        (accounts !== undefined) === isInstruction && bytes.toHex().startsWith(discriminator.toHex())
+      (known) =>
+        isInstruction === 'accounts' in known && bytes.toHex().startsWith(known.discriminator.toHex())
     )
     if (layout === undefined) continue
     const reading = layout.read(bytes, layout.discriminator.length)
