@@ -4,7 +4,6 @@ import { associatedTokenAccount } from '../program-address.ts'
 import { TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
   createVaults,
@@ -20,6 +19,7 @@ import {
 } from './pool-sides.ts'
 import { payIn, payOut, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: the vendor's published interface of version 1; accounts and layouts of version 2, whose program this is. A swap
 // mints pool tokens to the fee account between its two transfers. How a pool is made is not published: its accounts come with
@@ -43,6 +43,12 @@ const withdraw = program.instruction(
   'bdfe9caed209a4d8',
   'poolTokenAmount:u64 minimumTokenAAmount?:u64 minimumTokenBAmount?:u64',
   'pool* authority provider! lpAccount* vaults* poolMint* users* token'
+)
+
+const poolAccount = account(
+  911,
+  '8ff5c8114ad6c487',
+  `decimals:u8@125 vaults:pubkey[2]@158 poolMint:pubkey@222 mints:pubkey[2]@254 feeAccount:pubkey@318`
 )
 
 /** Off the oracle's price, in millionths; a tenth of it goes to the fee account. */
@@ -155,13 +161,6 @@ function writeLiquidity(script: Caller, pool: LifinityPool, change: SharesChange
 
 /** Says where everything is; how much there is, only the vaults say. */
 function writeState(call: CallScript, pool: LifinityPool, ledger: LedgerView): void {
-  const state = new AccountBytes(911, '8ff5c8114ad6c487')
-    .u8(125, ledger.mint(pool.mints[0]).decimals)
-    .key(158, pool.vaults[0])
-    .key(190, pool.vaults[1])
-    .key(222, pool.poolMint)
-    .key(254, pool.mints[0])
-    .key(286, pool.mints[1])
-    .key(318, pool.feeAccount)
-  call.write(pool.address, state.bytes)
+  const { decimals } = ledger.mint(pool.mints[0])
+  call.write(pool.address, poolAccount({ ...pool, decimals }))
 }

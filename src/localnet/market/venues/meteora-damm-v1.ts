@@ -4,7 +4,6 @@ import { associatedTokenAccount } from '../program-address.ts'
 import { TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { VAULT_PROGRAM, moveThrough, openVault, type MeteoraVault } from './meteora-vault.ts'
 import { moveLpTokens, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
@@ -21,6 +20,7 @@ import {
 } from './pool-sides.ts'
 import { poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: IDL 0.5.3 of @meteora-ag/dynamic-amm-sdk 1.4.1. Tokens lie in vaults of another program: a swap pays the protocol's
 // fee aside, deposits what it was given and withdraws what it gives.
@@ -68,6 +68,13 @@ const swapEvent = program.event(
 const MOVED = 'lpAmount:u64 tokenAAmount:u64 tokenBAmount:u64'
 const addLiquidityEvent = program.event('1f5e7d5ae3343dba', MOVED)
 const removeLiquidityEvent = program.event('74f461e8671f983a', MOVED)
+
+const poolAccount = account(
+  944,
+  'f19a6d0411b16dbc',
+  `lpMint:pubkey@8 mints:pubkey[2]@40 stores:pubkey[2]@104 shares:pubkey[2]@168 enabled:bool@233
+  protocolAccounts:pubkey[2]@234 poolType:u8@362`
+)
 
 /** Of the input in units of 1e-5, and the protocol's part of that in hundredths. */
 const FEE = 250
@@ -211,17 +218,5 @@ function placesOf(pool: DammV1Pool) {
 
 /** Says where everything is; how much there is stands in the vaults' accounts. */
 function writeState(call: CallScript, pool: DammV1Pool): void {
-  const state = new AccountBytes(944, 'f19a6d0411b16dbc')
-    .key(8, pool.lpMint)
-    .key(40, pool.mints[0])
-    .key(72, pool.mints[1])
-    .key(104, pool.stores[0].address)
-    .key(136, pool.stores[1].address)
-    .key(168, pool.shares[0])
-    .key(200, pool.shares[1])
-    .u8(233, 1)
-    .key(234, pool.protocolAccounts[0])
-    .key(266, pool.protocolAccounts[1])
-    .u8(362, 1)
-  call.write(pool.address, state.bytes)
+  call.write(pool.address, poolAccount({ ...pool, ...placesOf(pool), enabled: true, poolType: 1 }))
 }

@@ -4,7 +4,6 @@ import { ceilDiv } from '../curves/integers.ts'
 import { SYSTEM, TOKEN_2022 } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import {
   addToSide,
   createVaults,
@@ -32,6 +31,7 @@ import {
   type PositionChange
 } from './positions.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: MeteoraAg/damm-v2, program source; IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0. Token A is the token that is traded.
 
@@ -103,6 +103,15 @@ const liquidityChangeEvent = program.event(
   transferFeeIncludedTokenAAmount:u64 transferFeeIncludedTokenBAmount:u64 reserveAAmount:u64
   reserveBAmount:u64 liquidityDelta:u128 ${THRESHOLDS} changeType:u8`
 )
+
+const poolAccount = account(
+  1112,
+  'f19a6d0411b16dbc',
+  `fee:u64@8 mints:pubkey[2]@168 vaults:pubkey[2]@232 liquidity:u128@360 protocolFees:u64[2]@392
+  lower:u128@424 upper:u128@440 sqrtPrice:u128@456 activationPoint:u64@472 tokenFlags:u8[2]@482
+  collectFeeMode:u8@484 creator:pubkey@648 reserves:u64[2]@680 layoutVersion:u8@696`
+)
+const positionAccount = account(408, 'aabc8fe47a40f7d0', 'pool:pubkey@8 nftMint:pubkey@40')
 
 /** The whole range of prices that the program allows; liquidity is in Q64.64 beside them. */
 const RANGE = { lower: 4295048016n, upper: 79226673521066979257578248091n }
@@ -292,8 +301,7 @@ function openPosition(call: CallScript, pool: DammV2Pool, position: Position): v
   const { owner, address, nftMint } = position
   mintPositionNft(call, position, AUTHORITY)
   createPositionEvent.emit(call, { pool: pool.address, owner, position: address, positionNftMint: nftMint })
-  const state = new AccountBytes(408, 'aabc8fe47a40f7d0').key(8, pool.address).key(40, nftMint)
-  call.write(address, state.bytes)
+  call.write(address, positionAccount({ pool: pool.address, nftMint }))
 }
 
 function tokenFlag(program: Pubkey): number {
@@ -301,26 +309,6 @@ function tokenFlag(program: Pubkey): number {
 }
 
 function writeState(call: CallScript, pool: DammV2Pool, ledger: LedgerView): void {
-  const programs = tokenPrograms(pool, ledger)
-  const state = new AccountBytes(1112, 'f19a6d0411b16dbc')
-    .u64(8, FEE)
-    .key(168, pool.mints[0])
-    .key(200, pool.mints[1])
-    .key(232, pool.vaults[0])
-    .key(264, pool.vaults[1])
-    .u128(360, pool.liquidity)
-    .u64(392, pool.protocolFees[0])
-    .u64(400, pool.protocolFees[1])
-    .u128(424, RANGE.lower)
-    .u128(440, RANGE.upper)
-    .u128(456, pool.sqrtPrice)
-    .u64(472, pool.activationPoint)
-    .u8(482, tokenFlag(programs[0]))
-    .u8(483, tokenFlag(programs[1]))
-    .u8(484, pool.collectFeeMode)
-    .key(648, pool.creator)
-    .u64(680, pool.reserves[0])
-    .u64(688, pool.reserves[1])
-    .u8(696, 1)
-  call.write(pool.address, state.bytes)
+  const tokenFlags = tokenPrograms(pool, ledger).map(tokenFlag)
+  call.write(pool.address, poolAccount({ ...pool, ...RANGE, fee: FEE, tokenFlags, layoutVersion: 1 }))
 }

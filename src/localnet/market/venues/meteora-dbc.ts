@@ -13,7 +13,6 @@ import { ceilDiv, floorSqrt } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { LaunchpadVenue, MarketPool, NewCurve, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import {
   METADATA,
   curveSides,
@@ -25,6 +24,7 @@ import {
 import { key, type Caller } from './pool-sides.ts'
 import { exchange, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: MeteoraAg/dynamic-bonding-curve 0.1.10. Fees are taken of the quote and stay in its vault until claimed. The
 // curve has one segment of constant liquidity, which is a product of reserves that it pretends to have.
@@ -85,7 +85,21 @@ const completeEvent = program.event(
   'e5e756549c864b18',
   'pool:pubkey config:pubkey baseReserve:u64 quoteReserve:u64'
 )
+const curveAccount = account(
+  424,
+  'd5e005d16245775c',
+  `config:pubkey@72 creator:pubkey@104 mint:pubkey@136 baseVault:pubkey@168 quoteVault:pubkey@200
+  baseReserve:u64@232 raised:u64@240 protocolFees:u64@256 partnerFees:u64@272 sqrtPrice:u128@280
+  activation:u64@296 isMigrated:bool@305 progress:u8@308`
+)
+const configAccount = account(
+  1048,
+  '1a6c0e7b74e6812b',
+  `quoteMint:pubkey@8 migrationOption:u8@233 decimals:u8@235 raised:u64@264`
+)
 
+/** Where a curve goes on, by the tag that its configuration has for it. */
+const TO_DAMM_V2 = 1
 const DECIMALS = 6
 const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
 /** One percent, a fifth of it the protocol's. */
@@ -225,30 +239,23 @@ function sqrtPrice(curve: DbcCurve): bigint {
 }
 
 function writeState(call: CallScript, curve: DbcCurve): void {
-  const ended = isSoldOut(curve)
-  const state = new AccountBytes(424, 'd5e005d16245775c')
-    .key(72, CONFIG)
-    .key(104, curve.creator)
-    .key(136, curve.mint)
-    .key(168, curve.baseVault)
-    .key(200, curve.quoteVault)
-    .u64(232, SUPPLY - curve.sold)
-    .u64(240, curve.raised)
-    .u64(256, curve.protocolFees)
-    .u64(272, curve.partnerFees)
-    .u128(280, sqrtPrice(curve))
-    .u64(296, BigInt(curve.activation))
-    .u8(305, curve.isMigrated ? 1 : 0)
-    .u8(308, curve.isMigrated ? 3 : ended ? 1 : 0)
-  call.write(curve.address, state.bytes)
+  const stated = {
+    ...curve,
+    config: CONFIG,
+    baseReserve: SUPPLY - curve.sold,
+    sqrtPrice: sqrtPrice(curve),
+    activation: BigInt(curve.activation),
+    progress: curve.isMigrated ? 3 : isSoldOut(curve) ? 1 : 0
+  }
+  call.write(curve.address, curveAccount(stated))
 }
 
 function writeConfig(call: CallScript, curve: DbcCurve): void {
-  const config = new AccountBytes(1048, '1a6c0e7b74e6812b')
-    .key(8, NATIVE_MINT)
-    .u8(232, 0)
-    .u8(233, 1)
-    .u8(235, DECIMALS)
-    .u64(264, raisedAtEnd(curve))
-  call.write(CONFIG, config.bytes)
+  const stated = {
+    quoteMint: NATIVE_MINT,
+    migrationOption: TO_DAMM_V2,
+    decimals: DECIMALS,
+    raised: raisedAtEnd(curve)
+  }
+  call.write(CONFIG, configAccount(stated))
 }

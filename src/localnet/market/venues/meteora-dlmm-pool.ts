@@ -1,8 +1,8 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { binPrice, type Bin } from '../curves/bins.ts'
 import type { CallScript } from '../script.ts'
-import { AccountBytes } from './account-bytes.ts'
 import type { Pair, PoolSides } from './pool-sides.ts'
+import { account } from './record.ts'
 
 /** Between two bins, in basis points: twice the fee, so that one bin is always within the fee of a price. */
 export const BIN_STEP = 50
@@ -15,6 +15,19 @@ export const PROTOCOL_SHARE = 1000n
 
 const BINS_OF_ARRAY = 70
 const BIN_SIZE = 144
+const pairAccount = account(
+  904,
+  '210b3162b565b10d',
+  `baseFactor:u16@8 protocolShare:u16@32 activeId:i32@76 binStep:u16@80 mints:pubkey[2]@88
+  vaults:pubkey[2]@152 protocolFees:u64[2]@216 creator:pubkey@848`
+)
+const arrayAccount = account(
+  10_136,
+  '5c8e5cdc059446b5',
+  `index:i64@8 version:u8@16 pair:pubkey@24 bins:bytes[70]@56`
+)
+const binPart = account(BIN_SIZE, '', 'x:u64@0 y:u64@8 price:u128@16 supply:u128@32')
+const NO_BIN = new Uint8Array(BIN_SIZE)
 
 export interface DlmmPosition {
   readonly owner: Pubkey
@@ -56,39 +69,21 @@ export function arraysBetween({ arrays }: DlmmPool, from: number, to: number): r
 }
 
 export function writePair(call: CallScript, pool: DlmmPool): void {
-  const state = new AccountBytes(904, '210b3162b565b10d')
-    .u16(8, BASE_FACTOR)
-    .u16(32, Number(PROTOCOL_SHARE))
-    .i32(76, pool.activeId)
-    .u16(80, BIN_STEP)
-    .key(88, pool.mints[0])
-    .key(120, pool.mints[1])
-    .key(152, pool.vaults[0])
-    .key(184, pool.vaults[1])
-    .u64(216, pool.protocolFees[0])
-    .u64(224, pool.protocolFees[1])
-    .key(848, pool.creator)
-  call.write(pool.address, state.bytes)
+  const protocolShare = Number(PROTOCOL_SHARE)
+  const stated = { ...pool, baseFactor: BASE_FACTOR, protocolShare, binStep: BIN_STEP }
+  call.write(pool.address, pairAccount(stated))
 }
 
-/** A bin array: its index, its pair, then 70 bins with amounts, price and supply of liquidity first. */
+/** Writes arrays of bins; a bin has its amounts, its price and its supply of liquidity first. */
 export function writeArrays(call: CallScript, pool: DlmmPool, arrays: readonly BinArray[]): void {
   for (const { index, address } of arrays) {
-    const state = new AccountBytes(10_136, '5c8e5cdc059446b5')
-      .u64(8, BigInt(index))
-      .u8(16, 2)
-      .key(24, pool.address)
-    for (let at = 0; at < BINS_OF_ARRAY; at++) {
-      const id = index * BINS_OF_ARRAY + at
-      const bin = pool.bins[id - pool.firstId]
-      if (bin === undefined) continue
-      const offset = 56 + at * BIN_SIZE
-      state
-        .u64(offset, bin.x)
-        .u64(offset + 8, bin.y)
-        .u128(offset + 16, binPrice(id, BIN_STEP))
-        .u128(offset + 32, pool.shares)
-    }
-    call.write(address, state.bytes)
+    const firstId = index * BINS_OF_ARRAY
+    const bins = Array.from({ length: BINS_OF_ARRAY }, (_, at) => {
+      const bin = pool.bins[firstId + at - pool.firstId]
+      if (bin === undefined) return NO_BIN
+      return binPart({ ...bin, price: binPrice(firstId + at, BIN_STEP), supply: pool.shares })
+    })
+    const stated = { index: BigInt(index), version: 2, pair: pool.address, bins }
+    call.write(address, arrayAccount(stated))
   }
 }

@@ -13,7 +13,6 @@ import {
 import { sharesOf } from '../curves/constant-product.ts'
 import type { CallScript } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import {
   BASE_FACTOR,
   BINS_EACH_SIDE,
@@ -41,6 +40,7 @@ import {
 import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { POSITION_LIMIT } from './positions.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14. X is the token that is traded. Swaps state two events. An account that is
 // left out has the program's own address in its place.
@@ -106,6 +106,7 @@ const swap2Event = program.event(
 const LIQUIDITY_MOVED = 'lbPair:pubkey from:pubkey position:pubkey amounts:u64[2] activeBinId:i32'
 const addLiquidityEvent = program.event('1f5e7d5ae3343dba', LIQUIDITY_MOVED)
 const removeLiquidityEvent = program.event('74f461e8671f983a', LIQUIDITY_MOVED)
+const positionAccount = account(8120, '75b0d4c7f5b485b6', 'pair:pubkey@8 owner:pubkey@40')
 
 /** What a first position is given for what it brings; only proportions matter. */
 const FIRST_SHARES = 1n << 64n
@@ -232,8 +233,7 @@ function openPosition(script: Caller, pool: DlmmPool, owner: Pubkey, world: Venu
   const { address } = position
   const args = { lowerBinId: pool.firstId, width: WIDTH }
   initializePosition2.call(script, { owner, position: address, pool: pool.address }, args, (call) => {
-    const state = new AccountBytes(8120, '75b0d4c7f5b485b6').key(8, pool.address).key(40, owner)
-    call.write(address, state.bytes)
+    call.write(address, positionAccount({ pair: pool.address, owner }))
     positionCreateEvent.emit(call, { lbPair: pool.address, position: address, owner })
   })
   return position

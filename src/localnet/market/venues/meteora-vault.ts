@@ -1,9 +1,9 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { key, newAddress, type Caller } from './pool-sides.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: vault IDL 0.7.2 of @meteora-ag/vault-sdk 2.3.1.
 
@@ -28,6 +28,12 @@ const withdraw = program.instruction(
   'b712469c946da122',
   'unmintAmount:u64 minOutAmount?:u64',
   MOVE_ACCOUNTS
+)
+
+const vaultAccount = account(
+  1227,
+  'd308e82b02987577',
+  `enabled:bool@8 total:u64@11 tokenVault:pubkey@19 mint:pubkey@83 lpMint:pubkey@115`
 )
 
 /** A vault of one mint, where a pool keeps its tokens. It earns nothing here, so that a share is worth a token. */
@@ -92,11 +98,6 @@ export function moveThrough(
 }
 
 function writeVault(call: CallScript, vault: MeteoraVault, ledger: LedgerView): void {
-  const state = new AccountBytes(1227, 'd308e82b02987577')
-    .u8(8, 1)
-    .u64(11, ledger.tokens(vault.tokenVault))
-    .key(19, vault.tokenVault)
-    .key(83, vault.mint)
-    .key(115, vault.lpMint)
-  call.write(vault.address, state.bytes)
+  const total = ledger.tokens(vault.tokenVault)
+  call.write(vault.address, vaultAccount({ ...vault, enabled: true, total }))
 }

@@ -13,10 +13,10 @@ import { programAddress } from '../program-address.ts'
 import { ASSOCIATED_TOKEN, TOKEN } from '../../programs.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { Executed, LaunchpadVenue, MarketPool, NewCurve, PoolVenue, Swap, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { METADATA, exchangeForLamports, launchpad } from './launchpad.ts'
 import { key, type Caller } from './pool-sides.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: IDL_V4 of @wen-moon-ser/moonshot-sdk. The curve's account holds the lamports; events stand in the log.
 
@@ -57,6 +57,13 @@ const tradeEvent = program.event(
 const migrationEvent = program.event(
   'ffca4c935be74916',
   'tokensMigrated:u64 tokensBurned?:u64 collateralMigrated:u64 fee:u64 label:string'
+)
+
+const curveAccount = account(
+  84,
+  '085b531c84d8f816',
+  `supply:u64@8 held:u64@16 mint:pubkey@24 decimals:u8@56 curveType:u8@58 threshold:u64@59
+  migrationFee:u64@68 bump:u8@80 migrationTarget:u8@81`
 )
 
 const DECIMALS = 9
@@ -203,15 +210,15 @@ function migrate(
 }
 
 function writeState(call: CallScript, curve: MoonshotCurve): void {
-  const state = new AccountBytes(84, '085b531c84d8f816')
-    .u64(8, SUPPLY)
-    .u64(16, curve.held)
-    .key(24, curve.mint)
-    .u8(56, DECIMALS)
-    .u8(58, CURVE_TYPE)
-    .u64(59, 432_500_000_000n)
-    .u64(68, MIGRATION_FEE)
-    .u8(80, 255)
-    .u8(81, TO_RAYDIUM)
-  call.write(curve.address, state.bytes)
+  const stated = {
+    ...curve,
+    supply: SUPPLY,
+    decimals: DECIMALS,
+    curveType: CURVE_TYPE,
+    threshold: 432_500_000_000n,
+    migrationFee: MIGRATION_FEE,
+    bump: 255,
+    migrationTarget: TO_RAYDIUM
+  }
+  call.write(curve.address, curveAccount(stated))
 }

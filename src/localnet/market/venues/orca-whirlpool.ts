@@ -3,7 +3,6 @@ import { liquidityOf, liquidityWorth, priceOf, sqrtPriceOf, swapWithFee } from '
 import { fullRange, tickAtSqrtPrice } from '../curves/ticks.ts'
 import type { CallScript } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import {
   addToSide,
   createVaults,
@@ -27,6 +26,7 @@ import {
   type Position
 } from './positions.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: the program's published interface, version 0.9.0, restated as facts. All liquidity spans the whole range.
 
@@ -86,6 +86,18 @@ const LIQUIDITY_MOVED = `whirlpool:pubkey position:pubkey tickLowerIndex:i32 tic
   liquidity:u128 tokenAAmount:u64 tokenBAmount:u64 tokenATransferFee?:u64 tokenBTransferFee?:u64`
 const liquidityIncreased = program.event('1e0790b566fe9ba1', LIQUIDITY_MOVED)
 const liquidityDecreased = program.event('a601244770cab5ab', LIQUIDITY_MOVED)
+const positionAccount = account(
+  216,
+  'aabc8fe47a40f7d0',
+  `pool:pubkey@8 nftMint:pubkey@40 liquidity:u128@72 lowerTick:i32@88 upperTick:i32@92`
+)
+const poolAccount = account(
+  653,
+  '3f95d10ce1806309',
+  `config:pubkey@8 tickSpacing:u16@41 feeRate:u16@45 protocolFeeRate:u16@47 liquidity:u128@49
+  sqrtPrice:u128@65 tick:i32@81 protocolFees:u64[2]@85 mintA:pubkey@101 vaultA:pubkey@133 mintB:pubkey@181
+  vaultB:pubkey@213`
+)
 
 const TICK_SPACING = 64
 const RANGE = fullRange(TICK_SPACING)
@@ -259,29 +271,22 @@ function moveLiquidity(
 }
 
 function writePosition(call: CallScript, pool: Whirlpool, position: Position): void {
-  const state = new AccountBytes(216, 'aabc8fe47a40f7d0')
-    .key(8, pool.address)
-    .key(40, position.nftMint)
-    .u128(72, position.liquidity)
-    .i32(88, RANGE.lowerTick)
-    .i32(92, RANGE.upperTick)
-  call.write(position.address, state.bytes)
+  call.write(position.address, positionAccount({ ...position, ...RANGE, pool: pool.address }))
 }
 
 function writeState(call: CallScript, pool: Whirlpool): void {
-  const state = new AccountBytes(653, '3f95d10ce1806309')
-    .key(8, CONFIG)
-    .u16(41, TICK_SPACING)
-    .u16(45, FEE)
-    .u16(47, Number(PROTOCOL_SHARE))
-    .u128(49, pool.liquidity)
-    .u128(65, pool.sqrtPrice)
-    .i32(81, tickAtSqrtPrice(pool.sqrtPrice))
-    .u64(85, pool.protocolFees[0])
-    .u64(93, pool.protocolFees[1])
-    .key(101, pool.mints[0])
-    .key(133, pool.vaults[0])
-    .key(181, pool.mints[1])
-    .key(213, pool.vaults[1])
-  call.write(pool.address, state.bytes)
+  const { mints, vaults } = pool
+  const stated = {
+    ...pool,
+    config: CONFIG,
+    tickSpacing: TICK_SPACING,
+    feeRate: FEE,
+    protocolFeeRate: Number(PROTOCOL_SHARE),
+    tick: tickAtSqrtPrice(pool.sqrtPrice),
+    mintA: mints[0],
+    vaultA: vaults[0],
+    mintB: mints[1],
+    vaultB: vaults[1]
+  }
+  call.write(pool.address, poolAccount(stated))
 }

@@ -1,9 +1,9 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import type { Book, LotTerms, RestingOrder } from '../curves/order-book.ts'
 import type { CallScript, LedgerView } from '../script.ts'
-import { AccountBytes } from './account-bytes.ts'
-import { key, type PoolSides } from './pool-sides.ts'
+import { decimalsOf, key, type PoolSides } from './pool-sides.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 export const phoenix = new Program(key('PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY'), 'self-call', {
   logAuthority: key('7aDTsspkQNGKmrexAN7FLx9oxU3iPczSSvHNggyuqYkR')
@@ -11,6 +11,17 @@ export const phoenix = new Program(key('PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGq
 /** The accounts with which every instruction of a market begins. */
 export const MARKET_ACCOUNTS = 'program logAuthority market* signer!'
 
+const marketAccount = account(
+  576,
+  '',
+  `status:u64@8 bidsSize:u64@16 asksSize:u64@24 seats:u64@32 baseDecimals:u32@40 baseMint:pubkey@48
+  baseVault:pubkey@80 baseLot:u64@112 quoteDecimals:u32@120 quoteMint:pubkey@128 quoteVault:pubkey@160
+  quoteLot:u64@192 tickSize:u64@200 authority:pubkey@208 feeCollector:pubkey@240 sequence:u64@272
+  tokensPerUnit:u32@312`
+)
+
+/** Orders of each side and seats that a market has room for. */
+export const MARKET_SIZE = { bidsSize: 512n, asksSize: 512n, seats: 128n }
 export const TAKER_FEE_BPS = 2
 /** Orders of the maker on each side, and how far apart they are in ten-thousandths. All fit one log batch. */
 const LEVELS = 12
@@ -103,23 +114,22 @@ export function quotesOf(market: PhoenixMarket): Book {
 /** The header of a market's account; the book that follows it on mainnet is left out. */
 export function writeMarket(call: CallScript, market: PhoenixMarket, ledger: LedgerView): void {
   const { mints, vaults, terms } = market
-  const state = new AccountBytes(576)
-    .u64(8, 1n)
-    .u64(16, 512n)
-    .u64(24, 512n)
-    .u64(32, 128n)
-    .u32(40, ledger.mint(mints[0]).decimals)
-    .key(48, mints[0])
-    .key(80, vaults[0])
-    .u64(112, terms.baseLot)
-    .u32(120, ledger.mint(mints[1]).decimals)
-    .key(128, mints[1])
-    .key(160, vaults[1])
-    .u64(192, terms.quoteLot)
-    .u64(200, terms.quoteLot)
-    .key(208, market.maker)
-    .key(240, market.maker)
-    .u64(272, market.sequence)
-    .u32(312, Number(terms.tokensPerUnit))
-  call.write(market.address, state.bytes)
+  const [baseDecimals, quoteDecimals] = decimalsOf(market, ledger)
+  const stated = {
+    ...market,
+    ...terms,
+    ...MARKET_SIZE,
+    status: 1n,
+    baseDecimals,
+    baseMint: mints[0],
+    baseVault: vaults[0],
+    quoteDecimals,
+    quoteMint: mints[1],
+    quoteVault: vaults[1],
+    tickSize: terms.quoteLot,
+    authority: market.maker,
+    feeCollector: market.maker,
+    tokensPerUnit: Number(terms.tokensPerUnit)
+  }
+  call.write(market.address, marketAccount(stated))
 }

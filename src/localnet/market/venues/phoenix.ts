@@ -3,6 +3,7 @@ import { afterTake, takeAsks, takeBids, type Taken } from '../curves/order-book.
 import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
 import {
   MARKET_ACCOUNTS,
+  MARKET_SIZE,
   TAKER_FEE_BPS,
   fairPrice,
   needsQuotes,
@@ -78,9 +79,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): PhoenixMarket {
   const { vaults } = market
   const places = { ...market, market: market.address, signer: creator }
   const args = {
-    bidsSize: 512n,
-    asksSize: 512n,
-    seats: 128n,
+    ...MARKET_SIZE,
     quoteLotsPerQuoteUnit: 10n ** BigInt(ledger.mint(pool.quote).decimals) / terms.quoteLot,
     tickSizeInQuoteLotsPerBaseUnit: 1n,
     baseLotsPerBaseUnit: terms.baseLotsPerUnit,

@@ -66,6 +66,10 @@ export function ratioPrice({ baseSide }: PoolSides, reserves: Pair): number {
   return Number(reserves[otherSide(baseSide)]) / Number(reserves[baseSide])
 }
 
+export function decimalsOf({ mints }: PoolTokens, ledger: LedgerView): readonly [number, number] {
+  return [ledger.mint(mints[0]).decimals, ledger.mint(mints[1]).decimals]
+}
+
 export function tokenPrograms({ mints }: PoolTokens, ledger: LedgerView): Keys {
   return [ledger.mint(mints[0]).program, ledger.mint(mints[1]).program]
 }

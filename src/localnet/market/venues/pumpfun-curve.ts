@@ -2,10 +2,10 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
 import { ceilDiv, smaller } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
 import type { CallScript } from '../script.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { key } from './pool-sides.ts'
 import { Program } from './program.ts'
 import { PUMP_FEES, feeConfigOf } from './pumpswap-pool.ts'
+import { account } from './record.ts'
 
 // What the instructions of Pump.fun have in common. Source: pump-fun/pump-public-docs.
 
@@ -21,6 +21,13 @@ export const pumpfun = new Program(PUMPFUN_PROGRAM, 'self-call', {
   feeConfig: feeConfigOf(PUMPFUN_PROGRAM),
   feeProgram: PUMP_FEES
 })
+
+const curveAccount = account(
+  166,
+  '17b7f83760d8ac60',
+  `virtualTokens:u64@8 virtualLamports:u64@16 realTokens:u64@24 realLamports:u64@32 supply:u64@40
+  complete:bool@48 creator:pubkey@49 creatorFeeBps:u64@115 initialLamports:u64@142`
+)
 
 /** Reserves of a new curve in raw units and lamports, and what it sells. */
 export const VIRTUAL_TOKENS = 1_073_000_000_000_000n
@@ -109,15 +116,6 @@ export function applyTrade(curve: PumpfunCurve, { lamports, tokens }: CurveTrade
 }
 
 export function writeCurve(call: CallScript, curve: PumpfunCurve): void {
-  const state = new AccountBytes(166, '17b7f83760d8ac60')
-    .u64(8, curve.virtualTokens)
-    .u64(16, curve.virtualLamports)
-    .u64(24, curve.realTokens)
-    .u64(32, curve.realLamports)
-    .u64(40, SUPPLY)
-    .u8(48, curve.complete ? 1 : 0)
-    .key(49, curve.creator)
-    .u64(115, CREATOR_BPS)
-    .u64(142, VIRTUAL_LAMPORTS)
-  call.write(curve.address, state.bytes)
+  const terms = { supply: SUPPLY, creatorFeeBps: CREATOR_BPS, initialLamports: VIRTUAL_LAMPORTS }
+  call.write(curve.address, curveAccount({ ...curve, ...terms }))
 }

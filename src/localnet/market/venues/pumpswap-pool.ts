@@ -1,9 +1,9 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { programAddress } from '../program-address.ts'
 import type { CallScript } from '../script.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { key, type Pair, type PoolSides, type PoolTokens } from './pool-sides.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // What the instructions of PumpSwap have in common. Source: pump-fun/pump-public-docs.
 
@@ -33,6 +33,13 @@ export const pumpswap = new Program(PUMPSWAP_PROGRAM, 'self-call', {
 export const RESERVES = `userBaseTokenReserves:u64 userQuoteTokenReserves:u64 poolBaseTokenReserves:u64
   poolQuoteTokenReserves:u64`
 
+const poolAccount = account(
+  287,
+  'f19a6d0411b16dbc',
+  `bump:u8@8 index:u16@9 creator:pubkey@11 mints:pubkey[2]@43 lpMint:pubkey@107 vaults:pubkey[2]@139
+  lpSupply:u64@203 coinCreator:pubkey@211 creatorFeeBps:u64@261`
+)
+
 export interface PumpswapPool extends PoolTokens {
   readonly address: Pubkey
   readonly creator: Pubkey
@@ -58,17 +65,5 @@ export function reservesStated(user: Pair, pool: Pair) {
 }
 
 export function writeState(call: CallScript, pool: PumpswapPool): void {
-  const state = new AccountBytes(287, 'f19a6d0411b16dbc')
-    .u8(8, 255)
-    .u16(9, pool.index)
-    .key(11, pool.creator)
-    .key(43, pool.mints[0])
-    .key(75, pool.mints[1])
-    .key(107, pool.lpMint)
-    .key(139, pool.vaults[0])
-    .key(171, pool.vaults[1])
-    .u64(203, pool.lpSupply)
-    .key(211, pool.coinCreator)
-    .u64(261, CREATOR_BPS)
-  call.write(pool.address, state.bytes)
+  call.write(pool.address, poolAccount({ ...pool, bump: 255, creatorFeeBps: CREATOR_BPS }))
 }

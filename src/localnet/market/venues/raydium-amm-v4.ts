@@ -5,7 +5,6 @@ import { associatedTokenAccount } from '../program-address.ts'
 import { TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import {
   OPEN_BOOK,
   SWAP_BOOK,
@@ -17,6 +16,7 @@ import {
 import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
   createVaults,
+  decimalsOf,
   key,
   moveBoth,
   newAddress,
@@ -31,7 +31,7 @@ import {
 } from './pool-sides.ts'
 import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
-import { record } from './record.ts'
+import { account, record } from './record.ts'
 
 // Source: raydium-io/raydium-amm, program source. Coin is the token, pc what it is paid with. The order book is long out of
 // use: its accounts are named and hold nothing, so that the vaults are the reserves.
@@ -79,6 +79,14 @@ const withdraw = program.instruction(
   `${LIQUIDITY_ACCOUNTS} ${WITHDRAWAL_BOOK} lpAccount* users* provider! ${WITHDRAWAL_QUEUES}`
 )
 
+const poolAccount = account(
+  752,
+  '',
+  `status:u64@0 nonce:u64@8 decimals:u64[2]@32 lots:u64[2]@88 tradeFee:u64[2]@144 swapFee:u64[2]@176
+  openTime:u64@224 vaults:pubkey[2]@336 mints:pubkey[2]@400 lpMint:pubkey@464 openOrders:pubkey@496
+  market:pubkey@528 openBook:pubkey@560 targetOrders:pubkey@592 owner:pubkey@688 lpAmount:u64@720`
+)
+
 // Events, each a line of the log.
 const initLog = record(
   '00',
@@ -98,6 +106,7 @@ const withdrawLog = record('02', `withdrawLp:u64 userLp:u64 ${BEFORE} outCoin:u6
 /** Of the input, which stays in the pool whole. */
 const FEE = { numerator: 25n, denominator: 10_000n }
 const OPEN_STATUS = 6n
+const NONCE = 254
 
 export interface AmmV4Pool extends PoolSides {
   readonly address: Pubkey
@@ -144,7 +153,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): AmmV4Pool {
   const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
   const places = { ...poolPlaces(opened, creator, ledger), ...book, creator, lpAccount }
   const [initCoinAmount, initPcAmount] = amounts
-  const args = { nonce: 254, openTime, initPcAmount, initCoinAmount }
+  const args = { nonce: NONCE, openTime, initPcAmount, initCoinAmount }
   initialize2.call(script, places, args, (call) => {
     call.createMint({ address: lpMint, decimals: coinDecimals, authority: AUTHORITY })
     createVaults(call, opened, AUTHORITY)
@@ -223,38 +232,23 @@ function writeLiquidity(script: Caller, pool: AmmV4Pool, change: SharesChange, l
   else withdraw.call(script, places, { amount: shares }, body)
 }
 
-function decimalsOf({ mints }: PoolSides, ledger: LedgerView): readonly [number, number] {
-  return [ledger.mint(mints[0]).decimals, ledger.mint(mints[1]).decimals]
-}
-
 function rayLog(call: CallScript, entry: Uint8Array): void {
   call.log(`ray_log: ${entry.toBase64()}`)
 }
 
 function writeState(call: CallScript, pool: AmmV4Pool, ledger: LedgerView): void {
-  const { numerator, denominator } = FEE
-  const state = new AccountBytes(752)
-    .u64(0, OPEN_STATUS)
-    .u64(8, 254n)
-    .u64(32, BigInt(ledger.mint(pool.mints[0]).decimals))
-    .u64(40, BigInt(ledger.mint(pool.mints[1]).decimals))
-    .u64(88, 1n)
-    .u64(96, 1n)
-    .u64(144, numerator)
-    .u64(152, denominator)
-    .u64(176, numerator)
-    .u64(184, denominator)
-    .u64(224, pool.openTime)
-    .key(336, pool.vaults[0])
-    .key(368, pool.vaults[1])
-    .key(400, pool.mints[0])
-    .key(432, pool.mints[1])
-    .key(464, pool.lpMint)
-    .key(496, pool.openOrders)
-    .key(528, pool.book.market)
-    .key(560, OPEN_BOOK)
-    .key(592, pool.targetOrders)
-    .key(688, OWNER)
-    .u64(720, pool.lpAmount)
-  call.write(pool.address, state.bytes)
+  const fee = [FEE.numerator, FEE.denominator]
+  const stated = {
+    ...pool,
+    status: OPEN_STATUS,
+    nonce: BigInt(NONCE),
+    decimals: decimalsOf(pool, ledger).map(BigInt),
+    lots: [1n, 1n],
+    tradeFee: fee,
+    swapFee: fee,
+    market: pool.book.market,
+    openBook: OPEN_BOOK,
+    owner: OWNER
+  }
+  call.write(pool.address, poolAccount(stated))
 }

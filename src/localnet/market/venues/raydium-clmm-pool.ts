@@ -1,15 +1,23 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { fullRange, tickAtSqrtPrice } from '../curves/ticks.ts'
 import type { CallScript, LedgerView } from '../script.ts'
-import { AccountBytes } from './account-bytes.ts'
-import { key, type Pair, type PoolSides } from './pool-sides.ts'
+import { decimalsOf, key, type Pair, type PoolSides } from './pool-sides.ts'
 import type { Position } from './positions.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 const CONFIG = key('E64NGkDLLCdQ2yFNPcavaKptrEgmiQaNykUuLC1Qgwyp')
 export const clmm = new Program(key('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'), 'log', {
   config: CONFIG
 })
+
+const poolAccount = account(
+  1544,
+  'f7ede3f5d7c3de46',
+  `bump:u8@8 config:pubkey@9 creator:pubkey@41 mints:pubkey[2]@73 vaults:pubkey[2]@137
+  observation:pubkey@201 decimals:u8[2]@233 tickSpacing:u16@235 liquidity:u128@237 sqrtPrice:u128@253
+  tick:i32@269 growth:u128[2]@277 protocolFees:u64[2]@309`
+)
 
 export const TICK_SPACING = 60
 /** All liquidity spans the whole range. */
@@ -42,24 +50,13 @@ export interface ClmmPool extends PoolSides {
 }
 
 export function writeState(call: CallScript, pool: ClmmPool, ledger: LedgerView): void {
-  const state = new AccountBytes(1544, 'f7ede3f5d7c3de46')
-    .u8(8, 255)
-    .key(9, CONFIG)
-    .key(41, pool.creator)
-    .key(73, pool.mints[0])
-    .key(105, pool.mints[1])
-    .key(137, pool.vaults[0])
-    .key(169, pool.vaults[1])
-    .key(201, pool.observation)
-    .u8(233, ledger.mint(pool.mints[0]).decimals)
-    .u8(234, ledger.mint(pool.mints[1]).decimals)
-    .u16(235, TICK_SPACING)
-    .u128(237, pool.liquidity)
-    .u128(253, pool.sqrtPrice)
-    .i32(269, tickAtSqrtPrice(pool.sqrtPrice))
-    .u128(277, pool.growth[0])
-    .u128(293, pool.growth[1])
-    .u64(309, pool.protocolFees[0])
-    .u64(317, pool.protocolFees[1])
-  call.write(pool.address, state.bytes)
+  const stated = {
+    ...pool,
+    bump: 255,
+    config: CONFIG,
+    decimals: decimalsOf(pool, ledger),
+    tickSpacing: TICK_SPACING,
+    tick: tickAtSqrtPrice(pool.sqrtPrice)
+  }
+  call.write(pool.address, poolAccount(stated))
 }

@@ -3,7 +3,6 @@ import { liquidityWorth } from '../curves/concentrated.ts'
 import { tickAtSqrtPrice } from '../curves/ticks.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { moveBoth, type Caller, type Pair } from './pool-sides.ts'
 import { addLiquidity, mintPositionNft, newPosition, positionPlaces } from './positions.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type ClmmPool,
   type ClmmPosition
 } from './raydium-clmm-pool.ts'
+import { account } from './record.ts'
 
 const openPositionWithToken22Nft = clmm.instruction(
   'OpenPositionWithToken22Nft',
@@ -58,6 +58,12 @@ const liquidityCalculateEvent = clmm.event(
   'ed7094e63954b4a2',
   `poolLiquidity:u128 poolSqrtPriceX64:u128 poolTick:i32 calcAmount0:u64 calcAmount1:u64 tradeFeeOwed0:u64
   tradeFeeOwed1:u64 transferFee0?:u64 transferFee1?:u64`
+)
+
+const positionAccount = account(
+  281,
+  '466f967ee60f1975',
+  `bump:u8@8 nftMint:pubkey@9 pool:pubkey@41 lowerTick:i32@73 upperTick:i32@77 liquidity:u128@81`
 )
 
 const TICKS_OF_ARRAY = 60 * TICK_SPACING
@@ -200,13 +206,7 @@ function arrayStart(tick: number): number {
 
 /** Writes the accounts of a position and of its pool. */
 function writeBoth(call: CallScript, pool: ClmmPool, position: ClmmPosition, ledger: LedgerView): void {
-  const state = new AccountBytes(281, '466f967ee60f1975')
-    .u8(8, 255)
-    .key(9, position.nftMint)
-    .key(41, pool.address)
-    .i32(73, RANGE.lowerTick)
-    .i32(77, RANGE.upperTick)
-    .u128(81, position.liquidity)
-  call.write(position.address, state.bytes)
+  const stated = { ...position, ...RANGE, bump: 255, pool: pool.address }
+  call.write(position.address, positionAccount(stated))
   writeState(call, pool, ledger)
 }

@@ -5,11 +5,11 @@ import { associatedTokenAccount } from '../program-address.ts'
 import { TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
   addToSide,
   createVaults,
+  decimalsOf,
   key,
   moveBoth,
   newAddress,
@@ -26,6 +26,7 @@ import {
 } from './pool-sides.ts'
 import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: raydium-io/raydium-cp-swap, program source. The event stands before the transfers.
 
@@ -77,11 +78,20 @@ const lpChangeEvent = program.event(
   token1Amount:u64 token0TransferFee?:u64 token1TransferFee?:u64 changeType:u8`
 )
 
+const poolAccount = account(
+  637,
+  'f7ede3f5d7c3de46',
+  `config:pubkey@8 creator:pubkey@40 vaults:pubkey[2]@72 lpMint:pubkey@136 mints:pubkey[2]@168
+  programs:pubkey[2]@232 observation:pubkey@296 lpDecimals:u8@330 decimals:u8[2]@331 lpSupply:u64@333
+  protocolFees:u64[2]@341 fundFees:u64[2]@357 openTime:u64@373`
+)
+
 /** Of the input in millionths; of that fee, what the protocol and the fund keep for themselves. */
 const TRADE_FEE = 2500n
 const PROTOCOL_SHARE = 120_000n
 const FUND_SHARE = 40_000n
 const MILLION = 1_000_000n
+const LP_DECIMALS = 9
 /** Shares that nobody gets. */
 const LOCKED_SHARES = 100n
 
@@ -133,7 +143,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): CpmmPool {
   const places = { ...poolPlaces(opened, creator, ledger), lpAccount }
   const [initAmount0, initAmount1] = amounts
   initialize.call(script, places, { initAmount0, initAmount1, openTime }, (call) => {
-    call.createMint({ address: lpMint, decimals: 9, authority: AUTHORITY })
+    call.createMint({ address: lpMint, decimals: LP_DECIMALS, authority: AUTHORITY })
     call.ensureTokenAccount(creator, lpMint)
     createVaults(call, opened, AUTHORITY)
     moveBoth(call, places, 'in', creator, amounts)
@@ -209,25 +219,7 @@ function reservesOf(pool: CpmmPool, ledger: LedgerView): Pair {
 
 function writeState(call: CallScript, pool: CpmmPool, ledger: LedgerView): void {
   const programs = tokenPrograms(pool, ledger)
-  const state = new AccountBytes(637, 'f7ede3f5d7c3de46')
-    .key(8, CONFIG)
-    .key(40, pool.creator)
-    .key(72, pool.vaults[0])
-    .key(104, pool.vaults[1])
-    .key(136, pool.lpMint)
-    .key(168, pool.mints[0])
-    .key(200, pool.mints[1])
-    .key(232, programs[0])
-    .key(264, programs[1])
-    .key(296, pool.observation)
-    .u8(330, 9)
-    .u8(331, ledger.mint(pool.mints[0]).decimals)
-    .u8(332, ledger.mint(pool.mints[1]).decimals)
-    .u64(333, pool.lpSupply)
-    .u64(341, pool.protocolFees[0])
-    .u64(349, pool.protocolFees[1])
-    .u64(357, pool.fundFees[0])
-    .u64(365, pool.fundFees[1])
-    .u64(373, pool.openTime)
-  call.write(pool.address, state.bytes)
+  const decimals = decimalsOf(pool, ledger)
+  const stated = { ...pool, config: CONFIG, programs, lpDecimals: LP_DECIMALS, decimals }
+  call.write(pool.address, poolAccount(stated))
 }

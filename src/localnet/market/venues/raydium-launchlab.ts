@@ -12,7 +12,6 @@ import { ceilDiv } from '../curves/integers.ts'
 import { programAddress } from '../program-address.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { LaunchpadVenue, MarketPool, NewCurve, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import {
   METADATA,
   curveSides,
@@ -24,6 +23,7 @@ import {
 import { key, type Caller } from './pool-sides.ts'
 import { exchange, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: IDL 0.2.0 in raydium-io/raydium-docs. Fees stay in the quote vault until they are claimed.
 
@@ -75,11 +75,21 @@ const tradeEvent = program.event(
   platformFee:u64 creatorFee?:u64 shareFee?:u64 tradeDirection:u8 poolStatus:u8 exactIn:bool`
 )
 
+const curveAccount = account(
+  429,
+  'f7ede3f5d7c3de46',
+  `bump:u8@16 status:u8@17 decimals:u8@18 quoteDecimals:u8@19 migrateType:u8@20 supply:u64@21
+  forSale:u64@29 virtualBase:u64@37 virtualQuote:u64@45 sold:u64@53 raised:u64@61 raisedAtEnd:u64@69
+  protocolFees:u64@77 platformFees:u64@85 globalConfig:pubkey@141 platformConfig:pubkey@173 mint:pubkey@205
+  quoteMint:pubkey@237 baseVault:pubkey@269 quoteVault:pubkey@301 creator:pubkey@333`
+)
+
 const DECIMALS = 6
 const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
 const PROTOCOL_RATE = 2500n
 const PLATFORM_RATE = 10_000n
 const MILLION = 1_000_000n
+const TO_CPMM = 1
 const STATUS = { fund: 0, migrate: 1, trade: 2 } as const
 
 export interface LaunchlabCurve extends VaultedCurve {
@@ -128,7 +138,7 @@ function launch(
     supply: SUPPLY,
     totalBaseSell: curve.forSale,
     totalQuoteFundRaising: raisedAtEnd(curve),
-    migrateType: 1
+    migrateType: TO_CPMM
   }
   const metadata = programAddress(['metadata', METADATA, mint], METADATA)
   initializeV2.call(script, { ...curve, pool: address, metadata }, terms, (call) => {
@@ -208,27 +218,18 @@ function writeSwap(
 }
 
 function writeState(call: CallScript, curve: LaunchlabCurve): void {
-  const state = new AccountBytes(429, 'f7ede3f5d7c3de46')
-    .u8(16, 255)
-    .u8(17, STATUS[curve.status])
-    .u8(18, DECIMALS)
-    .u8(19, 9)
-    .u8(20, 1)
-    .u64(21, SUPPLY)
-    .u64(29, curve.forSale)
-    .u64(37, curve.virtualBase)
-    .u64(45, curve.virtualQuote)
-    .u64(53, curve.sold)
-    .u64(61, curve.raised)
-    .u64(69, raisedAtEnd(curve))
-    .u64(77, curve.protocolFees)
-    .u64(85, curve.platformFees)
-    .key(141, GLOBAL_CONFIG)
-    .key(173, PLATFORM_CONFIG)
-    .key(205, curve.mint)
-    .key(237, NATIVE_MINT)
-    .key(269, curve.baseVault)
-    .key(301, curve.quoteVault)
-    .key(333, curve.creator)
-  call.write(curve.address, state.bytes)
+  const stated = {
+    ...curve,
+    bump: 255,
+    status: STATUS[curve.status],
+    decimals: DECIMALS,
+    quoteDecimals: 9,
+    migrateType: TO_CPMM,
+    supply: SUPPLY,
+    raisedAtEnd: raisedAtEnd(curve),
+    globalConfig: GLOBAL_CONFIG,
+    platformConfig: PLATFORM_CONFIG,
+    quoteMint: NATIVE_MINT
+  }
+  call.write(curve.address, curveAccount(stated))
 }

@@ -4,7 +4,6 @@ import { ceilDiv } from '../curves/integers.ts'
 import { stableOut, stablePrice } from '../curves/stable-swap.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { Executed, NewPool, PoolVenue, VenueWorld } from '../venue.ts'
-import { AccountBytes } from './account-bytes.ts'
 import {
   OPEN_BOOK,
   SWAP_BOOK,
@@ -16,6 +15,7 @@ import {
 import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
 import {
   createVaults,
+  decimalsOf,
   key,
   moveBoth,
   newAddress,
@@ -31,6 +31,7 @@ import {
 } from './pool-sides.ts'
 import { exchange, poolSwap, type SwapRoute } from './pool-swap.ts'
 import { Program } from './program.ts'
+import { account } from './record.ts'
 
 // Source: raydium-sdk-v2, version-5 pools. The program is closed, its curve a table: here it is Curve's, flat around the price
 // that the pool was opened with.
@@ -75,6 +76,13 @@ const withdraw = program.instruction(
   '04',
   'amount:u64',
   `${LIQUIDITY_ACCOUNTS} ${WITHDRAWAL_BOOK} lpAccount* users* provider! ${WITHDRAWAL_QUEUES}`
+)
+
+const poolAccount = account(
+  1232,
+  '',
+  `decimals:u64[2]@40 vaults:pubkey[2]@368 mints:pubkey[2]@432 lpMint:pubkey@496 modelData:pubkey@528
+  openOrders:pubkey@560 market:pubkey@592 openBook:pubkey@624 targetOrders:pubkey@656 owner:pubkey@688`
 )
 
 /** Of the input, which stays in the pool whole. */
@@ -163,19 +171,8 @@ function writeLiquidity(script: Caller, pool: StablePool, change: SharesChange):
 
 /** Says where everything is; how much there is, only the vaults say. */
 function writeState(call: CallScript, pool: StablePool, ledger: LedgerView): void {
-  const state = new AccountBytes(1232)
-    .u64(40, BigInt(ledger.mint(pool.mints[0]).decimals))
-    .u64(48, BigInt(ledger.mint(pool.mints[1]).decimals))
-    .key(368, pool.vaults[0])
-    .key(400, pool.vaults[1])
-    .key(432, pool.mints[0])
-    .key(464, pool.mints[1])
-    .key(496, pool.lpMint)
-    .key(528, MODEL_DATA)
-    .key(560, pool.openOrders)
-    .key(592, pool.book.market)
-    .key(624, OPEN_BOOK)
-    .key(656, pool.targetOrders)
-    .key(688, OWNER)
-  call.write(pool.address, state.bytes)
+  const { market } = pool.book
+  const decimals = decimalsOf(pool, ledger).map(BigInt)
+  const places = { market, modelData: MODEL_DATA, openBook: OPEN_BOOK, owner: OWNER }
+  call.write(pool.address, poolAccount({ ...pool, ...places, decimals }))
 }

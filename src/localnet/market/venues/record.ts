@@ -1,10 +1,10 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 
 /**
- * Bytes of instructions and events, written from field lists as programs publish them:
- * `pool:pubkey amountIn:u64 transferFee?:u64 activationPoint:option<u64> padding?:u8[90]`.
+ * Bytes of instructions, events and accounts, written from field lists as programs publish them:
+ * `pool:pubkey amountIn:u64 transferFee?:u64 activationPoint:option<u64> padding?:u8[90] liquidity:u128@360`.
  * Integers are little-endian, `string` and `vec` begin with a u32 length, `option` with a tag byte. A field marked `?`
- * may be left out and is then zero, empty or none. The decoder has layouts of its own, so that an error in either shows.
+ * may be left out and is then zero, empty or none; one with an offset begins there. The decoder has layouts of its own, so that an error in either shows.
  */
 
 /** The most that the runtime passes to a program; a longer record is a RangeError. */
@@ -43,7 +43,11 @@ type WordsOfLine<S extends string, Found = never> = S extends `${infer Word} ${i
 
 type Needed<W> = W extends `${string}?:${string}` ? never : W extends `${infer Name}:${string}` ? Name : never
 type Optional<W> = W extends `${infer Name}?:${string}` ? Name : never
-type ValueIn<W> = W extends `${string}:${infer Type}` ? Value<Type> : never
+type ValueIn<W> = W extends `${string}:${infer Type}@${number}`
+  ? Value<Type>
+  : W extends `${string}:${infer Type}`
+    ? Value<Type>
+    : never
 
 /** The values of a field list, by name. */
 export type Values<F extends string> = {
@@ -60,15 +64,35 @@ type Writes = (value: unknown) => void
 /** Returns the writer of a record with this discriminator, in hexadecimal, and these fields. */
 export function record<const F extends string>(discriminatorHex: string, fields: F): RecordWriter<F> {
   const discriminator = Uint8Array.fromHex(discriminatorHex)
-  const writers = wordsOf(fields).map((word) => {
-    const [name = '', type = ''] = word.split(/\??:/)
-    return { name, write: writerOf(type) }
-  })
+  const writers = wordsOf(fields).map(readField)
   return (values) => {
-    const given = values as Readonly<Record<string, unknown>>
     out.begin(discriminator)
-    for (const { name, write } of writers) write(given[name])
+    for (const write of writers) write(values)
     return out.finish()
+  }
+}
+
+/** Returns the writer of an account of a fixed size; what no field states of it is zero. */
+export function account<const F extends string>(
+  sizeBytes: number,
+  discriminatorHex: string,
+  fields: F
+): RecordWriter<F> {
+  const write = record(discriminatorHex, fields)
+  return (values) => {
+    out.clear(sizeBytes)
+    write(values)
+    return out.finish(sizeBytes)
+  }
+}
+
+function readField(word: string): (values: object) => void {
+  const [, name, type, offset] = /^(\w+)\??:([^@]+)(?:@(\d+))?$/.exec(word) ?? []
+  if (name === undefined || type === undefined) throw new Error(`no field: ${word}`)
+  const write = writerOf(type)
+  return (values) => {
+    if (offset !== undefined) out.seek(Number(offset))
+    write((values as Readonly<Record<string, unknown>>)[name])
   }
 }
 
@@ -87,8 +111,17 @@ class Scratch {
     this.bytes(discriminator)
   }
 
-  finish(): Uint8Array {
-    return this.#bytes.slice(0, this.#at)
+  /** Makes zeros of so many bytes, over which a record is written at offsets. */
+  clear(size: number): void {
+    this.#bytes.fill(0, 0, size)
+  }
+
+  seek(offset: number): void {
+    this.#at = offset
+  }
+
+  finish(size = this.#at): Uint8Array {
+    return this.#bytes.slice(0, size)
   }
 
   bytes(value: Uint8Array): void {
