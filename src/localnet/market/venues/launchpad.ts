@@ -75,9 +75,9 @@ export function migrateVaults(
   const { mint, baseVault, quoteVault, raised } = curve
   // The list has the new pool's address, which is known once it is open.
   const opened = new Uint8Array(32)
-  const places = { ...curve, pool: curve.address, payer: script.payer, opened }
+  const addresses = { ...curve, pool: curve.address, payer: script.payer, opened }
   let pool: MarketPool | null = null
-  instruction.call(script, places, {}, (call) => {
+  instruction.call(script, addresses, {}, (call) => {
     const baseAmount = ledger.tokens(baseVault)
     for (const [token, from, amount] of [
       [mint, baseVault, baseAmount],

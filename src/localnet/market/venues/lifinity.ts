@@ -11,7 +11,7 @@ import {
   moveBoth,
   newAddress,
   newSides,
-  poolPlaces,
+  poolAddresses,
   startAmounts,
   vaultBalances,
   type Caller,
@@ -98,14 +98,14 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): LifinityPool {
   const shares = firstShares(amounts)
   const [maximumTokenAAmount, maximumTokenBAmount] = amounts
   const lpAccount = associatedTokenAccount(creator, poolMint, TOKEN)
-  const places = { ...poolPlaces(opened, creator, ledger), provider: creator, lpAccount }
+  const addresses = { ...poolAddresses(opened, creator, ledger), provider: creator, lpAccount }
   const args = { poolTokenAmount: shares, maximumTokenAAmount, maximumTokenBAmount }
-  deposit.call(script, places, args, (call) => {
+  deposit.call(script, addresses, args, (call) => {
     call.createMint({ address: poolMint, decimals: 9, authority })
     createVaults(call, opened, authority)
     call.createTokenAccount(opened.feeAccount, authority, poolMint)
     call.ensureTokenAccount(creator, poolMint)
-    moveBoth(call, places, 'in', creator, amounts, false)
+    moveBoth(call, addresses, 'in', creator, amounts, false)
     call.mintTo({ mint: poolMint, to: lpAccount, authority, amount: shares })
     writeState(call, opened, ledger)
   })
@@ -153,10 +153,10 @@ function movedPrice(price: bigint, isBuy: boolean, taken: bigint, chance: number
 function writeLiquidity(script: Caller, pool: LifinityPool, change: SharesChange): void {
   const { adds, shares: poolTokenAmount, amounts } = change
   const [maximumTokenAAmount, maximumTokenBAmount] = amounts
-  const places = { ...pool, ...change }
+  const addresses = { ...pool, ...change }
   const body = (call: CallScript): void => moveShares(call, change, pool.authority, 'first', false)
-  if (!adds) return withdraw.call(script, places, { poolTokenAmount }, body)
-  deposit.call(script, places, { poolTokenAmount, maximumTokenAAmount, maximumTokenBAmount }, body)
+  if (!adds) return withdraw.call(script, addresses, { poolTokenAmount }, body)
+  deposit.call(script, addresses, { poolTokenAmount, maximumTokenAAmount, maximumTokenBAmount }, body)
 }
 
 /** Says where everything is; how much there is, only the vaults say. */

@@ -10,7 +10,7 @@ import {
   key,
   newAddress,
   newSides,
-  poolPlaces,
+  poolAddresses,
   ratioPrice,
   startAmounts,
   vaultBalances,
@@ -121,15 +121,21 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV1Pool {
   const amounts = startAmounts(opened, pool)
   const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
   const metadata = newAddress(world)
-  const places = { ...poolPlaces(opened, creator, ledger), ...placesOf(opened), creator, lpAccount, metadata }
-  const { users } = places
+  const addresses = {
+    ...poolAddresses(opened, creator, ledger),
+    ...addressesOf(opened),
+    creator,
+    lpAccount,
+    metadata
+  }
+  const { users } = addresses
   const args = {
     tokenAAmount: amounts[0],
     tokenBAmount: amounts[1],
     tradeFeeNumerator: FEE,
     activationType: 1
   }
-  initialize.call(script, places, args, (call) => {
+  initialize.call(script, addresses, args, (call) => {
     call.createMint({ address: lpMint, decimals: ledger.mint(mints[0]).decimals, authority: address })
     for (const side of [0, 1] as const) {
       call.createTokenAccount(shares[side], shares[0], stores[side].lpMint)
@@ -170,8 +176,8 @@ function writeSwap(
   const { stores, shares } = pool
   const protocolAccount = pool.protocolAccounts[from]
   const protocolFee = (fee * PROTOCOL_SHARE) / 100n
-  const places = { ...pool, ...route, ...placesOf(pool), protocolAccount }
-  swapInstruction.call(script, places, { inAmount: amountIn }, (call) => {
+  const addresses = { ...pool, ...route, ...addressesOf(pool), protocolAccount }
+  swapInstruction.call(script, addresses, { inAmount: amountIn }, (call) => {
     if (protocolFee > 0n) {
       const kept = { mint, from: userIn, to: protocolAccount, amount: protocolFee }
       call.transfer({ ...kept, authority: trader, checked: false })
@@ -193,7 +199,7 @@ function writeLiquidity(script: Caller, pool: DammV1Pool, change: SharesChange, 
   const { stores, shares } = pool
   const { adds, provider, users, amounts, shares: lpAmount } = change
   const [tokenAAmount, tokenBAmount] = amounts
-  const places = { ...change, ...placesOf(pool) }
+  const addresses = { ...change, ...addressesOf(pool) }
   const body = (call: CallScript): void => {
     if (!adds) moveLpTokens(call, change, pool.address)
     for (const side of [0, 1] as const) {
@@ -205,18 +211,18 @@ function writeLiquidity(script: Caller, pool: DammV1Pool, change: SharesChange, 
     const event = adds ? addLiquidityEvent : removeLiquidityEvent
     event.emit(call, { lpAmount, tokenAAmount, tokenBAmount })
   }
-  if (!adds) return removeBalanceLiquidity.call(script, places, { poolTokenAmount: lpAmount }, body)
+  if (!adds) return removeBalanceLiquidity.call(script, addresses, { poolTokenAmount: lpAmount }, body)
   const most = { maximumTokenAAmount: tokenAAmount, maximumTokenBAmount: tokenBAmount }
-  addBalanceLiquidity.call(script, places, { poolTokenAmount: lpAmount, ...most }, body)
+  addBalanceLiquidity.call(script, addresses, { poolTokenAmount: lpAmount, ...most }, body)
 }
 
 /** The pool's accounts in the vaults' program, by the names that account lists have for them. */
-function placesOf(pool: DammV1Pool) {
+function addressesOf(pool: DammV1Pool) {
   const [a, b] = pool.stores
   return { shares: pool.shares, stores: [a.address, b.address], storeMints: [a.lpMint, b.lpMint] }
 }
 
 /** Says where everything is; how much there is stands in the vaults' accounts. */
 function writeState(call: CallScript, pool: DammV1Pool): void {
-  call.write(pool.address, poolAccount({ ...pool, ...placesOf(pool), enabled: true, poolType: 1 }))
+  call.write(pool.address, poolAccount({ ...pool, ...addressesOf(pool), enabled: true, poolType: 1 }))
 }

@@ -26,7 +26,7 @@ import {
   mintPositionNft,
   newPosition,
   positionLiquidity,
-  positionPlaces,
+  positionAddresses,
   type Position,
   type PositionChange
 } from './positions.ts'
@@ -180,11 +180,11 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV2Pool {
     activationType: 1,
     collectFeeMode
   }
-  const places = positionPlaces(opened, position, ledger)
-  initializeCustomizablePool.call(script, places, terms, (call) => {
+  const addresses = positionAddresses(opened, position, ledger)
+  initializeCustomizablePool.call(script, addresses, terms, (call) => {
     createVaults(call, opened, AUTHORITY)
     openPosition(call, opened, position)
-    moveBoth(call, places, 'in', creator, amounts)
+    moveBoth(call, addresses, 'in', creator, amounts)
     initializePoolEvent.emit(call, {
       ...terms,
       pool: address,
@@ -194,8 +194,8 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DammV2Pool {
       payer: creator,
       alphaVault: SYSTEM,
       activationPoint: opened.activationPoint,
-      tokenAFlag: tokenFlag(places.programs[0]),
-      tokenBFlag: tokenFlag(places.programs[1]),
+      tokenAFlag: tokenFlag(addresses.programs[0]),
+      tokenBFlag: tokenFlag(addresses.programs[1]),
       tokenAAmount: amounts[0],
       tokenBAmount: amounts[1],
       totalAmountA: amounts[0],
@@ -267,10 +267,10 @@ function writeLiquidity(
 ): void {
   const { ledger } = world
   const position = known ?? newPosition(owner, world)
-  const places = positionPlaces(pool, position, ledger)
+  const addresses = positionAddresses(pool, position, ledger)
   if (known === undefined) {
     pool.positions.push(position)
-    createPosition.call(script, places, {}, (call) => openPosition(call, pool, position))
+    createPosition.call(script, addresses, {}, (call) => openPosition(call, pool, position))
   }
   const sign = adds ? 1n : -1n
   addLiquidity(pool, position, sign * liquidity)
@@ -278,8 +278,8 @@ function writeLiquidity(
   const thresholds = adds ? { tokenAAmountThreshold: amounts[0], tokenBAmountThreshold: amounts[1] } : {}
   const args = { liquidityDelta: liquidity, ...thresholds }
   const instruction = adds ? increase : decrease
-  instruction.call(script, places, args, (call) => {
-    moveBoth(call, places, adds ? 'in' : 'out', adds ? owner : AUTHORITY, amounts)
+  instruction.call(script, addresses, args, (call) => {
+    moveBoth(call, addresses, adds ? 'in' : 'out', adds ? owner : AUTHORITY, amounts)
     liquidityChangeEvent.emit(call, {
       ...args,
       pool: pool.address,

@@ -152,8 +152,8 @@ function launch(
     createConfig.call(script, { creator }, {}, (call) => writeConfig(call, curve))
   }
   const metadata = programAddress(['metadata', METADATA, mint], METADATA)
-  const places = { ...curve, pool: address, metadata }
-  initializeVirtualPool.call(script, places, { name, symbol, uri }, (call) => {
+  const addresses = { ...curve, pool: address, metadata }
+  initializeVirtualPool.call(script, addresses, { name, symbol, uri }, (call) => {
     mintIntoVault(call, curve, AUTHORITY, DECIMALS, SUPPLY)
     writeState(call, curve)
     const named = { pool: address, config: CONFIG, creator, baseMint: mint }
@@ -186,8 +186,8 @@ function writeSwap(
   swapped: Swapped<typeof quoteSwap>
 ): void {
   const { base, quote, fee, offered } = swapped
-  const places = { ...curve, ...route }
-  swap2.call(script, places, { amount0: offered, swapMode: PARTIAL_FILL }, (call) => {
+  const addresses = { ...curve, ...route }
+  swap2.call(script, addresses, { amount0: offered, swapMode: PARTIAL_FILL }, (call) => {
     moveCurve(curve, base, quote)
     const protocolFee = fee / PROTOCOL_FIFTH
     curve.protocolFees += protocolFee

@@ -34,7 +34,7 @@ import {
   moveBoth,
   newAddress,
   newSides,
-  poolPlaces,
+  poolAddresses,
   type Caller
 } from './pool-sides.ts'
 import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
@@ -149,7 +149,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DlmmPool {
     positions: []
   }
   const { address, mints } = opened
-  const listed = poolPlaces(opened, creator, ledger)
+  const listed = poolAddresses(opened, creator, ledger)
   const [userX, userY] = listed.users
   const terms = { activeId, binStep: BIN_STEP, baseFactor: BASE_FACTOR, activationType: 1 }
   initializePair.call(script, { ...listed, userX, userY }, terms, (call) => {
@@ -158,8 +158,8 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): DlmmPool {
     lbPairCreateEvent.emit(call, { lbPair: address, binStep: BIN_STEP, tokenX: mints[0], tokenY: mints[1] })
   })
   for (const array of opened.arrays) {
-    const places = { ...listed, array: array.address }
-    initializeBinArray.call(script, places, { index: BigInt(array.index) }, (call) =>
+    const addresses = { ...listed, array: array.address }
+    initializeBinArray.call(script, addresses, { index: BigInt(array.index) }, (call) =>
       writeArrays(call, opened, [array])
     )
   }
@@ -200,8 +200,8 @@ function writeSwap(
   const arrays = arraysBetween(pool, startBinId, endBinId)
   const bins = { lbPair: pool.address, from: trader, startBinId, endBinId, swapForY }
   const stated = { ...bins, amountIn, amountOut, protocolFee, feeBps: FEE }
-  const places = { ...pool, ...route, arrays: arrays.map(({ address }) => address) }
-  swap2.call(script, places, { amountIn }, (call) => {
+  const addresses = { ...pool, ...route, arrays: arrays.map(({ address }) => address) }
+  swap2.call(script, addresses, { amountIn }, (call) => {
     swapEvent.emit(call, { ...stated, fee })
     exchange(call, route, pool.address, swapped)
     swap2Event.emit(call, { ...stated, mmFee, feesOnInput: true, feesOnTokenX: swapForY })
@@ -258,9 +258,9 @@ function moveLiquidity(
   if (position.shares === 0n) pool.positions = pool.positions.filter((each) => each !== position)
   const [firstBin, lastBin] = [pool.firstId, pool.firstId + WIDTH - 1]
   const arrays = pool.arrays.map((array) => array.address)
-  const places = { ...poolPlaces(pool, owner, ledger), position: address, owner, arrays }
+  const addresses = { ...poolAddresses(pool, owner, ledger), position: address, owner, arrays }
   const body = (call: CallScript): void => {
-    moveBoth(call, places, adds ? 'in' : 'out', adds ? owner : pool.address, amounts)
+    moveBoth(call, addresses, adds ? 'in' : 'out', adds ? owner : pool.address, amounts)
     const event = adds ? addLiquidityEvent : removeLiquidityEvent
     const stated = { lbPair: pool.address, from: owner, position: address }
     event.emit(call, { ...stated, amounts, activeBinId: pool.activeId })
@@ -270,7 +270,7 @@ function moveLiquidity(
   if (!adds) {
     const bpsToRemove = Number((-shares * 10_000n) / (position.shares - shares))
     const args = { fromBinId: firstBin, toBinId: lastBin, bpsToRemove }
-    return removeLiquidityByRange2.call(script, places, args, body)
+    return removeLiquidityByRange2.call(script, addresses, args, body)
   }
   const args = {
     amountX: amounts[0],
@@ -281,5 +281,5 @@ function moveLiquidity(
     maxBinId: lastBin,
     strategyType: SPOT_IMBALANCED
   }
-  addLiquidityByStrategy2.call(script, places, args, body)
+  addLiquidityByStrategy2.call(script, addresses, args, body)
 }

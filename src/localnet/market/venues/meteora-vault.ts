@@ -80,17 +80,17 @@ export function moveThrough(
 ): void {
   const { mint, tokenVault, lpMint, address } = vault
   const { userToken, userShares, authority } = user
-  const places = { ...vault, ...user }
+  const addresses = { ...vault, ...user }
   const unchecked = { mint, amount, checked: false }
   if (way === 'in') {
-    deposit.call(call, places, { tokenAmount: amount }, (inner) => {
+    deposit.call(call, addresses, { tokenAmount: amount }, (inner) => {
       inner.transfer({ ...unchecked, from: userToken, to: tokenVault, authority })
       inner.mintTo({ mint: lpMint, to: userShares, authority: address, amount })
       writeVault(inner, vault, ledger)
     })
     return
   }
-  withdraw.call(call, places, { unmintAmount: amount }, (inner) => {
+  withdraw.call(call, addresses, { unmintAmount: amount }, (inner) => {
     inner.transfer({ ...unchecked, from: tokenVault, to: userToken, authority: address })
     inner.burn({ mint: lpMint, from: userShares, authority, amount })
     writeVault(inner, vault, ledger)

@@ -10,7 +10,7 @@ import {
   moveBoth,
   newAddress,
   newSides,
-  poolPlaces,
+  poolAddresses,
   startAmounts,
   type Caller,
   type Pair,
@@ -22,7 +22,7 @@ import {
   mintPositionNft,
   newPosition,
   positionLiquidity,
-  positionPlaces,
+  positionAddresses,
   type Position
 } from './positions.ts'
 import { Program } from './program.ts'
@@ -154,9 +154,9 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): Whirlpool {
   const { address, mints } = opened
   // The mints have no extensions that would need badges: nothing is at these addresses.
   const badges = [newAddress(world), newAddress(world)]
-  const places = { ...poolPlaces(opened, pool.creator, ledger), creator: pool.creator, badges }
+  const addresses = { ...poolAddresses(opened, pool.creator, ledger), creator: pool.creator, badges }
   const terms = { tickSpacing: TICK_SPACING, initialSqrtPrice: sqrtPrice }
-  initializePoolV2.call(script, places, terms, (call) => {
+  initializePoolV2.call(script, addresses, terms, (call) => {
     createVaults(call, opened, address)
     writeState(call, opened)
     poolInitialized.emit(call, {
@@ -165,8 +165,8 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): Whirlpool {
       whirlpoolsConfig: CONFIG,
       tokenMintA: mints[0],
       tokenMintB: mints[1],
-      tokenProgramA: places.programs[0],
-      tokenProgramB: places.programs[1],
+      tokenProgramA: addresses.programs[0],
+      tokenProgramB: addresses.programs[1],
       decimalsA: ledger.mint(mints[0]).decimals,
       decimalsB: ledger.mint(mints[1]).decimals
     })
@@ -195,7 +195,7 @@ function writeSwap(
   pool.sqrtPrice = sqrtPrice
   pool.protocolFees = addToSide(pool.protocolFees, from, protocolFee)
   pool.lpFees = addToSide(pool.lpFees, from, lpFee)
-  const places = {
+  const addresses = {
     ...pool,
     ...route,
     userA: users[0],
@@ -211,7 +211,7 @@ function writeSwap(
     amountSpecifiedIsInput: true,
     aToB: from === 0
   }
-  swapV2.call(script, places, args, (call) => {
+  swapV2.call(script, addresses, args, (call) => {
     exchange(call, route, pool.address, swapped)
     traded.emit(call, {
       whirlpool: pool.address,
@@ -230,8 +230,8 @@ function writeSwap(
 function openPosition(script: Caller, pool: Whirlpool, owner: Pubkey, world: VenueWorld): Position {
   const position = newPosition(owner, world, 'associated')
   pool.positions.push(position)
-  const places = positionPlaces(pool, position, world.ledger)
-  openPositionWithTokenExtensions.call(script, places, RANGE_TICKS, (call) => {
+  const addresses = positionAddresses(pool, position, world.ledger)
+  openPositionWithTokenExtensions.call(script, addresses, RANGE_TICKS, (call) => {
     mintPositionNft(call, position, position.address)
     writePosition(call, pool, position)
     positionOpened.emit(call, { whirlpool: pool.address, position: position.address, ...RANGE_TICKS })
@@ -251,9 +251,9 @@ function moveLiquidity(
   const [tokenMaxA, tokenMaxB] = amounts
   addLiquidity(pool, position, adds ? liquidity : -liquidity)
   const [lowest, , highest] = pool.tickArrays
-  const places = { ...positionPlaces(pool, position, ledger), edgeTicks: [lowest, highest] }
+  const addresses = { ...positionAddresses(pool, position, ledger), edgeTicks: [lowest, highest] }
   const body = (call: CallScript): void => {
-    moveBoth(call, places, adds ? 'in' : 'out', adds ? position.owner : pool.address, amounts)
+    moveBoth(call, addresses, adds ? 'in' : 'out', adds ? position.owner : pool.address, amounts)
     const event = adds ? liquidityIncreased : liquidityDecreased
     event.emit(call, {
       ...RANGE_TICKS,
@@ -266,8 +266,8 @@ function moveLiquidity(
     writePosition(call, pool, position)
     writeState(call, pool)
   }
-  if (!adds) return decreaseLiquidityV2.call(script, places, { liquidityAmount: liquidity }, body)
-  increaseLiquidityV2.call(script, places, { liquidityAmount: liquidity, tokenMaxA, tokenMaxB }, body)
+  if (!adds) return decreaseLiquidityV2.call(script, addresses, { liquidityAmount: liquidity }, body)
+  increaseLiquidityV2.call(script, addresses, { liquidityAmount: liquidity, tokenMaxA, tokenMaxB }, body)
 }
 
 function writePosition(call: CallScript, pool: Whirlpool, position: Position): void {

@@ -2,7 +2,7 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
 import type { Book, RestingOrder } from '../curves/order-book.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import { MARKET_ACCOUNTS, phoenix, writeMarket, type PhoenixMarket } from './phoenix-market.ts'
-import { moveBoth, poolPlaces, slotOf, timeOf, type Caller } from './pool-sides.ts'
+import { moveBoth, poolAddresses, slotOf, timeOf, type Caller } from './pool-sides.ts'
 import { record } from './record.ts'
 
 // Source: Ellipsis-Labs/phoenix-v1, program source. Discriminators are one byte, of instructions and of events.
@@ -72,16 +72,16 @@ export function logEvents(
 /** Gives the maker a seat, and takes what the maker trades with. */
 export function seatMaker(script: Caller, market: PhoenixMarket, ledger: LedgerView): void {
   const { maker: signer, seat, terms, makerBase, makerQuote } = market
-  const places = { ...poolPlaces(market, signer, ledger), market: market.address, signer }
-  requestSeat.call(script, places, {}, (call, data) => {
+  const addresses = { ...poolAddresses(market, signer, ledger), market: market.address, signer }
+  requestSeat.call(script, addresses, {}, (call, data) => {
     call.write(seat, new Uint8Array(128))
     logEvents(call, script, market, { data, signer }, [])
   })
-  changeSeatStatus.call(script, places, { status: SEAT_APPROVED }, (call, data) =>
+  changeSeatStatus.call(script, addresses, { status: SEAT_APPROVED }, (call, data) =>
     logEvents(call, script, market, { data, signer }, [])
   )
-  depositFunds.call(script, places, { quoteLots: makerQuote, baseLots: makerBase }, (call, data) => {
-    moveBoth(call, places, 'in', signer, [makerBase * terms.baseLot, makerQuote * terms.quoteLot], false)
+  depositFunds.call(script, addresses, { quoteLots: makerQuote, baseLots: makerBase }, (call, data) => {
+    moveBoth(call, addresses, 'in', signer, [makerBase * terms.baseLot, makerQuote * terms.quoteLot], false)
     writeMarket(call, market, ledger)
     logEvents(call, script, market, { data, signer }, [])
   })
@@ -91,10 +91,10 @@ export function seatMaker(script: Caller, market: PhoenixMarket, ledger: LedgerV
 export function quoteAnew(script: Caller, market: PhoenixMarket, book: Book, ledger: LedgerView): void {
   const { maker: signer, seat } = market
   const { bids, asks } = book
-  const places = { market: market.address, signer, seat }
+  const addresses = { market: market.address, signer, seat }
   const old = [...market.book.bids, ...market.book.asks]
   if (old.length > 0) {
-    cancelAllOrders.call(script, places, {}, (call, data) => {
+    cancelAllOrders.call(script, addresses, {}, (call, data) => {
       const events = old.map(({ sequence, price, lots }, index) =>
         reduceEvent({ index, orderSequence: sequence, priceInTicks: price, baseLotsRemoved: lots })
       )
@@ -102,7 +102,7 @@ export function quoteAnew(script: Caller, market: PhoenixMarket, book: Book, led
     })
   }
   const args = { bids: bids.map(packetOf), asks: asks.map(packetOf) }
-  placePostOnlyOrders.call(script, places, args, (call, data) => {
+  placePostOnlyOrders.call(script, addresses, args, (call, data) => {
     const events = [...bids, ...asks].map(({ sequence, price, lots }, index) =>
       placeEvent({ index, orderSequence: sequence, priceInTicks: price, baseLots: lots })
     )

@@ -77,7 +77,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): PhoenixMarket {
     orderSequence: 0n
   }
   const { vaults } = market
-  const places = { ...market, market: market.address, signer: creator }
+  const addresses = { ...market, market: market.address, signer: creator }
   const args = {
     ...MARKET_SIZE,
     quoteLotsPerQuoteUnit: 10n ** BigInt(ledger.mint(pool.quote).decimals) / terms.quoteLot,
@@ -86,7 +86,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): PhoenixMarket {
     takerFeeBps: TAKER_FEE_BPS,
     feeCollector: creator
   }
-  initializeMarket.call(script, places, args, (call, data) => {
+  initializeMarket.call(script, addresses, args, (call, data) => {
     // A vault is its own authority.
     call.createTokenAccount(vaults[0], vaults[0], sides.mints[0])
     call.createTokenAccount(vaults[1], vaults[1], sides.mints[1])
@@ -125,8 +125,8 @@ function swap(script: Caller, market: PhoenixMarket, asked: Swap, { ledger }: Ve
     quoteLots: isBuy ? offered : 0n,
     selfTradeBehavior: CANCEL_OWN
   }
-  const places = { ...market, ...route, market: market.address, signer: trader }
-  swapInstruction.call(script, places, args, (call, data) => {
+  const addresses = { ...market, ...route, market: market.address, signer: trader }
+  swapInstruction.call(script, addresses, args, (call, data) => {
     payOut(call, route, route.vaultOut, executed.amountOut, false)
     payIn(call, route, executed.amountIn, false)
     logEvents(call, script, market, { data, signer: trader }, eventsOf(market, taken, isBuy))

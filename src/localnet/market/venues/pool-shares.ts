@@ -55,8 +55,8 @@ export function sharesLiquidity<Pool extends PoolTokens & MarketPool>(venue: Sha
     const { address, mints, vaults } = pool
     const users = userAccounts(pool, by, ledger)
     const programs = tokenPrograms(pool, ledger)
-    const places = { provider: by, pool: address, lpMint, lpAccount, mints, vaults, users, programs }
-    venue.write(script, pool, { adds, shares, amounts, supply, reserves, ...places }, ledger)
+    const addresses = { provider: by, pool: address, lpMint, lpAccount, mints, vaults, users, programs }
+    venue.write(script, pool, { adds, shares, amounts, supply, reserves, ...addresses }, ledger)
   }
 }
 

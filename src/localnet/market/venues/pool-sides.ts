@@ -99,7 +99,7 @@ export function canMove(
 }
 
 /** A pool's accounts and a user's, by the names that account lists have for them. */
-export function poolPlaces<Pool extends PoolTokens & MarketPool>(
+export function poolAddresses<Pool extends PoolTokens & MarketPool>(
   pool: Pool,
   user: Pubkey,
   ledger: LedgerView

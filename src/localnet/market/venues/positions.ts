@@ -4,7 +4,7 @@ import { associatedTokenAccount } from '../program-address.ts'
 import { TOKEN_2022 } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { MarketPool, VenueWorld } from '../venue.ts'
-import { canMove, newAddress, poolPlaces, type Caller, type Pair, type PoolTokens } from './pool-sides.ts'
+import { canMove, newAddress, poolAddresses, type Caller, type Pair, type PoolTokens } from './pool-sides.ts'
 
 /** A provider's part of a pool, which an NFT stands for. */
 export interface Position {
@@ -89,13 +89,13 @@ export function addLiquidity(pool: PositionsPool, position: Position, liquidity:
 }
 
 /** The accounts of a position and of its pool by the names that account lists have for them. */
-export function positionPlaces<Pool extends PositionsPool>(
+export function positionAddresses<Pool extends PositionsPool>(
   pool: Pool,
   position: Position,
   ledger: LedgerView
 ) {
   const { address, owner, nftMint, nftAccount } = position
-  return { ...poolPlaces(pool, owner, ledger), position: address, owner, nftMint, nftAccount }
+  return { ...poolAddresses(pool, owner, ledger), position: address, owner, nftMint, nftAccount }
 }
 
 /** The liquidity that a change in thousandths of the pool's means to a position: no more is taken than it has. */

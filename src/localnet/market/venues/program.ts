@@ -2,7 +2,6 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
 import { ASSOCIATED_TOKEN, MEMO, RENT_SYSVAR, SYSTEM, TOKEN, TOKEN_2022 } from '../../programs.ts'
 import { programAddress } from '../program-address.ts'
 import type { AccountUse, CallScript, TokenCalls } from '../script.ts'
-import { reads, signs, writes } from './account-uses.ts'
 import { record, wordsOf, type Values, type Words } from './record.ts'
 
 /** Programs and system accounts that an account list may name without being given their addresses. */
@@ -15,7 +14,7 @@ const COMMON = {
   memo: MEMO
 }
 
-/** Anchor's tag of an event that a program states by a call to itself. */
+/** Anchor's tag of an event that a program emits by a call to itself. */
 const SELF_CALL_TAG = 'e445a52e51cb9a1d'
 /** Size of Anchor's discriminators; programs without Anchor have shorter ones and do not log instructions. */
 const ANCHOR_HEX = 16
@@ -27,7 +26,7 @@ export type Addresses<Names extends string> = {
   readonly [N in Names]: Pubkey | readonly Pubkey[]
 }
 
-/** An instruction of a venue's program, as its table states it. */
+/** An instruction of a venue's program. */
 export interface Instruction<F extends string, Names extends string> {
   /** Calls the program; Anchor's log line of the instruction comes before what the body does. */
   call(
@@ -38,7 +37,7 @@ export interface Instruction<F extends string, Names extends string> {
   ): void
 }
 
-/** An event of a venue's program, as its table states it. */
+/** An event of a venue's program. */
 export interface EventTable<F extends string> {
   emit(call: CallScript, values: Values<F>): void
 }
@@ -51,7 +50,7 @@ export class Program<Constant extends string> {
   readonly #events: 'log' | 'self-call'
   readonly #known: Readonly<Record<string, Pubkey>>
 
-  /** `events` is how the program states events: as `Program data:` lines, or by calls to itself. */
+  /** `events` is how the program emits events: as `Program data:` lines, or by calls to itself. */
   constructor(address: Pubkey, events: 'log' | 'self-call', constants: Readonly<Record<Constant, Pubkey>>) {
     this.address = address
     this.#events = events
@@ -60,7 +59,7 @@ export class Program<Constant extends string> {
   }
 
   /**
-   * States an instruction: its name, its discriminator in hexadecimal, its arguments and its accounts in their order. An
+   * Declares an instruction: its name, its discriminator in hexadecimal, its arguments and its accounts in their order. An
    * account is written where its name ends in `*`, signs where it ends in `+`, and does both where it ends in `!`.
    */
   instruction<const F extends string, const A extends string>(
@@ -76,11 +75,11 @@ export class Program<Constant extends string> {
       call: (script, addresses, values, body) => {
         const given: Readonly<Record<string, Pubkey | readonly Pubkey[]>> = addresses
         const uses: AccountUse[] = []
-        for (const { name, use } of list) {
+        for (const { name, mark } of list) {
           const address = this.#known[name] ?? given[name]
           if (address === undefined) throw new Error(`no address of ${name}`)
-          if (address instanceof Uint8Array) uses.push(use(address))
-          else for (const each of address) uses.push(use(each))
+          if (address instanceof Uint8Array) uses.push({ address, ...mark })
+          else for (const each of address) uses.push({ address: each, ...mark })
         }
         const data = write(values)
         script.call(this.address, uses, data, (call) => {
@@ -91,20 +90,25 @@ export class Program<Constant extends string> {
     }
   }
 
-  /** States an event: its discriminator in hexadecimal and its fields. */
+  /** Declares an event: its discriminator in hexadecimal and its fields. */
   event<const F extends string>(discriminatorHex: string, fields: F): EventTable<F> {
     if (this.#events === 'log') {
       const write = record(discriminatorHex, fields)
       return { emit: (call, values) => call.logData(write(values)) }
     }
     const write = record(SELF_CALL_TAG + discriminatorHex, fields)
-    const uses = [reads(this.#known['eventAuthority']!)]
+    const uses = [{ address: this.#known['eventAuthority']! }]
     return { emit: (call, values) => call.call(this.address, uses, write(values)) }
   }
 }
 
-function readMark(word: string): { name: string; use: (address: Pubkey) => AccountUse } {
-  const name = word.replace(/[*!+]$/, '')
-  const use = { '*': writes, '!': signs, '+': (address: Pubkey) => ({ address, signer: true }) }[word.at(-1)!]
-  return { name, use: use ?? reads }
+/** How accounts are listed by the marks at the ends of their names. */
+const MARKS: Readonly<Record<string, Omit<AccountUse, 'address'>>> = {
+  '*': { writable: true },
+  '+': { signer: true },
+  '!': { signer: true, writable: true }
+}
+
+function readMark(word: string): { name: string; mark: Omit<AccountUse, 'address'> } {
+  return { name: word.replace(/[*+!]$/, ''), mark: MARKS[word.at(-1)!] ?? {} }
 }

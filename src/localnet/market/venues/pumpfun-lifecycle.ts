@@ -79,14 +79,14 @@ export function launchPumpfun(
   const address = programAddress(['bonding-curve', mint], PUMPFUN_PROGRAM)
   const vault = programAddress([address, TOKEN_2022, mint], ASSOCIATED_TOKEN)
   const curve = newCurve(mint, creator, () => vault)
-  const places = {
+  const addresses = {
     ...curve,
     ...MAYHEM,
     mayhemState: programAddress(['mayhem-state', mint], MAYHEM_PROGRAM),
     mayhemVault: programAddress(['mayhem-vault', mint], MAYHEM_PROGRAM)
   }
   const named = { name, symbol, uri, creator }
-  createV2.call(script, places, named, (call) => {
+  createV2.call(script, addresses, named, (call) => {
     call.createMint({ address: mint, decimals: DECIMALS, authority: MINT_AUTHORITY, token2022: true })
     writeCurve(call, curve)
     call.ensureTokenAccount(address, mint)
@@ -126,7 +126,7 @@ export function graduatePumpfun(
   const tokens = ledger.tokens(vault)
   const lamports = curve.realLamports - MIGRATION_FEE
   const mints = [mint, NATIVE_MINT] as const
-  const places = {
+  const addresses = {
     ...curve,
     ...DESTINATION,
     payer: script.payer,
@@ -138,7 +138,7 @@ export function graduatePumpfun(
     poolAccounts: userAccounts({ mints }, address, ledger)
   }
   let pool: PumpswapPool | null = null
-  migrate.call(script, places, {}, (call) => {
+  migrate.call(script, addresses, {}, (call) => {
     const to = call.ensureTokenAccount(authority, mint)
     call.transfer({ mint, from: vault, to, authority: curve.address, amount: tokens })
     call.takeLamports(curve.address, authority, lamports)

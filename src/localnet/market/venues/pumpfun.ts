@@ -74,7 +74,7 @@ function swap(
   const { lamports, tokens, fee, creatorFee } = trade
   const { mint } = curve
   const user = { trader, userTokens: ledger.tokenAccountOf(trader, mint), isBuy }
-  const places = {
+  const addresses = {
     ...curve,
     ...user,
     curve: curve.address,
@@ -90,8 +90,8 @@ function swap(
     writeCurve(call, curve)
     emitTrade(call, curve, trade, user)
   }
-  if (isBuy) buyExactSolIn.call(script, places, { spendableQuoteIn: amountIn, minTokensOut: 1n }, body)
-  else sell.call(script, places, { amount: amountIn }, body)
+  if (isBuy) buyExactSolIn.call(script, addresses, { spendableQuoteIn: amountIn, minTokensOut: 1n }, body)
+  else sell.call(script, addresses, { amount: amountIn }, body)
   return isBuy
     ? { amountIn: lamports + fee + creatorFee, amountOut: tokens }
     : { amountIn: tokens, amountOut: lamports - fee - creatorFee }

@@ -5,7 +5,7 @@ import { TOKEN_2022 } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, VenueWorld } from '../venue.ts'
 import { moveShares, sharesLiquidity, type SharesChange } from './pool-shares.ts'
-import { moveBoth, poolPlaces, type Caller } from './pool-sides.ts'
+import { moveBoth, poolAddresses, type Caller } from './pool-sides.ts'
 import {
   CREATOR_BPS,
   FEE_RECIPIENT,
@@ -85,14 +85,14 @@ export function openPumpswap(
     index,
     lpSupply: shares
   }
-  const places = { ...poolPlaces(opened, creator, ledger), lpAccount }
+  const addresses = { ...poolAddresses(opened, creator, ledger), lpAccount }
   const args = { index, baseAmountIn: baseAmount, quoteAmountIn: quoteAmount, coinCreator }
-  createPool.call(script, places, args, (call) => {
+  createPool.call(script, addresses, args, (call) => {
     call.createMint({ address: lpMint, decimals: 9, authority: address, token2022: true })
     call.ensureTokenAccount(creator, lpMint)
     call.ensureTokenAccount(address, base)
     call.ensureTokenAccount(address, quote)
-    moveBoth(call, places, 'in', creator, [baseAmount, quoteAmount])
+    moveBoth(call, addresses, 'in', creator, [baseAmount, quoteAmount])
     const lpTokenAmountOut = shares - LOCKED_SHARES
     call.mintTo({ mint: lpMint, to: lpAccount, authority: address, amount: lpTokenAmountOut })
     writeState(call, opened)
@@ -112,8 +112,8 @@ export function openPumpswap(
       poolBump: 255,
       pool: address,
       lpMint,
-      userBaseTokenAccount: places.users[0],
-      userQuoteTokenAccount: places.users[1],
+      userBaseTokenAccount: addresses.users[0],
+      userQuoteTokenAccount: addresses.users[1],
       creatorFeeBps: CREATOR_BPS
     })
   })

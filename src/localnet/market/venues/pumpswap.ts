@@ -101,7 +101,7 @@ function buyBase(
   const { offered, amountIn, amountOut, quote, fees } = swapped
   const args = { spendableQuoteIn: offered, minBaseAmountOut: 1n, trackVolume: true }
   const userHeld = heldBy(route, ledger)
-  buyExactQuoteIn.call(script, placesOf(pool, route, ledger), args, (call) => {
+  buyExactQuoteIn.call(script, addressesOf(pool, route, ledger), args, (call) => {
     payOut(call, route, pool.address, amountOut)
     payIn(call, route, quote + fees.lp)
     payFees(call, pool, { mint: route.mintIn, from: route.userIn, authority: route.trader }, fees, ledger)
@@ -130,7 +130,7 @@ function sellBase(
   const { amountIn, amountOut, quote, fees } = swapped
   const userHeld = heldBy(route, ledger)
   const args = { baseAmountIn: amountIn, minQuoteAmountOut: 1n }
-  sell.call(script, placesOf(pool, route, ledger), args, (call) => {
+  sell.call(script, addressesOf(pool, route, ledger), args, (call) => {
     payIn(call, route, amountIn)
     payOut(call, route, pool.address, amountOut)
     payFees(call, pool, { mint: route.mintOut, from: route.vaultOut, authority: pool.address }, fees, ledger)
@@ -198,7 +198,7 @@ function stated(
   }
 }
 
-function placesOf(pool: PumpswapPool, route: SwapRoute, ledger: LedgerView) {
+function addressesOf(pool: PumpswapPool, route: SwapRoute, ledger: LedgerView) {
   const quote = pool.mints[1]
   return {
     ...pool,

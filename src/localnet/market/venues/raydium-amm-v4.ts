@@ -21,7 +21,7 @@ import {
   moveBoth,
   newAddress,
   newSides,
-  poolPlaces,
+  poolAddresses,
   ratioPrice,
   startAmounts,
   timeOf,
@@ -151,14 +151,14 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): AmmV4Pool {
   if (opened.lpAmount <= locked) throw new RangeError('too little for a pool')
   const { lpMint, openTime, book } = opened
   const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
-  const places = { ...poolPlaces(opened, creator, ledger), ...book, creator, lpAccount }
+  const addresses = { ...poolAddresses(opened, creator, ledger), ...book, creator, lpAccount }
   const [initCoinAmount, initPcAmount] = amounts
   const args = { nonce: NONCE, openTime, initPcAmount, initCoinAmount }
-  initialize2.call(script, places, args, (call) => {
+  initialize2.call(script, addresses, args, (call) => {
     call.createMint({ address: lpMint, decimals: coinDecimals, authority: AUTHORITY })
     createVaults(call, opened, AUTHORITY)
     call.ensureTokenAccount(creator, lpMint)
-    moveBoth(call, places, 'in', creator, amounts, false)
+    moveBoth(call, addresses, 'in', creator, amounts, false)
     call.mintTo({ mint: lpMint, to: lpAccount, authority: AUTHORITY, amount: opened.lpAmount - locked })
     const line = initLog({
       time: openTime,
@@ -209,7 +209,7 @@ function writeSwap(
 
 function writeLiquidity(script: Caller, pool: AmmV4Pool, change: SharesChange, ledger: LedgerView): void {
   const { adds, shares, supply, amounts, reserves, lpAccount } = change
-  const places = { ...pool, ...pool.book, ...change }
+  const addresses = { ...pool, ...pool.book, ...change }
   const before = { poolCoin: reserves[0], poolPc: reserves[1], poolLp: supply }
   const most = { maxCoin: amounts[0], maxPc: amounts[1] }
   pool.lpAmount += adds ? shares : -shares
@@ -228,8 +228,8 @@ function writeLiquidity(script: Caller, pool: AmmV4Pool, change: SharesChange, l
     moveShares(call, change, AUTHORITY, 'last', false)
     writeState(call, pool, ledger)
   }
-  if (adds) deposit.call(script, places, most, body)
-  else withdraw.call(script, places, { amount: shares }, body)
+  if (adds) deposit.call(script, addresses, most, body)
+  else withdraw.call(script, addresses, { amount: shares }, body)
 }
 
 function rayLog(call: CallScript, entry: Uint8Array): void {

@@ -4,7 +4,7 @@ import { tickAtSqrtPrice } from '../curves/ticks.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { VenueWorld } from '../venue.ts'
 import { moveBoth, type Caller, type Pair } from './pool-sides.ts'
-import { addLiquidity, mintPositionNft, newPosition, positionPlaces } from './positions.ts'
+import { addLiquidity, mintPositionNft, newPosition, positionAddresses } from './positions.ts'
 import {
   clmm,
   RANGE,
@@ -93,10 +93,10 @@ export function openPosition(
     amount0Max: amount0,
     amount1Max: amount1
   }
-  const places = placesOf(pool, position, ledger)
-  openPositionWithToken22Nft.call(script, places, args, (call) => {
+  const addresses = addressesOf(pool, position, ledger)
+  openPositionWithToken22Nft.call(script, addresses, args, (call) => {
     mintPositionNft(call, position, pool.address)
-    moveBoth(call, places, 'in', owner, [amount0, amount1])
+    moveBoth(call, addresses, 'in', owner, [amount0, amount1])
     logChange(call, pool, liquidity, [amount0, amount1], [0n, 0n])
     createPersonalPositionEvent.emit(call, {
       ...ticks,
@@ -119,10 +119,10 @@ export function increasePosition(
   { ledger }: VenueWorld
 ): void {
   const [amount0, amount1] = grow(pool, position, liquidity)
-  const places = placesOf(pool, position, ledger)
+  const addresses = addressesOf(pool, position, ledger)
   const args = { liquidity, amount0Max: amount0, amount1Max: amount1 }
-  increaseLiquidityV2.call(script, places, args, (call) => {
-    moveBoth(call, places, 'in', position.owner, [amount0, amount1])
+  increaseLiquidityV2.call(script, addresses, args, (call) => {
+    moveBoth(call, addresses, 'in', position.owner, [amount0, amount1])
     logChange(call, pool, liquidity, [amount0, amount1], [0n, 0n])
     increaseLiquidityEvent.emit(call, { positionNftMint: position.nftMint, liquidity, amount0, amount1 })
     writeBoth(call, pool, position, ledger)
@@ -143,9 +143,9 @@ export function decreasePosition(
   position.owed = [0n, 0n]
   addLiquidity(pool, position, -liquidity)
   pool.lpFees = [pool.lpFees[0] - fees[0], pool.lpFees[1] - fees[1]]
-  const places = placesOf(pool, position, ledger)
-  decreaseLiquidityV2.call(script, places, { liquidity }, (call) => {
-    moveBoth(call, places, 'out', pool.address, [amount0 + fees[0], amount1 + fees[1]])
+  const addresses = addressesOf(pool, position, ledger)
+  decreaseLiquidityV2.call(script, addresses, { liquidity }, (call) => {
+    moveBoth(call, addresses, 'out', pool.address, [amount0 + fees[0], amount1 + fees[1]])
     logChange(call, pool, -liquidity, [amount0, amount1], fees)
     decreaseLiquidityEvent.emit(call, {
       positionNftMint: position.nftMint,
@@ -159,9 +159,9 @@ export function decreasePosition(
   })
 }
 
-function placesOf(pool: ClmmPool, position: ClmmPosition, ledger: LedgerView) {
+function addressesOf(pool: ClmmPool, position: ClmmPosition, ledger: LedgerView) {
   const [lowest, , highest] = pool.tickArrays
-  return { ...positionPlaces(pool, position, ledger), edgeTicks: [lowest, highest] }
+  return { ...positionAddresses(pool, position, ledger), edgeTicks: [lowest, highest] }
 }
 
 /** Adds liquidity to a position; returns what it costs. */

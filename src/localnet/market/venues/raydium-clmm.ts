@@ -6,7 +6,7 @@ import {
   createVaults,
   newAddress,
   newSides,
-  poolPlaces,
+  poolAddresses,
   startAmounts,
   timeOf,
   type Caller
@@ -86,8 +86,8 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): ClmmPool {
     positions: []
   }
   const { address, mints, vaults } = opened
-  const places = { ...poolPlaces(opened, pool.creator, ledger), bitmap: newAddress(world) }
-  createPool.call(script, places, { sqrtPriceX64: sqrtPrice, openTime: timeOf(script) }, (call) => {
+  const addresses = { ...poolAddresses(opened, pool.creator, ledger), bitmap: newAddress(world) }
+  createPool.call(script, addresses, { sqrtPriceX64: sqrtPrice, openTime: timeOf(script) }, (call) => {
     createVaults(call, opened, address)
     writeState(call, opened, ledger)
     poolCreatedEvent.emit(call, {
@@ -124,8 +124,8 @@ function writeSwap(
   pool.protocolFees = addToSide(pool.protocolFees, from, protocolFee)
   pool.lpFees = addToSide(pool.lpFees, from, lpFee)
   pool.growth = addToSide(pool.growth, from, (lpFee << 64n) / pool.liquidity)
-  const places = { ...pool, ...route, ticks: pool.tickArrays[1] }
-  swapV2.call(script, places, { amount: amountIn, isBaseInput: true }, (call) => {
+  const addresses = { ...pool, ...route, ticks: pool.tickArrays[1] }
+  swapV2.call(script, addresses, { amount: amountIn, isBaseInput: true }, (call) => {
     const [amount0, amount1] = from === 0 ? [amountIn, amountOut] : [amountOut, amountIn]
     swapEvent.emit(call, {
       poolState: pool.address,

@@ -14,7 +14,7 @@ import {
   moveBoth,
   newAddress,
   newSides,
-  poolPlaces,
+  poolAddresses,
   ratioPrice,
   startAmounts,
   timeOf,
@@ -140,13 +140,13 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): CpmmPool {
   }
   const { lpMint, openTime } = opened
   const lpAccount = associatedTokenAccount(creator, lpMint, TOKEN)
-  const places = { ...poolPlaces(opened, creator, ledger), lpAccount }
+  const addresses = { ...poolAddresses(opened, creator, ledger), lpAccount }
   const [initAmount0, initAmount1] = amounts
-  initialize.call(script, places, { initAmount0, initAmount1, openTime }, (call) => {
+  initialize.call(script, addresses, { initAmount0, initAmount1, openTime }, (call) => {
     call.createMint({ address: lpMint, decimals: LP_DECIMALS, authority: AUTHORITY })
     call.ensureTokenAccount(creator, lpMint)
     createVaults(call, opened, AUTHORITY)
-    moveBoth(call, places, 'in', creator, amounts)
+    moveBoth(call, addresses, 'in', creator, amounts)
     call.mintTo({ mint: lpMint, to: lpAccount, authority: AUTHORITY, amount: shares - LOCKED_SHARES })
     writeState(call, opened, ledger)
   })

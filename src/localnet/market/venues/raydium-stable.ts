@@ -21,7 +21,7 @@ import {
   newAddress,
   newSides,
   otherSide,
-  poolPlaces,
+  poolAddresses,
   startAmounts,
   timeOf,
   vaultBalances,
@@ -132,9 +132,9 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): StablePool {
     createVaults(call, opened, AUTHORITY)
   })
   const lpAccount = script.ensureTokenAccount(creator, lpMint)
-  const places = { ...poolPlaces(opened, creator, ledger), ...opened.book, creator, lpAccount }
-  initialize.call(script, places, { nonce: 255, openTime: timeOf(script) }, (call) => {
-    moveBoth(call, places, 'in', creator, amounts, false)
+  const addresses = { ...poolAddresses(opened, creator, ledger), ...opened.book, creator, lpAccount }
+  initialize.call(script, addresses, { nonce: 255, openTime: timeOf(script) }, (call) => {
+    moveBoth(call, addresses, 'in', creator, amounts, false)
     call.mintTo({ mint: lpMint, to: lpAccount, authority: AUTHORITY, amount: firstShares(amounts) })
     writeState(call, opened, ledger)
   })
@@ -150,8 +150,8 @@ function quoteSwap(pool: StablePool, { from, to }: SwapRoute, amountIn: bigint, 
 }
 
 function writeSwap(script: Caller, pool: StablePool, route: SwapRoute, swapped: Executed): void {
-  const places = { ...pool, ...pool.book, ...route }
-  swapBaseIn.call(script, places, { amountIn: swapped.amountIn }, (call) =>
+  const addresses = { ...pool, ...pool.book, ...route }
+  swapBaseIn.call(script, addresses, { amountIn: swapped.amountIn }, (call) =>
     exchange(call, route, AUTHORITY, swapped, false)
   )
 }
@@ -163,16 +163,16 @@ function weighedReserves(pool: StablePool, ledger: LedgerView): Pair {
 
 function writeLiquidity(script: Caller, pool: StablePool, change: SharesChange): void {
   const { adds, shares, amounts } = change
-  const places = { ...pool, ...pool.book, ...change }
+  const addresses = { ...pool, ...pool.book, ...change }
   const body = (call: CallScript): void => moveShares(call, change, AUTHORITY, 'last', false)
-  if (adds) deposit.call(script, places, { maxCoin: amounts[0], maxPc: amounts[1] }, body)
-  else withdraw.call(script, places, { amount: shares }, body)
+  if (adds) deposit.call(script, addresses, { maxCoin: amounts[0], maxPc: amounts[1] }, body)
+  else withdraw.call(script, addresses, { amount: shares }, body)
 }
 
 /** Says where everything is; how much there is, only the vaults say. */
 function writeState(call: CallScript, pool: StablePool, ledger: LedgerView): void {
   const { market } = pool.book
   const decimals = decimalsOf(pool, ledger).map(BigInt)
-  const places = { market, modelData: MODEL_DATA, openBook: OPEN_BOOK, owner: OWNER }
-  call.write(pool.address, poolAccount({ ...pool, ...places, decimals }))
+  const addresses = { market, modelData: MODEL_DATA, openBook: OPEN_BOOK, owner: OWNER }
+  call.write(pool.address, poolAccount({ ...pool, ...addresses, decimals }))
 }

@@ -4,7 +4,8 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
  * Bytes of instructions, events and accounts, written from field lists as programs publish them:
  * `pool:pubkey amountIn:u64 transferFee?:u64 activationPoint:option<u64> padding?:u8[90] liquidity:u128@360`.
  * Integers are little-endian, `string` and `vec` begin with a u32 length, `option` with a tag byte. A field marked `?`
- * may be left out and is then zero, empty or none; one with an offset begins there. The decoder has layouts of its own, so that an error in either shows.
+ * may be left out and is then zero, empty or none; one with an offset begins there. The decoder has layouts of its own:
+ * tests hold them against these, so that an error in either shows.
  */
 
 /** The most that the runtime passes to a program; a longer record is a RangeError. */
@@ -33,7 +34,7 @@ type Value<T extends string> = T extends keyof Scalars
       ? readonly Value<Inner>[]
       : never
 
-/** The words of a text, which spaces and line ends part. */
+/** The words of a text, separated by spaces and line ends. */
 export type Words<S extends string> = S extends `${infer Line}\n${infer Rest}`
   ? WordsOfLine<Line> | Words<Rest>
   : WordsOfLine<S>
@@ -86,6 +87,11 @@ export function account<const F extends string>(
   }
 }
 
+/** Splits a table at its spaces and line ends. */
+export function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
+}
+
 function readField(word: string): (values: object) => void {
   const [, name, type, offset] = /^(\w+)\??:([^@]+)(?:@(\d+))?$/.exec(word) ?? []
   if (name === undefined || type === undefined) throw new Error(`no field: ${word}`)
@@ -96,11 +102,7 @@ function readField(word: string): (values: object) => void {
   }
 }
 
-export function wordsOf(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '')
-}
-
-/** Where a record is written before its length is known. */
+/** The buffer in which a record is written before its length is known. */
 class Scratch {
   readonly #bytes = new Uint8Array(LIMIT_BYTES)
   readonly #view = new DataView(this.#bytes.buffer)
@@ -111,7 +113,7 @@ class Scratch {
     this.bytes(discriminator)
   }
 
-  /** Makes zeros of so many bytes, over which a record is written at offsets. */
+  /** Sets the first bytes to zero, before a record is written over them at offsets. */
   clear(size: number): void {
     this.#bytes.fill(0, 0, size)
   }
@@ -121,6 +123,7 @@ class Scratch {
   }
 
   finish(size = this.#at): Uint8Array {
+    if (this.#at > size) throw new RangeError(`fields end at ${this.#at} in an account of ${size} bytes`)
     return this.#bytes.slice(0, size)
   }
 
@@ -186,8 +189,11 @@ function writerOf(type: string): Writes {
   const [, wrapper, inner, item, length] = /^(?:(option|vec)<(.+)>|(.+)\[(\d+)\])$/.exec(type) ?? []
   if (item !== undefined) {
     const write = writerOf(item)
-    return (values) => {
-      for (let at = 0; at < Number(length); at++) write((values as readonly unknown[] | undefined)?.[at])
+    const none = Array.from({ length: Number(length) }, () => undefined)
+    return (values = none) => {
+      const items = values as readonly unknown[]
+      if (items.length !== none.length) throw new RangeError(`${items.length} items for ${type}`)
+      items.forEach(write)
     }
   }
   if (inner === undefined) throw new Error(`no field has the type ${type}`)

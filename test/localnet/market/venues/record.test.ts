@@ -1,5 +1,5 @@
 import t from 'tap'
-import { record } from '../../../../src/localnet/market/venues/record.ts'
+import { account, record } from '../../../../src/localnet/market/venues/record.ts'
 
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 
@@ -53,4 +53,15 @@ t.test('a type that is none, and more bytes than a program is passed, are refuse
   const write = record('', 'a:bytes')
   t.equal(write({ a: new Uint8Array(10_240) }).length, 10_240)
   t.throws(() => write({ a: new Uint8Array(10_241) }), RangeError)
+})
+
+t.test('an account has its size, fields at their offsets and zeros between them', async (t) => {
+  const write = account(16, 'a1a2', 'a:u8@4 b:u16[2]@8')
+  t.equal(write({ a: 1, b: [2, 3] }).toHex(), 'a1a2000001000000020003000000' + '0000')
+  t.equal(write({ a: 0, b: [0, 0] }).toHex(), `a1a2${'00'.repeat(14)}`, 'nothing is left of the one before')
+  t.throws(() => account(4, '', 'a:u64@0')({ a: 1n }), RangeError)
+})
+
+t.test('an array of another length than its type has is refused', async (t) => {
+  t.throws(() => record('', 'a:u8[2]')({ a: [1] }), { message: '1 items for u8[2]' })
 })
