@@ -43,9 +43,9 @@ export interface Executed {
 
 /**
  * How a venue trades, in its program's true layouts: instructions, events, logs and accounts are those that the decoder
- * reads from mainnet, by tables that are not the decoder's. Pools are plain data, so that a market can be
- * stored and gone on with; what a pool's reserves are is read from the ledger or kept in the plain data, which the
- * market puts back where the transaction fails. Amounts follow the venue's own curve, rounded in the pool's favour.
+ * reads from mainnet, by tables that are not the decoder's. Pools are plain data, so that a market can be stored and gone
+ * on with; what a pool's reserves are is read from the ledger or kept in the plain data, which the market puts back where
+ * the transaction fails. Amounts follow the venue's own curve, rounded in the pool's favour.
  *
  * Accounts of users: the creator and the trader have their associated token accounts of both mints, wrapped SOL included,
  * and what they give is in them. Mints, traders and creators are there before; vaults, LP mints, positions and state

@@ -41,7 +41,7 @@ const PARTIES = `pool:pubkey user:pubkey userBaseTokenAccount:pubkey userQuoteTo
   coinCreatorFeeBasisPoints:u64 coinCreatorFee:u64`
 // What newer programs appended; of it, only the supply is in use here.
 const APPENDED = `cashbackFeeBasisPoints?:u64 cashback?:u64 buybackFeeBasisPoints?:u64 buybackFee?:u64
-  virtualQuoteReserves?:u128 canBoost?:bool baseSupply:u64 holderRewardsBps?:u64 holderRewards?:u64
+  virtualQuoteReserves?:i128 canBoost?:bool baseSupply:u64 holderRewardsBps?:u64 holderRewards?:u64
   creatorFeeUnclaimed?:u64`
 const buyEvent = pumpswap.event(
   '67f4521f2cf57777',

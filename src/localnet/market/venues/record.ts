@@ -19,6 +19,7 @@ interface Scalars {
   readonly u64: bigint
   readonly i64: bigint
   readonly u128: bigint
+  readonly i128: bigint
   readonly bool: boolean
   readonly pubkey: Pubkey
   readonly string: string
@@ -155,6 +156,11 @@ class Scratch {
     this.#view.setBigUint64(this.#at, value, true)
     this.#at += 8
   }
+
+  u128(value: bigint): void {
+    this.u64(value)
+    this.u64(value >> 64n)
+  }
 }
 
 const out = new Scratch()
@@ -169,10 +175,8 @@ const SCALARS: { readonly [T in keyof Scalars]: (value: Scalars[T] | undefined) 
   i32: (value = 0) => out.u32(value),
   u64: (value = 0n) => out.u64(value),
   i64: (value = 0n) => out.u64(value),
-  u128(value = 0n) {
-    out.u64(value)
-    out.u64(value >> 64n)
-  },
+  u128: (value = 0n) => out.u128(value),
+  i128: (value = 0n) => out.u128(value),
   bool: (value = false) => out.u8(value ? 1 : 0),
   pubkey: (value) => (value === undefined ? out.zeros(32) : out.bytes(value)),
   string(value = '') {

@@ -4,9 +4,9 @@ import { account, record } from '../../../../src/localnet/market/venues/record.t
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 
 t.test('a record is its discriminator and its fields in their order, little-endian', async (t) => {
-  const write = record('a1b2', 'a:u8 b:u16 c:u32 d:i32 e:u64 f:i64 g:u128 h:bool')
+  const write = record('a1b2', 'a:u8 b:u16 c:u32 d:i32 e:u64 f:i64 g:u128 h:bool i:i128')
   const g = (1n << 64n) + 2n
-  const bytes = write({ a: 1, b: 0x0203, c: 0x04050607, d: -2, e: 8n, f: -3n, g, h: true })
+  const bytes = write({ a: 1, b: 0x0203, c: 0x04050607, d: -2, e: 8n, f: -3n, g, h: true, i: -g })
   t.equal(
     bytes.toHex(),
     [
@@ -18,7 +18,8 @@ t.test('a record is its discriminator and its fields in their order, little-endi
       '0800000000000000',
       'fdffffffffffffff',
       '02000000000000000100000000000000',
-      '01'
+      '01',
+      'feffffffffffffff' + 'feffffffffffffff'
     ].join('')
   )
 })
