@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import { VENUE_IDS } from './chain/venue-id.ts'
+import { readFlags, type Flag, type FlagReading } from './flags.ts'
 
 /**
  * What an operator sets (spec choices, section 13). Each variable `MILLRACE_X_Y` is also the flag `--x-y` of
@@ -246,6 +246,11 @@ export function flagOf(name: SettingName): string {
   return name.replace(/[A-Z]/g, '-$&').toLowerCase()
 }
 
+/** Settings as flags, by name. */
+export function settingFlags(names: readonly SettingName[] = SETTING_NAMES): Readonly<Record<string, Flag>> {
+  return Object.fromEntries(names.map((name) => [flagOf(name), { type: 'string' as const }]))
+}
+
 /**
  * The effective configuration of flags over environment over defaults; or every problem, one line each, naming the
  * variable or flag.
@@ -254,47 +259,41 @@ export function readConfig(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>> = process.env
 ): ConfigReading {
+  const { values, operands, problems } = readFlags(args, settingFlags())
+  const config = configOf(values, environment)
+  const all = [
+    ...problems,
+    ...operands.map((word) => `${JSON.stringify(word)} is no flag`),
+    ...(config.kind === 'invalid' ? config.problems : [])
+  ]
+  return all.length > 0 ? { kind: 'invalid', problems: all } : config
+}
+
+/** The configuration of flags that were read already, by name. */
+export function configOf(
+  flags: FlagReading['values'],
+  environment: Readonly<Record<string, string | undefined>> = process.env
+): ConfigReading {
   const problems: string[] = []
   const variables = new Map(SETTING_NAMES.map((name) => [variableOf(name), name]))
   for (const variable of Object.keys(environment)) {
     if (variable.startsWith('MILLRACE_') && !variables.has(variable)) problems.push(`${variable} is unknown`)
   }
-  const flags = readFlags(args, problems)
   const config: Record<string, unknown> = {}
   for (const name of SETTING_NAMES) {
     const setting: Setting = SETTINGS[name]
-    const given = flags[name] ?? environment[variableOf(name)]
+    const flag = flags[flagOf(name)]
+    const given = flag ?? environment[variableOf(name)]
     const result: z.ZodSafeParseResult<unknown> = setting.schema.safeParse(given ?? setting.fallback)
     if (result.success) config[name] = result.data
     else {
-      const said = flags[name] === undefined ? variableOf(name) : `--${flagOf(name)}`
+      const said = flag === undefined ? variableOf(name) : `--${flagOf(name)}`
       const value = setting.secret === true ? '' : `=${JSON.stringify(given)}`
       problems.push(`${said}${value} ${firstMessage(result.error)}`)
     }
   }
   if (problems.length > 0) return { kind: 'invalid', problems }
   return { kind: 'config', config: Object.freeze(config) as Config }
-}
-
-function readFlags(args: readonly string[], problems: string[]): Partial<Record<SettingName, string>> {
-  const options = Object.fromEntries(SETTING_NAMES.map((name) => [flagOf(name), { type: 'string' as const }]))
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
-  const flags: Partial<Record<SettingName, string>> = {}
-  let unknownAt = -2
-  for (const token of tokens) {
-    // What follows an unknown flag is most likely its value.
-    if (token.kind === 'positional' && token.index !== unknownAt + 1) {
-      problems.push(`${JSON.stringify(token.value)} is no flag`)
-    }
-    if (token.kind !== 'option') continue
-    const name = SETTING_NAMES.find((candidate) => flagOf(candidate) === token.name)
-    if (name === undefined) {
-      problems.push(`${token.rawName} is unknown`)
-      if (token.value === undefined) unknownAt = token.index
-    } else if (token.value === undefined) problems.push(`${token.rawName} has no value`)
-    else flags[name] = token.value
-  }
-  return flags
 }
 
 /** A union's own message says only that nothing fitted; that of its last branch says why. */

@@ -14,7 +14,9 @@ import { supervise, type Supervision } from '../actors/supervisor.ts'
 import { child, supervisor, type AnyUnit, type Unit } from '../actors/unit.ts'
 import { reportDamage, type DamageReport } from '../storage/embedded/repair/report.ts'
 import { repairStore, type RepairOptions, type RepairOutcome } from '../storage/embedded/repair/repair.ts'
+import { openEmbeddedSnapshot } from '../storage/embedded/snapshot.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { isOpenElsewhere } from '../storage/embedded/unopened.ts'
 import type { Storage } from '../storage/port.ts'
 import { RedisConnection } from '../storage/redis/connection.ts'
 import { RedisHints } from '../storage/redis/hints.ts'
@@ -117,6 +119,17 @@ export function openStore(
     ...(startWait !== undefined && { startWait }),
     ports
   })
+}
+
+/** Opens the store to read it beside the services that have it open: of an embedded one that is open, a snapshot. */
+export async function openStoreToRead(config: Config, onSnapshot: () => void): Promise<Storage> {
+  try {
+    return await openStore({ ...config, role: ['gateway'] })
+  } catch (error) {
+    if (config.storage !== 'embedded' || !isOpenElsewhere(error)) throw error
+    onSnapshot()
+    return openEmbeddedSnapshot(storeDirectory(config))
+  }
 }
 
 /** Of a recorded source all is kept. A process that writes no rows has no say in it. */

@@ -1,5 +1,3 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { flagOf, readConfig, SETTING_NAMES } from '../config.ts'
 import {
   openAdministration,
   Unreachable,
@@ -7,96 +5,41 @@ import {
   type Order,
   type Outcome
 } from './administration.ts'
-import type { Command, CommandContext } from './command.ts'
+import type { CommandContext, Invocation } from './command.ts'
 import { tableOf } from './table.ts'
 
-export type Flags = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
-
-/** What one word after `tenants` or `keys` does. */
-export interface Verb {
-  readonly usage: string
-  readonly flags: ParseArgsOptionsConfig
-  /** What it names, beside its flags. */
-  readonly operands: number
-  /** The request that does it. Throws BadUsage. */
-  readonly order: (flags: Flags, operands: readonly string[]) => Order
-}
-
-/** An argument that cannot be meant. */
-export class BadUsage extends Error {}
-
-/** Settings that say where tenants and keys are; others come from the environment alone. */
-const SETTING_FLAGS = SETTING_NAMES.filter((name) =>
-  /^(dataDir|host|port|storage|scylla[A-Z].*|redisUrl)$/.test(name)
-).map(flagOf)
-
-const EVERYWHERE: ParseArgsOptionsConfig = {
-  json: { type: 'boolean' },
-  url: { type: 'string' },
-  ...Object.fromEntries(SETTING_FLAGS.map((flag) => [flag, { type: 'string' as const }]))
+/** Options of every command over the admin API. */
+export interface AdministrationOptions {
+  readonly json?: true | undefined
+  readonly url?: string | undefined
 }
 
 /**
- * A command with verbs over the admin API: in the store when no service has it open, else through the service. Prints
- * a table, or with `--json` a JSON object a line.
+ * Carries out an order of the admin API: in the store when no service has it open, else through the service. Prints a
+ * table, or with `--json` a JSON object a line; resolves to the exit code.
  */
-export function administer(
-  noun: string,
+export async function administer(
+  { config, options, stdout, stderr }: Invocation<AdministrationOptions>,
   columns: readonly string[],
-  verbs: Readonly<Record<string, Verb>>
-): Command {
-  return async ({ args: [word = '', ...args], stdout, stderr }) => {
-    const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
-    const complain = (...lines: readonly string[]): void =>
-      lines.forEach((line) => stderr(`millrace: ${line}`))
-    if (verb === undefined) {
-      complain(...Object.values(verbs).map(({ usage }) => `usage: millrace ${noun} ${usage}`))
-      return 2
-    }
-    try {
-      const { order, url, asJson, settings } = understand(verb, args)
-      const reading = readConfig(settings)
-      if (reading.kind === 'invalid') {
-        complain(...reading.problems)
-        return 2
-      }
-      const administration = await openAdministration(reading.config, url)
-      try {
-        return await carryOut(administration, order, { columns, asJson, stdout, complain })
-      } finally {
-        await administration.close()
-      }
-    } catch (error) {
-      if (!(error instanceof BadUsage || error instanceof Unreachable)) throw error
-      complain(error.message)
-      if (error instanceof Unreachable) return 1
-      complain(`usage: millrace ${noun} ${verb.usage}`)
-      return 2
-    }
-  }
-}
-
-function understand(verb: Verb, args: readonly string[]) {
-  const { values, positionals } = parse({ ...EVERYWHERE, ...verb.flags }, args)
-  if (positionals.length !== verb.operands)
-    throw new BadUsage(`names ${verb.operands} and not ${positionals.length}`)
-  const { json, url } = values
-  return {
-    order: verb.order(values, positionals),
-    url: typeof url === 'string' ? url : null,
-    asJson: json === true,
-    settings: SETTING_FLAGS.flatMap((name) =>
-      typeof values[name] === 'string' ? [`--${name}`, values[name]] : []
-    )
-  }
-}
-
-function parse(options: ParseArgsOptionsConfig, args: readonly string[]) {
+  order: Order
+): Promise<number> {
+  const complain = (line: string): void => stderr(`millrace: ${line}`)
   try {
-    const parsed = parseArgs({ args: [...args], options, allowPositionals: true })
-    return { values: parsed.values as Flags, positionals: parsed.positionals }
+    const administration = await openAdministration(config, options.url ?? null)
+    try {
+      return await carryOut(administration, order, {
+        columns,
+        asJson: options.json === true,
+        stdout,
+        complain
+      })
+    } finally {
+      await administration.close()
+    }
   } catch (error) {
-    throw new BadUsage(error instanceof Error ? error.message : String(error))
+    if (!(error instanceof Unreachable)) throw error
+    complain(error.message)
+    return 1
   }
 }
 

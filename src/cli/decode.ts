@@ -4,19 +4,18 @@ import { encodeBase58 } from '../chain/base58.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { eventBodies, type Recorded } from '../bodies/recorded.ts'
 import { readInputs, type InputRecord } from '../recorded/inputs.ts'
-import type { Command } from './command.ts'
+import type { Invocation } from './command.ts'
 
 /** Prints the events of getTransaction and getBlock results, one JSON object a line, as the service serves them. */
-export const decode: Command = async ({ args, stdout, stderr, stdin }) => {
-  const explain = args.includes('--explain')
-  const files = args.filter((arg) => arg !== '--explain')
-  const unknown = files.find((arg) => arg.startsWith('-') && arg !== '-')
-  if (unknown !== undefined) {
-    stderr(`millrace: decode knows no ${unknown}; usage: millrace decode [--explain] [FILE…|-]`)
-    return 2
-  }
+export async function decode({
+  operands,
+  options: { explain },
+  stdout,
+  stderr,
+  stdin
+}: Invocation<{ readonly explain?: true | undefined }>): Promise<number> {
   let failed = false
-  for await (const { name, outcome } of readInputs(files.length === 0 ? ['-'] : files, stdin)) {
+  for await (const { name, outcome } of readInputs(operands.length === 0 ? ['-'] : operands, stdin)) {
     const recorded = recordedOf(outcome)
     if (typeof recorded === 'string') {
       failed = true
@@ -24,7 +23,7 @@ export const decode: Command = async ({ args, stdout, stderr, stdin }) => {
       continue
     }
     for (const problem of recorded.problems) stderr(`millrace: ${name}: ${problem}`)
-    if (explain) for (const transaction of recorded.transactions) explainTo(transaction, stdout)
+    if (explain === true) for (const transaction of recorded.transactions) explainTo(transaction, stdout)
     const { entries } = decodeTransactions(recorded.transactions)
     for (const body of eventBodies(recorded, entries)) stdout(JSON.stringify(body))
   }

@@ -1,14 +1,13 @@
-import { readConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { BlockFolder } from '../node/block-folder.ts'
 import { DirectNode } from '../node/direct-node.ts'
 import { nodeAddresses } from '../node/node-address.ts'
 import { NodeError } from '../node/node-fault.ts'
 import { Recording, type RecordingCounts } from '../node/recording.ts'
 import { systemPorts } from '../ports.ts'
-import type { Command, CommandContext } from './command.ts'
+import { BadUsage, type CommandContext, type Invocation } from './command.ts'
+import { slotRange, type SlotRange } from './slot-range.ts'
 
-const USAGE =
-  'usage: millrace record FROM..TO [--recorded-dir DIR] [--rpc-url URL,…] [--archive-rpc-url URL,…]'
 const PREFETCH = 8
 const GIVE_UP_MS = 30_000
 const PROBE_TIMEOUT_MS = 10_000
@@ -21,35 +20,25 @@ const COMMITMENT = 'finalized'
  * Downloads the blocks of a range of slots into the recorded folder, with progress; run again, it fetches what is not
  * there yet. Gives 1 when a block is missing in the end.
  */
-export const record: Command = async (context) => {
-  const { args, stderr } = context
+export async function record(invocation: Invocation): Promise<number> {
+  const { operands, config, stderr } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
-  const [, from, to] = /^(\d{1,15})\.\.(\d{1,15})$/.exec(args[0] ?? '') ?? []
-  if (from === undefined || Number(to) < Number(from)) {
-    complain('record takes the first and the last slot, as in 300000000..300000999')
-    complain(USAGE)
-    return 2
-  }
-  const reading = readConfig(args.slice(1))
-  if (reading.kind === 'invalid') {
-    for (const problem of reading.problems) complain(problem)
-    return 2
-  }
-  const { config } = reading
+  const range = slotRange(operands[0]!)
+  if (range === null)
+    throw new BadUsage('record takes the first and the last slot, as in 300000000..300000999')
   const { recordedDir } = config
   if (recordedDir === null) complain('MILLRACE_RECORDED_DIR names no folder to record into')
   if (config.rpcUrl.length === 0) complain('MILLRACE_RPC_URL names no node to download from')
   if (recordedDir === null || config.rpcUrl.length === 0) return 2
-  const range = { from: Number(from), to: Number(to) }
   const nodes = nodesOf(config)
   try {
-    const usable = await takeNodes(nodes, range.to, complain, context.interrupted)
+    const usable = await takeNodes(nodes, range.to, complain, invocation.interrupted)
     if (usable.length === 0) return 1
-    const folder = await BlockFolder.open(recordedDir, range.from, range.to, context.interrupted)
+    const folder = await BlockFolder.open(recordedDir, range.from, range.to, invocation.interrupted)
     for (const name of folder.torn) complain(`${name} was torn and is downloaded again`)
-    return await download(usable, folder, range, context, complain)
+    return await download(usable, folder, range, invocation, complain)
   } catch (error) {
-    if (context.interrupted.aborted) complain('interrupted; run it again to go on')
+    if (invocation.interrupted.aborted) complain('interrupted; run it again to go on')
     else if (error instanceof NodeError) complain(`${error.message}; run it again to go on`)
     else complain((error as Error).message)
     return 1
@@ -97,7 +86,7 @@ async function takeNodes(
 async function download(
   nodes: readonly DirectNode[],
   folder: BlockFolder,
-  range: { readonly from: number; readonly to: number },
+  range: SlotRange,
   { stdout, stderr, interrupted }: CommandContext,
   complain: (line: string) => void
 ): Promise<number> {
@@ -130,7 +119,7 @@ async function download(
 
 function progressOf(
   { slot, written, kept, bytes }: RecordingCounts,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: SlotRange,
   ms: number
 ): string {
   const share = Math.floor((100 * (Math.max(slot, from) - from + 1)) / (to - from + 1))

@@ -1,11 +1,8 @@
 import { stat } from 'node:fs/promises'
-import { readConfig } from '../config.ts'
 import { ServiceError } from '../errors.ts'
 import { systemPorts } from '../ports.ts'
 import { repairEmbeddedStore, storeDirectory } from '../service.ts'
-import type { Command } from './command.ts'
-
-const AGAIN = '--from-source'
+import type { Invocation } from './command.ts'
 
 /**
  * Replaces a damaged store by one of what can be read of it, and keeps the old one aside. The service must be stopped. A
@@ -13,15 +10,13 @@ const AGAIN = '--from-source'
  * and the slots with losses are gaps; with `--from-source` the store begins anew there, too. Gives 0 where nothing is
  * lost or the source is read again, else 1.
  */
-export const repair: Command = async ({ args, stdout, stderr }) => {
+export async function repair({
+  config,
+  options,
+  stdout,
+  stderr
+}: Invocation<{ readonly 'from-source'?: true | undefined }>): Promise<number> {
   const complain = (line: string): void => stderr(`millrace: ${line}`)
-  const reading = readConfig(args.filter((arg) => arg !== AGAIN))
-  if (reading.kind === 'invalid') {
-    for (const problem of reading.problems) complain(problem)
-    complain(`usage: millrace repair [${AGAIN}] [--flag value …]`)
-    return 2
-  }
-  const { config } = reading
   if (config.storage !== 'embedded') {
     complain('repair is for the embedded store; a cluster repairs its own files, as with `nodetool repair`')
     return 2
@@ -31,8 +26,8 @@ export const repair: Command = async ({ args, stdout, stderr }) => {
     complain(`there is no store in ${directory}; name its folder with --data-dir`)
     return 1
   }
-  const fromSource = args.includes(AGAIN)
-  const startOver = fromSource ? 'always' : config.source === 'recorded' ? 'when rows are lost' : 'never'
+  const startOver =
+    options['from-source'] === true ? 'always' : config.source === 'recorded' ? 'when rows are lost' : 'never'
   try {
     const outcome = await repairEmbeddedStore(config, startOver, systemPorts.clock.now())
     if (outcome.kind === 'sound') {
@@ -52,7 +47,7 @@ export const repair: Command = async ({ args, stdout, stderr }) => {
     stdout(`${outcome.records} records are kept; candles, lists and indexes are made again from them`)
     if (outcome.losses.length === 0) return 0
     for (const { from, to } of outcome.gaps) stdout(`slots ${from} to ${to} are a gap now (reason: damaged)`)
-    stdout(`to read again all that the source still has, run \`npx millrace repair ${AGAIN}\``)
+    stdout(`to read again all that the source still has, run \`npx millrace repair --from-source\``)
     return 1
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { FirstKeys } from '../access/bootstrap.ts'
-import { inertVariables, readConfig, type Config } from '../config.ts'
+import { inertVariables, type Config } from '../config.ts'
 import { deploymentRefusal, deploymentRemarks } from '../deployment.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { ServiceError } from '../errors.ts'
@@ -10,17 +10,11 @@ import { openAll, startService, storeDirectory, type Opened } from '../service.t
 import { localnetDirectory } from '../sources.ts'
 import { createLogger, type Logger } from '../telemetry.ts'
 import { version } from '../version.ts'
-import type { Command } from './command.ts'
+import type { Invocation } from './command.ts'
 import { urlHost } from './url-host.ts'
 
 /** Runs the service until it is told to end. */
-export const serve: Command = async ({ args, stdout, stderr, interrupted }) => {
-  const reading = readConfig(args)
-  if (reading.kind === 'invalid') {
-    for (const problem of reading.problems) stderr(`millrace: ${problem}`)
-    return 2
-  }
-  const { config } = reading
+export async function serve({ config, stdout, stderr, interrupted }: Invocation): Promise<number> {
   const refusal = await refusalOf(config)
   if (refusal !== null) {
     for (const line of refusal) stderr(`millrace: ${line}`)

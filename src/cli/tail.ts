@@ -1,41 +1,25 @@
-import { parseArgs } from 'node:util'
 import { connect, StreamError, type Channel, type Notice } from '../client/client.ts'
-import { readConfig } from '../config.ts'
 import { readCursor } from '../market/cursor.ts'
 import { channelOf, isFault } from '../stream/channel.ts'
-import type { Command } from './command.ts'
+import { BadUsage, type Invocation } from './command.ts'
 import { eventLine, gapLine } from './event-line.ts'
 import { urlHost } from './url-host.ts'
 
-const USAGE = 'usage: millrace tail CHANNEL … [--since CURSOR] [--json] [--url URL] [--key KEY]'
-const FLAGS = {
-  since: { type: 'string' },
-  json: { type: 'boolean' },
-  url: { type: 'string' },
-  key: { type: 'string' },
-  host: { type: 'string' },
-  port: { type: 'string' }
-} as const
-/** Settings among the flags: where the service is, and with which key. */
-const SETTING_FLAGS = ['key', 'host', 'port'] as const
-
-/** An argument that cannot be meant. */
-class BadUsage extends Error {}
+interface TailOptions {
+  readonly since?: string | undefined
+  readonly json?: true | undefined
+  readonly url?: string | undefined
+}
 
 /**
  * Prints events of channels as they come, a line each; with `--json` a JSON object. It connects again by itself; gaps,
  * lost connections and, in the end, where to go on are told on standard error. Ends with 0 when it is interrupted, with
  * 1 when the service refuses the key.
  */
-export const tail: Command = async ({ args, stdout, stderr, interrupted }) => {
+export async function tail(invocation: Invocation<TailOptions>): Promise<number> {
+  const { options, stdout, stderr, interrupted } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
-  const asked = understood(args)
-  if (asked instanceof BadUsage) {
-    for (const line of asked.message.split('\n')) complain(line)
-    complain(USAGE)
-    return 2
-  }
-  const { url, key, channels, since, isJson } = asked
+  const { url, key, channels, since } = understood(invocation)
   const onNotice = ({ kind, message }: Notice): void => {
     if (kind !== 'connected') complain(message)
   }
@@ -47,7 +31,7 @@ export const tail: Command = async ({ args, stdout, stderr, interrupted }) => {
   try {
     for await (const item of stream) {
       if (item.kind === 'gap') complain(gapLine(item))
-      else stdout(isJson ? JSON.stringify(item) : eventLine(item))
+      else stdout(options.json === true ? JSON.stringify(item) : eventLine(item))
     }
     return 0
   } catch (error) {
@@ -60,24 +44,15 @@ export const tail: Command = async ({ args, stdout, stderr, interrupted }) => {
   }
 }
 
-function understood(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options: FLAGS, allowPositionals: true })
-    const reading = readConfig(
-      SETTING_FLAGS.flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]))
-    )
-    if (reading.kind === 'invalid') return new BadUsage(reading.problems.join('\n'))
-    const { key, host, port } = reading.config
-    if (key === null) return new BadUsage('name an API key with the scope stream: --key, or MILLRACE_KEY')
-    const url = values.url ?? `http://${urlHost(host)}:${port}`
-    if (!/^(https?|wss?):/.test(url) || !URL.canParse(url)) return new BadUsage(`${url} is no URL`)
-    if (positionals.length === 0) return new BadUsage('tail takes channels, as in launches or trades:MINT')
-    const faults = positionals.map(channelOf).filter(isFault)
-    if (faults.length > 0) return new BadUsage(faults.map(({ message }) => message).join('\n'))
-    const since = values.since === undefined ? null : readCursor(values.since)
-    if (values.since !== undefined && since === null) return new BadUsage(`${values.since} is no cursor`)
-    return { url, key, channels: positionals as Channel[], since, isJson: values.json === true }
-  } catch (error) {
-    return new BadUsage((error as Error).message)
-  }
+/** Where to connect, and what to ask for. Throws BadUsage. */
+function understood({ config, options, operands }: Invocation<TailOptions>) {
+  const { key, host, port } = config
+  if (key === null) throw new BadUsage('name an API key with the scope stream: --key, or MILLRACE_KEY')
+  const url = options.url ?? `http://${urlHost(host)}:${port}`
+  if (!/^(https?|wss?):/.test(url) || !URL.canParse(url)) throw new BadUsage(`${url} is no URL`)
+  const faults = operands.map(channelOf).filter(isFault)
+  if (faults.length > 0) throw new BadUsage(faults.map(({ message }) => message).join('\n'))
+  const since = options.since === undefined ? null : readCursor(options.since)
+  if (options.since !== undefined && since === null) throw new BadUsage(`${options.since} is no cursor`)
+  return { url, key, channels: operands as Channel[], since }
 }

@@ -1,17 +1,15 @@
-import { administer } from './administer.ts'
+import { administer, type AdministrationOptions } from './administer.ts'
+import type { Invocation } from './command.ts'
 
-/** Lists and creates tenants. */
-export const tenants = administer('tenants', ['name', 'created_at', 'keys'], {
-  list: {
-    usage: 'list [--json]',
-    flags: {},
-    operands: 0,
-    order: () => ({ method: 'GET', path: '/v1/admin/tenants?limit=1000' })
-  },
-  create: {
-    usage: 'create NAME [--json]',
-    flags: {},
-    operands: 1,
-    order: (_flags, [name]) => ({ method: 'POST', path: '/v1/admin/tenants', body: { name } })
-  }
-})
+const COLUMNS = ['name', 'created_at', 'keys'] as const
+
+/** Lists the tenants. */
+export function listTenants(invocation: Invocation<AdministrationOptions>): Promise<number> {
+  return administer(invocation, COLUMNS, { method: 'GET', path: '/v1/admin/tenants?limit=1000' })
+}
+
+/** Creates a tenant. */
+export function createTenant(invocation: Invocation<AdministrationOptions>): Promise<number> {
+  const [name] = invocation.operands
+  return administer(invocation, COLUMNS, { method: 'POST', path: '/v1/admin/tenants', body: { name } })
+}

@@ -1,20 +1,13 @@
-import { readConfig } from '../config.ts'
 import { reportStoreDamage, storeDirectory } from '../service.ts'
-import type { Command } from './command.ts'
+import type { Invocation } from './command.ts'
 
 /**
  * Verifies the checksums of all files of the embedded store, and prints each damage as a line of JSON: the file, where in
  * it, the keys and what kinds of rows and slots these may be. Changes nothing and takes no lock, so that it may run beside
  * the service. Gives 1 where something is damaged.
  */
-export const verifyStore: Command = async ({ args, stdout, stderr }) => {
+export async function verifyStore({ config, stdout, stderr }: Invocation): Promise<number> {
   const complain = (line: string): void => stderr(`millrace: ${line}`)
-  const reading = readConfig(args.filter((arg) => arg !== '--store'))
-  if (reading.kind === 'invalid') {
-    for (const problem of reading.problems) complain(problem)
-    return 2
-  }
-  const { config } = reading
   if (config.storage !== 'embedded') {
     complain('--store is for the embedded store; a cluster verifies its own files')
     return 2

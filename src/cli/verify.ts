@@ -1,23 +1,22 @@
 import { stat } from 'node:fs/promises'
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
-import { readConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { ServiceError } from '../errors.ts'
 import { CashList } from '../market/cash.ts'
 import { MissingBlocks } from '../node/missing-blocks.ts'
 import { systemPorts } from '../ports.ts'
 import { readRecorded } from '../recorded/read.ts'
 import { scanRecorded } from '../recorded/scan.ts'
-import { openStore, storeDirectory } from '../service.ts'
+import { openStoreToRead, storeDirectory } from '../service.ts'
 import { blockDifferences } from '../verify/block-check.ts'
 import { candleDifferences } from '../verify/candle-check.ts'
 import { differenceText, type Difference } from '../verify/difference.ts'
 import type { Storage } from '../../storage/port.ts'
-import type { Command, CommandContext } from './command.ts'
+import { BadUsage, type CommandContext, type Invocation } from './command.ts'
+import { slotRange, type SlotRange } from './slot-range.ts'
 import { verifyStore } from './verify-store.ts'
 
-const USAGE =
-  'usage: millrace verify [FROM..TO] [MINT …] [--flag value …]   (blocks of FROM..TO from --recorded-dir or --rpc-url)'
 const HOUR = 3_600
 /** Hours whose mints a store can list. */
 const HOURS_LISTED = 26
@@ -28,33 +27,21 @@ const PROGRESS_MS = 1_000
 class Unverifiable extends Error {}
 
 interface Asked {
-  readonly range: { readonly from: number; readonly to: number } | null
+  readonly range: SlotRange | null
   readonly mints: readonly Pubkey[]
 }
 
 /**
  * Compares what is stored with what it follows from, and prints each difference as a line of JSON. Candles are refolded
  * from stored trades: of the mints that are named, else of all that were launched or traded within the last day. With a
- * range of slots, their blocks are decoded again, from the recorded folder where one is named, else from the nodes. An
- * embedded store must not be open in a service. Gives 1 where something differs or could not be compared.
+ * range of slots, their blocks are decoded again, from the recorded folder where one is named, else from the nodes. Of an
+ * embedded store that a service has open, a snapshot is compared. Gives 1 where something differs or could not be compared.
  */
-export const verify: Command = async (context) => {
-  const complain = (line: string): void => context.stderr(`millrace: ${line}`)
-  if (context.args[0] === '--store') return verifyStore(context)
-  const flagsAt = context.args.findIndex((arg) => arg.startsWith('--'))
-  const words = flagsAt === -1 ? context.args : context.args.slice(0, flagsAt)
-  const asked = understood(words)
-  if (asked === null) {
-    complain('verify takes a range of slots, as in 300000000..300000999, and mints')
-    complain(USAGE)
-    return 2
-  }
-  const reading = readConfig(flagsAt === -1 ? [] : context.args.slice(flagsAt))
-  if (reading.kind === 'invalid') {
-    for (const problem of reading.problems) complain(problem)
-    return 2
-  }
-  const { config } = reading
+export async function verify(invocation: Invocation<{ readonly store?: true | undefined }>): Promise<number> {
+  const { config, operands, options } = invocation
+  if (options.store === true) return verifyStore(invocation)
+  const complain = (line: string): void => invocation.stderr(`millrace: ${line}`)
+  const asked = understood(operands)
   const { range } = asked
   if (
     range !== null &&
@@ -65,14 +52,16 @@ export const verify: Command = async (context) => {
     return 2
   }
   try {
-    const storage = await openedStore(config)
+    const storage = await openedStore(config, () =>
+      complain('the store is open in another process; a snapshot of it is compared')
+    )
     try {
-      return await compareAll(storage, config, asked, context)
+      return await compareAll(storage, config, asked, invocation)
     } finally {
       await storage.close()
     }
   } catch (error) {
-    if (context.interrupted.aborted) complain('interrupted')
+    if (invocation.interrupted.aborted) complain('interrupted')
     else if (error instanceof ServiceError) complain(error.detail)
     else if (error instanceof Unverifiable) complain(error.message)
     else throw error
@@ -80,22 +69,20 @@ export const verify: Command = async (context) => {
   }
 }
 
-function understood(words: readonly string[]): Asked | null {
-  const [, from, to] = /^(\d{1,15})\.\.(\d{1,15})$/.exec(words[0] ?? '') ?? []
-  const range = from === undefined ? null : { from: Number(from), to: Number(to) }
-  if (range !== null && range.to < range.from) return null
+function understood(words: readonly string[]): Asked {
+  const range = slotRange(words[0] ?? '')
   try {
     return { range, mints: words.slice(range === null ? 0 : 1).map(pubkeyFromBase58) }
   } catch {
-    return null
+    throw new BadUsage('verify takes a range of slots, as in 300000000..300000999, and mints')
   }
 }
 
-async function openedStore(config: Config): Promise<Storage> {
+async function openedStore(config: Config, onSnapshot: () => void): Promise<Storage> {
   const directory = storeDirectory(config)
   if (config.storage === 'embedded' && (await stat(directory).catch(() => null)) === null)
     throw new Unverifiable(`there is no store in ${directory}; name its folder with --data-dir`)
-  return openStore({ ...config, role: ['gateway'] })
+  return openStoreToRead(config, onSnapshot)
 }
 
 async function compareAll(
@@ -166,7 +153,7 @@ async function* storedMints(storage: Storage): AsyncGenerator<Pubkey> {
 /** The blocks of a range, and a line for each that is not to be had. */
 async function* blocksOf(
   config: Config,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: SlotRange,
   signal: AbortSignal
 ): AsyncGenerator<Block | string> {
   if (config.recordedDir !== null) {

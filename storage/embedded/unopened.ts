@@ -1,13 +1,23 @@
 import { ServiceError } from '../../src/errors.ts'
 
+const LOCKED = 'LEVEL_LOCKED'
+
 /** Why a store cannot be opened, from what the engine says. */
 export function unopened(directory: string, cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
-  const reason =
-    cause instanceof Error ? (cause.cause as Partial<NodeJS.ErrnoException> | undefined) : undefined
+  const reason = reasonOf(cause)
   const detail =
-    reason?.code === 'LEVEL_LOCKED'
+    reason?.code === LOCKED
       ? `the store in ${directory} is open in another process`
       : `the store in ${directory} cannot be opened: ${reason?.message ?? String(cause)}`
   return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
+}
+
+/** Whether a store could not be opened because another process has it open. */
+export function isOpenElsewhere(error: unknown): boolean {
+  return error instanceof ServiceError && reasonOf(error.cause)?.code === LOCKED
+}
+
+function reasonOf(cause: unknown): Partial<NodeJS.ErrnoException> | undefined {
+  return cause instanceof Error ? (cause.cause as Partial<NodeJS.ErrnoException> | undefined) : undefined
 }

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { bootstrapKeys } from '../../src/access/bootstrap.ts'
-import { keys } from '../../src/cli/keys.ts'
-import { tenants } from '../../src/cli/tenants.ts'
+import { run as runCommand } from '../../src/cli/run.ts'
 import { storeDirectory } from '../../src/service.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { ADMIN_KEY, spawnMillrace, startProcess } from '../service/service-process.ts'
@@ -20,7 +19,7 @@ interface Said {
 
 /** Runs a command here, in an environment that has no other variable of ours. */
 async function run(
-  [noun, ...args]: readonly string[],
+  args: readonly string[],
   environment: Readonly<Record<string, string>> = {}
 ): Promise<Said> {
   const lines: string[] = []
@@ -29,8 +28,7 @@ async function run(
   for (const name of Object.keys(process.env)) if (name.startsWith('MILLRACE_')) delete process.env[name]
   Object.assign(process.env, environment)
   try {
-    const code = await (noun === 'keys' ? keys : tenants)({
-      args,
+    const code = await runCommand(args, {
       stdout: (line) => lines.push(line),
       stderr: (line) => complaints.push(line),
       stdin: process.stdin,

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { record } from '../../src/cli/record.ts'
+import { run as runCommand } from '../../src/cli/run.ts'
 import { BlockFolder } from '../../src/node/block-folder.ts'
 import type { SlotGap } from '../../src/node/chain-node.ts'
 import { DirectNode } from '../../src/node/direct-node.ts'
@@ -25,8 +25,7 @@ interface Ran {
 async function run(args: readonly string[], interrupted = new AbortController().signal): Promise<Ran> {
   const out: string[] = []
   const err: string[] = []
-  const code = await record({
-    args,
+  const code = await runCommand(['record', ...args], {
     stdout: (line) => void out.push(line),
     stderr: (line) => void err.push(line),
     stdin: process.stdin,

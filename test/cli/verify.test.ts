@@ -1,8 +1,9 @@
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
-import { verify } from '../../src/cli/verify.ts'
+import { run as runCommand } from '../../src/cli/run.ts'
 import { unchanged } from '../../src/market/amendment.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -37,8 +38,7 @@ await withStore(async (storage) => {
 async function run(...args: readonly string[]) {
   const out: Record<string, unknown>[] = []
   const err: string[] = []
-  const code = await verify({
-    args,
+  const code = await runCommand(['verify', ...args], {
     stdout: (line) => void out.push(JSON.parse(line) as Record<string, unknown>),
     stderr: (line) => void err.push(line),
     stdin: process.stdin,
@@ -111,11 +111,26 @@ t.test('what cannot be compared is said', async (t) => {
   const beyond = await run(`${last + 1_000}..${last + 1_001}`, ...folder, ...node)
   t.equal(beyond.code, 1)
   t.match(beyond.err.join('\n'), /slot \d+ is not to be had from the nodes/)
-  await withStore(async () => {
-    const open = await run(...folder)
-    t.equal(open.code, 1)
-    t.match(open.err.at(-1), /is open in another process/)
+})
+
+t.test('a store that a service has open is compared in a snapshot, which is gone afterwards', async (t) => {
+  mkdirSync(join(dataDir, 'store.snapshot-999999999'))
+  await withStore(async (storage) => {
+    // Beside a writer that never pauses, each snapshot is a state between two commits.
+    let isDone = false
+    const writing = (async () => {
+      for (let n = 0; !isDone; n++) await storage.tenants.create({ name: `t${n}`, createdAtMs: n })
+    })()
+    const open = await run(WSOL, ...folder)
+    isDone = true
+    await writing
+    t.match(open.err[0], /is open in another process; a snapshot of it is compared/)
+    t.match(open.err.at(-1), /^[1-9]\d* candles of 1 mints .* compared: \d+ differences$/)
+    t.same(open.out, (await run(WSOL, ...folder)).out, 'the same is found again')
   })
+  const closed = await run(WSOL, ...folder)
+  t.notMatch(closed.err[0], /snapshot/)
+  t.same(readdirSync(dataDir), ['store'])
 })
 
 const cursorIn = ({ of }: Record<string, unknown>): number => (of as { cursor: number }).cursor

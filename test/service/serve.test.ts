@@ -206,7 +206,7 @@ t.test('config prints what is in effect with secrets masked', async (t) => {
 
 t.test('an unknown command ends with 2, and help with 0', async (t) => {
   t.equal((await run(['serves'])).code, 2)
-  t.match(await run(['help']), { code: 0, stdout: /usage: millrace serve/ })
+  t.match(await run(['help']), { code: 0, stdout: /usage: millrace COMMAND/ })
 })
 
 t.test('decode of what is no record says why on standard error and ends with 1', async (t) => {

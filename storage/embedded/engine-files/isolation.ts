@@ -10,7 +10,7 @@ import { readStoreFiles, readTable } from './store-check.ts'
 import { tableDamage, withoutDamage } from './table.ts'
 
 /** The damage that was found since the store was made or repaired. */
-const DAMAGE_FILE = 'millrace-damage.json'
+export const DAMAGE_FILE = 'millrace-damage.json'
 /** Damaged files, as they were found. */
 const ASIDE_FOLDER = 'damaged'
 

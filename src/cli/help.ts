@@ -1,0 +1,51 @@
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf, type Setting, type SettingName } from '../config.ts'
+import type { Command } from './command.ts'
+import { aligned, usageLine } from './usage.ts'
+
+const LINE = 100
+
+/** The help of a command: how it is called, its options and settings with their defaults, and examples. */
+export function commandHelp(name: string, command: Command): readonly string[] {
+  const { summary, details, options = {}, settings, examples } = command
+  const own = Object.entries(options).map(
+    ([option, { value, meaning }]) =>
+      [`--${option}${value === undefined ? '' : ` ${value}`}`, meaning] as const
+  )
+  const shown = settings === 'all' ? SETTING_NAMES : settings
+  return [
+    usageLine(name, command),
+    '',
+    summary,
+    ...(details === undefined ? [] : wrapped(details)),
+    '',
+    'options:',
+    ...aligned([...own, ['-h, --help', 'show this']]),
+    ...(shown.length === 0
+      ? []
+      : ['', 'settings, each a flag or the variable of the environment in brackets:']),
+    ...shown.flatMap(settingLines),
+    '',
+    examples.length > 1 ? 'examples:' : 'example:',
+    ...examples.map((example) => `  ${example}`)
+  ]
+}
+
+function settingLines(name: SettingName): readonly string[] {
+  const { fallback, meaning, inert }: Setting = SETTINGS[name]
+  const start = fallback === '' ? 'not set by default' : `default: ${fallback}`
+  return [
+    `  --${flagOf(name)} VALUE  [${variableOf(name)}]`,
+    ...wrapped(`${meaning}; ${start}${inert === true ? ' (read and checked; no effect yet)' : ''}`, '      ')
+  ]
+}
+
+/** Text in lines of at most `LINE` characters. */
+function wrapped(text: string, indent = ''): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > LINE) lines.push(indent + word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util'
+
+/** A flag: a switch, or one that takes a value and may be given several times. */
+export interface Flag {
+  readonly type: 'boolean' | 'string'
+  readonly multiple?: boolean
+  /** Its name in one letter. */
+  readonly short?: string
+}
+
+export interface FlagReading {
+  /** Values of the flags that were given: true for a switch, a list where there can be several. */
+  readonly values: Readonly<Record<string, string | true | readonly string[]>>
+  readonly operands: readonly string[]
+  /** One line for each argument that cannot be understood. */
+  readonly problems: readonly string[]
+}
+
+/** Sorts arguments into flags and operands, and names every argument that is neither. */
+export function readFlags(args: readonly string[], flags: Readonly<Record<string, Flag>>): FlagReading {
+  const { tokens } = parseArgs({ args: [...args], options: flags, strict: false, tokens: true })
+  const values: Record<string, string | true | string[]> = {}
+  const operands: string[] = []
+  const problems: string[] = []
+  let unknownAt = -2
+  for (const token of tokens) {
+    // A word that follows an unknown flag is most likely its value.
+    if (token.kind === 'positional' && token.index !== unknownAt + 1) operands.push(token.value)
+    if (token.kind !== 'option') continue
+    const { name, rawName, value, inlineValue } = token
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
+    if (flag === undefined) {
+      problems.push(`${rawName} is unknown${hint(name, Object.keys(flags))}`)
+      if (value === undefined) unknownAt = token.index
+    } else if (flag.type === 'boolean') {
+      if (value === undefined) values[name] = true
+      else problems.push(`${rawName} takes no value`)
+    } else if (value === undefined || (inlineValue === false && /^-./.test(value))) {
+      problems.push(`${rawName} has no value`)
+    } else if (flag.multiple === true) {
+      values[name] = [...((values[name] as string[] | undefined) ?? []), value]
+    } else values[name] = value
+  }
+  return { values, operands, problems }
+}
+
+/** The name that a word was probably meant to be; null where none is near. */
+export function nearest(word: string, names: readonly string[]): string | null {
+  const [best] = names
+    .map((name) => ({ name, distance: editDistance(word, name) }))
+    .sort((a, b) => a.distance - b.distance)
+  return best !== undefined && best.distance <= Math.max(2, word.length / 3) ? best.name : null
+}
+
+function hint(name: string, names: readonly string[]): string {
+  const near = nearest(name, names)
+  return near === null ? '' : ` (did you mean --${near}?)`
+}
+
+/** How many characters have to be put in, taken out or replaced to make one word the other. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries())
+      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + (character === other ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]!
+}

@@ -1,0 +1,52 @@
+import { readdir, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { ServiceError } from '../../src/errors.ts'
+import type { Storage } from '../port.ts'
+import { snapshotStore } from './engine-files/snapshot.ts'
+import { openEmbeddedStorage } from './store.ts'
+
+/**
+ * Opens a snapshot of a store that another process has open. It lies beside the store, and is removed when it is closed;
+ * what an ended process left there is removed first. Rejects with STORAGE_UNAVAILABLE.
+ */
+export async function openEmbeddedSnapshot(directory: string): Promise<Storage> {
+  await removeAbandoned(directory)
+  const place = `${directory}.snapshot-${process.pid}`
+  const remove = (): Promise<void> => rm(place, { recursive: true, force: true })
+  try {
+    if (!(await snapshotStore(directory, place)))
+      throw new ServiceError(
+        'STORAGE_UNAVAILABLE',
+        `no snapshot of the store in ${directory} can be made: its tables change too fast; stop the service`
+      )
+    const storage = await openEmbeddedStorage({ directory: place })
+    return {
+      ...storage,
+      close: async () => {
+        await storage.close()
+        await remove()
+      }
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function removeAbandoned(directory: string): Promise<void> {
+  const parent = dirname(directory)
+  for (const name of await readdir(parent)) {
+    const [start, pid] = name.split('.snapshot-')
+    if (start === basename(directory) && pid !== undefined && !isRunning(Number(pid)))
+      await rm(join(parent, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

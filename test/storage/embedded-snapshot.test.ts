@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { ClassicLevel } from 'classic-level'
+import t from 'tap'
+import { snapshotStore } from '../../storage/embedded/engine-files/snapshot.ts'
+
+const KEYS = Array.from({ length: 26 }, (_, at) => String.fromCharCode(97 + at))
+
+type Level = ClassicLevel<string, string>
+
+t.test('each snapshot of a store beside its writer is the state after one of its commits', async (t) => {
+  const directory = join(t.testdir(), 'store')
+  // Small files, so that logs and tables come and go while snapshots are made.
+  const level: Level = new ClassicLevel(directory, { writeBufferSize: 64 * 1024, maxFileSize: 1024 * 1024 })
+  await level.open()
+  let commit = 0
+  let isDone = false
+  const write = async (): Promise<void> => {
+    commit++
+    const marks = KEYS.map((key) => ({ type: 'put' as const, key, value: String(commit) }))
+    const key = `~${commit % 500}`
+    await level.batch([...marks, { type: 'put', key, value: randomBytes(4_000).toString('base64') }], {
+      sync: false
+    })
+  }
+  await write()
+  const writing = (async () => {
+    while (!isDone) await write()
+  })()
+  const seen: number[] = []
+  const tables = new Set<string>()
+  for (let n = 0; n < 40; n++) {
+    const [into, before] = [join(t.testdirName, `snapshot-${n}`), commit]
+    t.equal(await snapshotStore(directory, into), true)
+    for (const name of readdirSync(into)) if (name.endsWith('.ldb')) tables.add(name)
+    const copy: Level = new ClassicLevel(into, { createIfMissing: false })
+    await copy.open()
+    const marks = new Set((await copy.getMany(KEYS)).map(Number))
+    await copy.close()
+    t.equal(marks.size, 1, `all keys are of one commit: ${[...marks].join(', ')}`)
+    const [mark] = marks
+    t.ok(mark! >= (seen.at(-1) ?? 0) && mark! <= commit, `${mark} after ${before}`)
+    seen.push(mark!)
+  }
+  isDone = true
+  await writing
+  await level.close()
+  t.ok(new Set(seen).size > 10, `${new Set(seen).size} states`)
+  t.ok(tables.size > 20, `${tables.size} tables came`)
+})
+
+t.test('a snapshot without a table of its manifest is not taken for one', async (t) => {
+  const directory = join(t.testdir(), 'store')
+  const level: Level = new ClassicLevel(directory)
+  await level.open()
+  await level.put('a', 'b')
+  await level.compactRange('a', 'z')
+  await level.close()
+  const [table] = readdirSync(directory).filter((name) => name.endsWith('.ldb'))
+  const broken = join(t.testdirName, 'broken')
+  mkdirSync(broken)
+  for (const name of readdirSync(directory).filter((each) => /^(CURRENT|MANIFEST)/.test(each)))
+    copyFileSync(join(directory, name), join(broken, name))
+  t.ok(table)
+  t.equal(await snapshotStore(broken, join(t.testdirName, 'into')), false)
+})
