@@ -86,8 +86,9 @@ async function runCommand(
 
 /** Whether operands are too few or too many for a usage line's, like `ID`, `[FILE…|-]` or `CHANNEL …`. */
 function operandProblem(declared: string, given: readonly string[]): string | null {
-  const words = declared.split(' ').filter((word) => word !== '' && word !== '…')
-  const needed = words.filter((word) => !word.startsWith('['))
+  const wordsOf = (text: string): string[] => text.split(' ').filter((word) => /\w/.test(word))
+  const words = wordsOf(declared)
+  const needed = wordsOf(declared.replaceAll(/\[[^\]]*\]/g, ''))
   if (given.length < needed.length) return `${needed[given.length]!} is missing`
   const isEndless = declared.includes('…')
   return isEndless || given.length <= words.length

@@ -13,12 +13,16 @@ export async function openEmbeddedSnapshot(directory: string): Promise<Storage> 
   await removeAbandoned(directory)
   const place = `${directory}.snapshot-${process.pid}`
   const remove = (): Promise<void> => rm(place, { recursive: true, force: true })
+  const refused = (reason: string): ServiceError =>
+    new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `no snapshot of the store in ${directory} can be made: ${reason}; stop the service and try again`
+    )
   try {
-    if (!(await snapshotStore(directory, place)))
-      throw new ServiceError(
-        'STORAGE_UNAVAILABLE',
-        `no snapshot of the store in ${directory} can be made: its tables change too fast; stop the service`
-      )
+    const isTaken = await snapshotStore(directory, place).catch((error: Error) => {
+      throw refused(error.message)
+    })
+    if (!isTaken) throw refused('its files change too fast')
     const storage = await openEmbeddedStorage({ directory: place })
     return {
       ...storage,

@@ -6,12 +6,12 @@ import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../../src/config.ts
 import { version } from '../../src/version.ts'
 import { runMillrace } from '../service/service-process.ts'
 
+type Named = readonly [words: readonly string[], command: Command]
 /** Every command with the words that name it. */
-const commands: readonly (readonly [words: string[], command: Command])[] = Object.entries(COMMANDS).flatMap(
-  ([name, found]) =>
-    'verbs' in found
-      ? Object.entries(found.verbs).map(([verb, command]) => [[name, verb], command] as const)
-      : [[[name], found] as const]
+const commands = Object.entries(COMMANDS).flatMap(([name, found]): readonly Named[] =>
+  'verbs' in found
+    ? Object.entries(found.verbs).map(([verb, command]): Named => [[name, verb], command])
+    : [[[name], found]]
 )
 
 async function millrace(...words: readonly string[]) {

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import t from 'tap'
+import { checkStore, NOTHING_TRUSTED } from '../../storage/embedded/engine-files/store-check.ts'
 import { snapshotStore } from '../../storage/embedded/engine-files/snapshot.ts'
 
 const KEYS = Array.from({ length: 26 }, (_, at) => String.fromCharCode(97 + at))
@@ -36,6 +37,9 @@ t.test('each snapshot of a store beside its writer is the state after one of its
     for (const name of readdirSync(into)) if (name.endsWith('.ldb')) tables.add(name)
     const copy: Level = new ClassicLevel(into, { createIfMissing: false })
     await copy.open()
+    // Writing to the copy leaves the store alone.
+    for (let n = 0; n < 5; n++) await copy.put(`~${n}`, randomBytes(50_000).toString('base64'))
+    await copy.compactRange('a', '~~')
     const marks = new Set((await copy.getMany(KEYS)).map(Number))
     await copy.close()
     t.equal(marks.size, 1, `all keys are of one commit: ${[...marks].join(', ')}`)
@@ -46,6 +50,9 @@ t.test('each snapshot of a store beside its writer is the state after one of its
   isDone = true
   await writing
   await level.close()
+  const { tables: damaged, fatal, checked } = await checkStore(directory, NOTHING_TRUSTED)
+  t.same([damaged, fatal], [[], []], 'no snapshot has changed the store')
+  t.ok(checked.files > 1)
   t.ok(new Set(seen).size > 10, `${new Set(seen).size} states`)
   t.ok(tables.size > 20, `${tables.size} tables came`)
 })

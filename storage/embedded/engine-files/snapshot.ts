@@ -18,42 +18,43 @@ export async function snapshotStore(directory: string, into: string): Promise<bo
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     await rm(into, { recursive: true, force: true })
     await mkdir(into)
-    await linkTables(directory, into)
+    await linkAll(directory, into, await namesIn(directory, TABLE))
     // Logs before the manifest: one that is missing here is in tables of that manifest, or is newer than the snapshot.
     await copyAll(directory, into, LOG)
     await copyAll(directory, into, LISTS)
-    await linkTables(directory, into)
-    if (await isWhole(into)) return true
+    if (await linkAsListed(directory, into)) return true
   }
   return false
 }
 
-/** Whether a snapshot has every table of its manifest. */
-async function isWhole(into: string): Promise<boolean> {
+/** Leaves those tables in a snapshot that its manifest lists; resolves to whether all of them are there. */
+async function linkAsListed(directory: string, into: string): Promise<boolean> {
   const files = await readStoreFiles(into, false)
   if (typeof files === 'string') return false
-  const there = new Set(await readdir(into))
-  for (const number of files.tables.keys()) if (!there.has(await tableFile(into, number))) return false
-  return true
+  const linked = await namesIn(into, TABLE)
+  // The engine would give the number of a table that it does not know to a new one, and write into the shared file.
+  for (const name of linked) if (!files.tables.has(Number.parseInt(name, 10))) await rm(join(into, name))
+  const there = new Set(linked.map((name) => Number.parseInt(name, 10)))
+  const missing = [...files.tables.keys()].filter((number) => !there.has(number))
+  await linkAll(directory, into, await Promise.all(missing.map((number) => tableFile(directory, number))))
+  return (await namesIn(into, TABLE)).length === files.tables.size
 }
 
-async function linkTables(directory: string, into: string): Promise<void> {
-  const there = new Set(await readdir(into))
-  const names = await readdir(directory)
-  for (const name of names.filter((name) => TABLE.test(name) && !there.has(name)))
-    await link(join(directory, name), join(into, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return
-      // Some file systems have no links.
-      return copyFile(join(directory, name), join(into, name)).catch(ignoreAbsent)
-    })
+async function namesIn(directory: string, names: RegExp): Promise<string[]> {
+  // A folder that changes while it is read can give a name twice.
+  return [...new Set(await readdir(directory))].filter((name) => names.test(name)).sort()
+}
+
+async function linkAll(directory: string, into: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await link(join(directory, name), join(into, name)).catch(ignoreAbsent)
 }
 
 async function copyAll(directory: string, into: string, names: RegExp): Promise<void> {
-  const found = (await readdir(directory)).filter((name) => names.test(name)).sort()
-  for (const name of found) await copyFile(join(directory, name), join(into, name)).catch(ignoreAbsent)
+  for (const name of await namesIn(directory, names))
+    await copyFile(join(directory, name), join(into, name)).catch(ignoreAbsent)
 }
 
-/** Files that go while they are copied are no longer of the store. */
+/** A file that goes before it is taken belongs to the store no longer. */
 function ignoreAbsent(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }
