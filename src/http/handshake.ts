@@ -1,8 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Caller } from '../access/caller.ts'
-import { isWebOrigin } from '../access/web-origin.ts'
 import { ServiceError } from '../errors.ts'
-import { forwardedHost } from './host.ts'
 
 export const STREAM_PATH = '/v1/stream'
 
@@ -37,27 +34,4 @@ export function handshakeFault(headers: IncomingHttpHeaders): ServiceError | und
   if (protocols !== undefined && !PROTOCOLS.test(protocols))
     return new ServiceError('PARAMETER_INVALID', 'Sec-WebSocket-Protocol must be a list of names')
   return undefined
-}
-
-/**
- * Whether a key may open a stream for whoever sends the given fields. A browser names the origin of its page: it must be
- * this service's own or one that the key lists. Other clients name none.
- */
-export function mayOpenStream(caller: Caller, headers: IncomingHttpHeaders): boolean {
-  const { origin } = headers
-  return origin === undefined || caller.mayBeUsedBy(origin) || isOwnOrigin(origin, headers)
-}
-
-/**
- * Whether the host of an origin is the one that the browser asked. A proxy may speak another scheme than this service, and
- * replace `Host`; the host that it was asked for is in `X-Forwarded-Host` then. A page can set neither field.
- */
-function isOwnOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
-  if (!isWebOrigin(origin)) return false
-  const own = new URL(origin)
-  return [headers.host, forwardedHost(headers)].some((name) => {
-    // An origin leaves out the port that its scheme implies; `Host` may have it.
-    const url = `${own.protocol}//${name}`
-    return name !== undefined && URL.canParse(url) && new URL(url).host === own.host
-  })
 }

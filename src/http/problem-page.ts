@@ -3,12 +3,13 @@ import { exampleProblem } from './problem-responses.ts'
 import { problemPath } from './problem.ts'
 import { PROBLEM_TEXTS } from './problem-texts.ts'
 
-/** Errors by the last part of their page's path. */
-export const PROBLEMS_BY_NAME: ReadonlyMap<string, ErrorCode> = new Map(
-  (Object.keys(ERRORS) as ErrorCode[]).map((error) => [
-    problemPath(ERRORS[error].code).split('/').at(-1)!,
-    error
-  ])
+/** The error of a code as it stands in a body or in the path of its page, in letters of any case. */
+export function problemNamed(name: string): ErrorCode | undefined {
+  return BY_PATH.get(problemPath(name.toLowerCase()))
+}
+
+const BY_PATH: ReadonlyMap<string, ErrorCode> = new Map(
+  (Object.keys(ERRORS) as ErrorCode[]).map((error) => [problemPath(ERRORS[error].code), error])
 )
 
 /** What a problem's page says, for programs. */

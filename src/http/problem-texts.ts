@@ -186,7 +186,8 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'connect with a WebSocket client'
   },
   ORIGIN_REFUSED: {
-    meaning: 'A page of another origin asked for the stream with an API key that does not list this origin.',
+    meaning:
+      'A page of another origin used an API key that does not list this origin, over HTTP or for the stream.',
     remedy: 'Use a key that lists the origin of the page (`cors_origins`), or have the operator make one.',
     example: 'pages of this origin may not use this API key'
   }

@@ -88,18 +88,19 @@ t.test('a response may be read by the pages that its key lists, errors included'
   }
 })
 
-t.test('other keys and other origins get their answer and no leave to read it', async (t) => {
+t.test('a page that its key does not list is refused, and what it may not use it may not read', async (t) => {
   const app = await browsed(t)
-  for (const [headers, status] of [
-    [{ 'x-api-key': app.pageKey, origin: OTHER }, 200],
-    [{ 'x-api-key': app.key, origin: PAGE }, 200],
-    [{ 'x-api-key': app.pageKey }, 200],
-    [{ 'x-api-key': 'wrong', origin: PAGE }, 401],
-    [{ origin: PAGE }, 401]
+  for (const [headers, status, code] of [
+    [{ 'x-api-key': app.pageKey, origin: OTHER }, 403, 'origin_not_allowed'],
+    [{ 'x-api-key': app.key, origin: PAGE }, 403, 'origin_not_allowed'],
+    [{ 'x-api-key': app.pageKey }, 200, undefined],
+    [{ 'x-api-key': 'wrong', origin: PAGE }, 401, 'invalid_api_key'],
+    [{ origin: PAGE }, 401, 'missing_api_key']
   ] as const) {
     const answer = await app.get('/v1/launches', headers)
-    t.equal(answer.status, status)
+    t.match([answer.status, answer.body.code], [status, code])
     t.notOk('access-control-allow-origin' in answer.headers)
-    if (status === 200) t.match(answer.headers.vary, /\bOrigin\b/, 'a cache keeps them apart')
+    if (status !== 401) t.match(answer.headers.vary, /\bOrigin\b/, 'a cache keeps them apart')
   }
+  t.equal((await app.get('/v1/health', { origin: OTHER })).status, 503, 'no key, nothing to refuse')
 })

@@ -86,6 +86,9 @@ t.test('the type of every problem leads to a page that explains it, to people an
     t.match(page, { status: 200, type: 'text/html; charset=utf-8' })
     t.match(page.headers['content-security-policy'], /default-src 'none'/)
     t.ok(page.text.includes(`<h1>${title}</h1>`) && page.text.includes(code))
+    // As the body has it, and as people write it.
+    for (const name of [code, code.toUpperCase(), code.replaceAll('_', '-').toUpperCase()])
+      t.equal((await app.get(`/problems/${name}`, { accept: 'text/html' })).text, page.text, name)
     const { body, type } = await app.get(path, {})
     const { meaning, remedy } = PROBLEM_TEXTS[error as keyof typeof ERRORS]
     t.equal(type, 'application/json; charset=utf-8')

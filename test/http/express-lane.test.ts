@@ -119,7 +119,7 @@ t.test('what the lane may not answer goes on to the framework, once', async (t) 
     ['two keys', () => ask(PRICE, { authorization: 'Bearer other' }), 401],
     ['another method', () => ask(PRICE, {}, 'HEAD'), 200],
     ['another method that no route has', () => ask(PRICE, {}, 'DELETE'), 405],
-    ['a page of another origin', () => ask(PRICE, { origin: 'https://example.com' }), 200],
+    ['a page of another origin', () => ask(PRICE, { origin: 'https://example.com' }), 403],
     ['another spelling of the path', () => ask(`${PRICE}?`), 200]
   ]
   for (const [name, asked, status] of cases) {

@@ -82,6 +82,50 @@ t.test('a stream is opened to the pages that may use its key, and to clients tha
   }
 })
 
+t.test('a page gets the same over HTTP and over WebSocket, whatever its origin and its key', async (t) => {
+  const app = await listeningApp(t, undefined, {
+    bounds: { ...httpBounds(Infinity), lingerMs: 50 },
+    stream: openDoor
+  })
+  const scopes = ['stream', 'data:read'] as const
+  const keys = {
+    listing: await app.makeKey(scopes, { corsOrigins: [PAGE] }),
+    'listing another': await app.makeKey(scopes, { corsOrigins: [OTHER] }),
+    plain: await app.makeKey(scopes)
+  }
+  // The text `null` is the origin of a page that has none.
+  const origins = [null, PAGE, OTHER, 'http://api.example.org:8900', 'null', '', `${PAGE}/`, `${PAGE}:8443`]
+  const answered = async (lines: readonly string[]) => {
+    const received = await app.connect().send(`${lines.join('\r\n')}\r\n\r\n`).received
+    const [answer = ''] = answersIn(received)
+    const { title, detail, code } = /^4/.test(answer)
+      ? (JSON.parse(received.split('\r\n\r\n')[1]!) as Record<string, unknown>)
+      : {}
+    return { isAdmitted: answer === '101' || answer === '200', problem: { answer, title, detail, code } }
+  }
+  const admitted: string[] = []
+  for (const [name, key] of Object.entries(keys))
+    for (const origin of origins) {
+      const fields = ['Host: api.example.org:8900', `X-API-Key: ${key}`]
+      if (origin !== null) fields.push(`Origin: ${origin}`)
+      const stream = await answered(['GET /v1/stream HTTP/1.1', ...HANDSHAKE, ...fields])
+      const rest = await answered(['GET /v1/me HTTP/1.1', 'Connection: close', ...fields])
+      t.equal(rest.isAdmitted, stream.isAdmitted, `${name}, ${origin ?? 'no page'}`)
+      if (rest.isAdmitted) admitted.push(`${name}, ${origin ?? 'no page'}`)
+      else t.same(rest.problem, { ...stream.problem, answer: REFUSED })
+    }
+  t.same(admitted, [
+    'listing, no page',
+    `listing, ${PAGE}`,
+    'listing, http://api.example.org:8900',
+    'listing another, no page',
+    `listing another, ${OTHER}`,
+    'listing another, http://api.example.org:8900',
+    'plain, no page',
+    'plain, http://api.example.org:8900'
+  ])
+})
+
 t.test('behind a proxy the own page is that of the host that the proxy was asked for', async (t) => {
   const app = await listeningApp(t, undefined, {
     bounds: { ...httpBounds(Infinity), lingerMs: 50 },

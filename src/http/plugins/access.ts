@@ -7,6 +7,7 @@ import { RateWindow } from '../../access/rate-window.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { ERRORS, ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../app.ts'
+import { originFault } from '../page-origin.ts'
 import { admitOrigin } from './cors.ts'
 import { chargeCall, rateLimited } from './limits.ts'
 
@@ -55,7 +56,9 @@ export const access = plugin(
           return done(keyInQuery === undefined ? caller : refusedStream(caller))
         request.caller = caller
         admitOrigin(caller, request, reply)
-        charge(caller, reply, nowMs, (refusal) => done(refusal ?? scopeMissing(caller, scope)))
+        charge(caller, reply, nowMs, (refusal) =>
+          done(refusal ?? originFault(caller, request.headers) ?? scopeMissing(caller, scope))
+        )
       }
     })
   },

@@ -35,10 +35,7 @@ export const preflights = plugin(
   { name: 'preflights', dependencies: ['requests'] }
 )
 
-/**
- * Lets a page read the response if the key lists its origin. What no page may read is answered all the same: CORS keeps
- * pages from other people's answers, keys keep people from them.
- */
+/** Lets a page read the response if the key lists its origin, refusals included. */
 export function admitOrigin(caller: Caller, { headers }: FastifyRequest, reply: FastifyReply): void {
   void reply.header('vary', 'Origin')
   const { origin } = headers

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../errors.ts'
-import { PROBLEMS_BY_NAME, problemBody, problemIndex, problemPage } from '../problem-page.ts'
+import { ERRORS, ServiceError, type ErrorCode } from '../../errors.ts'
+import { problemBody, problemIndex, problemNamed, problemPage } from '../problem-page.ts'
 
 const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -12,11 +12,11 @@ export const problemRoutes: FastifyPluginAsync = async (app) => {
   app.get('/problems', { config }, async (request, reply) =>
     wantsHtml(request)
       ? sendHtml(reply, problemIndex())
-      : { data: [...PROBLEMS_BY_NAME.values()].map(problemBody) }
+      : { data: (Object.keys(ERRORS) as ErrorCode[]).map(problemBody) }
   )
 
   app.get<{ Params: { name: string } }>('/problems/:name', { config }, async (request, reply) => {
-    const error = PROBLEMS_BY_NAME.get(request.params.name)
+    const error = problemNamed(request.params.name)
     if (error === undefined) throw new ServiceError('ROUTE_NOT_FOUND', 'there is no such problem')
     void reply.header('vary', 'Accept')
     return wantsHtml(request) ? sendHtml(reply, problemPage(error)) : problemBody(error)

@@ -8,7 +8,7 @@ import { MESSAGE_BYTES_HARD_MAX } from '../../stream/messages.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
-import { handshakeFault, HANDSHAKE_FIELDS, isHandshake, mayOpenStream, STREAM_PATH } from '../handshake.ts'
+import { handshakeFault, HANDSHAKE_FIELDS, isHandshake, STREAM_PATH } from '../handshake.ts'
 import { FRESHNESS_SECONDS_MAX } from '../health-reasons.ts'
 
 const NO_HANDSHAKE = 'connect with a WebSocket client'
@@ -82,10 +82,6 @@ export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed
       if (fault !== undefined) {
         if (fault.code === 'UPGRADE_MISSING') void reply.headers(HANDSHAKE_FIELDS)
         return done(fault)
-      }
-      if (!mayOpenStream(request.caller!, headers)) {
-        const detail = 'pages of this origin may not use this API key'
-        return done(new ServiceError('ORIGIN_REFUSED', detail))
       }
       if (!stream.admits(request.caller!)) {
         const detail = 'this key, or this process, has as many connections as it can have'
