@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { KeyRow, TenantRow } from '../../storage/port.ts'
 import { keyState } from '../access/caller.ts'
 import { SCOPES, type Scope } from '../access/scopes.ts'
-import { count, text } from './schema.ts'
+import { CLOCKS, count, text } from './schema.ts'
 
-const moment = (meaning: string) => z.iso.datetime({ precision: 3 }).describe(`${meaning}; ISO 8601, UTC`)
+const moment = (meaning: string) =>
+  z.iso.datetime({ precision: 3 }).describe(`${meaning}; ${CLOCKS.service}, ISO 8601, UTC`)
 
 export const tenantAnswer = z
   .object({

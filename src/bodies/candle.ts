@@ -6,8 +6,8 @@ import { secondsText } from './time.ts'
 
 export const CANDLE = z
   .object({
-    ts: schema.time('Start of the bucket; weeks start on Mondays at 00:00 UTC'),
-    ts_ms: schema.unixMs('Start of the bucket'),
+    ts: schema.time('Start of the bucket; weeks start on Mondays at 00:00 UTC', 'block'),
+    ts_ms: schema.unixMs('Start of the bucket', 'block'),
     open: schema.price('First price, in the currency asked for'),
     high: schema.price('Highest price'),
     low: schema.price('Lowest price'),

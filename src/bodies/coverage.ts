@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { GapRow } from '../../storage/port.ts'
-import { count, text, time } from './schema.ts'
+import { count, text, time, unixMs } from './schema.ts'
 import { secondsText } from './time.ts'
 
 const RANGE = z.object({ from_slot: count('Its first slot'), to_slot: count('Its last slot') })
@@ -18,8 +18,8 @@ export const COVERAGE = z
             'A word for why: `pruned`, `missing`, `unreadable` or `unsupported`; `damaged`: blocks are stored, some of their rows were lost; `read_again`: a repair has emptied the store, and the source is asked again'
           ),
           detail: text('Why, in a line'),
-          given_up_at: time('When its blocks were given up'),
-          given_up_at_ms: count('The same in unix milliseconds')
+          given_up_at: time('When its blocks were given up', 'service'),
+          given_up_at_ms: unixMs('The same', 'service')
         })
       )
       .describe('Slots between them, whose blocks were given up'),

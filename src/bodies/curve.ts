@@ -30,7 +30,7 @@ const GRADUATION = z
       .amount('Cash still to be paid')
       .nullable()
       .describe('Cash until the curve completes, in human units; 0 once it has, null when unknown'),
-    graduated_at: schema.time('When the funds went to a pool').nullable(),
+    graduated_at: schema.time('When the funds went to a pool', 'block').nullable(),
     graduated_slot: schema.count('Slot of that').nullable(),
     graduated_signature: schema.signature('Transaction of that').nullable(),
     pool: schema.address('The pool that the funds went to').nullable()
@@ -67,9 +67,9 @@ export const CURVE = z
       .address('Who created the token')
       .nullable()
       .describe('Who created the token; null when that was before the index began'),
-    created_at: schema.time('When it was created').nullable(),
+    created_at: schema.time('When it was created', 'block').nullable(),
     slot: schema.count('Slot of the newest event of the curve'),
-    updated_at: schema.time('Block time of the newest event of the curve')
+    updated_at: schema.time('When the newest event of the curve was', 'block')
   })
   .meta({ id: 'BondingCurve', description: 'The bonding curve of a token, as its newest event left it' })
 

@@ -15,8 +15,10 @@ export const LAUNCH = z
     ingested_at: z
       .string()
       .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/)
-      .describe('When the service received the block; UTC, `YYYY-MM-DD HH:MM:SS.mmm`'),
-    ts: schema.time('Time of the block'),
+      .describe(
+        `When the service received the block; ${schema.CLOCKS.ingest}, UTC, \`YYYY-MM-DD HH:MM:SS.mmm\``
+      ),
+    ts: schema.time('When its block was made', 'block'),
     creator: schema.address('Who created the token'),
     mint: schema.address('The token'),
     base_mint: schema.address('The token, as events of pools name it'),

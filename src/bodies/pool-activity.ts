@@ -8,8 +8,8 @@ import { secondsText } from './time.ts'
 
 const MINUTE = z
   .object({
-    ts: schema.time('Start of the minute'),
-    ts_ms: schema.unixMs('Start of the minute'),
+    ts: schema.time('Start of the minute', 'block'),
+    ts_ms: schema.unixMs('Start of the minute', 'block'),
     events: schema.count('Trades and all other events'),
     trades: schema.count('Trades'),
     buys: schema.count('Trades in which cash was spent for the token'),

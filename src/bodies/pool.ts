@@ -64,12 +64,12 @@ export const POOL = z
         `Volume in USD in the ${schema.DAY}; null where there are trades and none has a value in USD`
       ),
     trades_24h: schema.count(`Trades in the ${schema.DAY}`),
-    created_at: schema.time('When it was created').nullable(),
+    created_at: schema.time('When it was created', 'block').nullable(),
     created_slot: schema
       .count('Slot of that')
       .nullable()
       .describe('Slot of its creation; null when that was before the index began'),
-    last_trade_at: schema.time('Block time of its newest trade').nullable(),
+    last_trade_at: schema.time('When its newest trade was', 'block').nullable(),
     live: z.literal(true).describe('Whether the pool is indexed live')
   })
   .meta({ id: 'Pool', description: 'A pool in which a token trades' })

@@ -32,8 +32,8 @@ export const PRICE = z
     pool: traded(schema.address('Pool'), 'Its pool; base58'),
     slot: traded(schema.count('Slot'), 'Its slot'),
     signature: traded(schema.signature('Signature'), 'Its transaction; base58'),
-    ts: traded(schema.time('Time'), 'Its block time; UTC, `YYYY-MM-DD HH:MM:SS`'),
-    ts_ms: traded(schema.unixMs('Time'), 'Its block time; unix milliseconds'),
+    ts: traded(schema.time('Time', 'block'), 'When it was; block time, UTC, `YYYY-MM-DD HH:MM:SS`'),
+    ts_ms: traded(schema.unixMs('Time', 'block'), 'When it was; block time, unix milliseconds'),
     age_seconds: traded(
       schema.count('Seconds'),
       'Seconds from that trade to the block time of the indexed head'

@@ -50,14 +50,26 @@ export const count = (meaning: string) => z.int().min(0).describe(meaning)
 
 export const percent = (meaning: string) => z.number().describe(`${meaning}, in percent`)
 
+/** The clock that a time is of, in words. */
+export const CLOCKS = {
+  block: 'block time',
+  ingest: 'time of ingest, by the clock of the service',
+  service: 'by the clock of the service'
+} as const
+type Clock = keyof typeof CLOCKS
+
 /** What `secondsText` writes. */
-export const time = (meaning: string) =>
+export const time = (meaning: string, clock: Clock) =>
   z
     .string()
     .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-    .describe(`${meaning}; UTC, \`YYYY-MM-DD HH:MM:SS\``)
+    .describe(`${meaning}; ${CLOCKS[clock]}, UTC, \`YYYY-MM-DD HH:MM:SS\``)
 
-export const unixMs = (meaning: string) => z.int().describe(`${meaning}; unix milliseconds`)
+export const unixMs = (meaning: string, clock: Clock) =>
+  z.int().describe(`${meaning}; ${CLOCKS[clock]}, unix milliseconds`)
+
+export const blockTime = (meaning: string) =>
+  z.int().min(0).describe(`${meaning}; ${CLOCKS.block}, unix seconds`)
 
 export const venue = (meaning: string) => z.enum(VENUE_IDS).describe(meaning)
 

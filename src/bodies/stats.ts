@@ -50,12 +50,12 @@ export const STATS = z
     sol_price: z
       .object({
         usd: schema.usd('Price of SOL'),
-        minute: schema.time('The minute that it is used for'),
+        minute: schema.time('The minute that it is used for', 'block'),
         source_minute: schema
-          .time('The minute')
+          .time('The minute', 'block')
           .nullable()
           .describe(
-            'The minute whose trades gave it; null when it is the starting value that the operator has set; UTC, `YYYY-MM-DD HH:MM:SS`'
+            'The minute whose trades gave it; null when it is the starting value that the operator has set; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
           ),
         age_seconds: schema
           .count('Seconds')
@@ -65,10 +65,10 @@ export const STATS = z
       .nullable()
       .describe('Where `sol_price_usd` comes from'),
     updated_at: schema
-      .time('Block time')
+      .time('When the newest indexed block was made', 'block')
       .nullable()
       .describe(
-        'Block time of the newest indexed block, with whose minute the windows end; null while nothing is indexed; UTC, `YYYY-MM-DD HH:MM:SS`'
+        'When the newest indexed block was made, with whose minute the windows end; null while nothing is indexed; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
       ),
     windows: z.object({
       '1h': WINDOW.describe('60 minutes, the running one included'),

@@ -36,6 +36,7 @@ export function priceTick(row: TradeRow, receivedAtMs: number): PriceData {
     cash_mint: pubkeyToBase58(row.cashSide === 'in' ? row.inMint : row.outMint),
     venue: row.venue,
     slot: row.slot,
+    block_time: row.blockTime,
     ts_ms: receivedAtMs
   }
 }

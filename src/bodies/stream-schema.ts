@@ -10,11 +10,12 @@ import { TRADE } from './trade-schema.ts'
  */
 
 const UNSTATED = 'null where the venue does not state it'
-const RECEIVED = { ts_ms: schema.unixMs('When the service received the block') } as const
+const RECEIVED = { ts_ms: schema.unixMs('When the service received the block', 'ingest') } as const
 
 export const TRADE_EVENT = TRADE.extend(RECEIVED).meta({
   id: 'TradeEvent',
-  description: 'A trade with its executed amounts, as its REST row but for `ts_ms`'
+  description:
+    'A trade with its executed amounts, as its REST row but for `ts_ms`, which is the time of ingest'
 })
 
 export const LAUNCH_EVENT = LAUNCH.omit({ status: true })
@@ -103,6 +104,7 @@ export const PRICE_TICK = z
     cash_mint: schema.address('The cash: wrapped SOL or a dollar'),
     venue: schema.venue('Where it traded'),
     slot: schema.count('Slot of the block'),
+    block_time: EVENT_FIELDS.block_time,
     ...RECEIVED,
     cursor: EVENT_FIELDS.cursor
   })

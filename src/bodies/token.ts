@@ -82,8 +82,8 @@ const HOLDERS = z
 
 const LAST_TRADE = z
   .object({
-    ts: schema.time('Its block time'),
-    ts_ms: schema.unixMs('Its block time'),
+    ts: schema.time('When it was', 'block'),
+    ts_ms: schema.unixMs('When it was', 'block'),
     slot: schema.count('Its slot'),
     signature: schema.signature('Its transaction')
   })
@@ -100,9 +100,9 @@ export const TOKEN = z
       .describe('Where it was launched; null when unknown'),
     creator: schema.address('Who created it').nullable().describe('Who created it; null when unknown'),
     created_at: schema
-      .time('When it was launched')
+      .time('When it was launched', 'block')
       .nullable()
-      .describe('When it was launched; null when unknown'),
+      .describe('When it was launched; block time, UTC, `YYYY-MM-DD HH:MM:SS`; null when unknown'),
     metadata: METADATA,
     status: z
       .enum(LAUNCH_STATUSES)
@@ -115,7 +115,7 @@ export const TOKEN = z
       .describe('Cash per token of the newest price-forming trade; null without one'),
     price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     cash_mint: schema.address('The cash of that trade').nullable(),
-    price_ts: schema.time('Block time of that trade').nullable(),
+    price_ts: schema.time('When that trade was', 'block').nullable(),
     price_slot: schema.count('Slot of that trade').nullable(),
     price_venue: schema.venue('Venue of that trade').nullable(),
     market_cap_usd: schema

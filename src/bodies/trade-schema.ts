@@ -52,7 +52,7 @@ export const TRADE = z
     kind: z.literal('trade').describe('What kind of event it is'),
     event: z.enum(['buy', 'sell', 'swap']).describe('`swap`: neither side is cash'),
     ...EVENT_FIELDS,
-    ts: schema.time('Time of the block'),
+    ts: schema.time('When its block was made', 'block'),
     trader: schema.address(
       "Who traded: the swap's authority if it signed, else the signer that owns the accounts, else the fee payer"
     ),

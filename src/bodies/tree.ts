@@ -36,9 +36,9 @@ export const TREE = z
     state: text('`waiting` until its turn comes, then the state of its machine'),
     instance: count('Counts its starts'),
     restarts: count('Starts after a fault'),
-    started_at: unixMs('When this instance started').nullable(),
+    started_at: unixMs('When this instance started', 'service').nullable(),
     last_error: z
-      .object({ message: text('What went wrong'), at: unixMs('When') })
+      .object({ message: text('What went wrong'), at: unixMs('When', 'service') })
       .nullable()
       .describe('Its last fault; null when there was none'),
     gauges: z.record(z.string(), z.number()).describe('What the unit counts, by name'),

@@ -42,8 +42,8 @@ const ABOUT = `Sends every event of the subscribed channels once, in cursor orde
 with \`since\` set to it. The missed events come first, marked \`"replay":true\`; \`replay_complete\` and live events
 follow. No event is missing and none comes twice. The client \`millrace/client\` does this by itself.
 
-**Data.** \`data\` has the fields of the REST rows, except that \`ts_ms\` is the time at which the service received the
-block. Fields, warnings and errors may be added.`
+**Data.** \`data\` has the fields of the REST rows. Its \`ts_ms\` is the time of ingest, when the service received the
+block; \`block_time\` beside it is the block's own time, as \`ts_ms\` is in rows. Fields, warnings and errors may be added.`
 
 const table = (head: string, rows: readonly (readonly [string | number, string])[]): string =>
   [

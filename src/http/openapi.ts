@@ -11,7 +11,7 @@ const DATA = 'executed trades, candles, prices, launches, pools and wallets'
 /** Where the data is from, by the source of blocks. */
 const ORIGINS: Readonly<Record<SourceKind, string>> = {
   localnet: `**This is a localnet**: a Solana chain inside this process, with a simulated market. It has ${DATA} like a \
-real chain; nothing here is from mainnet.`,
+real chain; nothing here is from mainnet. Its node takes transactions, but its DEX programs cannot be called by one.`,
   recorded: `DEX data of Solana: ${DATA}, indexed from recorded blocks.`,
   rpc: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`,
   yellowstone: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`
@@ -22,7 +22,8 @@ const UNKNOWN_ORIGIN = `DEX data of Solana: ${DATA}.`
 const CONVENTIONS = `**Numbers.** Fields that end in \`_raw\` are base units as text; other amounts have the decimals applied. An unknown
 value is \`null\`, never 0. Percentages run from 0 to 100. Fields may be added; existing fields keep their meaning.
 
-**Time.** \`ts\` is the block time in UTC, \`ts_ms\` the same in Unix milliseconds. A window such as 24 h ends with the
+**Time.** \`ts\`, \`ts_ms\` and \`block_time\` are the block's time: as UTC text, in Unix milliseconds, in Unix seconds. On
+the stream \`ts_ms\` is the time of ingest, with \`block_time\` beside it. A window such as 24 h ends with the
 minute of the newest indexed block. \`X-Data-Freshness-Seconds\` is the age of that block.
 
 **Lists** are newest first unless the endpoint says otherwise. Pass \`nextCursor\` of a page as \`after\` to get the next.

@@ -92,6 +92,7 @@ export const EXAMPLE_TICK: z.input<typeof PRICE_TICK> = {
   cash_mint: WSOL,
   venue: 'pumpfun',
   slot: ORIGIN.slot,
+  block_time: ORIGIN.block_time,
   ts_ms: ORIGIN.ts_ms,
   cursor: at(9)
 }

@@ -41,7 +41,7 @@ export const CLIENT_MESSAGE = z.union([SUBSCRIBE, UNSUBSCRIBE, PING])
 
 const PLACE = z.object({
   cursor: cursor('The last cursor before it'),
-  ts_ms: schema.unixMs('Time of its first block'),
+  ts_ms: schema.unixMs('When its first block was made', 'block'),
   slot: schema.count('Slot of that block')
 })
 
@@ -58,7 +58,7 @@ export const HELLO = z
         buffer: schema.count('Events that a connection may be owed before the oldest are dropped')
       })
       .describe('Limits of the connection'),
-    server_time_ms: schema.unixMs('Time of the server'),
+    server_time_ms: schema.unixMs('When this was sent', 'service'),
     protocol: z.literal(1).describe('Version of these messages')
   })
   .meta({ id: 'Hello' })

@@ -5,7 +5,7 @@ import type { IssuedKey } from '../../access/key-row.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../../access/scopes.ts'
 import { isWebOrigin } from '../../access/web-origin.ts'
 import { issuedKeyAnswer, keyAnswer, keyBody } from '../../bodies/api-key.ts'
-import { listOf } from '../../bodies/schema.ts'
+import { CLOCKS, listOf } from '../../bodies/schema.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_KEY_ID } from '../example-values.ts'
@@ -54,7 +54,9 @@ export const createKey = endpoint({
       .datetime({ offset: true, error: 'must be a time as in 2027-01-31T12:00:00Z' })
       .nullable()
       .default(null)
-      .describe('It works strictly before; ISO 8601 with a zone, in the future. Null: it does not expire'),
+      .describe(
+        `It works strictly before; ${CLOCKS.service}, ISO 8601 with a zone, in the future. Null: it does not expire`
+      ),
     allowed_ips: z
       .array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address or CIDR range'))
       .max(ADDRESSES_MAX, `must be at most ${ADDRESSES_MAX}`)

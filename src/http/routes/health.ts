@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { count, localnetMark, text } from '../../bodies/schema.ts'
+import { blockTime, count, localnetMark, text } from '../../bodies/schema.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
@@ -38,7 +38,7 @@ export const health = endpoint({
         .nullable()
         .describe('Age of the newest indexed block, in seconds; null while there is none'),
       slot: count('Its slot').nullable(),
-      block_time: count('Its time, in unix seconds').nullable(),
+      block_time: blockTime('When it was made').nullable(),
       source: z
         .enum(['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'])
         .nullable()

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { WINDOW_SECONDS } from '../../access/rate-window.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { keyAnswer, momentText } from '../../bodies/api-key.ts'
-import { count } from '../../bodies/schema.ts'
+import { CLOCKS, count } from '../../bodies/schema.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serve } from '../endpoint.ts'
 
@@ -28,7 +28,7 @@ export const me = endpoint({
     usage: z.object({
       calls: count('Calls counted in this window, this one included'),
       remaining: count('Calls left in it'),
-      resets_at: count('When the next one begins; unix seconds')
+      resets_at: count(`When the next one begins; ${CLOCKS.service}, unix seconds`)
     }),
     expires_at,
     allowed_ips,

@@ -1,7 +1,7 @@
 import websocket from '@fastify/websocket'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { count } from '../../bodies/schema.ts'
+import { count, unixMs } from '../../bodies/schema.ts'
 import { ServiceError } from '../../errors.ts'
 import { splitCursor } from '../../market/cursor.ts'
 import { MESSAGE_BYTES_HARD_MAX } from '../../stream/messages.ts'
@@ -18,7 +18,7 @@ const place = (what: string) =>
     .object({
       cursor: count(`Cursor of ${what}`),
       slot: count('Slot'),
-      ts_ms: count('Time of its block; unix milliseconds')
+      ts_ms: unixMs('When its block was made', 'block')
     })
     .nullable()
     .describe(`${what}; null while there is no block`)

@@ -1,12 +1,15 @@
 import {
+  PublicKey,
   SystemProgram,
   Transaction,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
   type Keypair
 } from '@solana/web3.js'
 import t, { type Test } from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
+import { VENUES } from '../../../src/chain/venues.ts'
 import type { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import type { LocalNode } from '../../../src/localnet/node/local-node.ts'
 import { funded, lamportsOf, land, openBank, produce, signed, transfer, wallet } from '../bank/sending.ts'
@@ -68,6 +71,23 @@ t.test('a failed preflight says why, with the logs', async (t) => {
       replacementBlockhash: null
     }
   })
+})
+
+t.test('a call of a DEX program is refused with the reason: a localnet simulates its market', async (t) => {
+  const { bank, payer, send, simulate } = await world(t)
+  const says = (venue: string): RegExp =>
+    new RegExp(`This is a localnet, without the program of ${venue}\\. .*DEX programs cannot be called`)
+  for (const { id, programs } of VENUES) {
+    const programId = new PublicKey(programs[0]!)
+    const keys = [{ pubkey: payer.publicKey, isSigner: true, isWritable: true }]
+    const wire = signed(bank, [new TransactionInstruction({ programId, keys, data: Buffer.of(1) })], [payer])
+    const { error } = await send(wire)
+    t.match(error, { code: -32002, message: says(id), data: { err: 'ProgramAccountNotFound' } }, id)
+    t.match(error!.data, { logs: [says(id)] })
+    t.match(await simulate(wire), { err: 'ProgramAccountNotFound', logs: [says(id)] }, id)
+  }
+  const failed = await send(signed(bank, [transfer(payer, wallet(2).publicKey, 10n ** 15n)], [payer]))
+  t.notMatch(JSON.stringify(failed), 'localnet', 'other failures are in the words of a node')
 })
 
 t.test('preflight refuses what cannot land, in the words of a node', async (t) => {

@@ -23,6 +23,7 @@ import {
   type JsonMap
 } from '../params.ts'
 import { internalError, invalidParams, preflightFailure } from '../rpc-error.ts'
+import { simulatedProgramNote } from '../simulated-programs.ts'
 import { encodeInner, encodeReturnData, TRANSACTION_ENCODINGS } from '../transaction-encoding.ts'
 import { decimalsOf } from './accounts.ts'
 
@@ -74,7 +75,7 @@ export const submissionMethods: Readonly<Record<string, Method>> = {
     const parsed = wire.lookups.length === 0
     const inner = withInner ? encodeInner(simulation, staticKeys(wire), parsed) : null
     const loadedAddresses = loadedOf(node.chain, wire)
-    const encoded = encodeSimulation(simulation, wire)
+    const encoded = encodeSimulation(noted(simulation, wire), wire)
     return withSlot(slot, { ...encoded, accounts, innerInstructions: inner, loadedAddresses })
   }),
 
@@ -312,6 +313,14 @@ function refusal(error: unknown, wire: WireTransaction): unknown {
   }
 }
 
+/** A failed simulation of a call that only a real chain can carry out says so in its logs. */
+function noted(simulation: Simulation, wire: WireTransaction): Simulation {
+  const note = simulation.err === null ? null : simulatedProgramNote(wire)
+  return note === null ? simulation : { ...simulation, logs: [...simulation.logs, `Localnet: ${note}`] }
+}
+
 function failedPreflight(simulation: Simulation, wire: WireTransaction): unknown {
-  return preflightFailure(errorText(simulation.err), encodeSimulation(simulation, wire))
+  const note = simulatedProgramNote(wire)
+  const reason = note === null ? errorText(simulation.err) : `${errorText(simulation.err)}. ${note}`
+  return preflightFailure(reason, encodeSimulation(noted(simulation, wire), wire))
 }

@@ -1,0 +1,59 @@
+import t from 'tap'
+import { CLOCKS } from '../../src/bodies/schema.ts'
+import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { marketApp } from './market-app.ts'
+
+/** Names of fields that hold a moment. */
+const MOMENT =
+  /^(ts|ts_ms|price_ts|block_time|at|minute|source_minute|server_time_ms|resets_at|.*_at|.*_at_ms)$/
+
+interface Field {
+  readonly path: string
+  readonly name: string
+  readonly description: string
+  /** Names of the fields beside it. */
+  readonly beside: readonly string[]
+}
+
+/** Every field of a document that holds a moment; those that are always null hold none. */
+function* moments(node: unknown, path: string): Generator<Field> {
+  if (typeof node !== 'object' || node === null) return
+  const { properties = {} } = node as { properties?: Record<string, JsonSchema> }
+  for (const [name, field] of Object.entries(properties)) {
+    if (!MOMENT.test(name) || (field as { type?: unknown }).type === 'null') continue
+    const { description, anyOf = [] } = field as { description?: string; anyOf?: { description?: string }[] }
+    const said = [description, ...anyOf.map((each) => each.description)].filter((text) => text !== undefined)
+    yield { path: `${path}.${name}`, name, description: said.join(' '), beside: Object.keys(properties) }
+  }
+  for (const [name, part] of Object.entries(node))
+    if (!/^examples?$/.test(name)) yield* moments(part, `${path}/${name}`)
+}
+
+t.test('every moment in the documents names its clock: of blocks, of ingest or of the service', async (t) => {
+  const app = await marketApp(t)
+  const fields: Record<string, Field[]> = {}
+  for (const document of ['/openapi.json', '/asyncapi.json']) {
+    const { body } = await app.get(document, {})
+    fields[document] = [...moments(body, document)]
+    t.ok(fields[document].length > 10)
+    for (const { path, description } of fields[document]) {
+      const named = Object.values(CLOCKS).filter((clock) => description.includes(clock))
+      t.ok(named.length > 0, `${path}: ${description}`)
+    }
+  }
+  const rest = fields['/openapi.json']!.filter(({ name }) => /^(ts|ts_ms|block_time)$/.test(name))
+  t.ok(rest.length > 10)
+  for (const { path, description } of rest) t.match(description, CLOCKS.block, path)
+  const stream = fields['/asyncapi.json']!.filter(
+    ({ name, beside }) => name === 'ts_ms' && beside.includes('event')
+  )
+  t.ok(stream.length >= 5)
+  for (const { path, description } of stream) t.match(description, CLOCKS.ingest, path)
+  const ticks = fields['/asyncapi.json']!.filter(
+    ({ name, path }) => name === 'ts_ms' && path.includes('PriceTick')
+  )
+  t.match(ticks, [{ description: CLOCKS.ingest }])
+  for (const { path, beside } of [...stream, ...ticks])
+    if (!path.includes('Retraction'))
+      t.ok(beside.includes('block_time'), `${path} has the block time beside it`)
+})
