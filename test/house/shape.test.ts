@@ -14,7 +14,7 @@ t.test('the top level holds the names that the plan of the house gives it', asyn
   const listed = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
   const top = new Set(listed.map((path) => path.split('/')[0]!).filter((name) => !name.startsWith('.')))
   const plan =
-    'README.md actors docker-compose.yml loadtest machines package-lock.json package.json src storage test tsconfig.json'
+    'Dockerfile README.md actors docker-compose.yml loadtest machines package-lock.json package.json src storage test tsconfig.json'
   t.same(
     [...top].filter((name) => !plan.split(' ').includes(name)),
     []

@@ -41,9 +41,10 @@ const PAST_WITHIN_MS = 150_000
 export async function startLocalnetProcess(
   t: Test,
   dataDir: string,
-  more: readonly string[] = []
+  more: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {}
 ): Promise<LocalnetProcess> {
-  const service = await startProcess({ dataDir, recordedDir: null, more })
+  const service = await startProcess({ dataDir, recordedDir: null, more, environment })
   t.teardown(async () => {
     if (service.child.exitCode === null && service.child.signalCode === null) await service.end('SIGKILL')
     if (!t.passing()) for (const line of service.stderr.slice(-20)) t.comment(line)

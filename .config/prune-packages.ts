@@ -1,0 +1,48 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/**
+ * Removes from an installed `node_modules` what the service does not load on this machine: sources of other tools, types,
+ * source maps, and binaries of other platforms. The service is started from what is left by test/house/image.test.ts.
+ */
+
+/** Packages that are installed and never loaded, as patterns of their folder's name. */
+const UNLOADED = [
+  // Node 26 is in the image.
+  /^node(-bin)?-(linux|darwin|win)-\w+$/,
+  // The service uses the engine of litesvm beneath its wrapper, which alone needs the kit and the compiler.
+  /^@solana(-program)?$/,
+  /^typescript$/,
+  // Links to tools.
+  /^\.bin$/,
+  // Binaries for Alpine, where Debian's C library is.
+  /-musl$/
+] as const
+const UNREAD_FILES = /^(?!licen[cs]e).*\.(map|d\.[cm]?ts|tsbuildinfo|md|markdown)$/i
+const PLATFORM = `${process.platform}-${process.arch}`
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) {
+  console.error('usage: node .config/prune-packages.ts NODE_MODULES')
+  process.exitCode = 2
+} else prune(resolve(folder))
+
+function prune(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (!entry.isDirectory()) {
+      if (UNREAD_FILES.test(entry.name)) rmSync(path)
+    } else if (UNLOADED.some((pattern) => pattern.test(entry.name))) rmSync(path, { recursive: true })
+    else if (entry.name === 'prebuilds') pruneBinaries(path)
+    else prune(path)
+  }
+}
+
+/** Leaves the binaries of this platform; musl's are those for Alpine. */
+function pruneBinaries(directory: string): void {
+  for (const platform of readdirSync(directory)) {
+    const path = join(directory, platform)
+    if (platform !== PLATFORM) rmSync(path, { recursive: true })
+    else for (const name of readdirSync(path)) if (name.includes('musl')) rmSync(join(path, name))
+  }
+}
