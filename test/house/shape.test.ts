@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { SETTING_NAMES, SETTINGS, variableOf } from '../../src/config.ts'
@@ -40,12 +40,12 @@ t.test('exports are named', async (t) => {
   )
 })
 
-t.test('the README has every metric', async (t) => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+t.test('the page on operations has every metric', async (t) => {
+  const page = readFileSync(join(ROOT, 'src/docs/operations.md'), 'utf8')
   const { registry } = createMetrics(new DecodingReport())
   const names = registry.getMetricsAsArray().map(({ name }) => name)
   t.ok(names.length > 10)
-  for (const name of names.filter((name) => name.startsWith('millrace_'))) t.match(readme, `\`${name}\``)
+  for (const name of names.filter((name) => name.startsWith('millrace_'))) t.match(page, `\`${name}\``)
 })
 
 t.test('every invariant is cited by code that keeps it and by a test that holds it', async (t) => {
@@ -68,12 +68,37 @@ t.test('every invariant is cited by code that keeps it and by a test that holds 
   }
 })
 
-t.test('the configuration table of the README has every variable with its default', async (t) => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+t.test('the table of settings has every variable with its default', async (t) => {
+  const page = readFileSync(join(ROOT, 'src/docs/settings.md'), 'utf8')
   for (const name of SETTING_NAMES) {
-    const row = readme.split('\n').find((line) => line.startsWith(`| \`${variableOf(name)}\` `))
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${variableOf(name)}\` `))
     t.ok(row, `${variableOf(name)} has a row`)
     const { fallback } = SETTINGS[name]
     if (fallback !== '') t.match(row ?? '', `\`${fallback}\``, `${variableOf(name)} shows its default`)
   }
 })
+
+t.test(
+  'every link of the README and of the pages leads to a file, and to a heading that it has',
+  async (t) => {
+    const pages = ['README.md', ...readdirSync(join(ROOT, 'src/docs')).map((name) => `src/docs/${name}`)]
+    const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+    const anchors = (path: string): string[] =>
+      [...text(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+        heading!.toLowerCase().replaceAll(' ', '-')
+      )
+    const links = pages
+      .filter((page) => page.endsWith('.md'))
+      .flatMap((page) =>
+        [...text(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({ page, target: target! }))
+      )
+      .filter(({ target }) => !target.startsWith('http'))
+    t.ok(links.length > 20)
+    for (const { page, target } of links) {
+      const [file, anchor] = target.split('#')
+      const path = file === '' ? page : join(page, '..', file!)
+      t.ok(existsSync(join(ROOT, path)), `${page} → ${target}`)
+      if (anchor !== undefined) t.ok(anchors(path).includes(anchor), `${page} → ${target}`)
+    }
+  }
+)
