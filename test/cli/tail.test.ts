@@ -160,7 +160,7 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
   t.equal(await refused.ended(), 1)
   t.match(refused.stderr.join('\n'), /stream_key_refused: this API key is not known/)
   const bad: [args: string[], says: RegExp][] = [
-    [['--key', 'k'], /tail takes channels/],
+    [['--key', 'k'], /CHANNEL is missing/],
     [['launches'], /MILLRACE_KEY/],
     [['launch', '--key', 'k'], /"launch" is no channel/],
     [['trades:nothing', '--key', 'k'], /not an address/],
@@ -172,6 +172,6 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
     const tail = new Tail(t, args)
     t.equal(await tail.ended(), 2, args.join(' '))
     t.match(tail.stderr.join('\n'), says)
-    t.match(tail.stderr.at(-1), /usage: millrace tail/)
+    t.match(tail.stderr.at(-1), /millrace tail/, 'and where its use is told')
   }
 })
