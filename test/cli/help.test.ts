@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/run.ts'
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../../src/config.ts'
 import { version } from '../../src/version.ts'
+import { ROOT } from '../house/sources.ts'
 import { runMillrace } from '../service/service-process.ts'
 
 type Named = readonly [words: readonly string[], command: Command]
@@ -101,9 +104,27 @@ t.test('a word that is no command, verb or option ends with 2 and names the near
   }
 })
 
-t.test('the version and help of the program end with 0 and load no command', async (t) => {
+t.test('the version and help of the program end with 0, and load nothing else before', async (t) => {
   t.match(await runMillrace(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
-  const { code, stdout } = await runMillrace(['--help'])
-  t.equal(code, 0)
-  t.match(stdout, /serve +Runs the service/)
+  t.match(await runMillrace(['--help']), { code: 0, stdout: /serve +Runs the service/, stderr: '' })
+  const loaded = new Set<string>()
+  const load = (path: string): void => {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    if (!path.endsWith('.ts')) return
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    for (const [, from] of text.matchAll(/^import (?!type\b)[^']*'([^']+)'/gm))
+      load(from!.startsWith('.') ? join(path, '..', from!) : from!)
+  }
+  load('src/main.ts')
+  t.same([...loaded].sort(), [
+    'node:util',
+    'src/cli/administration-commands.ts',
+    'src/cli/command.ts',
+    'src/cli/commands.ts',
+    'src/cli/run.ts',
+    'src/cli/usage.ts',
+    'src/flags.ts',
+    'src/main.ts'
+  ])
 })

@@ -33,8 +33,8 @@ t.test('the container is well while the service answers, if only that its data i
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const check = async (): Promise<unknown> => {
-    const here = args.map((arg) => arg.replace(':8900/', `:${port}/`))
-    const [code] = (await once(spawn(process.execPath, here, { stdio: 'ignore' }), 'exit')) as unknown[]
+    const env = { MILLRACE_PORT: String(port) }
+    const [code] = (await once(spawn(process.execPath, args, { stdio: 'ignore', env }), 'exit')) as unknown[]
     return code
   }
   t.equal(await check(), 0)
