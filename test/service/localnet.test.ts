@@ -37,7 +37,9 @@ t.test(
     t.match([health.status, health.body], [200, { status: 'ok', localnet: true }])
     t.equal((await first.get('/v1/stats')).body['localnet'], true)
     const document = await first.get('/openapi.json', null)
-    t.match(document.body, { info: { title: /localnet/, description: /This is a localnet[^]*its DEX programs cannot be called/ } })
+    t.match(document.body, {
+      info: { title: /localnet/, description: /This is a localnet[^]*its DEX programs cannot be called/ }
+    })
 
     const connection = new Connection(first.rpcUrl, 'confirmed')
     const genesis = await connection.getGenesisHash()
