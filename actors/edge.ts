@@ -6,6 +6,7 @@ import type { AppDeps } from '../src/http/app.ts'
 import type { Storage } from '../storage/port.ts'
 import { sleep, type Clock } from '../src/ports.ts'
 import { aborted } from './aborted.ts'
+import { cacheGauges } from './cache-gauges.ts'
 import { Listening } from './listening.ts'
 import type { Tenants } from './stream/tenants.ts'
 import { isOutage, patienceWith } from './patience.ts'
@@ -62,7 +63,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
       if (at !== null && typeof at === 'object') bound = at.port
       gauge('connections', () => connections.size)
       gauge('kept_answers', () => app.answers.size)
-      gauge('kept_answer_bytes', () => app.answers.bytes)
+      cacheGauges(gauge, 'kept_answer', () => app.answers)
       onListening(bound)
       ready()
       await aborted(draining)

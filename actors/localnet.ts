@@ -4,6 +4,7 @@ import { openLocalnet, type LocalnetOptions } from '../src/localnet/localnet.ts'
 import type { Ports } from '../src/ports.ts'
 import type { Logger } from '../src/telemetry.ts'
 import type { CoverageStore } from '../storage/port.ts'
+import { cacheGauges } from './cache-gauges.ts'
 import { Listening } from './listening.ts'
 import type { Run } from './process.ts'
 import { rpcSource } from './rpc-source.ts'
@@ -33,6 +34,7 @@ export function localnet(
     try {
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))
+      cacheGauges(gauge, 'rendered_block', net.node.renderedBlocks)
       onListening(net.rpcUrl)
       ready({ rpcUrl: net.rpcUrl, genesis: net.genesis, firstSlot: () => net.bank.firstSlot })
       await net.run(draining)

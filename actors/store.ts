@@ -1,5 +1,6 @@
 import type { Storage } from '../storage/port.ts'
 import { aborted } from './aborted.ts'
+import { cacheGauges } from './cache-gauges.ts'
 import { watchOutages, type WatchDeps } from './outage-watch.ts'
 import { patienceWith } from './patience.ts'
 import type { Run } from './process.ts'
@@ -14,12 +15,13 @@ export function store(
   prepare: (storage: Storage) => Promise<void>,
   watch: WatchDeps
 ): Run<unknown, Storage> {
-  return async ({ draining, ready }) => {
+  return async ({ draining, ready, gauge }) => {
     const storage = await open()
     const closing = new AbortController()
     for (const damage of storage.damage) watch.logger.error(`the store is damaged: ${damage}`)
     try {
       await patienceWith(storage, watch.clock)(() => prepare(storage), draining)
+      cacheGauges(gauge, 'record', () => storage.recordCache)
       ready(storage)
       if (storage.journal !== null) void watchOutages(storage, watch, closing.signal)
       const failure = await Promise.race([aborted(draining), storage.failed])

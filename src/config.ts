@@ -212,6 +212,11 @@ export const SETTINGS = {
     meaning:
       'how long a start waits for a CQL server that does not answer, and for others that make its tables'
   },
+  memoryMb: {
+    schema: optional(integer(32, 1_000_000)),
+    fallback: '',
+    meaning: 'megabytes that all caches together may take; 64 on a localnet and 512 elsewhere unless set'
+  },
   logLevel: {
     schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     fallback: 'info',

@@ -44,6 +44,7 @@ import { operationsApp } from './http/operations-app.ts'
 import { LiveRanking } from './live-ranking.ts'
 import { CashList } from './market/cash.ts'
 import { openFilesMax } from './open-files.ts'
+import { memoryBudget } from './memory-budget.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { RecordedReport } from './recorded/report.ts'
 import { chainOf, keepingOf } from './sources.ts'
@@ -104,8 +105,14 @@ export function openStore(
   startWait?: StartWait
 ): Promise<Storage> {
   const logSeconds = logSecondsOf(config)
+  const { records, engine, indexes } = memoryBudget(config)
   if (config.storage === 'embedded')
-    return openEmbeddedStorage({ directory: storeDirectory(config), logSeconds })
+    return openEmbeddedStorage({
+      directory: storeDirectory(config),
+      logSeconds,
+      hotBytesMax: records,
+      engineBytes: engine
+    })
   return openScyllaStorage({
     contactPoints: config.scyllaContactPoints,
     port: config.scyllaPort,
@@ -116,6 +123,8 @@ export function openStore(
     replication: config.scyllaReplication,
     retentionSeconds: retentionSecondsOf(config),
     logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
+    committedBytesMax: records,
+    indexBytesMax: indexes,
     ...(startWait !== undefined && { startWait }),
     ports
   })
@@ -242,6 +251,7 @@ export function startService(deps: ServiceDeps): Supervision {
   }
   const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
   const storage = child('storage', store(openStorage, prepareStore, { clock, logger, metrics }))
+  const budget = memoryBudget(config)
   const views = supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
   const http = {
     feed,
@@ -258,10 +268,12 @@ export function startService(deps: ServiceDeps): Supervision {
     sourceKind: config.role.includes('ingest') ? config.source : null,
     demoKey,
     recorded,
+    answerBytes: budget.answers,
     tree: () => supervision.tree(),
     source: () => supervision.source('chain/source')
   }
-  const stream = child('channels', channels({ feed, cash, clock, horizonSeconds: replaySecondsOf(config) }))
+  const told = { feed, cash, clock, horizonSeconds: replaySecondsOf(config), replayBytes: budget.replays }
+  const stream = child('channels', channels(told))
   const tenantsWith = <Needs extends object>(limitsOf: (needs: Needs) => RateCounter) =>
     child('tenants', tenants<Needs & HasChannels>(ports, limitsOf))
   const listening = {

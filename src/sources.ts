@@ -13,6 +13,7 @@ import type { BlockSource } from './block-source.ts'
 import type { Config } from './config.ts'
 import { lostForkOf, sourceCoverage } from './coverage.ts'
 import type { Commitment } from './market/rows.ts'
+import { memoryBudget } from './memory-budget.ts'
 import type { BlockCommitment } from './node/chain-node.ts'
 import { MissingBlocks } from './node/missing-blocks.ts'
 import type { StoredChain } from './node/rollback.ts'
@@ -45,7 +46,9 @@ export function chainOf<Needs extends object>(
 ): Unit<Omit<Needs, 'source'>> {
   if (config.source === 'localnet') {
     const { host, port, localnetSlotMs: slotMs } = config
-    const place = { directory: localnetDirectory(config), host, port: port === 0 ? 0 : port + 1, slotMs }
+    const { localnetBlocks: renderedBytes } = memoryBudget(config)
+    const directory = localnetDirectory(config)
+    const place = { directory, host, port: port === 0 ? 0 : port + 1, slotMs, renderedBytes }
     return supervisor('chain', 'rest_for_one', [
       child('localnet', localnet(place, deps, deps.onLocalnet)),
       child('source', localnetSource(deps)),

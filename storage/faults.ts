@@ -6,7 +6,7 @@ type Methods<Part> = Part extends (...args: never[]) => unknown ? never : keyof 
 /** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
 export type StorageOperation = {
   [Part in keyof Storage]: `${Part}.${Methods<Storage[Part]>}`
-}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage'>]
+}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache'>]
 
 /** What happens to the n-th call of an operation, counted from 1. */
 export interface StorageFault {
@@ -83,6 +83,9 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       tenants: part('tenants', storage.tenants),
       keys: part('keys', storage.keys),
       journal: storage.journal === null ? null : part('journal', storage.journal),
+      get recordCache() {
+        return storage.recordCache
+      },
       get outage() {
         return storage.outage
       },

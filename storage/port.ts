@@ -1,5 +1,6 @@
 import type { Pubkey } from '../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf, TotalsRow } from '../src/market/activity-rows.ts'
+import type { CacheUse } from '../src/memory-budget.ts'
 import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
 import type { LogChannel, LogPart, Memory } from '../src/market/log.ts'
@@ -49,6 +50,8 @@ export interface Storage {
    * of each commit itself.
    */
   readonly journal: Journal | null
+  /** What records in memory take, of the most that they may. */
+  readonly recordCache: CacheUse
   /**
    * Not null while the store does not answer: commits wait, reads reject. It ends by itself with the first answer.
    */

@@ -7,6 +7,7 @@ import type { Storage } from '../../storage/port.ts'
 import { isDamage, isOutage, patienceWith, type Patience } from '../patience.ts'
 import type { Run } from '../process.ts'
 import { Horizon } from './horizon.ts'
+import { cacheGauges } from '../cache-gauges.ts'
 import { Replays } from './replays.ts'
 
 /** How often it is looked how far back replays reach. Chosen; the store keeps more than this. */
@@ -20,6 +21,8 @@ export interface ChannelsDeps {
   readonly clock: Clock
   /** Null: all that is stored can be replayed. */
   readonly horizonSeconds: number | null
+  /** For pages of replays that are being read. */
+  readonly replayBytes?: number
 }
 
 /** What is told as it comes, and what was. */
@@ -33,11 +36,11 @@ export interface Channels {
 
 /** The process that tells readers of blocks: it follows the feed, and knows how far back the store can be read. */
 export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage }, Channels> {
-  const { feed, cash, clock, horizonSeconds } = deps
+  const { feed, cash, clock, horizonSeconds, replayBytes } = deps
   return async ({ input: { storage }, draining, ready, gauge, report }) => {
     const hub = new StreamHub(feed, cash, report)
     const horizon = new Horizon(storage.blocks, horizonSeconds)
-    const replays = new Replays(READS_AT_ONCE)
+    const replays = new Replays(READS_AT_ONCE, replayBytes)
     const patience = patienceWith(storage, clock)
     const unfollow = hub.follow()
     try {
@@ -47,6 +50,7 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
       gauge('channels', () => hub.channels)
       gauge('events', () => hub.eventsTold)
       gauge('replay_reads_waiting', () => replays.waiting)
+      cacheGauges(gauge, 'replay', () => replays.cache)
       ready({ hub, history: new ChannelHistory(storage, cash), horizon, replays, patience })
       while (!draining.aborted) {
         await sleep(clock, HORIZON_MS, draining)

@@ -1,18 +1,28 @@
 import PQueue from 'p-queue'
 import { Arena, type Budget } from '../../src/arena.ts'
+import type { CacheUse } from '../../src/memory-budget.ts'
 
-/** Memory that replays use again, each and all together; beyond it pages are given memory of their own. Chosen. */
+/** Memory that one replay uses again: its pages at the largest. Beyond it pages are given memory of their own. */
 const ARENA_BYTES_MAX = 4 * 2 ** 20
+/** The same for all of them, where nobody says how much. */
 const ARENAS_BYTES_MAX = 64 * 2 ** 20
 
 /** What all replays of a process share: turns at the store, and memory. */
 export class Replays {
   readonly #turns: PQueue
-  readonly #budget: Budget = { left: ARENAS_BYTES_MAX }
+  readonly #budget: Budget
+  readonly #bytesMax: number
 
-  /** Of the pages that are to be read, so many are at once. */
-  constructor(readsAtOnce: number) {
+  /** Of the pages that are to be read, so many are at once, in arenas of so many bytes. */
+  constructor(readsAtOnce: number, bytesMax = ARENAS_BYTES_MAX) {
     this.#turns = new PQueue({ concurrency: readsAtOnce })
+    this.#budget = { left: bytesMax }
+    this.#bytesMax = bytesMax
+  }
+
+  /** What arenas have. */
+  get cache(): CacheUse {
+    return { bytes: this.#bytesMax - this.#budget.left, bytesMax: this.#bytesMax }
   }
 
   /** Replays that wait for their turn. */

@@ -39,7 +39,7 @@ export interface Making {
   readonly signal: AbortSignal
 }
 
-/** Memory for answers, outside the heap; those that nobody asked for again leave first. */
+/** Memory for answers, outside the heap, where nobody says how much; those that nobody asked for again leave first. */
 const BYTES_MAX = 256 * 2 ** 20
 /** An answer that takes more than this part of the memory is not kept. */
 const PART_MAX = 1 / 8
@@ -97,7 +97,11 @@ export class Answers {
   /** Counts how often all was forgotten. */
   #generation = 0
 
-  constructor(feed: CommitFeed, clock: Clock, limits: { bytesMax?: number; ownersMax?: number } = {}) {
+  constructor(
+    feed: CommitFeed,
+    clock: Clock,
+    limits: { bytesMax?: number | undefined; ownersMax?: number } = {}
+  ) {
     this.#feed = feed
     this.#clock = clock
     this.#touches = new TouchLog(feed, limits.ownersMax)
@@ -108,6 +112,11 @@ export class Answers {
   /** Bytes in use; never above the limit. */
   get bytes(): number {
     return this.#kept.bytes
+  }
+
+  /** The most that it may take. */
+  get bytesMax(): number {
+    return this.#bytesMax
   }
 
   /** Of what is kept. */

@@ -83,6 +83,8 @@ export interface AppDeps {
   readonly bounds: HttpBounds
   /** Whether `/metrics` needs the admin key from the machine itself, too. */
   readonly metricsKeyRequired: boolean
+  /** For answers that are kept; left out, as much as is of use. */
+  readonly answerBytes?: number | undefined
 }
 
 /** No endpoint of the Data API takes a body; this bounds what is read before one is refused. */
@@ -94,7 +96,7 @@ const URL_BYTES_MAX = 16 * 1024
 /** Builds the HTTP service; it does not listen. */
 export function buildApp(deps: AppDeps): FastifyInstance {
   const nextRequestId = requestIds()
-  const answers = new Answers(deps.feed, deps.clock)
+  const answers = new Answers(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
   const app = listenerApp(deps, {
     bodyBytesMax: BODY_BYTES_MAX,
     pathParameterLengthMax: URL_BYTES_MAX,

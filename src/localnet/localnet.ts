@@ -38,6 +38,8 @@ export interface LocalnetOptions {
   readonly market?: keyof typeof MARKETS
   /** Hears how many blocks of the past were made, and within how many milliseconds. */
   readonly onPast?: (blocks: number, ms: number) => void
+  /** Memory for blocks that its node has rendered; left out, as much as is of use. */
+  readonly renderedBytes?: number
   /** Hears of faults of ours in answers of the node. */
   readonly onFault: (error: unknown) => void
 }
@@ -105,8 +107,9 @@ function openMarket(bank: LocalBank, settings: MarketSettings, past: PastMaker |
   })
 }
 
-async function listen(bank: LocalBank, { host, port, clock, onFault }: LocalnetOptions): Promise<LocalNode> {
-  const options = { chain: bank, clock, host, onFault }
+async function listen(bank: LocalBank, { port, ...rest }: LocalnetOptions): Promise<LocalNode> {
+  const { clock, host, onFault, renderedBytes } = rest
+  const options = { chain: bank, clock, host, onFault, renderedBytes }
   try {
     return await startLocalNode({ ...options, port })
   } catch (error) {

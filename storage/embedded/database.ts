@@ -33,7 +33,7 @@ const BLOCK_BYTES = 16 * 2 ** 10
 /** Tenants, API keys and their index: without them nobody can be told from anybody else. */
 const NEEDED = ['y', 'k', 'i']
 
-/** How the engine is opened. */
+/** How the engine is opened, by whom no memory is given. */
 export const ENGINE = {
   keyEncoding: 'buffer',
   valueEncoding: 'view',
@@ -46,9 +46,20 @@ export const ENGINE = {
   compression: false
 } as const
 
+/**
+ * The engine's buffers within so many bytes: two for what is being written, and an eighth for blocks that are read again.
+ * Smaller buffers are merged more often, and larger ones than the usual bring nothing.
+ */
+function buffersWithin(bytes: number): Pick<typeof ENGINE, 'writeBufferSize' | 'cacheSize'> {
+  const cacheSize = Math.min(Math.floor(bytes / 8), BLOCK_CACHE_BYTES)
+  return { cacheSize, writeBufferSize: Math.min(Math.floor((bytes - cacheSize) / 2), WRITE_BUFFER_BYTES) }
+}
+
 export interface DatabaseOptions {
   readonly directory: string
   readonly hotBytesMax: number
+  /** For the engine's buffers; left out, as much as is of use. */
+  readonly engineBytes?: number | undefined
   readonly reached: (point: CrashPoint) => void
 }
 
@@ -88,7 +99,7 @@ export class Database {
     try {
       damaged = await checkBeforeOpening(directory) // D4
       // It begins to open by itself as soon as it is made.
-      level = new ClassicLevel(directory, ENGINE)
+      level = new ClassicLevel(directory, { ...ENGINE, ...buffersWithin(options.engineBytes ?? Infinity) })
       await level.open()
     } catch (cause) {
       throw unopened(directory, cause)
@@ -102,6 +113,11 @@ export class Database {
       await level.close()
       throw error
     }
+  }
+
+  /** What is kept of decoded records. */
+  get recordBytes(): number {
+    return this.#hot.bytes
   }
 
   /**

@@ -19,14 +19,16 @@ import { tenantStore } from './tenants.ts'
 import { tokenStore } from './tokens.ts'
 import { totalsStore } from './totals.ts'
 
-/** What the store keeps in memory of what it has read and written, in estimated bytes. Chosen. */
+/** What the store keeps in memory of what it has read and written, in estimated bytes, where nobody says how much. */
 const HOT_BYTES_MAX = 64 * 2 ** 20
 
 export interface EmbeddedStorageOptions {
   /** Made when it is missing. One process at a time may have it open. */
   readonly directory: string
-  /** The cap of values in memory, estimated bytes; the engine's own buffers, some 70 MB, come on top. */
+  /** The cap of values in memory, estimated bytes. */
   readonly hotBytesMax?: number
+  /** For the engine's buffers; left out, as much as is of use to it. */
+  readonly engineBytes?: number
   /** How long the log is kept, counted back from the head's block time; null, or left out, for ever. */
   readonly logSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
@@ -38,9 +40,11 @@ export interface EmbeddedStorageOptions {
  * is not the one that this version knows, or when it cannot be read.
  */
 export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Promise<Storage> {
+  const { hotBytesMax = HOT_BYTES_MAX } = options
   const database = await Database.open({
     directory: options.directory,
-    hotBytesMax: options.hotBytesMax ?? HOT_BYTES_MAX,
+    hotBytesMax,
+    engineBytes: options.engineBytes,
     reached: options.reached ?? (() => undefined)
   })
   return {
@@ -65,6 +69,9 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     tenants: tenantStore(database),
     keys: apiKeyStore(database),
     journal: null,
+    get recordCache() {
+      return { bytes: database.recordBytes, bytesMax: hotBytesMax }
+    },
     outage: null,
     damage: database.damaged.ranges.map(damageText),
     failed: database.failed,

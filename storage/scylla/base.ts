@@ -15,6 +15,8 @@ export interface ScyllaBase {
   readonly retentionSeconds: number | null
   /** How long rows of the log live; null for ever. */
   readonly logTtlSeconds: number | null
+  /** What one list remembers of its buckets, in estimated bytes. */
+  readonly indexBytesMax: number
 }
 
 export interface CommittedVersion extends Version {
@@ -28,6 +30,11 @@ export class CommittedVersions {
 
   constructor(bytesMax: number) {
     this.#versions = new SecondChance(bytesMax)
+  }
+
+  /** Estimated bytes in use. */
+  get bytes(): number {
+    return this.#versions.bytes
   }
 
   /** Undefined where nothing is known, null where there is no record. */

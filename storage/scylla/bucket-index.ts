@@ -4,10 +4,6 @@ import { blob } from './client.ts'
 import type { TableCommit } from './commit.ts'
 import type { Owner } from './row-list.ts'
 
-/** Entries that this process has written lately, for which it does not write them again: some 40,000. */
-const WRITTEN_BYTES_MAX = 16 * 2 ** 20
-/** What was read of the newest buckets of owners: some 20,000 owners. */
-const KNOWN_BYTES_MAX = 16 * 2 ** 20
 /** Entries that are read at a time, and kept of an owner. */
 const ENTRIES_PER_READ = 32
 /** What is kept is read anew after this, for the sake of entries that have expired. */
@@ -52,14 +48,17 @@ export class BucketIndex {
   readonly #ttlSeconds: number
   readonly #insert: string
   readonly #select: Readonly<Record<'asc' | 'desc', string>>
-  /** When entries were written last, by owner and bucket. */
-  readonly #written = new SecondChance<number>(WRITTEN_BYTES_MAX)
-  readonly #known = new SecondChance<Known>(KNOWN_BYTES_MAX)
+  /** When entries were written last, by owner and bucket: they are not written again. Some 2,500 a megabyte. */
+  readonly #written: SecondChance<number>
+  /** What was read of the newest buckets of owners, some 1,250 owners a megabyte. */
+  readonly #known: SecondChance<Known>
 
   /** `ttlSeconds`: of the rows; 0 where they stay. */
   constructor(base: ScyllaBase, table: string, ttlSeconds: number) {
     this.#base = base
     this.#ttlSeconds = ttlSeconds
+    this.#written = new SecondChance(base.indexBytesMax / 2)
+    this.#known = new SecondChance(base.indexBytesMax / 2)
     this.#insert = `INSERT INTO ${table} (owner, bucket) VALUES (?, ?) USING TIMESTAMP ? AND TTL ?`
     const select = (order: string): string =>
       `SELECT bucket FROM ${table} WHERE owner = ? AND bucket >= ? AND bucket <= ? ORDER BY bucket ${order}`

@@ -42,6 +42,9 @@ import { BlockWriter } from './writer.ts'
 
 /** What the writer remembers of the records that it replaces, in estimated bytes. Chosen. */
 const COMMITTED_BYTES_MAX = 64 * 2 ** 20
+const INDEX_BYTES_MAX = 128 * 2 ** 20
+/** Lists that find their rows by buckets. */
+const LISTS = 10
 /** Blocks that are flushed together, 13 s of the chain. Chosen. */
 const FLUSH_BLOCKS = 32
 
@@ -63,6 +66,8 @@ export interface ScyllaStorageOptions {
   readonly logSeconds: Retention
   /** What the writer remembers of records, in estimated bytes. */
   readonly committedBytesMax?: number
+  /** What all lists remember of their buckets, in estimated bytes. */
+  readonly indexBytesMax?: number
   /** A flush of blocks to the tables begins at so many; commits wait for it at twice as many. */
   readonly flushBlocks?: number
   /** For a start that may come before its servers, or at the same time as another one; else it is tried once. */
@@ -133,7 +138,8 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     visibility,
     refresh: () => progress.refresh(),
     retentionSeconds: knownOf(options.retentionSeconds),
-    logTtlSeconds: knownOf(logTtlOf(options.logSeconds))
+    logTtlSeconds: knownOf(logTtlOf(options.logSeconds)),
+    indexBytesMax: (options.indexBytesMax ?? INDEX_BYTES_MAX) / LISTS
   }
   await base.refresh()
   const slotList = new RowList(base, slots)
@@ -152,10 +158,11 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     curves: curvePart(base),
     totals: totalsPart(base)
   }
+  const { committedBytesMax = COMMITTED_BYTES_MAX } = options
   const writer = new BlockWriter(base, {
     reached,
     progress,
-    committedBytesMax: options.committedBytesMax ?? COMMITTED_BYTES_MAX,
+    committedBytesMax,
     flushBlocks: options.flushBlocks ?? FLUSH_BLOCKS,
     async stage(commit) {
       // A slot tells the number of its own commit: they follow each other up to the last.
@@ -212,6 +219,9 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     }),
     journal: new CommitJournal(base, slotList),
     damage: [],
+    get recordCache() {
+      return { bytes: writer.recordBytes, bytesMax: committedBytesMax }
+    },
     get outage() {
       return client.outages.current
     },

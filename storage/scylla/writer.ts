@@ -85,6 +85,11 @@ export class BlockWriter {
     this.#amending = new Amending(base, this.#tenure, this.#deliveries, options.reached)
   }
 
+  /** What is remembered of records, in estimated bytes. */
+  get recordBytes(): number {
+    return this.#tenure.committed.bytes
+  }
+
   claim(token: number | null): Promise<SlotRow | null> {
     return this.#inTurn(async () => {
       const head = await this.#tenure.claim(token)

@@ -77,7 +77,7 @@ testWithCql(t, 'a writer whose flush is done while another claims', async (t: Te
   const progress = new Progress(client, visibility)
   const refresh = (): Promise<void> => progress.refresh()
   const writer = new BlockWriter(
-    { client, visibility, refresh, retentionSeconds: null, logTtlSeconds: null },
+    { client, visibility, refresh, retentionSeconds: null, logTtlSeconds: null, indexBytesMax: 2 ** 20 },
     {
       stage: () => Promise.resolve(),
       reached: () => undefined,

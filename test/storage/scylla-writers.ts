@@ -77,7 +77,8 @@ export class Watermarks {
         visibility.advance(this.known)
       },
       retentionSeconds,
-      logTtlSeconds
+      logTtlSeconds,
+      indexBytesMax: 2 ** 20
     }
   }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../ports.ts'
+import type { CacheUse } from '../../memory-budget.ts'
 import type { LocalChain } from '../chain.ts'
 import { BlockStatistics } from './block-statistics.ts'
 import { runner } from './json-rpc.ts'
@@ -35,6 +36,8 @@ export interface LocalNodeOptions {
   /** Hears of faults of ours: the client is told -32603 and no more. */
   readonly onFault: (error: unknown) => void
   readonly limits?: PubsubLimits
+  /** Memory for rendered blocks; left out, as much as is of use. */
+  readonly renderedBytes?: number | undefined
 }
 
 /** A localnet that listens. */
@@ -45,6 +48,8 @@ export interface LocalNode {
   /** Pubsub alone: where clients look for it that derive its address from that of JSON-RPC, as web3.js does. */
   readonly pubsubPort: number
   readonly faults: NodeFaults
+  /** Memory that rendered blocks have. */
+  readonly renderedBlocks: () => CacheUse
   /** Ends all connections and stops following the chain. */
   close(): Promise<void>
 }
@@ -61,7 +66,7 @@ export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNo
   const node: NodeContext = {
     chain,
     identity: identityOf(chain.genesisHash),
-    blocks: new RenderedBlocks(),
+    blocks: new RenderedBlocks(options.renderedBytes),
     statistics: new BlockStatistics(chain)
   }
   const sockets = new Set<WebSocket>()
@@ -93,6 +98,7 @@ export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNo
         port,
         pubsubPort: port + 1,
         faults,
+        renderedBlocks: () => node.blocks.cache,
         close: async () => {
           for (const stop of unfollow) stop()
           await Promise.all([rpc.close(), pubsub.close()])

@@ -1,4 +1,5 @@
 import { encodeBase58 } from '../../chain/base58.ts'
+import type { CacheUse } from '../../memory-budget.ts'
 import type { LocalBlock } from '../chain.ts'
 import { Rendered, writeJson } from './json.ts'
 import { unsupportedVersion } from './rpc-error.ts'
@@ -38,6 +39,10 @@ export class RenderedBlocks {
   /** How many characters are kept. */
   get characters(): number {
     return this.#characters
+  }
+
+  get cache(): CacheUse {
+    return { bytes: this.#characters, bytesMax: this.#charactersMax }
   }
 
   /** The block of a slot where it is rendered already, else null. Throws as `render` does. */

@@ -1,0 +1,55 @@
+import type { Config } from './config.ts'
+
+/**
+ * Caches of a process, and the parts of the memory budget that they have beside each other. Answers have the largest,
+ * since each of them saves all that is below; the rest are as large as a day of mainnet was measured to need.
+ */
+const PARTS = {
+  /** Rendered answers of the Data API. */
+  answers: 8,
+  /** Decoded records of the store. */
+  records: 2,
+  /** Where rows of the cluster begin. */
+  indexes: 4,
+  /** Write buffers and blocks of the embedded engine. */
+  engine: 2,
+  /** Pages of replays that are being read. */
+  replays: 2,
+  /** Blocks that the localnet's node has rendered. */
+  localnetBlocks: 1
+}
+
+export type CacheName = keyof typeof PARTS
+/** The most that each cache takes, in bytes; 0 of those that a process does not have. */
+export type MemoryBudget = Readonly<Record<CacheName, number>>
+
+/** What caches take where nobody says: a localnet is tried on a laptop, beside everything else that runs there. */
+export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
+
+type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'>
+
+/** Divides `MILLRACE_MEMORY_MB` among the caches that a process has. */
+export function memoryBudget({ memoryMb, source, storage, role }: Setup): MemoryBudget {
+  const isLocalnet = source === 'localnet' && role.includes('ingest')
+  const isEmbedded = storage === 'embedded'
+  const isGateway = isEmbedded || role.includes('gateway')
+  const has: Readonly<Record<CacheName, boolean>> = {
+    answers: isGateway,
+    records: true,
+    indexes: !isEmbedded,
+    engine: isEmbedded,
+    replays: isGateway,
+    localnetBlocks: isLocalnet
+  }
+  const bytes = (memoryMb ?? DEFAULT_MEMORY_MB[isLocalnet ? 'localnet' : 'other']) * 2 ** 20
+  const names = Object.keys(PARTS) as CacheName[]
+  const all = names.reduce((sum, name) => sum + (has[name] ? PARTS[name] : 0), 0)
+  const partOf = (name: CacheName): number => (has[name] ? Math.floor((bytes * PARTS[name]) / all) : 0)
+  return Object.fromEntries(names.map((name) => [name, partOf(name)])) as Record<CacheName, number>
+}
+
+/** How much of its memory a cache has in use. */
+export interface CacheUse {
+  readonly bytes: number
+  readonly bytesMax: number
+}
