@@ -64,7 +64,7 @@ if (BROWSER === undefined) {
     async (t) => {
       const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '200'])
       const unasked = await service.get('/docs/demo-key', null)
-      t.strictSame(unasked.body as unknown, { key: null }, 'only to its own page')
+      t.strictSame(unasked.body, { key: null }, 'only to its own page')
       const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
       t.teardown(() => browser.close())
       for (const width of [1280, 375]) {

@@ -27,7 +27,7 @@ function askedBy(path: string, { parameters = [] }: Operation): string[] {
       .reduce((text, parameter) => text.replace(`{${parameter.name}}`, parameter.value), path)
     const query = given.filter((parameter) => parameter.in === 'query')
     const search = new URLSearchParams(query.map((parameter) => [parameter.name, parameter.value]))
-    return query.length === 0 ? filled : `${filled}?${search}`
+    return query.length === 0 ? filled : `${filled}?${search.toString()}`
   })
 }
 
