@@ -192,7 +192,7 @@ export class Ingester {
       metrics.headSlot.set(fold.slot.slot)
       metrics.headTime.set(fold.slot.blockTime)
       logger.debug({ ...countsOf(fold), notes: decoded.notes.length }, 'block committed')
-      await this.#run.committed(fold.slot.slot, kept)
+      await this.#run.committed(fold.slot, kept)
     } catch (error) {
       this.#break(error)
     } finally {
@@ -241,7 +241,7 @@ export class Ingester {
     const from = doubt === null ? after + 1 : Math.min((this.#run.after ?? after) + 1, after)
     const detail =
       doubt ??
-      `its blocks are of a lost fork and are no longer kept to be taken back, which reaches ${UNDO_SLOTS} slots`
+      `its blocks are of a lost fork and are no longer kept to be taken back: that reaches ${UNDO_SLOTS} slots, and further where blocks have few events`
     const gap = { from, to: taken, reason: LOST_FORK, detail, atMs: clock.now() }
     logger.error(
       gap,
@@ -308,7 +308,7 @@ export class Ingester {
       this.#head = amendment.head
       this.#market = await restoreMarket(this.#storage, this.#head)
       await this.#run.changed(this.#storage.coverage)
-      if (this.#head !== null) await this.#run.committed(this.#head.slot, undefined)
+      if (this.#head !== null) await this.#run.committed(this.#head, undefined)
     } catch (error) {
       this.#break(error)
     }

@@ -42,8 +42,11 @@ export type RollbackSearch =
   | { readonly kind: 'rollback'; readonly rollback: Rollback }
   | { readonly kind: 'unproven'; readonly reason: string }
 
-/** Blocks whose parents are followed: an hour of slots, some ten seconds of requests to a near node. Beyond it is doubt. */
-const WALK_MAX = 9_000
+/**
+ * Blocks whose parents are followed, beyond which is doubt: as many as are kept of a chain without events
+ * (`UNDO_WEIGHT_MAX`), some two minutes of requests to a near node.
+ */
+const WALK_MAX = 100_000
 /** Nodes may not have a block yet that a stream brought: for so long they are asked for it. */
 const HEADER_MS = 5_000
 const HEADER_RETRY_MS = 250
@@ -114,7 +117,7 @@ export class RollbackFinder {
         return this.#found(at.slot, doubt, chain, signal)
       }
       if (row !== null && isStored(header, row)) return this.#found(at.slot, null, chain, signal)
-      chain.unshift(at)
+      chain.push(at)
       if (header.parentSlot >= at.slot) break
       at = { slot: header.parentSlot, blockhash: header.parentBlockhash }
     }
@@ -127,7 +130,7 @@ export class RollbackFinder {
     chain: readonly ChainSlot[],
     signal: AbortSignal
   ): RollbackSearch {
-    return { kind: 'rollback', rollback: { after, doubt, blocks: this.#blocks(chain, signal) } }
+    return { kind: 'rollback', rollback: { after, doubt, blocks: this.#blocks(chain.toReversed(), signal) } }
   }
 
   async *#blocks(chain: readonly ChainSlot[], signal: AbortSignal): AsyncGenerator<SourcedBlock | GivenUp> {
