@@ -1,6 +1,7 @@
 import t from 'tap'
 import { openLocalnet, type Localnet } from '../../src/localnet/localnet.ts'
 import { DAY_MS, PAST_SLOTS, planPast } from '../../src/localnet/market/past.ts'
+import { USUAL_PACE } from '../../src/localnet/market/pace.ts'
 import { MarketSimulator, USUAL_MARKET } from '../../src/localnet/market/simulator.ts'
 import { systemPorts } from '../../src/ports.ts'
 
@@ -40,6 +41,16 @@ async function ask(net: Localnet, method: string, ...params: unknown[]): Promise
   const { result, error } = (await answer.json()) as { result?: unknown; error?: { code: number } }
   return error === undefined ? result : error.code
 }
+
+t.test('launches come ever faster in a past, and go on at its last rate in live slots', async (t) => {
+  const every = planned.map(({ pace }) => pace.launchEverySlots)
+  t.same(
+    every,
+    every.toSorted((a, b) => b - a)
+  )
+  const ratio = every.at(-1)! / USUAL_PACE.launchEverySlots
+  t.ok(ratio >= 1 && ratio < 1.1, `${ratio.toFixed(3)} of the slots between two live launches`)
+})
 
 t.test('a past that a kill cut short is gone on with, and is that of its seed', async (t) => {
   const directory = t.testdir()

@@ -17,8 +17,8 @@ export const PAST_SLOTS = DAY_MS / SLOT_MS
 const CLOSEST_MS = 15_000
 const WIDENING_MS = 285_000
 
-/** Slots between two launches on average, at the end and at the beginning of the day. */
-const LAUNCH_EVERY = { end: 220, more: 950 }
+/** Slots between two launches on average: so many more at the beginning of the day than at its end, which is as live slots. */
+const LAUNCH_EVERY_MORE = 950
 
 /**
  * Plans a day before the first live slot: some 500 blocks with what happened in a minute or three, closer together towards
@@ -39,7 +39,7 @@ function pastPace(age: number): MarketPace {
   return {
     ...USUAL_PACE,
     transactionsPerSlot: 5,
-    launchEverySlots: LAUNCH_EVERY.end + LAUNCH_EVERY.more * age,
+    launchEverySlots: USUAL_PACE.launchEverySlots + LAUNCH_EVERY_MORE * age,
     voteShare: 0,
     failureShare: 0.03,
     coinShare: 0.7,
