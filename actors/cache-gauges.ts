@@ -1,4 +1,4 @@
-import type { CacheUse } from '../src/memory-budget.ts'
+import type { CacheUse } from '../src/second-chance.ts'
 import type { ProcessScope } from './process.ts'
 
 /** Shows a cache in the tree: `NAME_bytes` in use, of `NAME_bytes_max` that its part of the memory budget has. */

@@ -47,9 +47,3 @@ export function memoryBudget({ memoryMb, source, storage, role }: Setup): Memory
   const partOf = (name: CacheName): number => (has[name] ? Math.floor((bytes * PARTS[name]) / all) : 0)
   return Object.fromEntries(names.map((name) => [name, partOf(name)])) as Record<CacheName, number>
 }
-
-/** How much of its memory a cache has in use. */
-export interface CacheUse {
-  readonly bytes: number
-  readonly bytesMax: number
-}

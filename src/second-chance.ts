@@ -1,3 +1,9 @@
+/** How much of its memory a cache has in use. */
+export interface CacheUse {
+  readonly bytes: number
+  readonly bytesMax: number
+}
+
 /** What an entry takes beside its value: the key's text, the map's slot. Chosen. */
 const ENTRY_BYTES = 200
 

@@ -1,6 +1,5 @@
 import type { Pubkey } from '../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf, TotalsRow } from '../src/market/activity-rows.ts'
-import type { CacheUse } from '../src/memory-budget.ts'
 import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
 import type { LogChannel, LogPart, Memory } from '../src/market/log.ts'
@@ -50,8 +49,8 @@ export interface Storage {
    * of each commit itself.
    */
   readonly journal: Journal | null
-  /** What records in memory take, of the most that they may. */
-  readonly recordCache: CacheUse
+  /** Estimated bytes of records in memory, and the most that they may take. */
+  readonly recordCache: { readonly bytes: number; readonly bytesMax: number }
   /**
    * Not null while the store does not answer: commits wait, reads reject. It ends by itself with the first answer.
    */
