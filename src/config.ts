@@ -186,9 +186,10 @@ export const SETTINGS = {
   usdMints: { schema: list(mint), fallback: '', meaning: 'further mints worth 1 USD each' },
   solUsd: { schema: optional(factor), fallback: '', meaning: 'SOL price used until the chain gives one' },
   retentionDays: {
-    schema: integer(1, 36500),
-    fallback: '90',
-    meaning: 'days that a cluster keeps rows; the embedded store keeps all, as both do of a recorded source'
+    schema: optional(integer(1, 36500)),
+    fallback: '',
+    meaning:
+      'days that trades, pool events and hourly activity are kept; empty: 2 of a localnet, 90 of a node, all of a recorded source'
   },
   replayHorizonSeconds: {
     schema: integer(1, 3.2e9),

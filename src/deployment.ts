@@ -1,9 +1,6 @@
-import { isDefault, type Config } from './config.ts'
+import type { Config } from './config.ts'
 
-type Deployment = Pick<
-  Config,
-  'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword' | 'retentionDays'
->
+type Deployment = Pick<Config, 'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword'>
 
 /** Why processes of a configuration could not work together, in a line that says what to set; null when they can. */
 export function deploymentRefusal({
@@ -28,7 +25,7 @@ export function deploymentRefusal({
 }
 
 /** What an operator may not expect of a configuration that works, a line each. */
-export function deploymentRemarks({ storage, role, redisUrl, retentionDays }: Deployment): string[] {
+export function deploymentRemarks({ storage, role, redisUrl }: Deployment): string[] {
   const isApart = !(role.includes('ingest') && role.includes('gateway'))
   const remarks: string[] = []
   if (role.includes('delivery') && isApart) {
@@ -36,9 +33,6 @@ export function deploymentRemarks({ storage, role, redisUrl, retentionDays }: De
   }
   if (storage === 'embedded' && redisUrl !== null) {
     remarks.push('MILLRACE_REDIS_URL has no effect with the embedded store, which one process has alone')
-  }
-  if (storage === 'embedded' && !isDefault('retentionDays', retentionDays)) {
-    remarks.push('MILLRACE_RETENTION_DAYS has no effect with the embedded store, which keeps all rows')
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {
     remarks.push(

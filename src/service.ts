@@ -6,6 +6,7 @@ import { NOTHING_KEPT } from '../actors/kept-run.ts'
 import { leader } from '../actors/leader.ts'
 import { peers } from '../actors/peers.ts'
 import { ranking } from '../actors/ranking.ts'
+import { retention } from '../actors/retention.ts'
 import type { Run } from '../actors/process.ts'
 import { store } from '../actors/store.ts'
 import { channels, type Channels } from '../actors/stream/channels.ts'
@@ -22,7 +23,6 @@ import { RedisConnection } from '../storage/redis/connection.ts'
 import { RedisHints } from '../storage/redis/hints.ts'
 import { RedisLeases } from '../storage/redis/leases.ts'
 import { RedisRateCounter } from '../storage/redis/rate-counter.ts'
-import type { Retention } from '../storage/scylla/retention.ts'
 import type { StartWait } from '../storage/scylla/start-wait.ts'
 import { openScyllaStorage } from '../storage/scylla/store.ts'
 import { DemoKeyFile } from './access/demo-key.ts'
@@ -53,6 +53,8 @@ import { createMetrics, type Logger } from './telemetry.ts'
 import { foldCandlesAgain } from './verify/candle-repair.ts'
 
 const DAY_SECONDS = 86_400
+/** Days that rows are kept unless told otherwise; null for ever. A localnet fills gigabytes a day that nobody needs. */
+const RETENTION_DAYS = { localnet: 2, rpc: 90, yellowstone: 90, recorded: null } as const
 /** More than passes between two looks at the horizon. Chosen. */
 const LOG_MARGIN_SECONDS = 60
 
@@ -109,6 +111,7 @@ export function openStore(
   if (config.storage === 'embedded')
     return openEmbeddedStorage({
       directory: storeDirectory(config),
+      retentionSeconds: retentionSecondsOf(config),
       logSeconds,
       hotBytesMax: records,
       engineBytes: engine
@@ -121,7 +124,7 @@ export function openStore(
     username: config.scyllaUsername,
     password: config.scyllaPassword,
     replication: config.scyllaReplication,
-    retentionSeconds: retentionSecondsOf(config),
+    retentionSeconds: config.role.includes('ingest') ? retentionSecondsOf(config) : 'as it is',
     logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
     committedBytesMax: records,
     indexBytesMax: indexes,
@@ -141,15 +144,23 @@ export async function openStoreToRead(config: Config, onSnapshot: () => void): P
   }
 }
 
-/** Of a recorded source all is kept. A process that writes no rows has no say in it. */
-function retentionSecondsOf({ source, role, retentionDays }: Config): Retention {
-  if (!role.includes('ingest')) return 'as it is'
-  return source === 'recorded' ? null : retentionDays * DAY_SECONDS
+/** How long rows are kept; null for ever. Beyond the days that are set, so that a replay of them finds all while it reads. */
+function retentionSecondsOf(config: Config): number | null {
+  const days = retentionDaysOf(config)
+  return days === null ? null : days * DAY_SECONDS + LOG_MARGIN_SECONDS
 }
 
-/** How far back events can be replayed; null for all that is stored. */
-const replaySecondsOf = ({ source, replayHorizonSeconds }: Config): number | null =>
-  source === 'recorded' ? null : replayHorizonSeconds
+const retentionDaysOf = ({ source, retentionDays }: Config): number | null =>
+  retentionDays ?? RETENTION_DAYS[source]
+
+/** How far back events can be replayed, which rows are needed for; null for all that is stored. */
+function replaySecondsOf(config: Config): number | null {
+  const days = retentionDaysOf(config)
+  const kept = days === null ? Infinity : days * DAY_SECONDS
+  const asked = config.source === 'recorded' ? Infinity : config.replayHorizonSeconds
+  const seconds = Math.min(kept, asked)
+  return seconds === Infinity ? null : seconds
+}
 
 /** The stream's events are kept for longer, so that a replay which begins at the horizon finds them while it reads. */
 function logSecondsOf(config: Config): number | null {
@@ -291,7 +302,9 @@ export function startService(deps: ServiceDeps): Supervision {
       buildApp({ ...http, ...own, storage, limits, redisAway: () => false, stream: tenants })
     const clients = tenantsWith(() => limits)
     const door = child('edge', edge<HasStorage & HasTenants>({ ...listening, keyHints: () => null, build }))
-    const inside = [storage, chainThat(ingest(chain)), views, stream, clients, door] as const
+    // Last, as nothing stands on it: its crash restarts nothing else.
+    const sweep = child('retention', retention({ clock }))
+    const inside = [storage, chainThat(ingest(chain)), views, stream, clients, door, sweep] as const
     return supervisor('service', 'rest_for_one', inside)
   }
   const amongPeers = () => {

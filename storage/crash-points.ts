@@ -20,6 +20,8 @@ export const CRASH_POINTS = {
     'A tenant is on disk and the caller has no answer: it is there, and creating it again returns false.',
   'key.durable': 'An API key is on disk and the caller has no answer: it is found by its hash, and once.',
   'coverage.durable': 'A genesis or a gap is on disk and the caller has no answer: it is there, and once.',
+  'horizon.durable':
+    'The horizon of the retention is on disk and readers have not seen it move: it has moved, and the next sweep deletes what is below.',
   'close.drained': 'Every accepted write is on disk and the engine is open: the next open finds all of them.'
 } as const
 

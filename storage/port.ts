@@ -51,6 +51,8 @@ export interface Storage {
   readonly journal: Journal | null
   /** Estimated bytes of records in memory, and the most that they may take. */
   readonly recordCache: { readonly bytes: number; readonly bytesMax: number }
+  /** Deletes what is past the retention; null where the store does so by itself, or keeps all. */
+  readonly sweeper: Sweeper | null
   /**
    * Not null while the store does not answer: commits wait, reads reject. It ends by itself with the first answer.
    */
@@ -68,6 +70,18 @@ export interface Storage {
   readonly failed: Promise<Error>
   /** Ends after everything accepted is durable. */
   close(): Promise<void>
+}
+
+/**
+ * Ends rows of trades and pool events and hours of activity once they are older than the retention, counted back from the
+ * head's block time. Candles, tokens, pools, curves, launches, slots, gaps, prices and totals stay.
+ */
+export interface Sweeper {
+  /**
+   * Does the next bounded step: hides what has expired from readers, or deletes some of what is hidden, or gives disk
+   * back. Resolves with whether there is more to do now.
+   */
+  step(): Promise<boolean>
 }
 
 /** The newest committed blocks, whole, for a limited time. */

@@ -10,6 +10,24 @@ export const formatKind: RecordKind<number> = {
   weigh: () => 8
 }
 
+/** Where the rows begin that the retention keeps. */
+export interface RowHorizon {
+  /** Rows of trades and pool events with a cursor below this one are past the retention. */
+  readonly cursor: number
+  /** Hours of activity that end at or before this block time are, too. */
+  readonly time: number
+}
+
+export const horizonKind: RecordKind<RowHorizon> = {
+  name: 'retention horizon',
+  write(out, { cursor, time }) {
+    out.count(cursor)
+    out.count(time)
+  },
+  read: (source) => ({ cursor: source.count(), time: source.count() }),
+  weigh: () => 16
+}
+
 export const genesisKind: RecordKind<string> = {
   name: 'genesis hash',
   write: (out, hash) => out.text(hash),

@@ -3,7 +3,9 @@ import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts
 import type { HourAddress } from '../../src/market/missing.ts'
 import type { ActivityStore } from '../port.ts'
 import { activityKind } from '../codec/activity.ts'
+import type { RowHorizon } from '../codec/kinds.ts'
 import type { Database } from './database.ts'
+import { horizonOf } from './horizon.ts'
 import { activityKey } from '../codec/keys.ts'
 import type { Soon } from './soon.ts'
 import { mintsOfHour } from './turnover.ts'
@@ -18,11 +20,20 @@ const KNOWN_HOURS_MAX = 26
 
 export function activityStore(database: Database): ActivityStore {
   return {
-    get: (of, owner, hour) => database.read((view) => view.get(activityKind, activityKey(of, owner, hour))),
-    range: (of, owner, range) => database.read((view) => hoursIn(view, of, owner, range)),
+    get: (of, owner, hour) =>
+      database.read((view) =>
+        isExpiredHour(hour, horizonOf(view)) ? null : view.get(activityKind, activityKey(of, owner, hour))
+      ),
+    range: (of, owner, range) =>
+      database.read((view) =>
+        hoursIn(view, of, owner, { ...range, from: Math.max(range.from, horizonOf(view).time - HOUR + 1) })
+      ),
     mintsOfHour: (hour, page) => database.read((view) => mintsOfHour(view, hour, page))
   }
 }
+
+/** Whether an hour of activity is past the retention. */
+export const isExpiredHour = (hour: number, { time }: RowHorizon): boolean => hour + HOUR <= time
 
 export function stageActivity(batch: WriteBatch, hours: readonly ActivityHour[]): void {
   for (const hour of hours) batch.put(activityKind, activityKey(hour.of, hour.owner, hour.hour), hour)

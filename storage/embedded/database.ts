@@ -3,7 +3,7 @@ import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { SecondChance } from '../../src/second-chance.ts'
 import type { CrashPoint } from '../crash-points.ts'
-import { formatKey, keysOf } from '../codec/keys.ts'
+import { formatKey, keysOf, type KeyRange } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
 import { packRecord } from '../codec/record.ts'
 import { damageText, type DamagedKeys } from './damaged-keys.ts'
@@ -64,7 +64,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * The engine and what of it readers may see. D1: one write at a time, each a single synced batch. D2: readers look
+ * The engine and what of it readers may see. D1: one write at a time, each a single batch, synced unless it only deletes
+ * what readers no longer see. D2: readers look
  * through a view, which is replaced by one assignment after the batch is on disk. D3: after a failed write nobody
  * knows what is on disk, so all later writes are refused until the store is opened again. D4: the engine reads only
  * files whose checksums were verified; what was damaged in them is an error of whoever asks for it.
@@ -82,6 +83,9 @@ export class Database {
   #failure: ServiceError | null = null
   readonly #failed = Promise.withResolvers<Error>()
   #closed: Promise<void> | null = null
+  #amendments = 0
+  /** Settles, always by resolving, after every compaction. */
+  #compacted: Promise<void> = Promise.resolve()
 
   private constructor(level: Level, options: DatabaseOptions, damaged: DamagedKeys, head: SlotRow | null) {
     this.#level = level
@@ -151,6 +155,19 @@ export class Database {
     return written
   }
 
+  /** A number that each amendment makes greater: with another one, what was read before may have changed. */
+  get amendments(): number {
+    return this.#amendments
+  }
+
+  /** Merges the tables of a range of keys, which gives back the disk that its deleted records take. */
+  compact({ gte, lt }: KeyRange): Promise<void> {
+    if (this.#closed !== null) return Promise.reject(closed())
+    const compacted = this.#compacted.then(() => this.#level.compactRange(gte, lt))
+    this.#compacted = compacted.catch(() => undefined)
+    return compacted
+  }
+
   /** Resolves with the failed write after which all later ones are refused (D3). */
   get failed(): Promise<Error> {
     return this.#failed.promise
@@ -158,6 +175,7 @@ export class Database {
 
   close(): Promise<void> {
     this.#closed ??= this.#written.then(async () => {
+      await this.#compacted
       this.#reached('close.drained')
       await this.#level.close()
       await writeTrustedFiles(this.#directory)
@@ -172,9 +190,10 @@ export class Database {
     const staged = await stagedIn(batch, () => stage(view, batch))
     if (staged === null) return false
     try {
-      if (staged.kind !== 'beside') this.#reached(`${staged.kind}.staged`)
-      const writing = batch.write()
-      if (staged.kind !== 'beside') this.#reached(`${staged.kind}.writing`)
+      const isBlock = staged.kind === 'commit' || staged.kind === 'amend'
+      if (isBlock) this.#reached(`${staged.kind}.staged`)
+      const writing = batch.write(staged.kind !== 'sweep')
+      if (isBlock) this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {
       this.#failure = new ServiceError(
@@ -185,8 +204,10 @@ export class Database {
       this.#failed.resolve(this.#failure)
       throw this.#failure
     }
-    this.#reached(staged.kind === 'beside' ? staged.durable : `${staged.kind}.durable`)
-    this.#publish(batch, staged.kind === 'beside' ? view.head : staged.head)
+    if (staged.kind === 'beside') this.#reached(staged.durable)
+    else if (staged.kind !== 'sweep') this.#reached(`${staged.kind}.durable`)
+    this.#publish(batch, 'head' in staged ? staged.head : view.head)
+    if (staged.kind === 'amend') this.#amendments++
     if (staged.kind === 'commit') this.#reached('commit.published')
     return true
   }
@@ -200,13 +221,17 @@ export class Database {
   }
 }
 
-/** What a batch is: a block, which becomes the head, a change of blocks that are stored, or anything beside the chain. */
+/**
+ * What a batch is: a block, which becomes the head, a change of blocks that are stored, a deletion of what readers no
+ * longer see, or anything beside the chain.
+ */
 export type Staged =
   | { readonly kind: 'commit'; readonly head: SlotRow }
   | { readonly kind: 'amend'; readonly head: SlotRow | null }
+  | { readonly kind: 'sweep' }
   | {
       readonly kind: 'beside'
-      readonly durable: 'key.durable' | 'tenant.durable' | 'coverage.durable' | 'kept.forgotten'
+      readonly durable: 'key.durable' | 'tenant.durable' | 'coverage.durable' | 'kept.forgotten' | 'horizon.durable'
     }
 
 /** Runs the staging of a batch; the batch of one that fails or writes nothing is dropped. */

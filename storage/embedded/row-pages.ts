@@ -4,9 +4,10 @@ import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { Edit } from '../../src/market/amendment.ts'
 import type { PageRequest } from '../port.ts'
-import { keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
+import { addressIn, keyAfter, keysOf, openPageKey, pageKey } from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'
 import { unpackRecord, type RecordKind } from '../codec/record.ts'
+import { horizonOf } from './horizon.ts'
 import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
@@ -86,10 +87,41 @@ export class RowPages<Row extends { readonly cursor: number }> {
 
   /** Rows of an owner, `limit` at most, in the order asked for. */
   read(view: View, owner: Pubkey, page: PageRequest): Soon<Row[]> {
-    if (page.limit <= 0) return []
-    return page.order === 'desc'
-      ? this.#newest(view, owner, page)
-      : (this.#oldestInMemory(view, owner, page) ?? this.#oldestOnDisk(view, owner, page))
+    const kept = withinRetention(page, horizonOf(view).cursor)
+    if (kept.limit <= 0) return []
+    return kept.order === 'desc'
+      ? this.#newest(view, owner, kept)
+      : (this.#oldestInMemory(view, owner, kept) ?? this.#oldestOnDisk(view, owner, kept))
+  }
+
+  /**
+   * Looks at the pages of the first owner from a key on, and gives those of which every row is below a cursor, at most
+   * `limit`, and where to go on; null where there is no further page.
+   */
+  async expired(
+    view: View,
+    from: Key,
+    cursor: number,
+    limit: number
+  ): Promise<{ readonly keys: readonly Key[]; readonly next: Key } | null> {
+    const range = { gte: from, lt: keysOf(this.#list).lt }
+    const keys: Key[] = []
+    let next: Key | null = null
+    for await (const [key, page] of view.scan(this.#kind, range, { expected: 2 })) {
+      const end = keyAfter(openPageKey(this.#list, addressIn(key)))
+      if (next !== null && !next.equals(end)) break
+      next = end
+      if (page.rows.at(-1)!.cursor >= cursor) break
+      keys.push(key)
+      if (keys.length === limit) return { keys, next: keyAfter(key) }
+    }
+    return next === null ? null : { keys, next }
+  }
+
+  /** Whether every row of a page is below a cursor; of one that is no longer there, too. */
+  isExpired(view: View, key: Key, cursor: number): boolean {
+    const page = view.get(this.#kind, key)
+    return page === null || page.rows.at(-1)!.cursor < cursor
   }
 
   /** The rows of a page's bytes. Throws as `unpackRecord` does. */
@@ -191,6 +223,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     else if (older !== null) {
       const key = pageKey(this.#list, owner, older)
       const last = this.#pageAt(view, key)
+      if (last === null) return
       batch.delete(key)
       this.#append(batch, owner, null, last.rows, false, last.older)
     }
@@ -214,22 +247,26 @@ export class RowPages<Row extends { readonly cursor: number }> {
   async #newestBelow(view: View, owner: Pubkey, query: PageRequest, from: number): Promise<Row[]> {
     const range = { gte: pageKey(this.#list, owner, 0), lt: pageKey(this.#list, owner, Math.max(from, 0)) }
     const key = await view.lastKey(range)
-    return key === null ? [] : this.#takeBack(view, owner, this.#pageAt(view, key), query, [])
+    const page = key === null ? null : this.#pageAt(view, key)
+    return page === null ? [] : this.#takeBack(view, owner, page, query, [])
   }
 
   #takeBack(view: View, owner: Pubkey, first: RowPage<Row>, query: PageRequest, rows: Row[]): Soon<Row[]> {
     let page = first
     for (let read = 1; !takeNewest(rows, page, query) && page.older !== null; read++) {
-      page = this.#pageAt(view, pageKey(this.#list, owner, page.older))
+      const older = this.#pageAt(view, pageKey(this.#list, owner, page.older))
+      if (older === null) return rows
+      page = older
       if (read === PAGES_PER_TURN)
         return nextTurn().then(() => this.#takeBack(view, owner, page, query, rows))
     }
     return rows
   }
 
-  /** A page that others name. */
-  #pageAt(view: View, key: Key): RowPage<Row> {
+  /** A page that others name; null for one that is past the retention and deleted. */
+  #pageAt(view: View, key: Key): RowPage<Row> | null {
     const page = view.get(this.#kind, key)
+    if (page === null && Buffer.compare(key.subarray(33), cursorBytes(horizonOf(view).cursor)) < 0) return null
     if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.#kind.name} is missing`)
     return page
   }
@@ -263,6 +300,21 @@ export class RowPages<Row extends { readonly cursor: number }> {
   #pagesOf(rows: number): number {
     return Math.ceil(rows / this.#pageRows) + 1
   }
+}
+
+/** The part of a request that asks for rows which the retention keeps. */
+function withinRetention(page: PageRequest, horizon: number): PageRequest {
+  if (horizon === 0) return page
+  return page.order === 'desc'
+    ? { ...page, until: Math.max(page.until ?? 0, horizon) }
+    : { ...page, from: Math.max(page.from ?? -1, horizon - 1) }
+}
+
+/** A cursor as keys of pages end in it. */
+function cursorBytes(cursor: number): Key {
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeBigUInt64BE(BigInt(cursor))
+  return bytes
 }
 
 /** Takes what belongs to the query, newest first; true when nothing older can. */

@@ -15,6 +15,7 @@ import { pairStore } from './pairs.ts'
 import { poolStore } from './pools.ts'
 import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
 import { solPriceStore } from './sol-prices.ts'
+import { RowSweeper } from './sweeper.ts'
 import { tenantStore } from './tenants.ts'
 import { tokenStore } from './tokens.ts'
 import { totalsStore } from './totals.ts'
@@ -31,6 +32,8 @@ export interface EmbeddedStorageOptions {
   readonly engineBytes?: number
   /** How long the log is kept, counted back from the head's block time; null, or left out, for ever. */
   readonly logSeconds?: number | null
+  /** How long rows are kept, counted back from the head's block time; null, or left out, for ever. */
+  readonly retentionSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: CrashPoint) => void
 }
@@ -72,6 +75,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
+    sweeper: options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds),
     outage: null,
     damage: database.damaged.ranges.map(damageText),
     failed: database.failed,

@@ -41,15 +41,21 @@ export class WriteBatch {
     this.#hold(key, null, 0)
   }
 
+  /** Deletes a record that nobody asks for any more: memory does not note that it is absent. */
+  deleteUnkept(key: Key): void {
+    this.#engine.del(key)
+    this.#hold(key, undefined, 0)
+  }
+
   /** What memory is to hold of a finding once the batch is visible, undefined for nothing; no byte is written. */
   remember<T>(finding: Finding<T>, key: Key, value: T | undefined): void {
     const bytes = value === undefined ? 0 : finding.weigh(value)
     this.#values.push({ text: findingText(finding, key), value, bytes })
   }
 
-  /** Resolves once all is on disk. */
-  write(): Promise<void> {
-    return this.#engine.write({ sync: true })
+  /** Resolves once all is on disk; without `sync` once the engine has it, which a crash of the machine may undo. */
+  write(sync = true): Promise<void> {
+    return this.#engine.write({ sync })
   }
 
   /** Gives the batch up, nothing written. */

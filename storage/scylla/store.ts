@@ -218,6 +218,8 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       ])
     }),
     journal: new CommitJournal(base, slotList),
+    // Rows have a time to live.
+    sweeper: null,
     damage: [],
     get recordCache() {
       return { bytes: writer.recordBytes, bytesMax: committedBytesMax }

@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<string, string>> = {
   o: 'newest candles',
   p: 'pairs',
   q: 'pools',
+  R: 'the horizon of the retention',
   r: 'the list of pools',
   s: 'the list of launches by status',
   t: 'trades by mint',

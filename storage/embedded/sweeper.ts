@@ -1,0 +1,153 @@
+import { cursorAt } from '../../src/market/cursor.ts'
+import { hourOfActivityKey, horizonKey, keyAfter, keyAt, keysOf, type Key } from '../codec/keys.ts'
+import { horizonKind, type RowHorizon } from '../codec/kinds.ts'
+import type { Sweeper } from '../port.ts'
+import { isExpiredHour } from './activity.ts'
+import { firstSince } from './blocks.ts'
+import type { Database } from './database.ts'
+import { horizonOf } from './horizon.ts'
+import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
+import type { View } from './view.ts'
+
+/** The horizon moves on once it would by so much: a look at the slots and a synced write each time. Chosen. */
+const HORIZON_STEP_SECONDS = 60
+/**
+ * Rounds of deletion while the retention passes once: expired rows take a twelfth of the disk at most, and each compaction
+ * rewrites twelve times what it gives back.
+ */
+const ROUNDS_PER_RETENTION = 12
+/** Owners that a step looks at, some 50 µs each on the engine's threads. Chosen. */
+const OWNERS_PER_STEP = 64
+/** Records that a step deletes: some 30 KB of the engine's log. Chosen. */
+const DELETED_PER_STEP = 256
+/** Deleted records after which the disk is given back: some 16 MB of pages. Chosen. */
+const DELETED_PER_COMPACTION = 4_096
+
+const PAGES = { t: tradePages, w: walletPages, e: poolEventPages } as const
+/** Kinds of records that expire, in the order of a round. */
+const LETTERS = ['t', 'w', 'e', 'a'] as const
+
+/** A walk through all records that can expire. */
+interface Round {
+  readonly horizon: RowHorizon
+  letter: number
+  at: Key
+  /** Where the stretch begins that is compacted next, and what was deleted in it. */
+  from: Key
+  deleted: number
+}
+
+interface Found {
+  readonly keys: readonly Key[]
+  readonly next: Key
+  readonly isLast: boolean
+}
+
+/**
+ * Ends rows in two steps. The horizon moves first, in one durable write: readers no longer see what is below it, in any
+ * list. Then rounds delete what is hidden, some records at a time between two commits, and compact what they passed.
+ *
+ * W1. Only hidden records are deleted, so that no reader sees a round, nor where it was interrupted.
+ * W2. A round keeps its place in memory: after a restart another one begins, and finds less.
+ * W3. What was found outside the queue of writes is deleted unless an amendment came between; an open page, which any
+ *     block may extend, is looked at again.
+ */
+export class RowSweeper implements Sweeper {
+  readonly #database: Database
+  readonly #seconds: number
+  #round: Round | null = null
+  /** The horizon that the last round went up to. */
+  #sweptTime = -Infinity
+
+  constructor(database: Database, retentionSeconds: number) {
+    this.#database = database
+    this.#seconds = retentionSeconds
+  }
+
+  async step(): Promise<boolean> {
+    if (this.#round === null) {
+      const horizon = await this.#advanced()
+      if (horizon.time - this.#sweptTime < this.#seconds / ROUNDS_PER_RETENTION) return false
+      const { gte } = keysOf(LETTERS[0])
+      this.#round = { horizon, letter: 0, at: gte, from: gte, deleted: 0 }
+    }
+    const round = this.#round
+    const amendments = this.#database.amendments
+    const found = await this.#database.read((view) => expiredFrom(view, round))
+    if (found.keys.length > 0) {
+      const isWritten = await this.#database.write(async (view, batch) => {
+        if (this.#database.amendments !== amendments) return null
+        for (const key of found.keys) if (isStillExpired(view, key, round.horizon)) batch.deleteUnkept(key)
+        return { kind: 'sweep' }
+      })
+      if (!isWritten) return true
+    }
+    round.at = found.next
+    round.deleted += found.keys.length
+    if (round.deleted >= DELETED_PER_COMPACTION || (found.isLast && round.deleted > 0)) {
+      await this.#database.compact({ gte: round.from, lt: round.at })
+      round.from = round.at
+      round.deleted = 0
+    }
+    if (found.isLast) this.#enterNext(round)
+    return this.#round !== null
+  }
+
+  /** Moves the horizon where the head has moved on, and gives it. */
+  async #advanced(): Promise<RowHorizon> {
+    let horizon = await this.#database.read((view) => horizonOf(view))
+    await this.#database.write(async (view, batch) => {
+      const known = horizonOf(view)
+      const time = (view.head?.blockTime ?? 0) - this.#seconds
+      if (time < known.time + HORIZON_STEP_SECONDS) return null
+      const slot = await firstSince(view, time)
+      if (slot === null) return null
+      horizon = { cursor: Math.max(cursorAt(slot, 0), known.cursor), time }
+      batch.put(horizonKind, horizonKey(), horizon)
+      return { kind: 'beside', durable: 'horizon.durable' }
+    })
+    return horizon
+  }
+
+  #enterNext(round: Round): void {
+    const letter = LETTERS[++round.letter]
+    if (letter === undefined) {
+      this.#sweptTime = round.horizon.time
+      this.#round = null
+    } else round.at = round.from = keysOf(letter).gte
+  }
+}
+
+/** Looks at some owners from where a round is. */
+async function expiredFrom(view: View, { letter, at, horizon }: Round): Promise<Found> {
+  const list = LETTERS[letter]!
+  const keys: Key[] = []
+  let next = at
+  for (let owners = 0; owners < OWNERS_PER_STEP && keys.length < DELETED_PER_STEP; owners++) {
+    const limit = DELETED_PER_STEP - keys.length
+    const found =
+      list === 'a'
+        ? await expiredHours(view, next, horizon, limit)
+        : await PAGES[list].expired(view, next, horizon.cursor, limit)
+    if (found === null) return { keys, next: keysOf(list).lt, isLast: true }
+    keys.push(...found.keys)
+    next = found.next
+  }
+  return { keys, next, isLast: false }
+}
+
+/** The hours of the first owner from a key on that have expired, and where to go on; null where there is no further hour. */
+async function expiredHours(view: View, from: Key, horizon: RowHorizon, limit: number) {
+  const keys = await view.keys({ gte: from, lt: keysOf('a').lt }, limit)
+  if (keys.length === 0) return null
+  const live = keys.findIndex((key) => !isExpiredHour(hourOfActivityKey(key), horizon))
+  if (live === -1) return { keys, next: keyAfter(keys.at(-1)!) }
+  return { keys: keys.slice(0, live), next: keyAfter(keyAt(keys[live]!.subarray(0, -4), 2 ** 32 - 1, 4)) }
+}
+
+function isStillExpired(view: View, key: Key, horizon: RowHorizon): boolean {
+  const list = LETTERS.find((letter) => letter.charCodeAt(0) === key[0])!
+  // A closed page changes by amendments alone, and an hour that has passed as well.
+  const isOpen = list !== 'a' && key.subarray(33).every((byte) => byte === 255)
+  return !isOpen || PAGES[list].isExpired(view, key, horizon.cursor)
+}
