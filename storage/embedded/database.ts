@@ -231,7 +231,8 @@ export type Staged =
   | { readonly kind: 'sweep' }
   | {
       readonly kind: 'beside'
-      readonly durable: 'key.durable' | 'tenant.durable' | 'coverage.durable' | 'kept.forgotten' | 'horizon.durable'
+      readonly durable:
+        'key.durable' | 'tenant.durable' | 'coverage.durable' | 'kept.forgotten' | 'horizon.durable'
     }
 
 /** Runs the staging of a batch; the batch of one that fails or writes nothing is dropped. */

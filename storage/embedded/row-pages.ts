@@ -266,7 +266,8 @@ export class RowPages<Row extends { readonly cursor: number }> {
   /** A page that others name; null for one that is past the retention and deleted. */
   #pageAt(view: View, key: Key): RowPage<Row> | null {
     const page = view.get(this.#kind, key)
-    if (page === null && Buffer.compare(key.subarray(33), cursorBytes(horizonOf(view).cursor)) < 0) return null
+    if (page === null && Buffer.compare(key.subarray(33), cursorBytes(horizonOf(view).cursor)) < 0)
+      return null
     if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.#kind.name} is missing`)
     return page
   }
