@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { unlessAborted } from '../../actors/aborted.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, type Config } from '../config.ts'
 import { deploymentRefusal, deploymentRemarks } from '../deployment.ts'
@@ -25,7 +26,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   for (const remark of deploymentRemarks(config)) logger.warn(remark)
   const opened = await openedOrReason(config, logger, interrupted)
   if (typeof opened === 'string') {
-    // Ending on request while it waits is no failure.
+    // Ending on request while it waits, or verifies files after a crash, is no failure.
     if (interrupted.aborted) return 0
     stderr(`millrace: ${opened}`)
     return 1
@@ -76,8 +77,9 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
  */
 async function openedOrReason(config: Config, logger: Logger, end: AbortSignal): Promise<Opened | string> {
   try {
-    return await openAll(config, logger, end)
+    return await unlessAborted(openAll(config, logger, end), end)
   } catch (error) {
+    if (end.aborted) return 'ended on request'
     if (!(error instanceof ServiceError)) throw error
     const setting = config.storage === 'embedded' ? ` (MILLRACE_DATA_DIR=${config.dataDir})` : ''
     return error.detail + setting
