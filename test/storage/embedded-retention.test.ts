@@ -5,8 +5,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { PageRequest, Storage } from '../../storage/port.ts'
-import { SAMPLE_MINTS, SAMPLE_POOLS, SAMPLE_WALLETS } from '../../storage/test/sample-addresses.ts'
-import { FIRST_TIME, sampleMint, samplePool, sampleWallet } from '../../storage/test/sample-addresses.ts'
+import {
+  FIRST_TIME,
+  SAMPLE_MINTS,
+  SAMPLE_POOLS,
+  SAMPLE_WALLETS,
+  sampleMint,
+  samplePool,
+  sampleWallet
+} from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { ALL } from '../../storage/test/under-test.ts'
 import { rawContents } from './embedded-directory.ts'
