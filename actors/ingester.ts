@@ -7,7 +7,7 @@ import { unchanged, type Amendment, type Edit } from '../src/market/amendment.ts
 import type { DecodedBlock } from '../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../src/market/kept-block.ts'
-import type { MarketState } from '../src/market/market-state.ts'
+import { marketLimits, type MarketState } from '../src/market/market-state.ts'
 import { isTouched } from '../src/market/missing.ts'
 import type { RefoldTools } from '../src/market/refold.ts'
 import type { BlockRows, SlotRow } from '../src/market/rows.ts'
@@ -33,6 +33,8 @@ export interface IngesterDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly clock: Clock
+  /** For rows of mints that recent blocks touched; left out, as much as is of use. */
+  readonly marketBytes?: number
 }
 
 /** What an ingester writes with: the store's own, or what stands before it. */
@@ -93,7 +95,7 @@ export class Ingester {
       history: storage.history
     }
   ): Promise<Ingester> {
-    const market = await restoreMarket(storage, head)
+    const market = await restoreMarket(storage, head, limitsOf(deps))
     const run = await KeptRun.open(storage, head, deps.keeping, deps.logger)
     return new Ingester(storage, blocks, deps, { head, market, run })
   }
@@ -306,7 +308,7 @@ export class Ingester {
     try {
       await this.#blocks.history.amend(amendment, gaps).finally(() => feed.amend(amendment.head))
       this.#head = amendment.head
-      this.#market = await restoreMarket(this.#storage, this.#head)
+      this.#market = await restoreMarket(this.#storage, this.#head, limitsOf(this.#deps))
       await this.#run.changed(this.#storage.coverage)
       if (this.#head !== null) await this.#run.committed(this.#head, undefined)
     } catch (error) {
@@ -357,4 +359,8 @@ async function decode({ block, commitment, receivedAtMs }: SourcedBlock): Promis
 
 function countsOf({ slot: { slot, trades, events } }: BlockFold) {
   return { slot, trades, events }
+}
+
+function limitsOf({ marketBytes }: IngesterDeps): ReturnType<typeof marketLimits> {
+  return marketBytes === undefined ? {} : marketLimits(marketBytes)
 }

@@ -7,6 +7,8 @@ import type { Config } from './config.ts'
 const PARTS = {
   /** Rendered answers of the Data API. */
   answers: 8,
+  /** Rows of mints that recent blocks touched, for the fold. */
+  market: 3,
   /** Decoded records of the store. */
   records: 2,
   /** Where rows of the cluster begin. */
@@ -35,6 +37,7 @@ export function memoryBudget({ memoryMb, source, storage, role }: Setup): Memory
   const isGateway = isEmbedded || role.includes('gateway')
   const has: Readonly<Record<CacheName, boolean>> = {
     answers: isGateway,
+    market: role.includes('ingest'),
     records: true,
     indexes: !isEmbedded,
     engine: isEmbedded,

@@ -28,19 +28,20 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 140,
+    memoryMb: 170,
     source: 'rpc',
     storage: 'embedded',
     role: ['ingest', 'gateway']
   })
   t.strictSame(alone, {
     answers: 80 * MB,
+    market: 30 * MB,
     records: 20 * MB,
     indexes: 0,
     engine: 20 * MB,
     replays: 20 * MB,
     localnetBlocks: 0
   })
-  const writer = memoryBudget({ memoryMb: 60, source: 'rpc', storage: 'scylla', role: ['ingest'] })
-  t.match(writer, { answers: 0, replays: 0, engine: 0, records: 20 * MB, indexes: 40 * MB })
+  const writer = memoryBudget({ memoryMb: 90, source: 'rpc', storage: 'scylla', role: ['ingest'] })
+  t.match(writer, { answers: 0, replays: 0, engine: 0, market: 30 * MB, records: 20 * MB, indexes: 40 * MB })
 })

@@ -54,9 +54,11 @@ export interface MarketLimits extends MarketSize {
   readonly quietBlocks: number
 }
 
+/** Of a mint with one row of each kind. Measured: 5 KB when it traded in one minute of the hour, 10 in five, 19 in twenty. */
+const MINT_BYTES = 10_000
+
 /**
- * Measured for a mint with one of each: 5 KB when it traded in one minute of the hour, 10 KB in five, 19 KB in twenty; so
- * about 100 MB when full. Most coins rest for good ten minutes after their last trade, which is so many blocks.
+ * About 100 MB when full (`MINT_BYTES`), where nobody says how much. Most coins rest for good ten minutes after their last trade, which is so many blocks.
  */
 const LIMITS: MarketLimits = {
   pairs: 10_000,
@@ -65,6 +67,12 @@ const LIMITS: MarketLimits = {
   pools: 10_000,
   curves: 10_000,
   quietBlocks: 1_500
+}
+
+/** As many rows of each kind as fit into these bytes. */
+export function marketLimits(bytesMax: number): Partial<MarketLimits> {
+  const each = Math.max(Math.floor(bytesMax / MINT_BYTES), 1)
+  return { pairs: each, launches: each, tokens: each, pools: each, curves: each }
 }
 
 /**
@@ -108,6 +116,11 @@ export class MarketState implements KnownMarket {
 
   get totals(): TotalsRow | null {
     return this.#totals
+  }
+
+  /** Estimated by the kind with the most rows. */
+  get bytes(): number {
+    return Math.max(...Object.values(this.size)) * MINT_BYTES
   }
 
   get size(): MarketSize {
