@@ -120,7 +120,7 @@ export class MarketState implements KnownMarket {
 
   /** Estimated by the kind with the most rows. */
   get bytes(): number {
-    return Math.max(...Object.values(this.size)) * MINT_BYTES
+    return Math.max(...(Object.values(this.size) as number[])) * MINT_BYTES
   }
 
   get size(): MarketSize {
