@@ -15,7 +15,7 @@ export const GAP_SLOTS = 1_500
 export const UNDO_SLOTS = GAP_SLOTS
 /**
  * Blocks older than that are kept while all of them weigh so much at most: a block weighs one, and one for each event.
- * Chosen: 1,700 of the recorded mainnet block, or eleven hours of blocks without an event. Either weighs 0.2 to 0.5 KB
+ * That is 1,700 of the recorded mainnet block, or eleven hours of blocks without an event. Either weighs 0.2 to 0.5 KB
  * on the disk, and a rollback holds all of it in memory.
  */
 export const UNDO_WEIGHT_MAX = 100_000

@@ -25,7 +25,7 @@ export type CacheName = keyof typeof PARTS
 /** The most that each cache takes, in bytes; 0 of those that a process does not have. */
 export type MemoryBudget = Readonly<Record<CacheName, number>>
 
-/** What caches take where nobody says: a localnet is tried on a laptop, beside everything else that runs there. */
+/** The default budget: a localnet is tried on a laptop, beside everything else that runs there. */
 export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
 
 type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'>

@@ -13,14 +13,14 @@ export class Replays {
   readonly #budget: Budget
   readonly #bytesMax: number
 
-  /** Of the pages that are to be read, so many are at once, in arenas of so many bytes. */
+  /** Reads at most so many pages at once, into arenas of so many bytes together. */
   constructor(readsAtOnce: number, bytesMax = ARENAS_BYTES_MAX) {
     this.#turns = new PQueue({ concurrency: readsAtOnce })
     this.#budget = { left: bytesMax }
     this.#bytesMax = bytesMax
   }
 
-  /** What arenas have. */
+  /** Memory that the arenas have. */
   get cache(): CacheUse {
     return { bytes: this.#bytesMax - this.#budget.left, bytesMax: this.#bytesMax }
   }

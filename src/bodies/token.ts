@@ -158,7 +158,7 @@ export const TOKEN = z
   })
   .meta({ id: 'Token', description: 'All that is known of a token' })
 
-/** What is known of a mint. */
+/** Everything known of a mint. */
 export interface KnownToken {
   readonly mint: Pubkey
   readonly names: MintNames

@@ -11,7 +11,7 @@ export const EXAMPLE_POOL = '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2'
 export const EXAMPLE_WALLET = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
 export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
 
-/** What each example value is replaced by. */
+/** Replacements of example values. */
 export type ExampleValues = ReadonlyMap<string, string>
 
 export interface ExampleSources {

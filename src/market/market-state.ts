@@ -54,7 +54,7 @@ export interface MarketLimits extends MarketSize {
   readonly quietBlocks: number
 }
 
-/** Of a mint with one row of each kind. Measured: 5 KB when it traded in one minute of the hour, 10 in five, 19 in twenty. */
+/** Memory of a mint with one row of each kind. Measured: 5 KB when it traded in one minute of the hour, 10 in five, 19 in twenty. */
 const MINT_BYTES = 10_000
 
 /**

@@ -1,7 +1,7 @@
 import type { CashMint } from './cash.ts'
 import type { LaunchRow } from './rows.ts'
 
-/** What a mint is called. Each is null when unknown; decimals too. */
+/** Names and decimals of a mint, each null when unknown. */
 export interface MintNames {
   readonly name: string | null
   readonly symbol: string | null

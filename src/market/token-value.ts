@@ -9,7 +9,7 @@ import type { LaunchRow } from './rows.ts'
 /** A token with more pools than this has no liquidity stated: reading them all would take longer than an answer may. */
 export const VALUED_POOLS_MAX = 100
 
-/** What is known of a token when it is valued. */
+/** Facts by which a token is valued. */
 export interface ValuedToken {
   readonly launch: Pick<LaunchRow, 'supply' | 'decimals'> | null
   readonly curve: CurveRow | null

@@ -119,7 +119,7 @@ export class Database {
     }
   }
 
-  /** What is kept of decoded records. */
+  /** Estimated bytes of decoded records in memory. */
   get recordBytes(): number {
     return this.#hot.bytes
   }

@@ -20,7 +20,7 @@ import { tenantStore } from './tenants.ts'
 import { tokenStore } from './tokens.ts'
 import { totalsStore } from './totals.ts'
 
-/** What the store keeps in memory of what it has read and written, in estimated bytes, where nobody says how much. */
+/** Estimated bytes of records that the store keeps in memory, where nobody says how much. */
 const HOT_BYTES_MAX = 64 * 2 ** 20
 
 export interface EmbeddedStorageOptions {

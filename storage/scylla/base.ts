@@ -15,7 +15,7 @@ export interface ScyllaBase {
   readonly retentionSeconds: number | null
   /** How long rows of the log live; null for ever. */
   readonly logTtlSeconds: number | null
-  /** What one list remembers of its buckets, in estimated bytes. */
+  /** Estimated bytes that one list may keep of its buckets. */
   readonly indexBytesMax: number
 }
 

@@ -50,7 +50,7 @@ export class BucketIndex {
   readonly #select: Readonly<Record<'asc' | 'desc', string>>
   /** When entries were written last, by owner and bucket: they are not written again. Some 2,500 a megabyte. */
   readonly #written: SecondChance<number>
-  /** What was read of the newest buckets of owners, some 1,250 owners a megabyte. */
+  /** Newest buckets of owners as they were read, some 1,250 owners a megabyte. */
   readonly #known: SecondChance<Known>
 
   /** `ttlSeconds`: of the rows; 0 where they stay. */

@@ -66,7 +66,7 @@ export interface ScyllaStorageOptions {
   readonly logSeconds: Retention
   /** What the writer remembers of records, in estimated bytes. */
   readonly committedBytesMax?: number
-  /** What all lists remember of their buckets, in estimated bytes. */
+  /** Estimated bytes that all lists may keep of their buckets. */
   readonly indexBytesMax?: number
   /** A flush of blocks to the tables begins at so many; commits wait for it at twice as many. */
   readonly flushBlocks?: number

@@ -85,7 +85,7 @@ export class BlockWriter {
     this.#amending = new Amending(base, this.#tenure, this.#deliveries, options.reached)
   }
 
-  /** What is remembered of records, in estimated bytes. */
+  /** Estimated bytes of records in memory. */
   get recordBytes(): number {
     return this.#tenure.committed.bytes
   }

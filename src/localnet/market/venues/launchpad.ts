@@ -9,7 +9,7 @@ import type { Instruction } from './program.ts'
 /** Metaplex, whose account of a mint's name is made with it. */
 export const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 
-/** What a launchpad of launch curves does its own way. */
+/** The parts in which launchpads with launch curves differ. */
 interface Launchpad<Curve> extends Pick<LaunchpadVenue<Curve>, 'venue' | 'paidIn' | 'launch' | 'swap'> {
   /** Opens the pool that the curve goes on as. */
   readonly migrate: (script: TransactionScript, curve: Curve, world: VenueWorld) => MarketPool
@@ -59,7 +59,7 @@ export function mintIntoVault(
   call.dropMintAuthority(mint, authority)
 }
 
-/** What the list of a migration names of the curve, of who pays, and of the pool that it opens. */
+/** The accounts of a migration: of the curve, of who pays, and of the pool that it opens. */
 type MigrationNames = 'pool' | 'mint' | 'baseVault' | 'quoteVault' | 'payer' | 'opened'
 
 /** Opens a pool of another venue with all tokens that a curve has left and all that it raised, by its program's authority. */

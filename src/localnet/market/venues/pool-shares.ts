@@ -34,7 +34,7 @@ interface SharesOf<Pool> {
   lpMint(pool: Pool): Pubkey
   /** All shares, locked ones included; the supply of the LP mint unless stated. */
   supply?(pool: Pool): bigint
-  /** What the shares are parts of; the vaults' balances unless stated. */
+  /** Reserves that the shares are parts of; the vaults' balances unless stated. */
   reserves?(pool: Pool, ledger: LedgerView): Pair
   write(script: Caller, pool: Pool, change: SharesChange, ledger: LedgerView): void
 }

@@ -61,7 +61,7 @@ export function swapRoute(
   }
 }
 
-/** What a quote of a swap says, with what goes in. */
+/** Quote of a swap, with the amount that goes in. */
 export type Swapped<Quote extends (...given: never[]) => unknown> = NonNullable<ReturnType<Quote>> & Executed
 
 /**

@@ -169,7 +169,7 @@ function heldBy({ users }: SwapRoute, ledger: LedgerView): Pair {
   return [ledger.tokens(users[0]), ledger.tokens(users[1])]
 }
 
-/** What the events of both directions state alike. */
+/** Fields that the events of both directions share. */
 function stated(
   call: CallScript,
   pool: PumpswapPool,
