@@ -16,7 +16,7 @@ import { child, supervisor, type AnyUnit, type Unit } from '../actors/unit.ts'
 import { reportDamage, type DamageReport } from '../storage/embedded/repair/report.ts'
 import { repairStore, type RepairOptions, type RepairOutcome } from '../storage/embedded/repair/repair.ts'
 import { openEmbeddedSnapshot } from '../storage/embedded/snapshot.ts'
-import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { openEmbeddedStorage, type EmbeddedStorageOptions } from '../storage/embedded/store.ts'
 import { isOpenElsewhere } from '../storage/embedded/unopened.ts'
 import type { Storage } from '../storage/port.ts'
 import type { StartWait } from '../storage/scylla/start-wait.ts'
@@ -101,16 +101,9 @@ export async function openStore(
   ports: Ports = systemPorts,
   startWait?: StartWait
 ): Promise<Storage> {
+  if (config.storage === 'embedded') return openEmbeddedStorage(embeddedOptionsOf(config))
   const logSeconds = logSecondsOf(config)
-  const { records, engine, indexes } = memoryBudget(config)
-  if (config.storage === 'embedded')
-    return openEmbeddedStorage({
-      directory: storeDirectory(config),
-      retentionSeconds: retentionSecondsOf(config),
-      logSeconds,
-      hotBytesMax: records,
-      engineBytes: engine
-    })
+  const { records, indexes } = memoryBudget(config)
   // The driver takes 0.15 s of the processor and 20 MB, which are spared where there is no cluster.
   const { openScyllaStorage } = await import('../storage/scylla/store.ts')
   return openScyllaStorage({
@@ -137,7 +130,18 @@ export async function openStoreToRead(config: Config, onSnapshot: () => void): P
   } catch (error) {
     if (config.storage !== 'embedded' || !isOpenElsewhere(error)) throw error
     onSnapshot()
-    return openEmbeddedSnapshot(storeDirectory(config))
+    return openEmbeddedSnapshot(embeddedOptionsOf(config))
+  }
+}
+
+function embeddedOptionsOf(config: Config): EmbeddedStorageOptions {
+  const { records, engine } = memoryBudget(config)
+  return {
+    directory: storeDirectory(config),
+    retentionSeconds: retentionSecondsOf(config),
+    logSeconds: logSecondsOf(config),
+    hotBytesMax: records,
+    engineBytes: engine
   }
 }
 

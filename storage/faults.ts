@@ -86,6 +86,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       get recordCache() {
         return storage.recordCache
       },
+      usage: () => storage.usage(),
       sweeper: storage.sweeper === null ? null : part('sweeper', { step: () => storage.sweeper!.step() }),
       get outage() {
         return storage.outage

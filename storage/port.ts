@@ -51,6 +51,8 @@ export interface Storage {
   readonly journal: Journal | null
   /** Estimated bytes of records in memory, and the most that they may take. */
   readonly recordCache: { readonly bytes: number; readonly bytesMax: number }
+  /** Says what takes how many bytes; an estimate. */
+  usage(): Promise<StorageUsage>
   /** Deletes what is past the retention; null where the store does so by itself, or keeps all. */
   readonly sweeper: Sweeper | null
   /**
@@ -70,6 +72,24 @@ export interface Storage {
   readonly failed: Promise<Error>
   /** Ends after everything accepted is durable. */
   close(): Promise<void>
+}
+
+/** The space that a store takes, by kind of rows, and the space that is left. */
+export interface StorageUsage {
+  readonly kinds: readonly KindUsage[]
+  /** Bytes that the store may still take on its disk; null where that is on other machines. */
+  readonly freeBytes: number | null
+}
+
+export interface KindUsage {
+  /** In words for the operator. */
+  readonly kind: string
+  readonly bytes: number
+  /**
+   * How long rows stay: a number of seconds, counted back from the head's block time; `always`; or `needed`: until they
+   * are replaced, so that blocks do not add to them without end.
+   */
+  readonly stays: number | 'always' | 'needed'
 }
 
 /**

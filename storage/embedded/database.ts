@@ -168,6 +168,12 @@ export class Database {
     return compacted
   }
 
+  /** The bytes of a range of keys in the engine's tables, estimated; what the tables do not have yet is not counted. */
+  approximateBytes({ gte, lt }: KeyRange): Promise<number> {
+    if (this.#closed !== null) return Promise.reject(closed())
+    return this.#level.approximateSize(gte, lt)
+  }
+
   /** Resolves with the failed write after which all later ones are refused (D3). */
   get failed(): Promise<Error> {
     return this.#failed.promise

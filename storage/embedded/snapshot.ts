@@ -3,13 +3,14 @@ import { basename, dirname, join } from 'node:path'
 import { ServiceError } from '../../src/errors.ts'
 import type { Storage } from '../port.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
-import { openEmbeddedStorage } from './store.ts'
+import { openEmbeddedStorage, type EmbeddedStorageOptions } from './store.ts'
 
 /**
  * Opens a snapshot of a store that another process has open. It lies beside the store, and is removed when it is closed;
  * what an ended process left there is removed first. Rejects with STORAGE_UNAVAILABLE.
  */
-export async function openEmbeddedSnapshot(directory: string): Promise<Storage> {
+export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Promise<Storage> {
+  const { directory } = options
   await removeAbandoned(directory)
   const place = `${directory}.snapshot-${process.pid}`
   const remove = (): Promise<void> => rm(place, { recursive: true, force: true })
@@ -23,7 +24,7 @@ export async function openEmbeddedSnapshot(directory: string): Promise<Storage> 
       throw refused(error.message)
     })
     if (!isTaken) throw refused('its files change too fast')
-    const storage = await openEmbeddedStorage({ directory: place })
+    const storage = await openEmbeddedStorage({ ...options, directory: place })
     return {
       ...storage,
       close: async () => {

@@ -19,6 +19,7 @@ import { RowSweeper } from './sweeper.ts'
 import { tenantStore } from './tenants.ts'
 import { tokenStore } from './tokens.ts'
 import { totalsStore } from './totals.ts'
+import { usageOf } from './usage.ts'
 
 /** Estimated bytes of records that the store keeps in memory, where nobody says how much. */
 const HOT_BYTES_MAX = 64 * 2 ** 20
@@ -75,6 +76,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
+    usage: () => usageOf(database, options),
     sweeper: options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds),
     outage: null,
     damage: database.damaged.ranges.map(damageText),

@@ -32,6 +32,9 @@ const PAUSE_MS = { first: 50, most: 1_000 }
 /** Claims of a store at most, which is far more than an answer can hold: they are read once, at the start. */
 const SERIAL_READ: QueryOptions = { ...SERIAL, fetchSize: 100_000 }
 
+/** Rows that a node tells of itself at most: 40 tables of 256 ranges each, several times over. Chosen. */
+const OWN_ROWS_MAX = 100_000
+
 /** How a conditional write ended: with the row as it is where the condition did not hold. */
 export interface Conditional {
   readonly applied: boolean
@@ -81,6 +84,16 @@ export class CqlClient {
   /** Answers to one statement with different values, in their order, a bounded number under way. */
   async readEach(statement: string, each: readonly (readonly unknown[])[]): Promise<CqlRow[][]> {
     return mapBounded(each, READS_OF_ONE, (params) => this.read(statement, params))
+  }
+
+  /** What each node that is up answers to a statement about itself, in one page. */
+  async readOnEachNode(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
+    const options: QueryOptions = { ...QUORUM, fetchSize: OWN_ROWS_MAX }
+    const nodes = this.#session.nodesUp
+    // Where none is up, that is what the statement fails with.
+    const each = nodes.length === 0 ? [options] : nodes.map((host) => ({ ...options, host }))
+    const answers = await Promise.all(each.map((options) => this.#read({ statement, params }, options)))
+    return answers.flatMap(({ rows }) => rows)
   }
 
   /**

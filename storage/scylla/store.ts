@@ -37,6 +37,7 @@ import { tenantStore } from './tenants.ts'
 import { tokenPart } from './tokens.ts'
 import { totalsPart } from './totals.ts'
 import { tradePart } from './trades.ts'
+import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
 import { BlockWriter } from './writer.ts'
 
@@ -218,6 +219,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       ])
     }),
     journal: new CommitJournal(base, slotList),
+    usage: () => usageOf(client, options.keyspace),
     // Rows have a time to live.
     sweeper: null,
     damage: [],

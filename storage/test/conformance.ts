@@ -12,6 +12,7 @@ import { testLog } from './conformance/log.ts'
 import { testPairs } from './conformance/pairs.ts'
 import { testRegistry } from './conformance/registry.ts'
 import { testRows } from './conformance/rows.ts'
+import { testUsage } from './conformance/usage.ts'
 import type { OpenForTest } from './under-test.ts'
 
 /** What every adapter of the storage port must do. */
@@ -27,6 +28,7 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('keys and tenants', (t) => testAccess(t, open))
   t.test('genesis and gaps', (t) => testCoverage(t, open))
   t.test('amendments and kept blocks', (t) => testAmendments(t, open))
+  t.test('usage', (t) => testUsage(t, open))
   t.test('durability', (t) => testDurability(t, open))
   t.test('random blocks agree with plain lists on every query', (t) => testAgreement(t, open))
 }

@@ -1,12 +1,14 @@
 import { auth, Client } from 'cassandra-driver'
 import type { types } from 'cassandra-driver'
 import type { Test } from 'tap'
-import type { Storage } from '../../storage/port.ts'
+import type { Storage, StorageUsage } from '../../storage/port.ts'
+import { ROW_KINDS } from '../../storage/row-kinds.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import type { StorageUnderTest } from '../../storage/test/under-test.ts'
 import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
+import { until } from '../service/asking.ts'
 
 /** What a test opens a store in a keyspace of its own with. */
 export function scyllaOptions(
@@ -41,6 +43,9 @@ export async function rawClient(server: CqlServer): Promise<Client> {
   await client.connect()
   return client
 }
+
+/** A node of tests counts half a minute after its start, and every five seconds from then on. */
+const COUNTED_WITHIN_MS = 200_000
 
 /** Deletions in them may be of a later epoch than the next store's rows, which begin at the first again. */
 const DELETED_FROM = ['kept_blocks', 'kept_parts', 'gap_edits']
@@ -84,7 +89,30 @@ export class ScyllaUnderTest {
       await storage.close()
       return (storage = await openScyllaStorage(this.options))
     }
-    return { storage, reopen }
+    return { storage, reopen, counted: (kinds) => this.#counted(storage, kinds) }
+  }
+
+  /** Has the server write the rows of some kinds to disk, and waits until it has counted them. */
+  async #counted(storage: Storage, kinds: readonly string[]): Promise<StorageUsage> {
+    const tables = ROW_KINDS.filter(({ name }) => kinds.includes(name)).flatMap(({ tables }) => tables)
+    const flushEvery = async (ms: number): Promise<void> => {
+      for (const table of tables)
+        await this.#client.execute(
+          `ALTER TABLE ${this.options.keyspace}.${table} WITH memtable_flush_period_in_ms = ${ms}`
+        )
+    }
+    await flushEvery(1_000)
+    const usage = await until(
+      async () => {
+        const usage = await storage.usage()
+        const counted = usage.kinds.filter(({ kind, bytes }) => kinds.includes(kind) && bytes > 0)
+        return counted.length === kinds.length && usage
+      },
+      'the server has counted its rows',
+      COUNTED_WITHIN_MS
+    )
+    await flushEvery(0)
+    return usage
   }
 
   /** Rows as they are stored, of a statement that names tables alone. */

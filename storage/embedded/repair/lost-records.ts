@@ -1,41 +1,14 @@
 import { splitCursor } from '../../../src/market/cursor.ts'
 import { keysOf, type Key, type KeyRange } from '../../codec/keys.ts'
-
-/** Names of the kinds of records for the operator, by the letters of their keys. */
-const NAMES: Readonly<Record<string, string>> = {
-  a: 'hourly activity',
-  b: 'blocks',
-  c: 'candles',
-  d: 'blocks kept for forks and gaps',
-  e: 'pool events',
-  f: 'the genesis hash',
-  g: 'bonding curves',
-  h: 'the hourly ranking of mints',
-  i: 'the index of API keys',
-  j: "the stream's replayable events",
-  k: 'API keys',
-  l: 'launches',
-  m: 'tokens',
-  n: 'the list of launches',
-  o: 'newest candles',
-  p: 'pairs',
-  q: 'pools',
-  R: 'the horizon of the retention',
-  r: 'the list of pools',
-  s: 'the list of launches by status',
-  t: 'trades by mint',
-  u: 'gaps',
-  v: 'the format version',
-  w: 'trades by wallet',
-  x: 'SOL prices',
-  y: 'tenants',
-  z: 'totals'
-}
+import { ROW_KINDS } from '../../row-kinds.ts'
 
 export type Letter = string
 
-export const LETTERS: readonly Letter[] = Object.keys(NAMES)
-export const nameOf = (letter: Letter): string => NAMES[letter] ?? letter
+/** Names of the kinds of records for the operator, by the letters of their keys. */
+const NAMES = new Map(ROW_KINDS.flatMap(({ letter, name }) => (letter === null ? [] : [[letter, name]])))
+
+export const LETTERS: readonly Letter[] = [...NAMES.keys()]
+export const nameOf = (letter: Letter): string => NAMES.get(letter) ?? letter
 
 /** Kinds of which a range of keys can hold records. */
 export function lettersIn(range: KeyRange): Letter[] {

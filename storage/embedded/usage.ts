@@ -1,0 +1,57 @@
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ServiceError } from '../../src/errors.ts'
+import { keysOf } from '../codec/keys.ts'
+import type { KindUsage, StorageUsage } from '../port.ts'
+import { ROW_KINDS, type Stay } from '../row-kinds.ts'
+import type { Database } from './database.ts'
+
+interface StoreOptions {
+  readonly directory: string
+  readonly logSeconds?: number | null
+  readonly retentionSeconds?: number | null
+}
+
+/**
+ * Estimates the bytes of each kind of rows in the engine's tables. The newest rows, up to two write buffers, are in its
+ * write-ahead log alone, which is one more kind.
+ */
+export async function usageOf(
+  database: Pick<Database, 'approximateBytes'>,
+  { directory, logSeconds, retentionSeconds }: StoreOptions
+): Promise<StorageUsage> {
+  const stays: Readonly<Record<Stay, KindUsage['stays']>> = {
+    always: 'always',
+    needed: 'needed',
+    retention: retentionSeconds ?? 'always',
+    replay: logSeconds ?? 'always'
+  }
+  const kinds = ROW_KINDS.flatMap(({ letter, ...kind }) => (letter === null ? [] : [{ ...kind, letter }]))
+  const inTables = kinds.map(async ({ letter, name, stays: stay }) => {
+    const bytes = await database.approximateBytes(keysOf(letter))
+    return { kind: name, bytes, stays: stays[stay] }
+  })
+  const usages = await Promise.all(inTables)
+  try {
+    const { bavail, bsize } = await statfs(directory)
+    // Whatever kind its rows are of: while the store is small they are most of it, later next to nothing.
+    const log = {
+      kind: 'newest rows, not in tables yet',
+      bytes: await logBytes(directory),
+      stays: 'always'
+    } as const
+    return { kinds: [...usages, log], freeBytes: bavail * bsize }
+  } catch (cause) {
+    throw new ServiceError('STORAGE_UNAVAILABLE', `the store's directory ${directory} cannot be read`, {
+      cause
+    })
+  }
+}
+
+/** Adds up the files of the engine's write-ahead log: the current one, and one that is being merged into tables. */
+async function logBytes(directory: string): Promise<number> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.log'))
+  // One that was merged meanwhile is gone.
+  const files = names.map((name) => stat(join(directory, name)).catch(() => null))
+  return (await Promise.all(files)).reduce((sum, file) => sum + (file?.size ?? 0), 0)
+}

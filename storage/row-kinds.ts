@@ -1,0 +1,53 @@
+/**
+ * How long rows of a kind stay: `always`; `retention` and `replay`: for as long as these settings say; `needed`: until
+ * they are replaced, so that blocks do not add to them without end.
+ */
+export type Stay = 'always' | 'retention' | 'replay' | 'needed'
+
+/** A kind of stored rows, and where each adapter has it. */
+export interface RowKind {
+  /** For the operator. */
+  readonly name: string
+  readonly stays: Stay
+  /** The first byte of its keys in the embedded store; null where that has none. */
+  readonly letter: string | null
+  /** Its tables in a cluster, to each of which a table `<name>_buckets` may belong. */
+  readonly tables: readonly string[]
+}
+
+/** Every kind of rows, in the order of letters. */
+export const ROW_KINDS: readonly RowKind[] = [
+  kind('a', 'hourly activity', 'retention', 'activity'),
+  kind('b', 'blocks', 'always', 'slots'),
+  kind('c', 'candles', 'always', 'candle_pages'),
+  kind('d', 'blocks kept for forks and gaps', 'needed', 'kept_blocks', 'kept_parts'),
+  kind('e', 'pool events', 'retention', 'events_by_pool'),
+  kind('f', 'the genesis hash', 'needed'),
+  kind('g', 'bonding curves', 'always', 'curves'),
+  kind('h', 'the hourly ranking of mints', 'needed', 'turnover', 'turnover_hours'),
+  kind('i', 'the index of API keys', 'needed'),
+  kind('j', "the stream's replayable events", 'replay', 'log'),
+  kind('k', 'API keys', 'needed', 'api_keys'),
+  kind('l', 'launches', 'always', 'launches'),
+  kind('m', 'tokens', 'always', 'tokens'),
+  kind('n', 'the list of launches', 'always', 'launch_lists'),
+  kind('o', 'newest candles', 'always', 'newest_candles'),
+  kind('p', 'pairs', 'always', 'pairs'),
+  kind('q', 'pools', 'always', 'pools'),
+  kind('R', 'the horizon of the retention', 'needed'),
+  kind('r', 'the list of pools', 'always', 'pools_by_mint'),
+  kind('s', 'the list of launches by status', 'always'),
+  kind('t', 'trades by mint', 'retention', 'trades_by_mint'),
+  kind('u', 'gaps', 'needed', 'coverage', 'gap_edits'),
+  kind('v', 'the format version', 'needed', 'schema_versions'),
+  kind('w', 'trades by wallet', 'retention', 'trades_by_wallet'),
+  kind('x', 'SOL prices', 'always', 'sol_prices'),
+  kind('y', 'tenants', 'needed', 'tenants'),
+  kind('z', 'totals', 'needed', 'totals'),
+  kind(null, 'the journal of the newest blocks', 'needed', 'journal'),
+  kind(null, 'write claims', 'needed', 'writers')
+]
+
+function kind(letter: string | null, name: string, stays: Stay, ...tables: readonly string[]): RowKind {
+  return { letter, name, stays, tables }
+}

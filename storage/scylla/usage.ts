@@ -1,0 +1,42 @@
+import type { StorageUsage } from '../port.ts'
+import { ROW_KINDS } from '../row-kinds.ts'
+import type { CqlClient } from './client.ts'
+
+const SELECT_SIZES =
+  'SELECT table_name, mean_partition_size, partitions_count FROM system.size_estimates WHERE keyspace_name = ?'
+const SELECT_TABLES =
+  'SELECT table_name, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ?'
+/** Index tables of lists are counted with the lists. */
+const INDEX = /_buckets$/
+
+/**
+ * Adds up what the nodes that are up estimate of their own ranges: one replica, before compression, without rows that
+ * are in memory alone. Servers bring their estimates up to date every few minutes.
+ */
+export async function usageOf(
+  client: Pick<CqlClient, 'read' | 'readOnEachNode'>,
+  keyspace: string
+): Promise<StorageUsage> {
+  const [sizes, tables] = await Promise.all([
+    client.readOnEachNode(SELECT_SIZES, [keyspace]),
+    client.read(SELECT_TABLES, [keyspace])
+  ])
+  const bytes = new Map<string, number>()
+  for (const row of sizes) {
+    const table = (row['table_name'] as string).replace(INDEX, '')
+    const inRange = Number(row['mean_partition_size']) * Number(row['partitions_count'])
+    bytes.set(table, (bytes.get(table) ?? 0) + inRange)
+  }
+  const ttls = new Map(
+    tables.map((row) => [row['table_name'] as string, row['default_time_to_live'] as number])
+  )
+  const kinds = ROW_KINDS.filter(({ tables }) => tables.length > 0).map(({ name, stays, tables }) => {
+    const ttl = ttls.get(tables[0]!) ?? 0
+    return {
+      kind: name,
+      bytes: tables.reduce((sum, table) => sum + (bytes.get(table) ?? 0), 0),
+      stays: stays === 'needed' ? stays : ttl > 0 ? ttl : ('always' as const)
+    }
+  })
+  return { kinds, freeBytes: null }
+}
