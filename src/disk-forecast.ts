@@ -1,0 +1,48 @@
+/** A stretch of days, counted from now, in which a kind of rows grows by the same number of bytes a day. */
+export interface GrowthPhase {
+  /** Where the stretch ends; the last one of a kind has no end (Infinity). */
+  readonly untilDays: number
+  /** Negative where more is deleted than written. */
+  readonly bytesADay: number
+}
+
+/** What is stored of rows that are written at a constant rate. */
+export interface StoredRows {
+  readonly bytes: number
+  /** Days that the stored rows reach back. */
+  readonly days: number
+  /** Days after which a row is deleted; Infinity for never. */
+  readonly daysKept: number
+  /** What is written a day from now on. */
+  readonly writtenADay: number
+}
+
+/** Forecasts rows: they grow until the first ones are deleted, are then replaced by newer ones, and stay as many. */
+export function growthOf({ bytes, days, daysKept, writtenADay }: StoredRows): GrowthPhase[] {
+  const growing = { untilDays: Math.max(daysKept - days, 0), bytesADay: writtenADay }
+  if (daysKept === Infinity) return [growing]
+  const reached = Math.min(days, daysKept)
+  const replaced = { untilDays: growing.untilDays + reached, bytesADay: writtenADay - bytes / reached }
+  return [growing, replaced, { untilDays: Infinity, bytesADay: 0 }]
+}
+
+/** The bytes a day by which all kinds together grow at a time, in days from now. */
+export function growthAt(kinds: readonly (readonly GrowthPhase[])[], days: number): number {
+  const rates = kinds.map((phases) => phases.find(({ untilDays }) => days < untilDays)?.bytesADay ?? 0)
+  return rates.reduce((sum, rate) => sum + rate, 0)
+}
+
+/** Days until so many free bytes are used up; null where they never are. */
+export function daysUntilFull(freeBytes: number, kinds: readonly (readonly GrowthPhase[])[]): number | null {
+  const ends = new Set(kinds.flat().map(({ untilDays }) => untilDays))
+  let left = freeBytes
+  let days = 0
+  for (const end of [...ends].sort((a, b) => a - b)) {
+    const rate = growthAt(kinds, days)
+    if (rate > 0 && left <= rate * (end - days)) return days + left / rate
+    if (end === Infinity) return null
+    left -= rate * (end - days)
+    days = end
+  }
+  return null
+}
