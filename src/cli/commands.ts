@@ -96,6 +96,20 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     examples: ['millrace repair --data-dir ./data'],
     run: async (invocation) => (await import('./repair.ts')).repair(invocation)
   }),
+  storage: command({
+    summary: 'Prints what takes how many bytes in the store, and until when the disk lasts.',
+    details:
+      'It works beside a running service: of an embedded store that is open it measures a snapshot. How long rows are kept ' +
+      'follows from the settings, which have to be those of the service; with --url the service itself is asked, with ' +
+      'MILLRACE_ADMIN_KEY. All figures are estimates.',
+    options: {
+      json: { meaning: 'print one JSON object instead of a table' },
+      url: { value: 'URL', meaning: 'ask this service instead of opening the store' }
+    },
+    settings: [...STORE, 'source', 'retentionDays', 'replayHorizonSeconds'],
+    examples: ['millrace storage', 'millrace storage --url http://127.0.0.1:8080 --json'],
+    run: async (invocation) => (await import('./storage.ts')).storage(invocation)
+  }),
   tenants: TENANTS,
   keys: KEYS
 }

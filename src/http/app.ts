@@ -26,6 +26,7 @@ import { requests } from './plugins/requests.ts'
 import { adminCoverageRoutes } from './routes/admin-coverage.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
 import { adminRecordedRoutes } from './routes/admin-recorded.ts'
+import { adminStorageRoutes } from './routes/admin-storage.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { bondingCurveRoutes } from './routes/bonding-curve.ts'
@@ -131,6 +132,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   void app.register(adminRoutes, deps)
   void app.register(adminCoverageRoutes, deps)
   void app.register(adminRecordedRoutes, deps)
+  void app.register(adminStorageRoutes, deps)
   void app.register(metricsRoutes, deps)
   void app.register(docsRoutes, deps)
   void app.register(problemRoutes)

@@ -8,6 +8,7 @@ import { requests } from './plugins/requests.ts'
 import { requestIds } from './request-id.ts'
 import { adminCoverageRoutes } from './routes/admin-coverage.ts'
 import { adminRecordedRoutes } from './routes/admin-recorded.ts'
+import { adminStorageRoutes } from './routes/admin-storage.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricsRoutes } from './routes/metrics.ts'
@@ -32,6 +33,7 @@ export function operationsApp(deps: Omit<AppDeps, 'stream'>): FastifyInstance {
   void app.register(adminRoutes, deps)
   void app.register(adminCoverageRoutes, deps)
   void app.register(adminRecordedRoutes, deps)
+  void app.register(adminStorageRoutes, deps)
   void app.register(metricsRoutes, deps)
   void app.register(problemRoutes)
   return app

@@ -53,8 +53,11 @@ export function spawnMillrace(
 }
 
 /** Runs a command of millrace to its end. */
-export async function runMillrace(args: readonly string[]) {
-  const child = spawnMillrace(args)
+export async function runMillrace(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {}
+) {
+  const child = spawnMillrace(args, environment)
   const [stdout, stderr, [code, signal]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),
