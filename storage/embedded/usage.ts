@@ -51,7 +51,12 @@ export async function usageOf(
 /** Adds up the files of the engine's write-ahead log: the current one, and one that is being merged into tables. */
 async function logBytes(directory: string): Promise<number> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.log'))
-  // One that was merged meanwhile is gone.
-  const files = names.map((name) => stat(join(directory, name)).catch(() => null))
-  return (await Promise.all(files)).reduce((sum, file) => sum + (file?.size ?? 0), 0)
+  const sizes = names.map((name) => stat(join(directory, name)).then(({ size }) => size, ofMerged))
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+/** A log that was merged meanwhile is gone. */
+function ofMerged(error: NodeJS.ErrnoException): number {
+  if (error.code === 'ENOENT') return 0
+  throw error
 }
