@@ -5,6 +5,7 @@ import type { Ports } from '../src/ports.ts'
 import type { Logger } from '../src/telemetry.ts'
 import type { CoverageStore } from '../storage/port.ts'
 import { cacheGauges } from './cache-gauges.ts'
+import { refusedOnFullDisk } from './disk-full.ts'
 import { Listening } from './listening.ts'
 import type { Run } from './process.ts'
 import { rpcSource } from './rpc-source.ts'
@@ -24,13 +25,16 @@ export function localnet(
   onListening: (rpcUrl: string) => void
 ): Run<unknown, LocalnetAddress> {
   const listening = new Listening()
+  let hasStarted = false
   return async ({ draining, ready, gauge }) => {
     const onFault = (err: unknown): void => logger.error({ err }, 'the localnet has failed to answer')
     const onPast = (blocks: number, ms: number): void =>
       logger.info({ blocks, ms }, 'the market of the localnet has a day behind it')
-    const { host, port } = options
+    const { host, port, directory } = options
     const open = () => openLocalnet({ ...options, clock, onFault, onPast })
-    const net = await listening.at(host, port, open)
+    const openFirst = () => refusedOnFullDisk(directory, open)
+    const net = await listening.at(host, port, hasStarted ? open : openFirst)
+    hasStarted = true
     try {
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { refusedOnFullDisk } from '../actors/disk-full.ts'
 import { edge, type EdgeOptions } from '../actors/edge.ts'
 import { follower } from '../actors/follower.ts'
 import { ingest, type OpenIngest } from '../actors/ingest.ts'
@@ -262,12 +263,13 @@ export function startService(deps: ServiceDeps): Supervision {
     return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)]) as AnyUnit
   }
   const demoKey = demoKeyFileOf(config)
-  const prepareStore = async (storage: Storage): Promise<void> => {
-    const made = await bootstrapKeys(storage, config.adminKey, clock.now())
-    if (made === null) return
-    deps.onFirstKeys(made)
-    await demoKey?.write(made.demo)
-  }
+  const prepareStore = (storage: Storage): Promise<void> =>
+    refusedOnFullDisk(config.dataDir, async () => {
+      const made = await bootstrapKeys(storage, config.adminKey, clock.now())
+      if (made === null) return
+      deps.onFirstKeys(made)
+      await demoKey?.write(made.demo)
+    })
   const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
   const storage = child('storage', store(openStorage, prepareStore, { clock, logger, metrics }))
   const views = supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])

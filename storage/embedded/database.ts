@@ -98,24 +98,19 @@ export class Database {
 
   static async open(options: DatabaseOptions): Promise<Database> {
     const { directory, reached } = options
-    let damaged: DamagedKeys
-    let level: Level
+    let level: Level | undefined
     try {
-      damaged = await checkBeforeOpening(directory) // D4
+      const damaged = await checkBeforeOpening(directory) // D4
       // It begins to open by itself as soon as it is made.
       level = new ClassicLevel(directory, { ...ENGINE, ...buffersWithin(options.engineBytes ?? Infinity) })
       await level.open()
-    } catch (cause) {
-      throw unopened(directory, cause)
-    }
-    try {
       await forgetTrustedFiles(directory)
       const head = await readHead(level, damaged, reached)
       reached('open.ready')
       return new Database(level, options, damaged, head)
-    } catch (error) {
-      await level.close()
-      throw error
+    } catch (cause) {
+      await level?.close()
+      throw unopened(directory, cause)
     }
   }
 
@@ -184,7 +179,8 @@ export class Database {
       await this.#compacted
       this.#reached('close.drained')
       await this.#level.close()
-      await writeTrustedFiles(this.#directory)
+      // Without the list the next start verifies every file, so that a full disk does not fail the close.
+      await writeTrustedFiles(this.#directory).catch(() => undefined)
     })
     return this.#closed
   }

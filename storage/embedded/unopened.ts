@@ -18,6 +18,8 @@ export function isOpenElsewhere(error: unknown): boolean {
   return error instanceof ServiceError && reasonOf(error.cause)?.code === LOCKED
 }
 
-function reasonOf(cause: unknown): Partial<NodeJS.ErrnoException> | undefined {
-  return cause instanceof Error ? (cause.cause as Partial<NodeJS.ErrnoException> | undefined) : undefined
+/** The innermost error: the engine wraps its own, the file system's is given as it is. */
+function reasonOf(error: unknown): Partial<NodeJS.ErrnoException> | undefined {
+  if (!(error instanceof Error)) return undefined
+  return reasonOf(error.cause) ?? error
 }

@@ -171,10 +171,10 @@ const accountKey = (address: Uint8Array): Buffer => Buffer.concat([Buffer.from('
 const noteKey = (name: string): Buffer => Buffer.from(`n${name}`)
 
 function openFailure(directory: string, cause: unknown): ServiceError {
-  const reason = cause instanceof Error ? (cause.cause as { code?: string } | undefined)?.code : undefined
+  const reason = cause instanceof Error ? (cause.cause as NodeJS.ErrnoException | undefined) : undefined
   const detail =
-    reason === 'LEVEL_LOCKED'
+    reason?.code === 'LEVEL_LOCKED'
       ? `the localnet's chain in ${directory} is open already`
-      : `the localnet's chain in ${directory} cannot be opened`
+      : `the localnet's chain in ${directory} cannot be opened: ${reason?.message ?? String(cause)}`
   return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
 }
