@@ -120,8 +120,11 @@ export class MissingBlocks {
       }
       if (!isOurs) return `${node.name} is of another one itself`
       if (theirs === null) return `${node.name} ${NOT_YET}`
-      if (isSettled) return other(`its block of slot ${slot} is not the one of ${node.name}`)
-      return `${node.name} is on another fork`
+      const difference = `its block of slot ${slot} is not the one of ${node.name}`
+      if (!isSettled) return `${node.name} is on another fork`
+      if (expected === null) return other(difference)
+      // The node is of our cluster, and so may the stream be: two servers of one cluster differ where one was put back.
+      return `${difference}: the stream is of another cluster, or one of the two is behind or was put back to an older state; it is waited until they agree`
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof NodeError)) throw error

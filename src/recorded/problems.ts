@@ -13,6 +13,7 @@ export const PROBLEM_REASONS = [
   'no-slot',
   'no-block-time',
   'slot-twice',
+  'other-chain',
   'too-many-records'
 ] as const
 
@@ -29,7 +30,7 @@ export interface RecordedProblem {
 
 // Chosen: enough to recognise a kind of file in the log, few enough to read.
 const NAMED_PER_REASON = 5
-/** Chosen: 14 reasons with 10,000 problems of some 250 bytes each take 35 MB. Those beyond it are counted only. */
+/** Chosen: 15 reasons with 10,000 problems of some 250 bytes each take 38 MB. Those beyond it are counted only. */
 export const LISTED_PER_REASON = 10_000
 export const LISTED_MAX = LISTED_PER_REASON * PROBLEM_REASONS.length
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { encodeBase58 } from '../chain/base58.ts'
 import type { RpcBlock } from '../chain/rpc/block.ts'
 import { isVoteTransaction, type TransactionOutcome } from '../chain/rpc/transaction.ts'
+import { strayBlocks } from './chains.ts'
 import { formatOf, listFiles, openBytes, readText } from './files.ts'
 import { blockFingerprint } from './fingerprint.ts'
 import { readLines } from './lines.ts'
@@ -23,11 +24,14 @@ export interface RecordedSlot {
   readonly blockTime: number
   /** Null of single transactions, and of blocks that do not say. */
   readonly parentSlot: number | null
+  /** Its own hash and its parent's, in base58; null of single transactions, and of blocks that do not say. */
+  readonly blockhash: string | null
+  readonly parentBlockhash: string | null
   readonly block: RecordPlace | null
   readonly singles: ReadonlyMap<string, SingleRecord>
 }
 
-/** The index of a folder, without contents: some 330 bytes of memory a record. */
+/** The index of a folder, without contents: some 480 bytes of memory a record. */
 export interface RecordedIndex {
   /** `empty`: no record that could be served; `not-a-directory`: nothing could be looked at. */
   readonly kind: 'indexed' | 'empty' | 'not-a-directory'
@@ -78,10 +82,7 @@ export async function scanRecorded(directory: string, options: ScanOptions = {})
     await scan.readFile(file)
   }
   await scan.close()
-  const slots = [...scan.bySlot].flatMap(([slot, { block, singles }]) =>
-    block === null && singles.size === 0 ? [] : [slot]
-  )
-  slots.sort((a, b) => a - b)
+  const slots = scan.takeOneChain()
   return {
     kind: !isDirectory ? 'not-a-directory' : slots.length === 0 ? 'empty' : 'indexed',
     directory,
@@ -98,6 +99,8 @@ export async function scanRecorded(directory: string, options: ScanOptions = {})
 interface OpenSlot extends RecordedSlot {
   blockTime: number
   parentSlot: number | null
+  blockhash: string | null
+  parentBlockhash: string | null
   block: RecordPlace | null
   readonly singles: Map<string, SingleRecord>
 }
@@ -127,6 +130,20 @@ class Scan {
 
   async close(): Promise<void> {
     await this.#loader.close()
+  }
+
+  /** Leaves out blocks that are not of the folder's chain; gives the slots of all others, ascending. */
+  takeOneChain(): readonly number[] {
+    const slots = [...this.bySlot].flatMap(([slot, { block, singles }]) =>
+      block === null && singles.size === 0 ? [] : [slot]
+    )
+    slots.sort((a, b) => a - b)
+    for (const { slot, contradicts } of strayBlocks(slots, this.bySlot)) {
+      const detail = `slot ${slot} is not of the chain of slot ${contradicts}, which more blocks here are of`
+      this.#report('other-chain', detail, this.bySlot.get(slot)!.block!)
+      this.bySlot.delete(slot)
+    }
+    return slots.filter((slot) => this.bySlot.has(slot))
   }
 
   /** Takes note of a directory whose files cannot be listed. */
@@ -189,6 +206,8 @@ class Scan {
     slot.block = place
     slot.blockTime = block.blockTime
     slot.parentSlot = parentSlot
+    slot.blockhash = block.blockhash ?? null
+    slot.parentBlockhash = block.parentBlockhash ?? null
   }
 
   #addSingle(place: RecordPlace, outcome: TransactionOutcome & { kind: 'transaction' }): void {
@@ -249,7 +268,8 @@ class Scan {
   #slot(number: number, blockTime: number): OpenSlot {
     let slot = this.bySlot.get(number)
     if (slot === undefined) {
-      slot = { blockTime, parentSlot: null, block: null, singles: new Map() }
+      const unknown = { parentSlot: null, blockhash: null, parentBlockhash: null }
+      slot = { blockTime, ...unknown, block: null, singles: new Map() }
       this.bySlot.set(number, slot)
     }
     return slot

@@ -34,7 +34,8 @@ const TIME_SLACK_SECONDS = 60
  * it takes other witnesses:
  *
  * G1. A block that came before or is stored, again or as the parent, shows the same chain, by its hash.
- * G2. A node has the block under the same hash, and its genesis is the store's; or its genesis or its block is another.
+ * G2. A node has the block under the same hash, and its genesis is the store's; or its genesis is another. A node of the
+ *     store's genesis with another block of the slot says nothing yet: it or the stream's server may have been put back.
  * G3. The newest stored block comes again with its time and parent; or not so; or a later slot is of an earlier time.
  * G4. Another block in the place of one that came before or is stored, at confirmed, is of another cluster, or of a node that
  *     was put back to an older state: only a node can tell, and without one the stream is refused.
@@ -74,7 +75,8 @@ export class ClusterCheck {
     const head = await this.#options.head()
     if (head === null) return told ?? SAME
     const stored = this.#againstHead(block, head)
-    if (stored !== null) return stored
+    // What nodes may yet tell is waited for: a server that was put back has new blocks under old slots.
+    if (stored !== null && (told === null || stored.kind === 'same')) return stored
     if (told === null) this.#tellUnproven(head.slot)
     return told ?? SAME
   }

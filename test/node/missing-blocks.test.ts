@@ -96,17 +96,32 @@ t.test("a stream is of the store's cluster when a node has its block, and the st
   t.same(await missing.standingOf(seen(4), signal), { kind: 'same' })
   t.match(node.asked('getBlock')[0]?.params, [4, { transactionDetails: 'none', commitment: 'confirmed' }])
   t.same(settled, [], 'it is known already')
-  t.match(await missing.standingOf(seen(4, 'other'), signal), {
-    kind: 'other',
-    reason: /^is of another cluster than what is stored: its block of slot 4 is not the one of 127.0.0.1:\d+$/
-  })
   t.match(await missing.standingOf({ ...seen(4, 'other'), isSettled: false }, signal), { kind: 'unknown' })
 })
+
+t.test(
+  "a stream whose block differs from a node's of the store's genesis is waited for until both agree",
+  async (t) => {
+    const chain = jsonChain([1, 2, 4])
+    const node = await FaultyNode.start(t, chain)
+    const { missing, refused } = missingOf(t, [node])
+    t.match(await missing.standingOf(seen(4, 'other'), signal), {
+      kind: 'unknown',
+      reason:
+        /its block of slot 4 is not the one of 127.0.0.1:\d+: .*was put back to an older state; it is waited/
+    })
+    t.same(await missing.standingOf(seen(4), signal), { kind: 'same' }, 'the server has caught up')
+    t.same(refused, [])
+  }
+)
 
 t.test('of an empty store, the genesis is settled by a node that agrees with the stream', async (t) => {
   const node = await FaultyNode.start(t, jsonChain([1, 2, 4]))
   const { missing, settled } = missingOf(t, [node], [], null)
-  t.match(await missing.standingOf(seen(4, 'other'), signal), { kind: 'other' })
+  t.match(await missing.standingOf(seen(4, 'other'), signal), {
+    kind: 'other',
+    reason: /^is of another cluster than what is stored: its block of slot 4 is not the one of 127.0.0.1:\d+$/
+  })
   t.same(settled, [])
   t.same(await missing.standingOf(seen(4), signal), { kind: 'same' })
   t.same(settled, ['genesis-a'])

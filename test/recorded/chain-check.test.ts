@@ -18,7 +18,12 @@ function folderOf(blocks: readonly PlacedBlock[]): RecordedIndex {
     kind: 'indexed',
     directory: 'folder',
     slots: sorted.map(({ slot }) => slot),
-    bySlot: new Map(sorted.map((block) => [block.slot, { ...block, block: null, singles: new Map() }])),
+    bySlot: new Map(
+      sorted.map((block) => [
+        block.slot,
+        { ...block, blockhash: null, parentBlockhash: null, block: null, singles: new Map() }
+      ])
+    ),
     files: sorted.length,
     repeated: 0,
     votes: 0,

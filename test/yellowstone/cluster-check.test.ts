@@ -63,6 +63,8 @@ t.test('nodes that do not know are waited for, but for a block that is stored', 
   t.equal(await checkOf({ nodes: 'unknown' }).kindOf(streamed(101)), 'unknown')
   t.equal(await checkOf({ nodes: 'unknown', head: null }).kindOf(streamed(101)), 'unknown')
   t.equal(await checkOf({ nodes: 'unknown' }).kindOf(streamed(100)), 'same')
+  const putBack = streamed(99, { blockTime: TIME + 5_000 })
+  t.equal(await checkOf({ nodes: 'unknown' }).kindOf(putBack), 'unknown', 'a new block under an old slot')
 })
 
 t.test('without nodes, the newest stored block tells, as far as it comes again', async (t) => {
