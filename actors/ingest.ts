@@ -1,6 +1,7 @@
 import type { BlockSource, SourcedBlock } from '../src/block-source.ts'
 import type { MarketState } from '../src/market/market-state.ts'
 import { READ_AGAIN } from '../src/coverage.ts'
+import { ServiceError } from '../src/errors.ts'
 import type { SlotRow } from '../src/market/rows.ts'
 import type { Logger } from '../src/telemetry.ts'
 import type { GapRow, Storage } from '../storage/port.ts'
@@ -21,7 +22,8 @@ export interface OpenIngest {
  *     (INVARIANTS 6).
  * I3. A block that cannot be committed crashes the process, which is restarted and reads it again.
  * I4. Followers of the feed hear of each committed block once, whatever restarts.
- * I5. A damaged store is served and takes no blocks in until it is repaired.
+ * I5. A damaged store is served and takes no blocks in until it is repaired. Damage that is met later crashes the process,
+ *     which then waits.
  */
 export function ingest(
   deps: IngesterDeps
@@ -41,6 +43,8 @@ export function ingest(
     let again = await gapReadAgain(storage)
     const from = again !== null && head === null ? beginningWith(again.from, source) : source
     const ingestOne = async (sourced: SourcedBlock): Promise<void> => {
+      if (storage.damage.length > 0)
+        throw new ServiceError('STORAGE_UNAVAILABLE', 'a record of the store is damaged')
       await ingester.ingest(sourced)
       if (again === null) return
       const { from } = again

@@ -1,6 +1,7 @@
 import type { Storage } from '../storage/port.ts'
 import { aborted } from './aborted.ts'
 import { cacheGauges } from './cache-gauges.ts'
+import { tellOfDamage } from './damage-watch.ts'
 import { watchOutages, type WatchDeps } from './outage-watch.ts'
 import { patienceWith } from './patience.ts'
 import type { Run } from './process.ts'
@@ -18,7 +19,7 @@ export function store(
   return async ({ draining, ready, gauge }) => {
     const storage = await open()
     const closing = new AbortController()
-    for (const damage of storage.damage) watch.logger.error(`the store is damaged: ${damage}`)
+    if (storage.journal === null) void tellOfDamage(storage, watch, closing.signal)
     try {
       await patienceWith(storage, watch.clock)(() => prepare(storage), draining)
       cacheGauges(gauge, 'record', () => storage.recordCache)

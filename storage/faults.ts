@@ -91,7 +91,9 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       get outage() {
         return storage.outage
       },
-      damage: storage.damage,
+      get damage() {
+        return storage.damage
+      },
       failed: storage.failed,
       close: () => storage.close()
     },

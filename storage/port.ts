@@ -60,9 +60,9 @@ export interface Storage {
    */
   readonly outage: Outage | null
   /**
-   * Damage that was found when the store was opened, one line each for the operator; empty for a sound store. Reads
-   * of what was lost reject, all others are answered. Blocks are not to be committed: they could follow from rows that
-   * are lost.
+   * Damage that was found when the store was opened, or that a read has met since, one line each for the operator; empty
+   * for a sound store. Reads of what was lost reject, all others are answered. Blocks are not to be committed: they could
+   * follow from rows that are lost.
    */
   readonly damage: readonly string[]
   /**

@@ -1,6 +1,9 @@
 import type { Key, KeyRange } from '../codec/keys.ts'
 import type { FileDamage } from './engine-files/store-check.ts'
 
+/** Records listed that reads have met. Chosen: one is enough to stop ingest; those beyond it are refused like them. */
+const RECORDS_MAX = 100
+
 /** A part of a file whose keys cannot be read. */
 export type DamagedRange = FileDamage & { readonly keys: KeyRange }
 
@@ -10,6 +13,8 @@ export type DamagedRange = FileDamage & { readonly keys: KeyRange }
  */
 export class DamagedKeys {
   readonly ranges: readonly DamagedRange[]
+  /** Records that could not be read since the store was opened, one line each. */
+  readonly #records = new Set<string>()
 
   constructor(damage: readonly FileDamage[]) {
     this.ranges = damage.filter((found): found is DamagedRange => found.keys !== null)
@@ -17,6 +22,21 @@ export class DamagedKeys {
 
   get isEmpty(): boolean {
     return this.ranges.length === 0
+  }
+
+  /** All damage, one line each for the operator. */
+  get lines(): readonly string[] {
+    return [...this.ranges.map(damageText), ...this.#records]
+  }
+
+  /** Whether a record could not be read since the store was opened: its files are not known to be sound. */
+  get isMet(): boolean {
+    return this.#records.size > 0
+  }
+
+  /** Takes note of a record that a read has found to be damaged; each counts once. */
+  meet(line: string): void {
+    if (this.#records.size < RECORDS_MAX) this.#records.add(line)
   }
 
   /** The damage that a key is in; null for a sound one. */

@@ -179,6 +179,8 @@ export class Database {
       await this.#compacted
       this.#reached('close.drained')
       await this.#level.close()
+      // Files with a record that cannot be read are not trusted.
+      if (this.damaged.isMet) return
       // Without the list the next start verifies every file, so that a full disk does not fail the close.
       await writeTrustedFiles(this.#directory).catch(() => undefined)
     })

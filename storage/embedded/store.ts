@@ -5,7 +5,6 @@ import { apiKeyStore } from './api-keys.ts'
 import { blockStore } from './blocks.ts'
 import { candleStore } from './candles.ts'
 import { coverageStore } from './coverage.ts'
-import { damageText } from './damaged-keys.ts'
 import { curveStore } from './curves.ts'
 import { Database } from './database.ts'
 import { historyOf } from './history.ts'
@@ -79,7 +78,9 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     usage: () => usageOf(database, options),
     sweeper: options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds),
     outage: null,
-    damage: database.damaged.ranges.map(damageText),
+    get damage() {
+      return database.damaged.lines
+    },
     failed: database.failed,
     close: () => database.close()
   }

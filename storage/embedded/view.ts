@@ -112,7 +112,7 @@ export class View {
     try {
       const chunk = Math.min(Math.max(options.expected, 1), CHUNK_RECORDS_MAX)
       for (;;) {
-        const entries = await fromEngine(kind, () => iterator.nextv(chunk))
+        const entries = await this.#fromEngine(kind, () => iterator.nextv(chunk))
         this.#assertSound(kind, passed(range, entries.at(-1)?.[0], reverse))
         if (entries.length === 0) return
         for (const [key, bytes] of entries)
@@ -149,9 +149,19 @@ export class View {
     return this.#keys(range, { reverse: false, limit })
   }
 
+  /** Decodes the bytes of a key. Where they are not its record, that counts as damage from then on. */
+  #unpacked<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
+    try {
+      return unpackRecord(kind, key, bytes)
+    } catch (error) {
+      if (error instanceof ServiceError) this.#damaged.meet(error.detail)
+      throw error
+    }
+  }
+
   async #keys(range: KeyRange, options: { reverse: boolean; limit: number }): Promise<Key[]> {
     const asked = { ...range, ...options, snapshot: this.#snapshot }
-    const keys = await fromEngine(KEY, () => this.#level.keys(asked).all())
+    const keys = await this.#fromEngine(KEY, () => this.#level.keys(asked).all())
     const isCut = keys.length === options.limit
     this.#assertSound(KEY, passed(range, isCut ? keys.at(-1) : undefined, options.reverse))
     return keys
@@ -164,7 +174,7 @@ export class View {
     try {
       bytes = this.#level.getSync(key, { snapshot: this.#snapshot })
     } catch (cause) {
-      throw unreadable(kind, cause)
+      throw this.#unreadable(kind, cause)
     }
     return this.#found(kind, key, bytes)
   }
@@ -180,7 +190,7 @@ export class View {
       const damage = this.#damaged.at(key)
       if (damage !== null) throw damaged(kind, damage)
     }
-    const read = await fromEngine(kind, () => this.#level.getMany(cold, { snapshot: this.#snapshot }))
+    const read = await this.#fromEngine(kind, () => this.#level.getMany(cold, { snapshot: this.#snapshot }))
     let next = 0
     return values.map((known) => {
       if (known !== undefined) return known
@@ -196,9 +206,24 @@ export class View {
   }
 
   #decoded<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array, keep: boolean): T {
-    const value = unpackRecord(kind, key, bytes)
+    const value = this.#unpacked(kind, key, bytes)
     if (keep && this.newest) this.#hot.set(keyText(key), value, kind.weigh(value))
     return value
+  }
+
+  async #fromEngine<T>(kind: Named, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read()
+    } catch (cause) {
+      throw this.#unreadable(kind, cause)
+    }
+  }
+
+  #unreadable(kind: Named, cause: unknown): ServiceError {
+    const what = `${kind.name} cannot be read`
+    if (cause instanceof Error && 'code' in cause && cause.code === CORRUPTION)
+      this.#damaged.meet(`${what}: ${cause.message}`)
+    return new ServiceError('STORAGE_UNAVAILABLE', what, { cause })
   }
 
   /** Refuses what was read from a range of keys of which some are damaged. */
@@ -214,6 +239,9 @@ export class View {
   }
 }
 
+/** The engine's code for a file that makes no sense; its message names the file. */
+const CORRUPTION = 'LEVEL_CORRUPTION'
+
 interface Named {
   readonly name: string
 }
@@ -226,19 +254,7 @@ function passed({ gte, lt }: KeyRange, last: Key | undefined, reverse: boolean):
   return reverse ? { gte: last, lt } : { gte, lt: keyAfter(last) }
 }
 
-async function fromEngine<T>(kind: Named, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (cause) {
-    throw unreadable(kind, cause)
-  }
-}
-
 function damaged(kind: Named, range: DamagedRange): ServiceError {
   const what = `${kind.name} cannot be read: ${damageText(range)}`
   return new ServiceError('STORAGE_UNAVAILABLE', `${what}; stop the service and run \`npx millrace repair\``)
-}
-
-function unreadable(kind: Named, cause: unknown): ServiceError {
-  return new ServiceError('STORAGE_UNAVAILABLE', `${kind.name} cannot be read`, { cause })
 }

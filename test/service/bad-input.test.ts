@@ -45,7 +45,7 @@ testWithFixtures(
     ]
     const empty = {
       slot: FIRST_SLOT + 100,
-      block: { blockhash: 'x', blockTime: 1_787_580_000, parentSlot: 1, transactions: [] }
+      block: { blockhash: 'x', blockTime: 1_787_580_000, parentSlot: FIRST_SLOT + 99, transactions: [] }
     }
     const text = (value: unknown): string => JSON.stringify(value)
     writeLines(join(directory, 'good'), 'all.ndjson', [first, second, third, fourth, fifth, empty])

@@ -4,11 +4,13 @@ import fc from 'fast-check'
 import { testWithFixtures } from '../fixtures.ts'
 import t from 'tap'
 import { damagedCopy, filesOf, settle } from '../storage/damaged-store.ts'
+import { damageRecords } from '../storage/embedded-directory.ts'
 import { recordedBlocks, writeLines } from './recorded-folder.ts'
 import { runMillrace, startProcess, type ServiceProcess } from './service-process.ts'
 import { storedRows } from './stored-rows.ts'
 
 const BLOCKS = 60
+const WSOL = 'So11111111111111111111111111111111111111112'
 /** Each takes six starts of a process; `embedded-damage.test.ts` looks at many places. */
 const PLACES = 1
 
@@ -27,7 +29,7 @@ testWithFixtures(
     }
     const first = await ingest(sound)
     const mints = (await first.get('/v1/launches?limit=5')).body.data.map(({ mint }) => String(mint))
-    mints.push('So11111111111111111111111111111111111111112')
+    mints.push(WSOL)
     const paths = mints.flatMap((mint) => [
       `/v1/tokens/${mint}`,
       `/v1/tokens/${mint}/trades?limit=100`,
@@ -101,5 +103,43 @@ testWithFixtures(
       t.match(checked, { code: 0, signal: null }, `${name}: verify finds no difference`)
       t.match(await runMillrace(['verify', '--store', '--data-dir', dataDir]), { code: 0 })
     }
+  }
+)
+
+testWithFixtures(
+  t,
+  'a damaged record that a running service meets degrades health, is logged once, and ends ingest',
+  async (t) => {
+    const directory = t.testdir({ some: {}, all: {} })
+    const blocks = recordedBlocks(BLOCKS)
+    writeLines(join(directory, 'some'), 'all.ndjson', blocks.slice(0, BLOCKS / 2))
+    writeLines(join(directory, 'all'), 'all.ndjson', blocks)
+    const dataDir = join(directory, 'data')
+    const first = await startProcess({ dataDir, recordedDir: join(directory, 'some') })
+    await first.said(/the source has no more blocks/)
+    await first.end('SIGTERM')
+    t.ok((await damageRecords(join(dataDir, 'store'), Buffer.from('l'))) > 0)
+
+    const service = await startProcess({ dataDir, recordedDir: join(directory, 'all') })
+    await service.said(/ingest waits: the store is damaged/)
+    t.match(await service.get('/v1/launches'), { status: 503, body: { code: 'storage_unavailable' } })
+    t.match(await service.get('/v1/launches'), { status: 503 })
+    const health = await service.get('/v1/health')
+    t.equal(health.status, 503)
+    const { slot } = health.body as { readonly slot?: number }
+    t.ok(slot! < blocks.at(-1)!.slot, 'blocks are taken in until the damage is met, and none after it')
+    t.match(health.body, {
+      status: 'degraded',
+      reasons: [{ code: 'data_stale' }, { code: 'store_damaged' }]
+    })
+    t.equal((await service.get(`/v1/tokens/${WSOL}/trades`)).status, 200, 'what is sound is served')
+    const told = service.stderr.filter((line) =>
+      /the store is damaged: launch [0-9a-f]+ is damaged/.test(line)
+    )
+    t.ok(told.length > 0, 'the log names the record')
+    t.equal(new Set(told.map((line) => /launch [0-9a-f]+/.exec(line)![0])).size, told.length, 'once each')
+    t.match(await service.end('SIGTERM'), { code: 0, signal: null })
+    const [trusted] = filesOf(join(dataDir, 'store'), /^millrace-sound-files/)
+    t.equal(trusted, undefined, 'the next start verifies every file')
   }
 )

@@ -79,6 +79,8 @@ t.test('a damaged record of any kind is an error that names it', async (t) => {
   })
   await t.rejects(damaged.pairs.get(pair!.mint, pair!.cash), named('pairs'))
   await t.rejects(damaged.pairs.ofMint(pair!.mint), named('pairs'))
+  t.equal(damaged.damage.length, 1, 'a record that is read twice is one damage')
+  t.match(damaged.damage[0], /^pairs [0-9a-f]+ is damaged/)
   await t.rejects(damaged.launches.ofMint(launch.mint), named('launch'))
   await t.rejects(damaged.launches.page({ order: 'desc', limit: 5 }), named('launch'))
   await t.rejects(
