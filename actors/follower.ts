@@ -3,7 +3,7 @@ import type { HintChannel, Peers } from '../src/coordination.ts'
 import type { SlotRow } from '../src/market/rows.ts'
 import type { Clock } from '../src/ports.ts'
 import type { Metrics } from '../src/telemetry.ts'
-import type { Journal, Storage } from '../storage/port.ts'
+import type { Storage } from '../storage/port.ts'
 import { Bell } from './bell.ts'
 import { isOutage, patienceWith } from './patience.ts'
 import type { Run } from './process.ts'
@@ -21,7 +21,7 @@ export interface FollowDeps {
 
 /** A store that other processes have, too, and how they say that it is worth a look. */
 export interface Followed {
-  readonly storage: Pick<Storage, 'blocks' | 'journal'>
+  readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal'>
   /** Null where they do not; the head is then found by looking alone. */
   readonly hints: Pick<HintChannel<number>, 'follow'> | null
 }
@@ -52,7 +52,7 @@ export async function takeUp(
     // A feed that has told nothing has nothing to go on from: whoever follows it loads from the store.
     if (deps.feed.head === null) {
       // What is amended between the two is heard of in the next look.
-      deps.feed.heed((await storage.journal?.amendments()) ?? 0, null)
+      deps.feed.heed(await storage.history.amendments(), null)
       deps.feed.jump(await storage.blocks.head())
     }
     await look(storage, deps, end)
@@ -92,19 +92,19 @@ async function look(storage: Followed['storage'], deps: FollowDeps, end: AbortSi
 
 /** Tells the feed of each block up to the head of the store, or moves it there where the journal does not reach. */
 export async function catchUp(
-  { journal }: { readonly journal: Journal | null },
+  { journal, history }: Pick<Storage, 'journal' | 'history'>,
   feed: CommitFeed,
   head: SlotRow | null,
   end: AbortSignal
 ): Promise<void> {
-  if (journal !== null && feed.heed(await journal.amendments(), head)) return
+  if (journal !== null && feed.heed(await history.amendments(), head)) return
   // A store that has come to less than was told of is another one.
   if (slotOf(head) < slotOf(feed.head)) return feed.jump(head)
   while (slotOf(feed.head) < slotOf(head)) {
     if (end.aborted) return
     const commits = await journal?.after(feed.head?.slot ?? null, BLOCKS_PER_READ)
     if (commits === undefined || commits === null || commits.length === 0) {
-      if (journal === null || !feed.heed(await journal.amendments(), head)) feed.jump(head)
+      if (journal === null || !feed.heed(await history.amendments(), head)) feed.jump(head)
       return
     }
     for (const commit of commits) feed.publish(commit)

@@ -59,7 +59,7 @@ export class CommitFeed {
   }
 
   /**
-   * Takes note of the amendments that the store has come to (`Journal.amendments`), at a head. Where they are others than
+   * Takes note of the amendments that the store has come to (`History.amendments`), at a head. Where they are others than
    * those that were known, what was told may have changed, and true is returned.
    */
   heed(amendments: number, head: SlotRow | null): boolean {

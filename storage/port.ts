@@ -112,11 +112,6 @@ export interface Journal {
    * only the rows themselves say what was missed.
    */
   after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null>
-  /**
-   * A number that each amendment makes greater, as of the newest head or blocks that this process was told: with another
-   * one what was told before may have changed.
-   */
-  amendments(): Promise<number>
 }
 
 /** A time in which the store does not answer. */
@@ -174,6 +169,11 @@ export interface History {
    * journal does not reach back behind it.
    */
   amend(amendment: Amendment, gaps: Edit<GapRow, number>): Promise<void>
+  /**
+   * A number that each amendment makes greater, as of the newest head or blocks that this process was told: with another
+   * one what was told before may have changed.
+   */
+  amendments(): Promise<number>
 }
 
 export interface PageRequest {

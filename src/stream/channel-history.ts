@@ -59,16 +59,18 @@ export async function tellingOrder(log: LogStore): Promise<(cursor: number) => n
 
 /** The past of channels, from the store. Reads reject as the store does. */
 export class ChannelHistory {
-  readonly #storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log'>
+  readonly #storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log' | 'history'>
   readonly #cash: CashList
   readonly #receivedAtMs = new Map<number, number>()
-  #order: DeliveryOrder | null = null
-  /** The slots of the moves that the order is made of. */
-  #moves = ''
+  /** The order in which events are told, as of a number of amendments. */
+  #known: { readonly amendments: number; readonly order: DeliveryOrder } | null = null
   /** Reads under way, by stretch: channels of one replay ask for the same slots at the same time. */
   readonly #slotsUnderWay = new Map<number, Promise<readonly SlotRow[]>>()
 
-  constructor(storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log'>, cash: CashList) {
+  constructor(
+    storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log' | 'history'>,
+    cash: CashList
+  ) {
     this.#storage = storage
     this.#cash = cash
   }
@@ -79,7 +81,7 @@ export class ChannelHistory {
    */
   async read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     for (;;) {
-      const order = this.#order ?? (await this.#readOrder())
+      const { amendments, order } = await this.#order()
       const { end, toldAt, ...own } = order.stretchAfter(after, until)
       const { events, to } = await this.#own(channel, own.after, own.until, limits)
       const told = {
@@ -87,19 +89,19 @@ export class ChannelHistory {
         to: to < own.until ? toldAt(to) : end
       }
       const stretch = await this.#orRetracted(channel, after, told)
-      if ((await this.#readOrder()) === order) return stretch
+      if ((await this.#storage.history.amendments()) === amendments) return stretch
     }
   }
 
-  /** The order in which events are told, as the store has it now; the same object as before while it is the same. */
-  async #readOrder(): Promise<DeliveryOrder> {
-    const parts = await readMoves(this.#storage.log)
-    const moves = parts.map(({ slot }) => slot).join()
-    if (this.#order === null || moves !== this.#moves) {
-      this.#order = new DeliveryOrder(movesIn(parts))
-      this.#moves = moves
+  /** The order in which events are told, with the amendments that it is of; read anew after each of them. */
+  async #order(): Promise<{ readonly amendments: number; readonly order: DeliveryOrder }> {
+    for (;;) {
+      const amendments = await this.#storage.history.amendments()
+      if (this.#known?.amendments === amendments) return this.#known
+      const order = new DeliveryOrder(movesIn(await readMoves(this.#storage.log)))
+      if ((await this.#storage.history.amendments()) === amendments)
+        return (this.#known = { amendments, order })
     }
-    return this.#order
   }
 
   /** Events by their own cursors. */

@@ -33,6 +33,7 @@ export function historyOf(database: Database): History {
         stageGaps(batch, gaps)
         return { kind: 'amend', head: amendment.head }
       })
-    }
+    },
+    amendments: async () => database.amendments
   }
 }

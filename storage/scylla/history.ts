@@ -1,5 +1,6 @@
 import type { Amendment, Edit } from '../../src/market/amendment.ts'
 import type { GapRow, History } from '../port.ts'
+import type { ScyllaBase } from './base.ts'
 import type { TableCommit } from './commit.ts'
 import { amendedKeptRows } from './kept-blocks.ts'
 import type { KeptBlocks } from './kept-blocks.ts'
@@ -12,7 +13,12 @@ export type StageAmendment = (
   gaps: Edit<GapRow, number>
 ) => Promise<void>
 
-export function historyOf(writer: BlockWriter, kept: KeptBlocks, stage: StageAmendment): History {
+export function historyOf(
+  writer: BlockWriter,
+  kept: KeptBlocks,
+  { visibility }: Pick<ScyllaBase, 'visibility'>,
+  stage: StageAmendment
+): History {
   return {
     after: (slot, limit) => kept.after(slot, limit),
     forget: (until) => writer.forget(kept, until),
@@ -22,6 +28,7 @@ export function historyOf(writer: BlockWriter, kept: KeptBlocks, stage: StageAme
         takesBack: amendment.slots.remove.length > 0,
         stage: (commit) => stage(commit, amendment, gaps),
         beside: (version) => amendedKeptRows(version, amendment.kept)
-      })
+      }),
+    amendments: async () => visibility.amended
   }
 }

@@ -46,10 +46,6 @@ export class CommitJournal implements Journal {
     return found.map((each) => this.#remember(each))
   }
 
-  async amendments(): Promise<number> {
-    return this.#base.visibility.amended
-  }
-
   /** The number of a slot's commit, 0 before the first; null when the slot was never committed. */
   async #numberOf(slot: number | null, tail: Tail): Promise<number | null> {
     if (slot === null) return 0

@@ -206,7 +206,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     coverage: coverageStore(client, gaps, beside),
     tenants: tenantStore(client, beside),
     keys: keyStore(client, beside),
-    history: historyOf(writer, new KeptBlocks(base), async (commit, amendment, edit) => {
+    history: historyOf(writer, new KeptBlocks(base), base, async (commit, amendment, edit) => {
       const { put, remove } = amendment.slots
       slotList.stage(commit, put, () => SLOTS_OWNER)
       slotList.removeAt(

@@ -62,7 +62,8 @@ async function runOf(blocks: number, events: number) {
       forget: async (until: number) => {
         kept.splice(0, kept.filter(({ block }) => block.slot <= until).length)
       },
-      amend: async () => undefined
+      amend: async () => undefined,
+      amendments: async () => 0
     },
     coverage: { gaps: async () => [] } as never,
     blocks: {

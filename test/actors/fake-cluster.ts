@@ -109,7 +109,7 @@ export class FakeCluster {
       return true
     }
     const storage = {
-      history: { after: async () => [], forget: async () => undefined },
+      history: { after: async () => [], forget: async () => undefined, amendments: async () => 0 },
       blocks: {
         claim: (token: number | null) =>
           inTurn(() =>
@@ -129,7 +129,6 @@ export class FakeCluster {
           })
       },
       journal: {
-        amendments: async () => 0,
         after: (slot: number | null, limit: number) =>
           read(() => {
             const at = slot === null ? -1 : this.slots.indexOf(slot)
@@ -154,6 +153,7 @@ export class FakeCluster {
       get outage() {
         return outage
       },
+      recordCache: { bytes: 0, bytesMax: 0 },
       damage: [],
       failed: new Promise<Error>(() => undefined),
       close: async () => closing.abort()

@@ -2,6 +2,7 @@ import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { CashList } from '../../src/market/cash.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
+import type { LogChannel } from '../../src/market/log.ts'
 import type { SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { channelOf, type Channel } from '../../src/stream/channel.ts'
@@ -17,7 +18,8 @@ const LIMITS = { rows: 100, parts: 4 }
 
 /** A store of those blocks that counts how it is asked for slots; a stretch of them is answered when a test says so. */
 function counted() {
-  const asked = { at: 0, between: 0 }
+  const asked = { at: 0, between: 0, moves: 0 }
+  const amended = { times: 0 }
   let given: readonly SlotRow[] = SLOTS
   let answered = Promise.resolve()
   const storage = {
@@ -37,10 +39,17 @@ function counted() {
       ofMint: async (mint: TradeRow['mint']) =>
         BLOCKS.flatMap(({ trades }) => trades).filter((row) => Buffer.compare(row.mint, mint) === 0)
     },
-    log: { read: async () => [] }
+    log: {
+      read: async (channel: LogChannel) => {
+        if (channel === 'moves') asked.moves++
+        return []
+      }
+    },
+    history: { amendments: async () => amended.times }
   }
   return {
     asked,
+    amended,
     history: new ChannelHistory(storage as unknown as Storage, new CashList()),
     /** Stretches are from now on those of fewer slots, and come once something is over. */
     hold(rows: readonly SlotRow[], over: Promise<void>) {
@@ -62,7 +71,7 @@ t.test(
       [30, 30]
     )
     const stretches = new Set(SLOTS.map(({ slot }) => Math.floor(slot / 128))).size
-    t.strictSame(asked, { at: asked.at, between: stretches })
+    t.equal(asked.between, stretches)
     t.ok(asked.at <= 30, `${asked.at} of the second channel were not among those of the first read`)
     await history.read(tradesOf(0), -1, UNTIL, LIMITS)
     t.equal(asked.between, stretches, 'and is known then')
@@ -79,4 +88,25 @@ t.test('a slot that a read under way was too early for is looked up, and no even
   over.resolve()
   await first
   t.equal((await second).events.length, 30)
+})
+
+t.test('the order in which events are told is read anew after an amendment alone', async (t) => {
+  const { asked, amended, history } = counted()
+  for (let page = 0; page < 5; page++) await history.read(tradesOf(0), -1, UNTIL, LIMITS)
+  t.equal(asked.moves, 1)
+  amended.times++
+  for (let page = 0; page < 5; page++) await history.read(tradesOf(1), -1, UNTIL, LIMITS)
+  t.equal(asked.moves, 2)
+})
+
+t.test('a page during which an amendment came is read again', async (t) => {
+  const { asked, amended, history, hold } = counted()
+  const over = Promise.withResolvers<void>()
+  hold(SLOTS, over.promise)
+  const page = history.read(tradesOf(0), -1, UNTIL, LIMITS)
+  await new Promise((resolve) => setImmediate(resolve))
+  amended.times++
+  over.resolve()
+  t.equal((await page).events.length, 30)
+  t.equal(asked.moves, 2)
 })
