@@ -1,9 +1,12 @@
 import type { BlockSource } from '../src/block-source.ts'
 import { sourceCoverage } from '../src/coverage.ts'
+import { StartRefused } from '../machines/start-refused.ts'
+import type { LocalBank } from '../src/localnet/bank/bank.ts'
 import { openLocalnet, type LocalnetOptions } from '../src/localnet/localnet.ts'
+import { contradictionWith } from '../src/localnet/stored-head.ts'
 import type { Ports } from '../src/ports.ts'
 import type { Logger } from '../src/telemetry.ts'
-import type { CoverageStore } from '../storage/port.ts'
+import type { BlockStore, CoverageStore } from '../storage/port.ts'
 import { cacheGauges } from './cache-gauges.ts'
 import { refusedOnFullDisk } from './disk-full.ts'
 import { Listening } from './listening.ts'
@@ -18,15 +21,18 @@ export interface LocalnetAddress {
   readonly firstSlot: () => number
 }
 
-/** The process of the localnet: it is ready once its node listens. */
+/**
+ * The process of the localnet: it is ready once its node listens. A chain that cannot be the one that the store was filled
+ * from refuses the start.
+ */
 export function localnet(
   options: Omit<LocalnetOptions, 'onFault' | 'clock'>,
   { clock, logger }: Ports & { readonly logger: Logger },
   onListening: (rpcUrl: string) => void
-): Run<unknown, LocalnetAddress> {
+): Run<HasStoredChain, LocalnetAddress> {
   const listening = new Listening()
   let hasStarted = false
-  return async ({ draining, ready, gauge }) => {
+  return async ({ input: { storage }, draining, ready, gauge }) => {
     const onFault = (err: unknown): void => logger.error({ err }, 'the localnet has failed to answer')
     const onPast = (blocks: number, ms: number): void =>
       logger.info({ blocks, ms }, 'the market of the localnet has a day behind it')
@@ -34,8 +40,9 @@ export function localnet(
     const open = () => openLocalnet({ ...options, clock, onFault, onPast })
     const openFirst = () => refusedOnFullDisk(directory, open)
     const net = await listening.at(host, port, hasStarted ? open : openFirst)
-    hasStarted = true
     try {
+      if (!hasStarted) await assertOfStore(net.bank, directory, storage)
+      hasStarted = true
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))
       cacheGauges(gauge, 'rendered_block', net.node.renderedBlocks)
@@ -46,6 +53,19 @@ export function localnet(
       await net.close()
     }
   }
+}
+
+async function assertOfStore(
+  bank: LocalBank,
+  directory: string,
+  { blocks, coverage }: HasStoredChain['storage']
+): Promise<void> {
+  const end = { head: await blocks.head(), genesis: await coverage.genesis() }
+  const contradiction = contradictionWith(bank, end)
+  if (contradiction === null) return
+  throw new StartRefused(
+    `the localnet's chain in ${directory} is not the one that is stored: ${contradiction}; one of the two was put back without the other: put the whole data folder (MILLRACE_DATA_DIR) back, or begin with an empty one`
+  )
 }
 
 /**
@@ -70,6 +90,13 @@ export function localnetSource(
             inner.blocks({ after: after ?? Math.max(localnet.firstSlot() - 1, 0), signal })
         })
     })
+  }
+}
+
+interface HasStoredChain {
+  readonly storage: {
+    readonly blocks: Pick<BlockStore, 'head'>
+    readonly coverage: Pick<CoverageStore, 'genesis'>
   }
 }
 

@@ -1,0 +1,34 @@
+import { encodeBase58 } from '../chain/base58.ts'
+import type { SlotRow } from '../market/rows.ts'
+import type { LocalChain } from './chain.ts'
+
+/** The chain that a store was filled from, as far as the store says. */
+export interface StoredEnd {
+  /** The newest stored block; null of an empty store. */
+  readonly head: Pick<SlotRow, 'slot' | 'blockhash'> | null
+  /** In base58; null while none is known. */
+  readonly genesis: string | null
+}
+
+/**
+ * Why a chain cannot be the one that a store was filled from, as where one of the two was put back to an older state; null
+ * where it can. A store that is behind its chain catches up.
+ */
+export function contradictionWith(
+  chain: Pick<LocalChain, 'genesisHash' | 'slot' | 'block'>,
+  { head, genesis }: StoredEnd
+): string | null {
+  const ours = encodeBase58(chain.genesisHash)
+  if (genesis !== null && genesis !== ours)
+    return `its genesis is ${ours}, what is stored comes from a chain with the genesis ${genesis}`
+  if (head === null) return null
+  const newest = chain.slot('processed')
+  if (head.slot > newest)
+    return `it ends at slot ${newest}, before slot ${head.slot}, the newest that is stored`
+  const answer = chain.block(head.slot, 'processed')
+  // A block that is no longer kept says nothing.
+  if (answer.kind === 'pruned') return null
+  const blockhash = answer.kind === 'block' ? encodeBase58(answer.block.blockhash) : null
+  if (blockhash !== null && (head.blockhash ?? blockhash) === blockhash) return null
+  return `it has another block than the stored one of slot ${head.slot}, the newest that is stored`
+}
