@@ -39,10 +39,23 @@ export interface OtherCourse {
   readonly toldAt: (cursor: number) => number
 }
 
+/** The positions that the events of a block take, told at whatever cursors. */
+const positionsIn = ({ entries }: DecodedBlock): number => positionsOf(entries.map(({ event }) => event))
+
+/**
+ * Counts the oldest blocks of another course for which there are no cursors between the stored head and the last of them,
+ * which needs none: half a slot's positions where that is in the next slot, a slot's more for each slot further on.
+ */
+export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number): number {
+  let left = cursorAt(blocks.at(-1)!.slot, 0) - endOfSlot(head).from
+  const firstTold = blocks.slice(0, -1).findLastIndex((block) => (left -= positionsIn(block)) < 0)
+  return firstTold + 1
+}
+
 /**
  * Builds the amendment that takes back all stored blocks after one, and puts those of another course in their place. The
  * stream sends the retractions of the lost blocks above the stored head, then the events of the others up to the last
- * block, which has its own cursors.
+ * block, which has its own cursors. There must be room for them (`blocksWithoutRoom`).
  */
 export async function onOtherCourse(
   { after, blocks, toldAt }: OtherCourse,
@@ -55,9 +68,7 @@ export async function onOtherCourse(
   const retract = (rows: readonly BlockRows[]): readonly LogPart[] => {
     const head = rows.at(-1)!.slot.slot
     const { from, to } = { from: endOfSlot(head).from, to: cursorAt(last, 0) - 1 }
-    const sizes = blocks
-      .slice(0, -1)
-      .map((block) => [block.slot, positionsOf(block.entries.map(({ event }) => event))] as const)
+    const sizes = blocks.slice(0, -1).map((block) => [block.slot, positionsIn(block)] as const)
     const needed = sizes.reduce((sum, [, positions]) => sum + positions, 0)
     const { parts, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
     if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')

@@ -18,7 +18,7 @@ import { encodeLog } from '../src/stream/encode.ts'
 import type { Logger, Metrics } from '../src/telemetry.ts'
 import type { BlockStore, GapRow, History, Storage } from '../storage/port.ts'
 import { decodeInTurns } from './decoding.ts'
-import { onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
+import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
 import { KeptRun, UNDO_SLOTS, type Keeping } from './kept-run.ts'
 import { loadMissing, restoreMarket } from './market-loader.ts'
 
@@ -266,6 +266,15 @@ export class Ingester {
       else if (each.block.slot > after) wanted.push(await decode(each))
     }
     wanted.push(await decode(sourced))
+    const roomless = blocksWithoutRoom(
+      wanted.map(({ block }) => block),
+      this.#head!.slot
+    )
+    for (const { block } of wanted.splice(0, roomless)) {
+      const gap = { from: block.slot, to: block.slot, reason: 'missing', detail: ROOMLESS, atMs: clock.now() }
+      logger.error(gap, `slot ${block.slot} is given up: ${ROOMLESS}`)
+      put.push(gap)
+    }
     const toldAt = await tellingOrder(this.#storage.log)
     const course = { after, blocks: wanted.map(({ block }) => block), toldAt }
     const { amendment, lost } = await onOtherCourse(course, this.#run, { ...this.#tools, logger })
@@ -333,6 +342,9 @@ export class Ingester {
       logger.error({ slot: block.slot, left_out: fold.leftOut }, 'a slot has more events than positions')
   }
 }
+
+/** Why a block of a chain that was put back is a gap. */
+const ROOMLESS = 'the blocks in place of a lost fork have more events than the stream has cursors for'
 
 /** A block that was folded and is not committed. */
 interface UnderWay {

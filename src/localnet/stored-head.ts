@@ -5,7 +5,7 @@ import type { LocalChain } from './chain.ts'
 /** The chain that a store was filled from, as far as the store says. */
 export interface StoredEnd {
   /** The newest stored block; null of an empty store. */
-  readonly head: Pick<SlotRow, 'slot' | 'blockhash'> | null
+  readonly head: Pick<SlotRow, 'slot' | 'blockTime' | 'blockhash'> | null
   /** In base58; null while none is known. */
   readonly genesis: string | null
 }
@@ -28,7 +28,10 @@ export function contradictionWith(
   const answer = chain.block(head.slot, 'processed')
   // A block that is no longer kept says nothing.
   if (answer.kind === 'pruned') return null
-  const blockhash = answer.kind === 'block' ? encodeBase58(answer.block.blockhash) : null
-  if (blockhash !== null && (head.blockhash ?? blockhash) === blockhash) return null
+  // Hashes follow from the seed and the slots alone: a chain that went on anew has them under other times.
+  if (answer.kind === 'block' && answer.block.blockTime === head.blockTime) {
+    const blockhash = encodeBase58(answer.block.blockhash)
+    if ((head.blockhash ?? blockhash) === blockhash) return null
+  }
   return `it has another block than the stored one of slot ${head.slot}, the newest that is stored`
 }

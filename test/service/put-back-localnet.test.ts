@@ -11,7 +11,7 @@ import { runMillrace } from './service-process.ts'
 t.setTimeout(180_000)
 
 /** Slots of each life of the service, at least. */
-const SLOTS = 40
+const SLOTS = 25
 
 /** Runs the service on a data folder up to a slot and some more; gives the newest one that was stored when it was told to end. */
 async function live(t: Test, dataDir: string, from: number): Promise<number> {
