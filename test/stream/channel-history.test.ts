@@ -100,9 +100,9 @@ t.test('the order in which events are told is read anew after an amendment alone
 })
 
 t.test('a page during which an amendment came is read again', async (t) => {
-  const { asked, amended, history, hold } = counted()
+  const { asked, amended, history, ...store } = counted()
   const over = Promise.withResolvers<void>()
-  hold(SLOTS, over.promise)
+  store.hold(SLOTS, over.promise)
   const page = history.read(tradesOf(0), -1, UNTIL, LIMITS)
   await new Promise((resolve) => setImmediate(resolve))
   amended.times++
