@@ -149,7 +149,6 @@ export class FakeCluster {
       activity: nothing,
       totals: { get: () => read(() => null) },
       solPrices: { atOrBefore: () => read(() => null) },
-      recordCache: { bytes: 0, bytesMax: 0 },
       get outage() {
         return outage
       },
