@@ -353,7 +353,12 @@ export function startService(deps: ServiceDeps): Supervision {
 }
 
 /** Where a localnet on loopback keeps its demo key; undefined for every other service. */
-function demoKeyFileOf({ source, role, host, dataDir }: Config): DemoKeyFile | undefined {
+export function demoKeyFileOf({
+  source,
+  role,
+  host,
+  dataDir
+}: Pick<Config, 'source' | 'role' | 'host' | 'dataDir'>): DemoKeyFile | undefined {
   if (source !== 'localnet' || !role.includes('ingest') || !isLoopbackName(host)) return undefined
   return new DemoKeyFile(join(dataDir, 'demo-key'))
 }

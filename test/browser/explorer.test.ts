@@ -4,6 +4,7 @@ import t from 'tap'
 import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
 import { startLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, startProcess } from '../service/service-process.ts'
+import { measureContrast } from './contrast.ts'
 
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const CANDLES = '/v1/tokens/{mint}/candles'
@@ -85,6 +86,33 @@ if (BROWSER === undefined) {
         await page.locator('.log .received', { hasText: 'trades:' }).first().waitFor()
         t.equal(await overflow(), 0, `${width}: nothing is wider than the screen`)
 
+        await page.getByRole('button', { name: 'Disconnect' }).click()
+        await openAll(page)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          const { measured, faults } = await measureContrast(page)
+          t.ok(measured > 500, `${width}, ${colorScheme}: ${measured} texts are measured`)
+          t.strictSame(faults, [], `${width}, ${colorScheme}: every text has the contrast of WCAG AA`)
+        }
+        t.equal(await overflow(), 0, `${width}: nor is anything that was folded away`)
+        for (const field of ['mint', 'interval', 'cash', 'limit'])
+          t.ok(
+            await candles.getByLabel(field, { exact: true }).isVisible(),
+            `${field} is named for screen readers`
+          )
+        await page.keyboard.press('Tab')
+        t.ok(
+          await page.evaluate("document.activeElement.matches(':focus-visible')"),
+          'the keyboard shows its focus'
+        )
+        await page.emulateMedia({ colorScheme: 'light' })
+        await page.evaluate('document.querySelector(\'link[href$="explorer.css"]\').remove()')
+        const plain = await measureContrast(page)
+        t.ok(
+          plain.faults.some(({ text }) => text === 'GET'),
+          'without our colors the badges are found to be too pale'
+        )
+
         await page.reload()
         await page.getByText('Tenant demo').waitFor()
         t.pass('the key outlives a reload')
@@ -96,6 +124,15 @@ if (BROWSER === undefined) {
       }
     }
   )
+}
+
+/** Opens every disclosure of a page, those within others included. */
+async function openAll(page: Page): Promise<void> {
+  const closed = page.locator('details:not([open])')
+  while ((await closed.count()) > 0)
+    await closed.evaluateAll((all) => {
+      for (const one of all) one.setAttribute('open', '')
+    })
 }
 
 /** Enters a key as a user does. */

@@ -1,11 +1,14 @@
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { ERRORS } from '../../src/errors.ts'
 import { PROBLEM_TEXTS } from '../../src/http/problem-texts.ts'
+import { demoKeyFileOf } from '../../src/service.ts'
 import { marketApp, type Body } from './market-app.ts'
 
 t.test('the explorer and its files are served from here, with a policy that permits just them', async (t) => {
@@ -104,4 +107,58 @@ t.test('a problem names its page', async (t) => {
   const page = await app.get(new URL(body.type).pathname, { accept: 'text/html' })
   t.equal(page.status, 200)
   t.match(page.text, /Missing API key/)
+})
+
+const OWN_PAGE = { host: '127.0.0.1:8900', 'sec-fetch-site': 'same-origin' }
+
+t.test('a working demo key is given only to a page of the service on this machine', async (t) => {
+  let offered: string | null = null
+  const app = await marketApp(t, undefined, { demoKey: { read: async () => offered } })
+  const ask = async (headers: Readonly<Record<string, string>>, remoteAddress = '127.0.0.1') => {
+    const { payload } = await app.app.inject({ url: '/docs/demo-key', headers, remoteAddress })
+    return (JSON.parse(payload) as { readonly key: string | null }).key
+  }
+  t.equal(await ask(OWN_PAGE), null, 'none was written')
+  offered = app.key
+  t.equal((await app.get('/docs/demo-key', OWN_PAGE)).headers['cache-control'], 'no-store')
+  for (const host of ['127.0.0.1:8900', 'localhost:8900', '[::1]:8900', 'LOCALHOST'])
+    t.equal(await ask({ ...OWN_PAGE, host }), app.key, host)
+  for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:8900', '10.0.0.7'])
+    t.equal(await ask({ ...OWN_PAGE, host }), null, host)
+  for (const site of ['cross-site', 'same-site', 'none', 'same-origin, same-origin'])
+    t.equal(await ask({ ...OWN_PAGE, 'sec-fetch-site': site }), null, site)
+  t.equal(await ask({ host: OWN_PAGE.host }), null, 'a request that is no page')
+  for (const proxy of ['forwarded', 'x-forwarded-for', 'via'])
+    t.equal(await ask({ ...OWN_PAGE, [proxy]: '127.0.0.1' }), null, proxy)
+  t.equal(await ask(OWN_PAGE, '10.0.0.7'), null, 'another machine')
+
+  offered = await app.makeKey(['data:read'], { expiresAtMs: 10 })
+  app.nowMs = 9
+  t.equal(await ask(OWN_PAGE), offered)
+  app.nowMs = 10
+  t.equal(await ask(OWN_PAGE), null, 'it has expired')
+  offered = 'a-key-that-nobody-has'
+  t.equal(await ask(OWN_PAGE), null, 'the store does not have it')
+})
+
+t.test('only a localnet on loopback keeps its demo key in clear text, for its owner alone', async (t) => {
+  const dataDir = join(t.testdir(), 'new')
+  const localnet = { source: 'localnet', role: ['ingest', 'gateway'], host: '127.0.0.1', dataDir } as const
+  const at = (changes: object) => demoKeyFileOf({ ...localnet, role: ['ingest', 'gateway'], ...changes })
+  for (const changes of [
+    { host: '0.0.0.0' },
+    { host: '::' },
+    { host: '10.0.0.7' },
+    { source: 'rpc' },
+    { source: 'yellowstone' },
+    { source: 'recorded' },
+    { role: ['gateway'] }
+  ])
+    t.equal(at(changes), undefined, JSON.stringify(changes))
+  for (const host of ['127.0.0.1', 'localhost', '::1']) t.ok(at({ host }), host)
+  const file = at({})!
+  t.equal(await file.read(), null)
+  await file.write('mr_live_x')
+  t.equal(await file.read(), 'mr_live_x')
+  t.equal((await stat(join(dataDir, 'demo-key'))).mode & 0o777, 0o600)
 })

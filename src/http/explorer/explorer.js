@@ -29,7 +29,7 @@ try {
     // The key is held by `session-key.js` instead: the library would write it to localStorage.
     persistAuthorization: false,
     // Of the library's themes the one whose colors have the contrast of WCAG AA.
-    syntaxHighlight: { theme: 'nord' },
+    syntaxHighlight: { theme: 'tomorrow-night' },
     validatorUrl: null
   })
 } catch (error) {

@@ -123,7 +123,7 @@ export const operations = ({ React }) => {
   /** Names the field of a parameter for screen readers, by the name of the parameter. */
   const labelled = (Form) =>
     function LabelledForm(props) {
-      return h('label', null, h('span', { className: 'hidden' }, props.description), h(Form, props))
+      return h('label', null, h('span', { className: 'field-name' }, props.description), h(Form, props))
     }
 
   /** A path as text: the library puts a link into a button here. The address of an open operation is in the URL. */
