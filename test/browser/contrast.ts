@@ -9,7 +9,7 @@ interface ContrastReport {
 
 /** Measures every visible text of a page against the background that the browser computed. */
 export async function measureContrast(page: Page): Promise<ContrastReport> {
-  return (await page.evaluate(MEASURE)) as ContrastReport
+  return page.evaluate<ContrastReport>(MEASURE)
 }
 
 /** As text: it runs in the page, where the compiler does not know the types of a browser. */

@@ -130,9 +130,7 @@ if (BROWSER === undefined) {
 async function openAll(page: Page): Promise<void> {
   const closed = page.locator('details:not([open])')
   while ((await closed.count()) > 0)
-    await closed.evaluateAll((all) => {
-      for (const one of all) one.setAttribute('open', '')
-    })
+    await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 }
 
 /** Enters a key as a user does. */
