@@ -91,7 +91,13 @@ export const repairEmbeddedStore = (
   startOver: RepairOptions['startOver'],
   nowMs: number
 ): Promise<RepairOutcome> =>
-  repairStore({ directory: storeDirectory(config), startOver, nowMs, foldCandles: foldCandlesAgain })
+  repairStore({
+    directory: storeDirectory(config),
+    startOver,
+    nowMs,
+    retentionSeconds: retentionSecondsOf(config),
+    foldCandles: foldCandlesAgain
+  })
 
 /**
  * Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. A cluster is waited for as

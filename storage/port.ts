@@ -93,8 +93,9 @@ export interface KindUsage {
 }
 
 /**
- * Ends rows of trades and pool events and hours of activity once they are older than the retention, counted back from the
- * head's block time. Candles, tokens, pools, curves, launches, slots, gaps, prices and totals stay.
+ * Ends rows of trades and pool events and hours of activity once they are older than the retention. Candles, tokens, pools,
+ * curves, launches, slots, gaps, prices and totals stay. The embedded store counts back from the head's block time; on a
+ * cluster a row has a time to live from its write, so that old blocks which were written late stay for longer there.
  */
 export interface Sweeper {
   /**
@@ -327,8 +328,21 @@ export interface GapRow {
   readonly atMs: number
 }
 
+/** Where the rows begin that the retention keeps. */
+export interface RowHorizon {
+  /** Rows of trades and pool events with a cursor below this one are past the retention. */
+  readonly cursor: number
+  /** Their block times are below this one, but for a second or two; hours of activity that end by then are past it, too. */
+  readonly time: number
+}
+
 /** What is known of the chain that blocks come from, beside the blocks. */
 export interface CoverageStore {
+  /**
+   * Where rows begin that are all kept; null where none has expired. The embedded store has nothing below it; a cluster may
+   * still have some rows there, as it goes by the time of their writes.
+   */
+  horizon(): Promise<RowHorizon | null>
   /** The hash of the cluster's genesis, in base58; null while none is known. */
   genesis(): Promise<string | null>
   /** Sets it unless there is one; resolves with the one there is. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { GapRow } from '../../storage/port.ts'
+import { splitCursor } from '../market/cursor.ts'
+import type { GapRow, RowHorizon } from '../../storage/port.ts'
 import { count, text, time, unixMs } from './schema.ts'
 import { secondsText } from './time.ts'
 
@@ -23,6 +24,16 @@ export const COVERAGE = z
         })
       )
       .describe('Slots between them, whose blocks were given up'),
+    rows_from: z
+      .object({
+        slot: count('Its slot'),
+        ts: time('When the retention begins', 'block'),
+        ts_ms: unixMs('The same', 'block')
+      })
+      .nullable()
+      .describe(
+        'From where on trades and pool events are kept; of slots before it they are past the retention, and candles, tokens, pools, launches and totals alone are left. Null while all are kept'
+      ),
     next_from_slot: count('Ask from here for what comes after').nullable().describe('Null at the end')
   })
   .meta({ id: 'Coverage' })
@@ -33,13 +44,22 @@ export interface Covered {
   /** Null on an empty store. */
   readonly first: number | null
   readonly head: number | null
+  /** Where rows begin that the retention keeps; null while all are kept. */
+  readonly horizon: RowHorizon | null
   /** Those that begin in the stretch, by slot. */
   readonly gaps: readonly GapRow[]
   /** Where the next page begins; null where there is none. */
   readonly next: number | null
 }
 
-export function coverageBody({ genesis, first, head, gaps, next }: Covered): z.input<typeof COVERAGE> {
+export function coverageBody({
+  genesis,
+  first,
+  head,
+  horizon,
+  gaps,
+  next
+}: Covered): z.input<typeof COVERAGE> {
   const ranges: z.input<typeof RANGE>[] = []
   const add = (from: number, to: number): void => {
     if (from <= to) ranges.push({ from_slot: from, to_slot: to })
@@ -63,6 +83,11 @@ export function coverageBody({ genesis, first, head, gaps, next }: Covered): z.i
       given_up_at: secondsText(Math.floor(atMs / 1_000)),
       given_up_at_ms: atMs
     })),
+    rows_from: horizon && {
+      slot: splitCursor(horizon.cursor).slot,
+      ts: secondsText(horizon.time),
+      ts_ms: horizon.time * 1_000
+    },
     next_from_slot: next
   }
 }

@@ -4,6 +4,7 @@ import type { Block } from '../chain/transaction.ts'
 import type { Config } from '../config.ts'
 import { ServiceError } from '../errors.ts'
 import { CashList } from '../market/cash.ts'
+import { cursorAt } from '../market/cursor.ts'
 import { MissingBlocks } from '../node/missing-blocks.ts'
 import { systemPorts } from '../ports.ts'
 import { readRecorded } from '../recorded/read.ts'
@@ -35,7 +36,8 @@ interface Asked {
  * Compares what is stored with what it follows from, and prints each difference as a line of JSON. Candles are refolded
  * from stored trades: of the mints that are named, else of all that were launched or traded within the last day. With a
  * range of slots, their blocks are decoded again, from the recorded folder where one is named, else from the nodes. Of an
- * embedded store that a service has open, a snapshot is compared. Gives 1 where something differs or could not be compared.
+ * embedded store that a service has open, a snapshot is compared. Gives 1 where something differs or could not be compared;
+ * rows that are past the retention are neither.
  */
 export async function verify(invocation: Invocation<{ readonly store?: true | undefined }>): Promise<number> {
   const { config, operands, options } = invocation
@@ -91,7 +93,7 @@ async function compareAll(
   { range, mints }: Asked,
   { stdout, stderr, interrupted }: CommandContext
 ): Promise<number> {
-  const counts = { mints: 0, rows: 0, candles: 0, blocks: 0, missing: 0, differences: 0 }
+  const counts = { mints: 0, rows: 0, candles: 0, blocks: 0, expired: 0, missing: 0, differences: 0 }
   const summary = (): string =>
     `${counts.candles} candles of ${counts.mints} mints (${counts.rows} trades) and ${counts.blocks} blocks compared: ` +
     `${counts.differences} differences`
@@ -120,10 +122,17 @@ async function compareAll(
         stderr(`millrace: ${block}`)
         continue
       }
-      await take(blockDifferences(storage, block, options))
+      // Asked for each block, as the horizon of a store that a service writes moves on.
+      const horizon = await storage.coverage.horizon()
+      await take(blockDifferences(storage, block, options, horizon))
       counts.blocks++
+      if (cursorAt(block.slot, 0) < (horizon?.cursor ?? 0)) counts.expired++
     }
   }
+  if (counts.expired > 0)
+    stderr(
+      `millrace: the trades and pool events of ${counts.expired} of these blocks are past the retention and were not compared`
+    )
   stderr(summary())
   return counts.differences + counts.missing > 0 ? 1 : 0
 }

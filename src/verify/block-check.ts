@@ -9,7 +9,7 @@ import type { RowOrigin, SlotRow, TradeRow } from '../market/rows.ts'
 import { sameValue } from '../market/same-value.ts'
 import { COLD_SOL_USD } from '../market/sol-usd.ts'
 import { touchedBy } from '../market/touched.ts'
-import type { PageRequest, Storage } from '../../storage/port.ts'
+import type { PageRequest, RowHorizon, Storage } from '../../storage/port.ts'
 import type { Difference } from './difference.ts'
 
 /** More rows of an owner than a slot has positions for. */
@@ -18,12 +18,13 @@ const SLOT_ROWS_MAX = 2 ** 20
 /**
  * Decodes a block again and compares what is stored of its slot: the block's facts, every trade, pool event and launch,
  * as far as they follow from the block alone. What a row is worth in USD, and whether its price counts, follows from
- * others before it and is left aside.
+ * others before it and is left aside. Trades and pool events below a horizon are left aside, too.
  */
 export async function* blockDifferences(
   storage: Storage,
   block: Block,
-  options: FoldOptions
+  options: FoldOptions,
+  horizon: RowHorizon | null
 ): AsyncGenerator<Difference> {
   const { slot, blockTime, parentSlot } = block
   const { entries } = decodeTransactions(block.transactions, 0)
@@ -54,11 +55,12 @@ export async function* blockDifferences(
     order: 'asc',
     limit: SLOT_ROWS_MAX
   }
-  for (const [mint, trades] of byOwner(fold.trades, (trade) => trade.mint)) {
+  const isKept = ({ cursor }: RowOrigin): boolean => cursor >= (horizon?.cursor ?? 0)
+  for (const [mint, trades] of byOwner(fold.trades.filter(isKept), (trade) => trade.mint)) {
     const stored = await storage.trades.ofMint(mint, page)
     yield* compared('trade', { slot, mint }, stored.map(tradeFacts), trades.map(tradeFacts))
   }
-  for (const [pool, events] of byOwner(fold.poolEvents, (event) => event.pool)) {
+  for (const [pool, events] of byOwner(fold.poolEvents.filter(isKept), (event) => event.pool)) {
     const stored = await storage.poolEvents.ofPool(pool, page)
     yield* compared(
       'pool_event',

@@ -12,6 +12,8 @@ const ROWS_PER_READ = 1_000
 const CANDLES_PER_READ = 1_000
 /** Above every block time. */
 const FOREVER = 2 ** 32
+/** Chosen: block times of a chain fall by a second or two at most. */
+const BLOCK_TIME_FALL_MAX = 10
 
 /** A candle that differs. */
 export interface CandleDifference extends Difference {
@@ -29,8 +31,8 @@ export interface CandleCount {
 
 /**
  * Refolds a mint's candles from its stored trades and compares every bucket of every pair and interval with the stored
- * one. Of a mint whose oldest rows are no longer kept, buckets that begin before the oldest one are passed over. Holds a
- * candle for each minute that traded.
+ * one. A bucket that begins before the retention's horizon is passed over: some of its rows may be gone. Holds a candle
+ * for each minute that traded.
  */
 export async function* candleDifferences(
   storage: Storage,
@@ -38,16 +40,16 @@ export async function* candleDifferences(
   count: CandleCount
 ): AsyncGenerator<CandleDifference> {
   const minutes = new Map<string, Map<number, Candle>>()
-  let oldest: TradeRow | null = null
   let rows = 0
   for await (const row of rowsOf(storage, mint)) {
-    oldest ??= row
     rows++
     if (row.cashSide !== null) add(minutes, row, row.cashSide)
   }
   count.rows += rows
   const pairs = await storage.pairs.ofMint(mint)
-  const since = await expiredUntil(storage, pairs, oldest)
+  // After the rows were read, as some may have expired meanwhile.
+  const horizon = await storage.coverage.horizon()
+  const since = horizon === null ? 0 : horizon.time + BLOCK_TIME_FALL_MAX
   for (const pair of pairs) {
     const folded = minutes.get(pubkeyMapKey(pair.cash))?.values() ?? []
     const ofMinutes = [...folded].sort((a, b) => a.ts - b.ts)
@@ -55,7 +57,7 @@ export async function* candleDifferences(
       const computed = new Map(foldCandles(ofMinutes, interval).map((candle) => [candle.ts, candle]))
       const stored = await storedCandles(storage, pair, interval)
       for (const ts of new Set([...stored.keys(), ...computed.keys()])) {
-        if (ts <= since) continue
+        if (ts < since) continue
         count.candles++
         const [one, other] = [stored.get(ts) ?? null, computed.get(ts) ?? null]
         if (sameValue(one, other)) continue
@@ -64,21 +66,6 @@ export async function* candleDifferences(
       }
     }
   }
-}
-
-/** Candles are kept for ever: where they begin before the oldest row does, older rows are no longer kept. */
-async function expiredUntil(
-  storage: Storage,
-  pairs: readonly PairRow[],
-  oldest: TradeRow | null
-): Promise<number> {
-  if (oldest === null) return FOREVER
-  const minute = bucketStart('1m', oldest.blockTime)
-  for (const { mint, cash } of pairs) {
-    const before = await storage.candles.range(mint, cash, '1m', { from: 0, to: minute, limit: 1 })
-    if (before.length > 0) return oldest.blockTime
-  }
-  return -1
 }
 
 function add(minutes: Map<string, Map<number, Candle>>, row: TradeRow, cashSide: 'in' | 'out'): void {

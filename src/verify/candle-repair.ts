@@ -3,7 +3,10 @@ import { unchanged } from '../market/amendment.ts'
 import type { Storage } from '../../storage/port.ts'
 import { candleDifferences } from './candle-check.ts'
 
-/** Folds the candles of mints again from their stored trades, and stores those that differ. Gives their number. */
+/**
+ * Folds the candles of mints again from their stored trades, and stores those that differ. One of which some trades are
+ * past the retention stays as it is stored. Gives the number of those that were stored.
+ */
 export async function foldCandlesAgain(storage: Storage, mints: readonly Pubkey[]): Promise<number> {
   const [head, totals] = await Promise.all([storage.blocks.head(), storage.totals.get()])
   let changed = 0

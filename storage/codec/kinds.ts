@@ -1,4 +1,5 @@
 import type { SlotRow, SolPriceRow } from '../../src/market/rows.ts'
+import type { RowHorizon } from '../port.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import type { RecordKind } from './record.ts'
@@ -8,14 +9,6 @@ export const formatKind: RecordKind<number> = {
   write: (out, version) => out.count(version),
   read: (source) => source.count(),
   weigh: () => 8
-}
-
-/** Where the rows begin that the retention keeps. */
-export interface RowHorizon {
-  /** Rows of trades and pool events with a cursor below this one are past the retention. */
-  readonly cursor: number
-  /** Hours of activity that end at or before this block time are, too. */
-  readonly time: number
 }
 
 export const horizonKind: RecordKind<RowHorizon> = {

@@ -74,10 +74,14 @@ async function between(view: View, first: number, last: number): Promise<SlotRow
 }
 
 /** The first slot at or after a block time, by halving the range of slots: one look at the disk a step, and at most as many as a slot has bits. */
-export async function firstSince(view: View, blockTime: number): Promise<number | null> {
-  if (view.head === null || view.head.blockTime < blockTime) return null
-  let found = view.head.slot
-  const oldest = (await view.first(slotKind, keysOf('b')))?.[1] ?? view.head
+export async function firstSince(
+  view: View,
+  blockTime: number,
+  head: SlotRow | null = view.head
+): Promise<number | null> {
+  if (head === null || head.blockTime < blockTime) return null
+  let found = head.slot
+  const oldest = (await view.first(slotKind, keysOf('b')))?.[1] ?? head
   if (oldest.blockTime >= blockTime) return oldest.slot
   let low = oldest.slot
   let end = found

@@ -1,6 +1,6 @@
 import { gapKind } from '../codec/gap.ts'
-import { gapKey, genesisKey, keysOf } from '../codec/keys.ts'
-import { genesisKind } from '../codec/kinds.ts'
+import { gapKey, genesisKey, horizonKey, keysOf } from '../codec/keys.ts'
+import { genesisKind, horizonKind } from '../codec/kinds.ts'
 import type { Edit } from '../../src/market/amendment.ts'
 import type { CoverageStore, GapRow } from '../port.ts'
 import type { Database } from './database.ts'
@@ -9,6 +9,7 @@ import type { WriteBatch } from './write-batch.ts'
 export function coverageStore(database: Database): CoverageStore {
   const genesis = (): Promise<string | null> => database.read((view) => view.get(genesisKind, genesisKey()))
   return {
+    horizon: () => database.read((view) => view.get(horizonKind, horizonKey())),
     genesis,
     async settleGenesis(hash) {
       await database.write(async (view, batch) => {

@@ -1,5 +1,6 @@
 import { horizonKey } from '../codec/keys.ts'
-import { horizonKind, type RowHorizon } from '../codec/kinds.ts'
+import { horizonKind } from '../codec/kinds.ts'
+import type { RowHorizon } from '../port.ts'
 import type { View } from './view.ts'
 
 const NOTHING_EXPIRED: RowHorizon = { cursor: 0, time: 0 }

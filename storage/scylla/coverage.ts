@@ -1,4 +1,4 @@
-import type { CoverageStore } from '../port.ts'
+import type { CoverageStore, RowHorizon } from '../port.ts'
 import type { CqlClient } from './client.ts'
 import { readSettled, type ConditionalWrites } from './conditional-writes.ts'
 import { isOutage, refused, unanswered } from './errors.ts'
@@ -10,8 +10,14 @@ const SET_GENESIS = 'UPDATE coverage SET genesis = ? WHERE chain = ? IF genesis 
 /** Times that setting the genesis is sent again after it was found not done. */
 const TRIES = 3
 
-export function coverageStore(client: CqlClient, gaps: Gaps, writes: ConditionalWrites): CoverageStore {
+export function coverageStore(
+  client: CqlClient,
+  gaps: Gaps,
+  writes: ConditionalWrites,
+  horizon: () => Promise<RowHorizon | null>
+): CoverageStore {
   return {
+    horizon,
     async genesis() {
       const [row] = await client.read(SELECT_GENESIS, [CHAIN])
       return (row?.['genesis'] as string | null | undefined) ?? null

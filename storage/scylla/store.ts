@@ -23,6 +23,7 @@ import { pairPart } from './pairs.ts'
 import { poolEventPart } from './pool-events.ts'
 import { poolPart } from './pools.ts'
 import { Progress } from './progress.ts'
+import { rowHorizon } from './horizon.ts'
 import { logTtlOf } from './retention.ts'
 import type { Retention } from './retention.ts'
 import { RowList } from './row-list.ts'
@@ -193,6 +194,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     totals: parts.totals.port
   })
   const beside = new ConditionalWrites(client)
+  const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
     client.beginClose()
@@ -201,9 +203,9 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     await client.close()
   }
   return {
-    blocks: blockStore(base, slotList, writer),
+    blocks,
     ...market,
-    coverage: coverageStore(client, gaps, beside),
+    coverage: coverageStore(client, gaps, beside, () => rowHorizon(client, options.keyspace, blocks)),
     tenants: tenantStore(client, beside),
     keys: keyStore(client, beside),
     history: historyOf(writer, new KeptBlocks(base), base, async (commit, amendment, edit) => {

@@ -16,7 +16,7 @@ const rangesOf = (
   gaps: readonly GapRow[],
   next: number | null = null
 ) =>
-  coverageBody({ genesis: null, first, head, gaps, next }).ranges.map(({ from_slot, to_slot }) => [
+  coverageBody({ genesis: null, first, head, horizon: null, gaps, next }).ranges.map(({ from_slot, to_slot }) => [
     from_slot,
     to_slot
   ])
@@ -34,6 +34,17 @@ t.test('ranges are what lies between the gaps, up to the head or to where the pa
     [10, 11],
     [15, 29]
   ])
+})
+
+t.test('where rows begin is said by slot and time, and null while all are kept', async (t) => {
+  const covered = { genesis: null, first: 10, head: 20, gaps: [], next: null }
+  const horizon = { cursor: 12 * 2 ** 20, time: 1_700_000_000 }
+  t.strictSame(coverageBody({ ...covered, horizon }).rows_from, {
+    slot: 12,
+    ts: '2023-11-14 22:13:20',
+    ts_ms: 1_700_000_000_000
+  })
+  t.equal(coverageBody({ ...covered, horizon: null }).rows_from, null)
 })
 
 t.test('every slot from the first to the head is in one range or in a gap, whatever the gaps', async () => {

@@ -40,6 +40,7 @@ testWithFixtures(
         directory: join(copy, 'store'),
         startOver: 'never',
         nowMs: 0,
+        retentionSeconds: null,
         foldCandles: foldCandlesAgain
       })
       if (outcome.kind !== 'repaired') return t.fail(`${name}: not found`)

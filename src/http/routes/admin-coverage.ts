@@ -13,7 +13,7 @@ export const coverage = endpoint({
   path: '/v1/admin/coverage',
   tag: 'Administration',
   summary: 'Which slots are indexed',
-  description: `Which slots are indexed and which were given up, with the reason; ${GAPS_MAX} gaps an answer at most. Slots between the files of a recorded folder are not gaps.`,
+  description: `Which slots are indexed and which were given up, with the reason, and from where on trades are kept; ${GAPS_MAX} gaps an answer at most. Slots between the files of a recorded folder are not gaps.`,
   scope: 'admin',
   query: z.object({
     from_slot: wholeNumber(0, SLOT_MAX, 0).describe('The first slot to tell of')
@@ -25,16 +25,18 @@ export const coverage = endpoint({
 export const adminCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
   serve(app, coverage, async ({ query }) => {
     const from = query.from_slot
-    const [genesis, head, oldest, gaps] = await Promise.all([
+    const [genesis, head, oldest, horizon, gaps] = await Promise.all([
       storage.coverage.genesis(),
       storage.blocks.head(),
       storage.blocks.firstSince(0),
+      storage.coverage.horizon(),
       storage.coverage.gaps({ after: from === 0 ? null : from - 1, limit: GAPS_MAX + 1 })
     ])
     return coverageBody({
       genesis,
       first: oldest === null ? null : Math.max(oldest, from),
       head: head?.slot ?? null,
+      horizon,
       gaps: gaps.slice(0, GAPS_MAX),
       next: gaps[GAPS_MAX]?.from ?? null
     })

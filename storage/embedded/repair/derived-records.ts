@@ -1,12 +1,14 @@
+import { cursorAt } from '../../../src/market/cursor.ts'
 import { apiKeyKind } from '../../codec/api-key.ts'
 import { activityKind } from '../../codec/activity.ts'
-import { keysOf, tenantKey, turnoverKey } from '../../codec/keys.ts'
-import { slotKind } from '../../codec/kinds.ts'
+import { horizonKey, keysOf, tenantKey, turnoverKey } from '../../codec/keys.ts'
+import { horizonKind, slotKind } from '../../codec/kinds.ts'
 import { launchKind } from '../../codec/launch.ts'
 import { poolKind } from '../../codec/pool.ts'
 import { tenantKind } from '../../codec/tenant.ts'
 import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../../codec/turnover.ts'
 import { stageListing as stageKey } from '../api-keys.ts'
+import { firstSince } from '../blocks.ts'
 import type { Level } from '../database.ts'
 import { stageListing as stageLaunch } from '../launches.ts'
 import { stageListing as stagePool } from '../pools.ts'
@@ -26,6 +28,17 @@ export async function stageTenantsOfKeys(target: Level, view: View): Promise<voi
   for (const [name, createdAtMs] of oldest)
     if (view.get(tenantKind, tenantKey(name)) === null)
       batch.put(tenantKind, tenantKey(name), { name, createdAtMs })
+  await batch.write()
+}
+
+/** Puts the horizon of rows where a retention has it, counted back from the newest slot. */
+export async function stageHorizon(target: Level, view: View, retentionSeconds: number): Promise<void> {
+  const head = (await view.first(slotKind, keysOf('b'), true))?.[1] ?? null
+  const time = (head?.blockTime ?? 0) - retentionSeconds
+  const slot = time > 0 ? await firstSince(view, time, head) : null
+  if (slot === null) return
+  const batch = new WriteBatch(target)
+  batch.put(horizonKind, horizonKey(), { cursor: cursorAt(slot, 0), time })
   await batch.write()
 }
 

@@ -1,9 +1,11 @@
 import { ClassicLevel } from 'classic-level'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
+import { splitCursor } from '../../../src/market/cursor.ts'
 import { SecondChance } from '../../../src/second-chance.ts'
 import {
   addressIn,
   formatKey,
+  horizonKey,
   keyAfter,
   keysFrom,
   keysOf,
@@ -11,13 +13,14 @@ import {
   type Key,
   type KeyRange
 } from '../../codec/keys.ts'
-import { formatKind, slotKind } from '../../codec/kinds.ts'
+import { formatKind, horizonKind, slotKind } from '../../codec/kinds.ts'
 import { isSoundRecord, packRecord, unpackRecord } from '../../codec/record.ts'
+import type { RowHorizon } from '../../port.ts'
 import { DamagedKeys, damageText } from '../damaged-keys.ts'
 import { ENGINE, FORMAT, type Level } from '../database.ts'
 import type { FileDamage } from '../engine-files/store-check.ts'
 import { View } from '../view.ts'
-import { DERIVED, stageDerived, stageTenantsOfKeys } from './derived-records.ts'
+import { DERIVED, stageDerived, stageHorizon, stageTenantsOfKeys } from './derived-records.ts'
 import { collectLostRows, mendLists } from './lists.ts'
 import { lettersIn, nameOf, overlap, slotsIn, type Letter } from './lost-records.ts'
 
@@ -26,7 +29,9 @@ const RECORDS_PER_BATCH = 1_000
 /** The format, tenants, keys, and the chain that the store follows. */
 const ADMINISTRATION: readonly Letter[] = ['v', 'y', 'k', 'i', 'f']
 /** Kinds that follow from others: where they are lost, they are made again. */
-const MADE_AGAIN: readonly Letter[] = ['v', 'd', 'c', 'o', 't', 'w', ...Object.keys(DERIVED)]
+const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', ...Object.keys(DERIVED)]
+
+const CANDLES: readonly Letter[] = ['c', 'o']
 
 /** A range of keys that is lost, and why. */
 export interface LostRange {
@@ -41,6 +46,12 @@ export interface Loss {
   readonly reason: string
   /** Both ends included; null where any slot may be meant. */
   readonly slots: { readonly from: number; readonly to: number } | null
+}
+
+export interface RebuildOptions {
+  readonly rows: boolean
+  /** How long rows are kept, counted back from the head's block time; null for ever. */
+  readonly retentionSeconds: number | null
 }
 
 export interface Rebuilt {
@@ -59,20 +70,21 @@ export interface Rebuilt {
 
 /**
  * Writes what can be read of a store into a new one, and makes again what follows from it: trades by mint and by wallet
- * from each other, indexes from what they list. Only what administers the service is copied with `rows` false.
+ * from each other, indexes from what they list. Only what administers the service is copied with `rows` false. A horizon of
+ * rows that is lost is put where a retention has it.
  */
 export async function rebuildStore(
   from: string,
   into: string,
   damage: readonly FileDamage[],
-  { rows }: { readonly rows: boolean }
+  options: RebuildOptions
 ): Promise<Rebuilt> {
   const source = await opened(from)
   try {
     const target = await opened(into)
     try {
       const lost = await lostRanges(source, damage)
-      return await rebuilt(source, target, lost, rows)
+      return await rebuilt(source, target, lost, options)
     } finally {
       await target.close()
     }
@@ -100,7 +112,12 @@ async function lostRanges(source: Level, damage: readonly FileDamage[]): Promise
   return lost
 }
 
-async function rebuilt(source: Level, target: Level, lost: LostRange[], rows: boolean): Promise<Rebuilt> {
+async function rebuilt(
+  source: Level,
+  target: Level,
+  lost: LostRange[],
+  { rows, retentionSeconds }: RebuildOptions
+): Promise<Rebuilt> {
   const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
   const isLost = (key: Key): boolean =>
     lost.some(({ keys }) => overlap(keys, { gte: key, lt: keyAfter(key) }))
@@ -133,11 +150,12 @@ async function rebuilt(source: Level, target: Level, lost: LostRange[], rows: bo
     if (found !== null) await mendLists(target, view, found)
     if (letters.has('y')) await stageTenantsOfKeys(target, view)
     for (const letter of derived) await stageDerived(target, view, letter)
+    if (letters.has('R') && retentionSeconds !== null) await stageHorizon(target, view, retentionSeconds)
     const slots = await slotsOf(source, isLost)
     const beyond = { gte: slots === null ? keysOf('b').gte : slotKey(slots.to + 1), lt: keysOf('b').lt }
     return {
       reasons: lost.map(({ reason }) => reason),
-      losses: lossesOf(lost),
+      losses: lossesOf(lost, view.get(horizonKind, horizonKey())),
       slots,
       isHeadLost: lost.some(({ keys }) => overlap(keys, beyond)),
       candleMints: rows ? await mintsIn(view, lost) : [],
@@ -148,8 +166,11 @@ async function rebuilt(source: Level, target: Level, lost: LostRange[], rows: bo
   }
 }
 
-/** Kinds that are lost for good; of rows that are stored twice, where both may be lost. */
-function lossesOf(lost: readonly LostRange[]): Loss[] {
+/**
+ * Kinds that are lost for good; of rows that are stored twice, where both may be lost, and of candles, those that begin
+ * below the horizon of rows.
+ */
+function lossesOf(lost: readonly LostRange[], horizon: RowHorizon | null): Loss[] {
   const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
   const isTwice = letters.has('t') && letters.has('w')
   const isMadeAgain = (letter: Letter): boolean => {
@@ -157,11 +178,17 @@ function lossesOf(lost: readonly LostRange[]): Loss[] {
     if (letter in DERIVED) return !letters.has(DERIVED[letter]!)
     return MADE_AGAIN.includes(letter)
   }
-  return lost.flatMap(({ keys, reason }) =>
-    lettersIn(keys)
+  return lost.flatMap(({ keys, reason }) => {
+    const found = lettersIn(keys)
+    const losses: Loss[] = found
       .filter((letter) => !isMadeAgain(letter))
       .map((letter) => ({ kind: nameOf(letter), reason, slots: slotsIn(keys, letter) }))
-  )
+    if (horizon !== null && CANDLES.some((letter) => found.includes(letter))) {
+      const slots = { from: 0, to: splitCursor(horizon.cursor).slot - 1 }
+      losses.push({ kind: nameOf('c'), reason, slots })
+    }
+    return losses
+  })
 }
 
 async function slotsOf(source: Level, isLost: (key: Key) => boolean): Promise<Rebuilt['slots']> {
@@ -180,7 +207,7 @@ async function mintsIn(view: View, lost: readonly LostRange[]): Promise<Pubkey[]
   const mints: Pubkey[] = []
   for (const key of await view.keys(keysOf('p'))) {
     const mint = addressIn(key)
-    const series = ['c', 'o'].map((letter) => keysFrom(Buffer.concat([Buffer.from(letter), mint])))
+    const series = CANDLES.map((letter) => keysFrom(Buffer.concat([Buffer.from(letter), mint])))
     if (lost.some(({ keys }) => series.some((range) => overlap(keys, range)))) mints.push(mint)
   }
   return mints

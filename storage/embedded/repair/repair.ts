@@ -17,6 +17,8 @@ export interface RepairOptions {
    */
   readonly startOver: 'always' | 'when rows are lost' | 'never'
   readonly nowMs: number
+  /** How long rows are kept, for a store that has lost its horizon; null for ever. */
+  readonly retentionSeconds: number | null
   /** Makes candles of mints follow from their stored trades. */
   readonly foldCandles: (storage: Storage, mints: readonly Pubkey[]) => Promise<unknown>
 }
@@ -43,14 +45,23 @@ export function repairStore(options: RepairOptions): Promise<RepairOutcome> {
   return withStoreLock(options.directory, () => repair(options))
 }
 
-async function repair({ directory, startOver, nowMs, foldCandles }: RepairOptions): Promise<RepairOutcome> {
+async function repair({
+  directory,
+  startOver,
+  nowMs,
+  retentionSeconds,
+  foldCandles
+}: RepairOptions): Promise<RepairOutcome> {
   const work = `${directory}.repairing`
   const [files, store] = [join(work, 'files'), join(work, 'store')]
   await rm(work, { recursive: true, force: true })
   try {
     const { damage, notes } = await salvageFiles(directory, files)
     const known = await readKnownDamage(directory)
-    let rebuilt = await rebuildStore(files, store, [...damage, ...known], { rows: startOver !== 'always' })
+    let rebuilt = await rebuildStore(files, store, [...damage, ...known], {
+      rows: startOver !== 'always',
+      retentionSeconds
+    })
     const reasons = [...notes, ...rebuilt.reasons]
     const isSound = damage.length + known.length + reasons.length === 0
     if (isSound && startOver !== 'always') return { kind: 'sound' }
@@ -59,7 +70,7 @@ async function repair({ directory, startOver, nowMs, foldCandles }: RepairOption
     const startedOver = startOver === 'always' || isAgain || isHeadLost
     if (startedOver && startOver !== 'always') {
       await rm(store, { recursive: true })
-      rebuilt = await rebuildStore(files, store, [...damage, ...known], { rows: false })
+      rebuilt = await rebuildStore(files, store, [...damage, ...known], { rows: false, retentionSeconds })
     }
     const gaps = startedOver ? readAgainGaps(slots, nowMs) : lossGaps(losses, slots, nowMs)
     const storage = await openEmbeddedStorage({ directory: store })
