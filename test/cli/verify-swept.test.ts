@@ -65,7 +65,9 @@ t.test('candles that lie partly before the horizon are no difference, and stay a
   const page = { order: 'asc', limit: 1 } as const
   t.equal((await whole.trades.ofMint(cut.mint, page))[0]!.blockTime < cut.blockTime, true)
   t.equal((await swept.trades.ofMint(cut.mint, page))[0]!.cursor, cut.cursor, 'its first minute is cut')
-  const mints = [...new Map(commits.flatMap(({ tokens }) => tokens).map((row) => [row.mint.join(), row.mint]))]
+  const mints = [
+    ...new Map(commits.flatMap(({ tokens }) => tokens).map((row) => [row.mint.join(), row.mint]))
+  ]
   const count = { rows: 0, candles: 0 }
   for (const [, mint] of mints) {
     const differences = await Array.fromAsync(candleDifferences(swept, mint, count))
@@ -93,38 +95,41 @@ t.test('candles that lie partly before the horizon are no difference, and stay a
   t.strictSame(await candlesOf(swept, commits), stored, 'a wrong one beyond the horizon is put right')
 })
 
-t.test('a range below the horizon is said to be past the retention, and one beyond it is compared', async (t) => {
-  const blocks = stretched(market.blocks, SECONDS_A_BLOCK)
-  const { swept, directory, commits } = await sweptMarket(t, blocks, () => 200)
-  const recordedDir = join(dirname(directory), 'blocks')
-  mkdirSync(recordedDir)
-  for (const block of blocks) {
-    const answer = await nodeAnswer(block.slot)
-    const line = JSON.stringify({ slot: block.slot, block: { ...answer, blockTime: block.blockTime } })
-    writeFileSync(join(recordedDir, `${block.slot}.json`), line)
+t.test(
+  'a range below the horizon is said to be past the retention, and one beyond it is compared',
+  async (t) => {
+    const blocks = stretched(market.blocks, SECONDS_A_BLOCK)
+    const { swept, directory, commits } = await sweptMarket(t, blocks, () => 200)
+    const recordedDir = join(dirname(directory), 'blocks')
+    mkdirSync(recordedDir)
+    for (const block of blocks) {
+      const answer = await nodeAnswer(block.slot)
+      const line = JSON.stringify({ slot: block.slot, block: { ...answer, blockTime: block.blockTime } })
+      writeFileSync(join(recordedDir, `${block.slot}.json`), line)
+    }
+    const { slot } = splitCursor((await swept.coverage.horizon())!.cursor)
+    const kept = commits.flatMap(({ trades }) => trades).find((row) => row.slot >= slot)!
+    await swept.close()
+    const verify = async (range: string) => {
+      const [out, err]: [string[], string[]] = [[], []]
+      const args = ['verify', range, '--data-dir', dirname(directory), '--recorded-dir', recordedDir]
+      const code = await runCommand(args, {
+        stdout: (line) => void out.push(line),
+        stderr: (line) => void err.push(line),
+        stdin: process.stdin,
+        interrupted: new AbortController().signal
+      })
+      return { code, out, err: err.join('\n') }
+    }
+    const [first, last] = [commits[0]!.slot.slot, commits.at(-1)!.slot.slot]
+    const expired = commits.filter((commit) => commit.slot.slot < slot).length
+    const all = await verify(`${first}..${last}`)
+    t.strictSame([all.code, all.out], [0, []])
+    t.match(all.err, `the trades and pool events of ${expired} of these blocks are past the retention`)
+    t.match(all.err, ` ${commits.length} blocks compared: 0 differences`)
+    const beyond = await verify(`${slot}..${last}`)
+    t.strictSame([beyond.code, beyond.out], [0, []])
+    t.notMatch(beyond.err, 'past the retention')
+    t.ok(expired > 20 && kept !== undefined, `${expired} of ${commits.length} blocks have expired`)
   }
-  const { slot } = splitCursor((await swept.coverage.horizon())!.cursor)
-  const kept = commits.flatMap(({ trades }) => trades).find((row) => row.slot >= slot)!
-  await swept.close()
-  const verify = async (range: string) => {
-    const [out, err]: [string[], string[]] = [[], []]
-    const args = ['verify', range, '--data-dir', dirname(directory), '--recorded-dir', recordedDir]
-    const code = await runCommand(args, {
-      stdout: (line) => void out.push(line),
-      stderr: (line) => void err.push(line),
-      stdin: process.stdin,
-      interrupted: new AbortController().signal
-    })
-    return { code, out, err: err.join('\n') }
-  }
-  const [first, last] = [commits[0]!.slot.slot, commits.at(-1)!.slot.slot]
-  const expired = commits.filter((commit) => commit.slot.slot < slot).length
-  const all = await verify(`${first}..${last}`)
-  t.strictSame([all.code, all.out], [0, []])
-  t.match(all.err, `the trades and pool events of ${expired} of these blocks are past the retention`)
-  t.match(all.err, ` ${commits.length} blocks compared: 0 differences`)
-  const beyond = await verify(`${slot}..${last}`)
-  t.strictSame([beyond.code, beyond.out], [0, []])
-  t.notMatch(beyond.err, 'past the retention')
-  t.ok(expired > 20 && kept !== undefined, `${expired} of ${commits.length} blocks have expired`)
-})
+)

@@ -8,6 +8,7 @@ import { poolKind } from '../../codec/pool.ts'
 import { tenantKind } from '../../codec/tenant.ts'
 import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../../codec/turnover.ts'
 import { stageListing as stageKey } from '../api-keys.ts'
+import type { RowHorizon } from '../../port.ts'
 import { firstSince } from '../blocks.ts'
 import type { Level } from '../database.ts'
 import { stageListing as stageLaunch } from '../launches.ts'
@@ -31,15 +32,21 @@ export async function stageTenantsOfKeys(target: Level, view: View): Promise<voi
   await batch.write()
 }
 
-/** Puts the horizon of rows where a retention has it, counted back from the newest slot. */
-export async function stageHorizon(target: Level, view: View, retentionSeconds: number): Promise<void> {
+/** Puts the horizon of rows where a retention has it, counted back from the newest slot, and gives it. */
+export async function stageHorizon(
+  target: Level,
+  view: View,
+  retentionSeconds: number
+): Promise<RowHorizon | null> {
   const head = (await view.first(slotKind, keysOf('b'), true))?.[1] ?? null
   const time = (head?.blockTime ?? 0) - retentionSeconds
   const slot = time > 0 ? await firstSince(view, time, head) : null
-  if (slot === null) return
+  if (slot === null) return null
+  const horizon = { cursor: cursorAt(slot, 0), time }
   const batch = new WriteBatch(target)
-  batch.put(horizonKind, horizonKey(), { cursor: cursorAt(slot, 0), time })
+  batch.put(horizonKind, horizonKey(), horizon)
   await batch.write()
+  return horizon
 }
 
 /** Writes all records of a derived kind. */

@@ -150,12 +150,15 @@ async function rebuilt(
     if (found !== null) await mendLists(target, view, found)
     if (letters.has('y')) await stageTenantsOfKeys(target, view)
     for (const letter of derived) await stageDerived(target, view, letter)
-    if (letters.has('R') && retentionSeconds !== null) await stageHorizon(target, view, retentionSeconds)
+    const horizon =
+      letters.has('R') && retentionSeconds !== null
+        ? await stageHorizon(target, view, retentionSeconds)
+        : view.get(horizonKind, horizonKey())
     const slots = await slotsOf(source, isLost)
     const beyond = { gte: slots === null ? keysOf('b').gte : slotKey(slots.to + 1), lt: keysOf('b').lt }
     return {
       reasons: lost.map(({ reason }) => reason),
-      losses: lossesOf(lost, view.get(horizonKind, horizonKey())),
+      losses: lossesOf(lost, horizon),
       slots,
       isHeadLost: lost.some(({ keys }) => overlap(keys, beyond)),
       candleMints: rows ? await mintsIn(view, lost) : [],
