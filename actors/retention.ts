@@ -3,7 +3,7 @@ import type { Storage } from '../storage/port.ts'
 import type { Run } from './process.ts'
 
 /** Between two steps of a round: a step takes some milliseconds, so that ingest has the store nearly alone. */
-const STEP_MS = 50
+export const SWEEP_STEP_MS = 50
 /** Between two looks whether something has expired. */
 const LOOK_MS = 30_000
 
@@ -18,7 +18,7 @@ export function retention({ clock }: { readonly clock: Clock }): Run<{ readonly 
     gauge('steps', () => steps)
     ready()
     for (let isMore = false; !draining.aborted;) {
-      await sleep(clock, isMore ? STEP_MS : LOOK_MS, draining)
+      await sleep(clock, isMore ? SWEEP_STEP_MS : LOOK_MS, draining)
       if (draining.aborted) return
       if (sweeper === null || storage.damage.length > 0) continue
       isMore = await sweeper.step()

@@ -1,0 +1,169 @@
+/**
+ * Ingest of the recorded mainnet block at a multiple of the live rate while a sweep deletes expired rows and compacts,
+ * against the same without a sweep, in turn; and the disk that a store takes while its retention passes several times:
+ *
+ *     node loadtest/retention.ts [blocks]
+ */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ingester } from '../actors/ingester.ts'
+import { SWEEP_STEP_MS } from '../actors/retention.ts'
+import type { Block } from '../src/chain/transaction.ts'
+import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import type { Storage } from '../storage/port.ts'
+import { loneIngester } from '../test/actors/lone-ingester.ts'
+import { diskBytes } from './disk-bytes.ts'
+import {
+  binaryForm,
+  plainTransaction,
+  readBlock,
+  RECORDED_SLOT,
+  recordedBlockText
+} from './recorded-block.ts'
+import { writeResult } from './result.ts'
+
+const RATIO_MAX = 1.25
+/** Blocks of expired rows at the beginning: more than the sweep gets through meanwhile. */
+const EXPIRED_BLOCKS = 10_000
+const BLOCKS_PER_PHASE = 50
+/** Ten times the live rate. */
+const PACE_MS = 40
+/** Blocks within the retention whose disk is measured, and how many times it passes. */
+const KEPT_BLOCKS = 240
+const PASSES = 6
+
+const blocks = Number(process.argv[2] ?? 1_000)
+const recorded = readBlock(JSON.parse(recordedBlockText()))
+const forms = recorded.transactions.map(plainTransaction)
+
+function blockAt(place: number, secondsLater = 0): Block {
+  return {
+    ...recorded,
+    slot: RECORDED_SLOT + place,
+    parentSlot: RECORDED_SLOT + place - 1,
+    blockTime: recorded.blockTime + secondsLater + place,
+    transactions: forms.map(binaryForm)
+  }
+}
+
+/** A store that takes blocks, and is swept on demand as the service does it. */
+class Side {
+  readonly waits: number[] = []
+  steps = 0
+  /** Whether the sweep had more to do after its newest step. */
+  isBusy = true
+  readonly storage: Storage
+  readonly #ingester: Ingester
+
+  private constructor(storage: Storage, ingester: Ingester) {
+    this.storage = storage
+    this.#ingester = ingester
+  }
+
+  static async open(directory: string, retentionSeconds: number | null): Promise<Side> {
+    const storage = await openEmbeddedStorage({ directory, retentionSeconds, logSeconds: retentionSeconds })
+    return new Side(storage, await loneIngester(storage))
+  }
+
+  async take(block: Block): Promise<void> {
+    const started = performance.now()
+    await this.#ingester.ingest({ block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1_000 })
+    this.waits.push(performance.now() - started)
+  }
+
+  async step(): Promise<void> {
+    this.isBusy = await this.storage.sweeper!.step()
+    this.steps++
+  }
+
+  /** Takes blocks at their pace, and sweeps meanwhile where the store has a sweeper. */
+  async phase(places: readonly number[]): Promise<void> {
+    let isOver = false
+    const sweeping = (async () => {
+      while (!isOver && this.storage.sweeper !== null) {
+        await this.step()
+        await sleep(SWEEP_STEP_MS)
+      }
+    })()
+    for (const place of places) {
+      const due = sleep(PACE_MS)
+      await this.take(blockAt(place, EXPIRED_BLOCKS))
+      await due
+    }
+    isOver = true
+    await sweeping
+  }
+
+  get msABlock() {
+    const sorted = this.waits.toSorted((a, b) => a - b)
+    const at = (part: number): number => sorted[Math.floor(sorted.length * part)]!
+    return { mean: sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length, p50: at(0.5), p99: at(0.99) }
+  }
+}
+
+async function besideASweep(scratch: string) {
+  const [kept, swept] = [join(scratch, 'kept'), join(scratch, 'swept')]
+  const filling = await Side.open(kept, null)
+  for (let place = 0; place < EXPIRED_BLOCKS; place++) await filling.take(blockAt(place))
+  await filling.storage.close()
+  cpSync(kept, swept, { recursive: true })
+  const without = await Side.open(kept, null)
+  const withSweep = await Side.open(swept, EXPIRED_BLOCKS)
+  for (let from = 0; from < blocks; from += BLOCKS_PER_PHASE) {
+    const places = Array.from({ length: BLOCKS_PER_PHASE }, (_, n) => EXPIRED_BLOCKS + from + n)
+    const sides = (from / BLOCKS_PER_PHASE) % 2 === 0 ? [without, withSweep] : [withSweep, without]
+    for (const side of sides) await side.phase(places)
+    // The first phases warm up.
+    if (from === 0) for (const side of sides) side.waits.length = 0
+  }
+  await without.storage.close()
+  await withSweep.storage.close()
+  const ratio = withSweep.msABlock.p99 / without.msABlock.p99
+  return {
+    blocks_each: withSweep.waits.length,
+    ms_between_blocks: PACE_MS,
+    without_a_sweep_ms: without.msABlock,
+    with_a_sweep_ms: withSweep.msABlock,
+    p99_ratio: ratio,
+    p99_ratio_max: RATIO_MAX,
+    sweep_steps: withSweep.steps,
+    swept_to_the_end: withSweep.isBusy,
+    disk_mib: { kept: diskBytes(kept) / 2 ** 20, swept: diskBytes(swept) / 2 ** 20 }
+  }
+}
+
+async function diskOverTime(directory: string) {
+  const side = await Side.open(directory, KEPT_BLOCKS)
+  const mib: number[] = []
+  for (let place = 0; place < KEPT_BLOCKS * PASSES; place++) {
+    await side.take(blockAt(place))
+    await side.step()
+    if ((place + 1) % (KEPT_BLOCKS / 4) === 0) mib.push(diskBytes(directory) / 2 ** 20)
+  }
+  await side.storage.close()
+  // The first two passes fill the store, and the engine's levels with them.
+  const settled = mib.slice(mib.length / 3)
+  const half = settled.length / 2
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, one) => sum + one, 0) / values.length
+  const growth = mean(settled.slice(half)) / mean(settled.slice(0, half))
+  return {
+    blocks_kept: KEPT_BLOCKS,
+    retentions_passed: PASSES,
+    mib_by_quarter: mib,
+    growth_of_second_half: growth
+  }
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'millrace-retention-'))
+try {
+  const ingest = await besideASweep(scratch)
+  const disk = await diskOverTime(join(scratch, 'disk'))
+  const reached = ingest.p99_ratio <= RATIO_MAX && disk.growth_of_second_half < 1.1
+  await writeResult('retention', { reached, ingest, disk })
+  if (!reached) process.exitCode = 1
+} finally {
+  rmSync(scratch, { recursive: true })
+}
