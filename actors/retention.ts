@@ -17,7 +17,7 @@ export function retention({ clock }: { readonly clock: Clock }): Run<{ readonly 
     let steps = 0
     gauge('steps', () => steps)
     ready()
-    for (let isMore = false; !draining.aborted;) {
+    for (let isMore = true; !draining.aborted;) {
       await sleep(clock, isMore ? SWEEP_STEP_MS : LOOK_MS, draining)
       if (draining.aborted) return
       if (sweeper === null || storage.damage.length > 0) continue

@@ -113,7 +113,8 @@ export const beyondHorizon = (
   channels,
   since,
   horizon,
-  message: 'older events are not kept for replay: it begins at the horizon; REST has the rows from before'
+  message:
+    'older events are not kept for replay: it begins at the horizon; REST has the rows from before, as far as the retention reaches'
 })
 
 export const aheadOfHead = (

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Block } from '../../src/chain/transaction.ts'
 import { LocalBank } from '../../src/localnet/bank/bank.ts'
 import { MarketSimulator, BUSY_MARKET } from '../../src/localnet/market/simulator.ts'
@@ -61,5 +63,19 @@ export async function openMarket(
     }
   } finally {
     await nodes.close()
+  }
+}
+
+/** Writes blocks as a node of their market gives them, but for their times, into a new folder. */
+export async function recordMarket(directory: string, url: string, blocks: readonly Block[]): Promise<void> {
+  mkdirSync(directory)
+  const options = { encoding: 'json', transactionDetails: 'full', maxSupportedTransactionVersion: 0 }
+  const headers = { 'content-type': 'application/json' }
+  for (const { slot, blockTime } of blocks) {
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getBlock', params: [slot, options] })
+    const response = await fetch(url, { method: 'POST', headers, body: call })
+    const { result } = (await response.json()) as { result: object }
+    const line = JSON.stringify({ slot, block: { ...result, blockTime } })
+    writeFileSync(join(directory, `${slot}.json`), line)
   }
 }

@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
@@ -11,7 +10,7 @@ import { INTERVALS, type Candle, type TradeRow } from '../../src/market/rows.ts'
 import { candleDifferences } from '../../src/verify/candle-check.ts'
 import { foldCandlesAgain } from '../../src/verify/candle-repair.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
-import { openMarket } from '../actors/market-blocks.ts'
+import { openMarket, recordMarket } from '../actors/market-blocks.ts'
 import { stretched, sweptMarket } from '../storage/swept-market.ts'
 
 /** So that a minute has ten blocks, and the market takes several minutes. */
@@ -31,15 +30,6 @@ function straddling(commits: readonly BlockCommit[]): TradeRow {
   const middle = found[Math.floor(found.length / 2)]
   if (middle === undefined) throw new Error('no mint trades in two blocks of its first minute')
   return found.find(({ mint, blockTime }) => samePubkey(mint, middle.mint) && blockTime === middle.blockTime)!
-}
-
-/** What the market's node says of a block. */
-async function nodeAnswer(slot: number): Promise<object> {
-  const options = { encoding: 'json', transactionDetails: 'full', maxSupportedTransactionVersion: 0 }
-  const call = { jsonrpc: '2.0', id: 1, method: 'getBlock', params: [slot, options] }
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(market.url, { method: 'POST', headers, body: JSON.stringify(call) })
-  return ((await response.json()) as { result: object }).result
 }
 
 async function candlesOf(storage: Storage, commits: readonly BlockCommit[]): Promise<Map<string, Candle[]>> {
@@ -101,12 +91,7 @@ t.test(
     const blocks = stretched(market.blocks, SECONDS_A_BLOCK)
     const { swept, directory, commits } = await sweptMarket(t, blocks, () => 200)
     const recordedDir = join(dirname(directory), 'blocks')
-    mkdirSync(recordedDir)
-    for (const block of blocks) {
-      const answer = await nodeAnswer(block.slot)
-      const line = JSON.stringify({ slot: block.slot, block: { ...answer, blockTime: block.blockTime } })
-      writeFileSync(join(recordedDir, `${block.slot}.json`), line)
-    }
+    await recordMarket(recordedDir, market.url, blocks)
     const { slot } = splitCursor((await swept.coverage.horizon())!.cursor)
     const kept = commits.flatMap(({ trades }) => trades).find((row) => row.slot >= slot)!
     await swept.close()
