@@ -3,7 +3,7 @@ import type { Storage } from '../storage/port.ts'
 import type { Run } from './process.ts'
 
 /** Between two steps of a round: a step takes some milliseconds, so that ingest has the store nearly alone. */
-export const SWEEP_STEP_MS = 50
+export const SWEEP_STEP_MS = 100
 /** Between two looks whether something has expired. */
 const LOOK_MS = 30_000
 

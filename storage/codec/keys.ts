@@ -139,6 +139,11 @@ export function openPageKey(list: PageList, owner: Pubkey): Key {
   return key
 }
 
+/** The first cursor of a page; of an open one, a number above all cursors. */
+export const cursorOfPageKey = (key: Key): number => Number(key.readBigUInt64BE(33))
+
+export const isOpenPageKey = (key: Key): boolean => key.readUInt32BE(33) === OPEN
+
 /** The key that ends in a number of so many bytes. */
 export function keyAt(prefix: Key, position: number, bytes: 4 | 8): Key {
   const key = Buffer.allocUnsafe(prefix.length + bytes)

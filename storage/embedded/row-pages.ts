@@ -4,7 +4,15 @@ import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { Edit } from '../../src/market/amendment.ts'
 import type { PageRequest } from '../port.ts'
-import { addressIn, keyAfter, keysOf, openPageKey, pageKey } from '../codec/keys.ts'
+import {
+  addressIn,
+  cursorOfPageKey,
+  isOpenPageKey,
+  keyAfter,
+  keysOf,
+  openPageKey,
+  pageKey
+} from '../codec/keys.ts'
 import type { Key, PageList } from '../codec/keys.ts'
 import { unpackRecord, type RecordKind } from '../codec/record.ts'
 import { horizonOf } from './horizon.ts'
@@ -95,8 +103,9 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /**
-   * Looks at the pages of the first owner from a key on, and gives those of which every row is below a cursor, at most
-   * `limit`, and where to go on; null where there is no further page.
+   * Looks at the next pages from a key on, `limit` at most, and gives those of which every row is below a cursor, and where
+   * to go on; null where there is no further page. Of closed pages it reads keys alone: all rows of one are below the first
+   * of the page after it.
    */
   async expired(
     view: View,
@@ -104,18 +113,22 @@ export class RowPages<Row extends { readonly cursor: number }> {
     cursor: number,
     limit: number
   ): Promise<{ readonly keys: readonly Key[]; readonly next: Key } | null> {
-    const range = { gte: from, lt: keysOf(this.#list).lt }
-    const keys: Key[] = []
-    let next: Key | null = null
-    for await (const [key, page] of view.scan(this.#kind, range, { expected: 2 })) {
-      const end = keyAfter(openPageKey(this.#list, addressIn(key)))
-      if (next !== null && !next.equals(end)) break
-      next = end
-      if (page.rows.at(-1)!.cursor >= cursor) break
-      keys.push(key)
-      if (keys.length === limit) return { keys, next: keyAfter(key) }
-    }
-    return next === null ? null : { keys, next }
+    const found = await view.keys({ gte: from, lt: keysOf(this.#list).lt }, limit + 1)
+    const seen = found.slice(0, limit)
+    const last = seen.at(-1)
+    if (last === undefined) return null
+    const isLive = (key: Key | undefined): boolean =>
+      key !== undefined && !isOpenPageKey(key) && cursorOfPageKey(key) >= cursor
+    const open = found.filter((key, i) => isOpenPageKey(key) && !isLive(found[i - 1]))
+    const pages = await view.getMany(this.#kind, open, false)
+    const openPage = new Map(open.map((key, i) => [key, pages[i]]))
+    const keys = seen.filter((key, i) => {
+      const after = found[i + 1]
+      if (isOpenPageKey(key)) return (openPage.get(key)?.rows.at(-1)?.cursor ?? Infinity) < cursor
+      if (isLive(key) || after === undefined) return false
+      return (openPage.get(after)?.rows[0]?.cursor ?? cursorOfPageKey(after)) <= cursor
+    })
+    return { keys, next: keyAfter(isLive(last) ? openPageKey(this.#list, addressIn(last)) : last) }
   }
 
   /** Whether every row of a page is below a cursor; of one that is no longer there, too. */
@@ -266,8 +279,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
   /** A page that others name; null for one that is past the retention and deleted. */
   #pageAt(view: View, key: Key): RowPage<Row> | null {
     const page = view.get(this.#kind, key)
-    if (page === null && Buffer.compare(key.subarray(33), cursorBytes(horizonOf(view).cursor)) < 0)
-      return null
+    if (page === null && cursorOfPageKey(key) < horizonOf(view).cursor) return null
     if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.#kind.name} is missing`)
     return page
   }
@@ -309,13 +321,6 @@ function withinRetention(page: PageRequest, horizon: number): PageRequest {
   return page.order === 'desc'
     ? { ...page, until: Math.max(page.until ?? 0, horizon) }
     : { ...page, from: Math.max(page.from ?? -1, horizon - 1) }
-}
-
-/** A cursor as keys of pages end in it. */
-function cursorBytes(cursor: number): Key {
-  const bytes = Buffer.allocUnsafe(8)
-  bytes.writeBigUInt64BE(BigInt(cursor))
-  return bytes
 }
 
 /** Takes what belongs to the query, newest first; true when nothing older can. */

@@ -1,5 +1,13 @@
 import { cursorAt } from '../../src/market/cursor.ts'
-import { hourOfActivityKey, horizonKey, keyAfter, keyAt, keysOf, type Key } from '../codec/keys.ts'
+import {
+  hourOfActivityKey,
+  horizonKey,
+  isOpenPageKey,
+  keyAfter,
+  keyAt,
+  keysOf,
+  type Key
+} from '../codec/keys.ts'
 import { horizonKind } from '../codec/kinds.ts'
 import type { RowHorizon, Sweeper } from '../port.ts'
 import { isExpiredHour } from './activity.ts'
@@ -16,12 +24,15 @@ const HORIZON_STEP_SECONDS = 60
  * rewrites twelve times what it gives back.
  */
 const ROUNDS_PER_RETENTION = 12
-/** Owners that a step looks at, some 50 µs each on the engine's threads. Chosen. */
+/** Owners of hours that a step looks at, some 50 µs each on the engine's threads. Chosen. */
 const OWNERS_PER_STEP = 64
-/** Records that a step deletes: some 30 KB of the engine's log. Chosen. */
-const DELETED_PER_STEP = 256
-/** Deleted records after which the disk is given back: some 16 MB of pages. Chosen. */
-const DELETED_PER_COMPACTION = 4_096
+/** Records that a step looks at, and that it deletes at most: some milliseconds where all of them are open pages. Chosen. */
+const RECORDS_PER_STEP = 128
+/**
+ * Deleted records after which the disk is given back: some 64 MB of pages. Each time the engine writes its buffer to a
+ * table of its own, however little is in it. Chosen.
+ */
+const DELETED_PER_COMPACTION = 16_384
 
 const PAGES = { t: tradePages, w: walletPages, e: poolEventPages } as const
 /** Kinds of records that expire, in the order of a round. */
@@ -118,18 +129,19 @@ export class RowSweeper implements Sweeper {
   }
 }
 
-/** Looks at some owners from where a round is. */
+/** Looks at some records from where a round is. */
 async function expiredFrom(view: View, { letter, at, horizon }: Round): Promise<Found> {
   const list = LETTERS[letter]!
+  const end = keysOf(list).lt
+  if (list !== 'a') {
+    const found = await PAGES[list].expired(view, at, horizon.cursor, RECORDS_PER_STEP)
+    return found === null ? { keys: [], next: end, isLast: true } : { ...found, isLast: false }
+  }
   const keys: Key[] = []
   let next = at
-  for (let owners = 0; owners < OWNERS_PER_STEP && keys.length < DELETED_PER_STEP; owners++) {
-    const limit = DELETED_PER_STEP - keys.length
-    const found =
-      list === 'a'
-        ? await expiredHours(view, next, horizon, limit)
-        : await PAGES[list].expired(view, next, horizon.cursor, limit)
-    if (found === null) return { keys, next: keysOf(list).lt, isLast: true }
+  for (let owners = 0; owners < OWNERS_PER_STEP && keys.length < RECORDS_PER_STEP; owners++) {
+    const found = await expiredHours(view, next, horizon, RECORDS_PER_STEP - keys.length)
+    if (found === null) return { keys, next: end, isLast: true }
     keys.push(...found.keys)
     next = found.next
   }
@@ -148,6 +160,5 @@ async function expiredHours(view: View, from: Key, horizon: RowHorizon, limit: n
 function isStillExpired(view: View, key: Key, horizon: RowHorizon): boolean {
   const list = LETTERS.find((letter) => letter.charCodeAt(0) === key[0])!
   // A closed page changes by amendments alone, and an hour that has passed as well.
-  const isOpen = list !== 'a' && key.subarray(33).every((byte) => byte === 255)
-  return !isOpen || PAGES[list].isExpired(view, key, horizon.cursor)
+  return list === 'a' || !isOpenPageKey(key) || PAGES[list].isExpired(view, key, horizon.cursor)
 }

@@ -93,11 +93,11 @@ export class View {
     return known === undefined ? this.#read(kind, key) : known
   }
 
-  /** The values of the keys, in their order, at once when all are in memory. */
-  getMany<T>(kind: RecordKind<T>, keys: readonly Key[]): Soon<(T | null)[]> {
+  /** The values of the keys, in their order, at once when all are in memory; without `keep` memory takes no further ones. */
+  getMany<T>(kind: RecordKind<T>, keys: readonly Key[], keep = true): Soon<(T | null)[]> {
     const values = keys.map((key) => this.hot(kind, key))
     const isHere = (value: T | null | undefined): value is T | null => value !== undefined
-    return values.every(isHere) ? values : this.#readMany(kind, keys, values)
+    return values.every(isHere) ? values : this.#readMany(kind, keys, values, keep)
   }
 
   /** Records of a range in key order, read as they are taken. */
@@ -183,7 +183,8 @@ export class View {
   async #readMany<T>(
     kind: RecordKind<T>,
     keys: readonly Key[],
-    values: readonly (T | null | undefined)[]
+    values: readonly (T | null | undefined)[],
+    keep: boolean
   ): Promise<(T | null)[]> {
     const cold = keys.filter((_, i) => values[i] === undefined)
     for (const key of cold) {
@@ -195,13 +196,13 @@ export class View {
     return values.map((known) => {
       if (known !== undefined) return known
       const i = next++
-      return this.#found(kind, cold[i]!, read[i])
+      return this.#found(kind, cold[i]!, read[i], keep)
     })
   }
 
-  #found<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array | undefined): T | null {
-    if (bytes !== undefined) return this.#decoded(kind, key, bytes, true)
-    if (this.newest) this.#hot.set(keyText(key), null, 0)
+  #found<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array | undefined, keep = true): T | null {
+    if (bytes !== undefined) return this.#decoded(kind, key, bytes, keep)
+    if (keep && this.newest) this.#hot.set(keyText(key), null, 0)
     return null
   }
 
