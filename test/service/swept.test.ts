@@ -50,19 +50,19 @@ t.test('rows past the retention are gone from every list, also after a kill with
   const blocks = stretched(market.blocks, SECONDS_A_BLOCK)
   await recordMarket(recordedDir, market.url, blocks)
   await market.close()
-  const start = () =>
-    startProcess({
-      dataDir,
-      recordedDir,
-      more: ['--retention-days', '1', '--rate-limit-per-minute', '100000']
-    })
+  const start = async (): Promise<ServiceProcess> => {
+    const more = ['--retention-days', '1', '--rate-limit-per-minute', '100000']
+    const service = await startProcess({ dataDir, recordedDir, more })
+    t.teardown(() => void service.child.kill('SIGKILL'))
+    return service
+  }
   const rowsFrom = async (service: ServiceProcess) =>
     (await service.get('/v1/admin/coverage')).body['rows_from'] as { slot: number; ts_ms: number } | null
 
   const first = await start()
   await first.said(/the source has no more blocks/)
   const trades = await rowsOf(first, `/v1/tokens/${WSOL}/trades`)
-  const wallet = String(trades.at(-1)!['wallet'])
+  const wallet = String(trades.at(-1)!['trader'])
   const walletTrades = await rowsOf(first, `/v1/wallets/${wallet}/trades`)
   const candles = (await first.get(`/v1/tokens/${WSOL}/candles?interval=1d&limit=100`)).body
   await first.end('SIGTERM')
