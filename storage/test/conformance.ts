@@ -11,6 +11,7 @@ import { testLaunches } from './conformance/launches.ts'
 import { testLog } from './conformance/log.ts'
 import { testPairs } from './conformance/pairs.ts'
 import { testRegistry } from './conformance/registry.ts'
+import { testRetention } from './conformance/retention.ts'
 import { testRows } from './conformance/rows.ts'
 import { testUsage } from './conformance/usage.ts'
 import type { OpenForTest } from './under-test.ts'
@@ -26,6 +27,7 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('activity', (t) => testActivity(t, open))
   t.test('tokens, pools, curves and totals', (t) => testRegistry(t, open))
   t.test('keys and tenants', (t) => testAccess(t, open))
+  t.test('retention', (t) => testRetention(t, open))
   t.test('genesis and gaps', (t) => testCoverage(t, open))
   t.test('amendments and kept blocks', (t) => testAmendments(t, open))
   t.test('usage', (t) => testUsage(t, open))

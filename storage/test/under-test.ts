@@ -5,8 +5,8 @@ import type { PageRequest, Storage, StorageUsage } from '../port.ts'
 /** An empty store, and what a test may do to it beside using it. Whoever opens it closes it after the test. */
 export interface StorageUnderTest {
   readonly storage: Storage
-  /** Closes the store and opens the same data. */
-  reopen(): Promise<Storage>
+  /** Closes the store and opens the same data, with a retention where one is given. */
+  reopen(retentionSeconds?: number): Promise<Storage>
   /** Has the store count what was committed of some kinds of rows, and gives its usage. */
   counted(kinds: readonly string[]): Promise<StorageUsage>
   /** Damages the stored trades of a mint and opens the store again; left out where an adapter cannot. */

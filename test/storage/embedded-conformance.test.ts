@@ -15,9 +15,9 @@ function openWith(hotBytesMax: number): (t: Test) => Promise<StorageUnderTest> {
     const place = { directory: join(directory, randomUUID()), hotBytesMax }
     let storage: Storage = await openEmbeddedStorage(place)
     t.teardown(() => storage.close())
-    const reopen = async (): Promise<Storage> => {
+    const reopen = async (retentionSeconds: number | null = null): Promise<Storage> => {
       await storage.close()
-      return (storage = await openEmbeddedStorage(place))
+      return (storage = await openEmbeddedStorage({ ...place, retentionSeconds }))
     }
     return {
       storage,

@@ -85,9 +85,9 @@ export class ScyllaUnderTest {
     await this.clear()
     let storage: Storage = await openScyllaStorage(this.options)
     t.teardown(() => storage.close())
-    const reopen = async (): Promise<Storage> => {
+    const reopen = async (retentionSeconds = this.options.retentionSeconds): Promise<Storage> => {
       await storage.close()
-      return (storage = await openScyllaStorage(this.options))
+      return (storage = await openScyllaStorage({ ...this.options, retentionSeconds }))
     }
     return { storage, reopen, counted: (kinds) => this.#counted(storage, kinds) }
   }
