@@ -16,10 +16,9 @@ const rangesOf = (
   gaps: readonly GapRow[],
   next: number | null = null
 ) =>
-  coverageBody({ genesis: null, first, head, horizon: null, gaps, next }).ranges.map(({ from_slot, to_slot }) => [
-    from_slot,
-    to_slot
-  ])
+  coverageBody({ genesis: null, first, head, horizon: null, gaps, next }).ranges.map(
+    ({ from_slot, to_slot }) => [from_slot, to_slot]
+  )
 
 t.test('ranges are what lies between the gaps, up to the head or to where the page ends', async (t) => {
   t.strictSame(rangesOf(null, null, []), [], 'an empty store has none')

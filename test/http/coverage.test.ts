@@ -6,7 +6,13 @@ t.test('coverage says what is indexed and what was given up, to administrators',
   const app = await marketApp(t)
   const headers = { 'x-api-key': await app.makeKey(['admin']) }
   const get = async (path: string) => (await app.get(path, headers)).body
-  t.match(await get('/v1/admin/coverage'), { genesis: null, ranges: [], gaps: [], rows_from: null, next_from_slot: null })
+  t.match(await get('/v1/admin/coverage'), {
+    genesis: null,
+    ranges: [],
+    gaps: [],
+    rows_from: null,
+    next_from_slot: null
+  })
   for (const slot of [100, 101, 105]) await app.commit(block(slot, NOON + slot, []))
   const gap = { from: 102, to: 104, reason: 'pruned', detail: 'no node has them', atMs: NOON * 1_000 }
   await app.storage.coverage.addGap(gap)

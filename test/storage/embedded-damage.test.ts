@@ -115,7 +115,13 @@ t.test(
         detail: new RegExp(`cannot be opened: ${file}.*npx millrace repair`)
       })
       t.strictSame(readdirSync(copy), before)
-      const options = { directory: copy, startOver: 'never', nowMs: 0, retentionSeconds: null, foldCandles: async () => 0 } as const
+      const options = {
+        directory: copy,
+        startOver: 'never',
+        nowMs: 0,
+        retentionSeconds: null,
+        foldCandles: async () => 0
+      } as const
       t.match(await repairStore(options), { kind: 'repaired', losses: [] }, `${file}: repaired`)
       t.ok(existsSync(`${copy}.damaged-1970-01-01T000000000Z`))
       const repaired = await openEmbeddedStorage({ directory: copy })

@@ -1,7 +1,15 @@
 import type { Test } from 'tap'
 import type { Storage } from '../../port.ts'
-import { SAMPLE_MINTS, SAMPLE_POOLS, SAMPLE_WALLETS } from '../sample-addresses.ts'
-import { sampleCash, sampleMint, samplePool, sampleWallet, timeAt } from '../sample-addresses.ts'
+import {
+  SAMPLE_MINTS,
+  SAMPLE_POOLS,
+  SAMPLE_WALLETS,
+  sampleCash,
+  sampleMint,
+  samplePool,
+  sampleWallet,
+  timeAt
+} from '../sample-addresses.ts'
 import { emptyBlock, sampleBlock } from '../sample-blocks.ts'
 import { ALL, type OpenForTest } from '../under-test.ts'
 
