@@ -26,7 +26,7 @@ import { writeResult } from './result.ts'
 
 const RATIO_MAX = 1.25
 /** Blocks of expired rows at the beginning: more than the sweep gets through meanwhile. */
-const EXPIRED_BLOCKS = 10_000
+const EXPIRED_BLOCKS = 5_000
 const BLOCKS_PER_PHASE = 50
 /** Ten times the live rate. */
 const PACE_MS = 40
