@@ -6,14 +6,14 @@ export interface GrowthPhase {
   readonly bytesADay: number
 }
 
-/** What is stored of rows that are written at a constant rate. */
+/** Stored bytes of rows that are written at a constant rate. */
 export interface StoredRows {
   readonly bytes: number
   /** Days that the stored rows reach back. */
   readonly days: number
   /** Days after which a row is deleted; Infinity for never. */
   readonly daysKept: number
-  /** What is written a day from now on. */
+  /** Bytes written a day from now on. */
   readonly writtenADay: number
 }
 

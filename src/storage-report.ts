@@ -3,9 +3,9 @@ import { daysUntilFull, growthAt, growthOf, type GrowthPhase } from './disk-fore
 import type { SlotRow } from './market/rows.ts'
 
 const DAY = 86_400
-/** Blocks of a shorter time say nothing about a day. Chosen. */
+/** Blocks of a shorter time say nothing about a day. */
 const MEASURED_SECONDS_MIN = 3_600
-/** Stretches of slots that a rate of events is measured in: some 1,500 rows, read within 20 ms. Chosen. */
+/** Stretches of slots that a rate of events is measured in: some 1,500 rows, read within 20 ms. */
 const STRETCHES = 64
 const STRETCH_SLOTS = 24
 

@@ -17,20 +17,20 @@ import { horizonOf } from './horizon.ts'
 import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
 import type { View } from './view.ts'
 
-/** The horizon moves on once it would by so much: a look at the slots and a synced write each time. Chosen. */
+/** The horizon moves on once it would by so much: a look at the slots and a synced write each time. */
 const HORIZON_STEP_SECONDS = 60
 /**
  * Rounds of deletion while the retention passes once: expired rows take a twelfth of the disk at most, and each compaction
  * rewrites twelve times what it gives back.
  */
 const ROUNDS_PER_RETENTION = 12
-/** Owners of hours that a step looks at, some 50 µs each on the engine's threads. Chosen. */
+/** Owners of hours that a step looks at, some 50 µs each on the engine's threads. */
 const OWNERS_PER_STEP = 64
-/** Records that a step looks at, and that it deletes at most: some milliseconds where all of them are open pages. Chosen. */
+/** Records that a step looks at, and that it deletes at most: some milliseconds where all of them are open pages. */
 const RECORDS_PER_STEP = 128
 /**
  * Deleted records after which the disk is given back: some 64 MB of pages. Each time the engine writes its buffer to a
- * table of its own, however little is in it. Chosen.
+ * table of its own, however little is in it.
  */
 const DELETED_PER_COMPACTION = 16_384
 

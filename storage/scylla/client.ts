@@ -32,7 +32,7 @@ const PAUSE_MS = { first: 50, most: 1_000 }
 /** Claims of a store at most, which is far more than an answer can hold: they are read once, at the start. */
 const SERIAL_READ: QueryOptions = { ...SERIAL, fetchSize: 100_000 }
 
-/** Rows that a node tells of itself at most: 40 tables of 256 ranges each, several times over. Chosen. */
+/** Rows that a node tells of itself at most: 40 tables of 256 ranges each, several times over. */
 const OWN_ROWS_MAX = 100_000
 
 /** How a conditional write ended: with the row as it is where the condition did not hold. */
@@ -86,7 +86,7 @@ export class CqlClient {
     return mapBounded(each, READS_OF_ONE, (params) => this.read(statement, params))
   }
 
-  /** What each node that is up answers to a statement about itself, in one page. */
+  /** Answers of each node that is up to a statement about itself, in one page. */
   async readOnEachNode(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
     const options: QueryOptions = { ...QUORUM, fetchSize: OWN_ROWS_MAX }
     const nodes = this.#session.nodesUp

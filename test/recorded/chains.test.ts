@@ -23,7 +23,7 @@ function chain(name: string, slots: readonly number[], parent?: ChainBlock): Cha
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-/** What of a folder of these blocks is left out; of two of a slot the first is in the folder. */
+/** Blocks of a folder that are left out; of two of a slot the first is in the folder. */
 function strayOf(blocks: readonly (ChainBlock | Partial<ChainBlock>)[]) {
   const bySlot = new Map<number, RecordedSlot>()
   for (const { slot, parentSlot = null, blockhash = null, parentBlockhash = null } of blocks) {
