@@ -172,13 +172,14 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     t.equal(asked(), 2, 'the blocks came between, and it was read again')
   })
 
-  t.test('one that a block comes into the middle of each time has every candle once', async (t) => {
-    const { candles, put, asked, range } = await interrupted((n) => put([4 + n]))
-    const seen = await range()
-    t.equal(asked(), 5, 'it gives up after some times')
-    assert.deepStrictEqual(seen, candles.slice(0, seen.length))
-    t.ok(seen.length > 4)
-  })
+  t.test(
+    'one that a block comes into the middle of each time rejects: it may have seen half of a block',
+    async (t) => {
+      const { put, asked, range } = await interrupted((n) => put([4 + n]))
+      await t.rejects(range(), { code: 'STORAGE_UNAVAILABLE' })
+      t.equal(asked(), 5, 'it gives up after some times')
+    }
+  )
 
   /** A series of four candles, and a reader for whom something happens before it reads their pages. */
   async function interrupted(happens: (n: number) => Promise<unknown>) {
