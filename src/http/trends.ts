@@ -3,13 +3,12 @@ import { RANKED_WINDOW_NAMES, type Trend } from '../bodies/trending.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CommitFeed } from '../commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
-import { newestPair, newestUsd } from '../market/latest-price.ts'
+import { newestUsd } from '../market/latest-price.ts'
 import { mintNames } from '../market/mint-names.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../market/ranking.ts'
 import type { BlockCommit, SlotRow } from '../market/rows.ts'
-import { tokenValue } from '../market/token-value.ts'
 import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
-import { valuedPools } from './valued-pools.ts'
+import { readPricedToken } from './valued-token.ts'
 
 /** Trends of a hundred mints in each of three windows; past it all are read again. */
 const TRENDS_MAX = 300
@@ -55,16 +54,11 @@ export class Trends {
   }
 
   async #read(mint: Pubkey, seconds: number, headTime: number): Promise<Trend> {
-    const [hours, pairs, launch, curve, pools] = await Promise.all([
+    const [hours, { launch, pair, value }] = await Promise.all([
       this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
-      this.#storage.pairs.ofMint(mint),
-      this.#storage.launches.ofMint(mint),
-      this.#storage.curves.ofMint(mint),
-      valuedPools(this.#storage, mint)
+      readPricedToken(this.#storage, mint)
     ])
-    const pair = newestPair(pairs)
     const names = mintNames(this.#cash.of(mint), launch)
-    const value = tokenValue({ launch, curve, pools, pair })
     // Traders are counted now, so that what is kept holds no hours.
     return { activity: { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }, names, value, pair }
   }

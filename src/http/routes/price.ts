@@ -3,14 +3,13 @@ import { z } from 'zod'
 import { PRICE, priceBody, untradedPriceBody } from '../../bodies/price.ts'
 import { ServiceError } from '../../errors.ts'
 import { isWrappedSol, WSOL } from '../../market/cash.ts'
-import { newestPair, newestUsd, type PricedPair } from '../../market/latest-price.ts'
-import { tokenValue } from '../../market/token-value.ts'
+import { newestUsd, type PricedPair } from '../../market/latest-price.ts'
 import { windowHours, windowOf, windowParts, type ActivityWindow } from '../../market/windows.ts'
 import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { address } from '../parameters.ts'
-import { valuedPools } from '../valued-pools.ts'
+import { readPricedToken } from '../valued-token.ts'
 
 const DAY = 86_400
 /** A day has fewer candles of any interval that windows are made of: 24 hours, and minutes at both ends. */
@@ -35,15 +34,10 @@ export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> 
 ) => {
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
-    const [pairs, launch, curve, pools, hours] = await Promise.all([
-      storage.pairs.ofMint(mint),
-      storage.launches.ofMint(mint),
-      storage.curves.ofMint(mint),
-      valuedPools(storage, mint),
+    const [{ pair, value }, hours] = await Promise.all([
+      readPricedToken(storage, mint),
       storage.activity.range('mint', mint, windowHours(now, DAY))
     ])
-    const pair = newestPair(pairs)
-    const value = tokenValue({ launch, curve, pools, pair })
     if (pair === null || head === null) {
       const known = cash.of(mint)
       if (known !== undefined) {

@@ -3,14 +3,13 @@ import { z } from 'zod'
 import { TOKEN, TOKEN_WINDOWS, tokenBody, type TokenWindow } from '../../bodies/token.ts'
 import { ServiceError } from '../../errors.ts'
 import { WSOL } from '../../market/cash.ts'
-import { newestPair, newestUsd } from '../../market/latest-price.ts'
+import { newestUsd } from '../../market/latest-price.ts'
 import { mintNames } from '../../market/mint-names.ts'
-import { tokenValue } from '../../market/token-value.ts'
 import { windowHours, windowOf } from '../../market/windows.ts'
 import type { AppDeps } from '../app.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { address } from '../parameters.ts'
-import { valuedPools } from '../valued-pools.ts'
+import { readPricedToken } from '../valued-token.ts'
 
 export const token = endpoint({
   path: '/v1/tokens/{mint}',
@@ -31,21 +30,16 @@ export const tokenRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> 
 ) => {
   serveCached(app, token, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
-    const [row, launch, curve, pairs, pools, hours] = await Promise.all([
+    const [row, { launch, curve, pair, value }, hours] = await Promise.all([
       storage.tokens.get(mint),
-      storage.launches.ofMint(mint),
-      storage.curves.ofMint(mint),
-      storage.pairs.ofMint(mint),
-      valuedPools(storage, mint),
+      readPricedToken(storage, mint),
       storage.activity.range('mint', mint, windowHours(now, TOKEN_WINDOWS['24h']))
     ])
-    const pair = newestPair(pairs)
     const known = cash.of(mint)
     if (known === undefined && row === null && launch === null && curve === null && pair === null) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'nothing is known of this token')
     }
     const names = mintNames(known, launch)
-    const value = tokenValue({ launch, curve, pools, pair })
     const lastUsd = newestUsd(pair)
     const of = (window: TokenWindow) => windowOf(hours, now, TOKEN_WINDOWS[window], lastUsd)
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
