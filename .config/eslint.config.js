@@ -19,13 +19,13 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Only src/config.ts reads the environment.' },
+        { object: 'process', property: 'env', message: 'Only src/config/config.ts reads the environment.' },
         { object: 'process', property: 'exit', message: 'Only src/main.ts ends the process.' }
       ]
     }
   },
   {
-    files: ['src/config.ts', 'src/main.ts', 'test/**/*.ts', 'loadtest/**/*.ts'],
+    files: ['src/config/config.ts', 'src/main.ts', 'test/**/*.ts', 'loadtest/**/*.ts'],
     rules: { 'no-restricted-properties': 'off' }
   },
   // node-tap's `t.test` returns a promise that the runner itself awaits.

@@ -8,14 +8,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ingester, TakesBlocks } from '../actors/ingester.ts'
+import type { Ingester, TakesBlocks } from '../actors/chain/ingester.ts'
 import type { Block } from '../src/chain/transaction.ts'
-import { DecodingReport } from '../src/decoding-report.ts'
+import { DecodingReport } from '../src/telemetry/decoding-report.ts'
 import { WSOL } from '../src/market/cash.ts'
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
-import { loneIngester } from '../test/actors/lone-ingester.ts'
+import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
 import { diskBytes } from './disk-bytes.ts'
 import {
   binaryForm,

@@ -2,13 +2,13 @@
  * The service on the store of a synthetic market while blocks come at mainnet's live rate. Takes the flags of `serve`;
  * the market's directory is the first argument. Sent `pause` by its parent, it lets no further block come.
  */
-import { aborted } from '../actors/aborted.ts'
-import type { Run } from '../actors/process.ts'
-import type { BlockSource, SourcedBlock } from '../src/block-source.ts'
-import { readConfig } from '../src/config.ts'
+import { aborted } from '../actors/supervision/aborted.ts'
+import type { Run } from '../actors/supervision/process.ts'
+import type { BlockSource, SourcedBlock } from '../src/node/block-source.ts'
+import { readConfig } from '../src/config/config.ts'
 import { sleep, systemPorts } from '../src/ports.ts'
 import { startService } from '../src/service.ts'
-import { createLogger } from '../src/telemetry.ts'
+import { createLogger } from '../src/telemetry/logger.ts'
 import { version } from '../src/version.ts'
 import { LiveBlocks } from './live-blocks.ts'
 import { Population } from './market/population.ts'

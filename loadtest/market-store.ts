@@ -7,7 +7,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadMissing, restoreMarket } from '../actors/market-loader.ts'
+import { loadMissing, restoreMarket } from '../actors/chain/market-loader.ts'
 import { CashList } from '../src/market/cash.ts'
 import { foldBlock } from '../src/market/fold.ts'
 import type { BlockCommit } from '../src/market/rows.ts'

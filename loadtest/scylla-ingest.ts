@@ -7,7 +7,7 @@
  *
  *     node loadtest/scylla-ingest.ts [blocks a round] [rounds]
  */
-import { UNDER_WAY_MAX } from '../actors/ingester.ts'
+import { UNDER_WAY_MAX } from '../actors/chain/ingester.ts'
 import { cursorAt } from '../src/market/cursor.ts'
 import type { BlockCommit, Storage } from '../storage/port.ts'
 import { RECORDED_SLOT } from './recorded-block.ts'

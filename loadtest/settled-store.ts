@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClassicLevel } from 'classic-level'
-import { ENGINE, type Level } from '../storage/embedded/database.ts'
+import { ENGINE } from '../storage/embedded/database.ts'
+import type { Level } from '../storage/embedded/level.ts'
 
 /** What the engine lets its levels hold, in MiB; the first one, in tables as blocks make them, four write buffers. */
 const LEVELS_MAX = [(4 * ENGINE.writeBufferSize) / 2 ** 20, 10, 100, 1000, 10_000]

@@ -11,8 +11,8 @@ import Client, {
   type SubscribeUpdate
 } from '@triton-one/yellowstone-grpc'
 import { pino } from 'pino'
-import type { ProcessScope } from '../actors/process.ts'
-import { yellowstoneSource, type YellowstoneSource } from '../actors/yellowstone-source.ts'
+import type { ProcessScope } from '../actors/supervision/process.ts'
+import { yellowstoneSource, type YellowstoneSource } from '../actors/chain/yellowstone-source.ts'
 import { decodeTransactions } from '../src/chain/decode-block.ts'
 import { readRpcBlock } from '../src/chain/rpc/block.ts'
 import type { Block } from '../src/chain/transaction.ts'

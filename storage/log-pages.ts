@@ -1,4 +1,4 @@
-import { NEW_MEMORY } from '../src/arena.ts'
+import { NEW_MEMORY } from '../src/memory/arena.ts'
 import { splitCursor } from '../src/market/cursor.ts'
 import type { LogPart, Memory } from '../src/market/log.ts'
 import { LOG_ANSWER_BYTES } from './port.ts'

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Arena } from '../../src/arena.ts'
+import type { Arena } from '../../src/memory/arena.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import { endOf, type StreamHub } from '../../src/stream/hub.ts'
 import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
-import type { Patience } from '../patience.ts'
+import type { Patience } from '../storage/patience.ts'
 import type { Replays } from './replays.ts'
 
 /** What catching up needs of a connection and of the service. */

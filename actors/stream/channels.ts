@@ -1,13 +1,13 @@
-import type { CommitFeed } from '../../src/commit-feed.ts'
+import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import type { Storage } from '../../storage/port.ts'
-import { isDamage, isOutage, patienceWith, type Patience } from '../patience.ts'
-import type { Run } from '../process.ts'
+import { isDamage, isOutage, patienceWith, type Patience } from '../storage/patience.ts'
+import type { Run } from '../supervision/process.ts'
 import { Horizon } from './horizon.ts'
-import { cacheGauges } from '../cache-gauges.ts'
+import { cacheGauges } from '../storage/cache-gauges.ts'
 import { Replays } from './replays.ts'
 
 /** How often it is looked how far back replays reach. Chosen; the store keeps more than this. */

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
-import { Arena, type Budget } from '../../src/arena.ts'
-import type { CacheUse } from '../../src/second-chance.ts'
+import { Arena, type Budget } from '../../src/memory/arena.ts'
+import type { CacheUse } from '../../src/memory/second-chance.ts'
 
 /** Memory that one replay uses again: its pages at the largest. Beyond it pages are given memory of their own. */
 const ARENA_BYTES_MAX = 4 * 2 ** 20

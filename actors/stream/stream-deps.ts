@@ -1,9 +1,9 @@
-import type { RateCounter } from '../../src/access/rate-window.ts'
+import type { RateCounter } from '../../storage/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
 import type { StreamHub } from '../../src/stream/hub.ts'
 import type { Room } from '../../src/stream/outbox.ts'
-import type { Patience } from '../patience.ts'
+import type { Patience } from '../storage/patience.ts'
 import type { Horizon } from './horizon.ts'
 import type { Replays } from './replays.ts'
 

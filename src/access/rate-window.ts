@@ -1,26 +1,6 @@
+import type { RateCounter, RateUse } from '../../storage/coordination.ts'
+
 export const WINDOW_SECONDS = 60
-
-/** What a window says of one call. */
-export interface RateUse {
-  /** Whether the call was within the quota; one that was not has taken nothing. */
-  readonly allowed: boolean
-  /** Calls left in the window. */
-  readonly left: number
-  /** When the next window begins: unix seconds, and whole seconds from now, at least 1. */
-  readonly resetAt: number
-  readonly resetIn: number
-}
-
-/**
- * Counts calls against quotas in fixed windows, the minutes of the wall clock. A counter that several processes share
- * has to wait for its answer and gives a promise; one in memory answers at once.
- */
-export interface RateCounter {
-  /** Takes one call out of the quota that a name has in the window of a time. */
-  take(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
-  /** What a call now would find, without taking it. */
-  look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
-}
 
 /**
  * A counter in memory. It holds the names of one window only, `namesMax` of them: when one more comes, the one that

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports.ts'
-import { RateWindow, WINDOW_SECONDS, type RateCounter, type RateUse } from './rate-window.ts'
+import type { RateCounter, RateUse } from '../../storage/coordination.ts'
+import { RateWindow, WINDOW_SECONDS } from './rate-window.ts'
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 /** No call waits longer for the shared count; at the least it waits half as long. Chosen. */

@@ -8,9 +8,9 @@ import type { Venue } from './venue.ts'
 
 /** The venue calls of a transaction, in execution order, each with what happened below it. */
 export interface VenueCalls {
-  readonly calls: readonly Invocation[]
+  readonly calls: readonly Invocation<Venue>[]
   /** Calls whose nesting is not known and could not be recovered: what they moved cannot be told apart. */
-  readonly unplaced: readonly Invocation[]
+  readonly unplaced: readonly Invocation<Venue>[]
 }
 
 /** Precompiles run before the transaction's programs and write no log lines. */
@@ -57,9 +57,9 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
   const heights = transaction.nestingKnown
     ? null
     : (logs().heights ?? guesslessHeights(instructions, venueOf))
-  const calls: Invocation[] = []
-  const unplaced: Invocation[] = []
-  const open: { call: Invocation; height: number }[] = []
+  const calls: Invocation<Venue>[] = []
+  const unplaced: Invocation<Venue>[] = []
+  const open: { call: Invocation<Venue>; height: number }[] = []
   for (let position = 0; position < instructions.length; position++) {
     const instruction = instructions[position]!
     const height = heights === null ? instruction.height : heights[position]!

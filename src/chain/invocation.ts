@@ -5,7 +5,7 @@ import type { TokenAccounts } from './token-accounts.ts'
 import type { Movements } from './movements.ts'
 import type { Movement } from './token-movement.ts'
 import type { Instruction, Transaction } from './transaction.ts'
-import type { Venue } from './venue.ts'
+import type { VenueTables } from './venue-tables.ts'
 
 /** An event that a program stated through an instruction to itself. */
 export interface StatedEvent {
@@ -20,10 +20,10 @@ const NO_MISFITS: ReadonlyMap<string, number> = new Map()
  * One call of a venue's program: its instruction, and what happened below it that belongs to no other venue's
  * call. Venues read facts from here; nothing here interprets them.
  */
-export class Invocation {
+export class Invocation<V extends VenueTables = VenueTables> {
   readonly transaction: Transaction
   readonly tokens: TokenAccounts
-  readonly venue: Venue
+  readonly venue: V
   readonly instruction: Instruction
   /** Position in the transaction's instruction list. */
   readonly position: number
@@ -42,7 +42,7 @@ export class Invocation {
     transaction: Transaction
     tokens: TokenAccounts
     moved: Movements
-    venue: Venue
+    venue: V
     instruction: Instruction
     position: number
     log: () => InvocationLog | null

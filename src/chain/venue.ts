@@ -1,26 +1,9 @@
 import type { Emitter } from './emitter.ts'
 import type { Invocation } from './invocation.ts'
-import type { InstructionLayout, Layout, LayoutTable } from './layout.ts'
-import type { VenueId } from './venue-id.ts'
-
-/** How a venue tells what it did, besides moving tokens. */
-export type EventTransport = 'self-call' | 'log' | 'self-call-and-log' | 'none'
+import type { VenueTables } from './venue-tables.ts'
 
 /** A venue: its layouts as data, and how a call of it becomes events. */
-export interface Venue {
-  readonly id: VenueId
-  /** Program addresses, base58. */
-  readonly programs: readonly string[]
-  readonly transport: EventTransport
-  /** Every known instruction; one that is not here is counted as unknown. */
-  readonly instructions: LayoutTable<InstructionLayout>
-  /** Every known event; one that is not here is counted as unknown. */
-  readonly events: LayoutTable<Layout<unknown>>
-  /**
-   * Whether an instruction to the program itself states an event, and from which byte it is read;
-   * -1 when it is an instruction like any other.
-   */
-  statedEventOffset(data: Uint8Array): number
+export interface Venue extends VenueTables {
   /** Emits what one call did. Reads only the call; never throws on any bytes. */
   decode(call: Invocation, emit: Emitter): void
 }

@@ -1,4 +1,4 @@
-import type { SettingName } from '../config.ts'
+import type { SettingName } from '../config/config.ts'
 import { command, type CommandGroup } from './command.ts'
 
 /** Where tenants and keys are managed; the admin key comes from the environment alone, for others see a command line. */

@@ -1,4 +1,4 @@
-import type { Config, SettingName } from '../config.ts'
+import type { Config, SettingName } from '../config/config.ts'
 
 /** Results go to `stdout`, progress and logs to `stderr`, a line a call. */
 export interface CommandContext {

@@ -1,4 +1,4 @@
-import type { SettingName } from '../config.ts'
+import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
 

@@ -1,4 +1,4 @@
-import { maskedConfig } from '../config.ts'
+import { maskedConfig } from '../config/config.ts'
 import type { Invocation } from './command.ts'
 
 /** Prints the effective configuration as JSON, secrets masked. */

@@ -2,7 +2,7 @@ import { explainTransaction } from '../chain/explain.ts'
 import { decodeTransactions } from '../chain/decode-block.ts'
 import { encodeBase58 } from '../chain/base58.ts'
 import type { Transaction } from '../chain/transaction.ts'
-import { eventBodies, type Recorded } from '../bodies/recorded.ts'
+import { eventBodies, type Recorded } from '../api/recorded.ts'
 import { readInputs, type InputRecord } from '../recorded/inputs.ts'
 import type { Invocation } from './command.ts'
 

@@ -1,4 +1,11 @@
-import { flagOf, SETTING_NAMES, SETTINGS, variableOf, type Setting, type SettingName } from '../config.ts'
+import {
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  variableOf,
+  type Setting,
+  type SettingName
+} from '../config/config.ts'
 import type { Command } from './command.ts'
 import { aligned, usageLine } from './usage.ts'
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { BlockFolder } from '../node/block-folder.ts'
 import { DirectNode } from '../node/direct-node.ts'
 import { nodeAddresses } from '../node/node-address.ts'

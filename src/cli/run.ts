@@ -1,4 +1,4 @@
-import { nearest, readFlags, type Flag } from '../flags.ts'
+import { nearest, readFlags, type Flag } from '../config/flags.ts'
 import {
   BadUsage,
   type Command,
@@ -51,7 +51,7 @@ async function runCommand(
   context: CommandContext,
   refuse: (...lines: readonly string[]) => number
 ): Promise<number> {
-  const { configOf, settingFlags } = await import('../config.ts')
+  const { configOf, settingFlags } = await import('../config/config.ts')
   const settings = settingFlags(command.settings === 'all' ? undefined : command.settings)
   const options = Object.fromEntries(
     Object.entries(command.options ?? {}).map(([option, { value, multiple = false }]) => [

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { ServiceError } from '../errors.ts'
 import { CashList } from '../market/cash.ts'
 import { cursorAt } from '../market/cursor.ts'

@@ -7,7 +7,7 @@ import type {
   PRICE_TICK,
   RETRACTION,
   TRADE_EVENT
-} from '../bodies/stream-schema.ts'
+} from '../api/stream-schema.ts'
 
 /** What can be subscribed to: addresses are base58, venues by their names. */
 export type Channel =

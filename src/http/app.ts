@@ -1,22 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Storage } from '../../storage/port.ts'
-import type { DemoKeyFile } from '../access/demo-key.ts'
-import type { KeyDirectory } from '../access/key-directory.ts'
-import type { RateCounter } from '../access/rate-window.ts'
-import type { VenueId } from '../chain/venue-id.ts'
-import type { CommitFeed } from '../commit-feed.ts'
-import type { LiveRanking } from '../live-ranking.ts'
-import type { TreeBody } from '../bodies/tree.ts'
-import type { CashList } from '../market/cash.ts'
-import type { DecodingReport } from '../decoding-report.ts'
-import type { SourceKind } from '../config.ts'
-import type { Clock } from '../ports.ts'
-import type { RecordedReport } from '../recorded/report.ts'
-import type { SourceStatus } from '../source-status.ts'
-import type { StreamDoor } from '../stream/door.ts'
-import type { Logger, Metrics } from '../telemetry.ts'
 import { Answers } from './answers.ts'
-import type { HttpBounds } from './bounds.ts'
+import type { AppDeps } from './deps.ts'
 import type { Served } from './endpoint.ts'
 import { expressLane } from './express-lane.ts'
 import { access } from './plugins/access.ts'
@@ -49,44 +33,6 @@ import { streamRoutes } from './routes/stream.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { trendingRoutes } from './routes/trending.ts'
 import { walletTradeRoutes } from './routes/wallet-trades.ts'
-
-/** What the HTTP side needs of the rest. */
-export interface AppDeps {
-  readonly storage: Storage
-  readonly keys: KeyDirectory
-  /** Counts the calls of each key. */
-  readonly limits: RateCounter
-  /** Tells of blocks as soon as the storage shows them. */
-  readonly feed: CommitFeed
-  readonly ranking: LiveRanking
-  readonly stream: StreamDoor
-  /** Those that are indexed. */
-  readonly venues: readonly VenueId[]
-  readonly cash: CashList
-  readonly decoding: DecodingReport
-  readonly metrics: Metrics
-  readonly logger: Logger
-  readonly clock: Clock
-  readonly version: string
-  /** Where this process takes blocks from; null where it takes none itself. */
-  readonly sourceKind: SourceKind | null
-  /** Absent where `/docs` offers no demo key. */
-  readonly demoKey?: Pick<DemoKeyFile, 'read'> | undefined
-  /** How the source of blocks does; null where this process has none of a live chain. */
-  readonly source: () => SourceStatus | null
-  /** Whether a Redis is configured and does not answer. */
-  readonly redisAway: () => boolean
-  /** The state of the recorded folder that this process reads; absent where it can read none. */
-  readonly recorded?: RecordedReport
-  /** The live supervision tree, as plain JSON. */
-  readonly tree: () => TreeBody
-  readonly draining: () => boolean
-  readonly bounds: HttpBounds
-  /** Whether `/metrics` needs the admin key from the machine itself, too. */
-  readonly metricsKeyRequired: boolean
-  /** For answers that are kept; left out, as much as is of use. */
-  readonly answerBytes?: number | undefined
-}
 
 /** No endpoint of the Data API takes a body; this bounds what is read before one is refused. */
 const BODY_BYTES_MAX = 64 * 1024

@@ -1,4 +1,4 @@
-import { candlePrices, type CandlePrices } from '../bodies/candle.ts'
+import { candlePrices, type CandlePrices } from '../api/candle.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { bucketStart, intervalSeconds } from '../market/candles.ts'
 import type { Candle, Interval, Ohlc } from '../market/rows.ts'

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { clientNetwork } from '../access/client-network.ts'
 import { ERRORS, ServiceError } from '../errors.ts'
-import type { AppDeps } from './app.ts'
+import type { AppDeps } from './deps.ts'
 import type { Fields } from './fields.ts'
 import { endWithProblem, parserRefusal } from './refusals.ts'
 

@@ -1,7 +1,7 @@
 import type { Storage } from '../../storage/port.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../chain/pubkey.ts'
-import type { SourceKind } from '../config.ts'
+import type { SourceKind } from '../config/config.ts'
 import { WSOL } from '../market/cash.ts'
 import type { Example } from './endpoint.ts'
 

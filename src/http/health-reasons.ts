@@ -1,4 +1,4 @@
-import type { SourceStateName } from '../source-status.ts'
+import type { SourceStateName } from '../node/source-status.ts'
 
 /** Data older than this is degraded; exactly this old is not (spec choices, section 0, K). */
 export const FRESHNESS_SECONDS_MAX = 120

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import fastify, { type FastifyInstance } from 'fastify'
-import type { AppDeps } from './app.ts'
+import type { AppDeps } from './deps.ts'
 import { Connections } from './connections.ts'
 import { refuseUrl } from './refusals.ts'
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { Ranking } from '../market/ranking.ts'
 import { sleep } from '../ports.ts'
-import type { AppDeps } from './app.ts'
+import type { AppDeps } from './deps.ts'
 
 /** How long a request waits for the ranking to be loaded; shorter than its deadline, so that it can say why. */
 const WAIT_MS = 1_000

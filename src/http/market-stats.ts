@@ -1,4 +1,4 @@
-import type { MarketStats, MarketWindow } from '../bodies/stats.ts'
+import type { MarketStats, MarketWindow } from '../api/stats.ts'
 import { MARKET } from '../market/activity.ts'
 import { RANKED_WINDOWS, type Ranking } from '../market/ranking.ts'
 import type { SlotRow } from '../market/rows.ts'

@@ -1,4 +1,4 @@
-import type { SourceKind } from '../config.ts'
+import type { SourceKind } from '../config/config.ts'
 import type { Served } from './endpoint.ts'
 import { filledExample, type ExampleValues } from './example-values.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Answers } from './answers.ts'
-import type { AppDeps } from './app.ts'
+import type { AppDeps } from './deps.ts'
 import { listenerApp } from './listener.ts'
 import { access } from './plugins/access.ts'
 import { problems } from './plugins/problems.ts'

@@ -6,7 +6,7 @@ import type {
   POOL_EVENT,
   PRICE_TICK,
   TRADE_EVENT
-} from '../bodies/stream-schema.ts'
+} from '../api/stream-schema.ts'
 import { WSOL } from '../market/cash.ts'
 
 /** Events that the document of the stream shows. */

@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 import type { TradeRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
-import type { AppDeps } from './app.ts'
+import type { AppDeps } from './deps.ts'
 import { readPagePlace, writePageCursor } from './page-cursor.ts'
 import { checkPaging, paging } from './parameters.ts'
 import {

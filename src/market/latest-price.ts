@@ -1,4 +1,5 @@
 import type { UsdPrice } from './activity-rows.ts'
+import { priceUsd } from './cash-price.ts'
 import type { LastPrice, PairRow } from './rows.ts'
 
 /**
@@ -25,17 +26,6 @@ export function newestPair(pairs: readonly PairRow[]): PricedPair | null {
 
 function isPriced(pair: PairRow): pair is PricedPair {
   return pair.last !== null
-}
-
-/** A price in its cash, with what one unit of that cash was worth in USD at the time; either is null when unknown. */
-export interface CashPrice {
-  readonly price: number | null
-  readonly cashUsd: number | null
-}
-
-/** The price in USD (L2); null when it has none. */
-export function priceUsd({ price, cashUsd }: CashPrice): number | null {
-  return price === null || cashUsd === null ? null : price * cashUsd
 }
 
 /** The newest price of a mint as activity counts it: `unpriced` is a price that has none in USD. */

@@ -1,6 +1,6 @@
 import { humanAmount, powerOfTen, ratio } from './amount.ts'
 import type { UsdPrice } from './activity-rows.ts'
-import { priceUsd } from './latest-price.ts'
+import { priceUsd } from './cash-price.ts'
 import type { Leg } from './legs.ts'
 import type { PairRow, TradeRow } from './rows.ts'
 

@@ -2,7 +2,7 @@ import type { CurveReserves } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { UsdPrice } from './activity-rows.ts'
-import type { CashPrice } from './latest-price.ts'
+import type { CashPrice } from './cash-price.ts'
 
 /**
  * What is known of a mint that an event is listed under: of each event its token, or both of its mints where neither is

@@ -1,4 +1,4 @@
-import type { SourcedBlock } from '../block-source.ts'
+import type { SourcedBlock } from './block-source.ts'
 import { sleep, type Clock } from '../ports.ts'
 import type { BlockFinder, Found, LostBlock } from './block-finder.ts'
 import type { BlockCommitment, ChainNode, FetchedBlock, SlotGap } from './chain-node.ts'

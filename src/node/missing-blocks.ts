@@ -1,7 +1,6 @@
 import type { Block } from '../chain/transaction.ts'
 import { sleep, type Clock, type Random } from '../ports.ts'
-import type { NodeStatus } from '../source-status.ts'
-import type { WitnessedBlock } from '../yellowstone/cluster-check.ts'
+import type { NodeStatus } from './source-status.ts'
 import { BlockFinder } from './block-finder.ts'
 import type { BlockCommitment } from './chain-node.ts'
 import { DirectNode } from './direct-node.ts'
@@ -9,7 +8,7 @@ import { nodeAddresses } from './node-address.ts'
 import { NodeError } from './node-fault.ts'
 import type { RpcClientOptions } from './rpc-client.ts'
 import { RollbackFinder, type StoredChain } from './rollback.ts'
-import { other, SAME, type Standing } from './standing.ts'
+import { other, SAME, type Standing, type WitnessedBlock } from './standing.ts'
 
 export interface MissingBlocksOptions {
   /** URLs of nodes, the preferred one first; then of those that keep all blocks. */

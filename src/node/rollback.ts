@@ -1,4 +1,4 @@
-import type { GivenUp, Rollback, SourcedBlock } from '../block-source.ts'
+import type { GivenUp, Rollback, SourcedBlock } from './block-source.ts'
 import type { SlotRow } from '../market/rows.ts'
 import { sleep, type Clock } from '../ports.ts'
 import type { BlockFinder } from './block-finder.ts'

@@ -13,3 +13,11 @@ export const SAME: Standing = { kind: 'same' }
 export function other(how: string): Standing {
   return { kind: 'other', reason: `is of another cluster than what is stored: ${how}` }
 }
+
+/** A block by which a server shows which chain it brings. */
+export interface WitnessedBlock {
+  readonly slot: number
+  readonly blockhash: string
+  /** Whether there can be no other block of the slot on the same chain, as at processed there can. */
+  readonly isSettled: boolean
+}

@@ -1,4 +1,12 @@
-import type { RecordedSlot } from './scan.ts'
+/** A slot of a folder, as far as its place in a chain goes. Hashes are in base58. */
+export interface ChainedSlot {
+  /** Null of single transactions, and of blocks that do not say; so are the hashes. */
+  readonly parentSlot: number | null
+  readonly blockhash: string | null
+  readonly parentBlockhash: string | null
+  /** Where the block is recorded; null where there are single transactions alone. */
+  readonly block: object | null
+}
 
 /** A block that cannot be of the same chain as one that stays. */
 export interface StrayBlock {
@@ -10,7 +18,7 @@ export interface StrayBlock {
 /** A block of the folder with what it is joined to. */
 interface Link {
   readonly slot: number
-  readonly block: RecordedSlot
+  readonly block: ChainedSlot
   /** Its parent, where the folder has it under the hash that this block names, or one of them names none. */
   readonly parent: Link | null
   /** Blocks that descend from it, itself among them. */
@@ -36,7 +44,7 @@ interface Run {
  */
 export function strayBlocks(
   slots: readonly number[],
-  bySlot: ReadonlyMap<number, RecordedSlot>
+  bySlot: ReadonlyMap<number, ChainedSlot>
 ): readonly StrayBlock[] {
   const links = joined(slots, bySlot)
   // Blocks that stay so far. One contradicts an earlier one only if it contradicts the last: a parent below an earlier slot is
@@ -65,7 +73,7 @@ export function strayBlocks(
 }
 
 /** Joins blocks to their parents; a run goes on with the child that has the most descendants. */
-function joined(slots: readonly number[], bySlot: ReadonlyMap<number, RecordedSlot>): readonly Link[] {
+function joined(slots: readonly number[], bySlot: ReadonlyMap<number, ChainedSlot>): readonly Link[] {
   const links: Link[] = []
   const linkOf = new Map<number, Link>()
   for (const slot of slots) {
@@ -98,6 +106,6 @@ function contradicts({ block }: Link, earlier: Link): boolean {
 }
 
 /** Whether a block names another hash for its parent than the block of its parent's slot has. */
-function isOtherParent({ parentBlockhash }: RecordedSlot, { block: { blockhash } }: Link): boolean {
+function isOtherParent({ parentBlockhash }: ChainedSlot, { block: { blockhash } }: Link): boolean {
   return parentBlockhash !== null && blockhash !== null && parentBlockhash !== blockhash
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { encodeBase58 } from '../chain/base58.ts'
 import type { RpcBlock } from '../chain/rpc/block.ts'
 import { isVoteTransaction, type TransactionOutcome } from '../chain/rpc/transaction.ts'
-import { strayBlocks } from './chains.ts'
+import { strayBlocks, type ChainedSlot } from './chains.ts'
 import { formatOf, listFiles, openBytes, readText } from './files.ts'
 import { blockFingerprint } from './fingerprint.ts'
 import { readLines } from './lines.ts'
@@ -19,14 +19,9 @@ export interface SingleRecord {
 }
 
 /** What is known of one slot: a whole block, or the single transactions in order of their files. */
-export interface RecordedSlot {
+export interface RecordedSlot extends ChainedSlot {
   /** Unix seconds; of single transactions the first one's. */
   readonly blockTime: number
-  /** Null of single transactions, and of blocks that do not say. */
-  readonly parentSlot: number | null
-  /** Its own hash and its parent's, in base58; null of single transactions, and of blocks that do not say. */
-  readonly blockhash: string | null
-  readonly parentBlockhash: string | null
   readonly block: RecordPlace | null
   readonly singles: ReadonlyMap<string, SingleRecord>
 }

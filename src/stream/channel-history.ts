@@ -1,5 +1,5 @@
 import type { LogStore, Storage } from '../../storage/port.ts'
-import { NEW_MEMORY } from '../arena.ts'
+import { NEW_MEMORY } from '../memory/arena.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'

@@ -1,4 +1,4 @@
-import { NEW_MEMORY } from '../arena.ts'
+import { NEW_MEMORY } from '../memory/arena.ts'
 import type { EncodedEvent, Memory } from '../market/log.ts'
 
 /**

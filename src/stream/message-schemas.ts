@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import * as schema from '../bodies/schema.ts'
+import * as schema from '../api/schema.ts'
 import {
   CURVE_EVENT,
   LAUNCH_EVENT,
@@ -8,7 +8,7 @@ import {
   PRICE_TICK,
   RETRACTION,
   TRADE_EVENT
-} from '../bodies/stream-schema.ts'
+} from '../api/stream-schema.ts'
 
 /**
  * The messages of the stream, both ways. Builders and the client are typed by them, the AsyncAPI document is made from

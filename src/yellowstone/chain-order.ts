@@ -1,4 +1,4 @@
-import type { Rollback, SourcedBlock } from '../block-source.ts'
+import type { Rollback, SourcedBlock } from '../node/block-source.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { Commitment } from '../market/rows.ts'
 import type { RollbackFinder } from '../node/rollback.ts'

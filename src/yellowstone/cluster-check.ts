@@ -1,16 +1,9 @@
 import type { Commitment, SlotRow } from '../market/rows.ts'
-import { other, SAME, type Standing } from '../node/standing.ts'
+import { other, SAME, type Standing, type WitnessedBlock } from '../node/standing.ts'
 import type { StreamedBlock } from './read-block.ts'
 
 /** Asks nodes whether the block of a slot with a hash is of the cluster of the store: they know its genesis. */
 export type AskNodes = (block: WitnessedBlock, signal: AbortSignal) => Promise<Standing>
-
-export interface WitnessedBlock {
-  readonly slot: number
-  readonly blockhash: string
-  /** Whether there can be no other block of the slot on the same chain, as at processed there can. */
-  readonly isSettled: boolean
-}
 
 export interface ClusterCheckOptions {
   readonly commitment: Commitment

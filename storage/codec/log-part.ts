@@ -1,4 +1,4 @@
-import { copied, NEW_MEMORY } from '../../src/arena.ts'
+import { copied, NEW_MEMORY } from '../../src/memory/arena.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { EncodedEvent, LogPart, Memory } from '../../src/market/log.ts'
 import { ByteWriter } from './byte-writer.ts'

@@ -5,7 +5,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync
 } from 'node:zlib'
-import { NEW_MEMORY } from '../../src/arena.ts'
+import { NEW_MEMORY } from '../../src/memory/arena.ts'
 import type { Memory } from '../../src/market/log.ts'
 
 /** The fastest; slower ones save a few percent. */

@@ -1,20 +1,19 @@
 import { ClassicLevel } from 'classic-level'
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import { SecondChance } from '../../src/second-chance.ts'
+import { SecondChance } from '../../src/memory/second-chance.ts'
 import type { CrashPoint } from '../crash-points.ts'
 import { formatKey, keysOf, type KeyRange } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
 import { packRecord } from '../codec/record.ts'
 import { damageText, type DamagedKeys } from './damaged-keys.ts'
 import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
+import type { Level } from './level.ts'
 import { checkBeforeOpening } from './opening-check.ts'
 import type { Soon } from './soon.ts'
 import { unopened } from './unopened.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
-
-export type Level = ClassicLevel<Buffer, Uint8Array>
 
 /** The format of the whole store: which keys there are and what they mean. */
 export const FORMAT = 3

@@ -1,5 +1,5 @@
-import type { SecondChance } from '../../src/second-chance.ts'
-import type { Level } from './database.ts'
+import type { SecondChance } from '../../src/memory/second-chance.ts'
+import type { Level } from './level.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { keyText } from '../codec/keys.ts'

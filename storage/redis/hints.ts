@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { HintChannel } from '../../src/coordination.ts'
+import type { HintChannel } from '../coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
 

@@ -1,6 +1,6 @@
-import { SecondChance } from '../../src/second-chance.ts'
+import { SecondChance } from '../../src/memory/second-chance.ts'
 import type { CqlClient } from './client.ts'
-import type { Version } from './commit.ts'
+import type { Version } from './version.ts'
 import type { Visibility } from './visibility.ts'
 
 /** What the parts of the store stand on. */

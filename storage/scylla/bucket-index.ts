@@ -1,8 +1,11 @@
-import { SecondChance } from '../../src/second-chance.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { SecondChance } from '../../src/memory/second-chance.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
 import type { TableCommit } from './commit.ts'
-import type { Owner } from './row-list.ts'
+
+/** Owner of a list: an address, or other bytes that name one, such as the code of a status. */
+export type Owner = Pubkey | Uint8Array
 
 /** Entries that are read at a time, and kept of an owner. */
 const ENTRIES_PER_READ = 32

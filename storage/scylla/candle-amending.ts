@@ -1,4 +1,4 @@
-import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
@@ -7,9 +7,13 @@ import { pageAt } from '../codec/candle-pages.ts'
 import { candlePageKey, keyText, seriesKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import type { BucketedRecords, Place } from './bucketed-records.ts'
-import type { Pair } from './candles.ts'
 import type { TableCommit } from './commit.ts'
 import type { RecordTable } from './records.ts'
+
+export interface Pair {
+  readonly mint: Pubkey
+  readonly cash: Pubkey
+}
 
 /** Where candles are: the newest of each interval of a pair, and pages of those before. */
 export interface CandleTables {

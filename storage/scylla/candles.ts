@@ -1,5 +1,4 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
-import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
@@ -12,7 +11,7 @@ import { addressIn } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import { BucketedRecords } from './bucketed-records.ts'
 import type { Place } from './bucketed-records.ts'
-import { amendCandles } from './candle-amending.ts'
+import { amendCandles, type Pair } from './candle-amending.ts'
 import { blob } from './client.ts'
 import type { Commit, TableCommit } from './commit.ts'
 import { RecordTable } from './records.ts'
@@ -23,11 +22,6 @@ import type { StorePart } from './store-part.ts'
 const PAGES_PER_BUCKET = 4_096
 /** Pages that are read at a time: some 400 KB of a busy pair. */
 const PAGES_PER_READ_MAX = 32
-
-export interface Pair {
-  readonly mint: Pubkey
-  readonly cash: Pubkey
-}
 
 interface Series extends Pair {
   readonly interval: Interval

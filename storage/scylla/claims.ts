@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../src/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
-import { EPOCHS_MAX } from './commit.ts'
+import { EPOCHS_MAX } from './version.ts'
 import { isOutage, refused, superseded } from './errors.ts'
 import { claiming, claimOf, selectClaim } from './watermark.ts'
 

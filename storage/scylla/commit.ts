@@ -1,37 +1,8 @@
 import type { CommittedVersions } from './base.ts'
 import type { MergedBlocks } from './merged-blocks.ts'
+import type { RowWrite } from './row-write.ts'
+import type { Version } from './version.ts'
 import type { Snapshot } from './visibility.ts'
-
-/** Which commit a row or a version of a record belongs to: it is visible once its epoch's watermark reaches it. */
-export interface Version {
-  /** Of the claim under which it was written, from 1. */
-  readonly epoch: number
-  /** Of the commit: 1, 2, 3, … over all epochs. */
-  readonly number: number
-}
-
-/**
- * Commits of one epoch at most, and epochs of one store: 25 years of blocks, and as long 60 a day, which claims take and
- * amendments.
- */
-export const COMMITS_MAX = 2 ** 31 - 1
-export const EPOCHS_MAX = 2 ** 19
-
-/**
- * The time of a write in the sense of the cluster, where of two writes of a cell the one of the later time counts,
- * whichever arrives last: a later epoch's is later, then a later commit's. As times these lie before the year 2006, since
- * a server may refuse times to come.
- */
-export const versionTimestamp = ({ epoch, number }: Version): bigint =>
-  BigInt(epoch) * BigInt(COMMITS_MAX + 1) + BigInt(number)
-
-/** A write of one row: a statement that may be sent again at any time, with its values. */
-export interface RowWrite {
-  readonly statement: string
-  readonly params: readonly unknown[]
-  /** What the values take on the wire, estimated. */
-  readonly bytes: number
-}
 
 /**
  * What is written to the tables together, collected before any of it is sent. Its statements are prepared constants and
@@ -104,28 +75,4 @@ export class Commit extends TableCommit {
     super(version, blocks.newest.blockTime, base, committed)
     this.blocks = blocks
   }
-}
-
-/** Rows of one batch, and their estimated bytes: a server warns from 5 KB on and refuses from 50 KB. */
-const BATCH_ROWS_MAX = 100
-const BATCH_BYTES_MAX = 40_000
-
-/** Rows of one partition as batches of bounded size; a row that is larger goes alone. */
-export function batchesOf(rows: readonly RowWrite[]): (readonly RowWrite[])[] {
-  if (rows.length <= 1) return rows.length === 0 ? [] : [rows]
-  const batches: RowWrite[][] = []
-  let batch: RowWrite[] = []
-  let bytes = 0
-  for (const row of rows) {
-    const isFull = batch.length === BATCH_ROWS_MAX || bytes + row.bytes > BATCH_BYTES_MAX
-    if (isFull && batch.length > 0) {
-      batches.push(batch)
-      batch = []
-      bytes = 0
-    }
-    batch.push(row)
-    bytes += row.bytes
-  }
-  batches.push(batch)
-  return batches
 }

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { mapBounded } from './client.ts'
 import type { CqlClient, CqlStatement } from './client.ts'
-import type { RowWrite } from './commit.ts'
+import type { RowWrite } from './row-write.ts'
 import { forgotten } from './errors.ts'
 
 /** Rows, and the watermark that makes them count. */

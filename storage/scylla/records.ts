@@ -5,8 +5,9 @@ import type { RecordKind } from '../codec/record.ts'
 import type { CommittedVersion, ScyllaBase } from './base.ts'
 import type { CqlRow } from './client.ts'
 import { superseded } from './errors.ts'
-import { versionTimestamp } from './commit.ts'
-import type { RowWrite, TableCommit } from './commit.ts'
+import { versionTimestamp } from './version.ts'
+import type { RowWrite } from './row-write.ts'
+import type { TableCommit } from './commit.ts'
 import type { Snapshot } from './visibility.ts'
 
 /**

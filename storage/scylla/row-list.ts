@@ -1,4 +1,3 @@
-import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Edit } from '../../src/market/amendment.ts'
 import { cursorAt, POSITIONS_PER_SLOT } from '../../src/market/cursor.ts'
 import type { Key as StoreKey } from '../codec/keys.ts'
@@ -6,11 +5,13 @@ import { packRecord, unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { PageRequest } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
-import { BucketIndex } from './bucket-index.ts'
+import { BucketIndex, type Owner } from './bucket-index.ts'
 import { blob } from './client.ts'
 import type { CqlRow } from './client.ts'
-import { versionTimestamp } from './commit.ts'
-import type { RowWrite, TableCommit, Version } from './commit.ts'
+import { versionTimestamp } from './version.ts'
+import type { RowWrite } from './row-write.ts'
+import type { TableCommit } from './commit.ts'
+import type { Version } from './version.ts'
 import type { Snapshot } from './visibility.ts'
 
 /**
@@ -40,9 +41,6 @@ export interface RowListLayout<Row> {
   /** What the checksum of a row's bytes covers beside them. */
   storeKey(owner: Uint8Array, cursor: number): StoreKey
 }
-
-/** Whose list: an address, or any other bytes that name one, such as the code of a status. */
-export type Owner = Pubkey | Uint8Array
 
 const NO_BYTES = Buffer.alloc(0)
 /** Rows that are read beyond a limit, for those of a block that is not visible yet. */

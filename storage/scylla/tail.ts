@@ -5,7 +5,7 @@ import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { Interval } from '../../src/market/rows.ts'
 import type { BlockCommit } from '../port.ts'
-import type { Version } from './commit.ts'
+import type { Version } from './version.ts'
 
 /**
  * A committed block that the tables do not have yet, with what finds its rows: by text of the key, made when first asked.

@@ -9,7 +9,7 @@ import type { ActivityStore, MintTurnover } from '../port.ts'
 import { addressIn } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
-import { versionTimestamp } from './commit.ts'
+import { versionTimestamp } from './version.ts'
 import type { Commit, TableCommit } from './commit.ts'
 import { RecordTable } from './records.ts'
 

@@ -1,5 +1,5 @@
 import type { SlotRow } from '../../src/market/rows.ts'
-import type { Version } from './commit.ts'
+import type { Version } from './version.ts'
 import { Tail } from './tail.ts'
 import type { TailBlock } from './tail.ts'
 

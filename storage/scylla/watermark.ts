@@ -2,7 +2,7 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import { slotKind } from '../codec/kinds.ts'
 import { packRecord, unpackRecord } from '../codec/record.ts'
 import type { CqlRow, CqlStatement } from './client.ts'
-import type { Version } from './commit.ts'
+import type { Version } from './version.ts'
 import { Snapshot } from './visibility.ts'
 import type { Forgotten, Watermarks } from './visibility.ts'
 

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/run.ts'
-import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../../src/config.ts'
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../../src/config/config.ts'
 import { version } from '../../src/version.ts'
 import { ROOT } from '../house/sources.ts'
 import { runMillrace } from '../service/service-process.ts'
@@ -126,7 +126,7 @@ t.test('the version and help of the program end with 0, and load nothing else be
     'src/cli/commands.ts',
     'src/cli/run.ts',
     'src/cli/usage.ts',
-    'src/flags.ts',
+    'src/config/flags.ts',
     'src/main.ts'
   ])
 })

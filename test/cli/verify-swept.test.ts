@@ -10,7 +10,7 @@ import { INTERVALS, type Candle, type TradeRow } from '../../src/market/rows.ts'
 import { candleDifferences } from '../../src/verify/candle-check.ts'
 import { foldCandlesAgain } from '../../src/verify/candle-repair.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
-import { openMarket, recordMarket } from '../actors/market-blocks.ts'
+import { openMarket, recordMarket } from '../actors/chain/market-blocks.ts'
 import { stretched, sweptMarket } from '../storage/swept-market.ts'
 
 /** So that a minute has ten blocks, and the market takes several minutes. */

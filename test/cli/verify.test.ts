@@ -8,8 +8,8 @@ import { unchanged } from '../../src/market/amendment.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
-import { loneIngester } from '../actors/lone-ingester.ts'
-import { openMarket } from '../actors/market-blocks.ts'
+import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { openMarket } from '../actors/chain/market-blocks.ts'
 
 const SOL = pubkeyFromBase58(WSOL)
 const dataDir = t.testdir()

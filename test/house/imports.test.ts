@@ -2,6 +2,8 @@ import t from 'tap'
 import { readSources, type SourceFile } from './sources.ts'
 
 const sources = readSources(['src', 'actors', 'machines', 'storage'])
+/** Files of storage but for its ports and its report. */
+const STORAGE_ADAPTER = /^storage\/(?!port\.ts|coordination\.ts|report\/)/
 const under = (...folders: string[]) =>
   sources.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
@@ -23,7 +25,65 @@ function trespasses(files: readonly SourceFile[], forbidden: readonly RegExp[]):
   )
 }
 
-t.test('the pure core imports nothing but itself', async (t) => {
+/**
+ * The rooms of the house, from the ground up: a file imports from its own room and from those below it. Names that share a
+ * line do not know each other.
+ */
+const FLOORS = [
+  ['src/chain'],
+  ['src/market'],
+  ['src/errors.ts', 'src/ports.ts', 'src/version.ts'],
+  ['src/memory', 'src/config', 'machines'],
+  ['storage'],
+  ['src/access', 'src/views', 'src/recorded', 'src/localnet', 'src/verify'],
+  ['src/node'],
+  ['src/yellowstone', 'src/telemetry'],
+  ['src/api'],
+  ['src/stream'],
+  ['src/client', 'src/http'],
+  ['actors'],
+  ['src/products'],
+  ['src/service.ts'],
+  ['src/cli'],
+  ['src/main.ts']
+]
+
+const roomOf = (path: string): string =>
+  FLOORS.flat().find((room) => path === room || path.startsWith(`${room}/`)) ?? 'none'
+const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room))
+
+t.test('every file is in a room', async (t) => {
+  t.same(
+    sources.filter(({ path }) => roomOf(path) === 'none').map(({ path }) => path),
+    []
+  )
+})
+
+t.test('no import runs upward, nor to a neighbour on the same floor', async (t) => {
+  const upward = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((name) => sources.some((source) => source.path === name))
+      .filter((name) => roomOf(name) !== roomOf(path) && floorOf(roomOf(name)) >= floorOf(roomOf(path)))
+      .map((name) => `${path} → ${name}`)
+  )
+  t.same(upward, [])
+})
+
+t.test('no files import each other in a circle, for types neither', async (t) => {
+  const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))
+  const settled = new Set<string>()
+  const circles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+    if (trail.includes(path) || settled.has(path)) return
+    for (const name of importsOf.get(path) ?? []) visit(name, [...trail, path])
+    settled.add(path)
+  }
+  for (const { path } of sources) visit(path, [])
+  t.same(circles, [])
+})
+
+t.test('the pure core imports nothing but itself, no package and no module of Node either', async (t) => {
   t.ok(under('src/chain/').length > 10)
   t.same(strangers(under('src/chain/'), [/^src\/chain\//]), [])
   t.same(strangers(under('src/market/'), [/^src\/(chain|market)\//]), [])
@@ -47,23 +107,20 @@ t.test('the storage port speaks in words of the pure core', async (t) => {
   t.same(strangers(under('storage/port.ts'), [/^src\/(chain|market)\//]), [])
 })
 
-t.test('adapters know the port and the pure core, not the service', async (t) => {
-  t.same(
-    trespasses(under('storage/'), [
-      /^src\/(http|bodies|cli|service|main|config|access|recorded)/,
-      /^(actors|machines)\//
-    ]),
-    []
-  )
-})
-
-t.test('actors know neither the composition root nor the process', async (t) => {
-  t.same(trespasses(under('actors/'), [/^src\/(service|main|cli|config)/]), [])
+t.test('a new file at the top of src is a new room', async (t) => {
+  const loose = sources.map(({ path }) => path).filter((path) => /^src\/[^/]+$/.test(path))
+  t.same(loose.toSorted(), [
+    'src/errors.ts',
+    'src/main.ts',
+    'src/ports.ts',
+    'src/service.ts',
+    'src/version.ts'
+  ])
 })
 
 t.test('HTTP knows the port, never an adapter, a driver, a machine or an actor', async (t) => {
-  const forbidden = [/^storage\/(?!port\.ts)/, /^(actors|machines)\//, /^xstate$/, /^classic-level$/]
-  t.same(trespasses(under('src/http/', 'src/bodies/', 'src/access/'), forbidden), [])
+  const forbidden = [STORAGE_ADAPTER, /^(actors|machines)\//, /^xstate$/, /^classic-level$/]
+  t.same(trespasses(under('src/http/', 'src/api/', 'src/access/'), forbidden), [])
 })
 
 t.test('the localnet has byte layouts of its own, not those of the decoder that it tests', async (t) => {
@@ -85,7 +142,7 @@ t.test('the client of the stream takes types from the service, and nothing that 
 
 t.test('only the composition root names a storage adapter', async (t) => {
   const namers = under('src/', 'actors/', 'machines/').filter(({ imports }) =>
-    imports.some((name) => /^storage\/(?!port\.ts)/.test(name))
+    imports.some((name) => STORAGE_ADAPTER.test(name))
   )
   t.same(
     namers.map(({ path }) => path),
@@ -96,6 +153,6 @@ t.test('only the composition root names a storage adapter', async (t) => {
 t.test('only the configuration reads the environment, and only main ends the process', async (t) => {
   const reading = sources.filter(({ text }) => /process\.env/.test(text)).map(({ path }) => path)
   const ending = sources.filter(({ text }) => /process\.exit\(/.test(text)).map(({ path }) => path)
-  t.same(reading, ['src/config.ts'])
+  t.same(reading, ['src/config/config.ts'])
   t.same(ending, ['src/main.ts'])
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { STORAGE, type StorageBody } from '../../src/bodies/storage.ts'
+import { STORAGE, type StorageBody } from '../../src/api/storage.ts'
 import { operationsApp } from '../../src/http/operations-app.ts'
-import { createMetrics } from '../../src/telemetry.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { block, buy, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CLOCKS } from '../../src/bodies/schema.ts'
+import { CLOCKS } from '../../src/api/schema.ts'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { marketApp } from './market-app.ts'
 

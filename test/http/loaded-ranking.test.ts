@@ -1,6 +1,6 @@
 import t from 'tap'
 import { loadedRanking } from '../../src/http/loaded-ranking.ts'
-import { LiveRanking } from '../../src/live-ranking.ts'
+import { LiveRanking } from '../../src/views/live-ranking.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
 

@@ -1,6 +1,6 @@
 import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { USDC } from '../../src/market/cash.ts'
-import type { Pace } from '../../src/touch-log.ts'
+import type { Pace } from '../../src/views/touch-log.ts'
 import { key, NOON, OTHER, PEGGED, POOL, SOL, TOKEN } from '../market/world.ts'
 
 /** A URL of an endpoint whose answers are kept, and what lets go of one, besides a change of what it shows. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { TRENDING_ITEM } from '../../src/bodies/trending.ts'
+import { TRENDING_ITEM } from '../../src/api/trending.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { cursorAt } from '../../src/market/cursor.ts'

@@ -1,5 +1,5 @@
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { SourcedBlock } from '../../src/block-source.ts'
+import type { SourcedBlock } from '../../src/node/block-source.ts'
 import { BlockFinder } from '../../src/node/block-finder.ts'
 import { BlockSequence } from '../../src/node/block-sequence.ts'
 import type {

@@ -7,7 +7,7 @@ import { WSOL } from '../../src/market/cash.ts'
 import { readRecorded } from '../../src/recorded/read.ts'
 import { scanRecorded } from '../../src/recorded/scan.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { loneIngester } from '../actors/lone-ingester.ts'
+import { loneIngester } from '../actors/chain/lone-ingester.ts'
 import { absurdChanges, withAbsurdNumbers } from '../chain/absurd-numbers.ts'
 import { fixtureTransactions, testWithFixtures } from '../fixtures.ts'
 

@@ -1,6 +1,6 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js'
 import t from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { slotOf, until } from './asking.ts'
 import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
 

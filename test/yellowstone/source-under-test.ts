@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Test } from 'tap'
-import type { ProcessScope } from '../../actors/process.ts'
+import type { ProcessScope } from '../../actors/supervision/process.ts'
 import {
   yellowstoneSource,
   YELLOWSTONE_TUNING,
   type YellowstoneSource,
   type YellowstoneSourceOptions
-} from '../../actors/yellowstone-source.ts'
-import type { SourcedBlock } from '../../src/block-source.ts'
+} from '../../actors/chain/yellowstone-source.ts'
+import type { SourcedBlock } from '../../src/node/block-source.ts'
 import { systemPorts } from '../../src/ports.ts'
-import type { SourceStatus } from '../../src/source-status.ts'
+import type { SourceStatus } from '../../src/node/source-status.ts'
 
 export const TOKEN = 'a-token-that-nobody-logs'
 

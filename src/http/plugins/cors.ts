@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { Caller } from '../../access/caller.ts'
-import type { AppDeps } from '../app.ts'
+import type { AppDeps } from '../deps.ts'
 import { RATE_HEADERS } from './limits.ts'
 
 /** What a page may read of a response besides its body. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { COVERAGE, coverageBody } from '../../bodies/coverage.ts'
-import type { AppDeps } from '../app.ts'
+import { COVERAGE, coverageBody } from '../../api/coverage.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { wholeNumber } from '../parameters.ts'
 

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { RECORDED_FOLDER, recordedFolderBody } from '../../bodies/recorded-folder.ts'
+import { RECORDED_FOLDER, recordedFolderBody } from '../../api/recorded-folder.ts'
 import { LISTED_MAX, LISTED_PER_REASON } from '../../recorded/problems.ts'
 import { RecordedReport } from '../../recorded/report.ts'
-import type { AppDeps } from '../app.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { wholeNumber } from '../parameters.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { STORAGE, storageBody } from '../../bodies/storage.ts'
-import { storageReport } from '../../storage-report.ts'
-import type { AppDeps } from '../app.ts'
+import { STORAGE, storageBody } from '../../api/storage.ts'
+import { storageReport } from '../../../storage/report/storage-report.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 
 export const storageUse = endpoint({

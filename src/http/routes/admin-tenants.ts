@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { keyState } from '../../access/caller.ts'
-import { tenantAnswer, tenantBody } from '../../bodies/api-key.ts'
-import { listOf } from '../../bodies/schema.ts'
-import type { AppDeps } from '../app.ts'
+import { tenantAnswer, tenantBody } from '../../api/api-key.ts'
+import { listOf } from '../../api/schema.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { idPage, idPaging } from '../id-page.ts'
 

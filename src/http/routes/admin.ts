@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { DECODING } from '../../bodies/decoding.ts'
-import { TREE } from '../../bodies/tree.ts'
-import type { AppDeps } from '../app.ts'
+import { DECODING } from '../../api/decoding.ts'
+import { TREE } from '../../api/tree.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 
 export const supervisionTree = endpoint({

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { keyState } from '../../access/caller.ts'
 import { ServiceError } from '../../errors.ts'
-import type { AppDeps } from '../app.ts'
+import type { AppDeps } from '../deps.ts'
 import { asyncApiOf } from '../asyncapi.ts'
 import { explorerAssets, type Asset } from '../explorer.ts'
 import { hostName, isLoopbackName } from '../host.ts'

@@ -2,9 +2,9 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { WINDOW_SECONDS } from '../../access/rate-window.ts'
 import type { Scope } from '../../access/scopes.ts'
-import { keyAnswer, momentText } from '../../bodies/api-key.ts'
-import { CLOCKS, count } from '../../bodies/schema.ts'
-import type { AppDeps } from '../app.ts'
+import { keyAnswer, momentText } from '../../api/api-key.ts'
+import { CLOCKS, count } from '../../api/schema.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 
 const { tenant, prefix, name, scopes, expires_at, allowed_ips, cors_origins } = keyAnswer.shape

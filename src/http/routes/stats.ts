@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { STATS, statsBody } from '../../bodies/stats.ts'
-import type { AppDeps } from '../app.ts'
+import { STATS, statsBody } from '../../api/stats.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { loadedRanking } from '../loaded-ranking.ts'
 import { marketStats } from '../market-stats.ts'

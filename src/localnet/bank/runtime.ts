@@ -1,7 +1,7 @@
 import { Account, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/internal.js'
 import type { InnerInstruction as EngineInstruction, TransactionMetadata } from 'litesvm/dist/internal.js'
 import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
-import { SecondChance } from '../../second-chance.ts'
+import { SecondChance } from '../../memory/second-chance.ts'
 import type { ExecutionMeta, InnerGroup, LocalAccount, Simulation, SimulationOptions } from '../chain.ts'
 import { accountKeysOf } from './account-keys.ts'
 import type { AccountKeys } from './account-keys.ts'

@@ -1,4 +1,5 @@
-import type { Coin, MarketState } from './market-state.ts'
+import type { Coin } from './coin.ts'
+import type { MarketState } from './market-state.ts'
 import type { MarketTurn } from './turn.ts'
 
 /** So many wait, so that a holder of several gives them up at once. Chosen. */

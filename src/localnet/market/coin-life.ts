@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Coin } from './market-state.ts'
+import type { Coin, CoinFate } from './coin.ts'
 import type { SeededRandom } from './venue.ts'
 import { seededRandom } from './random.ts'
-
-/**
- * How a coin fares. `still`: a handful of trades. `flash`: bought for some minutes, then sold off. `riser`: trades above its
- * launch price for hours. `graduate`: bought until its curve is sold out, then traded in a pool.
- */
-export type CoinFate = 'still' | 'flash' | 'riser' | 'graduate'
 
 /** Properties that a coin has from its launch on. */
 export interface CoinLife {

@@ -2,7 +2,7 @@ import { NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { exitSlotOf, lifeOf } from './coin-life.ts'
 import { giveOf, noteHolder, swapOnCurve } from './curve-trading.ts'
 import { chooseSniper } from './habits.ts'
-import type { Coin } from './market-state.ts'
+import type { Coin } from './coin.ts'
 import { Refused, type MarketTurn } from './turn.ts'
 import type { LaunchpadVenue, MarketPool } from './venue.ts'
 

@@ -10,7 +10,7 @@ import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../../codec/t
 import { stageListing as stageKey } from '../api-keys.ts'
 import type { RowHorizon } from '../../port.ts'
 import { firstSince } from '../blocks.ts'
-import type { Level } from '../database.ts'
+import type { Level } from '../level.ts'
 import { stageListing as stageLaunch } from '../launches.ts'
 import { stageListing as stagePool } from '../pools.ts'
 import type { View } from '../view.ts'

@@ -2,12 +2,11 @@ import { pubkeyMapKey, samePubkey, type Pubkey } from '../../../src/chain/pubkey
 import { COPY_OFFSETS } from '../../../src/market/cursor.ts'
 import type { TradeRow } from '../../../src/market/rows.ts'
 import { addressIn, keyAfter, keysFrom, keysOf, pageKey, type Key, type KeyRange } from '../../codec/keys.ts'
-import type { Level } from '../database.ts'
+import type { Level } from '../level.ts'
 import { isMade, poolEventPages, tradePages, walletPages } from '../row-lists.ts'
 import type { View } from '../view.ts'
 import { WriteBatch } from '../write-batch.ts'
-import { overlap, type Letter } from './lost-records.ts'
-import type { LostRange } from './rebuild.ts'
+import { overlap, type Letter, type LostRange } from './lost-records.ts'
 
 type List = 't' | 'w' | 'e'
 

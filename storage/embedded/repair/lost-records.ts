@@ -4,6 +4,12 @@ import { ROW_KINDS } from '../../row-kinds.ts'
 
 export type Letter = string
 
+/** A range of keys that is lost, and why. */
+export interface LostRange {
+  readonly keys: KeyRange
+  readonly reason: string
+}
+
 /** Names of the kinds of records for the operator, by the letters of their keys. */
 const NAMES = new Map(ROW_KINDS.flatMap(({ letter, name }) => (letter === null ? [] : [[letter, name]])))
 

@@ -1,7 +1,7 @@
 import { ClassicLevel } from 'classic-level'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import { splitCursor } from '../../../src/market/cursor.ts'
-import { SecondChance } from '../../../src/second-chance.ts'
+import { SecondChance } from '../../../src/memory/second-chance.ts'
 import {
   addressIn,
   formatKey,
@@ -10,19 +10,19 @@ import {
   keysFrom,
   keysOf,
   slotKey,
-  type Key,
-  type KeyRange
+  type Key
 } from '../../codec/keys.ts'
 import { formatKind, horizonKind, slotKind } from '../../codec/kinds.ts'
 import { isSoundRecord, packRecord, unpackRecord } from '../../codec/record.ts'
 import type { RowHorizon } from '../../port.ts'
 import { DamagedKeys, damageText } from '../damaged-keys.ts'
-import { ENGINE, FORMAT, type Level } from '../database.ts'
+import { ENGINE, FORMAT } from '../database.ts'
 import type { FileDamage } from '../engine-files/store-check.ts'
+import type { Level } from '../level.ts'
 import { View } from '../view.ts'
 import { DERIVED, stageDerived, stageHorizon, stageTenantsOfKeys } from './derived-records.ts'
 import { collectLostRows, mendLists } from './lists.ts'
-import { lettersIn, nameOf, overlap, slotsIn, type Letter } from './lost-records.ts'
+import { lettersIn, nameOf, overlap, slotsIn, type Letter, type LostRange } from './lost-records.ts'
 
 /** Records that are written at a time: a few megabytes. */
 const RECORDS_PER_BATCH = 1_000
@@ -32,12 +32,6 @@ const ADMINISTRATION: readonly Letter[] = ['v', 'y', 'k', 'i', 'f']
 const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', ...Object.keys(DERIVED)]
 
 const CANDLES: readonly Letter[] = ['c', 'o']
-
-/** A range of keys that is lost, and why. */
-export interface LostRange {
-  readonly keys: KeyRange
-  readonly reason: string
-}
 
 /** Records that a repair could neither read nor make again. */
 export interface Loss {

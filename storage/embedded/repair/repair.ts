@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
-import { DAMAGED, READ_AGAIN } from '../../../src/coverage.ts'
+import { DAMAGED, READ_AGAIN } from '../../../src/market/gap-reasons.ts'
 import type { GapRow, Storage } from '../../port.ts'
 import { readKnownDamage, withStoreLock } from '../engine-files/isolation.ts'
 import { openEmbeddedStorage } from '../store.ts'

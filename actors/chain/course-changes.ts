@@ -1,0 +1,124 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Amendment } from '../../src/market/amendment.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import { cursorAt, positionsOf } from '../../src/market/cursor.ts'
+import type { LogPart } from '../../src/market/log.ts'
+import type { KeptBlock } from '../../src/market/kept-block.ts'
+import { Refold, type RefoldTools } from '../../src/market/refold.ts'
+import type { BlockRows } from '../../src/market/rows.ts'
+import { moveAsPart } from '../../src/stream/delivery-order.ts'
+import { endOfSlot, retractionsOf } from '../../src/stream/retractions.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import { FORK_SLOTS, type KeptRun } from './kept-run.ts'
+
+/** What takes the newest blocks back, of a fork that is lost, and says so to whoever was told of them before slot `next`. */
+export async function withoutFork(
+  lost: readonly KeptBlock[],
+  next: number,
+  tools: RefoldTools & { readonly logger: Logger }
+): Promise<Amendment> {
+  const { fold, logger } = tools
+  const retract = (rows: readonly BlockRows[]) => {
+    const { parts, leftOut } = retractionsOf(rows, endOfSlot(next - 1), fold.cash)
+    if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
+    return parts
+  }
+  const refold = new Refold(lost[0]!.before, { ...tools, retract }, 0)
+  for (const { before } of lost) refold.knows(before.values)
+  for (const { block } of lost) await refold.without(block)
+  return refold.amendment()
+}
+
+/** Another course of the chain than the stored one, from one stored block on. */
+export interface OtherCourse {
+  /** The last stored block that both have. */
+  readonly after: number
+  /** All blocks of the other one after it, oldest first; the last one is above the stored head. */
+  readonly blocks: readonly DecodedBlock[]
+  /** At which cursor events of stored blocks were told. */
+  readonly toldAt: (cursor: number) => number
+}
+
+/** The positions that the events of a block take, told at whatever cursors. */
+const positionsIn = ({ entries }: DecodedBlock): number => positionsOf(entries.map(({ event }) => event))
+
+/**
+ * Counts the oldest blocks of another course for which there are no cursors between the stored head and the last of them,
+ * which needs none: half a slot's positions where that is in the next slot, a slot's more for each slot further on.
+ */
+export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number): number {
+  let left = cursorAt(blocks.at(-1)!.slot, 0) - endOfSlot(head).from
+  const firstTold = blocks.slice(0, -1).findLastIndex((block) => (left -= positionsIn(block)) < 0)
+  return firstTold + 1
+}
+
+/**
+ * Builds the amendment that takes back all stored blocks after one, and puts those of another course in their place. The
+ * stream sends the retractions of the lost blocks above the stored head, then the events of the others up to the last
+ * block, which has its own cursors. There must be room for them (`blocksWithoutRoom`).
+ */
+export async function onOtherCourse(
+  { after, blocks, toldAt }: OtherCourse,
+  run: KeptRun,
+  tools: RefoldTools & { readonly logger: Logger }
+): Promise<{ readonly amendment: Amendment; readonly lost: readonly number[] }> {
+  const { fold, logger } = tools
+  const lost: number[] = []
+  const last = blocks.at(-1)!.slot
+  const retract = (rows: readonly BlockRows[]): readonly LogPart[] => {
+    const head = rows.at(-1)!.slot.slot
+    const { from, to } = { from: endOfSlot(head).from, to: cursorAt(last, 0) - 1 }
+    const sizes = blocks.slice(0, -1).map((block) => [block.slot, positionsIn(block)] as const)
+    const needed = sizes.reduce((sum, [, positions]) => sum + positions, 0)
+    const { parts, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
+    if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
+    let next = from + told
+    const slots = sizes.map(([slot, positions]): [number, number] => {
+      next += positions
+      return [slot, next - positions]
+    })
+    return [...parts, moveAsPart({ first: after + 1, last: last - 1, slots })]
+  }
+  let refold: Refold | null = null
+  for await (const { before } of run.blocks()) {
+    refold ??= new Refold(before, { ...tools, retract }, 0)
+    refold.knows(before.values)
+  }
+  if (refold === null || !run.reaches(after + 1))
+    throw new Error(`slot ${after + 1} lies before all that is kept`)
+  let next = 0
+  for await (const { block } of run.blocks()) {
+    if (block.slot <= after) await refold.both(block)
+    else {
+      lost.push(block.slot)
+      while (blocks[next]!.slot < block.slot) await refold.instead(null, blocks[next++]!)
+      const isSame = blocks[next]!.slot === block.slot
+      await refold.instead(block, isSame ? blocks[next++]! : null)
+    }
+    await nextTurn()
+  }
+  for (; next < blocks.length; next++) await refold.instead(null, blocks[next]!)
+  return { amendment: refold.amendment(), lost }
+}
+
+/** What puts blocks between those that are kept, as if they had come in time. Slots ascend, and the first one is reached. */
+export async function withLateBlocks(
+  late: readonly DecodedBlock[],
+  run: KeptRun,
+  tools: RefoldTools
+): Promise<Amendment> {
+  let refold: Refold | null = null
+  for await (const { before } of run.blocks()) {
+    refold ??= new Refold(before, tools, FORK_SLOTS)
+    refold.knows(before.values)
+  }
+  const first = late[0]!.slot
+  if (refold === null || !run.reaches(first)) throw new Error(`slot ${first} lies before all that is kept`)
+  let next = 0
+  for await (const { block } of run.blocks()) {
+    while (next < late.length && late[next]!.slot < block.slot) await refold.with(late[next++]!)
+    await refold.both(block)
+    await nextTurn()
+  }
+  return refold.amendment()
+}

@@ -1,0 +1,117 @@
+import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { HintChannel, Peers } from '../../storage/coordination.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { Metrics } from '../../src/telemetry/metrics.ts'
+import type { Storage } from '../../storage/port.ts'
+import { Bell } from '../supervision/bell.ts'
+import { isOutage, patienceWith } from '../storage/patience.ts'
+import type { Run } from '../supervision/process.ts'
+
+/** How often the head is looked at when no hint comes. */
+const LOOK_MS = 200
+/** Blocks that are read from the journal at a time: of the busiest some megabytes. Chosen. */
+const BLOCKS_PER_READ = 8
+
+export interface FollowDeps {
+  readonly feed: CommitFeed
+  readonly metrics: Pick<Metrics, 'headSlot' | 'headTime' | 'lagSlots'>
+  readonly clock: Clock
+}
+
+/** A store that other processes have, too, and how they say that it is worth a look. */
+export interface Followed {
+  readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal'>
+  /** Null where they do not; the head is then found by looking alone. */
+  readonly hints: Pick<HintChannel<number>, 'follow'> | null
+}
+
+/**
+ * The process that hears of the blocks of another one.
+ *
+ * L1. The store is the truth: a hint only says that it is worth a look, and a lost one costs `LOOK_MS`.
+ * L2. The feed goes on block by block from what it has told, whoever told it; where the journal no longer reaches back,
+ *     or another process has changed what was told, it jumps, and says so.
+ * L3. While the store does not answer it looks on; that costs no restart.
+ */
+export function follower(deps: FollowDeps): Run<{ readonly storage: Storage; readonly peers: Peers }> {
+  return async ({ input: { storage, peers }, draining, ready }) => {
+    await takeUp(storage, deps, draining)
+    ready()
+    await follow({ storage, hints: peers.commits }, deps, draining)
+  }
+}
+
+/** Brings the feed to the head of the store before anybody is answered. */
+export async function takeUp(
+  storage: Followed['storage'],
+  deps: FollowDeps,
+  end: AbortSignal
+): Promise<void> {
+  await patienceWith(storage, deps.clock)(async () => {
+    // A feed that has told nothing has nothing to go on from: whoever follows it loads from the store.
+    if (deps.feed.head === null) {
+      // What is amended between the two is heard of in the next look.
+      deps.feed.heed(await storage.history.amendments(), null)
+      deps.feed.jump(await storage.blocks.head())
+    }
+    await look(storage, deps, end)
+  }, end)
+}
+
+/** Keeps the feed at the head of the store until `end` aborts. */
+export async function follow(
+  { storage, hints }: Followed,
+  deps: FollowDeps,
+  end: AbortSignal
+): Promise<void> {
+  const bell = new Bell()
+  const unfollow = hints?.follow(() => bell.ring())
+  try {
+    while (!end.aborted) {
+      await look(storage, deps, end).catch((error: unknown) => {
+        if (!isOutage(error)) throw error
+      })
+      await bell.wait(deps.clock, LOOK_MS, end)
+    }
+  } finally {
+    unfollow?.()
+  }
+}
+
+async function look(storage: Followed['storage'], deps: FollowDeps, end: AbortSignal): Promise<void> {
+  const { feed, metrics } = deps
+  const head = await storage.blocks.head()
+  metrics.lagSlots.set(Math.max(0, slotOf(head) - slotOf(feed.head)))
+  await catchUp(storage, feed, head, end)
+  if (feed.head === null) return
+  metrics.lagSlots.set(Math.max(0, slotOf(head) - slotOf(feed.head)))
+  metrics.headSlot.set(feed.head.slot)
+  metrics.headTime.set(feed.head.blockTime)
+}
+
+/** Tells the feed of each block up to the head of the store, or moves it there where the journal does not reach. */
+export async function catchUp(
+  { journal, history }: Pick<Storage, 'journal' | 'history'>,
+  feed: CommitFeed,
+  head: SlotRow | null,
+  end: AbortSignal
+): Promise<void> {
+  if (journal !== null && feed.heed(await history.amendments(), head)) return
+  // A store that has come to less than was told of is another one.
+  if (slotOf(head) < slotOf(feed.head)) return feed.jump(head)
+  while (slotOf(feed.head) < slotOf(head)) {
+    if (end.aborted) return
+    const commits = await journal?.after(feed.head?.slot ?? null, BLOCKS_PER_READ)
+    if (commits === undefined || commits === null || commits.length === 0) {
+      if (journal === null || !feed.heed(await history.amendments(), head)) feed.jump(head)
+      return
+    }
+    for (const commit of commits) feed.publish(commit)
+  }
+}
+
+/** Returns the slot of a head; below every slot where there is none. */
+export function slotOf(head: SlotRow | null): number {
+  return head?.slot ?? -1
+}

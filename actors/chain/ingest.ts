@@ -1,0 +1,130 @@
+import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
+import type { MarketState } from '../../src/market/market-state.ts'
+import { READ_AGAIN } from '../../src/market/gap-reasons.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { GapRow, Storage } from '../../storage/port.ts'
+import { aborted } from '../supervision/aborted.ts'
+import { Ingester, UNDER_WAY_MAX, type IngesterDeps } from './ingester.ts'
+import type { Run } from '../supervision/process.ts'
+
+/** What ingest lets others do: null while this process takes no blocks in. */
+export interface OpenIngest {
+  readonly ingester: Pick<Ingester, 'reaches' | 'insert'> | null
+}
+
+/**
+ * The process that turns blocks into stored rows, on a store that it has alone; `leader` does it where there are others.
+ *
+ * I1. A block is one durable commit; nothing of it is visible before (the store's promise).
+ * I2. What is remembered between blocks follows from the store: a restart goes on after the head as if undisturbed
+ *     (INVARIANTS 6).
+ * I3. A block that cannot be committed crashes the process, which is restarted and reads it again.
+ * I4. Followers of the feed hear of each committed block once, whatever restarts.
+ * I5. A damaged store is served and takes no blocks in until it is repaired. Damage that is met later crashes the process,
+ *     which then waits.
+ */
+export function ingest(
+  deps: IngesterDeps
+): Run<{ readonly storage: Storage; readonly source: BlockSource }, OpenIngest> {
+  return async ({ input: { storage, source }, draining, ready, gauge }) => {
+    const head = await storage.blocks.claim(null)
+    deps.feed.restore(head)
+    if (storage.damage.length > 0) {
+      deps.logger.error('ingest waits: the store is damaged; stop the service and run `npx millrace repair`')
+      ready({ ingester: null })
+      return aborted(draining)
+    }
+    const ingester = await Ingester.open(storage, head, deps)
+    const ingested = ingestGauges(gauge, () => ingester.market)
+    tellOfHead(head, deps.logger)
+    ready({ ingester })
+    let again = await gapReadAgain(storage)
+    const from = again !== null && head === null ? beginningWith(again.from, source) : source
+    const ingestOne = async (sourced: SourcedBlock): Promise<void> => {
+      if (storage.damage.length > 0)
+        throw new ServiceError('STORAGE_UNAVAILABLE', 'a record of the store is damaged')
+      await ingester.ingest(sourced)
+      if (again === null) return
+      const { from } = again
+      again = null
+      await ingester.insert([], { put: [], remove: [from] })
+    }
+    await ingestFrom(head, from, ingestOne, ingested, deps.logger, draining)
+  }
+}
+
+/** The slots that a repair has emptied a store of, until ingest has begun with them; null where there are none. */
+async function gapReadAgain({ coverage }: Storage): Promise<GapRow | null> {
+  const [gap] = await coverage.gaps({ after: null, limit: 1 })
+  return gap?.reason === READ_AGAIN ? gap : null
+}
+
+/** A source that begins with a slot where nothing is stored. */
+const beginningWith = (slot: number, source: BlockSource): BlockSource => ({
+  blocks: ({ after, signal }) => source.blocks({ after: after ?? slot - 1, signal })
+})
+
+/**
+ * Ingests what a source has after the head, until `end` aborts. Each block is given at once when it comes, before those
+ * before it are committed; it ends when all are, or have failed.
+ */
+export async function ingestFrom(
+  head: SlotRow | null,
+  source: BlockSource,
+  ingestOne: (sourced: SourcedBlock) => Promise<void>,
+  ingested: Ingested,
+  logger: Logger,
+  end: AbortSignal
+): Promise<void> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([end, failed.signal])
+  const underWay: Promise<void>[] = []
+  const give = async (sourced: SourcedBlock): Promise<void> => {
+    try {
+      await ingestOne(sourced)
+      ingested.blocks++
+    } catch (error) {
+      // A rollback whose blocks are still asked for ends with the source.
+      if (!end.aborted || error !== end.reason) failed.abort(error)
+    }
+    void underWay.shift()
+  }
+  try {
+    for await (const sourced of source.blocks({ after: head?.slot ?? null, signal })) {
+      if (underWay.length === UNDER_WAY_MAX) await underWay[0]
+      if (signal.aborted) break
+      underWay.push(give(sourced))
+    }
+  } finally {
+    await Promise.all(underWay)
+  }
+  failed.signal.throwIfAborted()
+  if (!end.aborted) logger.info(ingested, 'the source has no more blocks')
+  await aborted(end)
+}
+
+/** What a process has ingested since it started. */
+export interface Ingested {
+  blocks: number
+}
+
+/** Names what the live tree shows of ingest; the market may be another one at each look. */
+export function ingestGauges(
+  gauge: (name: string, read: () => number) => void,
+  market: () => MarketState | null
+): Ingested {
+  const ingested = { blocks: 0 }
+  gauge('blocks', () => ingested.blocks)
+  for (const part of ['pairs', 'launches', 'tokens', 'pools', 'curves'] as const) {
+    gauge(`${part}_in_memory`, () => market()?.size[part] ?? 0)
+  }
+  return ingested
+}
+
+/** Says once where ingest goes on. */
+export function tellOfHead(head: SlotRow | null, logger: Logger): void {
+  const resumed = head === null ? 'an empty store' : `slot ${head.slot}`
+  logger.info({ slot: head?.slot }, `ingest goes on after ${resumed}`)
+}

@@ -1,0 +1,105 @@
+import type { BlockSource } from '../../src/node/block-source.ts'
+import { sourceCoverage } from '../../src/node/coverage.ts'
+import { StartRefused } from '../../machines/start-refused.ts'
+import type { LocalBank } from '../../src/localnet/bank/bank.ts'
+import { openLocalnet, type LocalnetOptions } from '../../src/localnet/localnet.ts'
+import { contradictionWith } from '../../src/localnet/stored-head.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { BlockStore, CoverageStore } from '../../storage/port.ts'
+import { cacheGauges } from '../storage/cache-gauges.ts'
+import { refusedOnFullDisk } from '../storage/disk-full.ts'
+import { Listening } from '../edge/listening.ts'
+import type { Run } from '../supervision/process.ts'
+import { rpcSource } from './rpc-source.ts'
+
+/** Where a localnet of this process listens, for those inside it. */
+export interface LocalnetAddress {
+  readonly rpcUrl: string
+  readonly genesis: string
+  /** The first slot that it still has. */
+  readonly firstSlot: () => number
+}
+
+/**
+ * The process of the localnet: it is ready once its node listens. A chain that cannot be the one that the store was filled
+ * from refuses the start.
+ */
+export function localnet(
+  options: Omit<LocalnetOptions, 'onFault' | 'clock'>,
+  { clock, logger }: Ports & { readonly logger: Logger },
+  onListening: (rpcUrl: string) => void
+): Run<HasStoredChain, LocalnetAddress> {
+  const listening = new Listening()
+  let hasStarted = false
+  return async ({ input: { storage }, draining, ready, gauge }) => {
+    const onFault = (err: unknown): void => logger.error({ err }, 'the localnet has failed to answer')
+    const onPast = (blocks: number, ms: number): void =>
+      logger.info({ blocks, ms }, 'the market of the localnet has a day behind it')
+    const { host, port, directory } = options
+    const open = () => openLocalnet({ ...options, clock, onFault, onPast })
+    const openFirst = () => refusedOnFullDisk(directory, open)
+    const net = await listening.at(host, port, hasStarted ? open : openFirst)
+    try {
+      if (!hasStarted) await assertOfStore(net.bank, directory, storage)
+      hasStarted = true
+      gauge('slot', () => net.bank.slot('processed'))
+      gauge('confirmed_slot', () => net.bank.slot('confirmed'))
+      cacheGauges(gauge, 'rendered_block', net.node.renderedBlocks)
+      onListening(net.rpcUrl)
+      ready({ rpcUrl: net.rpcUrl, genesis: net.genesis, firstSlot: () => net.bank.firstSlot })
+      await net.run(draining)
+    } finally {
+      await net.close()
+    }
+  }
+}
+
+async function assertOfStore(
+  bank: LocalBank,
+  directory: string,
+  { blocks, coverage }: HasStoredChain['storage']
+): Promise<void> {
+  const end = { head: await blocks.head(), genesis: await coverage.genesis() }
+  const contradiction = contradictionWith(bank, end)
+  if (contradiction === null) return
+  throw new StartRefused(
+    `the localnet's chain in ${directory} is not the one that is stored: ${contradiction}; one of the two was put back without the other: put the whole data folder (MILLRACE_DATA_DIR) back, or begin with an empty one`
+  )
+}
+
+/**
+ * The source of a localnet: that of nodes, with one that is in this process. Of an empty store it begins with the first
+ * block that the chain has.
+ */
+export function localnetSource(
+  deps: Ports & { readonly logger: Logger }
+): Run<{ readonly localnet: LocalnetAddress } & HasCoverage, BlockSource> {
+  return (scope) => {
+    const { localnet, storage } = scope.input
+    const coverage = sourceCoverage(storage.coverage, deps.clock)
+    const node = { urls: [localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed' } as const
+    // What does not leave the process is not worth packing.
+    const tuning = { client: { compressed: false } }
+    const source = rpcSource({ ...node, ...coverage, tuning }, deps)
+    return source({
+      ...scope,
+      ready: (inner) =>
+        scope.ready({
+          blocks: ({ after, signal }) =>
+            inner.blocks({ after: after ?? Math.max(localnet.firstSlot() - 1, 0), signal })
+        })
+    })
+  }
+}
+
+interface HasStoredChain {
+  readonly storage: {
+    readonly blocks: Pick<BlockStore, 'head'>
+    readonly coverage: Pick<CoverageStore, 'genesis'>
+  }
+}
+
+export interface HasCoverage {
+  readonly storage: { readonly coverage: CoverageStore }
+}

@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { LiveRanking } from '../../src/views/live-ranking.ts'
+import { Ranking, RANKING_FALL, RANKING_KEEPS } from '../../src/market/ranking.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { ActivityStore, Storage } from '../../storage/port.ts'
+import { aborted } from '../supervision/aborted.ts'
+import { isDamage, patienceWith, type Patience } from '../storage/patience.ts'
+import type { Run } from '../supervision/process.ts'
+
+const HOUR = 3_600
+/** Mints that are read at a time, with some minutes each: a few milliseconds, between which others have their turn. */
+const MINTS_PER_READ = 500
+
+export interface RankingDeps {
+  readonly feed: CommitFeed
+  readonly live: LiveRanking
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/**
+ * The process that keeps the ranking. It is ready at once, and shows the ranking when the last day is read.
+ *
+ * K1. It follows the feed before it reads, so that each block is in what is read or is told, or both; the ranking takes
+ *     both for one (R1 of the ranking).
+ * K2. It is restarted alone, and reads again; who asks meanwhile waits. So it does where the feed missed blocks.
+ * K3. Where a damaged store has lost what it reads, requests are refused with the store's error.
+ */
+export function ranking(deps: RankingDeps): Run<{ readonly storage: Storage }> {
+  const { live } = deps
+  return async ({ input: { storage }, draining, ready, gauge }) => {
+    let ranking = new Ranking()
+    gauge('mints', () => ranking.size.mints)
+    gauge('pairs', () => ranking.size.pairs)
+    gauge('bytes', () => ranking.size.bytes)
+    gauge('dropped_minutes', () => ranking.size.dropped)
+    gauge('loaded', () => Number(live.current === ranking))
+    ready()
+    while (!draining.aborted) {
+      await keep(ranking, storage, deps, draining)
+      ranking = new Ranking()
+    }
+  }
+}
+
+/** Loads a ranking and keeps up with the feed, until a drain or until the feed has missed blocks. */
+async function keep(
+  ranking: Ranking,
+  storage: Storage,
+  { feed, live, logger, clock }: RankingDeps,
+  draining: AbortSignal
+): Promise<void> {
+  const failure = new AbortController()
+  const jump = new AbortController()
+  const end = AbortSignal.any([draining, failure.signal, jump.signal])
+  const unfollow = feed.follow((commit) => {
+    try {
+      ranking.apply(commit)
+    } catch (error) {
+      failure.abort(error)
+    }
+  })
+  const unheed = feed.onJump(() => jump.abort())
+  try {
+    const patience = patienceWith(storage, clock)
+    if (feed.head !== null) await load(ranking, storage.activity, feed.head.blockTime, { patience, end })
+    if (!end.aborted) {
+      live.show(ranking)
+      logger.debug(ranking.size, 'the ranking is loaded')
+    }
+    await aborted(end)
+  } catch (error) {
+    if (!end.aborted) {
+      if (!isDamage(error, storage)) throw error
+      logger.error(`the ranking cannot be read: ${error.detail}`)
+      live.refuse(error)
+      await aborted(end)
+    }
+  } finally {
+    unfollow()
+    unheed()
+    live.withdraw()
+  }
+  failure.signal.throwIfAborted()
+}
+
+/** Reads what the windows that end at `headTime` hold, and what block times that rise or fall can add to them. */
+async function load(
+  ranking: Ranking,
+  activity: ActivityStore,
+  headTime: number,
+  { patience, end }: { readonly patience: Patience; readonly end: AbortSignal }
+): Promise<void> {
+  const read = (hour: number, after?: Pubkey) =>
+    patience(
+      () => activity.mintsOfHour(hour, { ...(after === undefined ? {} : { after }), limit: MINTS_PER_READ }),
+      end
+    )
+  ranking.advance(headTime)
+  const first = Math.floor((headTime - RANKING_KEEPS) / HOUR) * HOUR
+  for (let hour = first; hour <= headTime + RANKING_FALL; hour += HOUR) {
+    let page = await read(hour)
+    for (;;) {
+      if (end.aborted) return
+      for (const { mint, minutes } of page) ranking.take(mint, minutes)
+      const last = page.at(-1)
+      if (last === undefined || page.length < MINTS_PER_READ) break
+      await nextTurn()
+      page = await read(hour, last.mint)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import type { BlockSource } from '../../src/node/block-source.ts'
+import type { Commitment } from '../../src/market/rows.ts'
+import { BlockFinder } from '../../src/node/block-finder.ts'
+import { BlockSequence } from '../../src/node/block-sequence.ts'
+import type { SlotGap } from '../../src/node/chain-node.ts'
+import { RollbackFinder, type StoredChain } from '../../src/node/rollback.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { SourceStatus } from '../../src/node/source-status.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import { Bell } from '../supervision/bell.ts'
+import { LostForkWatch } from './lost-fork-watch.ts'
+import type { Run } from '../supervision/process.ts'
+import { Upstreams, UPSTREAMS_TUNING, type UpstreamsTuning } from './upstreams.ts'
+
+export interface RpcSourceOptions {
+  /** URLs of nodes, the preferred one first. */
+  readonly urls: readonly string[]
+  /** URLs of nodes that keep all blocks; they are asked for what the others do not have. */
+  readonly archiveUrls: readonly string[]
+  readonly commitment: Commitment
+  /** The genesis of the cluster that the store was filled from; null for an empty one. Asked until it is known. */
+  readonly expectedGenesis: () => Promise<string | null>
+  /** Hears the genesis of the first node that is taken where none was expected, before any block comes. */
+  readonly onGenesis: (genesis: string) => Promise<void>
+  /** Hears of slots that were given up, before any later block comes. The same slots may be told of again. */
+  readonly onGap: (gap: SlotGap) => void | Promise<void>
+  /** The stored chain, in which a fork of the nodes' chain is looked for; null where nothing can be taken back. */
+  readonly stored?: StoredChain | null
+  /** Names stored slots of a lost fork that stay, in one line; null where there are none. */
+  readonly lostFork?: () => Promise<string | null>
+  readonly tuning?: Partial<RpcSourceTuning>
+}
+
+export interface RpcSourceTuning extends UpstreamsTuning {
+  /** Blocks under way or waiting for their turn. */
+  readonly prefetch: number
+  /** How long a missing block is looked for before it is a gap. */
+  readonly giveUpMs: number
+}
+
+/** Chosen. Health turns when the head is 120 s old: 30 s for a missing block leave it at 200. */
+export const RPC_SOURCE_TUNING: RpcSourceTuning = { ...UPSTREAMS_TUNING, prefetch: 12, giveUpMs: 30_000 }
+
+export interface RpcSource extends BlockSource {
+  /** How the source and its nodes do at the moment. */
+  readonly status: SourceStatus
+}
+
+/**
+ * The process of nodes that are polled with getBlock. It is ready at once, so that what is stored is served while no node
+ * is there; whoever asks for blocks waits for one. With an empty store, blocks start at the newest one.
+ */
+export function rpcSource(
+  options: RpcSourceOptions,
+  { clock, random, logger }: Ports & { readonly logger: Logger }
+): Run<unknown, RpcSource> {
+  return async ({ draining, ready, gauge, show }) => {
+    const tuning = { ...RPC_SOURCE_TUNING, ...options.tuning }
+    const { prefetch, giveUpMs } = tuning
+    const commitment = options.commitment === 'finalized' ? 'finalized' : 'confirmed'
+    if (options.commitment === 'processed')
+      logger.warn('a node gives blocks by getBlock at confirmed at the earliest, not at processed')
+    const { urls, archiveUrls } = options
+    const nodes = { urls, archiveUrls, commitment, admit: admission(options), tuning } as const
+    const upstreams = new Upstreams(nodes, { clock, random }, logger)
+    const finder = new BlockFinder(upstreams.nodes, { giveUpMs, clock, random })
+    const counts = { blocks: 0, gaps: 0, slotsGivenUp: 0 }
+    let forkThatStays: () => string | null = () => null
+
+    const onGap = async (gap: SlotGap): Promise<void> => {
+      const { from, to, reason, detail } = gap
+      counts.gaps++
+      counts.slotsGivenUp += to - from + 1
+      logger.error({ from, to, reason }, `slots ${from} to ${to} are given up as ${reason}: ${detail}`)
+      await options.onGap(gap)
+    }
+    const onOddity = (slot: number, detail: string): void => logger.error({ slot }, `slot ${slot}: ${detail}`)
+
+    async function* blocks({ after, signal }: Parameters<BlockSource['blocks']>[0]) {
+      const bell = new Bell()
+      const headMoved = (ms: number, end: AbortSignal): Promise<void> => bell.wait(clock, ms, end)
+      const silence = upstreams.onNewer(() => bell.ring())
+      if (after !== null) upstreams.reached(after)
+      const { stored = null } = options
+      const blockhash = after === null ? null : ((await stored?.at(after))?.blockhash ?? null)
+      const lostFork = new LostForkWatch(options.lostFork)
+      await lostFork.look()
+      forkThatStays = () => lostFork.line
+      try {
+        const sequence = new BlockSequence(finder, {
+          commitment,
+          prefetch,
+          clock,
+          headMoved,
+          rollbacks:
+            stored === null
+              ? null
+              : new RollbackFinder({ finder, stored, commitment, isSettled: true, clock }),
+          onDoubt: (reason) => upstreams.doubt(reason),
+          onGap,
+          onOddity
+        })
+        for await (const block of sequence.after(after, AbortSignal.any([signal, draining]), blockhash)) {
+          counts.blocks++
+          upstreams.reached(block.block.slot)
+          yield block
+          await lostFork.passed(block)
+        }
+      } finally {
+        silence()
+      }
+    }
+
+    upstreams.nameGauges(gauge)
+    const status = (): SourceStatus => {
+      const now = upstreams.status
+      return { ...now, fork: now.fork ?? forkThatStays() }
+    }
+    show(status)
+    gauge('blocks', () => counts.blocks)
+    gauge('gaps', () => counts.gaps)
+    gauge('slots_given_up', () => counts.slotsGivenUp)
+    gauge('answers_without_block', () => finder.counts.refused)
+    gauge('blocks_from_another_node', () => finder.counts.elsewhere)
+    ready({
+      blocks,
+      get status() {
+        return status()
+      }
+    })
+    await upstreams.run(draining)
+  }
+}
+
+/** Compares the genesis of nodes with the one that is expected; the first one to come is, where none was. */
+function admission({ expectedGenesis, onGenesis }: RpcSourceOptions) {
+  let expected: string | null = null
+  let turn: Promise<unknown> = Promise.resolve()
+  const decide = async (genesis: string): Promise<string | null> => {
+    const known = expected ?? (await expectedGenesis())
+    if (known === null) await onGenesis(genesis)
+    expected = known ?? genesis
+    if (expected === genesis) return null
+    return `it is of another cluster: its genesis is ${genesis}, what is stored comes from ${expected}`
+  }
+  // Two nodes that answer at once must not both be the first.
+  return (genesis: string): Promise<string | null> => {
+    const decided = turn.then(() => decide(genesis))
+    turn = decided.catch(() => undefined)
+    return decided
+  }
+}

@@ -1,0 +1,140 @@
+import { StartRefused } from '../../machines/start-refused.ts'
+import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import { standingOf, type FolderStanding, type StoredBlocks } from '../../src/recorded/chain-check.ts'
+import { readRecorded } from '../../src/recorded/read.ts'
+import { RecordedReport } from '../../src/recorded/report.ts'
+import { scanRecorded, type RecordedIndex } from '../../src/recorded/scan.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import { aborted } from '../supervision/aborted.ts'
+import type { Run } from '../supervision/process.ts'
+
+export interface RecordedOptions {
+  readonly directory: string
+  /** `max`, or a factor of the pace that the block times have. */
+  readonly speed: 'max' | number
+  /** The stored chain, with which the folder is compared before its first block; without it any folder is taken. */
+  readonly stored?: {
+    readonly blocks: StoredBlocks
+    /** The setting that says where it lies. */
+    readonly variable: string
+    readonly value: string
+  }
+  /** Takes how the folder does. */
+  readonly report?: RecordedReport
+}
+
+/**
+ * The process of a recorded folder. It is ready at once, so that what is stored is served while a large folder is still
+ * looked through; whoever asks for blocks waits for that. Reading them rejects with StartRefused where the folder is of
+ * another chain than what is stored.
+ */
+export function recordedSource(
+  options: RecordedOptions,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger }
+): Run<unknown, BlockSource> {
+  const { directory, speed, stored, report = new RecordedReport() } = options
+  return async ({ draining, ready, gauge }) => {
+    const problems = report.begin(directory, ({ reason, file, line, detail }) =>
+      logger.warn({ reason, file, line: line ?? undefined }, `recorded folder: ${detail}`)
+    )
+    const indexing = scanRecorded(directory, { signal: draining, problems })
+
+    async function* blocks({ after, signal }: Parameters<BlockSource['blocks']>[0]) {
+      const index = await indexing
+      if (signal.aborted || draining.aborted) return
+      if (stored !== undefined && index.kind === 'indexed') {
+        const standing = await standingOf(index, stored.blocks)
+        report.standing = standing
+        tellOfStanding(index, standing, logger)
+        if (standing.kind === 'other') {
+          const { variable, value } = stored
+          throw new StartRefused(
+            `MILLRACE_RECORDED_DIR=${directory} is of another chain than what ${variable}=${value} holds: ${standing.detail}; set ${variable} to another one for this folder`
+          )
+        }
+      }
+      yield* paced(index, after, speed, clock, signal)
+    }
+
+    ready({ blocks })
+    const index = await indexing
+    if (draining.aborted) return
+    report.index = index
+    tellOf(index, logger)
+    gauge('slots', () => index.slots.length)
+    gauge('problems', () => index.problems.total)
+    await aborted(draining)
+  }
+}
+
+function tellOf(index: RecordedIndex, logger: Logger): void {
+  const facts = {
+    slots: index.slots.length,
+    files: index.files,
+    repeated: index.repeated,
+    left_out: index.problems.counts
+  }
+  if (index.kind === 'indexed') logger.info(facts, `recorded folder ${index.directory} is indexed`)
+  else
+    logger.warn(facts, `recorded folder ${index.directory} holds no block or transaction that can be served`)
+}
+
+/** Says what of the folder is read, and what is odd about it. */
+function tellOfStanding(
+  { directory, slots }: RecordedIndex,
+  { kind, detail, head, above, compared, notStored }: FolderStanding,
+  logger: Logger
+): void {
+  const folder = `recorded folder ${directory}`
+  const facts = { head, slots: slots.length, slots_above_head: above }
+  if (kind === 'empty' || kind === 'other') return
+  if (kind === 'unknown' && above > 0)
+    logger.warn(facts, `${folder} is taken for the chain of what is stored, which nothing shows: ${detail}`)
+  if (kind === 'same' && detail !== null)
+    logger.warn(facts, `${folder} holds blocks of the stored chain and of another one: ${detail}`)
+  const missing =
+    notStored === 0
+      ? ''
+      : `; ${notStored} of ${compared} of these slots that were looked for are not stored, and blocks are added in ascending order only: to have them, read the folder into an empty MILLRACE_DATA_DIR`
+  const below = slots.length - above
+  const range = `from ${slots[0]} to ${slots[below - 1]}`
+  // A service that starts again on a folder that it has read says so too.
+  const isReadBefore = kind === 'same' && notStored === 0
+  if (above === 0)
+    logger[isReadBefore ? 'info' : 'warn'](
+      facts,
+      `nothing is read of ${folder}: all of its ${below} slots, ${range}, are at or below slot ${head}, the newest that is stored${missing}`
+    )
+  else if (notStored > 0)
+    logger.warn(
+      facts,
+      `${below} slots of ${folder}, ${range}, are at or below slot ${head}, the newest that is stored, and are not read${missing}`
+    )
+}
+
+async function* paced(
+  index: RecordedIndex,
+  after: number | null,
+  speed: 'max' | number,
+  clock: Clock,
+  signal: AbortSignal
+): AsyncGenerator<SourcedBlock> {
+  let start: { readonly clockMs: number; readonly blockTime: number } | null = null
+  for await (const block of readRecorded(index, { fromSlot: after === null ? 0 : after + 1 })) {
+    if (speed !== 'max') {
+      start ??= { clockMs: clock.now(), blockTime: block.blockTime }
+      const dueMs = start.clockMs + ((block.blockTime - start.blockTime) * 1000) / speed
+      await sleepUntil(dueMs, clock, signal)
+    }
+    if (signal.aborted) return
+    yield { block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 }
+  }
+}
+
+/** A timer waits at most about 24.8 days; a recorded folder may hold years. */
+async function sleepUntil(dueMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let left = dueMs - clock.now(); left > 0 && !signal.aborted; left = dueMs - clock.now()) {
+    await sleep(clock, Math.min(left, 2 ** 31 - 1), signal)
+  }
+}

@@ -1,0 +1,165 @@
+import type { Lease, Leases, Peers } from '../../storage/coordination.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { Storage } from '../../storage/port.ts'
+import { follow, type FollowDeps } from './follower.ts'
+
+/** The name of the lease of ingest. */
+const INGEST = 'ingest'
+/** How often a process without the lease asks for it: work moves within seconds. */
+const ASK_MS = 500
+/** Pause after a claim or commit that the store refused, and after Redis was away: who has the claim gets the lease first. */
+const YIELD_MS = 1_000
+/** The pause after a refusal where there are no leases. */
+const REFUSED_MS = 500
+/**
+ * A process that nobody can give the lease to takes over when no other process has committed for so long. Chosen: long
+ * beside the pauses of a live chain, of which a leader that skips its slots makes 1.6 s; a needless takeover costs a claim.
+ */
+const QUIET_MS = 30_000
+
+export interface TurnDeps extends FollowDeps {
+  readonly logger: Logger
+}
+
+/**
+ * A time in which this process ingests. It ends when another process is known to have the lease, and when the store
+ * refuses a commit because another process has claimed; not because Redis does not answer.
+ */
+export type Turn = Pick<Lease, 'lost' | 'release'> & { readonly token: number | null }
+
+/** Why the last turn of this process ended, where the store refused it: another process has claimed. */
+export interface Refusal {
+  /** The token that outranks this process's; null where the claim of this process was not refused for its token. */
+  readonly outrankedBy: number | null
+}
+
+/**
+ * Returns the next turn of this process to ingest, null once `end` aborts; until it comes the feed follows the store.
+ */
+export async function nextTurn(
+  { storage, peers }: { readonly storage: Storage; readonly peers: Peers },
+  deps: TurnDeps,
+  refusal: Refusal | null,
+  end: AbortSignal
+): Promise<Turn | null> {
+  const { leases, commits } = peers
+  if (leases === null && refusal === null) return unlimited()
+  const stop = new AbortController()
+  const over = AbortSignal.any([end, stop.signal])
+  const waiting =
+    leases === null ? silence(deps, over) : grant(leases, { storage, peers }, deps, refusal, over)
+  const [turn, following] = await Promise.allSettled([
+    waiting.finally(() => stop.abort()),
+    follow({ storage, hints: commits }, deps, over).finally(() => stop.abort())
+  ])
+  if (turn.status === 'rejected') throw turn.reason
+  if (following.status === 'fulfilled' && !end.aborted) return turn.value
+  await turn.value?.release()
+  if (following.status === 'rejected') throw following.reason
+  return null
+}
+
+/**
+ * Asks for the lease until it is given. While Redis is away nobody can give it: then this process takes over without one
+ * once no other has committed for QUIET_MS. The store refuses whoever claimed before.
+ */
+async function grant(
+  leases: Leases,
+  { storage, peers }: { readonly storage: Pick<Storage, 'outage'>; readonly peers: Pick<Peers, 'outage'> },
+  { clock, feed, logger }: TurnDeps,
+  refusal: Refusal | null,
+  end: AbortSignal
+): Promise<Turn | null> {
+  let heard = false
+  const hear = (): void => void (heard = true)
+  const unfollow = [feed.follow(hear), feed.onJump(hear)]
+  try {
+    let yields = refusal !== null
+    for (let asked = 0, quietMs = 0; !end.aborted; asked++) {
+      if (yields && peers.outage === null) await sleep(clock, YIELD_MS, end)
+      yields = peers.outage !== null
+      const lease = await leases.acquire(INGEST, refusal?.outrankedBy ?? undefined)
+      if (lease !== null) {
+        logger.info({ token: lease.token }, 'this process has the lease of ingest')
+        return lease
+      }
+      if (asked === 0) logger.info('this process waits for the lease of ingest, and follows meanwhile')
+      const isQuiet = !heard && peers.outage !== null && storage.outage === null
+      heard = false
+      quietMs = isQuiet ? quietMs + ASK_MS : 0
+      if (quietMs > QUIET_MS) {
+        logger.warn(
+          `Redis does not answer, and no process has committed a block for ${QUIET_MS / 1_000} s: this one ingests without a lease`
+        )
+        return leaseless(leases, clock)
+      }
+      await sleep(clock, ASK_MS, end)
+    }
+    return null
+  } finally {
+    for (const each of unfollow) each()
+  }
+}
+
+/** Returns a turn that begins without a lease, and takes it as soon as it is given. */
+function leaseless(leases: Leases, clock: Clock): Turn {
+  const lost = new AbortController()
+  const over = new AbortController()
+  const acquired = (async (): Promise<Lease | null> => {
+    while (!over.signal.aborted) {
+      const lease = await leases.acquire(INGEST)
+      if (lease !== null) {
+        const lose = (): void => lost.abort(lease.lost.reason)
+        lease.lost.addEventListener('abort', lose, { once: true })
+        if (lease.lost.aborted) lose()
+        return lease
+      }
+      await sleep(clock, ASK_MS, over.signal)
+    }
+    return null
+  })()
+  return {
+    token: null,
+    lost: lost.signal,
+    async release() {
+      over.abort()
+      const lease = await acquired
+      await lease?.release()
+    }
+  }
+}
+
+/** Waits until no other process commits any more: at once where none has since the refusal. */
+async function silence({ clock, feed, logger }: TurnDeps, end: AbortSignal): Promise<Turn | null> {
+  const silent = new AbortController()
+  let timer = clock.setTimeout(() => silent.abort(), REFUSED_MS)
+  let heard = false
+  const hear = (): void => {
+    if (!heard) {
+      logger.error(
+        'another process ingests; without MILLRACE_REDIS_URL they take no turns, and this one follows'
+      )
+    }
+    heard = true
+    clock.clearTimeout(timer)
+    timer = clock.setTimeout(() => silent.abort(), QUIET_MS)
+  }
+  const unfollow = feed.follow(hear)
+  const unheed = feed.onJump(hear)
+  await new Promise<void>((resolve) => {
+    for (const signal of [silent.signal, end]) {
+      if (signal.aborted) resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    }
+  })
+  clock.clearTimeout(timer)
+  unfollow()
+  unheed()
+  return end.aborted ? null : unlimited()
+}
+
+/** The turn of a process that nobody takes turns with. */
+function unlimited(): Turn {
+  return { token: null, lost: new AbortController().signal, release: async () => undefined }
+}

@@ -1,0 +1,192 @@
+import { createActor, type ActorRefFrom } from 'xstate'
+import { backoffMs, jittered } from '../../machines/backoff.ts'
+import {
+  upstreamMachine,
+  type UpstreamContext,
+  type UpstreamPolicy,
+  type UpstreamState
+} from '../../machines/upstream.machine.ts'
+import type {
+  AbsentBlock,
+  BlockAnswer,
+  BlockCommitment,
+  BlockHeader,
+  ChainNode
+} from '../../src/node/chain-node.ts'
+import type { NodeAddress } from '../../src/node/node-address.ts'
+import { NodeError } from '../../src/node/node-fault.ts'
+import { RpcClient, type RpcClientOptions } from '../../src/node/rpc-client.ts'
+import { RpcNode } from '../../src/node/rpc-node.ts'
+import type { Ports } from '../../src/ports.ts'
+import { Bell } from '../supervision/bell.ts'
+
+export interface UpstreamOptions extends UpstreamPolicy {
+  readonly commitment: BlockCommitment
+  readonly client: Partial<RpcClientOptions>
+  /** Between two probes of a node that is up. */
+  readonly probeMs: number
+  readonly probeTimeoutMs: number
+}
+
+/** What an upstream node needs to know of the world. */
+export interface UpstreamSurroundings {
+  /** The newest slot that is known of any node, or that was given out. */
+  readonly newest: () => number
+  /** Whether this is the genesis of the cluster that we are on; else why it is not. */
+  readonly admit: (genesis: string) => Promise<string | null>
+  /** Hears of each probe, with what is known after it. */
+  readonly probed: (node: Upstream) => void
+}
+
+/** A node that failed a request other than a probe is asked last for so long. */
+const REST_MS = 5_000
+const LAGGING_RANK = 10
+const RESTING_RANK = 20
+
+/** One upstream node: probed all the time, and asked for blocks while it is up. */
+export class Upstream implements ChainNode {
+  readonly isArchive: boolean
+  readonly #rpc: RpcNode
+  readonly #client: RpcClient
+  readonly #options: UpstreamOptions
+  readonly #around: UpstreamSurroundings
+  readonly #ports: Ports
+  readonly #machine: ActorRefFrom<typeof upstreamMachine>
+  #isAdmitted = false
+  #restUntilMs = 0
+
+  constructor(
+    address: NodeAddress,
+    isArchive: boolean,
+    options: UpstreamOptions,
+    around: UpstreamSurroundings,
+    ports: Ports
+  ) {
+    this.isArchive = isArchive
+    this.#options = options
+    this.#around = around
+    this.#ports = ports
+    this.#client = new RpcClient(address, ports.clock, options.client)
+    this.#rpc = new RpcNode(this.#client, options.commitment, ports.clock)
+    const backoff = ({ context }: { context: UpstreamContext }): number =>
+      jittered(backoffMs(context.policy.backoff, context.attempt), ports.random())
+    this.#machine = createActor(upstreamMachine.provide({ delays: { backoff } }), {
+      clock: ports.clock,
+      input: options
+    })
+  }
+
+  get name(): string {
+    return this.#client.name
+  }
+
+  get state(): UpstreamState {
+    return this.#machine.getSnapshot().value
+  }
+
+  /** Slot, lag and the last fault. */
+  get facts(): UpstreamContext {
+    return this.#machine.getSnapshot().context
+  }
+
+  get headSlot(): number | null {
+    return this.rank === null ? null : this.facts.slot
+  }
+
+  get rank(): number | null {
+    const { state } = this
+    if (state !== 'healthy' && state !== 'lagging') return null
+    const isResting = this.#ports.clock.now() < this.#restUntilMs
+    return (state === 'lagging' ? LAGGING_RANK : 0) + (isResting ? RESTING_RANK : 0)
+  }
+
+  /** Requests that were sent, and those that wait. */
+  get requests(): { readonly sent: number; readonly waiting: number } {
+    return { sent: this.#client.sent, waiting: this.#client.waiting }
+  }
+
+  /** Probes the node until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { probeMs, recheckMs, backoff } = this.#options
+    const awake = new Bell()
+    let last: UpstreamState = 'probing'
+    this.#machine.subscribe(({ value }) => {
+      // A node that has been away may be another one now.
+      if (value === 'probing' && last !== 'probing') {
+        this.#isAdmitted = false
+        awake.ring()
+      }
+      last = value
+    })
+    this.#machine.start()
+    while (!signal.aborted) {
+      const { state } = this
+      if (state !== 'down' && state !== 'refused') await this.#probe(signal)
+      const idleMs = this.rank === null ? Math.max(recheckMs, backoff.ceilingMs) : probeMs
+      if (this.state !== 'probing') await awake.wait(this.#ports.clock, idleMs, signal)
+    }
+    this.#machine.stop()
+    await this.#client.close()
+  }
+
+  /** Uses new connections, looks again which cluster they lead to, and probes a node that is down at once. */
+  reconnect(): void {
+    this.#client.renewConnections()
+    this.#isAdmitted = false
+    this.#machine.send({ type: 'reconnect' })
+  }
+
+  async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
+    const answer = await this.#rpc.block(slot, signal)
+    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked')) this.#rest()
+    return answer
+  }
+
+  async header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock> {
+    return this.#rpc.header(slot, signal)
+  }
+
+  async genesis(signal: AbortSignal): Promise<string> {
+    return this.#rpc.genesisHash(signal, this.#options.probeTimeoutMs)
+  }
+
+  async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
+    try {
+      return await this.#rpc.slotsFrom(slot, limit, signal)
+    } catch (error) {
+      if (error instanceof NodeError) this.#rest()
+      throw error
+    }
+  }
+
+  #rest(): void {
+    this.#restUntilMs = this.#ports.clock.now() + REST_MS
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    try {
+      const refusal = this.#isAdmitted ? null : await this.#admit(signal)
+      if (signal.aborted) return
+      if (refusal !== null) this.#machine.send({ type: 'refused', reason: refusal })
+      else {
+        const slot = await this.#rpc.slot(signal, this.#options.probeTimeoutMs)
+        if (signal.aborted) return
+        const newest = this.isArchive ? slot : Math.max(slot, this.#around.newest())
+        this.#machine.send({ type: 'answered', slot, newest })
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      const reason = error instanceof Error ? error.message : String(error)
+      const isRefusal = error instanceof NodeError && error.fault.kind === 'unauthorized'
+      this.#machine.send({ type: isRefusal ? 'refused' : 'failed', reason })
+    }
+    if (!signal.aborted) this.#around.probed(this)
+  }
+
+  async #admit(signal: AbortSignal): Promise<string | null> {
+    const genesis = await this.#rpc.genesisHash(signal, this.#options.probeTimeoutMs)
+    const refusal = await this.#around.admit(genesis)
+    this.#isAdmitted = refusal === null
+    return refusal
+  }
+}

@@ -1,0 +1,250 @@
+import type { BlockSource } from '../../src/node/block-source.ts'
+import type { Commitment } from '../../src/market/rows.ts'
+import type { RollbackFinder } from '../../src/node/rollback.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { NodeStateName, NodeStatus, SourceStatus } from '../../src/node/source-status.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import {
+  BlockStream,
+  STREAM_STATES,
+  type StreamState,
+  type StreamStatus,
+  type StreamTuning
+} from '../../src/yellowstone/block-stream.ts'
+import {
+  ChainOrder,
+  type FetchMissing,
+  type OrderOptions,
+  type OrderTuning,
+  type StreamFork,
+  type StreamGap
+} from '../../src/yellowstone/chain-order.ts'
+import { openStreams, type OpenStream } from '../../src/yellowstone/client.ts'
+import { ClusterCheck, type ClusterCheckOptions } from '../../src/yellowstone/cluster-check.ts'
+import { HeldBlocks, type HeldLimits } from '../../src/yellowstone/held-blocks.ts'
+import { aborted } from '../supervision/aborted.ts'
+import { Bell } from '../supervision/bell.ts'
+import { LostForkWatch } from './lost-fork-watch.ts'
+import type { Run } from '../supervision/process.ts'
+
+export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'head' | 'at' | 'askNodes'> {
+  /** `http://` or `https://`, with host and port. Only its host and port are ever logged. */
+  readonly url: string
+  readonly token: string | undefined
+  readonly commitment: Commitment
+  /** Asks a node for a block that the stream does not bring; null where there is none to ask. */
+  readonly fetchMissing: FetchMissing | null
+  /** Looks for where the chain left what is stored; null where there is no node to ask. */
+  readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
+  /** Names stored slots of a lost fork that stay, in one line; null where there are none. */
+  readonly lostFork?: () => Promise<string | null>
+  /** How the nodes do that are asked beside the stream. */
+  readonly nodes?: () => readonly NodeStatus[]
+  /** Hears of slots that were given up, before any later block comes. */
+  readonly onGap: (gap: StreamGap) => void | Promise<void>
+  /** Hears of a block that does not follow the last one given out, before it is given out. */
+  readonly onFork?: (fork: StreamFork) => void | Promise<void>
+  readonly tuning?: Partial<YellowstoneTuning>
+  /** Tests give another. */
+  readonly open?: OpenStream
+}
+
+export interface YellowstoneTuning extends StreamTuning, OrderTuning, HeldLimits {}
+
+/**
+ * Chosen. Mainnet has a block of 3 to 10 MB every 400 ms: 64 MiB are three to eight seconds of it. A confirmed block
+ * comes two seconds after the one before at the most while a cluster is well.
+ */
+export const YELLOWSTONE_TUNING: YellowstoneTuning = {
+  blocksMax: 64,
+  bytesMax: 64 * 2 ** 20,
+  stallMs: 15_000,
+  fullMs: 10_000,
+  backoff: { floorMs: 500, ceilingMs: 30_000 },
+  graceMs: 2_000,
+  giveUpMs: 30_000,
+  retryMs: 500,
+  prefetch: 8
+}
+
+export interface YellowstoneSource extends BlockSource {
+  /** How the stream does at the moment; null while nobody reads. */
+  readonly status: StreamStatus | null
+}
+
+/**
+ * The process of a node that is read over Yellowstone gRPC. It is ready at once, so that what is stored is served while
+ * the node is away; whoever asks for blocks waits for it. Each reader has a stream of its own. With an empty store, blocks
+ * start at the newest one. A node that refuses us is not asked again: the process stays and says so, until it is started
+ * anew with other settings.
+ */
+export function yellowstoneSource(
+  options: YellowstoneSourceOptions,
+  { clock, random, logger }: Ports & { readonly logger: Logger }
+): Run<unknown, YellowstoneSource> {
+  return async ({ draining, ready, gauge, show }) => {
+    const tuning = { ...YELLOWSTONE_TUNING, ...options.tuning }
+    const { commitment, fetchMissing, head, askNodes } = options
+    const open = options.open ?? openStreams(options)
+    const server = hostOf(options.url)
+    const onUnproven = (line: string): void => logger.warn(`${server}: ${line}`)
+    const { at } = options
+    const cluster = new ClusterCheck({ commitment, head, askNodes, onUnproven, ...(at && { at }) })
+    let doubt: string | null = null
+    let forkThatStays: () => string | null = () => null
+    const onDoubt = (reason: string | null): void => {
+      if (reason !== null && reason !== doubt) logger.error(`nothing is taken in: ${reason}`)
+      doubt = reason
+    }
+    let current: {
+      readonly stream: BlockStream
+      readonly order: ChainOrder
+      readonly held: HeldBlocks
+    } | null = null
+
+    // A reason is told once, however often it comes back before there is progress.
+    let told: string | null = 'nothing yet'
+    const onStatus = (status: StreamStatus): void => {
+      const { state, reason, slot, attempt } = status
+      const facts = { state, slot, attempt }
+      if (state === 'refused') logger.error(facts, `${server} ${reason}; it is not asked again`)
+      else if (state === 'advancing' && told !== null) {
+        logger.info(facts, `blocks come from ${server}`)
+        told = null
+      } else if ((state === 'stalled' || state === 'waiting') && reason !== told) {
+        logger.warn(facts, `${server} ${reason}`)
+        told = reason
+      } else logger.debug(facts, `${server}: ${state}`)
+    }
+    const onOddity = (slot: number | null, detail: string): void =>
+      logger.error({ slot }, slot === null ? detail : `slot ${slot}: ${detail}`)
+    const onGap = async (gap: StreamGap): Promise<void> => {
+      const { from, to, reason } = gap
+      logger.error(gap, `slots ${from} to ${to} are given up: ${GAP_TEXTS[reason]}`)
+      await options.onGap(gap)
+    }
+    const onFork = async (fork: StreamFork): Promise<void> => {
+      const { slot, parentSlot, head } = fork
+      const lost = `slot ${slot} follows ${parentSlot}, so that what came after that, up to ${head}, is of a lost fork`
+      logger[commitment === 'processed' ? 'info' : 'error'](fork, lost)
+      await options.onFork?.(fork)
+    }
+
+    async function* blocks({ after, signal }: Parameters<BlockSource['blocks']>[0]) {
+      const stop = new AbortController()
+      const end = AbortSignal.any([signal, draining, stop.signal])
+      const [arrival, room] = [new Bell(), new Bell()]
+      const held = new HeldBlocks(tuning)
+      const blockhash = after === null ? null : ((await at?.(after))?.blockhash ?? null)
+      const lostFork = new LostForkWatch(options.lostFork)
+      await lostFork.look()
+      forkThatStays = () => lostFork.line
+      const orderOptions: OrderOptions = {
+        commitment,
+        clock,
+        tuning,
+        fetchMissing,
+        onGap,
+        onFork,
+        onOddity,
+        rollbacks: options.rollbacks ?? null,
+        onDoubt,
+        arrival: (ms, until) => arrival.wait(clock, ms, until),
+        onTaken: () => room.ring()
+      }
+      const order: ChainOrder = new ChainOrder(held, after, orderOptions, blockhash)
+      const stream = new BlockStream(after, {
+        clock,
+        random,
+        open,
+        held,
+        cluster,
+        tuning,
+        wanted: () => order.wanted,
+        onArrival: () => arrival.ring(),
+        room: (ms, until) => room.wait(clock, ms, until),
+        onStatus,
+        onOddity
+      })
+      current = { stream, order, held }
+      const reading = stream.run(end)
+      try {
+        for await (const block of order.blocks(end)) {
+          yield block
+          await lostFork.passed(block)
+        }
+      } finally {
+        stop.abort()
+        await reading
+      }
+    }
+
+    show(() => {
+      const stream = current?.stream.status
+      const obstacle = doubt ?? behindOf(stream)
+      return statusOf(server, stream, options.nodes?.() ?? [], obstacle, obstacle ?? forkThatStays())
+    })
+    for (const state of STREAM_STATES) {
+      gauge(`is_${state}`, () => Number(current?.stream.status.state === state))
+    }
+    gauge('head_slot', () => current?.stream.status.slot ?? 0)
+    gauge('held_blocks', () => current?.held.size ?? 0)
+    gauge('held_bytes', () => current?.held.bytes ?? 0)
+    for (const count of ['connections', 'messages', 'pings', 'unreadable', 'pauses'] as const) {
+      gauge(count, () => current?.stream.counts[count] ?? 0)
+    }
+    gauge('blocks', () => current?.order.counts.given ?? 0)
+    gauge('repeated', () => (current?.order.counts.repeated ?? 0) + (current?.stream.counts.repeated ?? 0))
+    gauge('fetched', () => current?.order.counts.fetched ?? 0)
+    gauge('slots_given_up', () => current?.order.counts.gapSlots ?? 0)
+    gauge('forks', () => current?.order.counts.forks ?? 0)
+    ready({
+      blocks,
+      get status() {
+        return current?.stream.status ?? null
+      }
+    })
+    await aborted(draining)
+  }
+}
+
+const GAP_TEXTS: Readonly<Record<StreamGap['reason'], string>> = {
+  missing: 'the stream did not bring them, and no node gave them in time',
+  'no-node': 'the stream did not bring them, and there is no node to ask for them (MILLRACE_RPC_URL)'
+}
+
+function statusOf(
+  name: string,
+  stream: StreamStatus = { state: 'connecting', reason: null, slot: null, at: null, attempt: 0 },
+  nodes: readonly NodeStatus[],
+  obstacle: string | null,
+  fork: string | null
+): SourceStatus {
+  const { slot } = stream
+  const state = stream.state === 'advancing' && obstacle !== null ? 'stalled' : stream.state
+  const reason = obstacle ?? stream.reason
+  const server: NodeStatus = { name, archive: false, state: NODE_STATES[state], slot, lag: 0, reason }
+  return { state, reason, headSlot: slot, nodes: [server, ...nodes], fork }
+}
+
+/** Says that the stream stands below what is stored: the server may have been put back. */
+function behindOf(stream: StreamStatus | undefined): string | null {
+  if (stream === undefined || stream.at === null || stream.slot === null || stream.at >= stream.slot)
+    return null
+  if (stream.state === 'advancing' || stream.state === 'connecting') return null
+  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was put back to an older state; it is waited until it has passed it`
+}
+
+const NODE_STATES: Readonly<Record<StreamState, NodeStateName>> = {
+  connecting: 'probing',
+  advancing: 'healthy',
+  full: 'healthy',
+  stalled: 'lagging',
+  waiting: 'down',
+  refused: 'refused'
+}
+
+/** What of a URL may be logged: providers put secrets into paths and user names. */
+function hostOf(url: string): string {
+  return URL.canParse(url) && new URL(url).host !== '' ? new URL(url).host : 'the Yellowstone server'
+}

@@ -1,0 +1,46 @@
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { Metrics } from '../../src/telemetry/metrics.ts'
+import type { Outage, Storage } from '../../storage/port.ts'
+
+/** How often the store is asked for its head, so that an outage and its end are seen when nobody else asks. */
+const LOOK_MS = 250
+
+export interface WatchDeps {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'outageSeconds'>
+}
+
+/** Says once when a store ceases to answer and once when it answers again, until `end` aborts; never rejects. */
+export async function watchOutages(
+  storage: Pick<Storage, 'blocks' | 'outage'>,
+  { clock, logger, metrics }: WatchDeps,
+  end: AbortSignal
+): Promise<void> {
+  let said: Outage | null = null
+  const note = (): void => {
+    const { outage } = storage
+    const seconds = (since: Outage): number => Math.max(0, clock.now() - since.sinceMs) / 1000
+    metrics.outageSeconds.set(outage === null ? 0 : seconds(outage))
+    if (said === null && outage !== null) {
+      logger.error(
+        `the store does not answer: ${outage.detail}; ingest waits, and reads are refused with 503`
+      )
+    } else if (said !== null && outage === null) {
+      logger.info(`the store answers again after ${seconds(said).toFixed(1)} s`)
+    }
+    said = outage === null ? null : (said ?? outage)
+  }
+  let asking = false
+  while (!end.aborted) {
+    // One question at a time: a store that is away takes a while to say so.
+    if (!asking) {
+      asking = true
+      const answered = (): void => void (asking = false)
+      storage.blocks.head().then(answered, answered)
+    }
+    note()
+    await sleep(clock, LOOK_MS, end)
+  }
+}

@@ -1,0 +1,31 @@
+import type { Peers } from '../../storage/coordination.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { Metrics } from '../../src/telemetry/metrics.ts'
+import type { Run } from '../supervision/process.ts'
+
+/** How often it is looked whether the others can be reached, for the metric. */
+const LOOK_MS = 1_000
+
+export interface PeersDeps {
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'redisOutageSeconds'>
+}
+
+/** The process that keeps in touch with the other processes of the service. They can be away for a while; it is not. */
+export function peers(open: () => Promise<Peers>, { clock, metrics }: PeersDeps): Run<unknown, Peers> {
+  return async ({ draining, ready, gauge }) => {
+    const opened = await open()
+    const secondsAway = (): number =>
+      opened.outage === null ? 0 : Math.max(0, clock.now() - opened.outage.sinceMs) / 1000
+    try {
+      gauge('seconds_away', secondsAway)
+      ready(opened)
+      while (!draining.aborted) {
+        metrics.redisOutageSeconds.set(secondsAway())
+        await sleep(clock, LOOK_MS, draining)
+      }
+    } finally {
+      await opened.close()
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../../src/ports.ts'
+
+/** Wakes one who waits. A ring that comes before the wait ends it at once; several are as good as one. */
+export class Bell {
+  #rung = false
+  #wake: () => void = () => undefined
+
+  ring(): void {
+    this.#rung = true
+    this.#wake()
+  }
+
+  /** Resolves at a ring, after `ms`, or when `end` aborts. */
+  async wait(clock: Clock, ms: number, end: AbortSignal): Promise<void> {
+    if (!this.#rung && !end.aborted) await this.#ringOr(clock, ms, end)
+    this.#rung = false
+  }
+
+  #ringOr(clock: Clock, ms: number, end: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clock.clearTimeout(timer)
+        end.removeEventListener('abort', wake)
+        this.#wake = () => undefined
+        resolve()
+      }
+      const timer = clock.setTimeout(wake, ms)
+      end.addEventListener('abort', wake)
+      this.#wake = wake
+    })
+  }
+}

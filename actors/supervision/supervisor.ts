@@ -1,0 +1,179 @@
+import { createActor, fromCallback, toPromise } from 'xstate'
+import { oneForOne } from '../../machines/one-for-one.machine.ts'
+import { serviceMachine } from '../../machines/service.machine.ts'
+import type { ServiceOutput } from '../../machines/service.machine.ts'
+import { supervised } from '../../machines/supervised.machine.ts'
+import { backoffMs, jittered } from '../../machines/backoff.ts'
+import type { Ask, Policy, UnitInput, UnitLogic } from '../../machines/unit.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { SourceStatus } from '../../src/node/source-status.ts'
+import { LiveUnit, observeUnits } from './live-tree.ts'
+import type { TreeNode } from './live-tree.ts'
+import { fromProcess } from './process.ts'
+import type { AnyUnit, ProcessUnit, SupervisorUnit, Unit } from './unit.ts'
+
+/** A running tree. */
+export interface Supervision {
+  /** Resolves once everything is up for the first time; false when the tree ended before. */
+  readonly ready: Promise<boolean>
+  /** Resolves at the end, with the failure for which the process should exit non-zero. Never rejects. */
+  readonly done: Promise<ServiceOutput>
+  /** Ends everything from the inside out, within the deadline. Asking again changes nothing. */
+  drain(): Promise<ServiceOutput>
+  /**
+   * Crashes the process at a path like `chain/ingest`, named without the root, as if it had rejected with `error`.
+   * False when it does not run at the moment.
+   */
+  kill(path: string, error?: Error): boolean
+  /** The tree as it is now. */
+  tree(): TreeNode
+  /** How the source of a live chain does at a path; null where none runs. */
+  source(path: string): SourceStatus | null
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface Deadlines {
+  /** For the drain of the whole tree; then it is killed. */
+  readonly drainMs: number
+  /** For its kill; then it is abandoned. */
+  readonly killMs: number
+}
+
+/** Hears of every fault of a unit, whether it ended by it or not. The root's path is empty. */
+export type OnFault = (path: string, error: Error) => void
+
+/** Starts a tree of units; one whose needs are not all met inside it is a type error. */
+export function supervise(
+  root: Unit<object>,
+  ports: Ports,
+  deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 },
+  onFault: OnFault = () => undefined
+): Supervision {
+  const wiring = new Wiring(ports, onFault)
+  const { logic, live } = wiring.unit(root, '', nothing, root.policy)
+  const actor = createActor(serviceMachine.provide({ actors: { tree: logic } }), {
+    clock: ports.clock,
+    inspect: observeUnits(wiring.machines),
+    input: deadlines
+  })
+  const done = toPromise(actor).catch((error: Error): ServiceOutput => ({ kind: 'failed', error }))
+  const ready = new Promise<boolean>((resolve) => {
+    actor.subscribe((snapshot) => {
+      if (snapshot.matches({ running: 'ready' })) resolve(true)
+    })
+    void done.then(() => resolve(false))
+  })
+  const drain = (): Promise<ServiceOutput> => {
+    actor.send({ type: 'drain' })
+    return done
+  }
+  actor.start()
+
+  return {
+    ready,
+    done,
+    drain,
+    kill: (path, error = new Error('killed')) => wiring.paths.get(path)?.crash(error) ?? false,
+    tree: () => live.toJSON(),
+    source: (path) => wiring.paths.get(path)?.status ?? null,
+    [Symbol.asyncDispose]: async () => void (await drain())
+  }
+}
+
+interface Wired {
+  readonly logic: UnitLogic
+  readonly live: LiveUnit
+}
+
+interface Member {
+  readonly unit: AnyUnit
+  readonly path: string
+  readonly policy: Policy
+}
+
+/** Units as the process of their supervisor. */
+interface Group {
+  readonly process: UnitLogic
+  readonly lives: readonly LiveUnit[]
+}
+
+/** Turns descriptions into machines, from the innermost outwards, and remembers which unit each belongs to. */
+class Wiring {
+  readonly paths = new Map<string, LiveUnit>()
+  readonly machines = new Map<unknown, LiveUnit>()
+  readonly #ports: Ports
+  readonly #onFault: OnFault
+
+  constructor(ports: Ports, onFault: OnFault) {
+    this.#ports = ports
+    this.#onFault = onFault
+  }
+
+  unit(unit: AnyUnit, path: string, inside: UnitLogic, policy: Policy): Wired {
+    const { process, live } = unit.kind === 'process' ? this.#process(unit, path) : this.#members(unit, path)
+    const machine = supervised(unit.name, policy).provide({
+      actors: { process, inside },
+      delays: {
+        backoff: ({ context }) =>
+          jittered(backoffMs(context.policy.backoff, context.attempt), this.#ports.random())
+      }
+    })
+    if (this.paths.has(path)) throw new RangeError(`two units are called ${path}`)
+    this.paths.set(path, live)
+    this.machines.set(machine, live)
+    return { logic: machine, live }
+  }
+
+  #process({ name, policy, run }: ProcessUnit, path: string) {
+    const about = { name, kind: 'process', strategy: null, restart: policy.restart } as const
+    const live = this.#live(about, [], path)
+    return { process: fromProcess(name, run, live), live }
+  }
+
+  #members({ name, strategy, policy, children }: SupervisorUnit, path: string) {
+    const about = { name, kind: 'supervisor', strategy, restart: policy.restart } as const
+    const members = children.map((child) => ({
+      unit: child,
+      path: path === '' ? child.name : `${path}/${child.name}`,
+      policy: strategy === 'one_for_all' ? neverAlone(child.policy) : child.policy
+    }))
+    const { process, lives } =
+      strategy === 'one_for_one' ? this.#sideBySide(name, members) : this.#nested(members)
+    return { process, live: this.#live(about, lives, path) }
+  }
+
+  #live(about: ConstructorParameters<typeof LiveUnit>[0], children: readonly LiveUnit[], path: string) {
+    return new LiveUnit(about, children, this.#ports.clock, (error) => this.#onFault(path, error))
+  }
+
+  #sideBySide(name: string, members: readonly Member[]): Group {
+    const wired = members.map(({ unit, path, policy }) => this.unit(unit, path, nothing, policy))
+    const names = members.map(({ unit }) => unit.name)
+    const actors = Object.fromEntries(wired.map(({ logic }, index) => [names[index]!, logic]))
+    return {
+      process: oneForOne(`${name} members`, names).provide({ actors }),
+      lives: wired.map(({ live }) => live)
+    }
+  }
+
+  #nested(members: readonly Member[]): Group {
+    return members.reduceRight<Group>(
+      (inner, { unit, path, policy }) => {
+        const { logic, live } = this.unit(unit, path, inner.process, policy)
+        return { process: logic, lives: [live, ...inner.lives] }
+      },
+      { process: nothing, lives: [] }
+    )
+  }
+}
+
+/** Nested like rest_for_one; but the first crash fails each level, so that all are restarted by the supervisor. */
+function neverAlone(policy: Policy): Policy {
+  return { ...policy, intensity: { ...policy.intensity, crashes: 0 } }
+}
+
+/** What is inside the innermost: always ready, and gone when asked. */
+const nothing: UnitLogic = fromCallback<Ask, UnitInput>(({ self, sendBack, receive }) => {
+  receive(() => sendBack({ type: `${self.id}.exited` }))
+  sendBack({ type: `${self.id}.ready`, gives: {} })
+})

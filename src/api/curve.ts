@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { encodeBase58 } from '../chain/base58.ts'
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { priceUsd } from '../market/cash-price.ts'
+import type { CurveRow } from '../market/registry-rows.ts'
+import { addressOrNull, humanOrNull, rawOrNull, timeOrNull } from './event.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+const UNSTATED = 'null where the venue does not state it'
+
+const CURVE_RESERVES = z
+  .object({
+    virtual_cash: schema.amount('Virtual cash').nullable(),
+    virtual_cash_raw: schema.rawAmount('Virtual cash').nullable(),
+    virtual_token: schema.amount('Virtual tokens').nullable(),
+    virtual_token_raw: schema.rawAmount('Virtual tokens').nullable(),
+    real_cash: schema.amount('Cash that the curve holds').nullable(),
+    real_cash_raw: schema.rawAmount('Cash that the curve holds').nullable(),
+    real_token: schema.amount('Tokens that are left for sale').nullable(),
+    real_token_raw: schema.rawAmount('Tokens that are left for sale').nullable()
+  })
+  .meta({ id: 'CurveReserves', description: `Reserves as of \`slot\`; each ${UNSTATED}` })
+
+const GRADUATION = z
+  .object({
+    target_cash: schema.amount('Cash that the curve holds when it completes').nullable(),
+    target_cash_raw: schema.rawAmount('Cash that the curve holds when it completes').nullable(),
+    remaining_cash: schema
+      .amount('Cash still to be paid')
+      .nullable()
+      .describe('Cash until the curve completes, in human units; 0 once it has, null when unknown'),
+    graduated_at: schema.time('When the funds went to a pool', 'block').nullable(),
+    graduated_slot: schema.count('Slot of that').nullable(),
+    graduated_signature: schema.signature('Transaction of that').nullable(),
+    pool: schema.address('The pool that the funds went to').nullable()
+  })
+  .meta({
+    id: 'Graduation',
+    description: 'When the curve completes or has completed; null each as long as it is unknown'
+  })
+
+export const CURVE = z
+  .object({
+    mint: schema.address('The token'),
+    platform: schema.venue('The launchpad, detected from the events'),
+    curve: schema.address('The bonding curve'),
+    status: z
+      .enum(['bonding', 'graduating', 'graduated'])
+      .describe(
+        '`bonding` while it sells; `graduating` once it is sold out; `graduated` when its funds are in a pool. Platforms that do both in one step have no `graduating`'
+      ),
+    progress_pct: z
+      .number()
+      .min(0)
+      .max(100)
+      .nullable()
+      .describe(
+        'Part of the tokens for sale that is sold, 0 to 100; null where the reserves do not determine it'
+      ),
+    price: schema.price('Price').nullable().describe('Cash per token on the curve; null when unknown'),
+    price_usd: schema.usd('Price').nullable(),
+    cash_mint: schema.address('What the curve takes').nullable(),
+    reserves: CURVE_RESERVES,
+    graduation: GRADUATION,
+    creator: schema
+      .address('Who created the token')
+      .nullable()
+      .describe('Who created the token; null when that was before the index began'),
+    created_at: schema.time('When it was created', 'block').nullable(),
+    slot: schema.count('Slot of the newest event of the curve'),
+    updated_at: schema.time('When the newest event of the curve was', 'block')
+  })
+  .meta({ id: 'BondingCurve', description: 'The bonding curve of a token, as its newest event left it' })
+
+/** A bonding curve as served. */
+export function curveBody(row: CurveRow): z.input<typeof CURVE> {
+  const { reserves, decimals, quoteDecimals, targetQuote, graduated } = row
+  return {
+    mint: pubkeyToBase58(row.mint),
+    platform: row.platform,
+    curve: pubkeyToBase58(row.curve),
+    status: row.status,
+    progress_pct: row.progressPct,
+    price: row.price,
+    price_usd: priceUsd(row),
+    cash_mint: addressOrNull(row.quote),
+    reserves: {
+      virtual_cash: humanOrNull(reserves.virtualQuote, quoteDecimals),
+      virtual_cash_raw: rawOrNull(reserves.virtualQuote),
+      virtual_token: humanOrNull(reserves.virtualBase, decimals),
+      virtual_token_raw: rawOrNull(reserves.virtualBase),
+      real_cash: humanOrNull(reserves.realQuote, quoteDecimals),
+      real_cash_raw: rawOrNull(reserves.realQuote),
+      real_token: humanOrNull(reserves.realBase, decimals),
+      real_token_raw: rawOrNull(reserves.realBase)
+    },
+    graduation: {
+      target_cash: humanOrNull(targetQuote, quoteDecimals),
+      target_cash_raw: rawOrNull(targetQuote),
+      remaining_cash: humanOrNull(remainingQuote(row), quoteDecimals),
+      graduated_at: timeOrNull(graduated?.blockTime),
+      graduated_slot: graduated?.slot ?? null,
+      graduated_signature: graduated === null ? null : encodeBase58(graduated.signature),
+      pool: addressOrNull(graduated?.pool ?? null)
+    },
+    creator: addressOrNull(row.creator),
+    created_at: timeOrNull(row.created?.blockTime),
+    slot: row.slot,
+    updated_at: secondsText(row.blockTime)
+  }
+}
+
+function remainingQuote({ status, targetQuote, reserves: { realQuote } }: CurveRow): bigint | null {
+  if (status !== 'bonding') return 0n
+  if (targetQuote === null || realQuote === undefined) return null
+  return targetQuote > realQuote ? targetQuote - realQuote : 0n
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { priceUsd } from '../market/cash-price.ts'
+import type { CurveRow, PoolRow } from '../market/registry-rows.ts'
+import { poolLiquidityUsd } from '../market/token-value.ts'
+import type { ActivityWindow } from '../market/windows.ts'
+import { addressOrNull, humanOrNull, rawOrNull, timeOrNull, usdOrNull } from './event.ts'
+import * as schema from './schema.ts'
+
+const RESERVE = 'after its newest trade; null where that does not state both reserves'
+
+export const POOL = z
+  .object({
+    pool: schema.address('The pool, curve or market'),
+    venue: schema.venue('Its venue'),
+    base_mint: schema.address('The token; of two that are no cash, the one that its first event names first'),
+    quote_mint: schema.address('Its cash, or the other token'),
+    base_symbol: z.string().nullable().describe('Symbol of the base; null when unknown'),
+    quote_symbol: z.string().nullable().describe('Symbol of the quote; null when unknown'),
+    base_reserve: schema
+      .amount('Reserve of the base')
+      .nullable()
+      .describe(`Reserve of the base in human units, ${RESERVE}`),
+    base_reserve_raw: schema
+      .rawAmount('Reserve of the base')
+      .nullable()
+      .describe(`Reserve of the base in base units, ${RESERVE}`),
+    quote_reserve: schema
+      .amount('Reserve of the quote')
+      .nullable()
+      .describe(`Reserve of the quote in human units, ${RESERVE}`),
+    quote_reserve_raw: schema
+      .rawAmount('Reserve of the quote')
+      .nullable()
+      .describe(`Reserve of the quote in base units, ${RESERVE}`),
+    base_vault: schema
+      .address('Vault of the base')
+      .nullable()
+      .describe('Vault of the base; null when no event has stated it'),
+    quote_vault: schema
+      .address('Vault of the quote')
+      .nullable()
+      .describe('Vault of the quote; null when no event has stated it'),
+    liquidity_usd: schema
+      .usd('Liquidity')
+      .nullable()
+      .describe(`Liquidity in USD: ${schema.LIQUIDITY}; null without one, and of a curve that has ended`),
+    price: schema
+      .price('Price')
+      .nullable()
+      .describe(
+        'Cash per token of its newest price-forming trade; null without one, where neither side is cash, and of a pool of an older store until its next one'
+      ),
+    price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
+    fee_bps: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe('Trading fee in hundredths of a percent; null when no event has stated it'),
+    volume_24h_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe(
+        `Volume in USD in the ${schema.DAY}; null where there are trades and none has a value in USD`
+      ),
+    trades_24h: schema.count(`Trades in the ${schema.DAY}`),
+    created_at: schema.time('When it was created', 'block').nullable(),
+    created_slot: schema
+      .count('Slot of that')
+      .nullable()
+      .describe('Slot of its creation; null when that was before the index began'),
+    last_trade_at: schema.time('When its newest trade was', 'block').nullable(),
+    live: z.literal(true).describe('Whether the pool is indexed live')
+  })
+  .meta({ id: 'Pool', description: 'A pool in which a token trades' })
+
+/** A pool as served. `day` is its window of 24 hours, `curve` the bonding curve of its token. */
+export function poolBody(
+  row: PoolRow,
+  day: ActivityWindow,
+  symbols: { readonly base: string | null; readonly quote: string | null },
+  curve: CurveRow | null
+): z.input<typeof POOL> {
+  const { lastTrade, lastPrice, created, reserves, baseDecimals, quoteDecimals } = row
+  return {
+    pool: pubkeyToBase58(row.pool),
+    venue: row.venue,
+    base_mint: pubkeyToBase58(row.base),
+    quote_mint: pubkeyToBase58(row.quote),
+    base_symbol: symbols.base,
+    quote_symbol: symbols.quote,
+    base_reserve: humanOrNull(reserves?.base, baseDecimals),
+    base_reserve_raw: rawOrNull(reserves?.base),
+    quote_reserve: humanOrNull(reserves?.quote, quoteDecimals),
+    quote_reserve_raw: rawOrNull(reserves?.quote),
+    base_vault: addressOrNull(row.baseVault),
+    quote_vault: addressOrNull(row.quoteVault),
+    liquidity_usd: poolLiquidityUsd(row, curve),
+    price: lastPrice?.price ?? null,
+    price_usd: lastPrice === null ? null : priceUsd(lastPrice),
+    fee_bps: row.feeBps,
+    volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    trades_24h: day.trades,
+    created_at: timeOrNull(created?.blockTime),
+    created_slot: created?.slot ?? null,
+    last_trade_at: timeOrNull(lastTrade?.blockTime),
+    live: true
+  }
+}

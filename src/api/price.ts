@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { encodeBase58 } from '../chain/base58.ts'
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { humanAmount } from '../market/amount.ts'
+import type { CashList, CashMint } from '../market/cash.ts'
+import { priceUsd } from '../market/cash-price.ts'
+import { type PricedPair } from '../market/latest-price.ts'
+import type { TokenValue } from '../market/token-value.ts'
+import type { ActivityWindow } from '../market/windows.ts'
+import { usdOrNull } from './event.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+/** A price whose trade is further than this behind the indexed head is served as stale, as long as a price of SOL counts. */
+const STALE_AFTER_SECONDS = 3600
+
+/** A field of the trade: null only of a cash mint that has none. */
+const traded = <T extends z.ZodType>(field: T, meaning: string) =>
+  field.nullable().describe(`${meaning}; null of wrapped SOL, USDC or USDT without one`)
+
+export const PRICE = z
+  .object({
+    mint: schema.address('The token'),
+    price: traded(schema.price('Price'), 'Cash per token of the newest price-forming trade of any pair'),
+    price_native: traded(schema.price('Price'), 'The same as `price`'),
+    price_usd: schema
+      .usd('Price')
+      .nullable()
+      .describe(`${schema.PRICE_USD}. A dollar mint that has no trade is 1`),
+    cash_mint: traded(schema.address('Cash'), 'The cash of that trade; base58'),
+    cash_symbol: z.string().nullable().describe('Its symbol; null for a mint that the operator added'),
+    venue: traded(schema.venue('Venue'), 'Where that trade was'),
+    pool: traded(schema.address('Pool'), 'Its pool; base58'),
+    slot: traded(schema.count('Slot'), 'Its slot'),
+    signature: traded(schema.signature('Signature'), 'Its transaction; base58'),
+    ts: traded(schema.time('Time', 'block'), 'When it was; block time, UTC, `YYYY-MM-DD HH:MM:SS`'),
+    ts_ms: traded(schema.unixMs('Time', 'block'), 'When it was; block time, unix milliseconds'),
+    age_seconds: traded(
+      schema.count('Seconds'),
+      'Seconds from that trade to the block time of the indexed head'
+    ),
+    market_cap_usd: schema.usd('Market capitalisation').nullable().describe(schema.SAME_MARKET_CAP),
+    volume_24h_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe(
+        `USD volume of all pairs in the ${schema.DAY}; null where there are trades and none has a value in USD`
+      ),
+    volume_24h_native: schema
+      .amount('Volume')
+      .describe(`Cash volume of the pair with \`cash_mint\` in the ${schema.DAY}, in human units`),
+    liquidity_usd: schema.usd('Liquidity').nullable().describe(schema.SAME_LIQUIDITY),
+    price_change_24h_pct: schema
+      .percent('Change')
+      .nullable()
+      .describe(`${schema.PRICE_CHANGE}. The window is the ${schema.DAY}`),
+    confidence: z
+      .enum(['trade', 'stale'])
+      .describe(
+        `\`stale\` when the trade is more than ${STALE_AFTER_SECONDS} s behind the indexed head, or there is none`
+      )
+  })
+  .meta({ id: 'Price', description: 'The latest price of a token, from its newest price-forming trade' })
+
+/** A cash mint that has not traded as a token itself: dollars are 1 by definition, SOL has no price then. */
+export function untradedPriceBody(
+  { mint, pegged }: CashMint,
+  day: ActivityWindow,
+  value: TokenValue
+): z.input<typeof PRICE> {
+  return {
+    mint: pubkeyToBase58(mint),
+    price: null,
+    price_native: null,
+    price_usd: pegged ? 1 : null,
+    cash_mint: null,
+    cash_symbol: null,
+    venue: null,
+    pool: null,
+    slot: null,
+    signature: null,
+    ts: null,
+    ts_ms: null,
+    age_seconds: null,
+    market_cap_usd: value.marketCapUsd,
+    volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    volume_24h_native: 0,
+    liquidity_usd: value.liquidityUsd,
+    price_change_24h_pct: null,
+    confidence: 'stale'
+  }
+}
+
+/**
+ * The latest price as served: `day` is the mint's window of 24 hours, `dayCash` what the pair traded in it, in base units
+ * of the cash. The age counts from the head's block time; the rest does not follow the head within its minute.
+ */
+export function priceBody(
+  pair: PricedPair,
+  day: ActivityWindow,
+  dayCash: bigint,
+  value: TokenValue,
+  cash: CashList,
+  headTime: number
+): z.input<typeof PRICE> {
+  const { last } = pair
+  const age = Math.max(0, headTime - last.blockTime)
+  return {
+    mint: pubkeyToBase58(pair.mint),
+    price: last.price,
+    price_native: last.price,
+    price_usd: priceUsd(last),
+    cash_mint: pubkeyToBase58(pair.cash),
+    cash_symbol: cash.of(pair.cash)?.symbol ?? null,
+    venue: last.venue,
+    pool: pubkeyToBase58(last.pool),
+    slot: last.slot,
+    signature: encodeBase58(last.signature),
+    ts: secondsText(last.blockTime),
+    ts_ms: last.blockTime * 1000,
+    age_seconds: age,
+    market_cap_usd: value.marketCapUsd,
+    volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    volume_24h_native: humanAmount(dayCash, pair.cashDecimals),
+    liquidity_usd: value.liquidityUsd,
+    price_change_24h_pct: day.changePct,
+    confidence: age > STALE_AFTER_SECONDS ? 'stale' : 'trade'
+  }
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import type { KindReport, StorageReport } from '../../storage/report/storage-report.ts'
+import { blockTime, count, text, time, unixMs } from './schema.ts'
+import { secondsText } from './time.ts'
+
+const DAY_MS = 86_400_000
+/** Beyond the year 9999 a day has no text. */
+const TIME_MS_MAX = 253_402_300_799_999
+
+const bytes = (meaning: string) => count(`${meaning}, in bytes; an estimate`)
+
+const growth = (meaning: string) =>
+  z
+    .int()
+    .nullable()
+    .describe(
+      `${meaning}, in bytes a day at the rate of the newest day's events; below 0 where more is deleted than written, null until blocks have come for an hour`
+    )
+
+const KIND = z.object({
+  kind: text('The kind of rows'),
+  bytes: bytes('What they take'),
+  stays: z
+    .enum(['always', 'limited', 'needed'])
+    .describe(
+      '`always`: none is deleted; `limited`: each is deleted after `kept_seconds`; `needed`: they are replaced, and do not grow with the blocks'
+    ),
+  kept_seconds: count('Seconds that rows are kept, counted back from the block time of the head').nullable(),
+  oldest_block_time: blockTime('How far back they reach').nullable(),
+  growth_bytes_per_day: growth('By how much they grow now')
+})
+
+export const STORAGE = z
+  .object({
+    bytes: bytes('What all kinds take together'),
+    oldest_block_time: blockTime('The oldest block').nullable(),
+    newest_block_time: blockTime('The newest block').nullable(),
+    growth_bytes_per_day: growth('By how much all kinds together grow now'),
+    free_bytes: count(
+      "Bytes that are free for the service on the disk of the store; null for a cluster's, which are not known here"
+    ).nullable(),
+    days_left: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe(
+        'Days until these are used up, if blocks go on coming as in the newest day and nothing else fills the disk; rows that are deleted meanwhile are taken into account. Null where it is not known or they never are'
+      ),
+    full_at: time('When that is', 'service').nullable(),
+    full_at_ms: unixMs('The same', 'service').nullable(),
+    kinds: z.array(KIND).readonly().describe('The kinds of rows, the largest first')
+  })
+  .meta({ id: 'Storage' })
+
+export type StorageBody = z.output<typeof STORAGE>
+
+/** Renders what the store takes, and until when there is room. */
+export function storageBody(report: StorageReport, nowMs: number): StorageBody {
+  const { kinds, oldestTime, newestTime, freeBytes, growthADay, daysLeft } = report
+  const fullAtMs = daysLeft === null ? null : Math.floor(nowMs + daysLeft * DAY_MS)
+  const isTime = fullAtMs !== null && fullAtMs <= TIME_MS_MAX
+  const bodies = kinds.map(kindBody)
+  return {
+    bytes: bodies.reduce((sum, { bytes }) => sum + bytes, 0),
+    oldest_block_time: oldestTime,
+    newest_block_time: newestTime,
+    growth_bytes_per_day: rounded(growthADay),
+    free_bytes: freeBytes,
+    days_left: daysLeft === null ? null : Math.floor(daysLeft * 10) / 10,
+    full_at: isTime ? secondsText(Math.floor(fullAtMs / 1_000)) : null,
+    full_at_ms: isTime ? fullAtMs : null,
+    kinds: bodies
+  }
+}
+
+function kindBody({ kind, bytes, stays, oldestTime, growthADay }: KindReport): StorageBody['kinds'][number] {
+  const isLimited = typeof stays === 'number'
+  return {
+    kind,
+    bytes: Math.round(bytes),
+    stays: isLimited ? 'limited' : stays,
+    kept_seconds: isLimited ? stays : null,
+    oldest_block_time: oldestTime,
+    growth_bytes_per_day: rounded(growthADay)
+  }
+}
+
+/** Rounds bytes up to whole ones, so that slow growth is not told as none. */
+const rounded = (value: number | null): number | null => (value === null ? null : Math.ceil(value))

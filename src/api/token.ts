@@ -1,0 +1,259 @@
+import { z } from 'zod'
+import { encodeBase58 } from '../chain/base58.ts'
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import { priceUsd } from '../market/cash-price.ts'
+import { type PricedPair } from '../market/latest-price.ts'
+import type { CurveRow, TokenRow } from '../market/registry-rows.ts'
+import type { LaunchRow, LaunchStatus } from '../market/rows.ts'
+import type { MintNames } from '../market/mint-names.ts'
+import { VALUED_POOLS_MAX, type TokenValue } from '../market/token-value.ts'
+import type { ActivityWindow } from '../market/windows.ts'
+import { CURVE, curveBody } from './curve.ts'
+import { addressOrNull, rawOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
+import { LAUNCH_STATUSES } from './launch.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+/** The rolling windows of a token, in seconds. */
+export const TOKEN_WINDOWS = { '5m': 300, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
+export type TokenWindow = keyof typeof TOKEN_WINDOWS
+
+const UNPRICED = 'null where there are trades and none has a value in USD'
+const TRADERS =
+  'Distinct traders: exact up to 256 in an hour, above by a sketch with a standard error of 2.3 %; null when unknown'
+const WINDOW = z
+  .object({
+    volume_usd: schema.usd('Volume').nullable().describe(`Volume in USD; ${UNPRICED}`),
+    trades: schema.count('Trades'),
+    buys: schema.count('Trades in which cash was spent for the token'),
+    sells: schema.count('Trades in which the token was sold for cash'),
+    buy_usd: schema.usd('Volume of buys').nullable().describe(`Volume of buys in USD; ${UNPRICED}`),
+    sell_usd: schema.usd('Volume of sells').nullable().describe(`Volume of sells in USD; ${UNPRICED}`),
+    traders: schema.count(TRADERS).nullable(),
+    price_change_pct: z.number().nullable().describe(schema.PRICE_CHANGE)
+  })
+  .meta({
+    id: 'TokenWindow',
+    description:
+      'What a token traded in the whole minutes of a window that ends with the minute of the indexed head'
+  })
+
+const NAMES = {
+  name: z
+    .string()
+    .nullable()
+    .describe(
+      'Name: of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
+    ),
+  symbol: z
+    .string()
+    .nullable()
+    .describe(
+      'Symbol: of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
+    ),
+  uri: z.string().nullable().describe('Where its metadata is, as its launch states it; null when unknown'),
+  decimals: z.int().min(0).nullable().describe('Decimals; null when unknown')
+}
+
+const SUPPLY = schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`)
+
+/** What a launch says of its token; the rest is account state. */
+const METADATA = z
+  .object({
+    mint: schema.address('The token'),
+    ...NAMES,
+    supply: SUPPLY,
+    supply_raw: schema.rawAmount('Supply').nullable().describe(`Supply in base units, ${schema.SUPPLY}`),
+    mint_authority: schema.accountState('Who may mint'),
+    freeze_authority: schema.accountState('Who may freeze'),
+    token_program: schema.accountState('The token program'),
+    extensions: schema.accountState('Token-2022 extensions'),
+    slot: schema.accountState('Slot of the account state')
+  })
+  .meta({ id: 'Metadata' })
+
+const HOLDERS = z
+  .object({
+    count: schema.accountState('Holders'),
+    top10_pct: schema.accountState('Part of the ten largest, in percent'),
+    top10_adjusted_pct: schema.accountState('The same without pools, curves and burn addresses'),
+    updated_at: schema.accountState('When they were counted')
+  })
+  .meta({ id: 'HolderSummary' })
+
+const LAST_TRADE = z
+  .object({
+    ts: schema.time('When it was', 'block'),
+    ts_ms: schema.unixMs('When it was', 'block'),
+    slot: schema.count('Its slot'),
+    signature: schema.signature('Its transaction')
+  })
+  .meta({ id: 'LastTrade', description: 'The newest trade of any venue' })
+
+export const TOKEN = z
+  .object({
+    mint: schema.address('The token'),
+    ...NAMES,
+    token_program: schema.accountState('The token program'),
+    venue: schema
+      .venue('Where it was launched')
+      .nullable()
+      .describe('Where it was launched; null when unknown'),
+    creator: schema.address('Who created it').nullable().describe('Who created it; null when unknown'),
+    created_at: schema
+      .time('When it was launched', 'block')
+      .nullable()
+      .describe('When it was launched; block time, UTC, `YYYY-MM-DD HH:MM:SS`; null when unknown'),
+    metadata: METADATA,
+    status: z
+      .enum(LAUNCH_STATUSES)
+      .describe(
+        'Lifecycle: `created`; `trading` from its first trade; `graduated` once its curve has migrated. A token without a known launch counts from what was seen of it'
+      ),
+    price: schema
+      .price('Price')
+      .nullable()
+      .describe('Cash per token of the newest price-forming trade; null without one'),
+    price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
+    cash_mint: schema.address('The cash of that trade').nullable(),
+    price_ts: schema.time('When that trade was', 'block').nullable(),
+    price_slot: schema.count('Slot of that trade').nullable(),
+    price_venue: schema.venue('Venue of that trade').nullable(),
+    market_cap_usd: schema
+      .usd('Circulating supply × price')
+      .nullable()
+      .describe('`circulating_supply` × `price_usd`; null when either is'),
+    fdv_usd: schema.usd('Supply × price').nullable().describe('`supply` × `price_usd`; null when either is'),
+    supply: SUPPLY,
+    circulating_supply: schema
+      .amount('Circulating supply')
+      .nullable()
+      .describe(
+        'Supply in human units without what its bonding curve still holds, all of it once the curve graduated; null where the supply or the reserves of the curve are not known'
+      ),
+    liquidity_usd: schema
+      .usd('Liquidity')
+      .nullable()
+      .describe(
+        `Liquidity in USD: ${schema.LIQUIDITY}; null without one, and of a token with more than ${VALUED_POOLS_MAX} pools`
+      ),
+    volume_24h_usd: schema
+      .usd('Volume')
+      .nullable()
+      .describe(`Volume in USD in the ${schema.DAY}; ${UNPRICED}`),
+    volume_24h_sol: schema.amount(`Wrapped SOL traded against it in the ${schema.DAY}`),
+    trades_24h: schema.count(`Trades in the ${schema.DAY}`),
+    buys_24h: schema.count(`Buys in the ${schema.DAY}`),
+    sells_24h: schema.count(`Sells in the ${schema.DAY}`),
+    traders_24h: schema.count(`${TRADERS}; in the ${schema.DAY}`).nullable(),
+    price_change_1h_pct: z.number().nullable().describe(`${schema.PRICE_CHANGE}. The window is one hour`),
+    price_change_24h_pct: z
+      .number()
+      .nullable()
+      .describe(`${schema.PRICE_CHANGE}. The window is the ${schema.DAY}`),
+    windows: z.object({ '5m': WINDOW, '1h': WINDOW, '6h': WINDOW, '24h': WINDOW }),
+    holders: HOLDERS,
+    bonding_curve: CURVE.nullable().describe('Its bonding curve; null when it has none that is known'),
+    pools_count: schema.count('Pools in which it is listed, those of the past included'),
+    last_trade: LAST_TRADE.nullable().describe('The newest trade of any venue; null without one')
+  })
+  .meta({ id: 'Token', description: 'All that is known of a token' })
+
+/** Everything known of a mint. */
+export interface KnownToken {
+  readonly mint: Pubkey
+  readonly names: MintNames
+  readonly token: TokenRow | null
+  readonly launch: LaunchRow | null
+  readonly curve: CurveRow | null
+  readonly pair: PricedPair | null
+  readonly value: TokenValue
+}
+
+/** The overview of a token as served. */
+export function tokenBody(
+  known: KnownToken,
+  windows: Readonly<Record<TokenWindow, ActivityWindow>>
+): z.input<typeof TOKEN> {
+  const { token, launch, curve, pair, value } = known
+  const mint = pubkeyToBase58(known.mint)
+  const { decimals: namedDecimals, ...names } = known.names
+  const decimals = token?.decimals ?? namedDecimals
+  const day = windows['24h']
+  return {
+    mint,
+    ...names,
+    decimals,
+    token_program: null,
+    venue: launch?.venue ?? curve?.platform ?? null,
+    creator: addressOrNull(launch?.creator ?? curve?.creator ?? null),
+    created_at: timeOrNull(launch?.blockTime ?? curve?.created?.blockTime),
+    metadata: {
+      mint,
+      ...names,
+      decimals,
+      supply: value.supply,
+      supply_raw: rawOrNull(value.supplyRaw),
+      mint_authority: null,
+      freeze_authority: null,
+      token_program: null,
+      extensions: null,
+      slot: null
+    },
+    status: statusOf(known),
+    price: pair?.last.price ?? null,
+    price_usd: pair === null ? null : priceUsd(pair.last),
+    cash_mint: addressOrNull(pair?.cash ?? null),
+    price_ts: timeOrNull(pair?.last.blockTime),
+    price_slot: pair?.last.slot ?? null,
+    price_venue: pair?.last.venue ?? null,
+    market_cap_usd: value.marketCapUsd,
+    fdv_usd: value.fdvUsd,
+    supply: value.supply,
+    circulating_supply: value.circulating,
+    liquidity_usd: value.liquidityUsd,
+    volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    volume_24h_sol: solAmount(day.volumeCash),
+    trades_24h: day.trades,
+    buys_24h: day.buys,
+    sells_24h: day.sells,
+    traders_24h: day.traders,
+    price_change_1h_pct: windows['1h'].changePct,
+    price_change_24h_pct: day.changePct,
+    windows: {
+      '5m': windowBody(windows['5m']),
+      '1h': windowBody(windows['1h']),
+      '6h': windowBody(windows['6h']),
+      '24h': windowBody(day)
+    },
+    holders: { count: null, top10_pct: null, top10_adjusted_pct: null, updated_at: null },
+    bonding_curve: curve === null ? null : curveBody(curve),
+    pools_count: token?.pools ?? 0,
+    last_trade: lastTradeBody(token)
+  }
+}
+
+function statusOf({ token, launch, curve }: KnownToken): LaunchStatus {
+  if (launch !== null) return launch.status
+  if (curve?.status === 'graduated') return 'graduated'
+  return (token?.trades ?? 0) > 0 ? 'trading' : 'created'
+}
+
+function windowBody(window: ActivityWindow): z.input<typeof WINDOW> {
+  return {
+    volume_usd: usdOrNull(window.volumeMicroUsd),
+    trades: window.trades,
+    buys: window.buys,
+    sells: window.sells,
+    buy_usd: usdOrNull(window.buyMicroUsd),
+    sell_usd: usdOrNull(window.sellMicroUsd),
+    traders: window.traders,
+    price_change_pct: window.changePct
+  }
+}
+
+function lastTradeBody(token: TokenRow | null): z.input<typeof LAST_TRADE> | null {
+  if (token === null || token.lastTrade === null) return null
+  const { blockTime, slot, signature } = token.lastTrade
+  return { ts: secondsText(blockTime), ts_ms: blockTime * 1000, slot, signature: encodeBase58(signature) }
+}

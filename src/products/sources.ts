@@ -1,0 +1,216 @@
+import { join } from 'node:path'
+import { backfill, type BackfillNeeds, type BackfillOptions } from '../../actors/chain/backfill.ts'
+import type { OpenIngest } from '../../actors/chain/ingest.ts'
+import type { Keeping } from '../../actors/chain/kept-run.ts'
+import {
+  localnet,
+  localnetSource,
+  type HasCoverage,
+  type LocalnetAddress
+} from '../../actors/chain/localnet.ts'
+import type { Run } from '../../actors/supervision/process.ts'
+import { rpcSource } from '../../actors/chain/rpc-source.ts'
+import { recordedSource } from '../../actors/chain/source.ts'
+import { child, supervisor, type AnyUnit, type Unit } from '../../actors/supervision/unit.ts'
+import { yellowstoneSource, type YellowstoneSourceOptions } from '../../actors/chain/yellowstone-source.ts'
+import type { CoverageStore, Storage } from '../../storage/port.ts'
+import type { BlockSource } from '../node/block-source.ts'
+import type { Config } from '../config/config.ts'
+import { lostForkOf, sourceCoverage } from '../node/coverage.ts'
+import type { Commitment } from '../market/rows.ts'
+import { memoryBudget } from '../config/memory-budget.ts'
+import type { BlockCommitment } from '../node/chain-node.ts'
+import { MissingBlocks } from '../node/missing-blocks.ts'
+import type { StoredChain } from '../node/rollback.ts'
+import type { Ports } from '../ports.ts'
+import type { RecordedReport } from '../recorded/report.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { FetchMissing } from '../yellowstone/chain-order.ts'
+
+export interface SourceDeps extends Ports {
+  readonly logger: Logger
+  /** Hears where the node of a localnet listens. */
+  readonly onLocalnet: (rpcUrl: string) => void
+  /** Takes how the recorded folder does. */
+  readonly recorded: RecordedReport
+}
+
+/** Where a localnet keeps its chain. */
+export function localnetDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'localnet')
+}
+
+/**
+ * The chain of a process that ingests: where blocks come from, as the operator has set it, and who takes them in. What
+ * ingest needs beside the source is there outside the chain; storage is among it.
+ */
+export function chainOf<Needs extends object>(
+  config: Config,
+  ingest: Run<Needs, OpenIngest>,
+  deps: SourceDeps
+): Unit<Omit<Needs, 'source'>> {
+  if (config.source === 'localnet') {
+    const { host, port, localnetSlotMs: slotMs } = config
+    const { localnetBlocks: renderedBytes } = memoryBudget(config)
+    const directory = localnetDirectory(config)
+    const place = { directory, host, port: port === 0 ? 0 : port + 1, slotMs, renderedBytes }
+    return supervisor('chain', 'rest_for_one', [
+      child('localnet', localnet(place, deps, deps.onLocalnet)),
+      child('source', localnetSource(deps)),
+      child('ingest', ingest),
+      child('backfill', localnetBackfill(deps))
+    ]) as AnyUnit
+  }
+  const source = child('source', sourceOf(config, deps))
+  const taker = child('ingest', ingest)
+  const chain = hasBackfill(config)
+    ? [source, taker, child('backfill', backfillFrom(nodesOf(config), deps))]
+    : [source, taker]
+  return supervisor('chain', 'rest_for_one', chain)
+}
+
+/** What committed blocks are kept for: what a source may take back, and what others than it may have. */
+export function keepingOf(config: Config): Keeping {
+  return {
+    forForks: config.source === 'rpc' || config.source === 'yellowstone',
+    forGaps: config.source === 'localnet' || hasBackfill(config)
+  }
+}
+
+/** Whether there is a node to be asked for blocks that were given up. */
+function hasBackfill(config: Config): boolean {
+  const { urls, archiveUrls } = nodesOf(config)
+  return (config.source === 'rpc' || config.source === 'yellowstone') && urls.length + archiveUrls.length > 0
+}
+
+function localnetBackfill(
+  deps: SourceDeps
+): Run<BackfillNeeds & { readonly localnet: LocalnetAddress } & HasCoverage> {
+  return (scope) => {
+    const nodes = { urls: [scope.input.localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed' } as const
+    return backfillFrom(nodes, deps)(scope)
+  }
+}
+
+/** Looks on nodes for blocks that were given up. */
+function backfillFrom(nodes: Nodes, deps: SourceDeps): Run<BackfillNeeds & HasCoverage> {
+  return async (scope) => {
+    const missing = missingBlocks(nodes, scope.input.storage.coverage, deps)
+    const { commitment } = nodes
+    const fetch: BackfillOptions['fetch'] = (slot, signal) => missing.fetch(slot, signal)
+    try {
+      await backfill({ fetch, commitment: confirmedAtLeast(commitment) }, deps)(scope)
+    } finally {
+      await missing.close()
+    }
+  }
+}
+
+function sourceOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource> {
+  const { clock } = deps
+  switch (config.source) {
+    case 'rpc':
+      return (scope) =>
+        rpcSource(
+          {
+            ...nodesOf(config),
+            ...sourceCoverage(scope.input.storage.coverage, clock),
+            ...storedChainOf(scope.input.storage)
+          },
+          deps
+        )(scope)
+    case 'yellowstone':
+      return yellowstoneOf(config, deps)
+    default:
+      return recordedOf(config, deps)
+  }
+}
+
+/** The stored chain in which a source looks a fork up. */
+function storedChainOf({ blocks, coverage }: HasBlocks['storage']): {
+  readonly stored: StoredChain
+  readonly lostFork: () => Promise<string | null>
+} {
+  const stored: StoredChain = {
+    at: (slot) => blocks.at(slot),
+    head: () => blocks.head(),
+    oldest: () => blocks.firstSince(0),
+    genesis: () => coverage.genesis()
+  }
+  return { stored, lostFork: () => lostForkOf(coverage) }
+}
+
+interface HasBlocks extends HasCoverage {
+  readonly storage: Pick<Storage, 'coverage' | 'blocks'>
+}
+
+/** A recorded folder, held against what is stored before a block of it is taken. */
+function recordedOf(config: Config, { clock, logger, recorded }: SourceDeps): Run<HasBlocks, BlockSource> {
+  const { recordedDir: directory, recordedSpeed: speed } = config
+  if (directory === null) throw new TypeError('a recorded source has a folder')
+  const place =
+    config.storage === 'embedded'
+      ? { variable: 'MILLRACE_DATA_DIR', value: config.dataDir }
+      : { variable: 'MILLRACE_SCYLLA_KEYSPACE', value: config.scyllaKeyspace }
+  return (scope) => {
+    const stored = { blocks: scope.input.storage.blocks, ...place }
+    return recordedSource({ directory, speed, stored, report: recorded }, { clock, logger })(scope)
+  }
+}
+
+/** A stream, and nodes for what it leaves out, where there are any. */
+function yellowstoneOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource> {
+  const { yellowstoneUrl: url, yellowstoneToken: token, indexCommitment: commitment } = config
+  const { clock } = deps
+  if (url === null) throw new TypeError('a yellowstone source has a URL')
+  return async (scope) => {
+    const { coverage, blocks } = scope.input.storage
+    const { onGap } = sourceCoverage(coverage, clock)
+    const missing = missingBlocks(nodesOf(config), coverage, deps)
+    const fetchMissing: FetchMissing = (slot, signal) => missing.fetch(slot, signal)
+    const { stored, lostFork } = storedChainOf(scope.input.storage)
+    const place = { head: () => blocks.head(), at: (slot: number) => blocks.at(slot), lostFork }
+    const stream = { url, token: token ?? undefined, commitment, onGap, ...place }
+    const asked: Pick<YellowstoneSourceOptions, 'fetchMissing' | 'askNodes' | 'nodes' | 'rollbacks'> =
+      hasBackfill(config)
+        ? {
+            fetchMissing,
+            askNodes: (block, signal) => missing.standingOf(block, signal),
+            nodes: () => missing.status(),
+            rollbacks: missing.rollbacks(stored, commitment !== 'processed', deps.random)
+          }
+        : { fetchMissing: null, askNodes: null }
+    try {
+      await yellowstoneSource({ ...stream, ...asked }, deps)(scope)
+    } finally {
+      await missing.close()
+    }
+  }
+}
+
+interface Nodes {
+  readonly urls: readonly string[]
+  readonly archiveUrls: readonly string[]
+  readonly commitment: Commitment
+}
+
+const nodesOf = ({
+  rpcUrl: urls,
+  archiveRpcUrl: archiveUrls,
+  indexCommitment: commitment
+}: Config): Nodes => ({
+  urls,
+  archiveUrls,
+  commitment
+})
+
+/** No node gives a block by its slot before that. */
+const confirmedAtLeast = (commitment: Commitment): BlockCommitment =>
+  commitment === 'finalized' ? 'finalized' : 'confirmed'
+
+function missingBlocks(nodes: Nodes, coverage: CoverageStore, { clock, logger }: SourceDeps): MissingBlocks {
+  const { expectedGenesis, onGenesis } = sourceCoverage(coverage, clock)
+  const onRefused = (line: string): void => logger.error(line)
+  const commitment = confirmedAtLeast(nodes.commitment)
+  return new MissingBlocks({ ...nodes, commitment, expectedGenesis, onGenesis, onRefused, clock })
+}

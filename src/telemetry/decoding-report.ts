@@ -1,0 +1,93 @@
+import type { MissingReason, Note } from '../chain/emitter.ts'
+import type { EventKind } from '../chain/events.ts'
+import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
+
+/** What the decoder read of a venue, and what it could not or would not. Counts since the process started. */
+export interface VenueReport {
+  readonly events: Record<EventKind, number>
+  readonly missing: Partial<Record<MissingReason, number>>
+  /** Two readings of one fact that differed. */
+  disagreements: number
+  /** Bodies longer than the newest known layout, by layout. */
+  readonly drift: Record<string, number>
+  /** Discriminators that no layout knows. */
+  readonly unknownInstructions: Record<string, number>
+  readonly unknownEvents: Record<string, number>
+}
+
+/** Programs of a venue are few; a hostile caller may invent discriminators, so only so many are told apart. */
+const DISCRIMINATORS_MAX = 64
+
+/** Counts what the decoder says, per venue, for operators and metrics. */
+export class DecodingReport {
+  readonly venues: Readonly<Record<VenueId, VenueReport>> = Object.fromEntries(
+    VENUE_IDS.map((venue) => [venue, emptyReport()])
+  ) as unknown as Record<VenueId, VenueReport>
+
+  count(
+    events: Iterable<{ readonly event: { readonly venue: VenueId; readonly kind: EventKind } }>,
+    notes: Iterable<Note>
+  ): void {
+    for (const { event } of events) this.venues[event.venue].events[event.kind]++
+    for (const note of notes) this.#note(note)
+  }
+
+  #note(note: Note): void {
+    const report = this.venues[note.venue]
+    switch (note.kind) {
+      case 'missing':
+        report.missing[note.reason] = (report.missing[note.reason] ?? 0) + 1
+        break
+      case 'disagreement':
+        report.disagreements++
+        break
+      case 'drift':
+        bump(report.drift, note.layout)
+        break
+      case 'unknown-instruction':
+        bump(report.unknownInstructions, note.discriminator)
+        break
+      case 'unknown-event':
+        bump(report.unknownEvents, note.discriminator)
+        break
+    }
+  }
+
+  /** The counts as served at `/v1/admin/decoding`. */
+  body() {
+    return Object.fromEntries(
+      VENUE_IDS.map((venue) => {
+        const report = this.venues[venue]
+        return [
+          venue,
+          {
+            events: report.events,
+            missing: report.missing,
+            missing_total: Object.values(report.missing).reduce((sum, count) => sum + count, 0),
+            disagreements: report.disagreements,
+            drift: report.drift,
+            unknown_instructions: report.unknownInstructions,
+            unknown_events: report.unknownEvents
+          }
+        ]
+      })
+    )
+  }
+}
+
+function emptyReport(): VenueReport {
+  return {
+    events: { trade: 0, liquidity: 0, launch: 0, curve: 0, pool: 0 },
+    missing: {},
+    disagreements: 0,
+    drift: {},
+    unknownInstructions: {},
+    unknownEvents: {}
+  }
+}
+
+function bump(counts: Record<string, number>, name: string): void {
+  const known = name in counts || Object.keys(counts).length < DISCRIMINATORS_MAX
+  const key = known ? name : 'other'
+  counts[key] = (counts[key] ?? 0) + 1
+}

@@ -1,0 +1,22 @@
+import { pino, type Logger } from 'pino'
+import type { Config } from '../config/config.ts'
+
+export type { Logger }
+
+/** Headers and fields that may carry a key never reach a log line. */
+const REDACTED = [
+  'req.headers.authorization',
+  'req.headers["x-api-key"]',
+  'headers.authorization',
+  'headers["x-api-key"]',
+  'key'
+]
+
+/** Structured logs on standard error; standard output carries results. */
+export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
+  const options = { level: config.logLevel, base: null, redact: REDACTED }
+  const pretty = config.logFormat === null ? process.stderr.isTTY : config.logFormat === 'pretty'
+  if (!pretty) return pino(options, pino.destination({ dest: 2, sync: true }))
+  const target = 'pino-pretty'
+  return pino(options, pino.transport({ target, options: { destination: 2, singleLine: true } }))
+}

@@ -1,0 +1,129 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { DecodingReport, VenueReport } from './decoding-report.ts'
+import { RequestSeconds } from './request-seconds.ts'
+
+/** The service's metrics, as `/metrics` serves them. */
+export interface Metrics {
+  readonly registry: Registry
+  readonly blocks: Counter
+  readonly blocksBackfilled: Counter
+  readonly blocksRetracted: Counter
+  readonly transactions: Counter<'kind'>
+  readonly headSlot: Gauge
+  readonly headTime: Gauge
+  readonly commitSeconds: Histogram
+  readonly requestSeconds: RequestSeconds
+  readonly connectionsRefused: Counter<'code'>
+  readonly outageSeconds: Gauge
+  readonly redisOutageSeconds: Gauge
+  readonly leaseHeld: Gauge<'lease'>
+  readonly lagSlots: Gauge
+}
+
+export function createMetrics(decoding: DecodingReport): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  decodingGauge('millrace_events', 'Events decoded, by venue and kind', ['kind'], (report) =>
+    Object.entries(report.events).map(([kind, count]) => [{ kind }, count])
+  )
+  decodingGauge(
+    'millrace_missing',
+    'Candidates that gave no event, by venue and reason',
+    ['reason'],
+    (report) => Object.entries(report.missing).map(([reason, count]) => [{ reason }, count])
+  )
+  decodingGauge('millrace_disagreements', 'Facts whose two readings differed, by venue', [], (report) => [
+    [{}, report.disagreements]
+  ])
+  decodingGauge('millrace_drift', 'Bodies longer than the newest known layout', ['layout'], (report) =>
+    Object.entries(report.drift).map(([layout, count]) => [{ layout }, count])
+  )
+  decodingGauge(
+    'millrace_unknown_instructions',
+    'Instructions that no layout knows',
+    ['discriminator'],
+    (report) =>
+      Object.entries(report.unknownInstructions).map(([discriminator, count]) => [{ discriminator }, count])
+  )
+
+  function decodingGauge(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    counts: (report: VenueReport) => (readonly [Record<string, string>, number])[]
+  ): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      labelNames: ['venue', ...labels],
+      collect() {
+        for (const [venue, report] of Object.entries(decoding.venues)) {
+          for (const [label, count] of counts(report)) this.set({ venue, ...label }, count)
+        }
+      }
+    })
+  }
+
+  return {
+    registry,
+    blocks: new Counter({ name: 'millrace_blocks_total', help: 'Blocks committed', registers }),
+    blocksBackfilled: new Counter({
+      name: 'millrace_blocks_backfilled_total',
+      help: 'Blocks that came after later ones and were put in their places',
+      registers
+    }),
+    blocksRetracted: new Counter({
+      name: 'millrace_blocks_retracted_total',
+      help: 'Committed blocks that a fork lost and that were taken back',
+      registers
+    }),
+    transactions: new Counter({
+      name: 'millrace_transactions_total',
+      help: 'Transactions of committed blocks: votes, which are left out first, and the others',
+      labelNames: ['kind'],
+      registers
+    }),
+    headSlot: new Gauge({ name: 'millrace_head_slot', help: 'Newest committed slot', registers }),
+    headTime: new Gauge({
+      name: 'millrace_head_block_time',
+      help: 'Its block time, unix seconds',
+      registers
+    }),
+    commitSeconds: new Histogram({
+      name: 'millrace_commit_seconds',
+      help: 'Time of a durable commit of one block',
+      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+      registers
+    }),
+    requestSeconds: new RequestSeconds(registry),
+    connectionsRefused: new Counter({
+      name: 'millrace_http_refused_total',
+      help: 'Connections closed because of a bound, or of a request that was malformed or late, by code of the problem',
+      labelNames: ['code'],
+      registers
+    }),
+    outageSeconds: new Gauge({
+      name: 'millrace_storage_outage_seconds',
+      help: 'How long the store has not answered; 0 while it does',
+      registers
+    }),
+    redisOutageSeconds: new Gauge({
+      name: 'millrace_redis_outage_seconds',
+      help: 'How long Redis has not answered; 0 while it does, or where there is none',
+      registers
+    }),
+    leaseHeld: new Gauge({
+      name: 'millrace_lease_held',
+      help: '1 while the work of the lease is done by this process',
+      labelNames: ['lease'],
+      registers
+    }),
+    lagSlots: new Gauge({
+      name: 'millrace_follower_lag_slots',
+      help: 'Slots from the newest block that this process has told of to the newest committed one',
+      registers
+    })
+  }
+}

@@ -1,0 +1,39 @@
+import type { Ranking } from '../market/ranking.ts'
+
+/**
+ * The ranking of this process for whoever asks: there is none until it is loaded, and while the one who keeps it is
+ * restarted.
+ */
+export class LiveRanking {
+  #current: Ranking | null = null
+  #loaded = Promise.withResolvers<Ranking>()
+  #isRefused = false
+
+  get current(): Ranking | null {
+    return this.#current
+  }
+
+  /** The ranking as of the head that the feed tells; pending until there is one. */
+  async loaded(): Promise<Ranking> {
+    return this.#current ?? this.#loaded.promise
+  }
+
+  show(ranking: Ranking): void {
+    this.#current = ranking
+    this.#loaded.resolve(ranking)
+  }
+
+  /** Rejects requests with an error, until the ranking is withdrawn. */
+  refuse(error: Error): void {
+    this.#isRefused = true
+    this.#loaded.promise.catch(() => undefined)
+    this.#loaded.reject(error)
+  }
+
+  withdraw(): void {
+    if (this.#current === null && !this.#isRefused) return
+    this.#current = null
+    this.#isRefused = false
+    this.#loaded = Promise.withResolvers()
+  }
+}

@@ -1,0 +1,101 @@
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { CommitFeed } from './commit-feed.ts'
+import type { BlockCommit, SlotRow } from '../market/rows.ts'
+import { minuteOf } from '../market/sol-usd.ts'
+
+/** What an answer can depend on: a mint, pool, curve or wallet, or one of the lists that blocks add to. */
+export type Owner = Pubkey | 'launches' | 'sol-price'
+
+/** How an answer ages by itself: not at all, when the head enters another minute, or with every block. */
+export type Pace = 'owners' | 'minute' | 'block'
+
+/**
+ * Owners whose newest touch is remembered, about 20 MB at the most. One that is forgotten counts as touched when the
+ * newest forgotten one was: too late at worst, which costs a recomputation, never a stale answer.
+ */
+const OWNERS_MAX = 100_000
+
+/** Knows the newest slot that touched an owner, so that what was computed at a slot is known to hold still. */
+export class TouchLog {
+  readonly #feed: CommitFeed
+  readonly #ownersMax: number
+  /** In the order of their newest touch. */
+  readonly #slots = new Map<string, number>()
+  /** No forgotten owner was touched after this slot. */
+  #floor = -1
+  /** The newest slot whose block is in another minute than the one before it. */
+  #minuteSlot = -1
+  /** The head up to which touches are known. */
+  #head: SlotRow | null
+
+  constructor(feed: CommitFeed, ownersMax = OWNERS_MAX) {
+    this.#feed = feed
+    this.#ownersMax = ownersMax
+    this.#head = feed.head
+    this.#forget()
+  }
+
+  /** Follows the feed until the returned function is called. */
+  follow(): () => void {
+    return this.#feed.follow((commit, before) => this.#note(commit, before))
+  }
+
+  /** Whether nothing that these owners hold has changed after `slot`, and no change of pace has come. */
+  holds(owners: readonly string[], pace: Pace, slot: number): boolean {
+    this.#keepUpWith(this.#feed.head)
+    if (this.#head === null || this.#head.slot === slot) return true
+    if (pace === 'block' || (pace === 'minute' && this.#minuteSlot > slot)) return false
+    return owners.every((owner) => (this.#slots.get(owner) ?? this.#floor) <= slot)
+  }
+
+  /** A head that no commit told of was taken up from the store: what lies before it is unknown. */
+  #keepUpWith(head: SlotRow | null): void {
+    if (head === this.#head) return
+    this.#head = head
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#slots.clear()
+    this.#floor = this.#minuteSlot = this.#head?.slot ?? -1
+  }
+
+  #note(commit: BlockCommit, before: SlotRow | null): void {
+    this.#keepUpWith(before)
+    const { slot, blockTime } = commit.slot
+    if (this.#head === null || minuteOf(this.#head.blockTime) !== minuteOf(blockTime)) this.#minuteSlot = slot
+    this.#head = commit.slot
+    for (const owner of ownersOf(commit)) this.#touch(ownerKey(owner), slot)
+    for (const [owner, touched] of this.#slots) {
+      if (this.#slots.size <= this.#ownersMax) break
+      this.#slots.delete(owner)
+      this.#floor = touched
+    }
+  }
+
+  #touch(owner: string, slot: number): void {
+    if (this.#slots.get(owner) === slot) return
+    this.#slots.delete(owner)
+    this.#slots.set(owner, slot)
+  }
+}
+
+/** An owner as `holds` is asked about it. */
+export function ownerKey(owner: Owner): string {
+  return typeof owner === 'string' ? owner : pubkeyMapKey(owner)
+}
+
+/** Everything that a block changes something of; some more than once. */
+function* ownersOf(commit: BlockCommit): Generator<Owner> {
+  for (const { mint, pool, user } of commit.trades) yield* [mint, pool, user]
+  for (const { pool } of commit.poolEvents) yield pool
+  for (const { owner } of commit.activity) yield owner
+  for (const { mint } of commit.candles) yield mint
+  for (const { mint } of commit.pairs) yield mint
+  for (const { mint } of commit.tokens) yield mint
+  for (const { pool, base, quote } of commit.pools) yield* [pool, base, quote]
+  for (const { mint, curve } of commit.curves) yield* [mint, curve]
+  for (const { mint, curve } of commit.launches) yield* [mint, curve]
+  if (commit.launches.length > 0) yield 'launches'
+  if (commit.solPrice !== null) yield 'sol-price'
+}

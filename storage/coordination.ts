@@ -1,0 +1,77 @@
+/** What processes of one service agree by, when there are several. Any of it can be away for a while. */
+
+/** A right that one process has at a time. */
+export interface Lease {
+  /** Grows with every holder, so that what a former holder still does can be told by it and refused. */
+  readonly token: number
+  /**
+   * Aborts once the lease is given up, or known to be another's. It does not abort while nobody can say: the holder then
+   * goes on, and its token is what the store refuses once another has claimed.
+   */
+  readonly lost: AbortSignal
+  /**
+   * Whether no other process can have the lease: false from shortly before the server can let it go until the server
+   * has renewed it. Looks at the clock, so that it is false also in a process that stood still.
+   */
+  readonly held: boolean
+  /** Gives it up, so that another need not wait for its end. Never rejects. */
+  release(): Promise<void>
+}
+
+export interface Leases {
+  /**
+   * Resolves with null while another process has it, and while nobody can say. The lease's token is greater than `above`,
+   * as is needed where the server has lost the tokens that it gave, and its clock is behind them.
+   */
+  acquire(name: string, above?: number): Promise<Lease | null>
+}
+
+/** Says that the store may be worth a look. The store is the truth: a hint can be lost, come twice and come late. */
+export interface HintChannel<What> {
+  /** Whether hints of other processes arrive at present. */
+  readonly available: boolean
+  /** Tells the other processes, or nobody. */
+  tell(what: What): void
+  /**
+   * Calls `heard` for each hint of another process, and with null when some may have been lost, until the returned
+   * function is called. It must not throw.
+   */
+  follow(heard: (what: What | null) => void): () => void
+}
+
+/** The answer of a counter to one call. */
+export interface RateUse {
+  /** Whether the call was within the quota; one that was not has taken nothing. */
+  readonly allowed: boolean
+  /** Calls left in the window. */
+  readonly left: number
+  /** When the next window begins: unix seconds, and whole seconds from now, at least 1. */
+  readonly resetAt: number
+  readonly resetIn: number
+}
+
+/**
+ * Counts calls against quotas in fixed windows, the minutes of the wall clock. A counter that several processes share
+ * has to wait for its answer and gives a promise; one in memory answers at once.
+ */
+export interface RateCounter {
+  /** Takes one call out of the quota that a name has in the window of a time. */
+  take(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
+  /** What a call now would find, without taking it. */
+  look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
+}
+
+/** The other processes of the service, as far as this one deals with them but for the store. */
+export interface Peers {
+  /** Null where processes have nothing to agree by. */
+  readonly leases: Leases | null
+  /** The slot of a block that was committed. Null where processes do not tell each other, as the one below. */
+  readonly commits: HintChannel<number> | null
+  /** A key or tenant was made or changed. */
+  readonly keys: HintChannel<void> | null
+  /** Counts the calls of each key. */
+  readonly limits: RateCounter
+  /** Not null while none of them can be reached; it ends by itself. */
+  readonly outage: { readonly sinceMs: number; readonly detail: string } | null
+  close(): Promise<void>
+}

@@ -1,0 +1,218 @@
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { backfill } from '../../../actors/chain/backfill.ts'
+import { ingest } from '../../../actors/chain/ingest.ts'
+import type { Keeping } from '../../../actors/chain/kept-run.ts'
+import { store } from '../../../actors/storage/store.ts'
+import { supervise } from '../../../actors/supervision/supervisor.ts'
+import { child, supervisor } from '../../../actors/supervision/unit.ts'
+import type { BlockSource } from '../../../src/node/block-source.ts'
+import type { Block } from '../../../src/chain/transaction.ts'
+import { CommitFeed } from '../../../src/views/commit-feed.ts'
+import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
+import { CashList } from '../../../src/market/cash.ts'
+import { cursorAt, endOfEvents } from '../../../src/market/cursor.ts'
+import { systemPorts, type Clock } from '../../../src/ports.ts'
+import { BlockEvents } from '../../../src/stream/block-events.ts'
+import { ChannelHistory } from '../../../src/stream/channel-history.ts'
+import { ChannelTable } from '../../../src/stream/channel-table.ts'
+import { channelsOf } from '../../../src/stream/retractions.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import type { BlockCommit, GapRow, Storage } from '../../../storage/port.ts'
+import { ForkListener } from './fork-listener.ts'
+import { aborted } from '../supervision/recorder.ts'
+
+const CASH = new CashList()
+const RECEIVED_MS = 1_790_000_000_000
+/** Timers are real and the time of day stands still, so that what a store holds does not depend on it. */
+const clock: Clock = { ...systemPorts.clock, now: () => RECEIVED_MS }
+export const FOR_GAPS: Keeping = { forForks: false, forGaps: true }
+export const FOR_FORKS: Keeping = { forForks: true, forGaps: true }
+
+/** What a source gives: blocks, a gap that it tells of before, or a wait for something. */
+export type Step =
+  Block | { readonly gap: readonly [number, number] } | { readonly until: () => Promise<boolean> }
+
+export interface Course {
+  readonly steps: readonly Step[]
+  readonly keeping?: Keeping
+  /** What nodes answer when asked for the block of a slot. */
+  readonly has?: (slot: number, asked: number) => boolean
+  readonly node: readonly Block[]
+}
+
+export interface Run {
+  readonly storage: Storage
+  /** The blocks that were told, in order. */
+  readonly told: readonly BlockCommit[]
+  readonly logged: readonly string[]
+  /** Slots that nodes were asked for, in order. */
+  readonly asked: readonly number[]
+  /** Who was told of the blocks by the stream. */
+  readonly listener: ForkListener
+  /** How often it was said that what was told has changed. */
+  readonly jumps: () => number
+  end(): Promise<void>
+}
+
+/** Runs a source, ingest and the backfill on a store until the source is through. */
+export async function run(openStore: () => Promise<Storage>, course: Course): Promise<Run> {
+  const { steps, keeping = FOR_GAPS, has = () => true, node } = course
+  const logged: string[] = []
+  const asked: number[] = []
+  const log = {
+    write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg)
+  }
+  const logger = pino({ base: null }, log)
+  const decoding = new DecodingReport()
+  const metrics = createMetrics(decoding)
+  const feed = new CommitFeed()
+  let jumps = 0
+  feed.onJump(() => jumps++)
+  const told: BlockCommit[] = []
+  feed.follow((commit) => void told.push(commit))
+  const through = Promise.withResolvers<void>()
+  let storage: Storage | null = null
+  let listener: ForkListener | null = null
+  const open = async (): Promise<Storage> => {
+    storage = await openStore()
+    listener = new ForkListener(feed, storage, CASH, clock)
+    return storage
+  }
+  const source: BlockSource = {
+    async *blocks({ after }) {
+      for (const step of steps) {
+        if ('gap' in step) {
+          const [from, to] = step.gap
+          await storage!.coverage.addGap({ from, to, reason: 'missing', detail: 'on purpose', atMs: 1 })
+        } else if ('until' in step) while (!(await step.until())) await new Promise(setImmediate)
+        else if (step.slot > (after ?? -1) || keeping.forForks)
+          yield { block: step, commitment: 'confirmed', receivedAtMs: RECEIVED_MS }
+      }
+      through.resolve()
+    }
+  }
+  const fetch = async (slot: number): Promise<Block | null> => {
+    asked.push(slot)
+    const times = asked.filter((other) => other === slot).length
+    return has(slot, times) ? (node.find((block) => block.slot === slot) ?? null) : null
+  }
+  const fold = { cash: CASH, startingSolUsd: null }
+  const deps = { fold, keeping, feed, decoding, metrics, logger, clock }
+  const tuning = { floorMs: 5, ceilingMs: 20 }
+  const supervision = supervise(
+    supervisor('service', 'rest_for_one', [
+      child(
+        'storage',
+        store(open, async () => undefined, { clock, logger, metrics })
+      ),
+      child<'source', unknown, BlockSource>('source', async ({ ready, draining }) => {
+        ready(source)
+        await aborted(draining)
+      }),
+      child('ingest', ingest(deps)),
+      child(
+        'backfill',
+        backfill({ fetch, commitment: 'confirmed', tuning }, { clock, random: () => 0.5, logger })
+      )
+    ]),
+    { clock, random: () => 0.5 }
+  )
+  await through.promise
+  return {
+    storage: storage!,
+    told,
+    logged,
+    asked,
+    listener: listener!,
+    jumps: () => jumps,
+    async end() {
+      await supervision.drain()
+    }
+  }
+}
+
+export const gaps = (storage: Storage): Promise<GapRow[]> =>
+  storage.coverage.gaps({ after: null, limit: 100 })
+
+/** Resolves once a block is the head and no gap is open. */
+export async function closed({ storage }: Run, last: Block): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const look = async (): Promise<void> => {
+    const head = await storage.blocks.head()
+    const isDone = head?.slot === last.slot && (await gaps(storage)).length === 0
+    if (isDone) resolve()
+    else setTimeout(() => void look(), 5)
+  }
+  await look()
+  return promise
+}
+
+/** The course of blocks without those at some places, the gaps told of before the block that follows. */
+export function without(
+  blocks: readonly Block[],
+  ...missing: readonly (readonly [number, number])[]
+): Step[] {
+  return blocks.flatMap((block, at): Step[] => {
+    const ended = missing.find(([, last]) => last + 1 === at)
+    if (missing.some(([first, last]) => first <= at && at <= last)) return []
+    if (ended === undefined) return [block]
+    return [{ gap: [blocks[ended[0] - 1]!.slot + 1, block.slot - 1] }, block]
+  })
+}
+
+/** The block before which some slots have none, and their number: a fork of so many blocks has room there. */
+const FORK_AT = 60
+const FORK_ROOM = 20
+
+/** The same chain with room for a fork. */
+export function withRoom(blocks: readonly Block[]): Block[] {
+  return blocks.map((block, at) => {
+    if (at < FORK_AT) return block
+    const slot = block.slot + FORK_ROOM
+    return { ...block, slot, parentSlot: block.parentSlot! + (at === FORK_AT ? 0 : FORK_ROOM) }
+  })
+}
+
+/** The course of blocks with room for a fork, with one that is lost. */
+export function withFork(blocks: readonly Block[], depth: number): Step[] {
+  const { slot: before, blockTime } = blocks[FORK_AT - 1]!
+  const fork = blocks.slice(FORK_AT + 10, FORK_AT + 10 + depth).map((block, i) => ({
+    ...block,
+    slot: before + 1 + i,
+    parentSlot: before + i,
+    blockTime
+  }))
+  return [...blocks.slice(0, FORK_AT), ...fork, ...blocks.slice(FORK_AT)]
+}
+
+/**
+ * Of every channel on which events of a fork were told that is not stored any more, the store says that they are taken back,
+ * the newest first, behind them and before what comes next. Gives the slot in which it does.
+ */
+export async function assertRetracted(t: Test, { storage, told }: Run): Promise<number> {
+  const isStored = await Promise.all(told.map(({ slot }) => storage.blocks.has(slot.slot)))
+  const lost = told.filter((_, i) => !isStored[i])
+  const next = told.find(({ slot }, i) => isStored[i] && slot.slot > lost.at(-1)!.slot.slot)!
+  const history = new ChannelHistory(storage, CASH)
+  const limits = { rows: 1_000, parts: 1_000 }
+  const channels = new Map(
+    lost.flatMap((block) => [...channelsOf(block)]).map((channel) => [channel.name, channel])
+  )
+  for (const channel of channels.values()) {
+    const table = new ChannelTable<true>()
+    table.set(channel, true)
+    const events = lost.flatMap((block) => new BlockEvents(block, CASH).on(table).get(true) ?? [])
+    const [after, until] = [endOfEvents(lost[0]!.slot.slot - 1), cursorAt(next.slot.slot, 0) - 1]
+    const retracted = await history.read(channel, after, until, limits)
+    t.strictSame(
+      retracted.events.map(
+        ({ body }) => (JSON.parse(`${Buffer.from(body).toString()}0}`) as { of: number }).of
+      ),
+      events.map(({ cursor }) => cursor).reverse(),
+      `${events.length} events on ${channel.name}`
+    )
+  }
+  t.ok(channels.size > 5, `${channels.size} channels`)
+  return next.slot.slot - 1
+}

@@ -1,0 +1,27 @@
+import { pino } from 'pino'
+import { Ingester } from '../../../actors/chain/ingester.ts'
+import { NOTHING_KEPT } from '../../../actors/chain/kept-run.ts'
+import { CommitFeed } from '../../../src/views/commit-feed.ts'
+import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
+import { CashList } from '../../../src/market/cash.ts'
+import { systemPorts } from '../../../src/ports.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import type { Storage } from '../../../storage/port.ts'
+
+/** Ingest without a service around it: nobody follows its feed, it logs nothing and keeps no block. */
+export function loneIngester(
+  storage: Storage,
+  writes?: Parameters<typeof Ingester.open>[3],
+  decoding = new DecodingReport()
+): Promise<Ingester> {
+  const deps = {
+    fold: { cash: new CashList(), startingSolUsd: null },
+    keeping: NOTHING_KEPT,
+    feed: new CommitFeed(),
+    decoding,
+    metrics: createMetrics(decoding),
+    logger: pino({ level: 'silent' }),
+    clock: systemPorts.clock
+  }
+  return Ingester.open(storage, null, deps, writes)
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Block } from '../../../src/chain/transaction.ts'
+import { LocalBank } from '../../../src/localnet/bank/bank.ts'
+import { MarketSimulator, BUSY_MARKET } from '../../../src/localnet/market/simulator.ts'
+import { startLocalNode } from '../../../src/localnet/node/local-node.ts'
+import { MissingBlocks } from '../../../src/node/missing-blocks.ts'
+import { systemPorts } from '../../../src/ports.ts'
+
+/** The first blocks of a market on a localnet, as its node gives them, some slots skipped. */
+export async function marketBlocks(seed: string, count: number): Promise<Block[]> {
+  const market = await openMarket(seed, count)
+  await market.close()
+  return market.blocks
+}
+
+/** The same with the node, which stands still and answers until it is closed. */
+export async function openMarket(
+  seed: string,
+  count: number
+): Promise<{ readonly blocks: Block[]; readonly url: string; close(): Promise<void> }> {
+  const { clock } = systemPorts
+  const bank = await LocalBank.open({ clock, seed, slotMs: 400 })
+  const market = new MarketSimulator({ ...BUSY_MARKET, seed }, null)
+  bank.onSlot((slot, blockTime, include) => {
+    for (const { transaction, accounts } of market.fill(slot, blockTime)) include(transaction, accounts)
+  })
+  const onFault = (fault: unknown): never => {
+    throw fault
+  }
+  const node = await startLocalNode({ chain: bank, clock, host: '127.0.0.1', port: 0, onFault })
+  const url = `http://127.0.0.1:${node.port}`
+  const nodes = new MissingBlocks({
+    urls: [url],
+    archiveUrls: [],
+    commitment: 'confirmed',
+    expectedGenesis: async () => null,
+    onGenesis: async () => undefined,
+    onRefused: onFault,
+    clock
+  })
+  try {
+    for (let slot = 0; bank.slot('confirmed') < count; slot++) {
+      if (slot % 11 === 7) bank.faults.skip(1)
+      await bank.produceSlot()
+    }
+    // Of a slot that is not final a node does not say that it is skipped.
+    while (bank.slot('finalized') < count) await bank.produceSlot()
+    const blocks: Block[] = []
+    const { signal } = new AbortController()
+    for (let slot = bank.firstSlot; slot <= bank.slot('finalized'); slot++) {
+      const block = await nodes.fetch(slot, signal)
+      if (block === null) throw new Error(`slot ${slot} is not answered`)
+      if (block !== 'skipped') blocks.push(block)
+    }
+    return {
+      blocks,
+      url,
+      async close() {
+        await node.close()
+        await bank.close()
+      }
+    }
+  } finally {
+    await nodes.close()
+  }
+}
+
+/** Writes blocks as a node of their market gives them, but for their times, into a new folder. */
+export async function recordMarket(directory: string, url: string, blocks: readonly Block[]): Promise<void> {
+  mkdirSync(directory)
+  const options = { encoding: 'json', transactionDetails: 'full', maxSupportedTransactionVersion: 0 }
+  const headers = { 'content-type': 'application/json' }
+  for (const { slot, blockTime } of blocks) {
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getBlock', params: [slot, options] })
+    const response = await fetch(url, { method: 'POST', headers, body: call })
+    const { result } = (await response.json()) as { result: object }
+    const line = JSON.stringify({ slot, block: { ...result, blockTime } })
+    writeFileSync(join(directory, `${slot}.json`), line)
+  }
+}

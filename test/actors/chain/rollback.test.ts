@@ -1,0 +1,223 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { UNDO_SLOTS, type Keeping } from '../../../actors/chain/kept-run.ts'
+import { lostForkOf } from '../../../src/node/coverage.ts'
+import { cursorAt, endOfEvents } from '../../../src/market/cursor.ts'
+import { ChannelHistory } from '../../../src/stream/channel-history.ts'
+import { channelsOf } from '../../../src/stream/retractions.ts'
+import { logKey } from '../../../storage/codec/keys.ts'
+import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
+import { withRawStore } from '../../storage/embedded-directory.ts'
+import { channelNamed } from '../../stream/stream-world.ts'
+import { CASH, chain, forkAfter, openedOn, rollbackAfter, sourced, type Opened } from './put-back-chain.ts'
+
+t.setTimeout(240_000)
+
+const LIMITS = { rows: 64, parts: 8 }
+
+const opened = async (directory: string, keeping?: Keeping): Promise<Opened> =>
+  openedOn(await openEmbeddedStorage({ directory }), keeping)
+
+async function recordsOf(directory: string): Promise<Map<string, string>> {
+  const besides = (['retractions', 'moves'] as const).map((channel) =>
+    Buffer.from(logKey(channel, 0)).subarray(0, 2).toString('latin1')
+  )
+  return withRawStore(directory, async (raw) => {
+    const records = new Map<string, string>()
+    for await (const [key, value] of raw.iterator()) {
+      const text = key.toString('latin1')
+      const isBesides = text.startsWith('d') || besides.some((start) => text.startsWith(start))
+      if (!isBesides) records.set(text, value.toString('latin1'))
+    }
+    return records
+  })
+}
+
+const undisturbedDirectory = t.testdir()
+const undisturbed = await (async () => {
+  const { storage, ingester } = await opened(undisturbedDirectory)
+  for (const block of chain) await ingester.ingest(sourced(block))
+  await storage.close()
+  return recordsOf(undisturbedDirectory)
+})()
+
+async function assertAsUndisturbed(t: Test, directory: string): Promise<void> {
+  const records = await recordsOf(directory)
+  t.ok(undisturbed.size > 300, `${undisturbed.size} records`)
+  const different = [...new Set([...undisturbed.keys(), ...records.keys()])].filter(
+    (key) => records.get(key) !== undisturbed.get(key)
+  )
+  t.strictSame(different, [], 'every record is as if only the chain had been seen')
+}
+
+/** All that a client is told on a channel after a cursor, with what it was told before, its retractions done. */
+async function left(
+  history: ChannelHistory,
+  name: string,
+  since: number,
+  until: number,
+  before: readonly string[] = []
+): Promise<string[]> {
+  const channel = channelNamed(name)
+  const kept = new Map<number, string>()
+  const told: (readonly [number, string])[] = before.map((body, i) => [-1 - i, body] as const)
+  for (const [cursor, body] of told) kept.set(cursor, body)
+  let last = since
+  for (let from = since; from < until;) {
+    const { events, to } = await history.read(channel, from, until, LIMITS)
+    for (const { cursor, body } of events) {
+      if (cursor <= last) throw new Error(`${cursor} is told after ${last} on ${name}`)
+      last = cursor
+      const text = Buffer.from(body).toString()
+      const data = JSON.parse(`${text}0}`) as { event: string; of?: number }
+      if (data.event === 'retract') kept.delete(data.of!)
+      else kept.set(cursor, text)
+    }
+    if (to <= from && events.length === 0) throw new Error(`no way on after ${from} on ${name}`)
+    from = to
+  }
+  return [...kept.values()]
+}
+
+const CHANNELS = ['launches', 'curves', 'venue:pumpfun', 'venue:pumpswap', 'venue:raydium-amm-v4']
+
+t.test('a chain that was put back leaves the store as if its last course alone had been seen', async (t) => {
+  const cases = [
+    [[20, 1]],
+    [[20, 12]],
+    [
+      [30, 3],
+      [25, 14]
+    ],
+    [
+      [12, 25],
+      [36, 2],
+      [33, 9]
+    ]
+  ] as const
+  for (const [index, forks] of cases.entries()) {
+    const directory = t.testdir({ [`${index}`]: {} }) + `/${index}`
+    const one = await opened(directory)
+    const { storage, ingester, listener } = one
+    let at = -1
+    for (const [fork, [common, length]] of forks.entries()) {
+      for (const block of chain.slice(at + 1, common + 1)) await ingester.ingest(sourced(block))
+      const lost = forkAfter(common, length, ` of fork ${fork}`)
+      for (const block of lost) await ingester.ingest(sourced(block))
+      const { block, next } = rollbackAfter(common, lost.at(-1)!.slot)
+      await ingester.ingest(block)
+      at = Math.max(at, next)
+    }
+    for (const block of chain.slice(at + 1)) await ingester.ingest(sourced(block))
+    const end = endOfEvents(chain.at(-1)!.slot)
+    await listener.assertHeard(t, end)
+    t.ok(listener.struck > 0, `${listener.struck} events were taken back from a live reader`)
+
+    const plain = await openEmbeddedStorage({ directory: undisturbedDirectory })
+    const history = new ChannelHistory(storage, CASH)
+    const expected = new ChannelHistory(plain, CASH)
+    const names = new Set([
+      ...CHANNELS,
+      ...one.told.flatMap((commit) => [...channelsOf(commit)].map(({ name }) => name))
+    ])
+    let count = 0
+    for (const name of names) {
+      if (name === 'pools') continue
+      const events = await left(expected, name, -1, end)
+      count += events.length
+      t.strictSame((await left(history, name, -1, end)).sort(), events.sort(), name)
+    }
+    t.ok(count > 500, `${count} events on ${names.size} channels`)
+    t.equal(await lostForkOf(storage.coverage), null)
+    await plain.close()
+    await storage.close()
+    await assertAsUndisturbed(t, directory)
+  }
+})
+
+t.test(
+  'a client that was cut off anywhere in a lost fork misses nothing and hears nothing twice',
+  async (t) => {
+    const directory = t.testdir()
+    const { storage, ingester } = await opened(directory)
+    for (const block of chain.slice(0, 21)) await ingester.ingest(sourced(block))
+    const lost = forkAfter(20, 12, ' lost')
+    for (const block of lost) await ingester.ingest(sourced(block))
+    const heard = new Map<number, Map<string, { cursor: number; body: string }[]>>()
+    const before = new ChannelHistory(storage, CASH)
+    const cuts = [chain[20]!.slot, ...lost.map(({ slot }) => slot)].flatMap((slot) => [
+      endOfEvents(slot),
+      cursorAt(slot, 5)
+    ])
+    for (const cut of cuts) {
+      const channels = new Map<string, { cursor: number; body: string }[]>()
+      for (const name of CHANNELS) {
+        const { events } = await before.read(channelNamed(name), -1, cut, { rows: 100_000, parts: 100_000 })
+        channels.set(
+          name,
+          events.map(({ cursor, body }) => ({ cursor, body: Buffer.from(body).toString() }))
+        )
+      }
+      heard.set(cut, channels)
+    }
+    const { block, next } = rollbackAfter(20, lost.at(-1)!.slot)
+    await ingester.ingest(block)
+    for (const each of chain.slice(next + 1)) await ingester.ingest(sourced(each))
+    const end = endOfEvents(chain.at(-1)!.slot)
+    const plain = await openEmbeddedStorage({ directory: undisturbedDirectory })
+    for (const [cut, channels] of heard)
+      for (const [name, events] of channels) {
+        const kept = new Map(events.map(({ cursor, body }) => [cursor, body]))
+        for (let from = cut; from < end;) {
+          const page = await before.read(channelNamed(name), from, end, LIMITS)
+          for (const { cursor, body } of page.events) {
+            const text = Buffer.from(body).toString()
+            const data = JSON.parse(`${text}0}`) as { event: string; of?: number }
+            if (data.event === 'retract') kept.delete(data.of!)
+            else if (kept.has(cursor)) t.fail(`${cursor} is told twice on ${name}`)
+            else kept.set(cursor, text)
+          }
+          from = page.to
+        }
+        const expected = await left(new ChannelHistory(plain, CASH), name, -1, end)
+        t.strictSame([...kept.values()].sort(), expected.sort(), `${name} from ${cut}`)
+      }
+    await plain.close()
+    await storage.close()
+  }
+)
+
+t.test('what is no longer kept stays as a gap with its reason, and ingest goes on above it', async (t) => {
+  const { storage, ingester, logged } = await opened(t.testdir(), { forForks: false, forGaps: true })
+  for (const block of chain.slice(0, 21)) await ingester.ingest(sourced(block))
+  const lost = forkAfter(20, 12, ' lost')
+  for (const block of lost) await ingester.ingest(sourced(block))
+  const { block, next } = rollbackAfter(20, lost.at(-1)!.slot)
+  await ingester.ingest(block)
+  const [gap, ...others] = await storage.coverage.gaps({ after: null, limit: 10 })
+  t.match(gap, {
+    from: chain[20]!.slot + 1,
+    to: lost.at(-1)!.slot,
+    reason: 'lost-fork',
+    detail: String(UNDO_SLOTS)
+  })
+  t.equal(others.length, 0)
+  t.match(await lostForkOf(storage.coverage), `slots ${gap!.from} to ${gap!.to}`)
+  t.equal((await storage.blocks.head())?.slot, chain[next]!.slot)
+  t.ok(logged.some((line) => line.includes('is not of the chain')))
+  await storage.close()
+})
+
+t.test('a block of the chain that no node has any more is a gap of its slot', async (t) => {
+  const { storage, ingester } = await opened(t.testdir())
+  for (const block of chain.slice(0, 21)) await ingester.ingest(sourced(block))
+  const lost = forkAfter(20, 12, ' lost')
+  for (const block of lost) await ingester.ingest(sourced(block))
+  const missing = chain[23]!.slot
+  await ingester.ingest(rollbackAfter(20, lost.at(-1)!.slot, [missing]).block)
+  const gaps = await storage.coverage.gaps({ after: null, limit: 10 })
+  t.match(gaps, [{ from: missing, to: missing, reason: 'missing' }])
+  t.notOk(await storage.blocks.has(missing))
+  t.equal((await storage.blocks.at(chain[24]!.slot))?.blockhash, String(chain[24]!.slot))
+  await storage.close()
+})

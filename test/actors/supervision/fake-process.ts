@@ -1,0 +1,101 @@
+import { pino } from 'pino'
+import { follower } from '../../../actors/chain/follower.ts'
+import { leader } from '../../../actors/chain/leader.ts'
+import { peers } from '../../../actors/storage/peers.ts'
+import { NOTHING_KEPT } from '../../../actors/chain/kept-run.ts'
+import { store } from '../../../actors/storage/store.ts'
+import { supervise, type Supervision } from '../../../actors/supervision/supervisor.ts'
+import { child, supervisor } from '../../../actors/supervision/unit.ts'
+import type { BlockSource } from '../../../src/node/block-source.ts'
+import { CommitFeed } from '../../../src/views/commit-feed.ts'
+import type { Peers } from '../../../storage/coordination.ts'
+import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
+import { CashList } from '../../../src/market/cash.ts'
+import { sleep, type Clock } from '../../../src/ports.ts'
+import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts'
+import type { Storage } from '../../../storage/port.ts'
+import { aborted } from './recorder.ts'
+
+/** The units of one process of the service that have to do with blocks. */
+export interface FakeProcess {
+  readonly feed: CommitFeed
+  /** What the feed told, and `jump` where it missed blocks in between. */
+  readonly told: (number | 'jump')[]
+  /** Messages that were logged, from `info` on. */
+  readonly logged: readonly string[]
+  readonly metrics: Metrics
+  readonly running: Supervision
+}
+
+/** A chain of blocks without an event, one of them every `everyMs`, up to the slot `last`. */
+export function chainOf(clock: Clock, everyMs: number, last: number): BlockSource {
+  return {
+    async *blocks({ after, signal }) {
+      for (let slot = (after ?? 0) + 1; slot <= last; slot++) {
+        await sleep(clock, everyMs, signal)
+        if (signal.aborted) return
+        const block = {
+          slot,
+          blockTime: 1_700_000_000 + slot,
+          parentSlot: slot - 1,
+          transactions: [],
+          votes: 0
+        }
+        yield { block, commitment: 'finalized' as const, receivedAtMs: 0 }
+      }
+    }
+  }
+}
+
+export interface ProcessParts {
+  readonly clock: Clock
+  readonly open: () => Storage
+  readonly peers: Peers
+  /** Null for a process that does not ingest. */
+  readonly source: BlockSource | null
+}
+
+export function startFakeProcess({ clock, open, peers: others, source }: ProcessParts): FakeProcess {
+  const feed = new CommitFeed()
+  const told: (number | 'jump')[] = []
+  feed.follow(({ slot }) => void told.push(slot.slot))
+  feed.onJump(() => void (told.length > 0 && told.push('jump')))
+  const logged: string[] = []
+  const write = (line: string): void => void logged.push((JSON.parse(line) as { msg: string }).msg)
+  const logger = pino({ base: null }, { write })
+  const decoding = new DecodingReport()
+  const metrics = createMetrics(decoding)
+  const fold = { cash: new CashList(), startingSolUsd: 150 }
+  const outer = [
+    child(
+      'peers',
+      peers(async () => others, { clock, metrics })
+    ),
+    child(
+      'storage',
+      store(
+        async () => open(),
+        async () => undefined,
+        { clock, logger, metrics }
+      )
+    )
+  ] as const
+  const sourced = child<'source', unknown, BlockSource>('source', async ({ ready, draining }) => {
+    ready(source!)
+    await aborted(draining)
+  })
+  const ingesting = child(
+    'ingest',
+    leader({ fold, keeping: NOTHING_KEPT, feed, decoding, metrics, logger, clock })
+  )
+  const following = child('follower', follower({ feed, metrics, clock }))
+  const tree =
+    source === null
+      ? supervisor('service', 'rest_for_one', [...outer, supervisor('chain', 'rest_for_one', [following])])
+      : supervisor('service', 'rest_for_one', [
+          ...outer,
+          supervisor('chain', 'rest_for_one', [sourced, ingesting])
+        ])
+  const running = supervise(tree, { clock, random: () => 1 })
+  return { feed, told, logged, metrics, running }
+}
