@@ -44,10 +44,9 @@ export interface Storage {
   readonly coverage: CoverageStore
   readonly tenants: TenantStore
   readonly keys: KeyStore
-  /**
-   * What followers in other processes hear of commits; null where one process alone can have the store open, and hears
-   * of each commit itself.
-   */
+  /** Whether other processes can have the store open. Such a store can be away for a while, and comes back by itself. */
+  readonly isShared: boolean
+  /** The newest blocks, for processes that follow the commits of others; null where the store is not shared. */
   readonly journal: Journal | null
   /** Estimated bytes of records in memory, and the most that they may take. */
   readonly recordCache: { readonly bytes: number; readonly bytesMax: number }

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/ports.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Storage } from '../../storage/port.ts'
 import { Bell } from '../supervision/bell.ts'
-import { isOutage, patienceWith } from '../storage/patience.ts'
+import { patienceWith, unlessAway } from '../storage/patience.ts'
 import type { Run } from '../supervision/process.ts'
 
 /** How often the head is looked at when no hint comes. */
@@ -21,7 +21,7 @@ export interface FollowDeps {
 
 /** A store that other processes have, too, and how they say that it is worth a look. */
 export interface Followed {
-  readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal'>
+  readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal' | 'isShared'>
   /** Null where they do not; the head is then found by looking alone. */
   readonly hints: Pick<HintChannel<number>, 'follow'> | null
 }
@@ -69,9 +69,7 @@ export async function follow(
   const unfollow = hints?.follow(() => bell.ring())
   try {
     while (!end.aborted) {
-      await look(storage, deps, end).catch((error: unknown) => {
-        if (!isOutage(error)) throw error
-      })
+      await unlessAway(look(storage, deps, end))
       await bell.wait(deps.clock, LOOK_MS, end)
     }
   } finally {

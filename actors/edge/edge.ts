@@ -41,7 +41,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
   const listening = new Listening()
   return async ({ input, draining, signal, ready, gauge, report }) => {
     const { storage, tenants } = input
-    const isShared = storage.journal !== null
+    const { isShared } = storage
     const hints = options.keyHints(input)
     const others = isShared ? { tell: () => hints?.tell() } : null
     const keys = await patienceWith(storage, clock)(

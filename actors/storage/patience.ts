@@ -13,8 +13,8 @@ export type Patience = <T>(ask: () => Promise<T>, end: AbortSignal) => Promise<T
  * every half second until it answers or `end` aborts, so that an outage costs no restart. One that lies in a directory
  * is asked once.
  */
-export function patienceWith({ journal }: Pick<Storage, 'journal'>, clock: Clock): Patience {
-  if (journal === null) return (ask) => ask()
+export function patienceWith({ isShared }: Pick<Storage, 'isShared'>, clock: Clock): Patience {
+  if (!isShared) return (ask) => ask()
   return async (ask, end) => {
     for (;;) {
       end.throwIfAborted()
@@ -26,6 +26,17 @@ export function patienceWith({ journal }: Pick<Storage, 'journal'>, clock: Clock
       await sleep(clock, RETRY_MS, end)
     }
   }
+}
+
+/**
+ * Resolves with the answer of a store, and with undefined where it does not answer: for looks that are taken again soon,
+ * which an outage may pass over.
+ */
+export async function unlessAway<T>(asked: Promise<T>): Promise<T | undefined> {
+  return asked.catch((error: unknown) => {
+    if (!isOutage(error)) throw error
+    return undefined
+  })
 }
 
 /** Whether an error says that the store did not answer. */

@@ -19,12 +19,12 @@ export function store(
   return async ({ draining, ready, gauge }) => {
     const storage = await open()
     const closing = new AbortController()
-    if (storage.journal === null) void tellOfDamage(storage, watch, closing.signal)
+    if (!storage.isShared) void tellOfDamage(storage, watch, closing.signal)
     try {
       await patienceWith(storage, watch.clock)(() => prepare(storage), draining)
       cacheGauges(gauge, 'record', () => storage.recordCache)
       ready(storage)
-      if (storage.journal !== null) void watchOutages(storage, watch, closing.signal)
+      if (storage.isShared) void watchOutages(storage, watch, closing.signal)
       const failure = await Promise.race([aborted(draining), storage.failed])
       if (failure !== undefined) throw failure
     } finally {

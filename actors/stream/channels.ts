@@ -4,7 +4,7 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import type { Storage } from '../../storage/port.ts'
-import { isDamage, isOutage, patienceWith, type Patience } from '../storage/patience.ts'
+import { isDamage, patienceWith, unlessAway, type Patience } from '../storage/patience.ts'
 import type { Run } from '../supervision/process.ts'
 import { Horizon } from './horizon.ts'
 import { cacheGauges } from '../storage/cache-gauges.ts'
@@ -54,9 +54,7 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
       ready({ hub, history: new ChannelHistory(storage, cash), horizon, replays, patience })
       while (!draining.aborted) {
         await sleep(clock, HORIZON_MS, draining)
-        await horizon.look().catch((error: unknown) => {
-          if (!isOutage(error)) throw error
-        })
+        await unlessAway(horizon.look())
       }
     } finally {
       unfollow()

@@ -19,6 +19,8 @@ import { httpBounds } from '../../src/http/bounds.ts'
 import { LiveRanking } from '../../src/views/live-ranking.ts'
 import { openFilesMax } from '../../src/http/open-files.ts'
 import { systemPorts } from '../../src/ports.ts'
+import { routesOf } from '../../src/products/product.ts'
+import { PRODUCTS } from '../../src/products/products.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
@@ -68,30 +70,33 @@ const tenants = new Tenants(channels, limits, { clock, random }, report)
 tenants.guard(keys)
 setInterval(() => tenants.sweep(), SWEEP_MS)
 const decoding = new DecodingReport()
-const app = buildApp({
-  storage,
-  keys,
-  limits,
-  feed: feedOfRest,
-  ranking: new LiveRanking(),
-  stream: tenants,
-  venues: VENUE_IDS,
-  cash,
-  decoding,
-  metrics: createMetrics(decoding),
-  logger: pino({ level: 'silent' }),
-  clock,
-  version: 'loadtest',
-  sourceKind: null,
-  source: () => null,
-  redisAway: () => false,
-  tree: () => {
-    throw new Error('there are no processes')
+const app = buildApp(
+  {
+    storage,
+    keys,
+    limits,
+    feed: feedOfRest,
+    ranking: new LiveRanking(),
+    stream: tenants,
+    venues: VENUE_IDS,
+    cash,
+    decoding,
+    metrics: createMetrics(decoding),
+    logger: pino({ level: 'silent' }),
+    clock,
+    version: 'loadtest',
+    sourceKind: null,
+    source: () => null,
+    redisAway: () => false,
+    tree: () => {
+      throw new Error('there are no processes')
+    },
+    draining: () => false,
+    bounds: httpBounds(openFilesMax()),
+    metricsKeyRequired: false
   },
-  draining: () => false,
-  bounds: httpBounds(openFilesMax()),
-  metricsKeyRequired: false
-})
+  routesOf(PRODUCTS)
+)
 
 function openStorage(place: string): Promise<Storage> {
   const port = /^cql:(\d+)$/.exec(place)?.[1]

@@ -5,7 +5,7 @@ import { deploymentRefusal } from '../config/deployment.ts'
 import { ServiceError } from '../errors.ts'
 import { administrationApp } from '../http/administration-app.ts'
 import { systemPorts } from '../ports.ts'
-import { openAll, openStore, storeDirectory } from '../service.ts'
+import { openAll, openStore, storeDirectory } from '../products/opening.ts'
 import { urlHost } from './url-host.ts'
 
 /** How long a running service may take to answer. */

@@ -1,11 +1,5 @@
-import {
-  flagOf,
-  SETTING_NAMES,
-  SETTINGS,
-  variableOf,
-  type Setting,
-  type SettingName
-} from '../config/config.ts'
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf, type SettingName } from '../config/config.ts'
+import type { Setting } from '../config/setting.ts'
 import type { Command } from './command.ts'
 import { aligned, usageLine } from './usage.ts'
 

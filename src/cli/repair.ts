@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { ServiceError } from '../errors.ts'
 import { systemPorts } from '../ports.ts'
-import { repairEmbeddedStore, storeDirectory } from '../service.ts'
+import { repairEmbeddedStore, storeDirectory } from '../products/opening.ts'
 import type { Invocation } from './command.ts'
 
 /**

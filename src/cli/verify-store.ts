@@ -1,4 +1,4 @@
-import { reportStoreDamage, storeDirectory } from '../service.ts'
+import { reportStoreDamage, storeDirectory } from '../products/opening.ts'
 import type { Invocation } from './command.ts'
 
 /**

@@ -26,7 +26,8 @@ export interface AppDeps {
   /** Tells of blocks as soon as the storage shows them. */
   readonly feed: CommitFeed
   readonly ranking: LiveRanking
-  readonly stream: StreamDoor
+  /** Null in a process that serves no stream. */
+  readonly stream: StreamDoor | null
   /** Those that are indexed. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

@@ -16,7 +16,19 @@ export interface ChannelFault {
   readonly message: string
 }
 
-const KINDS = 'trades:<mint>, price:<mint>, pool:<pool>, venue:<venue>, launches, pools and curves'
+/** Forms that names of channels have. */
+export const CHANNEL_FORMS = [
+  'trades:<mint>',
+  'price:<mint>',
+  'pool:<pool>',
+  'venue:<venue>',
+  'launches',
+  'pools',
+  'curves'
+] as const
+export type ChannelForm = (typeof CHANNEL_FORMS)[number]
+
+const SAID_FORMS = new Intl.ListFormat('en-GB').format(CHANNEL_FORMS)
 /** A name may be anything; a message shows no more of it. */
 const SHOWN_MAX = 80
 
@@ -89,7 +101,7 @@ function addressed(kind: 'trades' | 'price' | 'pool', name: string, address: str
 }
 
 function unknown(name: string): ChannelFault {
-  return { code: 'unknown_channel', message: `${shown(name)} is no channel; there are ${KINDS}` }
+  return { code: 'unknown_channel', message: `${shown(name)} is no channel; there are ${SAID_FORMS}` }
 }
 
 function shown(name: string): string {

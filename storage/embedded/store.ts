@@ -71,6 +71,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     coverage: coverageStore(database),
     tenants: tenantStore(database),
     keys: apiKeyStore(database),
+    isShared: false,
     journal: null,
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }

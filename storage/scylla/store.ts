@@ -220,6 +220,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
         gaps.amend(commit, edit)
       ])
     }),
+    isShared: true,
     journal: new CommitJournal(base, slotList),
     usage: () => usageOf(client, options.keyspace),
     // Rows have a time to live.

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { bootstrapKeys } from '../../src/access/bootstrap.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
-import { storeDirectory } from '../../src/service.ts'
+import { storeDirectory } from '../../src/products/opening.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { ADMIN_KEY, spawnMillrace, startProcess } from '../service/service-process.ts'
 

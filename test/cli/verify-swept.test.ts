@@ -18,7 +18,7 @@ const SECONDS_A_BLOCK = 6
 const market = await openMarket('a swept market to be verified', 70)
 t.teardown(() => market.close())
 
-/** A trade in a later block of the minute in which its mint began, about in the middle of the market. */
+/** A trade in a later block of the minute in which its mint began, about a third into the market. */
 function straddling(commits: readonly BlockCommit[]): TradeRow {
   const first = new Map<string, number>()
   const found: TradeRow[] = []
@@ -27,9 +27,9 @@ function straddling(commits: readonly BlockCommit[]): TradeRow {
     first.set(pubkeyMapKey(row.mint), began)
     if (began < row.blockTime && began >= bucketStart('1m', row.blockTime)) found.push(row)
   }
-  const middle = found[Math.floor(found.length / 2)]
-  if (middle === undefined) throw new Error('no mint trades in two blocks of its first minute')
-  return found.find(({ mint, blockTime }) => samePubkey(mint, middle.mint) && blockTime === middle.blockTime)!
+  const early = found[Math.floor(found.length / 3)]
+  if (early === undefined) throw new Error('no mint trades in two blocks of its first minute')
+  return found.find(({ mint, blockTime }) => samePubkey(mint, early.mint) && blockTime === early.blockTime)!
 }
 
 async function candlesOf(storage: Storage, commits: readonly BlockCommit[]): Promise<Map<string, Candle[]>> {
@@ -63,7 +63,7 @@ t.test('candles that lie partly before the horizon are no difference, and stay a
     const differences = await Array.fromAsync(candleDifferences(swept, mint, count))
     t.strictSame(differences, [], encodeBase58(mint))
   }
-  t.ok(count.rows > 100 && count.candles > 50, `${count.candles} candles of ${count.rows} trades`)
+  t.ok(count.rows > 100 && count.candles > 5, `${count.candles} candles of ${count.rows} trades`)
   const stored = await candlesOf(whole, commits)
   t.equal(
     await foldCandlesAgain(

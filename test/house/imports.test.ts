@@ -140,13 +140,13 @@ t.test('the client of the stream takes types from the service, and nothing that 
   )
 })
 
-t.test('only the composition root names a storage adapter', async (t) => {
+t.test('only the opening of the store names a storage adapter', async (t) => {
   const namers = under('src/', 'actors/', 'machines/').filter(({ imports }) =>
     imports.some((name) => STORAGE_ADAPTER.test(name))
   )
   t.same(
     namers.map(({ path }) => path),
-    ['src/service.ts']
+    ['src/products/opening.ts']
   )
 })
 

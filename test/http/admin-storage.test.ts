@@ -1,6 +1,8 @@
 import t from 'tap'
 import { STORAGE, type StorageBody } from '../../src/api/storage.ts'
-import { operationsApp } from '../../src/http/operations-app.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { routesOf } from '../../src/products/product.ts'
+import { productsOf } from '../../src/products/products.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { block, buy, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
@@ -51,7 +53,10 @@ t.test('the bytes of the store are told by kind, to administrators alone', async
 
 t.test('a process that serves no data tells what its store takes, too', async (t) => {
   const app = await marketApp(t)
-  const operations = operationsApp({ ...app.deps, metrics: createMetrics(app.deps.decoding) })
+  const operations = buildApp(
+    { ...app.deps, metrics: createMetrics(app.deps.decoding), stream: null },
+    routesOf(productsOf({ role: ['ingest'] }))
+  )
   t.teardown(() => operations.close())
   const headers = { 'x-api-key': await app.makeKey(['admin']) }
   const answer = await operations.inject({ url: PATH, headers })

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { ERRORS } from '../../src/errors.ts'
 import { PROBLEM_TEXTS } from '../../src/http/problem-texts.ts'
-import { demoKeyFileOf } from '../../src/service.ts'
+import { demoKeyFileOf } from '../../src/products/access.ts'
 import { marketApp, type Body } from './market-app.ts'
 
 t.test('the explorer and its files are served from here, with a policy that permits just them', async (t) => {

@@ -10,6 +10,8 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
+import { routesOf } from '../../src/products/product.ts'
+import { PRODUCTS } from '../../src/products/products.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
 import { LiveRanking } from '../../src/views/live-ranking.ts'
@@ -170,7 +172,7 @@ export async function marketApp(
     metricsKeyRequired: false,
     ...overrides
   }
-  const app = buildApp(deps)
+  const app = buildApp(deps, routesOf(PRODUCTS))
 
   const world: MarketApp = {
     app,
@@ -195,7 +197,7 @@ export async function marketApp(
         feed.publish(commit)
       }
     },
-    another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }),
+    another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }, routesOf(PRODUCTS)),
     async makeKey(scopes, attributes = {}) {
       const issued = await keys.issue({ ...ACME, scopes, ...attributes }, 1)
       return issued.key

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { httpBounds } from '../../src/http/bounds.ts'
-import { operationsApp } from '../../src/http/operations-app.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { routesOf } from '../../src/products/product.ts'
+import { productsOf } from '../../src/products/products.ts'
 import { answersIn, listeningApp, RawClient } from './raw-client.ts'
 
 const BOUNDS = { ...httpBounds(Infinity), lingerMs: 50 }
@@ -53,7 +55,7 @@ t.test(
     for (const [name, bytes, answer] of ANYWHERE)
       t.strictSame(answersIn(await app.connect().send(bytes).received), [answer], name)
 
-    const operations = operationsApp({ ...app.deps })
+    const operations = buildApp({ ...app.deps, stream: null }, routesOf(productsOf({ role: ['ingest'] })))
     await operations.listen({ host: '127.0.0.1', port: 0 })
     t.teardown(() => operations.close())
     const { port } = operations.server.address() as { port: number }

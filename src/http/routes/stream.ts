@@ -57,6 +57,7 @@ type Deps = Pick<AppDeps, 'stream' | 'feed' | 'clock' | 'draining'>
 
 /** The upgrade to the stream, and how it does. */
 export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed, clock, draining }) => {
+  if (stream === null) throw new TypeError('a process that serves the stream has its connections')
   await app.register(websocket, {
     options: { maxPayload: MESSAGE_BYTES_HARD_MAX, perMessageDeflate: false, clientTracking: false },
     // Who has the connections closes them, and tells them when to come back.

@@ -128,6 +128,7 @@ export class FakeCluster {
             return this.commits.at(-1)?.slot ?? null
           })
       },
+      isShared: true,
       journal: {
         after: (slot: number | null, limit: number) =>
           read(() => {

@@ -46,7 +46,7 @@ function storeOf(
       return found
     }
   }
-  return { activity, journal: null } as unknown as Storage
+  return { activity, isShared: false } as unknown as Storage
 }
 
 /** A ranking under supervision, on a store that is always there. */
@@ -241,7 +241,7 @@ t.test('while a cluster does not answer it waits and asks again, and is not rest
   })
   const feed = new CommitFeed()
   feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)
-  const { live, running, clock } = start({ ...storage, journal: { after: async () => [] } }, feed)
+  const { live, running, clock } = start({ ...storage, isShared: true }, feed)
   await advance(clock, 19_500)
   t.equal(live.current, null)
   await advance(clock, 500)
@@ -257,7 +257,7 @@ t.test('a drain ends it while a cluster does not answer', async (t) => {
   )
   const feed = new CommitFeed()
   feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)
-  const { running, clock } = start({ ...storage, journal: { after: async () => [] } }, feed)
+  const { running, clock } = start({ ...storage, isShared: true }, feed)
   await advance(clock, 700)
   t.same(await running.drain(), { kind: 'stopped' })
   t.equal(nodeAt(running.tree(), 'views/ranking').last_error, null)

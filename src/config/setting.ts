@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { pubkeyFromBase58 } from '../chain/pubkey.ts'
+
+/** A setting of an operator: how its text is read, and what it means. */
+export interface Setting {
+  readonly schema: z.ZodType
+  readonly fallback: string
+  readonly secret?: boolean
+  /** Part of the contract that this version reads and checks, and nothing more. */
+  readonly inert?: boolean
+  readonly meaning: string
+}
+
+/** A list of items, separated by commas. */
+export const list = <T>(item: z.ZodType<T, string>, least = 0) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '')
+    )
+    .pipe(z.array(item).min(least, 'is empty'))
+
+/** A whole number from `min` to `max`, both included. */
+export const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'is no whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `is below ${min}`).max(max, `is above ${max}`))
+
+/** A URL of one of some protocols. */
+export const url = (...protocols: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    message: `is no URL with ${protocols.join(' or ')}`
+  })
+
+/** Null where it is left empty. */
+export const optional = <T>(schema: z.ZodType<T, string>) =>
+  z.union([z.literal('').transform(() => null), schema])
+
+/** `true` or `false`. */
+export const flag = z
+  .enum(['true', 'false'], 'is neither true nor false')
+  .transform((text) => text === 'true')
+
+/** One of some words. */
+export const choice = <const T extends readonly [string, ...string[]]>(...values: T) =>
+  z.enum(values, `is none of ${values.join(', ')}`)
+
+/** The base58 address of a mint. */
+export const mint = z.string().refine(isAddress, 'is no base58 address of 32 bytes')
+
+/** A positive number. */
+export const factor = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/, 'is neither max nor a positive number')
+  .transform(Number)
+  .pipe(z.number().positive('is not above 0'))
+
+/** A list of names, where `all` stands for every one of them. */
+export const listOrAll = <const T extends readonly [string, ...string[]]>(...names: T) =>
+  z
+    .string()
+    .transform((text) => (text === 'all' ? names.join(',') : text))
+    .pipe(list(choice(...names), 1))
+
+function isAddress(text: string): boolean {
+  try {
+    pubkeyFromBase58(text)
+    return true
+  } catch {
+    return false
+  }
+}

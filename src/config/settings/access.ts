@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { integer, optional, type Setting } from '../setting.ts'
+
+/** Settings of keys and their rates. */
+export const ACCESS_SETTINGS = {
+  adminKey: {
+    schema: optional(
+      z
+        .string()
+        .min(16, 'is shorter than 16 characters')
+        .regex(/^[\x21-\x7e]+$/, 'has characters that a header cannot carry')
+    ),
+    fallback: '',
+    secret: true,
+    meaning: 'bootstrap admin key; without it, an empty store makes one and prints it once'
+  },
+  key: {
+    schema: optional(z.string().regex(/^[\x21-\x7e]+$/, 'has characters that a header cannot carry')),
+    fallback: '',
+    secret: true,
+    meaning: 'the API key of `millrace tail`'
+  },
+  rateLimitPerMinute: {
+    schema: integer(1, 1e9),
+    fallback: '600',
+    meaning: 'calls a minute of a key that has no rate of its own'
+  }
+} satisfies Record<string, Setting>

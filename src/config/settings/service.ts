@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { integer, optional, flag, choice, listOrAll, type Setting } from '../setting.ts'
+
+/** Settings of the process: where it listens, keeps its files and logs. */
+export const SERVICE_SETTINGS = {
+  host: {
+    schema: z.string().min(1),
+    fallback: '127.0.0.1',
+    meaning: 'address that HTTP and sockets listen on'
+  },
+  port: { schema: integer(0, 65535), fallback: '8900', meaning: 'port; 0 picks a free one' },
+  dataDir: {
+    schema: z.string().min(1),
+    fallback: './data',
+    meaning: 'the embedded store and all else on disk'
+  },
+  role: {
+    schema: listOrAll('ingest', 'gateway', 'delivery'),
+    fallback: 'all',
+    meaning: '`all`, or a list of `ingest`, `gateway`, `delivery` (which has nothing to do yet)'
+  },
+  metricsKeyRequired: {
+    schema: flag,
+    fallback: 'false',
+    meaning: '`/metrics` needs the admin key on loopback, too: for a proxy on the same machine'
+  },
+  memoryMb: {
+    schema: optional(integer(32, 1_000_000)),
+    fallback: '',
+    meaning: 'megabytes that all caches together may take; 64 on a localnet and 512 elsewhere unless set'
+  },
+  logLevel: {
+    schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    fallback: 'info',
+    meaning: 'least severe level that is logged'
+  },
+  logFormat: {
+    schema: optional(choice('pretty', 'json')),
+    fallback: '',
+    meaning: '`pretty` on a terminal, else `json`'
+  }
+} satisfies Record<string, Setting>

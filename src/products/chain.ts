@@ -1,0 +1,61 @@
+import { follower } from '../../actors/chain/follower.ts'
+import { ingest, type OpenIngest } from '../../actors/chain/ingest.ts'
+import { NOTHING_KEPT } from '../../actors/chain/kept-run.ts'
+import { leader } from '../../actors/chain/leader.ts'
+import type { Run } from '../../actors/supervision/process.ts'
+import { child, supervisor, type AnyUnit } from '../../actors/supervision/unit.ts'
+import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
+import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
+import type { Product, ServiceParts } from './product.ts'
+import { chainOf, keepingOf } from './sources.ts'
+
+/** Blocks of the chain: taken in from a source, or followed where another process takes them in. */
+export const CHAIN: Product = {
+  name: 'chain',
+  roles: ['ingest', 'gateway', 'delivery'],
+  settings: CHAIN_SETTINGS,
+  units: (service) => {
+    const { config } = service
+    const chain = ingestDepsOf(service)
+    if (!config.role.includes('ingest'))
+      return [supervisor('chain', 'rest_for_one', [child('follower', follower(chain))])]
+    return [
+      config.storage === 'embedded' ? chainWith(service, ingest(chain)) : chainWith(service, leader(chain))
+    ]
+  },
+  metrics: ({ metrics: { registry }, recorded, sourceStatus }) => {
+    addSourceMetrics(registry, sourceStatus)
+    addRecordedMetrics(registry, recorded)
+  }
+}
+
+function ingestDepsOf({
+  config,
+  ports,
+  feed,
+  decoding,
+  metrics,
+  logger,
+  cash,
+  budget,
+  source
+}: ServiceParts) {
+  return {
+    fold: { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) },
+    keeping: source === undefined ? keepingOf(config) : NOTHING_KEPT,
+    feed,
+    decoding,
+    metrics,
+    logger,
+    clock: ports.clock,
+    marketBytes: budget.market
+  }
+}
+
+function chainWith<Needs extends object>(
+  { config, ports, logger, recorded, source, onLocalnet }: ServiceParts,
+  ingests: Run<Needs, OpenIngest>
+): AnyUnit {
+  if (source === undefined) return chainOf(config, ingests, { ...ports, logger, onLocalnet, recorded })
+  return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)])
+}

@@ -1,0 +1,38 @@
+import { ranking } from '../../actors/chain/ranking.ts'
+import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { bondingCurveRoutes } from '../http/routes/bonding-curve.ts'
+import { candleRoutes } from '../http/routes/candles.ts'
+import { launchRoutes } from '../http/routes/launches.ts'
+import { poolActivityRoutes } from '../http/routes/pool-activity.ts'
+import { priceRoutes } from '../http/routes/price.ts'
+import { statsRoutes } from '../http/routes/stats.ts'
+import { tokenPoolRoutes } from '../http/routes/token-pools.ts'
+import { tokenRoutes } from '../http/routes/token.ts'
+import { tradeRoutes } from '../http/routes/trades.ts'
+import { trendingRoutes } from '../http/routes/trending.ts'
+import { walletTradeRoutes } from '../http/routes/wallet-trades.ts'
+import type { Product } from './product.ts'
+
+/** The Data API: DEX data over REST. */
+export const DATA: Product = {
+  name: 'data',
+  roles: ['gateway'],
+  settings: {},
+  // A view that crashes is restarted alone.
+  units: ({ feed, ranking: live, logger, ports: { clock } }) => [
+    supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
+  ],
+  routes: [
+    launchRoutes,
+    tradeRoutes,
+    candleRoutes,
+    priceRoutes,
+    statsRoutes,
+    trendingRoutes,
+    tokenRoutes,
+    tokenPoolRoutes,
+    bondingCurveRoutes,
+    poolActivityRoutes,
+    walletTradeRoutes
+  ]
+}

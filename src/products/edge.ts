@@ -1,0 +1,80 @@
+import { edge, type EdgeOptions } from '../../actors/edge/edge.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import { SERVICE_SETTINGS } from '../config/settings/service.ts'
+import { buildApp } from '../http/app.ts'
+import { httpBounds } from '../http/bounds.ts'
+import { openFilesMax } from '../http/open-files.ts'
+import { adminCoverageRoutes } from '../http/routes/admin-coverage.ts'
+import { adminRecordedRoutes } from '../http/routes/admin-recorded.ts'
+import { adminStorageRoutes } from '../http/routes/admin-storage.ts'
+import { adminRoutes } from '../http/routes/admin.ts'
+import { docsRoutes } from '../http/routes/docs.ts'
+import { healthRoutes } from '../http/routes/health.ts'
+import { metricsRoutes } from '../http/routes/metrics.ts'
+import { problemRoutes } from '../http/routes/problems.ts'
+import { peersOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
+
+/** The HTTP server, and what every process answers: its health and its operator's views. It drains first. */
+export const EDGE: Product = {
+  name: 'edge',
+  roles: ['ingest', 'gateway', 'delivery'],
+  settings: SERVICE_SETTINGS,
+  units: (service) => {
+    const { config, ports, onListening } = service
+    const { host, port, rateLimitPerMinute: ratePerMinute } = config
+    const keyHints = (given: Given) => peersOf(service, given).keys
+    const build = appOf(service)
+    return [
+      child(
+        'edge',
+        edge<Given>({ host, port, ratePerMinute, onListening, clock: ports.clock, keyHints, build })
+      )
+    ]
+  },
+  routes: [
+    healthRoutes,
+    adminRoutes,
+    adminCoverageRoutes,
+    adminRecordedRoutes,
+    adminStorageRoutes,
+    metricsRoutes,
+    problemRoutes
+  ]
+}
+
+/** The API's documents and the page on which it is tried. */
+export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, routes: [docsRoutes] }
+
+/** Builds the app of a process from the routes of its products. */
+function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
+  const { config, feed, ranking, cash, decoding, metrics, logger, version, demoKey, recorded, budget } =
+    service
+  const http = {
+    feed,
+    ranking,
+    venues: config.venues,
+    cash,
+    decoding,
+    metrics,
+    logger,
+    clock: service.ports.clock,
+    version,
+    bounds: httpBounds(openFilesMax()),
+    metricsKeyRequired: config.metricsKeyRequired,
+    sourceKind: config.role.includes('ingest') ? config.source : null,
+    demoKey,
+    recorded,
+    answerBytes: budget.answers,
+    tree: service.tree,
+    source: service.sourceStatus
+  }
+  const routes = routesOf(service.products)
+  return (given, own) => {
+    const peers = peersOf(service, given)
+    const limited = { limits: peers.limits, redisAway: () => peers.outage !== null }
+    return buildApp(
+      { ...http, ...own, ...limited, storage: given.storage, stream: given.tenants ?? null },
+      routes
+    )
+  }
+}

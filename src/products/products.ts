@@ -1,0 +1,27 @@
+import type { Config } from '../config/config.ts'
+import { ACCESS } from './access.ts'
+import { CHAIN } from './chain.ts'
+import { DATA } from './data.ts'
+import { DOCS, EDGE } from './edge.ts'
+import type { Product } from './product.ts'
+import { RETENTION, STORE } from './store.ts'
+import { STREAM } from './stream.ts'
+import { WEBHOOKS } from './webhooks.ts'
+
+/** Every product, in the order in which their units start: each stands on those before it. */
+export const PRODUCTS: readonly Product[] = [
+  STORE,
+  CHAIN,
+  DATA,
+  STREAM,
+  WEBHOOKS,
+  ACCESS,
+  EDGE,
+  DOCS,
+  RETENTION
+]
+
+/** The products that a process with some roles has. */
+export function productsOf({ role }: Pick<Config, 'role'>): readonly Product[] {
+  return PRODUCTS.filter(({ roles }) => roles.some((each) => role.includes(each)))
+}

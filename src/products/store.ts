@@ -1,0 +1,46 @@
+import { refusedOnFullDisk } from '../../actors/storage/disk-full.ts'
+import { peers } from '../../actors/storage/peers.ts'
+import { retention } from '../../actors/storage/retention.ts'
+import { store } from '../../actors/storage/store.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import type { Storage } from '../../storage/port.ts'
+import { bootstrapKeys } from '../access/bootstrap.ts'
+import { STORAGE_SETTINGS } from '../config/settings/storage.ts'
+import { openPeers, openStore } from './opening.ts'
+import { firstOf, type Product, type ServiceParts } from './product.ts'
+
+/** The store, and the other processes that have it open. */
+export const STORE: Product = {
+  name: 'store',
+  roles: ['ingest', 'gateway', 'delivery'],
+  settings: STORAGE_SETTINGS,
+  units: (service) => {
+    const { config, ports, logger, metrics, opened } = service
+    const { clock } = ports
+    const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
+    const storage = child('storage', store(openStorage, prepareWith(service), { clock, logger, metrics }))
+    if (config.storage === 'embedded') return [storage]
+    const openOthers = firstOf(opened?.peers, () => openPeers(config, logger, ports))
+    return [child('peers', peers(openOthers, { clock, metrics })), storage]
+  }
+}
+
+/** The retention of a store that does not end rows by itself. Nothing stands on it: its crash restarts nothing else. */
+export const RETENTION: Product = {
+  name: 'retention',
+  roles: ['ingest'],
+  settings: {},
+  units: ({ config, ports: { clock } }) =>
+    config.storage === 'embedded' ? [child('retention', retention({ clock }))] : []
+}
+
+/** Gives an empty store its first keys. */
+function prepareWith({ config, ports, demoKey, onFirstKeys }: ServiceParts) {
+  return (storage: Storage): Promise<void> =>
+    refusedOnFullDisk(config.dataDir, async () => {
+      const made = await bootstrapKeys(storage, config.adminKey, ports.clock.now())
+      if (made === null) return
+      onFirstKeys(made)
+      await demoKey?.write(made.demo)
+    })
+}

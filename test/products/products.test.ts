@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { SETTING_NAMES, variableOf, type SettingName } from '../../src/config/config.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { routesOf, type Product } from '../../src/products/product.ts'
+import { PRODUCTS, productsOf } from '../../src/products/products.ts'
+import { CHANNEL_FORMS } from '../../src/stream/channel.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { ROOT } from '../house/sources.ts'
+import { marketApp, type MarketApp } from '../http/market-app.ts'
+
+const names = (products: readonly Product[]): string[] => products.map(({ name }) => name)
+
+/** Paths that an app with some products answers. */
+async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<string[]> {
+  const { decoding } = app.deps
+  const built = buildApp({ ...app.deps, metrics: createMetrics(decoding) }, routesOf(products))
+  await built.ready()
+  const paths = built.served.map(({ endpoint }) => endpoint.path)
+  await built.close()
+  return paths
+}
+
+t.test('every setting belongs to one product', async (t) => {
+  const owned = PRODUCTS.flatMap(({ settings }) => Object.keys(settings))
+  t.same(owned.toSorted(), SETTING_NAMES.toSorted())
+})
+
+t.test('every channel belongs to one product', async (t) => {
+  t.same(
+    PRODUCTS.flatMap(({ channels = [] }) => channels),
+    CHANNEL_FORMS
+  )
+})
+
+t.test('an endpoint belongs to one product', async (t) => {
+  const app = await marketApp(t)
+  const paths = await Promise.all(PRODUCTS.map((product) => pathsOf(app, [product])))
+  // Of the tenants and keys, `GET` and `POST` have one path.
+  const owners = paths.map((own) => new Set(own))
+  const all = owners.flatMap((own) => [...own])
+  t.ok(all.length > 20)
+  t.same(all.length, new Set(all).size)
+  t.same(new Set(await pathsOf(app, PRODUCTS)), new Set(all), 'and together they are the API')
+})
+
+t.test('a process has the products of its roles, in the order of their units', async (t) => {
+  t.same(names(productsOf({ role: ['ingest', 'gateway', 'delivery'] })), names(PRODUCTS))
+  t.same(names(productsOf({ role: ['gateway'] })), [
+    'store',
+    'chain',
+    'data',
+    'stream',
+    'access',
+    'edge',
+    'docs'
+  ])
+  t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'edge', 'retention'])
+})
+
+t.test('the page on products has a section for each, with its settings, channels and paths', async (t) => {
+  const page = readFileSync(join(ROOT, 'src/docs/products.md'), 'utf8')
+  const sections = new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .map((text) => [text.slice(0, text.indexOf('\n')), text])
+  )
+  t.same([...sections.keys()], names(PRODUCTS))
+  const app = await marketApp(t)
+  for (const product of PRODUCTS) {
+    const section = sections.get(product.name) ?? ''
+    const settings = Object.keys(product.settings).map((name) => variableOf(name as SettingName))
+    const said = [...settings, ...(product.channels ?? []), ...(await pathsOf(app, [product]))]
+    t.same(
+      said.filter((word) => !section.includes(`\`${word}\``)),
+      [],
+      product.name
+    )
+  }
+})
