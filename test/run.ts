@@ -1,0 +1,96 @@
+/**
+ * Runs the tests: all of them beside the checks of the house, one tier, or the named files. `src/docs/testing.md` says what
+ * each tier proves.
+ *
+ *     node test/run.ts [--quick | --long | --check] [--jobs=N] [FILE…]
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ROOT } from './house/sources.ts'
+import { runHouseChecks } from './runner/house-checks.ts'
+import { failuresOf, runTestFile, type TestOutcome } from './runner/test-file.ts'
+import { testFiles } from './runner/tiers.ts'
+
+/** Whole outputs of files that failed, one file each. */
+const OUTPUTS = join(ROOT, '.tap/failed')
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    // One more than there are processors: files that start servers wait half of their time.
+    jobs: { type: 'string', default: String(availableParallelism() + 1) }
+  }
+})
+
+const env: NodeJS.ProcessEnv = {
+  // Hundreds of processes load the same sources: what one has compiled the next takes from here.
+  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/millrace-tests'),
+  ...process.env,
+  ...(values.long && { MILLRACE_TEST_BUDGET: 'long' })
+}
+const began = performance.now()
+const outcomes: TestOutcome[] = []
+let failedChecks = 0
+
+/** Runs files one after another until the lists are empty; the first list that has one gives the next. */
+async function work(...lists: string[][]): Promise<void> {
+  for (;;) {
+    const file = lists.find((list) => list.length > 0)?.shift()
+    if (file === undefined) return
+    tell(await runTestFile(file, env))
+  }
+}
+
+function tell(outcome: TestOutcome): void {
+  const { file, passed, failed, notRun, seconds, output } = outcome
+  outcomes.push(outcome)
+  const counts = [`${passed} passed`, failed > 0 && `${failed} failed`, notRun > 0 && `${notRun} not run`]
+  const line = `${file} # ${counts.filter(Boolean).join(', ')}, ${seconds.toFixed(1)} s`
+  console.log(`${failed === 0 ? 'ok' : 'not ok'} ${outcomes.length} - ${line}`)
+  for (const line of output.match(/^.*\bNOT RUN, .*$/gm) ?? []) console.log(`  ${line.trim()}`)
+  if (failed === 0) return
+  mkdirSync(OUTPUTS, { recursive: true })
+  const whole = join(OUTPUTS, `${file.replaceAll('/', '_')}.tap`)
+  writeFileSync(whole, output)
+  console.log(`${failuresOf(output).replace(/^/gm, '  ')}\n  All that it wrote: ${whole}`)
+}
+
+async function check(): Promise<void> {
+  for await (const { name, passed, seconds, output } of runHouseChecks()) {
+    console.log(`${passed ? 'ok' : 'not ok'} - ${name} # ${seconds.toFixed(1)} s`)
+    if (passed) continue
+    failedChecks++
+    console.log(output.replace(/^/gm, '  '))
+  }
+}
+
+function sumOf(count: 'passed' | 'failed' | 'notRun'): number {
+  return outcomes.reduce((sum, outcome) => sum + outcome[count], 0)
+}
+
+if (values.check) await check()
+else {
+  const isNamed = positionals.length > 0
+  const all = testFiles()
+  if (!isNamed) rmSync(OUTPUTS, { recursive: true, force: true })
+  const computing = isNamed ? [...positionals] : [...all.computing]
+  const waiting = isNamed || values.quick ? [] : [...all.waiting]
+  const jobs = Number(values.jobs)
+  if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)
+  await Promise.all([
+    isNamed || values.quick ? undefined : check(),
+    // One place is for files that compute as long as there are any: they fill what the others leave of the processors.
+    ...Array.from({ length: jobs }, (_, place) =>
+      place === 0 ? work(computing, waiting) : work(waiting, computing)
+    )
+  ])
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0)
+  console.log(`# ${outcomes.length} files in ${seconds} s, ${sumOf('notRun')} tests not run`)
+  console.log(`${sumOf('passed')} passed, ${sumOf('failed') + failedChecks} failed`)
+}
+if (failedChecks > 0 || sumOf('failed') > 0 || (!values.check && sumOf('passed') === 0)) process.exitCode = 1

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../house/sources.ts'
+
+/** What every source is held to, besides the tests: types, rules, format. */
+const CHECKS = [
+  { name: 'types', tool: 'tsc', args: ['-p', '.'] },
+  {
+    name: 'lint',
+    tool: 'eslint',
+    args: ['--config', '.config/eslint.config.js', '--max-warnings', '0', '.']
+  },
+  { name: 'format', tool: 'prettier', args: ['--check', '--log-level', 'warn', '.'] }
+] as const
+
+export interface CheckOutcome {
+  readonly name: string
+  readonly passed: boolean
+  readonly seconds: number
+  readonly output: string
+}
+
+/** Runs the checks one after another, with what the machine has left over when others run beside them. */
+export async function* runHouseChecks(): AsyncGenerator<CheckOutcome> {
+  for (const { name, tool, args } of CHECKS) {
+    const began = performance.now()
+    const child = spawn(join(ROOT, 'node_modules/.bin', tool), args, {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe']
+    })
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+    const [code] = (await once(child, 'close')) as [number | null]
+    yield { name, passed: code === 0, seconds: (performance.now() - began) / 1_000, output }
+  }
+}

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { readSources, ROOT } from '../house/sources.ts'
+import { countsOf, failuresOf, runTestFile } from './test-file.ts'
+import { reaches, testFiles } from './tiers.ts'
+
+const TAP = JSON.stringify(import.meta.resolve('tap'))
+
+t.test('a file counts by what it says, and as one failure where it says nothing or ends badly', async (t) => {
+  t.same(countsOf('ok 1\n# { total: 7, pass: 4, fail: 1, skip: 1, todo: 1 }\n# time=3ms\n', false), {
+    passed: 4,
+    failed: 1,
+    notRun: 2
+  })
+  t.same(countsOf('# { total: 2, pass: 2 }\n', true), { passed: 2, failed: 0, notRun: 0 })
+  t.same(countsOf('# { total: 2, pass: 2 }\n', false), { passed: 2, failed: 1, notRun: 0 })
+  t.same(countsOf('', true), { passed: 0, failed: 1, notRun: 0 })
+})
+
+t.test(
+  'of an output the failed points are told with their reports, or its end where none failed',
+  async (t) => {
+    const output = 'ok 1 - fine\n    not ok 2 - bad\n      ---\n      at: here\n      ...\nok 3 - after\n'
+    t.equal(failuresOf(output), '    not ok 2 - bad\n      ---\n      at: here\n      ...')
+    t.equal(failuresOf('some\ncrash'), 'some\ncrash')
+  }
+)
+
+t.test('a file runs in a process of its own, by plain Node', async (t) => {
+  const folder = t.testdir({
+    'good.test.ts': `import t from ${TAP}\nconst n: number = 1\nt.equal(n, 1)\nt.test('later', { skip: 'why' }, () => {})\n`,
+    'bad.test.ts': `import t from ${TAP}\nt.equal(1, 2, 'one is two')\nt.pass('another')\n`,
+    'crash.test.ts': `throw new Error('it ends at once')\n`
+  })
+  const run = (name: string) => runTestFile(join(folder, name), process.env)
+  const [good, bad, crash] = [await run('good.test.ts'), await run('bad.test.ts'), await run('crash.test.ts')]
+  t.match(good, { passed: 1, failed: 0, notRun: 1 })
+  t.match(bad, { passed: 1, failed: 1 })
+  t.match(failuresOf(bad.output), /^not ok 1 - one is two\n +---\n[^]*\n +\.\.\.$/)
+  t.match(crash, { passed: 0, failed: 1 })
+  t.match(failuresOf(crash.output), /it ends at once/)
+})
+
+t.test('the command ends with the sum, and with 1 where a file failed', async (t) => {
+  const folder = t.testdir({
+    'good.test.ts': `import t from ${TAP}\nt.pass('one')\nt.pass('two')\n`,
+    'bad.test.ts': `import t from ${TAP}\nt.fail('bad on purpose')\n`
+  })
+  const good = join(folder, 'good.test.ts')
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [join(ROOT, 'test/run.ts'), '--jobs=2', ...args]).then(
+      ({ stdout }) => ({ stdout, code: 0 }),
+      (error: { stdout: string; code: number }) => ({ stdout: error.stdout, code: error.code })
+    )
+  t.match(await run(good), { stdout: /^2 passed, 0 failed\n$/m, code: 0 })
+  const failing = await run(good, join(folder, 'bad.test.ts'))
+  t.match(failing, { stdout: /not ok 1 - bad on purpose[^]*\n2 passed, 1 failed\n$/, code: 1 })
+  const kept = /All that it wrote: (.*)/.exec(failing.stdout)![1]!
+  t.teardown(() => rmSync(kept))
+  t.ok(existsSync(kept))
+  t.match(await run('--jobs=none', good), { code: 1 })
+})
+
+t.test('every test file is in one list, and those of the quick tier reach no server', async (t) => {
+  const { waiting, computing } = testFiles()
+  const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
+  const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts'))
+  t.same([...waiting, ...computing].toSorted(), all.toSorted())
+  t.ok(computing.includes('test/storage/embedded-conformance.test.ts'))
+  t.ok(waiting.includes('test/storage/scylla-conformance.test.ts'))
+  t.ok(waiting.includes('test/service/real-node.test.ts'))
+  for (const path of computing)
+    if (reaches(sources, path, /servers\/|playwright|schemathesis/)) t.fail(`${path} reaches a server`)
+})

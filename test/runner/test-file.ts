@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { ROOT } from '../house/sources.ts'
+
+/** Limit of a test file in seconds. Chosen: three times the slowest file seen on a machine with five times as much to do. */
+const TEST_WITHIN_S = 900
+/** Limit of its process: a file that its own limit did not end is killed. */
+const PROCESS_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
+/** Characters of a failure's report that are printed; the rest stays in the whole output. */
+const FAILURE_CHARACTERS_MAX = 20_000
+
+export interface TestOutcome {
+  readonly file: string
+  readonly passed: number
+  readonly failed: number
+  /** Tests that were not run: skipped or put off. */
+  readonly notRun: number
+  readonly seconds: number
+  /** All that the process wrote, to both of its outputs. */
+  readonly output: string
+}
+
+/** Runs a test file in a process of its own, by plain Node: loaders of node-tap take four times the processor. */
+export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise<TestOutcome> {
+  const began = performance.now()
+  const child = spawn(process.execPath, ['--disable-warning=DEP0205', file], {
+    cwd: ROOT,
+    env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S) },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const late = setTimeout(() => child.kill('SIGKILL'), PROCESS_WITHIN_MS)
+  // A server that outlives the file may hold its outputs open: the exit ends it, after what has been written is read.
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  clearTimeout(late)
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const stream of [child.stdout, child.stderr]) stream.destroy()
+  const seconds = (performance.now() - began) / 1_000
+  const output = Buffer.concat(chunks).toString('utf8')
+  return { file, seconds, output, ...countsOf(output, code === 0 && signal === null) }
+}
+
+type Counts = Pick<TestOutcome, 'passed' | 'failed' | 'notRun'>
+
+/**
+ * Reads the last line that node-tap writes, `# { total: N, pass: N, fail: N, skip: N, todo: N }` without what is zero. A file
+ * that says no total, or ends badly without a failure, counts as one failure.
+ */
+export function countsOf(output: string, endedWell: boolean): Counts {
+  const summary = output.match(/^# \{ total: .*\}$/gm)?.at(-1)
+  const count = (name: string): number =>
+    Number(new RegExp(`\\b${name}: (\\d+)`).exec(summary ?? '')?.[1] ?? 0)
+  const failed = count('fail')
+  const isWell = endedWell && summary !== undefined
+  return {
+    passed: count('pass'),
+    failed: failed === 0 && !isWell ? 1 : failed,
+    notRun: count('skip') + count('todo')
+  }
+}
+
+/** Returns the failed points of an output with their reports, or its end where no point failed. */
+export function failuresOf(output: string): string {
+  const lines = output.split('\n')
+  const told: string[] = []
+  for (let at = 0; at < lines.length; at++) {
+    if (!/^\s*not ok /.test(lines[at]!)) continue
+    const indent = /^\s*/.exec(lines[at]!)![0]
+    told.push(lines[at]!)
+    if (lines[at + 1] !== `${indent}  ---`) continue
+    do told.push(lines[++at]!)
+    while (at + 1 < lines.length && lines[at] !== `${indent}  ...`)
+  }
+  if (told.length === 0) return lines.slice(-40).join('\n')
+  return told.join('\n').slice(0, FAILURE_CHARACTERS_MAX)
+}

@@ -1,0 +1,55 @@
+import { readSources, type SourceFile } from '../house/sources.ts'
+
+/** Files that start the service, a browser, a packer or an image in processes of their own. */
+const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/image\./
+/** Helpers and packages that start a server of others: Cassandra, Redis, the validator, Chromium. */
+const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-core$)/
+
+/**
+ * Files that take more than a minute of two cores. They begin first, so that none of them is left for the end; a file that
+ * is missing here makes a run longer, and nothing else.
+ */
+const LONGEST = [
+  'test/storage/scylla-faults.test.ts',
+  'test/service/put-back.test.ts',
+  'test/service/lost-peers.test.ts',
+  'test/service/real-node.test.ts',
+  'test/storage/scylla-lives.test.ts',
+  'test/storage/scylla-amendments.test.ts',
+  'test/service/localnet-oracle.test.ts'
+]
+
+export interface TestFiles {
+  /** Files that start processes or servers of others, which they wait for most of the time; the longest first. */
+  readonly waiting: readonly string[]
+  /** Files that compute in one process: pure code, HTTP, the embedded storage. */
+  readonly computing: readonly string[]
+}
+
+/** Returns the test files of the project by what they are busy with, each list in the order to run them in. */
+export function testFiles(): TestFiles {
+  const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
+  const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts')).sort()
+  const isWaiting = (path: string): boolean => STARTING.test(path) || reaches(sources, path, SERVERS)
+  const waiting = all.filter(isWaiting)
+  return {
+    waiting: [...LONGEST.filter((path) => waiting.includes(path)), ...waiting.filter(isNotLongest)],
+    computing: all.filter((path) => !isWaiting(path))
+  }
+}
+
+const isNotLongest = (path: string): boolean => !LONGEST.includes(path)
+
+/** Whether a file imports a name that matches, itself or through other files of the tests. */
+export function reaches(sources: ReadonlyMap<string, SourceFile>, path: string, name: RegExp): boolean {
+  const seen = new Set<string>()
+  const pending = [path]
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (seen.has(at)) continue
+    seen.add(at)
+    const { imports = [] } = sources.get(at) ?? {}
+    if (imports.some((imported) => name.test(imported))) return true
+    pending.push(...imports)
+  }
+  return false
+}
