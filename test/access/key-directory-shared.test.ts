@@ -5,6 +5,7 @@ import { KeyDirectory } from '../../src/access/key-directory.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
 import { ServiceError, type ErrorCode } from '../../src/errors.ts'
 import { settle } from '../virtual-time.ts'
+import { randomRuns } from '../random-runs.ts'
 import { MemoryAccess } from './memory-access.ts'
 
 const ACME: KeyAttributes = {
@@ -280,7 +281,7 @@ t.test(
           for (const id of revoked) t.equal(keyState(fresh.key(id), 0), 'revoked')
         }
       ),
-      { numRuns: 200 }
+      randomRuns(200)
     )
     t.ok(overwritten > 0, `${overwritten} revocations had been overwritten`)
   }

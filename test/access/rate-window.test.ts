@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { RateWindow } from '../../src/access/rate-window.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** 2026-08-24 12:00:00 UTC. */
 const NOON = Date.UTC(2026, 7, 24, 12)
@@ -69,7 +70,7 @@ t.test('each name has its quota in each minute, no more and no less, whatever ot
       }
       for (const [minute, count] of asked) t.equal(allowed.get(minute), Math.min(count, quota))
     }),
-    { numRuns: 100 }
+    randomRuns(100)
   )
   t.end()
 })

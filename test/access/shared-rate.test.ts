@@ -3,6 +3,7 @@ import t from 'tap'
 import type { RateUse } from '../../storage/coordination.ts'
 import { ANSWER_MS, PROCESSES_ASSUMED, SharedRate, WAITING_MAX } from '../../src/access/shared-rate.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
+import { randomRuns } from '../random-runs.ts'
 import { MemoryCounts } from './memory-counts.ts'
 
 function start(): { clock: VirtualClock; counts: MemoryCounts; process: () => SharedRate } {
@@ -245,7 +246,7 @@ t.test('whatever happens to the shared count, no quota opens and nobody waits to
         }
       }
     }),
-    { numRuns: 150 }
+    randomRuns(150)
   )
   t.ok(inTrouble > 50, 'there was trouble')
 })

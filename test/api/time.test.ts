@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { millisecondsText, secondsText } from '../../src/api/time.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** From 1970 to the end of 9999, in seconds. */
 const seconds = fc.oneof(
@@ -16,14 +17,14 @@ t.test('times are written as the calendar has them, in whatever order they come'
     fc.property(fc.array(seconds, { minLength: 1, maxLength: 8 }), (times) =>
       times.every((time) => secondsText(time) === expected(time * 1000, 19))
     ),
-    { seed: 6, numRuns: 500 }
+    randomRuns(500, 6)
   )
   fc.assert(
     fc.property(seconds, fc.nat(999), seconds, (time, ms, between) => {
       const isSame = millisecondsText(time * 1000 + ms) === expected(time * 1000 + ms, 23)
       return isSame && secondsText(between) === expected(between * 1000, 19)
     }),
-    { seed: 6, numRuns: 500 }
+    randomRuns(500, 6)
   )
   t.end()
 })

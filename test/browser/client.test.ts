@@ -7,8 +7,6 @@ import { installPackedClient } from '../client/packed-client.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 
-t.setTimeout(120_000)
-
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const NAME = 'the client reads the stream in a browser, and goes on where its connection was lost'
 if (BROWSER === undefined) {

@@ -2,6 +2,7 @@ import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import t from 'tap'
 import { base58SizeTest, decodeBase58, encodeBase58, isBase58 } from '../../src/chain/base58.ts'
+import { randomRuns } from '../random-runs.ts'
 
 t.test('known texts and bytes give each other', (t) => {
   const pairs = [
@@ -35,7 +36,7 @@ t.test('any bytes come back from their text', (t) => {
       t.ok(isBase58(text))
       return Buffer.compare(decodeBase58(text), original) === 0
     }),
-    { seed: 7, numRuns: 500 }
+    randomRuns(500, 7)
   )
   t.end()
 })
@@ -45,7 +46,7 @@ t.test('addresses read as an independent library reads them', (t) => {
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
       return encodeBase58(key) === new PublicKey(key).toBase58()
     }),
-    { seed: 7, numRuns: 200 }
+    randomRuns(200, 7)
   )
   t.equal(decodeBase58(PublicKey.default.toBase58()).length, 32)
   t.end()
@@ -70,7 +71,7 @@ t.test(
         `1${encodeBase58(bytes)}` === encodeBase58(Uint8Array.from([0, ...bytes]))
       for (const bytes of edges(size)) t.ok(isSame(bytes), bytes.toHex())
       const any = fc.oneof(fc.uint8Array({ minLength: size, maxLength: size }), sparse(size))
-      fc.assert(fc.property(any, isSame), { seed: 7, numRuns: 2000 })
+      fc.assert(fc.property(any, isSame), randomRuns(2000, 7))
     }
     t.end()
   }
@@ -101,7 +102,7 @@ t.test('the size test says of any text what decoding it says', (t) => {
     )
     fc.assert(
       fc.property(texts, (text) => isSized(text) === (isBase58(text) && decodeBase58(text).length === size)),
-      { seed: 7, numRuns: 1000 }
+      randomRuns(1000, 7)
     )
   }
   t.end()

@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { decodeTransaction } from '../../src/chain/decode.ts'
 import type { Layout } from '../../src/chain/layout.ts'
 import type { Venue } from '../../src/chain/venue.ts'
+import { randomRuns } from '../random-runs.ts'
 import { buildTransaction, tokenTransfer, type CallSpec } from './build-transaction.ts'
 
 const SEED = 20261121
@@ -31,7 +32,7 @@ export function layoutsReadWhatTheyWrite(t: Test, venue: Venue): void {
         assert.deepEqual(written.slice(0, layout.discriminator.length), layout.discriminator)
         assert.deepEqual(again, { value: reading.value, drift: 0 })
       }),
-      { seed: SEED, numRuns: 100 }
+      randomRuns(100, SEED)
     )
     t.ok(read > 0, `${layout.name} read some of them`)
   }
@@ -85,7 +86,7 @@ export function anyCallDecodes(t: Test, venue: Venue): void {
       })
       decodeTransaction(transaction)
     }),
-    { seed: SEED, numRuns: 400 }
+    randomRuns(400, SEED)
   )
   t.pass('nothing was thrown')
 }

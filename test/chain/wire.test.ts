@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { callsOnly, readWire, type WireTransaction } from '../../src/chain/wire.ts'
 import { fixtureBlock, fixtureTransactions, testWithFixtures, type FixtureEntry } from '../fixtures.ts'
+import { randomRuns } from '../random-runs.ts'
 import { isCompiled, reencode } from './rpc/reencode.ts'
 
 testWithFixtures(t, 'the signatures of every complete fixture verify over the message that is read', (t) => {
@@ -105,7 +106,7 @@ testWithFixtures(t, 'a changed byte never throws, and what is read stays within 
         return outcome.kind === 'unreadable' || indexesAreInside(outcome.wire)
       }
     ),
-    { seed: 7, numRuns: 2000 }
+    randomRuns(2000, 7)
   )
   t.pass('no counter-example')
 })
@@ -118,7 +119,7 @@ t.test('bytes that are no transaction never throw', (t) => {
       const outcome = readWire(bytes)
       return outcome.kind === 'unreadable' || indexesAreInside(outcome.wire)
     }),
-    { seed: 7, numRuns: 2000 }
+    randomRuns(2000, 7)
   )
   t.end()
 })

@@ -6,8 +6,6 @@ import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { slotOf, until } from '../service/asking.ts'
 import { ADMIN_KEY, runMillrace } from '../service/service-process.ts'
 
-t.setTimeout(240_000)
-
 const parsed = (stdout: string): StorageBody => STORAGE.parse(JSON.parse(stdout))
 const bytesOf = ({ kinds }: StorageBody, name: string): number =>
   kinds.find(({ kind }) => kind === name)?.bytes ?? -1

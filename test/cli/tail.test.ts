@@ -66,8 +66,6 @@ const start = (t: Test, more: readonly string[] = []): Promise<LocalnetProcess> 
 const at = ({ url }: LocalnetProcess): string[] => ['--url', url, '--key', ADMIN_KEY]
 const cursors = (lines: readonly Line[]): number[] => lines.map(({ cursor }) => cursor)
 
-t.setTimeout(240_000)
-
 t.test('every kind of event comes as the document says, a JSON object a line', async (t) => {
   const service = await start(t)
   const channels = [`trades:${WSOL}`, `price:${WSOL}`, 'launches', 'curves', 'pools']

@@ -4,8 +4,6 @@ import { until } from '../service/asking.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { runMillrace } from '../service/service-process.ts'
 
-t.setTimeout(240_000)
-
 t.test('verify finds no difference in the store of a service that goes on writing', async (t) => {
   const dataDir = t.testdir()
   const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])

@@ -12,8 +12,6 @@ import { startLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 import { installPackedClient } from './packed-client.ts'
 
-t.setTimeout(240_000)
-
 /** Supported releases beside the one that tests run on. */
 const NODE_VERSIONS = ['20.20.2', '22.23.3', '24.21.0']
 

@@ -78,7 +78,6 @@ function bytesIn(path: string): number {
 }
 
 t.test('what the image holds is small, and runs a localnet with a moving market', async (t: Test) => {
-  t.setTimeout(280_000)
   const place = t.testdir()
   const [installed, app] = [join(place, 'packages'), join(place, 'app')]
   build(packages, installed, '')

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { DEFAULT_SCOPES } from '../../src/access/scopes.ts'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { randomRuns } from '../random-runs.ts'
 import { closed, Contract } from './contract.ts'
 import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 
@@ -326,7 +327,7 @@ t.test('a list of keys is walked by after, whatever the pages are, also of one t
         )
       }
     ),
-    { numRuns: 20 }
+    randomRuns(20)
   )
   const foreign = app.keys.keysOf('acme')[0]!.id
   for (const query of ['after=nobody', `tenant=beta&after=${foreign}`, 'after='])

@@ -20,6 +20,7 @@ import {
   trade,
   USD_COIN
 } from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 import { QUESTIONS, type Question } from './questions.ts'
 
@@ -185,7 +186,7 @@ t.test('what is kept answers as an app that has kept nothing, after every kind o
 t.test('what is kept answers as an app that has kept nothing, whatever the blocks', async (t) => {
   const [chain] = fc.sample(
     anyChain.filter(({ length }) => length >= 10 && length <= 16),
-    { numRuns: 1, seed: 5 }
+    randomRuns(1, 5)
   )
   const world = await marketApp(t)
   const asking = new Asking(t, world)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { testWithFixtures } from '../fixtures.ts'
 import { anyChain, block, buy, NOON, solSale, TOKEN } from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
 import { cycle, marketApp, type MarketApp } from './market-app.ts'
 import { candlesJson, INTERVALS, type CandleQuestion } from './oracle-candles.ts'
 import { Reader, same } from './oracle-compare.ts'
@@ -86,7 +87,7 @@ t.test('candles walked back with any limits are the candles at once, in every mo
       most = Math.max(most, body.data.length)
       return JSON.stringify(walked) === JSON.stringify(body.data)
     }),
-    { seed: 9, numRuns: 60 }
+    randomRuns(60, 9)
   )
   t.ok(most > 100, `${most} candles`)
 })

@@ -9,6 +9,7 @@ import { problems } from '../../src/http/plugins/problems.ts'
 import { MemoryAccess } from '../access/memory-access.ts'
 import { block } from '../market/world.ts'
 import { virtualClock } from '../virtual-time.ts'
+import { randomRuns } from '../random-runs.ts'
 import { marketApp, type Answer } from './market-app.ts'
 
 /** 2026-08-24 12:00:00 UTC. */
@@ -118,7 +119,7 @@ t.test('the wait that a refusal asks for is enough, and not a second more', asyn
       app.nowMs += 1000
       t.equal(await status(), 200)
     }),
-    { numRuns: 30 }
+    randomRuns(30)
   )
 })
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { block, buy, key, launch, NOON, TOKEN } from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
 import { cycle, marketApp, type MarketApp, type Row, walk } from './market-app.ts'
 
 const MINT = pubkeyToBase58(TOKEN)
@@ -34,7 +35,7 @@ const cursors = (rows: readonly Row[]): number[] => rows.map(({ cursor }) => cur
 const all = async (app: MarketApp, path: string): Promise<number[]> =>
   cursors(await walk(app, path, () => 500))
 const limits = fc.array(fc.integer({ min: 1, max: 23 }), { minLength: 1, maxLength: 9 })
-const RUNS = { seed: 20_26, numRuns: 12 } as const
+const RUNS = randomRuns(12, 2_026)
 
 for (const [name, path] of [
   ['trades', TRADES],
@@ -71,7 +72,7 @@ for (const [name, path] of [
           const walked = cursors(await walk(app, path, cycle(sizes), () => app.commit(blockOf(1))))
           return JSON.stringify(walked) === JSON.stringify(before)
         }),
-        { ...RUNS, numRuns: 5 }
+        randomRuns(5, 2_026)
       )
       let arrivals = 12
       const joint = path.includes('?') ? '&' : '?'

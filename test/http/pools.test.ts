@@ -15,6 +15,7 @@ import {
   TOKEN,
   trade
 } from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
 import { cycle, marketApp, type MarketApp } from './market-app.ts'
 
 const MINT = pubkeyToBase58(TOKEN)
@@ -59,7 +60,7 @@ t.test('pools walked by after while pools arrive skip and repeat nothing, in bot
         order === 'desc' ? before : (await addresses(app, 'order=asc', () => 500)).slice(0, walked.length)
       return walked.length >= before.length && JSON.stringify(walked) === JSON.stringify(after)
     }),
-    { seed: 4, numRuns: 10 }
+    randomRuns(10, 4)
   )
   const rising = await addresses(app, 'order=asc', () => 500)
   t.strictSame(

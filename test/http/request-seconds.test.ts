@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { Histogram, Registry } from 'prom-client'
 import t from 'tap'
 import { RequestSeconds } from '../../src/telemetry/request-seconds.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 
@@ -28,7 +29,7 @@ t.test('a scrape of any requests has the lines that the histogram of prom-client
       }
       t.strictSame(linesOf(await ours.metrics()), linesOf(await theirs.metrics()))
     }),
-    { numRuns: 100 }
+    randomRuns(100)
   )
 })
 

@@ -6,6 +6,7 @@ import type { Pace } from '../../src/views/touch-log.ts'
 import type { TokenRow } from '../../src/market/registry-rows.ts'
 import { key, NOON } from '../market/world.ts'
 import { virtualClock } from '../virtual-time.ts'
+import { randomRuns } from '../random-runs.ts'
 import { emptyCommit } from './commits.ts'
 
 const ROUTE = { path: '/', scope: 'any-key' } as const
@@ -138,7 +139,7 @@ t.test(
           }
         }
       ),
-      { numRuns: 400 }
+      randomRuns(400)
     )
     t.ok(served > 1000)
   }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { testWithFixtures } from '../fixtures.ts'
 import { block, buy, key, NOON, sell, solSale, TOKEN } from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
 import { cycle, marketApp, type MarketApp, walk } from './market-app.ts'
 import { Oracle } from './oracle-market.ts'
 import { human, type Listed } from './oracle-story.ts'
@@ -105,7 +106,7 @@ testWithFixtures(
           )
         }
       ),
-      { seed: 11, numRuns: 150 }
+      randomRuns(150, 11)
     )
     t.ok(passed > 500, `${passed} rows passed`)
   }
@@ -151,7 +152,7 @@ for (const [name, path] of [
         const after = cursorsOf(await walk(app, query, () => 1000))
         return isEqual(seen, after.slice(0, seen.length)) && seen.length >= before.length
       }),
-      { seed: 5, numRuns: 12 }
+      randomRuns(12, 5)
     )
     t.pass('each walk saw each row once')
   })

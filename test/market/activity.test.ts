@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { BlockFold } from '../../src/market/fold.ts'
 import { solPriceAt } from '../../src/market/sol-usd.ts'
+import { randomRuns } from '../random-runs.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
 import { plainCurves } from './plain-curves.ts'
 import { plainHours, plainPools, plainTokens, plainTotals, tell } from './plain-market.ts'
@@ -30,7 +31,7 @@ for (const [times, anyBlocks] of [
           equalsPlainFold(t, store, chain, folds)
           stored += store.hours.size
         }),
-        { seed: 21, numRuns: 40 }
+        randomRuns(40, 21)
       )
       t.ok(stored > 500)
     }
@@ -44,7 +45,7 @@ t.test('it does so with hardly any room in memory, even when times fall', async 
       const folds = chain.map((block) => ingest(store, state, block, OPTIONS))
       equalsPlainFold(t, store, chain, folds)
     }),
-    { seed: 22, numRuns: 40 }
+    randomRuns(40, 22)
   )
 })
 

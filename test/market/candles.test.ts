@@ -11,6 +11,7 @@ import {
 import { legOf } from '../../src/market/legs.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import type { Candle, Ohlc, TradeRow } from '../../src/market/rows.ts'
+import { randomRuns } from '../random-runs.ts'
 import { ingestAll } from './memory-store.ts'
 import { anyChain, anyChainWithFallingTimes, block, buy, NOON, OPTIONS, sell, SOL, solSale } from './world.ts'
 
@@ -161,7 +162,7 @@ for (const [name, chains] of [
           }
         }
       }),
-      { seed: 6, numRuns: 30 }
+      randomRuns(30, 6)
     )
     t.ok(buckets > 500)
   })

@@ -4,6 +4,7 @@ import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { ChainEvent, CurveChange, Launch, Trade, TradeReserves } from '../../src/chain/events.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { curveCourse } from '../../src/market/curve-course.ts'
+import { randomRuns } from '../random-runs.ts'
 import { ingestAll } from './memory-store.ts'
 import {
   block,
@@ -83,7 +84,7 @@ t.test('the course of a curve is the same wherever on it its reserves are read',
       t.ok(off <= 0n && off > -2_000n, `${off} lamports`)
       t.ok(course.progressPct >= 0 && course.progressPct <= 100)
     }),
-    { seed: 51, numRuns: 200 }
+    randomRuns(200, 51)
   )
 })
 

@@ -4,6 +4,7 @@ import { splitCursor, placeEvents } from '../../src/market/cursor.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
+import { randomRuns } from '../random-runs.ts'
 import { ingest, ingestAll, MemoryStore } from './memory-store.ts'
 import {
   anyChain,
@@ -192,7 +193,7 @@ t.test('folding a block again gives the same, and changes nothing that is known'
       state.load(store.load(state.missing(touchedBy(last, OPTIONS.cash))))
       t.strictSame(foldBlock(state, last, OPTIONS), foldBlock(state, last, OPTIONS))
     }),
-    { seed: 9, numRuns: 30 }
+    randomRuns(30, 9)
   )
 })
 
@@ -210,7 +211,7 @@ t.test('positions depend on the block alone, whatever the market was before', as
       const placed = new Set(placeEvents(next.slot, last))
       t.ok(after.poolEvents.every((row) => placed.has(row.cursor)))
     }),
-    { seed: 10, numRuns: 30 }
+    randomRuns(30, 10)
   )
 })
 

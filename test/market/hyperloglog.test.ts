@@ -3,6 +3,7 @@ import t from 'tap'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { estimateDistinct, keyHash, rankOf, registerOf } from '../../src/market/hyperloglog.ts'
 import { USDC, WSOL } from '../../src/market/cash.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const hash = fc.bigInt({ min: 0n, max: 2n ** 48n - 1n })
 
@@ -25,7 +26,7 @@ t.test(
           )
         }
       ),
-      { seed: 61, numRuns: 300 }
+      randomRuns(300, 61)
     )
   }
 )

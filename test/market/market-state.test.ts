@@ -5,6 +5,7 @@ import { MarketState } from '../../src/market/market-state.ts'
 import { pairKey } from '../../src/market/pairs.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
 import { touchedBy } from '../../src/market/touched.ts'
+import { randomRuns } from '../random-runs.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
 import {
   anyChain,
@@ -45,7 +46,7 @@ t.test('a market that restarts before every block folds as one that stays warm',
       }
       t.strictSame(coldStore.candles, warmStore.candles)
     }),
-    { seed: 11, numRuns: 40 }
+    randomRuns(40, 11)
   )
 })
 
@@ -67,7 +68,7 @@ t.test('a market with hardly any room folds as one with much, even when times fa
         evicted ||= roomy.size.pairs > 2
       }
     }),
-    { seed: 12, numRuns: 40 }
+    randomRuns(40, 12)
   )
   t.ok(evicted)
 })

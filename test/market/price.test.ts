@@ -3,6 +3,7 @@ import t from 'tap'
 import { humanAmount, microUsd, ratio } from '../../src/market/amount.ts'
 import { isDust, judgePrice, priceOf } from '../../src/market/price.ts'
 import type { PriceLevel } from '../../src/market/price.ts'
+import { randomRuns } from '../random-runs.ts'
 import { SOL, TOKEN, USD_COIN } from './world.ts'
 
 const sol = (amount: bigint) => ({ mint: SOL, decimals: 9, amount })
@@ -29,7 +30,7 @@ t.test('a ratio is the nearest double to the true quotient', async (t) => {
       const error = distance(ratio(n, d), n, d)
       return [-1, 1].every((ulp) => error.isAtMost(distance(neighbour(ratio(n, d), ulp), n, d)))
     }),
-    { seed: 2, numRuns: 2_000 }
+    randomRuns(2_000, 2)
   )
   t.equal(ratio(0n, 10n ** 30n), 0)
   const halfway = (2n ** 53n + 1n) * 10n ** 18n

@@ -7,6 +7,7 @@ import {
   Ranking,
   type RankedWindow
 } from '../../src/market/ranking.ts'
+import { randomRuns } from '../random-runs.ts'
 import {
   answered,
   anySalesBlocks,
@@ -35,7 +36,7 @@ t.test('after every block each window equals a recomputation from rows', async (
         }
       }
     }),
-    { numRuns: 300, seed: 6 }
+    randomRuns(300, 6)
   )
 })
 
@@ -73,7 +74,7 @@ t.test('what a store gives while blocks are committed, in any order, restores th
         t.strictSame(answered(ranking, window), recomputed(sales, time, window))
       }
     }),
-    { numRuns: 300, seed: 6 }
+    randomRuns(300, 6)
   )
 })
 

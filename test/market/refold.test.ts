@@ -8,6 +8,7 @@ import type { RefoldTools } from '../../src/market/refold.ts'
 import type { BlockRows } from '../../src/market/rows.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
+import { randomRuns } from '../random-runs.ts'
 import { ingestAll, MemoryStore } from './memory-store.ts'
 import { anyChain, anyChainWithFallingTimes, OPTIONS } from './world.ts'
 
@@ -79,7 +80,7 @@ for (const [name, chains] of [
         rowsChanged += trades.put.length - (store.trades.length - before)
         t.strictSame(stateOf(store), stateOf(ingestAll(chain, OPTIONS).store))
       }),
-      { seed: 21, numRuns: 25 }
+      randomRuns(25, 21)
     )
     t.ok(rowsChanged > 0, 'later rows were valued anew')
   })
@@ -92,7 +93,7 @@ for (const [name, chains] of [
         await amend(store, kept, rest)
         t.strictSame(stateOf(store), stateOf(ingestAll(rest, OPTIONS).store))
       }),
-      { seed: 22, numRuns: 25 }
+      randomRuns(25, 22)
     )
   })
 }
@@ -107,6 +108,6 @@ t.test('of the newest blocks it says what they are folded on now', async (t) => 
       const whole = keepAll(chain)
       t.strictSame(amendment.kept.put.slice(-3), whole.kept.slice(-3))
     }),
-    { seed: 23, numRuns: 20 }
+    randomRuns(20, 23)
   )
 })

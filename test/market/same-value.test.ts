@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import { sameValue } from '../../src/market/same-value.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const anyValue = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -21,7 +22,7 @@ t.test('values are alike where all that they hold is, and a copy is', async (t) 
       t.equal(sameValue(a, structuredClone(a)), true)
       if (sameValue(a, b)) alike++
     }),
-    { seed: 41, numRuns: 300 }
+    randomRuns(300, 41)
   )
   t.ok(alike > 0, `${alike} pairs were alike`)
 })

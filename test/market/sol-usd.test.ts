@@ -3,6 +3,7 @@ import t from 'tap'
 import { COLD_SOL_USD, advanceSolUsd, solPriceAt, solTradeOf } from '../../src/market/sol-usd.ts'
 import type { SolTrade } from '../../src/market/sol-usd.ts'
 import type { ChainEvent } from '../../src/chain/events.ts'
+import { randomRuns } from '../random-runs.ts'
 import { MemoryStore, ingest, ingestAll } from './memory-store.ts'
 import { anyChain, block, buy, NOON, OPTIONS, PEGGED, solSale, TETHER, trade } from './world.ts'
 
@@ -174,7 +175,7 @@ t.test('a restart at any block restores the same SOL price state', async (t) => 
         t.strictSame(sorted(store.restoreSolUsd()), sorted(warm.solUsd))
       }
     }),
-    { seed: 3, numRuns: 60 }
+    randomRuns(60, 3)
   )
   t.ok(prices > 100, 'the chains priced many minutes')
 })

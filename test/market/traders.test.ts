@@ -3,6 +3,7 @@ import t from 'tap'
 import { keyHash } from '../../src/market/hyperloglog.ts'
 import { addTraders, addTradersForever, NO_TRADERS, TraderUnion } from '../../src/market/traders.ts'
 import type { TraderSketch } from '../../src/market/traders.ts'
+import { randomRuns } from '../random-runs.ts'
 
 interface Sighting {
   readonly hash: number
@@ -62,7 +63,7 @@ t.test(
         )
         t.equal(addTraders(sketch, [list[0]!.hash], list[0]!.minute), sketch, 'who is known changes no byte')
       }),
-      { seed: 31, numRuns: 30 }
+      randomRuns(30, 31)
     )
   }
 )
@@ -73,7 +74,7 @@ t.test('up to 256 traders are counted exactly, from any minute of the hour on', 
       const few = list.slice(0, 256)
       t.equal(countOf(sketchOf(few), from), distinct(few.filter(({ minute }) => minute >= from)))
     }),
-    { seed: 32, numRuns: 60 }
+    randomRuns(60, 32)
   )
 })
 
@@ -112,7 +113,7 @@ t.test('hours unite to the traders of all of them', async (t) => {
       const error = Math.abs(estimate.count - distinct(all)) / Math.max(distinct(all), 1)
       t.ok(error < 0.115, `five standard errors: ${error}`)
     }),
-    { seed: 33, numRuns: 30 }
+    randomRuns(30, 33)
   )
 })
 

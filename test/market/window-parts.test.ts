@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { windowParts } from '../../src/market/windows.ts'
+import { randomRuns } from '../random-runs.ts'
 import { NOON } from './world.ts'
 
 const DAY = 86_400
@@ -32,6 +33,6 @@ t.test('the parts of a window cover it once, in order', async (t) => {
         if (part.interval === '1h') t.same([part.from % 3_600, part.to % 3_600], [0, 0])
       }
     }),
-    { seed: 7, numRuns: 60 }
+    randomRuns(60, 7)
   )
 })

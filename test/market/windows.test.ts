@@ -8,6 +8,7 @@ import { eventCursor } from '../../src/market/cursor.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import { NO_TRADERS } from '../../src/market/traders.ts'
 import { windowHours, windowOf } from '../../src/market/windows.ts'
+import { randomRuns } from '../random-runs.ts'
 import { ingest, ingestAll, MemoryStore } from './memory-store.ts'
 import { anyChain, block, buy, key, NOON, OPTIONS, SOL, sell, solSale, TOKEN, trade } from './world.ts'
 
@@ -71,7 +72,7 @@ t.test('at any moment a window equals a recomputation from rows', async (t) => {
       t.equal(window.changePct, start == null || end == null ? null : ((end - start) / start) * 100)
       if (window.changePct !== null) priced++
     }),
-    { seed: 41, numRuns: 150 }
+    randomRuns(150, 41)
   )
   t.ok(priced > 20)
 })
@@ -95,7 +96,7 @@ t.test('the market’s window counts each trade once, and its launches', async (
       })
       t.equal(window.volumeCash, sum(lamports))
     }),
-    { seed: 42, numRuns: 40 }
+    randomRuns(40, 42)
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { SecondChance } from '../../src/memory/second-chance.ts'
+import { randomRuns } from '../random-runs.ts'
 
 t.test('memory holds the values used last, within its cap', (t) => {
   const hot = new SecondChance<number>(3_000)
@@ -55,7 +56,7 @@ t.test(
           t.ok(memory.bytes <= 2_000)
         }
       }),
-      { seed: 5, numRuns: 60 }
+      randomRuns(60, 5)
     )
     t.ok(gone > 0, 'some had to go')
   }

@@ -10,6 +10,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { loneIngester } from '../actors/chain/lone-ingester.ts'
 import { absurdChanges, withAbsurdNumbers } from '../chain/absurd-numbers.ts'
 import { fixtureTransactions, testWithFixtures } from '../fixtures.ts'
+import { randomRuns } from '../random-runs.ts'
 import { at, FaultyNode, jsonChain } from './faulty-node.ts'
 import { SourceRun } from './source-run.ts'
 
@@ -53,7 +54,7 @@ testWithFixtures(
           await storage.close()
         }
       }),
-      { seed: 7, numRuns: 200 }
+      randomRuns(200, 7)
     )
     t.ok(taken > 50 && refused > 50, `${taken} taken, ${refused} refused`)
   }

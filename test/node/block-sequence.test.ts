@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { advance } from '../virtual-time.ts'
+import { randomRuns } from '../random-runs.ts'
 import { absent, chainOf, emptyBlock, range, Reading } from './scripted-node.ts'
 
 t.test('blocks come in order, each once, whatever order the answers come in', async (t) => {
@@ -331,7 +332,7 @@ t.test('of any chain and any faults, each block comes once and in order, or was 
         )
       }
     ),
-    { numRuns: 40, seed: 6 }
+    randomRuns(40, 6)
   )
   t.ok(gapsSeen > 0, 'some of them had gaps')
 })

@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '@solana/web3.js'
 import type { Test } from 'tap'
 import { freePort } from '../servers/free-port.ts'
-import { giveTime, notRun } from '../servers/not-run.ts'
+import { notRun } from '../servers/not-run.ts'
 import { makeServerFolder, removeServerFolder, ServerProcess } from '../servers/server-process.ts'
 
 const PROGRAM = process.env.VALIDATOR ?? join(import.meta.dirname, '../../../shared/bin/validator')
 const CACHE = join(process.env.TEST_SERVERS_CACHE ?? join(homedir(), '.cache/millrace-tests'), 'validator')
 /** It is healthy after 1 to 3 s; unpacking it and a busy machine take longer. */
-const START_MS = 90_000
+const START_MS = 300_000
 /** Of several thousand slots; with the usual 10,000 a test of 500 slots would lose its first ones. */
 const SHREDS_KEPT = '200000'
 
@@ -112,8 +112,7 @@ export function testWithValidator(
     notRun(t, name, `there is no validator at ${PROGRAM} for this machine (set VALIDATOR)`)
     return
   }
-  giveTime(t, 600_000)
-  void t.test(name, { timeout: 600_000 }, async (t) => {
+  void t.test(name, async (t) => {
     const validator = await RealValidator.start(options)
     t.teardown(() => validator.end())
     await run(t, validator)

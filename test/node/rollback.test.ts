@@ -7,6 +7,7 @@ import type { FetchedBlock } from '../../src/node/chain-node.ts'
 import { RollbackFinder, type StoredChain } from '../../src/node/rollback.ts'
 import { sleep } from '../../src/ports.ts'
 import { settle, virtualClock } from '../virtual-time.ts'
+import { randomRuns } from '../random-runs.ts'
 import { absent, emptyBlock, ScriptedNode } from './scripted-node.ts'
 
 const STEP_MS = 50
@@ -150,7 +151,7 @@ t.test('a node put back any number of times leaves what is stored as its chain i
       }
       t.strictSame(world.gaps, [])
     }),
-    { numRuns: 30 }
+    randomRuns(30)
   )
 })
 

@@ -91,7 +91,7 @@ export class SourceRun {
   }
 
   /** Waits until something holds. */
-  async until(holds: () => boolean, withinMs = 20_000): Promise<void> {
+  async until(holds: () => boolean, withinMs = 120_000): Promise<void> {
     const deadline = performance.now() + withinMs
     while (!holds()) {
       if (performance.now() > deadline)

@@ -38,7 +38,7 @@ export interface Wallet {
   readonly table: AddressLookupTableAccount
 }
 
-const WITHIN_MS = 30_000
+const WITHIN_MS = 120_000
 const MINT_BYTES = 82
 const DECIMALS = 6
 /** More than anybody has. */

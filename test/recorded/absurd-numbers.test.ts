@@ -10,6 +10,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { loneIngester } from '../actors/chain/lone-ingester.ts'
 import { absurdChanges, withAbsurdNumbers } from '../chain/absurd-numbers.ts'
 import { fixtureTransactions, testWithFixtures } from '../fixtures.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** Slots that a file's name may say beside what its record says. */
 const NAMES = ['7.json', 'block.json', '1790000000000.json', '8589934592.json', '999999999999999.json']
@@ -57,7 +58,7 @@ testWithFixtures(
           await storage.close()
         }
       }),
-      { seed: 7, numRuns: 300 }
+      randomRuns(300, 7)
     )
     t.ok(taken > 50 && refused > 50 && trades > 20, `${taken} taken, ${refused} refused, ${trades} trades`)
   }

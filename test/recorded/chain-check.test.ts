@@ -3,6 +3,7 @@ import t from 'tap'
 import { standingOf, type PlacedBlock, type StoredBlocks } from '../../src/recorded/chain-check.ts'
 import { ProblemTally } from '../../src/recorded/problems.ts'
 import type { RecordedIndex } from '../../src/recorded/scan.ts'
+import { randomRuns } from '../random-runs.ts'
 
 function storeOf(blocks: readonly PlacedBlock[]): StoredBlocks {
   return {
@@ -149,6 +150,6 @@ t.test('no folder of the stored chain is ever refused', async (t) => {
         t.equal(standing.kind === 'unknown' ? null : standing.detail, null)
       }
     ),
-    { seed: 7, numRuns: 300 }
+    randomRuns(300, 7)
   )
 })

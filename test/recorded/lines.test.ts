@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { readLines, type Line } from '../../src/recorded/lines.ts'
+import { randomRuns } from '../random-runs.ts'
 
 t.test('lines are the same however the bytes arrive', async (t) => {
   const line = fc.string({ unit: fc.constantFrom('a', 'é', '\u{1F600}', ' ', '\r', '{'), maxLength: 12 })
@@ -22,7 +23,7 @@ t.test('lines are the same however the bytes arrive', async (t) => {
         }
       }
     ),
-    { seed: 7, numRuns: 60 }
+    randomRuns(60, 7)
   )
 })
 

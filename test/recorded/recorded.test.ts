@@ -22,6 +22,7 @@ import { ProblemTally, type RecordedProblem } from '../../src/recorded/problems.
 import { readRecorded } from '../../src/recorded/read.ts'
 import { scanRecorded, type RecordedIndex, type ScanOptions } from '../../src/recorded/scan.ts'
 import { BLOCK_SLOT, fixturesDirectory, testWithFixtures } from '../fixtures.ts'
+import { randomRuns } from '../random-runs.ts'
 
 t.test('an empty folder, one of other things only, and none at all are told apart', async (t) => {
   const empty = await scanRecorded(t.testdir({}))
@@ -393,7 +394,7 @@ t.test('a folder of files cut and changed anywhere is scanned and read without a
         index.slots
       )
     }),
-    { seed: 7, numRuns: 40 }
+    randomRuns(40, 7)
   )
 })
 

@@ -11,7 +11,7 @@ export const CQL_DATACENTER = 'datacenter1'
 /** Who Cassandra makes itself, where it asks for a name and a password. */
 export const CQL_SUPERUSER = { username: 'cassandra', password: 'cassandra' } as const
 
-const SEE_EACH_OTHER_WITHIN_MS = 60_000
+const SEE_EACH_OTHER_WITHIN_MS = 300_000
 
 export interface CqlClusterOptions {
   /** 1 by default. With 3, they are on 127.0.0.1, .2 and .3. */

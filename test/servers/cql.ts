@@ -2,11 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { cassandraMissing } from './cassandra-jars.ts'
 import { CQL_DATACENTER, CqlCluster, type CqlClusterOptions } from './cql-cluster.ts'
-import { giveTime, notRun } from './not-run.ts'
+import { notRun } from './not-run.ts'
 import { sharedCql } from './shared-cql.ts'
-
-/** The first start of all fetches 66 MB. */
-const TEST_WITHIN_MS = 300_000
 
 /** A CQL server that other tests use at the same time: each test makes keyspaces of its own. */
 export interface CqlServer {
@@ -53,7 +50,6 @@ export async function cqlServer(): Promise<CqlServer> {
 export function testWithCql(t: Test, name: string, run: (t: Test, server: CqlServer) => unknown): void {
   const why = cqlMissing()
   if (why !== undefined) return notRun(t, name, why)
-  giveTime(t, TEST_WITHIN_MS)
   void t.test(name, async (t) => {
     await run(t, await cqlServer())
   })
@@ -71,7 +67,6 @@ export function testWithCqlCluster(
 ): void {
   const why = cassandraMissing()
   if (why !== undefined) return notRun(t, name, why)
-  giveTime(t, TEST_WITHIN_MS)
   void t.test(name, async (t) => {
     const cluster = await CqlCluster.start(options)
     t.teardown(() => cluster.end())

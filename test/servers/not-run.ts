@@ -7,8 +7,3 @@ export function notRun(t: Test, name: string, why: string): void {
   if (process.env.CI) t.fail(missing)
   else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
 }
-
-/** Gives a test file as much time as a server needs to start, unless it has given itself more. */
-export function giveTime(t: Test, ms: number): void {
-  if ((t.options.timeout ?? 0) < ms) t.setTimeout(ms)
-}

@@ -7,7 +7,7 @@ import { notRun } from './not-run.ts'
 import { makeServerFolder, removeServerFolder, ServerProcess } from './server-process.ts'
 
 const ADDRESS = '127.0.0.1'
-const START_WITHIN_MS = 15_000
+const START_WITHIN_MS = 60_000
 
 /** A Redis that keeps nothing on disk: a start after a kill finds it empty. It belongs to one test. */
 export class OwnRedis extends ServerProcess {

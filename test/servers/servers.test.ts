@@ -15,7 +15,7 @@ import { testWithOwnRedis, testWithRedis } from './redis.ts'
 
 const SERVERS = import.meta.dirname
 const NO_ANSWER_MS = 500
-const SOON_MS = 15_000
+const SOON_MS = 120_000
 
 testWithCql(t, 'the shared CQL server takes a keyspace, a row and a transaction', async (t, server) => {
   const client = clientOf(t, server)

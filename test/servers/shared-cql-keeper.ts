@@ -1,6 +1,6 @@
 /**
  * Has the CQL server that test files share. It starts the server with the first user and ends it, and itself, when
- * nobody uses it: at once outside of a run, within a second of the run's end, or after 30 s in the middle of a run.
+ * nobody uses it: at once outside of a run, or within a second of the run's end.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -10,8 +10,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CqlCluster } from './cql-cluster.ts'
 import { sharedCqlPath, type SharedCqlAnswer, type SharedCqlRequest } from './shared-cql.ts'
 
-/** A start takes twelve seconds, the memory is 830 MB: between two files it stays, through many others it does not. */
-const IDLE_MS = 30_000
 const LOOK_EVERY_MS = 250
 /** Who starts it comes within this time. */
 const FIRST_USER_WITHIN_MS = 15_000
@@ -82,7 +80,7 @@ function isOver(): boolean {
   if (users.size > 0) return false
   const idle = performance.now() - usedAt
   if (cluster === undefined) return idle > FIRST_USER_WITHIN_MS
-  return idle > IDLE_MS || ![...runs].some(isAlive)
+  return ![...runs].some(isAlive)
 }
 
 if (await listen(sharedCqlPath())) {

@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
  * with its last one. A user holds a connection to it, so that a user that crashes is gone as well.
  */
 const KEEPER = join(import.meta.dirname, 'shared-cql-keeper.ts')
-const KEEPER_WITHIN_MS = 15_000
+const KEEPER_WITHIN_MS = 60_000
 /** The shortest that a system has for the path of a socket is 104 bytes (macOS), with the zero at the end. */
 const SOCKET_PATH_MAX = 100
 /** How often a user asks again that came when the last one had just gone. */

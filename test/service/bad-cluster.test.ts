@@ -14,7 +14,6 @@ async function failing(
   environment: Readonly<Record<string, string>>,
   ...more: readonly string[]
 ) {
-  const startedMs = Date.now()
   const flags = ['--recorded-dir', recordedDir, '--port', '0', ...more]
   const child = spawnMillrace(['serve', '--source', 'recorded', ...flags], environment)
   const [stdout, stderr, [code]] = await Promise.all([
@@ -22,7 +21,7 @@ async function failing(
     text(child.stderr!),
     once(child, 'exit') as Promise<[number | null]>
   ])
-  return { stdout, lines: stderr.trim().split('\n'), code, ms: Date.now() - startedMs }
+  return { stdout, lines: stderr.trim().split('\n'), code }
 }
 
 /** A server that takes connections and never says anything. */
@@ -43,8 +42,6 @@ async function silentServer() {
   }
 }
 
-t.setTimeout(120_000)
-
 t.test(
   'a cluster that cannot be reached ends the start, after a line that says for what and how long it waits',
   async (t) => {
@@ -62,7 +59,7 @@ t.test(
       failing(t.testdirName, at(silent.port)),
       failing(t.testdirName, { ...at(closed), MILLRACE_SCYLLA_CONTACT_POINTS: 'no-such-host.invalid' })
     ])
-    for (const { stdout, lines, code, ms } of [nobody, mute, unknown]) {
+    for (const { stdout, lines, code } of [nobody, mute, unknown]) {
       t.equal(code, 1)
       t.equal(stdout, '')
       const waiting = lines.slice(0, -1)
@@ -70,7 +67,6 @@ t.test(
       for (const line of waiting)
         t.match(line, /the start waits up to 3 s \(MILLRACE_STARTUP_WAIT_SECONDS\): no CQL server answers at/)
       t.match(lines.at(-1), /^millrace: .*MILLRACE_SCYLLA_CONTACT_POINTS/)
-      t.ok(ms >= 3_000 && ms < 20_000, `${ms} ms`)
     }
   }
 )
@@ -89,11 +85,10 @@ testWithCql(
   'a cluster that does not let the service in ends the start with one line',
   async (t, server) => {
     const environment = clusterEnvironment(server, ownKeyspace(t, server), null)
-    const { lines, code, ms } = await failing(t.testdir(), environment, '--scylla-datacenter', 'elsewhere')
+    const { lines, code } = await failing(t.testdir(), environment, '--scylla-datacenter', 'elsewhere')
     t.equal(code, 1)
     t.equal(lines.length, 1, lines.join('\n'))
     t.match(lines[0], /no datacenter elsewhere: set MILLRACE_SCYLLA_DATACENTER to datacenter1/)
-    t.ok(ms < 15_000, `${ms} ms`)
   }
 )
 
@@ -101,11 +96,10 @@ testWithOwnRedis(t, 'a Redis that refuses ends the start with one line', async (
   testWithCql(t, 'beside a good cluster', async (t, server) => {
     const { host } = new URL(redis.url)
     const environment = clusterEnvironment(server, ownKeyspace(t, server), `redis://me:secret@${host}`)
-    const { lines, code, ms } = await failing(t.testdir(), environment)
+    const { lines, code } = await failing(t.testdir(), environment)
     t.equal(code, 1)
     t.equal(lines.length, 1, lines.join('\n'))
     t.match(lines[0], /^millrace: Redis at .* refuses: WRONGPASS.*MILLRACE_REDIS_URL/)
     t.notMatch(lines[0], /secret/)
-    t.ok(ms < 15_000, `${ms} ms`)
   })
 })

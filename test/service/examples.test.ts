@@ -1,8 +1,6 @@
 import t from 'tap'
 import { startLocalnetProcess } from './localnet-process.ts'
 
-t.setTimeout(300_000)
-
 interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query'

@@ -6,6 +6,7 @@ import type { Supervision } from '../../actors/supervision/supervisor.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { startService } from '../../src/service.ts'
 import { testWithFixtures } from '../fixtures.ts'
+import { until } from './asking.ts'
 import { FIRST_SLOT, recordedBlocks, writeLines } from './recorded-folder.ts'
 import { storedRows } from './stored-rows.ts'
 
@@ -57,15 +58,6 @@ function start(dataDir: string, recordedDir: string): Running {
   return { supervision, logged, instances, head, get }
 }
 
-/** Resolves once a condition holds. */
-async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const giveUp = Date.now() + 20_000
-  while (!(await holds())) {
-    if (Date.now() > giveUp) throw new Error(`never came to it: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-}
-
 const ALL = ['storage', 'chain', 'source', 'ingest', 'views', 'ranking', 'edge'] as const
 /** Who starts anew with a process that was killed: itself and those inside it. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
@@ -111,7 +103,7 @@ testWithFixtures(
       t.equal(supervision.kill(path, new Error(`kill number ${index}`)), true)
       const renewed = INSIDE[path]!
       await until(
-        () => renewed.every((name) => instances()[name]! > before[name]!),
+        async () => renewed.every((name) => instances()[name]! > before[name]!),
         `${renewed.join(', ')} anew after ${path}`
       )
       const now = instances()

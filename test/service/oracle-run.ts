@@ -30,7 +30,6 @@ const BEHIND_MAX = 60
 /** Slots that are made while no service runs, at most. */
 const SLOTS_WITHOUT_SERVICE = 25
 const SHORT_STALL_MS = 1_500
-const FOLLOWS_WITHIN_MS = 120_000
 
 /**
  * Runs the service against the node of a market while chain, node, sockets and the service itself fail, and then holds all
@@ -54,11 +53,7 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
   const head = async (): Promise<number> =>
     service === null ? 0 : Number((await service.get('/v1/health', null)).body['slot'] ?? 0)
   const follows = (lag: number): Promise<boolean> =>
-    until(
-      async () => (await head()) >= chain.bank.slot('confirmed') - lag,
-      'the service follows',
-      FOLLOWS_WITHIN_MS
-    )
+    until(async () => (await head()) >= chain.bank.slot('confirmed') - lag, 'the service follows')
 
   const kill = async (): Promise<void> => {
     // In the midst of what it does then, which is mostly a commit.
@@ -75,7 +70,7 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
     await chain.step()
     counts.stalls++
     if (options.stallsUntilSeen === true && counts.stallsSeen === 0) {
-      await until(async () => (await isStalled(service!)) || null, 'the stall is seen', FOLLOWS_WITHIN_MS)
+      await until(async () => (await isStalled(service!)) || null, 'the stall is seen')
       counts.stallsSeen++
     } else await new Promise((resolve) => setTimeout(resolve, SHORT_STALL_MS))
     chain.bank.faults.resume()

@@ -8,8 +8,6 @@ import { slotOf, until } from './asking.ts'
 import { makeBusyLocalnet, startLocalnetProcess } from './localnet-process.ts'
 import { runMillrace } from './service-process.ts'
 
-t.setTimeout(180_000)
-
 /** Slots of each life of the service, at least. */
 const SLOTS = 25
 

@@ -162,7 +162,7 @@ testWithValidator(
     ])
     const heads = (): Promise<number[]> => Promise.all(indexing.map(({ service }) => slotOf(service)))
     const reach = (slot: number): Promise<unknown> =>
-      until(async () => Math.min(...(await heads())) >= slot, `all have slot ${slot}`, 300_000)
+      until(async () => Math.min(...(await heads())) >= slot, `all have slot ${slot}`)
     await reach(1)
     const first = Math.max(...(await heads()))
     const [payer, cash] = [Keypair.generate(), Keypair.generate()]
@@ -214,7 +214,7 @@ testWithValidator(
         if (!(await isBelow())) continue
         // It finds out with its next look at the node.
         const notAdvancing = async () => (await shownBy(service))?.['state'] !== 'advancing'
-        await until(notAdvancing, `${name} does not advance below what is stored`, 60_000)
+        await until(notAdvancing, `${name} does not advance below what is stored`)
         t.ok(await isBelow(), `${name} has said so before the node has passed what is stored`)
       }
       await reach(lostHead + 40)

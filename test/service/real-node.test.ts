@@ -55,7 +55,7 @@ testWithValidator(
     const lowestHead = async (): Promise<number> =>
       Math.min(...(await heads()), ...readers.map(({ blocks }) => [...blocks.keys()].at(-1) ?? 0))
     const reach = (slot: number): Promise<unknown> =>
-      until(async () => (await lowestHead()) >= slot, `all have slot ${slot}`, 120_000)
+      until(async () => (await lowestHead()) >= slot, `all have slot ${slot}`)
 
     const startedMs = performance.now()
     const seconds = (): string => ((performance.now() - startedMs) / 1_000).toFixed(1)

@@ -28,7 +28,6 @@ if (!isInstalled()) {
   if (process.env.CI) t.fail(missing)
   else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
 } else {
-  t.setTimeout(300_000)
   testWithFixtures(t, NAME, async (t) => {
     const directory = t.testdir({ data: {}, 'schemathesis.toml': CONFIGURATION })
     const service = await startProcess({

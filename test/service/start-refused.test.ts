@@ -8,8 +8,6 @@ import type { Test } from 'tap'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { spawnMillrace } from './service-process.ts'
 
-t.setTimeout(120_000)
-
 /** Starts the service, which is to end by itself; asserts exit code 1 and one line of standard error. */
 async function assertRefused(t: Test, args: readonly string[], line: RegExp): Promise<void> {
   const child = spawnMillrace(['serve', '--log-level', 'debug', '--log-format', 'json', ...args])

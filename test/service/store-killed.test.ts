@@ -36,7 +36,6 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
           )
           t.match(await service.get('/v1/health', null), { status: 503, body: { status: 'degraded' } })
         }
-        const startedMs = Date.now()
         const refused = await second.get('/v1/wallets/So11111111111111111111111111111111111111112/trades')
         t.match(refused, { status: 503 })
         t.match(refused.body.code, /^(storage_unavailable|deadline_exceeded)$/)
@@ -48,7 +47,6 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
             /127\.0\.0\.|\d:\d{4}|DOWN|host|ECONN/i,
             'a tenant learns no more'
           )
-        t.ok(Date.now() - startedMs < 6_000, 'a read is refused about when its deadline of 2 s ends')
         const starting = start('--role', 'gateway')
         await new Promise((resolve) => setTimeout(resolve, 8_000))
         await node!.start()
@@ -76,9 +74,7 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
           'another outage is seen'
         )
         for (const service of [first, second]) {
-          const drainedMs = Date.now()
           t.match(await service.end('SIGTERM'), { code: 0 }, 'a drain meanwhile ends well')
-          t.ok(Date.now() - drainedMs < 10_000, `after ${Date.now() - drainedMs} ms`)
         }
       })
     }

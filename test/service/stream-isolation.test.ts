@@ -115,8 +115,6 @@ function churn(url: string, over: AbortSignal): number[] {
   return answers
 }
 
-t.setTimeout(120_000)
-
 t.test(
   'a tenant whose clients read nothing or subscribe in a loop loses events, and another hears each of the same channels once, in order',
   async (t) => {

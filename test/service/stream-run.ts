@@ -3,12 +3,13 @@ import type { Test } from 'tap'
 import { SeededRandom } from '../../loadtest/market/random.ts'
 import type { Storage } from '../../storage/port.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
+import { IS_LONG } from '../random-runs.ts'
 import { slotOf, until } from './asking.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 import { storedEvents, SwarmClient } from './stream-swarm.ts'
 
-/** Enough for a suite; the promise is of any number: `MILLRACE_STREAM_SLOTS=2000 npm test -- test/service/stream*.test.ts`. */
-export const SLOTS = Number(process.env['MILLRACE_STREAM_SLOTS'] ?? 400)
+/** The promise is of any number. */
+export const SLOTS = IS_LONG ? 2_000 : 400
 const CLIENTS = 50
 /** Connections of a key are limited. */
 const CLIENTS_A_KEY = 10
@@ -84,7 +85,7 @@ export async function swarmUntil(
     )
   )
   await meanwhile()
-  await until(async () => (await slotOf(services()[0]!)) >= lastSlot, `slot ${lastSlot}`, 240_000)
+  await until(async () => (await slotOf(services()[0]!)) >= lastSlot, `slot ${lastSlot}`)
   over.abort()
   await soon(Promise.all(lives), () => 'the clients are cut off')
   const end = cursorAt(lastSlot + 1, 0) - 1

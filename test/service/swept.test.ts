@@ -8,8 +8,6 @@ import { stretched } from '../storage/swept-market.ts'
 import { until } from './asking.ts'
 import { ADMIN_KEY, runMillrace, startProcess, type ServiceProcess } from './service-process.ts'
 
-t.setTimeout(240_000)
-
 /** So that the market takes three days. */
 const SECONDS_A_BLOCK = 3_700
 

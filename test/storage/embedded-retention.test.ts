@@ -16,6 +16,7 @@ import {
 } from '../../storage/test/sample-addresses.ts'
 import { blockOfTrades, emptyBlock, sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { ALL } from '../../storage/test/under-test.ts'
+import { randomRuns } from '../random-runs.ts'
 import { rawContents } from './embedded-directory.ts'
 
 interface Row {
@@ -101,7 +102,7 @@ t.test(
           await Promise.all([swept.close(), reopened.close()])
         }
       ),
-      { seed: 5, numRuns: 6 }
+      randomRuns(6, 5)
     )
     t.ok(deleted > 50, `${deleted} records were deleted`)
   }

@@ -9,6 +9,7 @@ import { logPartKind } from '../../storage/codec/log-part.ts'
 import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { sampleLogPart } from '../../storage/test/sample-log.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** A part of any channel and slot; bodies of any bytes, and some that are much alike. */
 const anyPart: fc.Arbitrary<LogPart> = fc
@@ -47,7 +48,7 @@ t.test('a part of any events reads back exactly, compressed and not', async (t) 
       assert.deepStrictEqual(unpacked(part, bytes), part)
       if (bytes.length < part.events.reduce((sum, { body }) => sum + body.length, 0)) smaller++
     }),
-    { seed: 41, numRuns: 200 }
+    randomRuns(200, 41)
   )
   t.ok(smaller > 50, `${smaller} are smaller than their bodies`)
 })

@@ -27,7 +27,7 @@ export async function joinService(
 }
 
 /** Resolves once a condition holds; fails after so many milliseconds. */
-export async function until(holds: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(holds: () => boolean, withinMs = 60_000): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`it did not come to ${String(holds)} in ${withinMs} ms`)

@@ -23,8 +23,6 @@ import { CqlProxy } from './cql-proxy.ts'
 import type { AmendPlan } from './scylla-amend-child.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
-t.setTimeout(900_000)
-
 const CHILD = join(import.meta.dirname, 'scylla-amend-child.ts')
 const NO_GAPS = { put: [], remove: [] }
 const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }

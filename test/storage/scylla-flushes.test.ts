@@ -7,8 +7,6 @@ import { testDurability } from '../../storage/test/conformance/durability.ts'
 import { testLaunches } from '../../storage/test/conformance/launches.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
-t.setTimeout(900_000)
-
 for (const flushBlocks of [1, 3, 1_000])
   testWithCql(t, `a store whose tables get ${flushBlocks} blocks at a time`, async (t, server) => {
     const under = await ScyllaUnderTest.make(server, { flushBlocks })

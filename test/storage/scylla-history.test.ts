@@ -19,8 +19,6 @@ import { ALL } from '../../storage/test/under-test.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
-t.setTimeout(300_000)
-
 const NO_GAPS = { put: [], remove: [] }
 const mint = sampleMint(0)
 

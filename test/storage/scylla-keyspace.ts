@@ -44,9 +44,6 @@ export async function rawClient(server: CqlServer): Promise<Client> {
   return client
 }
 
-/** A node of tests counts half a minute after its start, and every five seconds from then on. */
-const COUNTED_WITHIN_MS = 200_000
-
 /** Deletions in them may be of a later epoch than the next store's rows, which begin at the first again. */
 const DELETED_FROM = ['kept_blocks', 'kept_parts', 'gap_edits']
 
@@ -102,15 +99,11 @@ export class ScyllaUnderTest {
         )
     }
     await flushEvery(1_000)
-    const usage = await until(
-      async () => {
-        const usage = await storage.usage()
-        const counted = usage.kinds.filter(({ kind, bytes }) => kinds.includes(kind) && bytes > 0)
-        return counted.length === kinds.length && usage
-      },
-      'the server has counted its rows',
-      COUNTED_WITHIN_MS
-    )
+    const usage = await until(async () => {
+      const usage = await storage.usage()
+      const counted = usage.kinds.filter(({ kind, bytes }) => kinds.includes(kind) && bytes > 0)
+      return counted.length === kinds.length && usage
+    }, 'the server has counted its rows')
     await flushEvery(0)
     return usage
   }

@@ -11,9 +11,6 @@ import { LifeStore } from './scylla-life-store.ts'
 import { Life } from './scylla-life.ts'
 import { modelOf, seriesOf } from './scylla-series.ts'
 
-/** Fifty processes live and die here, one after another. */
-t.setTimeout(900_000)
-
 /** At this commit of a life the blow comes. */
 const NTH = 3
 /** Blocks that are given at once, where some are. */

@@ -14,7 +14,7 @@ const PACE_MS = 400
 /** A store is asked this long after its last answer: what three nodes take of a machine is theirs. */
 const READ_PAUSE_MS = 20
 /** A machine that does much else needs its time, also for what is a second alone. */
-const WITHIN_MS = 120_000
+const WITHIN_MS = 300_000
 
 /** Something asked of a store, and what it must answer where the blocks up to an index are committed. */
 interface Question {

@@ -285,13 +285,11 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       const { sinceMs, detail } = storage.outage!
       t.ok(sinceMs >= before && sinceMs <= Date.now())
       t.match(detail, /^127\.0\.0\.1:\d+: .+$/, 'in one line')
-      const began = performance.now()
       await t.rejects(storage.trades.ofMint(mint, ALL), {
         code: 'STORAGE_UNAVAILABLE',
         detail: /the store does not answer/
       })
       await t.rejects(storage.blocks.head(), { code: 'STORAGE_UNAVAILABLE' })
-      t.ok(performance.now() - began < 10_000, 'within their limit')
       t.equal(isDone, false)
       proxy.mode = 'open'
       t.equal(await commit, true)
@@ -472,9 +470,8 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
     const commits = [0, 1, 2].map((index) => storage.blocks.commit(blockOfTrades(index, other, 2)))
     const rejected = Promise.all(commits.map((commit) => t.rejects(commit, { code: 'STORAGE_UNAVAILABLE' })))
     while (storage.outage === null) await delay(5)
-    const began = performance.now()
     await storage.close()
     await rejected
-    t.ok(performance.now() - began < 5_000)
+    t.equal(proxy.mode, 'shut')
   })
 })

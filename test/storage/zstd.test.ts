@@ -4,6 +4,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { compressed, uncompressed } from '../../storage/codec/zstd.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** Bytes of any length up to several of the chunks that a context gives them in, some much alike. */
 const anyBytes = fc.oneof(
@@ -24,7 +25,7 @@ t.test('frames of one context, one after another, read back exactly here and by 
         assert.ok(Buffer.from(bytes).equals(uncompressed(zstdCompressSync(bytes), bytes.length)))
       }
     }),
-    { seed: 12, numRuns: 100 }
+    randomRuns(100, 12)
   )
 })
 

@@ -11,6 +11,7 @@ import { channelOf, type Channel } from '../../src/stream/channel.ts'
 import { mergedFrames, type Frames } from '../../src/stream/frames.ts'
 import type { StreamHub } from '../../src/stream/hub.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
+import { randomRuns } from '../random-runs.ts'
 import { textsOf } from './fake-pipe.ts'
 
 const NAMES = ['venue:pumpswap', 'launches', 'curves']
@@ -98,7 +99,7 @@ t.test(
           .map(({ text }) => text)
         assert.deepEqual(texts, expected)
       }),
-      { numRuns: 50 }
+      randomRuns(50)
     )
     t.ok(pages > 200, `${pages} pages`)
   }

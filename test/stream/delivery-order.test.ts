@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { cursorAt, endOfEvents, EVENT_POSITIONS } from '../../src/market/cursor.ts'
 import { DeliveryOrder, moveAsPart, movesIn, type Move } from '../../src/stream/delivery-order.ts'
+import { randomRuns } from '../random-runs.ts'
 
 /** How often the chain leaves what is stored, how far back, and what the new blocks hold. */
 const anyCourse = fc.array(
@@ -79,7 +80,7 @@ t.test(
         )
         for (const { cursor, slot, position } of told) t.equal(order.toldAt(cursorAt(slot, position)), cursor)
       }),
-      { numRuns: 300 }
+      randomRuns(300)
     )
   }
 )

@@ -6,6 +6,7 @@ import {
   MessageRate,
   SECONDS_TOO_FAST
 } from '../../actors/stream/message-rate.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const START_MS = 1_790_000_000_000
 
@@ -63,7 +64,7 @@ t.test(
         t.ok(read <= MESSAGES_AT_ONCE + (spanMs * MESSAGES_A_SECOND) / 1000 + 1)
         t.ok([...refused.values()].every((count) => count === 1))
       }),
-      { numRuns: 200 }
+      randomRuns(200)
     )
   }
 )

@@ -8,6 +8,7 @@ import { ChannelTable } from '../../src/stream/channel-table.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import { RETRACTION } from '../../src/api/stream-schema.ts'
 import { endOfSlot, retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
+import { randomRuns } from '../random-runs.ts'
 import { blockOf } from './blocks.ts'
 import { CHANNELS } from './interleaving.ts'
 import { channelNamed } from './stream-world.ts'
@@ -52,7 +53,7 @@ t.test('every copy that was told of a lost fork is taken back, the newest first'
         t.ok(slot === 710 && position >= EVENT_POSITIONS, 'at the end of the slot before the next block')
       }
     }),
-    { numRuns: 50 }
+    randomRuns(50)
   )
 })
 

@@ -7,6 +7,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { loneIngester } from '../actors/chain/lone-ingester.ts'
 import { wholeNumbers } from '../chain/absurd-numbers.ts'
 import { fixtureFiles, readFixture, testWithFixtures } from '../fixtures.ts'
+import { randomRuns } from '../random-runs.ts'
 import { encodeBlock, isCompiled, updateBlock, type UpdateBlock } from './encode-block.ts'
 
 /* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-member-access */
@@ -76,7 +77,7 @@ testWithFixtures(
           await storage.close()
         }
       }),
-      { seed: 7, numRuns: 200 }
+      randomRuns(200, 7)
     )
     t.ok(taken > 50 && refused > 50, `${taken} taken, ${refused} refused`)
   }

@@ -6,6 +6,7 @@ import { ChainOrder, type StreamGap } from '../../src/yellowstone/chain-order.ts
 import { HeldBlocks } from '../../src/yellowstone/held-blocks.ts'
 import type { StreamedBlock } from '../../src/yellowstone/read-block.ts'
 import { virtualClock } from '../virtual-time.ts'
+import { randomRuns } from '../random-runs.ts'
 
 const AFTER = 100
 
@@ -92,7 +93,7 @@ t.test(
           throw new Error(JSON.stringify({ slots, given, gaps, toldBefore }))
         }
       }),
-      { numRuns: 1_000 }
+      randomRuns(1_000, 7)
     )
     for (const [what, count] of Object.entries(fired)) t.ok(count > 20, `${what}: ${count}`)
   }

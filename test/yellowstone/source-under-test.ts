@@ -105,7 +105,7 @@ export function startSource(
 }
 
 /** Resolves when a condition holds. */
-export async function until(condition: () => boolean, what: string, withinMs = 20_000): Promise<void> {
+export async function until(condition: () => boolean, what: string, withinMs = 120_000): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`in vain: ${what}`)

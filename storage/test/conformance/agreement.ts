@@ -21,6 +21,7 @@ import { sampleBlock } from '../sample-blocks.ts'
 import { SAMPLE_CHANNELS } from '../sample-log.ts'
 import { ALL } from '../under-test.ts'
 import type { OpenForTest } from '../under-test.ts'
+import { randomRuns } from '../../../test/random-runs.ts'
 
 const MINUTE = 1_760_000_040
 const ASKED_AT_ONCE = 8
@@ -52,7 +53,7 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
         await storage.close()
       }
     ),
-    { seed: 26, numRuns: 5 }
+    randomRuns(5, 26)
   )
   t.pass()
 }

@@ -10,6 +10,7 @@ import { emptyBlock, sampleBlock } from '../sample-blocks.ts'
 import { sampleGap } from '../sample-gap.ts'
 import { sampleKept } from '../sample-kept.ts'
 import type { OpenForTest } from '../under-test.ts'
+import { randomRuns } from '../../../test/random-runs.ts'
 import { assertSame } from './agreement.ts'
 
 const NO_GAPS = { put: [], remove: [] }
@@ -55,7 +56,7 @@ export async function testAmendments(t: Test, open: OpenForTest): Promise<void> 
         await assertSame(again, after)
         await again.close()
       }),
-      { seed: 31, numRuns: 3 }
+      randomRuns(3, 31)
     )
     t.pass()
   })

@@ -12,8 +12,6 @@ import { assertRetracted, closed, FOR_FORKS, gaps, run, withFork, without, withR
 import type { Course, Run, Step } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
 
-t.setTimeout(600_000)
-
 const blocks = withRoom(await marketBlocks('blocks that come late', 90))
 const last = blocks.at(-1)!
 

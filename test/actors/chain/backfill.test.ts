@@ -12,8 +12,6 @@ import { assertRetracted, FOR_FORKS, gaps, withFork, withRoom } from './late-blo
 import type { Course, Run } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
 
-t.setTimeout(180_000)
-
 const blocks = withRoom(await marketBlocks('blocks that come late', 90))
 
 /** Runs a course on the store of a directory, where nodes have all blocks unless it says otherwise. */

@@ -8,8 +8,6 @@ import type { SlotRow } from '../../../src/market/rows.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import { KEPT, openedOn, sourced } from './put-back-chain.ts'
 
-t.setTimeout(240_000)
-
 const empty = (slot: number, fork: string): Block => ({
   slot,
   parentSlot: slot - 1,

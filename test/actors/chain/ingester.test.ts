@@ -12,8 +12,6 @@ import { withRawStore } from '../../storage/embedded-directory.ts'
 import { loneIngester } from './lone-ingester.ts'
 import { marketBlocks } from './market-blocks.ts'
 
-t.setTimeout(120_000)
-
 const blocks = await marketBlocks('blocks under way', 60)
 const sourced = (block: Block): SourcedBlock => ({ block, commitment: 'confirmed', receivedAtMs: 1 })
 const logger = pino({ level: 'silent' })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Peers } from '../../../storage/coordination.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../../virtual-time.ts'
+import { randomRuns } from '../../random-runs.ts'
 import { FakeCluster } from './fake-cluster.ts'
 import { FakePeers } from './fake-peers.ts'
 import { chainOf, startFakeProcess, type FakeProcess } from '../supervision/fake-process.ts'
@@ -526,7 +527,7 @@ t.test(
           happened.set(outcome, (happened.get(outcome) ?? 0) + 1)
         }
       }),
-      { numRuns: 20, seed: 11 }
+      randomRuns(20, 11)
     )
     for (const what of ['away', 'forget', 'kill ingest', 'kill storage', 'refused', 'written']) {
       t.ok((happened.get(what) ?? 0) > 0, `${what} happened`)

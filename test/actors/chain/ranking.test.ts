@@ -23,6 +23,7 @@ import {
 import { key, NOON } from '../../market/world.ts'
 import { advance, virtualClock } from '../../virtual-time.ts'
 import { aborted, nodeAt } from '../supervision/recorder.ts'
+import { randomRuns } from '../../random-runs.ts'
 
 const WINDOWS = Object.keys(RANKED_WINDOWS) as RankedWindow[]
 const logger = pino({ level: 'silent' })
@@ -108,7 +109,7 @@ t.test('blocks that are committed while it reads are neither missed nor counted 
       }
       await running.drain()
     }),
-    { numRuns: 150, seed: 6 }
+    randomRuns(150, 6)
   )
 })
 

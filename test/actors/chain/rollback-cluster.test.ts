@@ -8,8 +8,6 @@ import { portRows } from '../../storage/port-rows.ts'
 import { ScyllaUnderTest } from '../../storage/scylla-keyspace.ts'
 import { chain, forkAfter, openedOn, rollbackAfter, sourced } from './put-back-chain.ts'
 
-t.setTimeout(300_000)
-
 // A store that has seen the last course of the chain alone, on a disk of its own.
 const undisturbed = await openedOn(await openEmbeddedStorage({ directory: t.testdir() }))
 for (const block of chain) await undisturbed.ingester.ingest(sourced(block))

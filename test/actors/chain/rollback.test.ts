@@ -11,8 +11,6 @@ import { withRawStore } from '../../storage/embedded-directory.ts'
 import { channelNamed } from '../../stream/stream-world.ts'
 import { CASH, chain, forkAfter, openedOn, rollbackAfter, sourced, type Opened } from './put-back-chain.ts'
 
-t.setTimeout(240_000)
-
 const LIMITS = { rows: 64, parts: 8 }
 
 const opened = async (directory: string, keeping?: Keeping): Promise<Opened> =>

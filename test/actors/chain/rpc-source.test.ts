@@ -3,9 +3,6 @@ import { at, FaultyNode, jsonChain, type Fault } from '../../node/faulty-node.ts
 import { range } from '../../node/scripted-node.ts'
 import { SourceRun } from '../../node/source-run.ts'
 
-// Most of it is waiting; a busy machine makes it longer.
-t.setTimeout(200_000)
-
 /** A chain of which every seventh slot is skipped. */
 function slotsTo(last: number): number[] {
   return range(1, last).filter((slot) => slot % 7 !== 0)
@@ -80,7 +77,7 @@ t.test('whatever one node does wrong, the chain comes out, in order, each block 
   run.read(0)
   for (const slot of slots.slice(20)) {
     node.headSlot = slot
-    await run.until(() => run.slots.at(-1) === slot, 60_000)
+    await run.until(() => run.slots.at(-1) === slot)
   }
   await run.end()
   t.same(run.slots, slots)
@@ -212,8 +209,9 @@ t.test('a source whose slot does not move is stalled, whatever else its node ans
   node.headSlot = 20
   const run = new SourceRun({ urls: [node.url], tuning: { stallMs: 400 } })
   run.read(10)
-  await run.until(() => run.source.status.state === 'stalled')
+  await run.until(() => run.slots.length === 9)
   t.same(run.slots, [11, 12, 13, 15, 16, 17, 18, 19, 20])
+  await run.until(() => run.source.status.state === 'stalled')
   t.match(run.source.status.reason, /no newer slot for 400 ms/)
   const requests = node.requests.length
   await run.until(() => node.requests.length > requests + 3)
@@ -351,12 +349,10 @@ t.test('processed is said not to be had, and blocks are read at confirmed', asyn
 t.test('a drain ends a source in the middle of requests', async (t) => {
   const node = await FaultyNode.start(t, jsonChain(range(1, 100)))
   node.inject('silent', { kind: 'silent' }, at('getBlock'), Infinity)
-  const run = new SourceRun({ urls: [node.url], tuning: { client: { timeoutMs: 60_000 } } })
+  const run = new SourceRun({ urls: [node.url], tuning: { client: { timeoutMs: 3_600_000 } } })
   run.read(0)
   await run.until(() => node.fired.get('silent') === 8)
-  const started = performance.now()
   await run.end()
-  t.ok(performance.now() - started < 10_000)
   t.same(run.slots, [])
 })
 

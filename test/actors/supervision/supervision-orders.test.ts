@@ -4,6 +4,7 @@ import { supervisor } from '../../../actors/supervision/unit.ts'
 import type { AnyUnit } from '../../../actors/supervision/unit.ts'
 import type { Policy } from '../../../machines/unit.ts'
 import { advance, settle } from '../../virtual-time.ts'
+import { randomRuns } from '../../random-runs.ts'
 import { aborted, Recorder } from './recorder.ts'
 import type { InstanceName } from './recorder.ts'
 
@@ -118,7 +119,7 @@ t.test(
           if (faults.length > 0) throw new Error(faults.join('; '))
         }
       ),
-      { seed: 20_260_101, numRuns: 60 }
+      randomRuns(60, 20_260_101)
     )
     t.ok(starts > 300, `${starts} starts`)
     t.ok(drains > 20, `${drains} drains before the last`)

@@ -7,6 +7,7 @@ import { pubkeyToBase58 } from '../../../src/chain/pubkey.ts'
 import { readRpcBlock } from '../../../src/chain/rpc/block.ts'
 import { readRpcTransaction } from '../../../src/chain/rpc/transaction.ts'
 import { testWithFixtures } from '../../fixtures.ts'
+import { randomRuns } from '../../random-runs.ts'
 import { bareResult, decodedRecords, tradesOf, type DecodedRecord } from './decoded-record.ts'
 import { SOL } from './expectation.ts'
 import { anyMutation, instructionMutation, logMutation, withoutHeights } from './mutations.ts'
@@ -48,7 +49,7 @@ function holdsFor<R, T>(
   const property = fc.property(fc.nat(records.length - 1), other, (position, each) =>
     holds(records[position]!, each)
   )
-  fc.assert(property, { seed: SEED, numRuns })
+  fc.assert(property, randomRuns(numRuns, SEED))
 }
 
 testWithFixtures(t, 'nothing cut, lost, shuffled or changed in a record makes the decoder throw', (t) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { ByteKeys } from '../../../src/chain/byte-keys.ts'
 import type { Transaction, TransactionVersion } from '../../../src/chain/transaction.ts'
+import { randomRuns } from '../../random-runs.ts'
 import { decodeFacts, encodeFacts, readFacts } from './encoding.ts'
 import { plainBlock } from './plain-block.ts'
 
@@ -105,7 +106,7 @@ t.test('facts with any of their fields changed read as they were written', async
       t.strictSame(decodeFacts(encodeFacts(changed)).map(plainBlock), changed.map(plainBlock))
       return t.passing()
     }),
-    { seed: 11, numRuns: 150 }
+    randomRuns(150, 11)
   )
 })
 

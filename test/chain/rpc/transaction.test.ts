@@ -4,6 +4,7 @@ import { readRpcTransaction, isVoteTransaction } from '../../../src/chain/rpc/tr
 import type { Transaction } from '../../../src/chain/transaction.ts'
 import { PubkeyTable, pubkeyToBase58 } from '../../../src/chain/pubkey.ts'
 import { fixtureFiles, fixtureTransactions, readFixture, testWithFixtures } from '../../fixtures.ts'
+import { randomRuns } from '../../random-runs.ts'
 import { plainTransaction } from './plain.ts'
 import { ENCODINGS, isCompiled, reencode, type JsonResult } from './reencode.ts'
 
@@ -245,7 +246,7 @@ testWithFixtures(t, 'a changed or cut record never throws, neither when read nor
         return true
       }
     ),
-    { seed: 7, numRuns: 1500 }
+    randomRuns(1500, 7)
   )
   t.ok(unreadable > 100, 'the changes do break records')
   fc.assert(

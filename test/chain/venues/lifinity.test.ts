@@ -15,6 +15,7 @@ import { fixturesDirectory, testWithFixtures } from '../../fixtures.ts'
 import { checkVaults, recordedVenue, statedHops } from '../vault-check.ts'
 import { compareVector, readVectors } from '../vectors.ts'
 import { anyCallDecodes, layoutsReadWhatTheyWrite } from '../venue-properties.ts'
+import { randomRuns } from '../../random-runs.ts'
 
 const [V1, V2] = lifinity.programs as [string, string]
 
@@ -176,7 +177,7 @@ t.test('hostile bytes and short account lists never throw', async (t) => {
         return decoded([call]).events.every(({ kind }) => kind !== 'trade')
       }
     ),
-    { seed: 1, numRuns: 300 }
+    randomRuns(300, 1)
   )
   t.pass('no run threw or gave a trade from half of one')
 })

@@ -17,6 +17,7 @@ import {
 import { recordedVenue } from '../vault-check.ts'
 import { compareVector, readVectors } from '../vectors.ts'
 import { anyCallDecodes, layoutsReadWhatTheyWrite } from '../venue-properties.ts'
+import { randomRuns } from '../../random-runs.ts'
 
 const [PROGRAM] = moonshot.programs as [string]
 const instruction = (hex: string) => moonshot.instructions.find(Uint8Array.fromHex(hex))!
@@ -284,7 +285,7 @@ t.test('whatever is cut off a call, nothing throws and no amount is made up', as
         return events.every(({ kind }) => kind !== 'trade')
       }
     ),
-    { seed: 1, numRuns: 300 }
+    randomRuns(300, 1)
   )
   t.pass('no run threw or gave a trade')
 })

@@ -17,6 +17,7 @@ import { testWithFixtures } from '../../fixtures.ts'
 import { buildTransaction, keyOf, tokenTransfer, type CallSpec } from '../build-transaction.ts'
 import { checkVaults, recordedVenue, statedHops } from '../vault-check.ts'
 import { anyCallDecodes, layoutsReadWhatTheyWrite } from '../venue-properties.ts'
+import { randomRuns } from '../../random-runs.ts'
 
 const [PROGRAM] = phoenix.programs as [string]
 const BID = 0
@@ -304,7 +305,7 @@ t.test('a limit order gives the fill back whatever rests, for any lot sizes', as
         trade?.kind === 'trade' && trade.inAmount === base * baseSize && trade.outAmount === quote * quoteSize
       )
     }),
-    { seed: 1, numRuns: 200 }
+    randomRuns(200, 1)
   )
   t.pass('every fill was found')
 })
@@ -329,7 +330,7 @@ t.test('hostile batches and short account lists never throw', async (t) => {
         })
       }
     ),
-    { seed: 1, numRuns: 500 }
+    randomRuns(500, 1)
   )
   t.pass('no run threw')
 })

@@ -5,6 +5,7 @@ import t from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import type { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import type { ExecutedTransaction, LocalAccount } from '../../../src/localnet/chain.ts'
+import { randomRuns } from '../../random-runs.ts'
 import { funded, openBank, signed, SOL, transfer, wallet } from './sending.ts'
 
 const WALLETS = 6
@@ -79,7 +80,7 @@ t.test(
         // Each transaction by itself: what its accounts lost is its fee.
         return landed.every(({ meta }) => sum(meta.preBalances) - sum(meta.postBalances) === meta.fee)
       }),
-      { numRuns: 30 }
+      randomRuns(30)
     )
     t.ok(landedCount > 300, `${landedCount} landed`)
     t.ok(failedCount > 50, `${failedCount} of them failed`)

@@ -13,8 +13,6 @@ import { slotClock } from '../bank/lived-chain.ts'
 import { decodeExecuted, type DecodedScript } from './market-world.ts'
 import { curveReserves } from './oracle-comparison.ts'
 
-t.setTimeout(120_000)
-
 const seed = 'accounts that agree with events'
 const SLOTS = 220
 

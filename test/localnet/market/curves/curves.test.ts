@@ -24,6 +24,7 @@ import { balanceBeside, invariantOf, stableOut } from '../../../../src/localnet/
 import { fullRange, sqrtPriceAtTick, tickAtSqrtPrice } from '../../../../src/localnet/market/curves/ticks.ts'
 import { testWithFixtures } from '../../../fixtures.ts'
 import { decodedFixtures } from '../../../chain/venues/raydium-fixtures.ts'
+import { randomRuns } from '../../../random-runs.ts'
 
 const SEED = 20261122
 const amount = fc.bigInt(1n, 10n ** 16n)
@@ -125,7 +126,7 @@ t.test('there and back through liquidity, nobody gains', async (t) => {
       assert.ok(there.amountOut < cost[firstIn ? 1 : 0])
       assert.ok(back === null || back.amountOut <= input)
     }),
-    { seed: SEED, numRuns: 300 }
+    randomRuns(300, SEED)
   )
   t.ok(swaps > 100, `${swaps} swaps`)
 })
@@ -155,7 +156,7 @@ t.test('bins never give more than they have, and what went in lies in them', asy
         assert.ok(afterFills(bins, fills, xIn).every((bin) => bin.x >= 0n && bin.y >= 0n))
       }
     ),
-    { seed: SEED, numRuns: 300 }
+    randomRuns(300, SEED)
   )
   t.ok(swaps > 100, `${swaps} swaps`)
   t.equal(binPrice(0, 25), 1n << 64n)
@@ -171,7 +172,7 @@ t.test('a stable pool keeps its invariant, and is never emptied', async (t) => {
       assert.ok(invariantOf([x + input, y - out]) + 1n >= before)
       assert.ok(balanceBeside(x, before) <= y + 3n)
     }),
-    { seed: SEED, numRuns: 300 }
+    randomRuns(300, SEED)
   )
   t.pass('300 pools')
 })
@@ -190,7 +191,7 @@ t.test('a taker pays no more than the budget and sells no more than offered', as
       const sold = takeBids(orders.toReversed(), offered, terms)
       if (sold !== null) assert.ok(sold.baseLots <= offered && sold.fee < sold.quoteLots)
     }),
-    { seed: SEED, numRuns: 300 }
+    randomRuns(300, SEED)
   )
   t.equal(takeAsks(orders, 0n, terms), null)
   t.equal(takeBids([], 10n, terms), null)

@@ -5,6 +5,7 @@ import type { Fee, LiquidityChange, PoolChange, Trade, TradeReserves } from '../
 import { pubkeyFromBase58, samePubkey, type Pubkey } from '../../../../src/chain/pubkey.ts'
 import type { Executed, NewPool, PoolVenue } from '../../../../src/localnet/market/venue.ts'
 import type { DecodedScript } from '../market-world.ts'
+import { randomRuns } from '../../../random-runs.ts'
 import { PoolBench, plain } from './pool-bench.ts'
 
 type Two = readonly [bigint, bigint]
@@ -153,7 +154,7 @@ export function poolsConform<Pool extends PoolFacts>(t: Test, of: PoolCase<Pool>
           }
         }
       ),
-      { seed: SEED, numRuns: 40, endOnFailure: true }
+      { ...randomRuns(40, SEED), endOnFailure: true }
     )
     t.ok(trades > 60, `${trades} trades, ${refused} that the pool refused`)
   })
