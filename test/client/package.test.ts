@@ -8,7 +8,7 @@ import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
 import { ROOT } from '../house/sources.ts'
 import { notRun } from '../servers/not-run.ts'
-import { startLocalnetProcess } from '../service/localnet-process.ts'
+import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 import { installPackedClient } from './packed-client.ts'
 
@@ -141,7 +141,7 @@ const nodes = await installNodes().catch(() => null)
 if (nodes === null) notRun(t, ON_NODE, 'other releases of Node cannot be installed with npm for this machine')
 else
   t.test(ON_NODE, async (t) => {
-    const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
+    const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
     project.write('reader.js', READER)
     for (const [version, program] of [...nodes, [process.versions.node, process.execPath]] as const) {
       const printed = await project.run(program, ['reader.js', service.url, ADMIN_KEY, WSOL]).catch(told)

@@ -2,7 +2,7 @@ import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } fro
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { slotOf, until } from './asking.ts'
-import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
+import { startBusyLocalnetProcess, startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
 
 const sol = (count: number): number => count * LAMPORTS_PER_SOL
 
@@ -102,7 +102,7 @@ t.test(
 
 t.test('an operator sets the pace of the chain, and block times stay those of the clock', async (t) => {
   // A slow one: a machine that has much else to do makes slots later, and none earlier.
-  const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '2000'])
+  const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '2000'])
   const connection = new Connection(service.rpcUrl, 'confirmed')
   await until(async () => (await connection.getSlot()) >= 1, 'the first slot')
   const [slot, startedAt] = [await connection.getSlot(), Date.now()]

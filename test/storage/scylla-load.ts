@@ -12,7 +12,7 @@ const POLL_MS = 20
 /** A block comes this long after the one before, at least: as often as on the chain. */
 const PACE_MS = 400
 /** A store is asked this long after its last answer: what three nodes take of a machine is theirs. */
-const READ_PAUSE_MS = 20
+const READ_PAUSE_MS = 60
 /** A machine that does much else needs its time, also for what is a second alone. */
 const WITHIN_MS = 300_000
 
@@ -68,7 +68,7 @@ export class Load {
   }
 
   /** Resolves once so many further blocks are committed and so many further reads are answered. */
-  async goesOn(blocks: number, reads = 10 * blocks): Promise<void> {
+  async goesOn(blocks: number, reads = 5 * blocks): Promise<void> {
     const [committed, answered] = [this.committed + blocks, this.answered + reads]
     await this.until(`${blocks} blocks and ${reads} reads`, () => {
       return this.committed >= committed && this.answered >= answered
