@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ingester } from '../actors/chain/ingester.ts'
-import { SWEEP_STEP_MS } from '../actors/storage/retention.ts'
+import { pauseAfter } from '../actors/storage/retention.ts'
 import type { Block } from '../src/chain/transaction.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
@@ -83,8 +83,9 @@ class Side {
     let isOver = false
     const sweeping = (async () => {
       while (!isOver && this.storage.sweeper !== null) {
+        const began = performance.now()
         await this.step()
-        await sleep(SWEEP_STEP_MS)
+        await sleep(pauseAfter(performance.now() - began))
       }
     })()
     for (const place of places) {

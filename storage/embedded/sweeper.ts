@@ -25,9 +25,9 @@ const HORIZON_STEP_SECONDS = 60
  */
 const ROUNDS_PER_RETENTION = 12
 /** Owners of hours that a step looks at, some 50 µs each on the engine's threads. */
-const OWNERS_PER_STEP = 64
-/** Records that a step looks at, and that it deletes at most: some milliseconds where all of them are open pages. */
-const RECORDS_PER_STEP = 128
+const OWNERS_PER_STEP = 16
+/** Records that a step looks at, and that it deletes at most: a block waits some 1.5 ms where all of them are open pages. */
+const RECORDS_PER_STEP = 32
 /**
  * Deleted records after which the disk is given back: some 64 MB of pages. Each time the engine writes its buffer to a
  * table of its own, however little is in it.
@@ -60,8 +60,8 @@ interface Found {
  *
  * W1. Only hidden records are deleted, so that no reader sees a round, nor where it was interrupted.
  * W2. A round keeps its place in memory: after a restart another one begins, and finds less.
- * W3. What was found outside the queue of writes is deleted unless an amendment came between; an open page, which any
- *     block may extend, is looked at again.
+ * W3. What was found outside the queue of writes is deleted unless an amendment came between; if a block came between,
+ *     open pages are looked at again, as it may have extended them.
  */
 export class RowSweeper implements Sweeper {
   readonly #database: Database
@@ -84,11 +84,16 @@ export class RowSweeper implements Sweeper {
     }
     const round = this.#round
     const amendments = this.#database.amendments
-    const found = await this.#database.read((view) => expiredFrom(view, round))
+    const found = await this.#database.read(async (view) => ({
+      ...(await expiredFrom(view, round)),
+      head: view.head
+    }))
     if (found.keys.length > 0) {
       const isWritten = await this.#database.write(async (view, batch) => {
         if (this.#database.amendments !== amendments) return null
-        for (const key of found.keys) if (isStillExpired(view, key, round.horizon)) batch.deleteUnkept(key)
+        const isExpired = (key: Key): boolean =>
+          view.head === found.head || isStillExpired(view, key, round.horizon) // W3
+        for (const key of found.keys) if (isExpired(key)) batch.deleteUnkept(key)
         return { kind: 'sweep' }
       })
       if (!isWritten) return true

@@ -129,6 +129,32 @@ t.test('a store that dies once the horizon is on disk goes on from there', async
   t.equal(await sweep(storage), true)
 })
 
+t.test('rows that a block appends to expired pages while a step looks at them stay', async (t) => {
+  const later = FIRST_TIME + 100_000
+  let appended: Promise<boolean> | null = null
+  const storage = await openEmbeddedStorage({
+    directory: t.testdir(),
+    retentionSeconds: 1_000,
+    reached: (point) => {
+      if (point !== 'horizon.durable') return
+      const block = blockOfTrades(2, sampleMint(0), 3)
+      const trades = block.trades.map((row) => ({ ...row, blockTime: later }))
+      appended = storage.blocks.commit({ ...block, slot: { ...block.slot, blockTime: later }, trades })
+    }
+  })
+  t.teardown(() => storage.close())
+  await storage.blocks.commit(blockOfTrades(0, sampleMint(0), 3))
+  const head = emptyBlock(1)
+  await storage.blocks.commit({ ...head, slot: { ...head.slot, blockTime: later } })
+  await storage.sweeper!.step()
+  t.equal(await appended, true)
+  const rows = await storage.trades.ofMint(sampleMint(0), ALL)
+  t.strictSame(
+    rows.map(({ blockTime }) => blockTime),
+    [later, later, later]
+  )
+})
+
 t.test('the disk that expired rows took is given back', async (t) => {
   const directory = t.testdir()
   const storage = await openEmbeddedStorage({ directory, retentionSeconds: 1_000 })
