@@ -131,7 +131,7 @@ t.test('a store that dies once the horizon is on disk goes on from there', async
 
 t.test('rows that a block appends to expired pages while a step looks at them stay', async (t) => {
   const later = FIRST_TIME + 100_000
-  let appended: Promise<boolean> | null = null
+  let appended = Promise.resolve(false)
   const storage = await openEmbeddedStorage({
     directory: t.testdir(),
     retentionSeconds: 1_000,
