@@ -25,8 +25,8 @@ export const USUAL_PACE: MarketPace = {
   voteShare: 0.2,
   failureShare: 0.1,
   coinShare: 0.42,
-  listedUsd: 60,
-  coinSol: 0.25
+  listedUsd: 18,
+  coinSol: 0.05
 }
 
 /** A pace at which a few hundred slots have something of everything, for tests and load. */

@@ -92,9 +92,9 @@ export function tradeRoute(turn: MarketTurn, fails: boolean): boolean {
   const endMint = secondBuys ? second.base : second.quote
   if (samePubkey(startMint, endMint)) return false
   const trader = turn.pick(people.traders)
-  const amountIn = BigInt(
-    Math.floor(Math.min(turn.size(1.3 * turn.pace.listedUsd), 20_000) / prices.rawUsd(startMint, turn.slot)!)
-  )
+  const usdMax = Math.min(first.depthUsd, second.depthUsd) * LARGEST_PART
+  const usd = Math.min(turn.size(1.3 * turn.pace.listedUsd), usdMax)
+  const amountIn = BigInt(Math.floor(usd / prices.rawUsd(startMint, turn.slot)!))
   const owned = ledger.tokens(ledger.tokenAccountOf(trader, startMint))
   if (amountIn <= 0n || amountIn > owned) return false
   const changes = [first.pool, second.pool]

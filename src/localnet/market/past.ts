@@ -34,16 +34,19 @@ export function planPast(): PastBlock[] {
   return blocks
 }
 
-/** A few trades stand for many, so each is larger; votes, payments and most failures are left out. */
+/**
+ * A few trades stand for many, so each is larger: the last hour trades for as many dollars as an hour of live slots. Votes
+ * and most failures are left out. The last blocks have five times as many transactions as the first ones.
+ */
 function pastPace(age: number): MarketPace {
   return {
     ...USUAL_PACE,
-    transactionsPerSlot: 5,
+    transactionsPerSlot: 5 + 20 * (1 - age) ** 4,
     launchEverySlots: USUAL_PACE.launchEverySlots + LAUNCH_EVERY_MORE * age,
     voteShare: 0,
     failureShare: 0.03,
     coinShare: 0.7,
-    listedUsd: 200 + 1_300 * age,
-    coinSol: 0.9
+    listedUsd: 3_000,
+    coinSol: 0.7
   }
 }

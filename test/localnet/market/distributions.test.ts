@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { pubkeyMapKey } from '../../../src/chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../src/chain/token-accounts.ts'
-import { DAY_END, DAY_START, liveDay, type DayTrade } from './lived-day.ts'
+import { DAY_END, DAY_START, liveDay, SLOT_SECONDS, type DayTrade } from './lived-day.ts'
 
 // Ranges and their sources: src/docs/decisions/0009-localnet.md.
 
@@ -9,8 +9,9 @@ const HOUR = 3_600
 const SOL = pubkeyMapKey(NATIVE_MINT)
 /** Venues with a pool of SOL and USDC: all with pools but pumpswap and raydium-stable. */
 const SOL_VENUES = 9
-/** Two minutes after the past. */
-const LIVE_SLOTS = 300
+/** After the past. */
+const LIVE_SECONDS = 240
+const LIVE_SLOTS = LIVE_SECONDS / SLOT_SECONDS
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 const usdOf = (trades: readonly DayTrade[]): number => sumOf(trades.map(({ usd }) => usd))
@@ -85,6 +86,13 @@ for (const seed of ['granite', 'plum', 'kelp']) {
           [...trades.values()].flat().filter(({ time }) => time >= DAY_END - hours * HOUR && time < DAY_END)
         )
       holds(t, 'share of the last hour in the day', hourly(1) / hourly(24), [0.02, 0.25])
+    })
+
+    await t.test('the last hour of the past trades for as many dollars as the live slots after it', async (t) => {
+      const all = [...trades.values()].flat()
+      const past = usdOf(all.filter(({ time }) => time >= DAY_END - HOUR && time < DAY_END))
+      const live = usdOf(all.filter(({ time }) => time >= DAY_END))
+      holds(t, 'live dollars an hour over those of the past', (live * HOUR) / LIVE_SECONDS / past, [0.5, 2])
     })
 
     await t.test('few wallets do most of the trades, and every venue has some', async (t) => {

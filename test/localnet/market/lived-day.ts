@@ -12,7 +12,7 @@ import { USDC } from '../../../src/localnet/programs.ts'
 /** When the past begins, Unix seconds. */
 export const DAY_START = 1_800_000_000
 export const DAY_END = DAY_START + 86_400
-const SLOT_SECONDS = 0.4
+export const SLOT_SECONDS = 0.4
 /** Blocks from one look at the pools of SOL to the next. */
 const LOOK_EVERY = 20
 /** Approximate price of SOL in dollars, to weigh volumes. */

@@ -56,7 +56,7 @@ const SPREAD = 1000n
 const MILLION = 1_000_000n
 const PRICE_BITS = 96n
 /** The oracle wanders so many millionths at most with each trade, besides following what trades take. */
-const WANDERING = 1000
+const WANDERING = 300
 
 export interface LifinityPool extends PoolSides {
   readonly address: Pubkey

@@ -90,12 +90,15 @@ export function fairPrice({ makerBase, makerQuote, terms }: PhoenixMarket): bigi
   return makerBase === 0n ? 0n : (makerQuote * terms.baseLotsPerUnit) / makerBase
 }
 
-/** The maker's orders around the fair price: each so large that taking it moves that price by as much as orders are apart. */
+/**
+ * The maker's orders around the fair price. Taking one moves the middle between the sides by half of what orders are apart;
+ * each is so large that the fair price moves as far, so that new quotes stand where the old ones stood.
+ */
 export function quotesOf(market: PhoenixMarket): Book {
   const { makerBase, makerQuote, terms, orderSequence } = market
   const fair = fairPrice(market)
-  const asked = (makerBase * SPACING) / (2n * BASIS)
-  const paid = (makerQuote * SPACING) / (2n * BASIS)
+  const asked = (makerBase * SPACING) / (4n * BASIS)
+  const paid = (makerQuote * SPACING) / (4n * BASIS)
   const bids: RestingOrder[] = []
   const asks: RestingOrder[] = []
   for (let level = 1n; level <= BigInt(LEVELS); level++) {
