@@ -88,12 +88,15 @@ for (const seed of ['granite', 'plum', 'kelp']) {
       holds(t, 'share of the last hour in the day', hourly(1) / hourly(24), [0.02, 0.25])
     })
 
-    await t.test('the last hour of the past trades for as many dollars as the live slots after it', async (t) => {
-      const all = [...trades.values()].flat()
-      const past = usdOf(all.filter(({ time }) => time >= DAY_END - HOUR && time < DAY_END))
-      const live = usdOf(all.filter(({ time }) => time >= DAY_END))
-      holds(t, 'live dollars an hour over those of the past', (live * HOUR) / LIVE_SECONDS / past, [0.5, 2])
-    })
+    await t.test(
+      'the last hour of the past trades for as many dollars as the live slots after it',
+      async (t) => {
+        const all = [...trades.values()].flat()
+        const past = usdOf(all.filter(({ time }) => time >= DAY_END - HOUR && time < DAY_END))
+        const live = usdOf(all.filter(({ time }) => time >= DAY_END))
+        holds(t, 'live dollars an hour over those of the past', (live * HOUR) / LIVE_SECONDS / past, [0.5, 2])
+      }
+    )
 
     await t.test('few wallets do most of the trades, and every venue has some', async (t) => {
       const counts = new Map<string, number>()
