@@ -53,9 +53,14 @@ export interface Cluster {
 export function clusterOf(
   t: Test,
   server: CqlServer,
-  options: { readonly redisUrl: string | null; readonly blocks: number; readonly keyspace?: string }
+  options: {
+    readonly redisUrl: string | null
+    readonly blocks: number
+    readonly keyspace?: string
+    readonly onStderr?: (line: string) => void
+  }
 ): Cluster {
-  const { redisUrl, blocks, keyspace = ownKeyspace(t, server) } = options
+  const { redisUrl, blocks, keyspace = ownKeyspace(t, server), onStderr = () => undefined } = options
   const directory = t.testdir({ blocks: {} })
   const recordedDir = join(directory, 'blocks')
   writeLines(recordedDir, 'all.ndjson', recordedBlocks(blocks))
@@ -64,7 +69,7 @@ export function clusterOf(
   return {
     async start(...more) {
       const dataDir = join(directory, `data-${++started}`)
-      const service = await startProcess({ dataDir, recordedDir, environment, more })
+      const service = await startProcess({ dataDir, recordedDir, environment, more, onStderr })
       t.teardown(async () => {
         if (service.child.exitCode === null) await service.end('SIGKILL')
         if (!t.passing()) for (const line of service.stderr.slice(-LINES_SAID)) t.comment(line)

@@ -18,10 +18,12 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
     { durable: true },
     (t, cluster) => {
       testWithOwnRedis(t, 'with a leader and a gateway', async (t, redis) => {
+        const waits = Promise.withResolvers<void>()
         const { start, expected } = clusterOf(t, cluster, {
           redisUrl: redis.url,
           blocks: BLOCKS,
-          keyspace: 'millrace'
+          keyspace: 'millrace',
+          onStderr: (line) => void (line.includes('the start waits up to 120 s') && waits.resolve())
         })
         const first = await start('--recorded-speed', SPEED)
         const second = await start('--role', 'gateway')
@@ -48,10 +50,9 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
             'a tenant learns no more'
           )
         const starting = start('--role', 'gateway')
-        await new Promise((resolve) => setTimeout(resolve, 8_000))
+        await waits.promise
         await node!.start()
         const third = await starting
-        t.ok(linesWith(third, 'the start waits up to 120 s') > 0, 'a start meanwhile says that it waits')
         await until(async () => (await third.get('/v1/launches')).status === 200, 'the third serves')
         await until(async () => (await slotOf(second)) === LAST_SLOT, 'the end')
         for (const service of [first, second]) {
