@@ -8,7 +8,7 @@ import type { RealValidator } from './real-validator.ts'
 import { SourceRun } from './source-run.ts'
 
 /** Without a newer slot for so long, the readers' sources are stalled. */
-export const READER_STALL_MS = 3_000
+const READER_STALL_MS = 3_000
 
 const TUNING = {
   stallMs: READER_STALL_MS,
