@@ -33,6 +33,7 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
   const folder = t.testdir({
     'good.test.ts': `import t from ${TAP}\nconst n: number = 1\nt.equal(n, 1)\nt.test('later', { skip: 'why' }, () => {})\n`,
     'bad.test.ts': `import t from ${TAP}\nt.equal(1, 2, 'one is two')\nt.pass('another')\n`,
+    'long.test.ts': `import t from ${TAP}\nfor (let n = 0; n < 20_000; n++) t.pass('one of many points of a file that writes much')\n`,
     'crash.test.ts': `throw new Error('it ends at once')\n`
   })
   const run = (name: string) => runTestFile(join(folder, name), process.env)
@@ -40,6 +41,7 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
   t.match(good, { passed: 1, failed: 0, notRun: 1 })
   t.match(bad, { passed: 1, failed: 1 })
   t.match(failuresOf(bad.output), /^not ok 1 - one is two\n +---\n[^]*\n +\.\.\.$/)
+  t.match(await run('long.test.ts'), { passed: 20_000, failed: 0 }, 'all of a long output is read')
   t.match(crash, { passed: 0, failed: 1 })
   t.match(failuresOf(crash.output), /it ends at once/)
 })

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ROOT } from '../house/sources.ts'
 
 /** Limit of a test file in seconds. Chosen: three times the slowest file seen on a machine with five times as much to do. */
 const TEST_WITHIN_S = 900
 /** Limit of its process: a file that its own limit did not end is killed. */
 const PROCESS_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
+/** How long outputs are read that stay open after the process has ended. */
+const OUTLIVED_MS = 10_000
 /** Characters of a failure's report that are printed; the rest stays in the whole output. */
 const FAILURE_CHARACTERS_MAX = 20_000
 
@@ -31,10 +34,11 @@ export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
   const late = setTimeout(() => child.kill('SIGKILL'), PROCESS_WITHIN_MS)
-  // A server that outlives the file may hold its outputs open: the exit ends it, after what has been written is read.
+  const closed = once(child, 'close')
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   clearTimeout(late)
-  await new Promise((resolve) => setImmediate(resolve))
+  // All that it wrote is read by then, unless a process that outlives it holds its outputs open.
+  await Promise.race([closed, delay(OUTLIVED_MS, undefined, { ref: false })])
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
   const seconds = (performance.now() - began) / 1_000
   const output = Buffer.concat(chunks).toString('utf8')
