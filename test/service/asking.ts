@@ -57,6 +57,9 @@ export async function answersOf(service: ServiceProcess): Promise<string[]> {
 export const faultsOf = ({ stderr }: ServiceProcess): string[] =>
   stderr.filter((line) => /"level":[56]0/.test(line))
 
+/** Logged of a unit that is killed at the deadline of its drain. */
+export const OVERSTAYED = 'ms after its drain'
+
 /** How many messages that a process has logged contain a text. */
 export const linesWith = ({ stderr }: ServiceProcess, text: string): number =>
   stderr.filter((line) => (JSON.parse(line) as { msg: string }).msg.includes(text)).length
