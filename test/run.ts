@@ -52,7 +52,7 @@ function tell(outcome: TestOutcome): void {
   const counts = [`${passed} passed`, failed > 0 && `${failed} failed`, notRun > 0 && `${notRun} not run`]
   const line = `${file} # ${counts.filter(Boolean).join(', ')}, ${seconds.toFixed(1)} s`
   console.log(`${failed === 0 ? 'ok' : 'not ok'} ${outcomes.length} - ${line}`)
-  for (const line of output.match(/^.*\bNOT RUN, .*$/gm) ?? []) console.log(`  ${line.trim()}`)
+  for (const line of output.match(/^NOT RUN, .*$/gm) ?? []) console.log(`  ${line}`)
   if (failed === 0) return
   mkdirSync(OUTPUTS, { recursive: true })
   const whole = join(OUTPUTS, `${file.replaceAll('/', '_')}.tap`)
