@@ -30,9 +30,21 @@ export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
 
 type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'>
 
+const isLocalnetOf = ({ source, role }: Setup): boolean => source === 'localnet' && role.includes('ingest')
+
+/** `MILLRACE_MEMORY_MB`, or its default. */
+function budgetMb(setup: Setup): number {
+  return setup.memoryMb ?? DEFAULT_MEMORY_MB[isLocalnetOf(setup) ? 'localnet' : 'other']
+}
+
+/** Whether memory matters more than the speed of ingest: on a localnet whose budget is the default or less. */
+export function isMemoryTight(setup: Setup): boolean {
+  return isLocalnetOf(setup) && budgetMb(setup) <= DEFAULT_MEMORY_MB.localnet
+}
+
 /** Divides `MILLRACE_MEMORY_MB` among the caches that a process has. */
-export function memoryBudget({ memoryMb, source, storage, role }: Setup): MemoryBudget {
-  const isLocalnet = source === 'localnet' && role.includes('ingest')
+export function memoryBudget(setup: Setup): MemoryBudget {
+  const { storage, role } = setup
   const isEmbedded = storage === 'embedded'
   const isGateway = isEmbedded || role.includes('gateway')
   const has: Readonly<Record<CacheName, boolean>> = {
@@ -42,9 +54,9 @@ export function memoryBudget({ memoryMb, source, storage, role }: Setup): Memory
     indexes: !isEmbedded,
     engine: isEmbedded,
     replays: isGateway,
-    localnetBlocks: isLocalnet
+    localnetBlocks: isLocalnetOf(setup)
   }
-  const bytes = (memoryMb ?? DEFAULT_MEMORY_MB[isLocalnet ? 'localnet' : 'other']) * 2 ** 20
+  const bytes = budgetMb(setup) * 2 ** 20
   const names = Object.keys(PARTS) as CacheName[]
   const all = names.reduce((sum, name) => sum + (has[name] ? PARTS[name] : 0), 0)
   const partOf = (name: CacheName): number => (has[name] ? Math.floor((bytes * PARTS[name]) / all) : 0)

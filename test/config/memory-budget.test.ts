@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { DEFAULT_MEMORY_MB, memoryBudget } from '../../src/config/memory-budget.ts'
+import { DEFAULT_MEMORY_MB, isMemoryTight, memoryBudget } from '../../src/config/memory-budget.ts'
 
 const MB = 2 ** 20
 const setup = fc.record({
@@ -44,4 +44,18 @@ t.test('a cache that a process does not have takes nothing of the budget', async
   })
   const writer = memoryBudget({ memoryMb: 90, source: 'rpc', storage: 'scylla', role: ['ingest'] })
   t.match(writer, { answers: 0, replays: 0, engine: 0, market: 30 * MB, records: 20 * MB, indexes: 40 * MB })
+})
+
+t.test('memory is tight on a localnet with the default budget or less, and nowhere else', async (t) => {
+  const localnet: Parameters<typeof isMemoryTight>[0] = {
+    memoryMb: null,
+    source: 'localnet',
+    storage: 'embedded',
+    role: ['ingest', 'gateway']
+  }
+  t.equal(isMemoryTight(localnet), true)
+  t.equal(isMemoryTight({ ...localnet, memoryMb: 64 }), true)
+  t.equal(isMemoryTight({ ...localnet, memoryMb: 65 }), false)
+  t.equal(isMemoryTight({ ...localnet, source: 'rpc', memoryMb: 64 }), false)
+  t.equal(isMemoryTight({ ...localnet, role: ['gateway'] }), false)
 })
