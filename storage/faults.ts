@@ -95,6 +95,9 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       get damage() {
         return storage.damage
       },
+      get losses() {
+        return storage.losses
+      },
       failed: storage.failed,
       close: () => storage.close()
     },

@@ -4,6 +4,7 @@ import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
 import type { LogChannel, LogPart, Memory } from '../src/market/log.ts'
 import type { CurveRow, PoolRow, TokenRow } from '../src/market/registry-rows.ts'
+import type { StoredBlock } from '../src/market/stored-block.ts'
 import type {
   BlockCommit,
   Candle,
@@ -65,12 +66,35 @@ export interface Storage {
    */
   readonly damage: readonly string[]
   /**
+   * What a repair has lost of the store, until it is made again; null for nothing, and of a cluster. No block is to be
+   * committed before: it could follow from what is lost.
+   */
+  readonly losses: Losses | null
+  /**
    * Resolves with the fault after which the store takes no write until it is opened again; pending as long as there
    * is none.
    */
   readonly failed: Promise<Error>
   /** Ends after everything accepted is durable. */
   close(): Promise<void>
+}
+
+/** Records that a repair could neither read nor make of others. */
+export interface Losses {
+  /** Kinds of which records are lost that follow from all blocks up to theirs, in words for the operator. */
+  readonly folded: readonly string[]
+  /** Whether records of gaps may be lost. */
+  readonly gapsMayBeLost: boolean
+  /** Whether a slot that is not stored may be a lost one. */
+  mayHaveHeld(slot: number): boolean
+  /** Gives what is stored of each slot, by slot. */
+  blocks(): AsyncGenerator<StoredBlock>
+  /** Opens an empty store for all blocks to be folded in, in place of an earlier one. Whoever opens it closes it. */
+  scratch(): Promise<Storage>
+  /** Gives what the scratch store, closed, has in the places of lost records, as parts of amendments. */
+  made(): AsyncGenerator<Partial<Amendment>>
+  /** Forgets the losses and changes the gaps, in one durable step. */
+  settle(gaps: Edit<GapRow, number>): Promise<void>
 }
 
 /** The space that a store takes, by kind of rows, and the space that is left. */

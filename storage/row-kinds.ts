@@ -20,6 +20,7 @@ export const ROW_KINDS: readonly RowKind[] = [
   kind('a', 'hourly activity', 'retention', 'activity'),
   kind('b', 'blocks', 'always', 'slots'),
   kind('c', 'candles', 'always', 'candle_pages'),
+  kind('D', 'what a repair has lost', 'needed'),
   kind('d', 'blocks kept for forks and gaps', 'needed', 'kept_blocks', 'kept_parts'),
   kind('e', 'pool events', 'retention', 'events_by_pool'),
   kind('f', 'the genesis hash', 'needed'),

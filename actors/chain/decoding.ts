@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeTransactions, type DecodedTransactions } from '../../src/chain/decode-block.ts'
 import type { Block } from '../../src/chain/transaction.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import type { SourcedBlock } from '../../src/node/block-source.ts'
 
 /** Transactions that are decoded between two turns of other work: less than a millisecond. */
 const PER_TURN = 200
@@ -15,5 +17,27 @@ export async function decodeInTurns(transactions: Block['transactions']): Promis
   return {
     entries: parts.flatMap(({ entries }) => entries),
     notes: parts.flatMap(({ notes }) => notes)
+  }
+}
+
+export interface DecodedSource extends DecodedTransactions {
+  readonly block: DecodedBlock
+  readonly votes: number
+}
+
+/** Decodes a block as a source gives it. */
+export async function decodeSourced({
+  block,
+  commitment,
+  receivedAtMs
+}: SourcedBlock): Promise<DecodedSource> {
+  const { entries, notes } = await decodeInTurns(block.transactions)
+  const { slot, blockTime, parentSlot, blockhash = null, votes } = block
+  const transactions = block.transactions.length + votes
+  return {
+    block: { slot, blockTime, parentSlot, blockhash, receivedAtMs, commitment, transactions, entries },
+    entries,
+    notes,
+    votes
   }
 }

@@ -6,6 +6,7 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
+import { makeAgain } from './lost-records.ts'
 import { Ingester, UNDER_WAY_MAX, type IngesterDeps } from './ingester.ts'
 import type { Run } from '../supervision/process.ts'
 
@@ -24,6 +25,7 @@ export interface OpenIngest {
  * I4. Followers of the feed hear of each committed block once, whatever restarts.
  * I5. A damaged store is served and takes no blocks in until it is repaired. Damage that is met later crashes the process,
  *     which then waits.
+ * I6. What a repair has lost is made again before the first block is taken in, while all else is served.
  */
 export function ingest(
   deps: IngesterDeps
@@ -36,10 +38,25 @@ export function ingest(
       ready({ ingester: null })
       return aborted(draining)
     }
+    const open: { ingester: Ingester | null } = { ingester: null }
+    const ingested = ingestGauges(gauge, () => open.ingester?.market ?? null)
+    const { losses } = storage
+    if (losses !== null) {
+      ready(open)
+      const { again = null } = source
+      try {
+        await makeAgain(storage, losses, { ...deps, again }, draining)
+      } catch (error) {
+        if (draining.aborted) return
+        throw error
+      } finally {
+        deps.feed.amend(head)
+      }
+    }
     const ingester = await Ingester.open(storage, head, deps)
-    const ingested = ingestGauges(gauge, () => ingester.market)
+    open.ingester = ingester
     tellOfHead(head, deps.logger)
-    ready({ ingester })
+    if (losses === null) ready(open)
     let again = await gapReadAgain(storage)
     const from = again !== null && head === null ? beginningWith(again.from, source) : source
     const ingestOne = async (sourced: SourcedBlock): Promise<void> => {

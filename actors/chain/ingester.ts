@@ -1,11 +1,9 @@
 import type { Rollback, SourcedBlock } from '../../src/node/block-source.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { DecodingReport } from '../../src/telemetry/decoding-report.ts'
-import type { DecodedTransactions } from '../../src/chain/decode-block.ts'
 import { gapsAfter } from '../../src/node/coverage.ts'
 import { LOST_FORK } from '../../src/market/gap-reasons.ts'
 import { unchanged, type Amendment, type Edit } from '../../src/market/amendment.ts'
-import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { marketLimits, type MarketState } from '../../src/market/market-state.ts'
@@ -19,7 +17,7 @@ import { encodeLog } from '../../src/stream/encode.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { BlockStore, GapRow, History, Storage } from '../../storage/port.ts'
-import { decodeInTurns } from './decoding.ts'
+import { decodeSourced, type DecodedSource } from './decoding.ts'
 import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
 import { KeptRun, UNDO_SLOTS, type Keeping } from './kept-run.ts'
 import { loadMissing, restoreMarket } from './market-loader.ts'
@@ -158,7 +156,7 @@ export class Ingester {
   async #ingest(sourced: SourcedBlock): Promise<UnderWay> {
     const { fold: options } = this.#deps
     await this.#takeBack(sourced.block)
-    const decoded = await decode(sourced)
+    const decoded = await decodeSourced(sourced)
     const { block } = decoded
     const touched = touchedBy(block, options.cash)
     const missing = this.#market.missing(touched)
@@ -179,7 +177,7 @@ export class Ingester {
 
   /** Commits a block, and takes note of it after those before it. */
   async #commit(
-    decoded: Decoded,
+    decoded: DecodedSource,
     fold: BlockFold,
     kept: KeptBlock | undefined,
     before: SlotRow | null
@@ -262,12 +260,12 @@ export class Ingester {
   ): Promise<void> {
     const { metrics, logger, clock } = this.#deps
     const put: GapRow[] = stays === null ? [] : [stays]
-    const wanted: Decoded[] = []
+    const wanted: DecodedSource[] = []
     for await (const each of blocks) {
       if (!('block' in each)) put.push({ detail: each.reason, ...each, atMs: clock.now() })
-      else if (each.block.slot > after) wanted.push(await decode(each))
+      else if (each.block.slot > after) wanted.push(await decodeSourced(each))
     }
-    wanted.push(await decode(sourced))
+    wanted.push(await decodeSourced(sourced))
     const roomless = blocksWithoutRoom(
       wanted.map(({ block }) => block),
       this.#head!.slot
@@ -301,7 +299,7 @@ export class Ingester {
       await this.#amend(unchanged(this.#head, this.#market.totals), gaps)
       return
     }
-    const inserted = await Promise.all(blocks.map(decode))
+    const inserted = await Promise.all(blocks.map(decodeSourced))
     const late = inserted.map(({ block }) => block)
     const amendment = await withLateBlocks(late, this.#run, this.#tools)
     await this.#amend(amendment, gaps)
@@ -334,7 +332,7 @@ export class Ingester {
 
   readonly #encode = (rows: BlockRows) => encodeLog(rows, this.#deps.fold.cash)
 
-  #count({ block, entries, notes, votes }: Decoded, fold: BlockFold | null): void {
+  #count({ block, entries, notes, votes }: DecodedSource, fold: BlockFold | null): void {
     const { decoding, metrics, logger } = this.#deps
     decoding.count(entries, notes)
     metrics.blocks.inc()
@@ -352,23 +350,6 @@ const ROOMLESS = 'the blocks in place of a lost fork have more events than the s
 interface UnderWay {
   readonly touched: Touched
   readonly committed: Promise<void>
-}
-
-interface Decoded extends DecodedTransactions {
-  readonly block: DecodedBlock
-  readonly votes: number
-}
-
-async function decode({ block, commitment, receivedAtMs }: SourcedBlock): Promise<Decoded> {
-  const { entries, notes } = await decodeInTurns(block.transactions)
-  const { slot, blockTime, parentSlot, blockhash = null, votes } = block
-  const transactions = block.transactions.length + votes
-  return {
-    block: { slot, blockTime, parentSlot, blockhash, receivedAtMs, commitment, transactions, entries },
-    entries,
-    notes,
-    votes
-  }
 }
 
 function countsOf({ slot: { slot, trades, events } }: BlockFold) {

@@ -1,5 +1,6 @@
 import { StartRefused } from '../../machines/start-refused.ts'
 import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
+import type { Block } from '../../src/chain/transaction.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { standingOf, type FolderStanding, type StoredBlocks } from '../../src/recorded/chain-check.ts'
 import { readRecorded } from '../../src/recorded/read.ts'
@@ -57,7 +58,7 @@ export function recordedSource(
       yield* paced(index, after, speed, clock, signal)
     }
 
-    ready({ blocks })
+    ready({ blocks, again: async (slot) => blockAgain(await indexing, slot) })
     const index = await indexing
     if (draining.aborted) return
     report.index = index
@@ -128,9 +129,22 @@ async function* paced(
       await sleepUntil(dueMs, clock, signal)
     }
     if (signal.aborted) return
-    yield { block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 }
+    yield recorded(block)
   }
 }
+
+/** Reads one block; a folder says nothing of slots that it does not hold. */
+async function blockAgain(index: RecordedIndex, slot: number): Promise<SourcedBlock | null> {
+  if (!index.bySlot.has(slot)) return null
+  for await (const block of readRecorded(index, { fromSlot: slot })) return recorded(block)
+  return null
+}
+
+const recorded = (block: Block): SourcedBlock => ({
+  block,
+  commitment: 'finalized',
+  receivedAtMs: block.blockTime * 1000
+})
 
 /** A timer waits at most about 24.8 days; a recorded folder may hold years. */
 async function sleepUntil(dueMs: number, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -24,4 +24,6 @@ export interface BlockEntry {
   readonly txIndex: number
   readonly feePayer: Pubkey
   readonly event: ChainEvent
+  /** The first cursor, of an event that was stored before; else it follows from the events before it. */
+  readonly cursor?: number
 }

@@ -68,10 +68,7 @@ export interface BlockFold extends BlockRows {
  */
 export function foldBlock(known: KnownMarket, block: DecodedBlock, options: FoldOptions): BlockFold {
   const { cash } = options
-  const cursors = placeEvents(
-    block.slot,
-    block.entries.map((entry) => entry.event)
-  )
+  const cursors = cursorsOf(block)
   const isIndexed = (entry: BlockEntry): boolean => options.venues?.has(entry.event.venue) !== false
   const entries = block.entries.slice(0, cursors.length).filter(isIndexed)
   const solUsd = advanceSolUsd(known.solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
@@ -182,6 +179,16 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     solUsd,
     leftOut: block.entries.length - cursors.length
   }
+}
+
+/** The first cursor of each event that there is a position for. Events that were stored keep theirs. */
+function cursorsOf({ slot, entries }: DecodedBlock): number[] {
+  const stored = entries.flatMap(({ cursor }) => cursor ?? [])
+  if (stored.length === entries.length) return stored
+  return placeEvents(
+    slot,
+    entries.map(({ event }) => event)
+  )
 }
 
 function solTradesOf(entries: readonly BlockEntry[]): SolTrade[] {

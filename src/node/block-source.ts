@@ -40,4 +40,11 @@ export interface BlockSource {
     readonly after: number | null
     readonly signal: AbortSignal
   }): AsyncIterable<SourcedBlock>
+  /**
+   * Gives one block again; `skipped` where its slot has none, null where whoever was asked does not have it. Waits while
+   * nobody can be asked, and rejects only with the signal's reason. Absent where blocks come in their order alone.
+   */
+  readonly again?: BlockAgain
 }
+
+export type BlockAgain = (slot: number, signal: AbortSignal) => Promise<SourcedBlock | 'skipped' | null>

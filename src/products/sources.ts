@@ -14,7 +14,8 @@ import { recordedSource } from '../../actors/chain/source.ts'
 import { child, supervisor, type AnyUnit, type Unit } from '../../actors/supervision/unit.ts'
 import { yellowstoneSource, type YellowstoneSourceOptions } from '../../actors/chain/yellowstone-source.ts'
 import type { CoverageStore, Storage } from '../../storage/port.ts'
-import type { BlockSource } from '../node/block-source.ts'
+import { backoffMs } from '../../machines/backoff.ts'
+import type { BlockAgain, BlockSource } from '../node/block-source.ts'
 import type { Config } from '../config/config.ts'
 import { lostForkOf, sourceCoverage } from '../node/coverage.ts'
 import type { Commitment } from '../market/rows.ts'
@@ -22,10 +23,13 @@ import { memoryBudget } from '../config/memory-budget.ts'
 import type { BlockCommitment } from '../node/chain-node.ts'
 import { MissingBlocks } from '../node/missing-blocks.ts'
 import type { StoredChain } from '../node/rollback.ts'
-import type { Ports } from '../ports.ts'
+import { sleep, type Ports } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { FetchMissing } from '../yellowstone/chain-order.ts'
+
+/** Between two tries to reach a node that is to give a block again. */
+const AGAIN = { floorMs: 250, ceilingMs: 10_000 }
 
 export interface SourceDeps extends Ports {
   readonly logger: Logger
@@ -57,12 +61,12 @@ export function chainOf<Needs extends object>(
     return supervisor('chain', 'rest_for_one', [
       child('localnet', localnet(place, deps, deps.onLocalnet)),
       child('source', localnetSource(deps)),
-      child('ingest', ingest),
+      child('ingest', withNodes(ingest, localnetNodes, deps)),
       child('backfill', localnetBackfill(deps))
     ]) as AnyUnit
   }
   const source = child('source', sourceOf(config, deps))
-  const taker = child('ingest', ingest)
+  const taker = child('ingest', hasBackfill(config) ? withNodes(ingest, () => nodesOf(config), deps) : ingest)
   const chain = hasBackfill(config)
     ? [source, taker, child('backfill', backfillFrom(nodesOf(config), deps))]
     : [source, taker]
@@ -83,12 +87,47 @@ function hasBackfill(config: Config): boolean {
   return (config.source === 'rpc' || config.source === 'yellowstone') && urls.length + archiveUrls.length > 0
 }
 
-function localnetBackfill(
+interface HasLocalnet {
+  readonly localnet: LocalnetAddress
+}
+
+const localnetNodes = ({ localnet }: HasLocalnet): Nodes => ({
+  urls: [localnet.rpcUrl],
+  archiveUrls: [],
+  commitment: 'confirmed'
+})
+
+function localnetBackfill(deps: SourceDeps): Run<BackfillNeeds & HasLocalnet & HasCoverage> {
+  return (scope) => backfillFrom(localnetNodes(scope.input), deps)(scope)
+}
+
+/** Has ingest find nodes behind its source, which give single blocks again. */
+function withNodes<Needs extends object, More extends object>(
+  ingest: Run<Needs, OpenIngest>,
+  nodesOf: (needs: More) => Nodes,
   deps: SourceDeps
-): Run<BackfillNeeds & { readonly localnet: LocalnetAddress } & HasCoverage> {
-  return (scope) => {
-    const nodes = { urls: [scope.input.localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed' } as const
-    return backfillFrom(nodes, deps)(scope)
+): Run<Needs & More & HasBlocks & { readonly source: BlockSource }, OpenIngest> {
+  return async (scope) => {
+    const { source, storage } = scope.input
+    const nodes = nodesOf(scope.input)
+    const missing = missingBlocks(nodes, storage.coverage, deps)
+    const commitment = confirmedAtLeast(nodes.commitment)
+    const again: BlockAgain = async (slot, signal) => {
+      for (let attempt = 1; ; attempt++) {
+        const found = await missing.fetch(slot, signal)
+        if (found === 'skipped') return found
+        if (found !== null) return { block: found, commitment, receivedAtMs: deps.clock.now() }
+        if (missing.status().some(({ state }) => state === 'healthy')) return null
+        await sleep(deps.clock, backoffMs(AGAIN, attempt), signal)
+        signal.throwIfAborted()
+      }
+    }
+    try {
+      const asked: BlockSource = { blocks: (options) => source.blocks(options), again }
+      await ingest({ ...scope, input: { ...scope.input, source: asked } })
+    } finally {
+      await missing.close()
+    }
   }
 }
 

@@ -59,6 +59,8 @@ export interface DatabaseOptions {
   readonly hotBytesMax: number
   /** For the engine's buffers; left out, as much as is of use. */
   readonly engineBytes?: number | undefined
+  /** Whether a crash of the machine may undo writes. */
+  readonly isScratch?: boolean | undefined
   readonly reached: (point: CrashPoint) => void
 }
 
@@ -72,6 +74,7 @@ export interface DatabaseOptions {
 export class Database {
   readonly #level: Level
   readonly #directory: string
+  readonly #isScratch: boolean
   /** D4 */
   readonly damaged: DamagedKeys
   readonly #hot: SecondChance<unknown>
@@ -89,6 +92,7 @@ export class Database {
   private constructor(level: Level, options: DatabaseOptions, damaged: DamagedKeys, head: SlotRow | null) {
     this.#level = level
     this.#directory = options.directory
+    this.#isScratch = options.isScratch ?? false
     this.damaged = damaged
     this.#hot = new SecondChance<unknown>(options.hotBytesMax)
     this.#reached = options.reached
@@ -195,7 +199,7 @@ export class Database {
     try {
       const isBlock = staged.kind === 'commit' || staged.kind === 'amend'
       if (isBlock) this.#reached(`${staged.kind}.staged`)
-      const writing = batch.write(staged.kind !== 'sweep')
+      const writing = batch.write(staged.kind !== 'sweep' && !this.#isScratch)
       if (isBlock) this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {

@@ -38,13 +38,13 @@ export class RowPages<Row extends { readonly cursor: number }> {
   readonly #list: PageList
   readonly #pageRows: number
   readonly #codec: RowCodec<Row>
-  readonly #kind: RecordKind<RowPage<Row>>
+  readonly kind: RecordKind<RowPage<Row>>
 
   constructor(list: PageList, name: string, codec: RowCodec<Row>, pageRows: number) {
     this.#list = list
     this.#pageRows = pageRows
     this.#codec = codec
-    this.#kind = rowPageKind(name, codec)
+    this.kind = rowPageKind(name, codec)
   }
 
   /**
@@ -61,7 +61,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     const lists = [...Map.groupBy(rows, (row) => pubkeyMapKey(ownerOf(row))).values()]
     const owners = lists.map((list) => ownerOf(list[0]!))
     const open = await view.getMany(
-      this.#kind,
+      this.kind,
       owners.map((owner) => openPageKey(this.#list, owner))
     )
     const kept = lists.flatMap((list, i) => this.#append(batch, owners[i]!, open[i]!, list, owned))
@@ -120,7 +120,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     const isLive = (key: Key | undefined): boolean =>
       key !== undefined && !isOpenPageKey(key) && cursorOfPageKey(key) >= cursor
     const open = found.filter((key, i) => isOpenPageKey(key) && !isLive(found[i - 1]))
-    const pages = await view.getMany(this.#kind, open, false)
+    const pages = await view.getMany(this.kind, open, false)
     const openPage = new Map(open.map((key, i) => [key, pages[i]]))
     const keys = seen.filter((key, i) => {
       const after = found[i + 1]
@@ -133,13 +133,13 @@ export class RowPages<Row extends { readonly cursor: number }> {
 
   /** Whether every row of a page is below a cursor; of one that is no longer there, too. */
   isExpired(view: View, key: Key, cursor: number): boolean {
-    const page = view.get(this.#kind, key)
+    const page = view.get(this.kind, key)
     return page === null || page.rows.at(-1)!.cursor < cursor
   }
 
   /** The rows of a page's bytes. Throws as `unpackRecord` does. */
   rowsIn(key: Key, bytes: Uint8Array): readonly Row[] {
-    return unpackRecord(this.#kind, key, bytes).rows
+    return unpackRecord(this.kind, key, bytes).rows
   }
 
   /**
@@ -154,12 +154,12 @@ export class RowPages<Row extends { readonly cursor: number }> {
     const place = (key: Key): void => {
       if (last === null || last.key?.equals(key) === true) return
       if (last.key !== null) batch.delete(last.key)
-      batch.putOwned(this.#kind, key, last.page)
+      batch.putOwned(this.kind, key, last.page)
     }
     const append = (key: Key | null, page: RowPage<Row>): void => {
       const older = last?.page.rows[0]!.cursor ?? null
       if (older !== null) place(pageKey(this.#list, owner, older))
-      if (key !== null && page.older !== older) batch.putOwned(this.#kind, key, { ...page, older })
+      if (key !== null && page.older !== older) batch.putOwned(this.kind, key, { ...page, older })
       last = { key, page: { ...page, older } }
       end = page.rows.at(-1)!.cursor
     }
@@ -174,7 +174,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       }
     }
     const pages = { gte: pageKey(this.#list, owner, 0), lt: keyAfter(openKey) }
-    for await (const [key, page] of view.scan(this.#kind, pages, { expected: PAGES_PER_TURN })) {
+    for await (const [key, page] of view.scan(this.kind, pages, { expected: PAGES_PER_TURN })) {
       appendLost(page.rows[0]!.cursor)
       append(key, page)
     }
@@ -197,7 +197,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       let older = page === null ? before : page.older
       if (page !== null && page.rows.length >= this.#pageRows) {
         older = page.rows[0]!.cursor
-        batch.putOwned(this.#kind, pageKey(this.#list, owner, older), page, closedPage(page))
+        batch.putOwned(this.kind, pageKey(this.#list, owner, older), page, closedPage(page))
         page = null
       }
       const held = page?.rows.length ?? 0
@@ -206,7 +206,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       kept.push(...page.rows.slice(held))
       taken += room
     }
-    if (page !== null) batch.putOwned(this.#kind, openPageKey(this.#list, owner), page)
+    if (page !== null) batch.putOwned(this.kind, openPageKey(this.#list, owner), page)
     return kept
   }
 
@@ -222,7 +222,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     const range = { gte: from, lt: keyAfter(openPageKey(this.#list, owner)) }
     const rows: Row[] = []
     let older: number | null | undefined
-    for await (const [key, page] of view.scan(this.#kind, range, { expected: PAGES_PER_TURN })) {
+    for await (const [key, page] of view.scan(this.kind, range, { expected: PAGES_PER_TURN })) {
       if (older === undefined) older = page.older
       rows.push(...page.rows)
       batch.delete(key)
@@ -244,12 +244,12 @@ export class RowPages<Row extends { readonly cursor: number }> {
 
   /** From page to page back from the open one, past newer ones as far as memory has them. */
   #newest(view: View, owner: Pubkey, query: PageRequest): Soon<Row[]> {
-    let page = view.get(this.#kind, openPageKey(this.#list, owner))
+    let page = view.get(this.kind, openPageKey(this.#list, owner))
     const { from = Infinity } = query
     for (let skipped = 0; page !== null && page.rows[0]!.cursor >= from; skipped++) {
       if (page.older === null) return []
       const older = pageKey(this.#list, owner, page.older)
-      const known = skipped < SKIPPED_PAGES_MAX ? view.hot(this.#kind, older) : undefined
+      const known = skipped < SKIPPED_PAGES_MAX ? view.hot(this.kind, older) : undefined
       if (known === undefined || known === null) return this.#newestBelow(view, owner, query, from)
       page = known
     }
@@ -278,15 +278,15 @@ export class RowPages<Row extends { readonly cursor: number }> {
 
   /** A page that others name; null for one that is past the retention and deleted. */
   #pageAt(view: View, key: Key): RowPage<Row> | null {
-    const page = view.get(this.#kind, key)
+    const page = view.get(this.kind, key)
     if (page === null && cursorOfPageKey(key) < horizonOf(view).cursor) return null
-    if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.#kind.name} is missing`)
+    if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.kind.name} is missing`)
     return page
   }
 
   /** Only of the open page: whoever reads forward reads long lists once, and memory is not kept for that. */
   #oldestInMemory(view: View, owner: Pubkey, query: PageRequest): Row[] | null {
-    const open = view.hot(this.#kind, openPageKey(this.#list, owner))
+    const open = view.hot(this.kind, openPageKey(this.#list, owner))
     if (open === undefined) return null
     const rows: Row[] = []
     if (open === null) return rows
@@ -304,7 +304,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       const next = Math.min(Math.max(query.from, -1), CURSOR_MAX - 1) + 1
       range.gte = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, next) })) ?? first
     }
-    for await (const [, page] of view.scan(this.#kind, range, { expected: this.#pagesOf(query.limit) }))
+    for await (const [, page] of view.scan(this.kind, range, { expected: this.#pagesOf(query.limit) }))
       if (takeOldest(rows, page, query)) break
     return rows
   }

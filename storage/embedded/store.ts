@@ -12,6 +12,7 @@ import { launchStore } from './launches.ts'
 import { logStore } from './log.ts'
 import { pairStore } from './pairs.ts'
 import { poolStore } from './pools.ts'
+import { EmbeddedLosses } from './repair/losses.ts'
 import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
 import { solPriceStore } from './sol-prices.ts'
 import { RowSweeper } from './sweeper.ts'
@@ -32,6 +33,8 @@ export interface EmbeddedStorageOptions {
   readonly engineBytes?: number
   /** How long the log is kept, counted back from the head's block time; null, or left out, for ever. */
   readonly logSeconds?: number | null
+  /** Whether a crash of the machine may undo writes; for a store that is made anew then. */
+  readonly isScratch?: boolean
   /** How long rows are kept, counted back from the head's block time; null, or left out, for ever. */
   readonly retentionSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
@@ -48,8 +51,13 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     directory: options.directory,
     hotBytesMax,
     engineBytes: options.engineBytes,
+    isScratch: options.isScratch,
     reached: options.reached ?? (() => undefined)
   })
+  const losses = await EmbeddedLosses.open(database, options.directory, (directory) =>
+    openEmbeddedStorage({ directory, isScratch: true })
+  )
+  const sweeper = options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds)
   return {
     blocks: blockStore(database, options.logSeconds ?? null),
     history: historyOf(database),
@@ -77,10 +85,16 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
     usage: () => usageOf(database, options),
-    sweeper: options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds),
+    // Lost records are made again of the rows that are left.
+    sweeper: sweeper && {
+      step: async () => (losses === null || losses.isSettled ? sweeper.step() : false)
+    },
     outage: null,
     get damage() {
       return database.damaged.lines
+    },
+    get losses() {
+      return losses?.isSettled === false ? losses : null
     },
     failed: database.failed,
     close: () => database.close()

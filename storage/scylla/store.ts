@@ -226,6 +226,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     // Rows have a time to live.
     sweeper: null,
     damage: [],
+    losses: null,
     get recordCache() {
       return { bytes: writer.recordBytes, bytesMax: committedBytesMax }
     },

@@ -9,10 +9,12 @@ import {
   keyAfter,
   keysFrom,
   keysOf,
+  lostRangesKey,
   slotKey,
   type Key
 } from '../../codec/keys.ts'
 import { formatKind, horizonKind, slotKind } from '../../codec/kinds.ts'
+import { lostRangesKind } from '../../codec/lost-ranges.ts'
 import { isSoundRecord, packRecord, unpackRecord } from '../../codec/record.ts'
 import type { RowHorizon } from '../../port.ts'
 import { DamagedKeys, damageText } from '../damaged-keys.ts'
@@ -20,6 +22,7 @@ import { ENGINE, FORMAT } from '../database.ts'
 import type { FileDamage } from '../engine-files/store-check.ts'
 import type { Level } from '../level.ts'
 import { View } from '../view.ts'
+import { WriteBatch } from '../write-batch.ts'
 import { DERIVED, stageDerived, stageHorizon, stageTenantsOfKeys } from './derived-records.ts'
 import { collectLostRows, mendLists } from './lists.ts'
 import { lettersIn, nameOf, overlap, slotsIn, type Letter, type LostRange } from './lost-records.ts'
@@ -149,10 +152,12 @@ async function rebuilt(
         ? await stageHorizon(target, view, retentionSeconds)
         : view.get(horizonKind, horizonKey())
     const slots = await slotsOf(source, isLost)
+    const losses = lossesOf(lost, horizon)
+    if (rows && losses.length > 0) await stageLosses(target, view, lost)
     const beyond = { gte: slots === null ? keysOf('b').gte : slotKey(slots.to + 1), lt: keysOf('b').lt }
     return {
       reasons: lost.map(({ reason }) => reason),
-      losses: lossesOf(lost, horizon),
+      losses,
       slots,
       isHeadLost: lost.some(({ keys }) => overlap(keys, beyond)),
       candleMints: rows ? await mintsIn(view, lost) : [],
@@ -161,6 +166,18 @@ async function rebuilt(
   } finally {
     view.retire()
   }
+}
+
+/** Has the store remember what is lost, beside what it has lost before. */
+async function stageLosses(target: Level, view: View, lost: readonly LostRange[]): Promise<void> {
+  const key = lostRangesKey()
+  const ranges = lost.map(({ keys }) => keys)
+  const isForgotten = ranges.some((range) => overlap(range, { gte: key, lt: keyAfter(key) }))
+  const all = { gte: Buffer.of(0), lt: Buffer.of(0xff) }
+  const batch = new WriteBatch(target)
+  const known = view.get(lostRangesKind, key) ?? []
+  batch.put(lostRangesKind, key, isForgotten ? [all] : [...known, ...ranges])
+  await batch.write()
 }
 
 /**

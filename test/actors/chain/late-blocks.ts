@@ -6,7 +6,7 @@ import type { Keeping } from '../../../actors/chain/kept-run.ts'
 import { store } from '../../../actors/storage/store.ts'
 import { supervise } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../../actors/supervision/unit.ts'
-import type { BlockSource } from '../../../src/node/block-source.ts'
+import type { BlockAgain, BlockSource } from '../../../src/node/block-source.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
@@ -79,7 +79,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
     listener = new ForkListener(feed, storage, CASH, clock)
     return storage
   }
-  const source: BlockSource = {
+  const source: BlockSource & { again?: BlockAgain } = {
     async *blocks({ after }) {
       for (const step of steps) {
         if ('gap' in step) {
@@ -96,6 +96,11 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
     asked.push(slot)
     const times = asked.filter((other) => other === slot).length
     return has(slot, times) ? (node.find((block) => block.slot === slot) ?? null) : null
+  }
+  source.again = async (slot) => {
+    const block = await fetch(slot)
+    if (block !== null) return { block, commitment: 'confirmed', receivedAtMs: RECEIVED_MS }
+    return node.some((block) => block.slot === slot) ? null : 'skipped'
   }
   const fold = { cash: CASH, startingSolUsd: null }
   const deps = { fold, keeping, feed, decoding, metrics, logger, clock }

@@ -1,0 +1,233 @@
+import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { unchanged } from '../../src/market/amendment.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import { cursorAt } from '../../src/market/cursor.ts'
+import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
+import { DAMAGED } from '../../src/market/gap-reasons.ts'
+import type { MarketState } from '../../src/market/market-state.ts'
+import { noneStored } from '../../src/market/missing.ts'
+import type { PoolEventRow, SlotRow, TradeRow } from '../../src/market/rows.ts'
+import { blockOfRows, isWhole, type StoredBlock } from '../../src/market/stored-block.ts'
+import { touchedBy } from '../../src/market/touched.ts'
+import type { BlockAgain } from '../../src/node/block-source.ts'
+import { gapsAfter } from '../../src/node/coverage.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import { encodeLog } from '../../src/stream/encode.ts'
+import type { GapRow, Losses, Storage } from '../../storage/port.ts'
+import { decodeSourced } from './decoding.ts'
+import { loadMissing, restoreMarket } from './market-loader.ts'
+
+export interface LostRowsDeps {
+  readonly fold: FoldOptions
+  /** Gives blocks whose rows are lost; null where there is nobody to ask. */
+  readonly again: BlockAgain | null
+  readonly clock: Clock
+}
+
+const NO_GAPS = { put: [], remove: [] }
+/** A node that has just started may not have all of its blocks: the first that is missing is asked for so often. */
+const TRIES = 5
+const RETRY_MS = 1_000
+/** Rows that are put into the store at once: some hundred milliseconds of writing. */
+const ROWS_PER_AMENDMENT = 1_000
+
+const NO_SOURCE = 'there is no node to be asked for it'
+const GONE = 'no node that was asked has it any more'
+const OTHER_BLOCK = 'nodes have another block there'
+const NO_BEGINNING = 'it and blocks before it may have been stored, which can no longer be told'
+const LOST_GAP = 'these slots were a gap, whose record with its reason is lost'
+const OTHER_EVENTS = 'it is decoded to other events than were stored'
+
+/** A block that cannot be read again. */
+export interface Missed {
+  readonly slot: number
+  readonly why: string
+  /** Whether nothing of it is stored, so that the slot may have had no block. */
+  readonly isUnknown: boolean
+}
+
+/**
+ * One look at all blocks, which puts lost rows in their places.
+ *
+ * L1. What is left of a block stays as it is. A block is read again where its slot has fewer rows than the block had events,
+ *     or no record of its own. Its pool events and its slot follow from it alone.
+ * L2. With a scratch store all blocks are folded in it, those with all rows from these, and trades follow, too.
+ */
+export class LostRows {
+  /** Blocks that were read again. */
+  asked = 0
+  /** Rows that were put. */
+  rows = 0
+  /** The first slot of which something is stored. */
+  first = 0
+  missing: Missed[] = []
+  /** Slots whose blocks were given up before, and no record says so any more. */
+  readonly holes: Pick<GapRow, 'from' | 'to' | 'detail'>[] = []
+  /** The first slot with a trade that is stored with another value than the fold gives it. */
+  strange: number | null = null
+  /** Mints whose candles may lack some. */
+  readonly mints = new Map<string, Pubkey>()
+  readonly #storage: Storage
+  readonly #scratch: Storage | null
+  readonly #deps: LostRowsDeps
+  readonly #signal: AbortSignal
+  readonly #put = { slots: [] as SlotRow[], trades: [] as TradeRow[], poolEvents: [] as PoolEventRow[] }
+  /** As of the last block, of the scratch store. */
+  #market: MarketState | null = null
+  /** Slots whose blocks were given up, and were never stored. */
+  #gaps: readonly GapRow[] = []
+  #looked: number | null = null
+  #triesLeft = TRIES
+
+  constructor(storage: Storage, scratch: Storage | null, deps: LostRowsDeps, signal: AbortSignal) {
+    this.#storage = storage
+    this.#scratch = scratch
+    this.#deps = deps
+    this.#signal = signal
+  }
+
+  /** Takes note of mints whose trades or pairs were lost. */
+  changed(rows: readonly { readonly mint: Pubkey }[]): void {
+    for (const { mint } of rows) this.mints.set(pubkeyMapKey(mint), mint)
+  }
+
+  async run(losses: Losses, horizon: number): Promise<void> {
+    if (this.#scratch !== null) this.#market = await restoreMarket(this.#scratch, null)
+    const gaps = await gapsAfter(this.#storage.coverage, null)
+    this.#gaps = gaps.filter(({ reason }) => reason !== DAMAGED)
+    for await (const stored of losses.blocks()) {
+      this.#signal.throwIfAborted()
+      if (this.#looked === null) this.first = stored.slot
+      await this.#take(stored, losses, horizon)
+    }
+    await this.#flush()
+  }
+
+  async #take(stored: StoredBlock, losses: Losses, horizon: number): Promise<void> {
+    const { slot, row } = stored
+    const isExpired = cursorAt(slot + 1, 0) <= horizon
+    const isLost = isExpired ? row === null : !isWhole(stored)
+    const again = isLost ? await this.#again(stored) : null
+    const parent = row?.parentSlot ?? again?.parentSlot ?? null
+    if (parent !== null) {
+      if (this.#looked === null && losses.mayHaveHeld(parent))
+        this.missing.push({ slot: parent, why: NO_BEGINNING, isUnknown: false })
+      await this.#takeLost(parent, losses, horizon)
+    }
+    this.#looked = Math.max(this.#looked ?? 0, slot)
+    let fold = again && (await this.#fold(again))
+    if (fold !== null && !isOf(stored, fold)) {
+      this.#miss(stored, OTHER_EVENTS)
+      fold = null
+    }
+    if (fold !== null && row === null) this.#put.slots.push(fold.slot)
+    const known = fold === null && this.#scratch !== null ? blockOfRows(stored) : null
+    fold ??= known && (await this.#fold(known))
+    if (fold === null) return
+    if (this.#market !== null) {
+      this.#market.apply(fold)
+      await this.#scratch!.blocks.commit({ ...fold, log: encodeLog(fold, this.#deps.fold.cash) })
+    }
+    if (!isExpired) await this.#compare(stored, fold)
+  }
+
+  /** Takes the blocks up to a parent that may have been stored, and of which nothing is left. */
+  async #takeLost(parent: number, losses: Losses, horizon: number): Promise<void> {
+    const first = (this.#looked ?? parent) + 1
+    const isNamed = this.#gaps.some(({ from, to }) => from <= parent && parent <= to)
+    if (losses.gapsMayBeLost && first <= parent && !isNamed && !losses.mayHaveHeld(parent))
+      this.holes.push({ from: first, to: parent, detail: LOST_GAP })
+    for (let slot = first; slot <= parent; slot = this.#looked! + 1) {
+      const isGap = this.#gaps.some(({ from, to }) => from <= slot && slot <= to)
+      if (isGap || !losses.mayHaveHeld(slot)) this.#looked = slot
+      else await this.#take({ slot, row: null, trades: [], poolEvents: [], launches: [] }, losses, horizon)
+    }
+    this.missing = this.missing.filter(({ slot, isUnknown }) => !isUnknown || slot <= parent)
+  }
+
+  /** A block whose rows are lost, as it is read again; null where it cannot be, or there was none. */
+  async #again(stored: StoredBlock): Promise<DecodedBlock | null> {
+    const { slot, row, trades, poolEvents } = stored
+    const { again, clock } = this.#deps
+    const miss = (why: string): null => this.#miss(stored, why)
+    if (again === null) return miss(NO_SOURCE)
+    for (;;) {
+      const found = await again(slot, this.#signal)
+      if (found === 'skipped') return isNothing(stored) ? null : miss(OTHER_BLOCK)
+      if (found !== null) {
+        this.#triesLeft = TRIES
+        this.asked++
+        const { block } = await decodeSourced(found)
+        const isSame = row === null || row.blockhash === null || row.blockhash === block.blockhash
+        const commitment = (trades[0] ?? poolEvents[0])?.commitment ?? block.commitment
+        const receivedAtMs = row?.receivedAtMs ?? block.receivedAtMs
+        return isSame ? { ...block, commitment, receivedAtMs } : miss(OTHER_BLOCK)
+      }
+      if (--this.#triesLeft <= 0) return miss(GONE)
+      await sleep(clock, RETRY_MS, this.#signal)
+      this.#signal.throwIfAborted()
+    }
+  }
+
+  #miss(stored: StoredBlock, why: string): null {
+    this.missing.push({ slot: stored.slot, why, isUnknown: isNothing(stored) })
+    return null
+  }
+
+  /** Folds a block behind all before it; without a scratch store behind none. */
+  async #fold(block: DecodedBlock): Promise<BlockFold> {
+    const { fold: options } = this.#deps
+    const market = this.#market ?? (await restoreMarket(this.#storage, null))
+    const missing = market.missing(touchedBy(block, options.cash))
+    market.load(this.#scratch === null ? noneStored(missing) : await loadMissing(this.#scratch, missing))
+    return foldBlock(market, block, options)
+  }
+
+  /** Puts rows that are not stored. */
+  async #compare({ slot, ...stored }: StoredBlock, fold: BlockFold): Promise<void> {
+    const trades = new Map(stored.trades.map((row) => [row.cursor, row]))
+    const poolEvents = new Set(stored.poolEvents.map(({ cursor }) => cursor))
+    this.#put.poolEvents.push(...fold.poolEvents.filter(({ cursor }) => !poolEvents.has(cursor)))
+    if (this.#scratch !== null)
+      for (const row of fold.trades) {
+        const known = trades.get(row.cursor)
+        if (known === undefined) {
+          this.#put.trades.push(row)
+          this.changed([row])
+        } else if (known.cashUsd !== row.cashUsd || known.priceForming !== row.priceForming)
+          this.strange ??= slot
+      }
+    if (this.#staged >= ROWS_PER_AMENDMENT) await this.#flush()
+  }
+
+  get #staged(): number {
+    const { slots, trades, poolEvents } = this.#put
+    return slots.length + trades.length + poolEvents.length
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#staged === 0) return
+    this.rows += this.#staged
+    const [head, totals] = await Promise.all([this.#storage.blocks.head(), this.#storage.totals.get()])
+    const { slots, trades, poolEvents } = this.#put
+    await this.#storage.history.amend(
+      {
+        ...unchanged(head, totals),
+        slots: { put: slots.splice(0), remove: [] },
+        trades: { put: trades.splice(0), remove: [] },
+        poolEvents: { put: poolEvents.splice(0), remove: [] }
+      },
+      NO_GAPS
+    )
+  }
+}
+
+const isNothing = ({ row, trades, poolEvents, launches }: StoredBlock): boolean =>
+  row === null && trades.length + poolEvents.length + launches.length === 0
+
+/** Whether a block that was read again has the events that are stored of it. */
+function isOf({ row, trades, poolEvents }: StoredBlock, fold: BlockFold): boolean {
+  const cursors = new Set([...fold.trades, ...fold.poolEvents].map(({ cursor }) => cursor))
+  const isCounted = row === null || row.events === fold.slot.events
+  return isCounted && [...trades, ...poolEvents].every(({ cursor }) => cursors.has(cursor))
+}
