@@ -88,4 +88,3 @@ function gapsLeft(
 const lostRows = (count: number, why: string): string =>
   count === 1 ? `some rows of the block are lost: ${why}` : `some rows of ${count} blocks are lost: ${why}`
 const notRead = ({ slot, why }: Missed): string => `the block of slot ${slot} is not read again: ${why}`
-

@@ -31,10 +31,13 @@ const RETRY_MS = 1_000
 /** Rows that are put into the store at once: some hundred milliseconds of writing. */
 const ROWS_PER_AMENDMENT = 1_000
 
+/** Arbitrary: a minute of blocks without an event is rare where a market is indexed. */
+const EMPTY_MAX = 150
+
 const NO_SOURCE = 'there is no node to be asked for it'
 const GONE = 'no node that was asked has it any more'
 const OTHER_BLOCK = 'nodes have another block there'
-const NO_BEGINNING = 'it and blocks before it may have been stored, which can no longer be told'
+const NO_BEGINNING = 'it and blocks before it may have been stored; they had no events'
 const LOST_GAP = 'these slots were a gap, whose record with its reason is lost'
 const OTHER_EVENTS = 'it is decoded to other events than were stored'
 
@@ -110,8 +113,7 @@ export class LostRows {
     const again = isLost ? await this.#again(stored) : null
     const parent = row?.parentSlot ?? again?.parentSlot ?? null
     if (parent !== null) {
-      if (this.#looked === null && losses.mayHaveHeld(parent))
-        this.missing.push({ slot: parent, why: NO_BEGINNING, isUnknown: false })
+      if (this.#looked === null) await this.#takeBeginning(parent, losses, horizon)
       await this.#takeLost(parent, losses, horizon)
     }
     this.#looked = Math.max(this.#looked ?? 0, slot)
@@ -131,6 +133,25 @@ export class LostRows {
     if (!isExpired) await this.#compare(stored, fold)
   }
 
+  /**
+   * Takes blocks without events before the first one of which something is stored: they leave no trace but their slots. A
+   * block with events would have left rows, and was never stored.
+   */
+  async #takeBeginning(parent: number, losses: Losses, horizon: number): Promise<void> {
+    const slots: number[] = []
+    for (let slot: number | null = parent; slot !== null && losses.mayHaveHeld(slot);) {
+      const block = await this.#again(nothingOf(slot))
+      const [missed] = this.missing.splice(0)
+      if (missed !== undefined || slots.length === EMPTY_MAX)
+        this.holes.push({ from: slot, to: slot, detail: NO_BEGINNING })
+      if (block === null || block.entries.length > 0 || slots.length === EMPTY_MAX) break
+      slots.unshift(slot)
+      slot = block.parentSlot
+    }
+    this.#looked = (slots[0] ?? parent + 1) - 1
+    for (const slot of slots) await this.#take(nothingOf(slot), losses, horizon)
+  }
+
   /** Takes the blocks up to a parent that may have been stored, and of which nothing is left. */
   async #takeLost(parent: number, losses: Losses, horizon: number): Promise<void> {
     const first = (this.#looked ?? parent) + 1
@@ -140,7 +161,7 @@ export class LostRows {
     for (let slot = first; slot <= parent; slot = this.#looked! + 1) {
       const isGap = this.#gaps.some(({ from, to }) => from <= slot && slot <= to)
       if (isGap || !losses.mayHaveHeld(slot)) this.#looked = slot
-      else await this.#take({ slot, row: null, trades: [], poolEvents: [], launches: [] }, losses, horizon)
+      else await this.#take(nothingOf(slot), losses, horizon)
     }
     this.missing = this.missing.filter(({ slot, isUnknown }) => !isUnknown || slot <= parent)
   }
@@ -221,6 +242,14 @@ export class LostRows {
     )
   }
 }
+
+const nothingOf = (slot: number): StoredBlock => ({
+  slot,
+  row: null,
+  trades: [],
+  poolEvents: [],
+  launches: []
+})
 
 const isNothing = ({ row, trades, poolEvents, launches }: StoredBlock): boolean =>
   row === null && trades.length + poolEvents.length + launches.length === 0
