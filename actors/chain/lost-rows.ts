@@ -111,7 +111,7 @@ export class LostRows {
     const isExpired = cursorAt(slot + 1, 0) <= horizon
     const isLost = isExpired ? row === null : !isWhole(stored)
     const again = isLost ? await this.#again(stored) : null
-    const parent = row?.parentSlot ?? again?.parentSlot ?? null
+    const parent = parentOf(row ?? again)
     if (parent !== null) {
       if (this.#looked === null) await this.#takeBeginning(parent, losses, horizon)
       await this.#takeLost(parent, losses, horizon)
@@ -146,7 +146,7 @@ export class LostRows {
         this.holes.push({ from: slot, to: slot, detail: NO_BEGINNING })
       if (block === null || block.entries.length > 0 || slots.length === EMPTY_MAX) break
       slots.unshift(slot)
-      slot = block.parentSlot
+      slot = parentOf(block)
     }
     this.#looked = (slots[0] ?? parent + 1) - 1
     for (const slot of slots) await this.#take(nothingOf(slot), losses, horizon)
@@ -241,6 +241,12 @@ export class LostRows {
       NO_GAPS
     )
   }
+}
+
+/** The slot of the block before; null where it is not known, and of the first block of a chain, which names itself. */
+function parentOf(block: Pick<SlotRow, 'slot' | 'parentSlot'> | null): number | null {
+  const parent = block?.parentSlot ?? null
+  return parent === block?.slot ? null : parent
 }
 
 const nothingOf = (slot: number): StoredBlock => ({

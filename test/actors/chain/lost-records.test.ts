@@ -108,7 +108,12 @@ const serve = (directory: string, course: Partial<Course> = {}): ReturnType<type
   late.run(() => openEmbeddedStorage({ directory }), { steps: [], node: blocks, ...course })
 
 async function assertAsUndamaged(t: Test, copy: string, name: string): Promise<void> {
-  t.strictSame(await differences(copy), [], `${name}: all ${undamaged.size} records are as they were`)
+  // A few say enough, and a long list takes minutes to be compared.
+  t.strictSame(
+    (await differences(copy)).slice(0, 9),
+    [],
+    `${name}: all ${undamaged.size} records are as they were`
+  )
 }
 
 t.test('a store that was damaged anywhere is as it was once lost blocks are read again', async (t) => {
