@@ -47,7 +47,10 @@ export async function repair({
     stdout(`${outcome.records} records are kept; candles, lists and indexes are made again from them`)
     if (outcome.losses.length === 0) return 0
     for (const { from, to } of outcome.gaps) stdout(`slots ${from} to ${to} are a gap now (reason: damaged)`)
-    stdout(`to read again all that the source still has, run \`npx millrace repair --from-source\``)
+    stdout(
+      'at its next start the service reads blocks with lost rows again from its node, and makes the rest again from rows; what it cannot get back stays a gap with its reason'
+    )
+    stdout(`to read all blocks again that the source still has, run \`npx millrace repair --from-source\``)
     return 1
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

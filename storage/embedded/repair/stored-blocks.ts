@@ -104,7 +104,7 @@ async function sortRows(database: Database, sorted: Level): Promise<void> {
 
 type Rows = Omit<StoredBlock, 'row'>
 
-async function* rowsBySlot(sorted: Level): AsyncGenerator<Rows> {
+async function* rowsBySlot(sorted: Level): AsyncGenerator<Rows, void> {
   let slot = -1
   let [trades, poolEvents, launches]: [TradeRow[], PoolEventRow[], LaunchRow[]] = [[], [], []]
   for await (const [key, value] of sorted.iterator()) {
@@ -127,23 +127,29 @@ async function* rowsBySlot(sorted: Level): AsyncGenerator<Rows> {
   if (slot >= 0) yield { slot, trades, poolEvents, launches }
 }
 
-async function* slotsOf(database: Database): AsyncGenerator<SlotRow> {
+async function* slotsOf(database: Database): AsyncGenerator<SlotRow, void> {
   for await (const entries of recordsIn(database, slotKind, keysOf('b')))
     for (const [, row] of entries) yield row
 }
 
 /** Brings slots and the rows of slots together. */
 async function* inOrder(
-  slots: AsyncGenerator<SlotRow>,
-  rowsOfSlots: AsyncGenerator<Rows>
+  slots: AsyncGenerator<SlotRow, void>,
+  rowsOfSlots: AsyncGenerator<Rows, void>
 ): AsyncGenerator<StoredBlock> {
   const none = { trades: [], poolEvents: [], launches: [] }
-  let [row, rows] = [(await slots.next()).value, (await rowsOfSlots.next()).value]
+  let [row, rows] = [await taken(slots), await taken(rowsOfSlots)]
   while (row !== undefined || rows !== undefined) {
     const slot = Math.min(row?.slot ?? Infinity, rows?.slot ?? Infinity)
     const [isRow, isRows] = [row?.slot === slot, rows?.slot === slot]
     yield { ...(isRows ? rows! : none), slot, row: isRow ? row! : null }
-    if (isRow) row = (await slots.next()).value
-    if (isRows) rows = (await rowsOfSlots.next()).value
+    if (isRow) row = await taken(slots)
+    if (isRows) rows = await taken(rowsOfSlots)
   }
+}
+
+/** Takes the next value; undefined at the end. */
+async function taken<T>(values: AsyncGenerator<T, void>): Promise<T | undefined> {
+  const { value } = await values.next()
+  return value ?? undefined
 }
