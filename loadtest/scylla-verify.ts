@@ -89,7 +89,7 @@ function questionsOf(commits: readonly BlockCommit[]): Map<string, Ask> {
     ['launches', (storage) => storage.launches.page({ order: 'asc', limit: 500 })]
   ])
   const ever = { from: 0, to: 4e9, limit: 10_000 }
-  for (const { slot, tokens, pools, curves, launches, pairs, candles, activity, solPrice } of commits) {
+  for (const { slot, tokens, pools, curves, launches, pairs, candles, activity, solPrices } of commits) {
     asked.set(`slot ${slot.slot}`, (storage) => storage.blocks.has(slot.slot))
     for (const { mint } of tokens) {
       asked.set(`token ${nameOf(mint)}`, (storage) => storage.tokens.get(mint))
@@ -98,22 +98,23 @@ function questionsOf(commits: readonly BlockCommit[]): Map<string, Ask> {
       )
     }
     for (const { pool } of pools) asked.set(`pool ${nameOf(pool)}`, (storage) => storage.pools.get(pool))
-    for (const { mint } of curves)
-      asked.set(`curve ${nameOf(mint)}`, (storage) => storage.curves.ofMint(mint))
+    for (const { mint } of curves) asked.set(`curve ${nameOf(mint)}`, (storage) => storage.curves.get(mint))
     for (const { mint } of launches)
-      asked.set(`launch ${nameOf(mint)}`, (storage) => storage.launches.ofMint(mint))
+      asked.set(`launch ${nameOf(mint)}`, (storage) => storage.launches.get(mint))
     for (const { mint, cash } of pairs)
-      asked.set(`pair ${nameOf(mint)} ${nameOf(cash)}`, (storage) => storage.pairs.get(mint, cash))
+      asked.set(`pair ${nameOf(mint)} ${nameOf(cash)}`, (storage) => storage.pairs.get({ mint, cash }))
     for (const { mint, cash } of candles)
       for (const interval of INTERVALS)
         asked.set(`candles ${nameOf(mint)} ${nameOf(cash)} ${interval}`, (storage) =>
           storage.candles.range(mint, cash, interval, ever)
         )
     for (const { of, owner, hour } of activity) {
-      asked.set(`activity ${of} ${nameOf(owner)} ${hour}`, (storage) => storage.activity.get(of, owner, hour))
+      asked.set(`activity ${of} ${nameOf(owner)} ${hour}`, (storage) =>
+        storage.activity.get({ of, owner, hour })
+      )
       asked.set(`mints of ${hour}`, (storage) => storage.activity.mintsOfHour(hour, { limit: 10_000 }))
     }
-    if (solPrice !== null)
+    for (const solPrice of solPrices)
       asked.set(`price of ${solPrice.minute}`, (storage) => storage.solPrices.atOrBefore(solPrice.minute))
   }
   return asked

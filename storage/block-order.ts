@@ -1,5 +1,6 @@
 import { ServiceError } from '../src/errors.ts'
-import type { BlockCommit, SlotRow } from '../src/market/rows.ts'
+import type { SlotRow } from '../src/market/rows.ts'
+import type { BlockCommit } from '../src/market/records.ts'
 
 /** Whether a block is at or below the head: it is stored already. */
 export const isStored = ({ slot }: BlockCommit, head: SlotRow | null): boolean =>

@@ -1,5 +1,6 @@
 import { ServiceError } from '../src/errors.ts'
-import type { Storage } from './port.ts'
+import { byName, RECORD_NAMES } from '../src/market/records.ts'
+import type { RecordStores, Storage } from './port.ts'
 
 type Methods<Part> = Part extends (...args: never[]) => unknown ? never : keyof NonNullable<Part> & string
 
@@ -65,20 +66,9 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
 
   return {
     storage: {
+      ...byName<RecordStores>(RECORD_NAMES, (name) => part(name, storage[name])),
       blocks: part('blocks', storage.blocks),
       history: part('history', storage.history),
-      trades: part('trades', storage.trades),
-      poolEvents: part('poolEvents', storage.poolEvents),
-      log: part('log', storage.log),
-      candles: part('candles', storage.candles),
-      launches: part('launches', storage.launches),
-      pairs: part('pairs', storage.pairs),
-      solPrices: part('solPrices', storage.solPrices),
-      activity: part('activity', storage.activity),
-      tokens: part('tokens', storage.tokens),
-      pools: part('pools', storage.pools),
-      curves: part('curves', storage.curves),
-      totals: part('totals', storage.totals),
       coverage: part('coverage', storage.coverage),
       tenants: part('tenants', storage.tenants),
       keys: part('keys', storage.keys),

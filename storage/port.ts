@@ -1,12 +1,11 @@
 import type { Pubkey } from '../src/chain/pubkey.ts'
-import type { ActivityHour, ActivityOf, TotalsRow } from '../src/market/activity-rows.ts'
+import type { ActivityHour, ActivityOf } from '../src/market/activity-rows.ts'
 import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
 import type { LogChannel, LogPart, Memory } from '../src/market/log.ts'
-import type { CurveRow, PoolRow, TokenRow } from '../src/market/registry-rows.ts'
+import type { PoolRow } from '../src/market/registry-rows.ts'
 import type { StoredBlock } from '../src/market/stored-block.ts'
 import type {
-  BlockCommit,
   Candle,
   CandleUpsert,
   Interval,
@@ -18,6 +17,14 @@ import type {
   SolPriceRow,
   TradeRow
 } from '../src/market/rows.ts'
+import type {
+  AddressOf,
+  BlockCommit,
+  KeyedName,
+  RecordName,
+  RowOf,
+  SingleName
+} from '../src/market/records.ts'
 
 export type { BlockCommit, CandleUpsert }
 
@@ -27,21 +34,9 @@ export type { BlockCommit, CandleUpsert }
  * block again changes nothing (INVARIANTS 5). Every method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store
  * cannot answer.
  */
-export interface Storage {
+export interface Storage extends RecordStores {
   readonly blocks: BlockStore
   readonly history: History
-  readonly trades: TradeStore
-  readonly poolEvents: PoolEventStore
-  readonly log: LogStore
-  readonly candles: CandleStore
-  readonly launches: LaunchStore
-  readonly pairs: PairStore
-  readonly solPrices: SolPriceStore
-  readonly activity: ActivityStore
-  readonly tokens: TokenStore
-  readonly pools: PoolStore
-  readonly curves: CurveStore
-  readonly totals: TotalsStore
   readonly coverage: CoverageStore
   readonly tenants: TenantStore
   readonly keys: KeyStore
@@ -200,6 +195,40 @@ export interface History {
   amendments(): Promise<number>
 }
 
+/** The store of each record: that of its shape, where it has none of its own. */
+export type RecordStores = {
+  readonly [Name in RecordName]: Name extends keyof OwnStores
+    ? OwnStores[Name]
+    : Name extends SingleName
+      ? SingleStore<Name>
+      : Name extends KeyedName
+        ? RecordStore<Name>
+        : never
+}
+
+/** Stores that answer more than the shape of their record gives. */
+export interface OwnStores {
+  readonly trades: TradeStore
+  readonly poolEvents: PoolEventStore
+  readonly log: LogStore
+  readonly candles: CandleStore
+  readonly launches: LaunchStore
+  readonly pairs: PairStore
+  readonly solPrices: SolPriceStore
+  readonly activity: ActivityStore
+  readonly pools: PoolStore
+}
+
+export interface RecordStore<Name extends KeyedName> {
+  /** The newest row at an address; null where there is none. */
+  get(address: AddressOf<Name>): Promise<RowOf<Name> | null>
+}
+
+export interface SingleStore<Name extends SingleName> {
+  /** Null where no block has written it. */
+  get(): Promise<RowOf<Name> | null>
+}
+
 export interface PageRequest {
   /** Only rows with a cursor below (order desc) or above (order asc) this one. */
   readonly from?: number
@@ -249,8 +278,7 @@ export interface LogStore {
   read(channel: LogChannel, page: LogPage): Promise<LogPart[]>
 }
 
-export interface CandleStore {
-  get(mint: Pubkey, cash: Pubkey, interval: Interval, ts: number): Promise<Candle | null>
+export interface CandleStore extends RecordStore<'candles'> {
   /** Buckets with from ≤ ts < to, the newest `limit` of them, oldest first. */
   range(
     mint: Pubkey,
@@ -260,8 +288,7 @@ export interface CandleStore {
   ): Promise<Candle[]>
 }
 
-export interface LaunchStore {
-  ofMint(mint: Pubkey): Promise<LaunchRow | null>
+export interface LaunchStore extends RecordStore<'launches'> {
   /** Launches in cursor order, by their current status where one is given. */
   page(page: {
     readonly status?: LaunchStatus
@@ -272,8 +299,7 @@ export interface LaunchStore {
   }): Promise<LaunchRow[]>
 }
 
-export interface PairStore {
-  get(mint: Pubkey, cash: Pubkey): Promise<PairRow | null>
+export interface PairStore extends RecordStore<'pairs'> {
   /** Every pair of a mint, in no order; few, since cash mints are few. */
   ofMint(mint: Pubkey): Promise<PairRow[]>
 }
@@ -283,8 +309,7 @@ export interface SolPriceStore {
   atOrBefore(minute: number): Promise<SolPriceRow | null>
 }
 
-export interface ActivityStore {
-  get(of: ActivityOf, owner: Pubkey, hour: number): Promise<ActivityHour | null>
+export interface ActivityStore extends RecordStore<'activity'> {
   /**
    * Hours of an owner with from ≤ hour < to that have an event, oldest first: the newest `limit` of them.
    */
@@ -314,12 +339,7 @@ export interface MintTurnover {
   }[]
 }
 
-export interface TokenStore {
-  get(mint: Pubkey): Promise<TokenRow | null>
-}
-
-export interface PoolStore {
-  get(pool: Pubkey): Promise<PoolRow | null>
+export interface PoolStore extends RecordStore<'pools'> {
   /**
    * Pools listed under a mint, by `firstCursor`: those whose base it is, and those whose quote it is where the quote
    * is no cash (`PoolRow.quoteListed`). The block of its first cursor lists a pool, and these facts stay as they were.
@@ -328,15 +348,6 @@ export interface PoolStore {
     mint: Pubkey,
     page: { readonly from?: number; readonly order: 'asc' | 'desc'; readonly limit: number }
   ): Promise<PoolRow[]>
-}
-
-export interface CurveStore {
-  ofMint(mint: Pubkey): Promise<CurveRow | null>
-}
-
-export interface TotalsStore {
-  /** Null on an empty store. */
-  get(): Promise<TotalsRow | null>
 }
 
 /** A stretch of slots, both ends included, whose blocks were given up. */

@@ -1,5 +1,6 @@
 import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
+import { LATEST } from '../../src/market/records.ts'
 import { READ_AGAIN } from '../../src/market/gap-reasons.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
@@ -134,9 +135,7 @@ export function ingestGauges(
 ): Ingested {
   const ingested = { blocks: 0 }
   gauge('blocks', () => ingested.blocks)
-  for (const part of ['pairs', 'launches', 'tokens', 'pools', 'curves'] as const) {
-    gauge(`${part}_in_memory`, () => market()?.size[part] ?? 0)
-  }
+  for (const name of LATEST) gauge(`${name}_in_memory`, () => market()?.size[name] ?? 0)
   return ingested
 }
 

@@ -6,10 +6,11 @@ import { LOST_FORK } from '../../src/market/gap-reasons.ts'
 import { unchanged, type Amendment, type Edit } from '../../src/market/amendment.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
-import { marketLimits, type MarketState } from '../../src/market/market-state.ts'
+import { marketLimits, type MarketLimits, type MarketState } from '../../src/market/market-state.ts'
 import { isTouched } from '../../src/market/missing.ts'
 import type { RefoldTools } from '../../src/market/refold.ts'
-import type { BlockRows, SlotRow } from '../../src/market/rows.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { BlockRows } from '../../src/market/records.ts'
 import { touchedBy, type Touched } from '../../src/market/touched.ts'
 import type { Clock } from '../../src/ports.ts'
 import { tellingOrder } from '../../src/stream/channel-history.ts'
@@ -296,7 +297,7 @@ export class Ingester {
     await this.#settled()
     const { metrics, logger } = this.#deps
     if (blocks.length === 0) {
-      await this.#amend(unchanged(this.#head, this.#market.totals), gaps)
+      await this.#amend(unchanged(this.#head, this.#market), gaps)
       return
     }
     const inserted = await Promise.all(blocks.map(decodeSourced))
@@ -356,6 +357,6 @@ function countsOf({ slot: { slot, trades, events } }: BlockFold) {
   return { slot, trades, events }
 }
 
-function limitsOf({ marketBytes }: IngesterDeps): ReturnType<typeof marketLimits> {
+function limitsOf({ marketBytes }: IngesterDeps): Partial<MarketLimits> {
   return marketBytes === undefined ? {} : marketLimits(marketBytes)
 }

@@ -3,6 +3,7 @@ import { cursorAt } from '../../src/market/cursor.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { MarketState, type MarketLimits } from '../../src/market/market-state.ts'
 import type { Loaded, Missing } from '../../src/market/missing.ts'
+import { READ_FIRST } from '../../src/market/records.ts'
 import type { SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { minuteOf, restoreSolUsd } from '../../src/market/sol-usd.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -47,22 +48,10 @@ async function solRowsSince(storage: Storage, since: number): Promise<TradeRow[]
 
 /** Asks the store for what folding a block needs and memory does not hold. */
 export async function loadMissing(storage: Storage, missing: Missing): Promise<Loaded> {
-  const [pairs, candles, launches, tokens, pools, curves, hours] = await Promise.all([
-    all(missing.pairs, async (at) => ({ ...at, row: await storage.pairs.get(at.mint, at.cash) })),
-    all(missing.candles, async (at) => {
-      return { ...at, candle: await storage.candles.get(at.mint, at.cash, at.interval, at.ts) }
-    }),
-    all(missing.launches, async (mint) => ({ mint, launch: await storage.launches.ofMint(mint) })),
-    all(missing.tokens, async (mint) => ({ mint, token: await storage.tokens.get(mint) })),
-    all(missing.pools, async (pool) => ({ pool, row: await storage.pools.get(pool) })),
-    all(missing.curves, async (mint) => ({ mint, curve: await storage.curves.ofMint(mint) })),
-    all(missing.hours, async (at) => {
-      return { ...at, activity: await storage.activity.get(at.of, at.owner, at.hour) }
-    })
-  ])
-  return { pairs, candles, launches, tokens, pools, curves, hours }
-}
-
-function all<T, R>(list: readonly T[], load: (item: T) => Promise<R>): Promise<R[]> {
-  return Promise.all(list.map(load))
+  const loaded = READ_FIRST.map(async (name) => {
+    const store = storage[name] as { get(address: unknown): Promise<unknown> }
+    const rows = missing[name].map(async (address) => ({ address, row: await store.get(address) }))
+    return [name, await Promise.all(rows)]
+  })
+  return Object.fromEntries(await Promise.all(loaded)) as Loaded
 }

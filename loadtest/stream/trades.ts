@@ -4,7 +4,8 @@ import type { VenueId } from '../../src/chain/venue-id.ts'
 import { CashList, WSOL } from '../../src/market/cash.ts'
 import { COPY_OFFSETS, cursorAt } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
-import type { BlockCommit, TradeRow } from '../../src/market/rows.ts'
+import type { TradeRow } from '../../src/market/rows.ts'
+import { noRows, type BlockCommit } from '../../src/market/records.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 
 export const FIRST_SLOT = 450_000_000
@@ -155,6 +156,7 @@ const RECEIVED_AT_MS = 1_790_000_000_400
 export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit {
   const counts = { transactions: trades.length, trades: trades.length, events: trades.length }
   const rows = {
+    ...noRows(),
     slot: {
       slot,
       blockTime: 1_790_000_000,
@@ -163,22 +165,9 @@ export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit
       ...counts,
       receivedAtMs: RECEIVED_AT_MS
     },
-    trades,
-    poolEvents: [],
-    launches: []
+    trades
   }
-  return {
-    ...rows,
-    log: encodeLog(rows, cash),
-    candles: [],
-    pairs: [],
-    solPrice: null,
-    activity: [],
-    tokens: [],
-    pools: [],
-    curves: [],
-    totals: null
-  }
+  return { ...rows, log: encodeLog(rows, cash) }
 }
 
 export const blockOf = ({ slot, shape }: Block): BlockCommit => commitOf(slot, tradesOf(slot, shape))

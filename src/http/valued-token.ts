@@ -16,8 +16,8 @@ export async function readPricedToken(
   mint: Pubkey
 ): Promise<PricedToken> {
   const [launch, curve, listed, paired] = await Promise.all([
-    launches.ofMint(mint),
-    curves.ofMint(mint),
+    launches.get(mint),
+    curves.get(mint),
     // One more than are valued shows that there are too many.
     pools.ofMint(mint, { order: 'desc', limit: VALUED_POOLS_MAX + 1 }),
     pairs.ofMint(mint)

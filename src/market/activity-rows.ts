@@ -55,6 +55,8 @@ export interface ActivityHour {
   readonly traders: Uint8Array
 }
 
+export type HourAddress = Pick<ActivityHour, 'of' | 'owner' | 'hour'>
+
 /** Sums over everything indexed. */
 export interface TotalsRow {
   readonly trades: number

@@ -19,7 +19,7 @@ export const MARKET: Pubkey = new Uint8Array(32)
 /** The hours of the market as of the block before. */
 export interface KnownActivity {
   activity(of: ActivityOf, owner: Pubkey, hour: number): ActivityHour | null
-  token(mint: Pubkey): Pick<TokenRow, 'lastUsd'> | null
+  latest(name: 'tokens', text: string): Pick<TokenRow, 'lastUsd'> | null
 }
 
 /** What a block adds to the market's sums, in one minute. */
@@ -83,7 +83,10 @@ export class ActivityFold {
 
   #hourOf({ of, owner, sums, traders }: Tally): ActivityHour {
     const stored = this.#known.activity(of, owner, this.#hour)
-    const priorUsd = stored === null && of === 'mint' ? (this.#known.token(owner)?.lastUsd ?? null) : null
+    const priorUsd =
+      stored === null && of === 'mint'
+        ? (this.#known.latest('tokens', pubkeyMapKey(owner))?.lastUsd ?? null)
+        : null
     const before = stored ?? { of, owner, hour: this.#hour, minutes: [], priorUsd, traders: NO_TRADERS }
     const minuteOfHour = (this.#minute - this.#hour) / 60
     return {

@@ -1,7 +1,7 @@
 import { microUsd } from './amount.ts'
 import { legOf, otherSide } from './legs.ts'
 import { INTERVALS } from './rows.ts'
-import type { Candle, Interval, Ohlc, TradeRow } from './rows.ts'
+import type { Candle, CandleAddress, CandleUpsert, Interval, Ohlc, TradeRow } from './rows.ts'
 
 const SECONDS: Readonly<Record<Interval, number>> = {
   '1m': 60,
@@ -68,6 +68,12 @@ export function mergeCandles(earlier: Candle, later: Candle): Candle {
     buys: earlier.buys + later.buys
   }
 }
+
+/** A bucket that was found at an address, as a row. */
+export const bucketAt = (
+  { mint, cash, interval }: CandleAddress,
+  candle: Candle | null | undefined
+): CandleUpsert | null => (candle == null ? null : { mint, cash, interval, candle })
 
 /** The larger buckets of a pair from its smaller ones, oldest first. */
 export function foldCandles(candles: Iterable<Candle>, interval: Interval): Candle[] {

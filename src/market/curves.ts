@@ -1,9 +1,11 @@
-import type { CurveChange, CurveReserves, Launch, TradeReserves } from '../chain/events.ts'
+import type { ChainEvent, CurveChange, CurveReserves, Launch, TradeReserves } from '../chain/events.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import { isWrappedSol, SOL_DECIMALS } from './cash.ts'
+import type { CashList } from './cash.ts'
 import { curveCourse } from './curve-course.ts'
+import { launchMints } from './launches.ts'
 import { legOf } from './legs.ts'
 import { priceOf } from './price.ts'
 import type { CurveRow, CurveStatus } from './registry-rows.ts'
@@ -15,6 +17,11 @@ const LAUNCHPADS: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab'
 /** Whether a venue's trades are on bonding curves. */
 export function isLaunchpad(venue: VenueId): boolean {
   return LAUNCHPADS.has(venue)
+}
+
+/** Mints whose curve can be new or change with an event. */
+export function curveMints(event: ChainEvent, cash: CashList): Pubkey[] {
+  return event.kind === 'trade' && !isLaunchpad(event.venue) ? [] : launchMints(event, cash)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ChainEvent, Trade } from '../chain/events.ts'
+import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { BlockEntry, DecodedBlock } from './block.ts'
@@ -12,39 +13,25 @@ import { CurveFold, isLaunchpad } from './curves.ts'
 import { LaunchFold } from './launches.ts'
 import { legOf, otherSide } from './legs.ts'
 import type { Side } from './legs.ts'
-import { listedMints, listingOf } from './listing.ts'
+import { launchableMints, listedMints, listingOf } from './listing.ts'
 import { PairFold, pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
 import { PoolFold } from './pools.ts'
-import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 import { INTERVALS } from './rows.ts'
-import type {
-  BlockRows,
-  Candle,
-  CandleUpsert,
-  Interval,
-  LaunchRow,
-  PairRow,
-  PoolEventRow,
-  RowOrigin,
-  TradeRow
-} from './rows.ts'
+import type { Candle, CandleUpsert, Interval, PoolEventRow, RowOrigin, TradeRow } from './rows.ts'
+import type { BlockRows, LatestName, RowOf } from './records.ts'
 import { advanceSolUsd, solPriceAt, solTradeOf } from './sol-usd.ts'
 import type { SolTrade, SolUsd } from './sol-usd.ts'
 import { TokenFold } from './tokens.ts'
 import { addTotals } from './totals.ts'
-import { launchableMints } from './touched.ts'
 
 /** The market as of the block before; it holds all that `touchedBy` names. */
-export interface KnownMarket extends Pick<KnownActivity, 'activity'> {
+export interface KnownMarket extends KnownActivity {
+  /** The row at an address, which is named as in `Touched`; null where there is none. */
+  latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  pair(key: PairKey): PairRow | null
   candle(key: PairKey, interval: Interval, ts: number): Candle | null
-  launch(mint: Pubkey): LaunchRow | null
-  token(mint: Pubkey): TokenRow | null
-  pool(pool: Pubkey): PoolRow | null
-  curve(mint: Pubkey): CurveRow | null
 }
 
 export interface FoldOptions {
@@ -73,12 +60,12 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   const entries = block.entries.slice(0, cursors.length).filter(isIndexed)
   const solUsd = advanceSolUsd(known.solUsd, block.blockTime, solTradesOf(entries), options.startingSolUsd)
   const pairs = new Map<PairKey, PairFold>()
-  const launches = new LaunchFold((mint) => known.launch(mint))
+  const launches = new LaunchFold((mint) => known.latest('launches', pubkeyMapKey(mint)))
   const solPrice = solPriceAt(solUsd.price, block.blockTime)
   const usdOf = (mint: Pubkey): number | null => cash.usdOf(mint, solPrice?.usd ?? null)
-  const curves = new CurveFold((mint) => known.curve(mint), usdOf)
-  const pools = new PoolFold((pool) => known.pool(pool))
-  const tokens = new TokenFold((mint) => known.token(mint))
+  const curves = new CurveFold((mint) => known.latest('curves', pubkeyMapKey(mint)), usdOf)
+  const pools = new PoolFold((pool) => known.latest('pools', pubkeyMapKey(pool)))
+  const tokens = new TokenFold((mint) => known.latest('tokens', pubkeyMapKey(mint)))
   const activity = new ActivityFold(known, block.blockTime)
   const trades: TradeRow[] = []
   const poolEvents: PoolEventRow[] = []
@@ -147,7 +134,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     const key = pairKey(token.mint, cashLeg.mint)
     let pair = pairs.get(key)
     if (pair === undefined) {
-      pair = new PairFold(key, known.pair(key), cashLeg, token)
+      pair = new PairFold(key, known.latest('pairs', key), cashLeg, token)
       pairs.set(key, pair)
     }
     const priced = { mint: token.mint, cashSide, cashUsd: usdOf(cashLeg.mint) }
@@ -170,7 +157,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     candles: candleUpserts(known, block.blockTime, pairs.values()),
     launches: launches.changed(),
     pairs: [...pairs.values()].filter((pair) => pair.isChanged).map((pair) => pair.row),
-    solPrice: solUsd.price === known.solUsd.price ? null : solUsd.price,
+    solPrices: solUsd.price === null || solUsd.price === known.solUsd.price ? [] : [solUsd.price],
     activity: activity.changed(),
     tokens: tokens.changed(),
     pools: pools.changed(),

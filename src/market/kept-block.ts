@@ -1,9 +1,11 @@
-import type { TotalsRow } from './activity-rows.ts'
 import type { DecodedBlock } from './block.ts'
-import { bucketStart, bucketStarts } from './candles.ts'
+import { bucketAt, bucketStart, bucketStarts } from './candles.ts'
 import type { KnownMarket } from './fold.ts'
 import { MARKET } from './activity.ts'
-import type { Loaded } from './missing.ts'
+import type { TotalsRow } from './activity-rows.ts'
+import type { Loaded, Stored } from './missing.ts'
+import { byName, LATEST } from './records.ts'
+import type { LatestName } from './records.ts'
 import { INTERVALS } from './rows.ts'
 import type { SlotRow } from './rows.ts'
 import type { SolUsd } from './sol-usd.ts'
@@ -24,34 +26,36 @@ export interface MarketBefore {
   readonly head: SlotRow | null
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  /** Of each address that the block touches, what there was; null where there was nothing. */
+  /** Of each address that the block touches, what there was. */
   readonly values: Loaded
 }
 
 /** What a market that holds all that a block touches knows of it. */
 export function marketBefore(known: KnownMarket, head: SlotRow | null, touched: Touched): MarketBefore {
   const { solUsd, totals } = known
-  const starts = bucketStarts(touched.blockTime)
-  const hour = bucketStart('1h', touched.blockTime)
-  const tokens = [...touched.tokens.values()]
-  const pools = [...touched.pools.values()]
-  const values: Loaded = {
-    pairs: Array.from(touched.pairs, ([key, { mint, cash }]) => ({ mint, cash, row: known.pair(key) })),
-    candles: Array.from(touched.pairs, ([key, { mint, cash }]) =>
-      INTERVALS.map((interval, index) => {
-        const ts = starts[index]!
-        return { mint, cash, interval, ts, candle: known.candle(key, interval, ts) }
-      })
-    ).flat(),
-    launches: Array.from(touched.launches.values(), (mint) => ({ mint, launch: known.launch(mint) })),
-    tokens: tokens.map((mint) => ({ mint, token: known.token(mint) })),
-    pools: pools.map((pool) => ({ pool, row: known.pool(pool) })),
-    curves: Array.from(touched.curves.values(), (mint) => ({ mint, curve: known.curve(mint) })),
-    hours: [
-      { of: 'market' as const, owner: MARKET },
-      ...tokens.map((owner) => ({ of: 'mint' as const, owner })),
-      ...pools.map((owner) => ({ of: 'pool' as const, owner }))
-    ].map((of) => ({ ...of, hour, activity: known.activity(of.of, of.owner, hour) }))
-  }
+  const latest = byName<Pick<Loaded, LatestName>>(LATEST, (name) =>
+    [...touched[name]].map(([text, address]) => ({ address, row: known.latest(name, text) }))
+  )
+  const values = { ...latest, candles: candlesBefore(known, touched), activity: hoursBefore(known, touched) }
   return { head, solUsd, totals, values }
+}
+
+function candlesBefore(known: KnownMarket, { pairs, blockTime }: Touched): Stored<'candles'>[] {
+  const starts = bucketStarts(blockTime)
+  return Array.from(pairs, ([key, { mint, cash }]) =>
+    INTERVALS.map((interval, index) => {
+      const ts = starts[index]!
+      const address = { mint, cash, interval, ts }
+      return { address, row: bucketAt(address, known.candle(key, interval, ts)) }
+    })
+  ).flat()
+}
+
+function hoursBefore(known: KnownMarket, { tokens, pools, blockTime }: Touched): Stored<'activity'>[] {
+  const hour = bucketStart('1h', blockTime)
+  return [
+    { of: 'market' as const, owner: MARKET },
+    ...Array.from(tokens.values(), (owner) => ({ of: 'mint' as const, owner })),
+    ...Array.from(pools.values(), (owner) => ({ of: 'pool' as const, owner }))
+  ].map(({ of, owner }) => ({ address: { of, owner, hour }, row: known.activity(of, owner, hour) }))
 }

@@ -1,6 +1,8 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
-import type { CurveChange, Launch } from '../chain/events.ts'
+import type { ChainEvent, CurveChange, Launch } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
+import type { CashList } from './cash.ts'
+import { launchableMints } from './listing.ts'
 import type { LaunchRow, LaunchStatus, RowOrigin } from './rows.ts'
 
 /**
@@ -60,6 +62,12 @@ export class LaunchFold {
     this.#rows.set(key, entry)
     return entry
   }
+}
+
+/** Mints whose launch can be new or change with an event. */
+export function launchMints(event: ChainEvent, cash: CashList): Pubkey[] {
+  if (event.kind === 'trade') return launchableMints(event, cash)
+  return event.kind === 'launch' || event.kind === 'curve' ? [event.baseMint] : []
 }
 
 const RANK: Readonly<Record<LaunchStatus, number>> = { created: 0, trading: 1, graduated: 2 }

@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../chain/events.ts'
+import type { ChainEvent, Trade } from '../chain/events.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { CashList } from './cash.ts'
@@ -34,6 +34,11 @@ export function listedMints(listing: Listing | null): Pubkey[] {
   if (listing === null) return []
   const { base, quote, quoteListed } = listing
   return quoteListed && quote !== null ? [base, quote] : [base]
+}
+
+/** The mints of a trade that a launchpad can have launched: no cash mint is one. */
+export function launchableMints(trade: Trade, cash: CashList): Pubkey[] {
+  return [trade.inMint, trade.outMint].filter((mint) => cash.of(mint) === undefined)
 }
 
 /** The decimals of a mint as the event states them; null when it does not. */

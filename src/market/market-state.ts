@@ -1,31 +1,35 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { MARKET } from './activity.ts'
-import type { ActivityHour, ActivityOf, TotalsRow } from './activity-rows.ts'
+import type { ActivityHour, ActivityOf, HourAddress, TotalsRow } from './activity-rows.ts'
 import { bucketStart, bucketStarts } from './candles.ts'
 import type { BlockFold, KnownMarket } from './fold.ts'
-import type { CandleAddress, HourAddress, Loaded, Missing } from './missing.ts'
+import type { Loaded, Missing } from './missing.ts'
 import { pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
+import { addressText, byName, LATEST, rowText } from './records.ts'
+import type { AddressOf, LatestName, RowOf } from './records.ts'
 import { Recent, RunningHour } from './recent.ts'
-import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 import { INTERVALS } from './rows.ts'
-import type { Candle, CandleUpsert, Interval, LaunchRow, PairRow } from './rows.ts'
+import type { Candle, CandleAddress, CandleUpsert, Interval } from './rows.ts'
 import type { SolUsd } from './sol-usd.ts'
-import type { PairAddress, Touched } from './touched.ts'
+import type { Touched } from './touched.ts'
 
-interface PairEntry {
-  row: PairRow | null
-  /** By index in INTERVALS: the bucket last loaded or written, null for one that the store does not have. */
-  readonly buckets: { ts: number; candle: Candle | null }[]
-  /** No bucket that starts after this time is stored; unix seconds. */
-  storedUntil: number
+/** A row that is held, with what is held of the series beside it. */
+interface Held<Row> {
+  row: Row | null
+  /** Those of a pair; empty beside other rows. */
+  readonly buckets: Buckets
+  /** The hour of a token or a pool; null beside other rows. */
+  readonly hours: RunningHour | null
 }
 
-/** A mint or a pool. */
-interface OwnerEntry<Row> {
-  row: Row | null
-  readonly hours: RunningHour
+/** The buckets of a pair. */
+interface Buckets {
+  /** By index in INTERVALS: the bucket last loaded or written, null for one that the store does not have. */
+  readonly held: { ts: number; candle: Candle | null }[]
+  /** No bucket that starts after this time is stored; unix seconds. */
+  storedUntil: number
 }
 
 export interface MarketStart {
@@ -41,13 +45,8 @@ export interface MarketStart {
  */
 const TIME_FALLS_MAX = 60
 
-export interface MarketSize {
-  readonly pairs: number
-  readonly launches: number
-  readonly tokens: number
-  readonly pools: number
-  readonly curves: number
-}
+/** Rows by record. */
+export type MarketSize = Readonly<Record<LatestName, number>>
 
 export interface MarketLimits extends MarketSize {
   /** Up to twice as many blocks what none of them touches stays. */
@@ -58,21 +57,17 @@ export interface MarketLimits extends MarketSize {
 const MINT_BYTES = 10_000
 
 /**
- * About 100 MB when full (`MINT_BYTES`), where nobody says how much. Most coins rest for good ten minutes after their last trade, which is so many blocks.
+ * Rows of each record, where nobody says how many: about 100 MB (`MINT_BYTES`). Most coins rest for good ten minutes after
+ * their last trade, which is as many blocks.
  */
-const LIMITS: MarketLimits = {
-  pairs: 10_000,
-  launches: 10_000,
-  tokens: 10_000,
-  pools: 10_000,
-  curves: 10_000,
-  quietBlocks: 1_500
-}
+const ROWS_MAX = 10_000
+const QUIET_BLOCKS = 1_500
 
-/** As many rows of each kind as fit into these bytes. */
-export function marketLimits(bytesMax: number): Partial<MarketLimits> {
-  const each = Math.max(Math.floor(bytesMax / MINT_BYTES), 1)
-  return { pairs: each, launches: each, tokens: each, pools: each, curves: each }
+const rowsOfEach = (count: number): MarketSize => byName<MarketSize>(LATEST, () => count)
+
+/** As many rows of each record as fit into these bytes. */
+export function marketLimits(bytesMax: number): MarketSize {
+  return rowsOfEach(Math.max(Math.floor(bytesMax / MINT_BYTES), 1))
 }
 
 /**
@@ -90,23 +85,16 @@ export class MarketState implements KnownMarket {
   #totals: TotalsRow | null
   /** No stored block is later. */
   #newestTime: number
-  readonly #pairs: Recent<PairEntry>
-  readonly #launches: Recent<LaunchRow | null>
-  readonly #tokens: Recent<OwnerEntry<TokenRow>>
-  readonly #pools: Recent<OwnerEntry<PoolRow>>
-  readonly #curves: Recent<CurveRow | null>
+  readonly #latest: { readonly [Name in LatestName]: Recent<Held<RowOf<Name>>> }
   readonly #market: RunningHour
 
   constructor(start: MarketStart, limits: Partial<MarketLimits> = {}) {
-    const { pairs, launches, tokens, pools, curves, quietBlocks } = { ...LIMITS, ...limits }
+    const { quietBlocks = QUIET_BLOCKS, ...rows } = limits
     this.#solUsd = start.solUsd
     this.#totals = start.totals
     this.#newestTime = start.headTime + TIME_FALLS_MAX
-    this.#pairs = new Recent('a pair', pairs, quietBlocks)
-    this.#launches = new Recent('the launch of a mint', launches, quietBlocks)
-    this.#tokens = new Recent('a token', tokens, quietBlocks)
-    this.#pools = new Recent('a pool', pools, quietBlocks)
-    this.#curves = new Recent('the curve of a mint', curves, quietBlocks)
+    const sizes = { ...rowsOfEach(ROWS_MAX), ...rows }
+    this.#latest = byName(LATEST, (name) => new Recent<Held<never>>(name, sizes[name], quietBlocks))
     this.#market = new RunningHour(this.#newestTime)
   }
 
@@ -120,103 +108,40 @@ export class MarketState implements KnownMarket {
 
   /** Estimated by the kind with the most rows. */
   get bytes(): number {
-    return Math.max(...(Object.values(this.size) as number[])) * MINT_BYTES
+    return Math.max(...Object.values<number>(this.size)) * MINT_BYTES
   }
 
   get size(): MarketSize {
-    return {
-      pairs: this.#pairs.size,
-      launches: this.#launches.size,
-      tokens: this.#tokens.size,
-      pools: this.#pools.size,
-      curves: this.#curves.size
-    }
+    return byName<MarketSize>(LATEST, (name) => this.#latest[name].size)
   }
 
-  /** What a block needs and is not held; also marks what it touches as recently used. */
+  /** The addresses that a block needs and that are not held; also marks what it touches as recently used. */
   missing(touched: Touched): Missing {
-    const starts = bucketStarts(touched.blockTime)
-    const pairs: PairAddress[] = []
-    const candles: CandleAddress[] = []
-    for (const [key, { mint, cash }] of touched.pairs) {
-      const entry = this.#pairs.renew(key)
-      if (entry === undefined) pairs.push({ mint, cash })
-      for (const [index, interval] of INTERVALS.entries()) {
-        const ts = starts[index]!
-        const isHeld = entry !== undefined && bucketOf(entry, index, ts) !== undefined
-        if (!isHeld) candles.push({ mint, cash, interval, ts })
-      }
-    }
-    const hour = bucketStart('1h', touched.blockTime)
-    const hours: HourAddress[] = []
-    if (this.#market.at(hour) === undefined) hours.push({ of: 'market', owner: MARKET, hour })
-    const ownersNotHeld = (
-      of: ActivityOf,
-      held: Recent<OwnerEntry<unknown>>,
-      owners: Iterable<[string, Pubkey]>
-    ) => {
-      const notHeld: Pubkey[] = []
-      for (const [key, owner] of owners) {
-        const entry = held.renew(key)
-        if (entry === undefined) notHeld.push(owner)
-        if (entry?.hours.at(hour) === undefined) hours.push({ of, owner, hour })
-      }
-      return notHeld
-    }
-    return {
-      pairs,
-      candles,
-      launches: notHeld(this.#launches, touched.launches),
-      tokens: ownersNotHeld('mint', this.#tokens, touched.tokens),
-      pools: ownersNotHeld('pool', this.#pools, touched.pools),
-      curves: notHeld(this.#curves, touched.curves),
-      hours
-    }
+    const latest = byName<Pick<Missing, LatestName>>(LATEST, (name) => this.#notHeld(name, touched))
+    return { ...latest, candles: this.#candlesNotHeld(touched), activity: this.#hoursNotHeld(touched) }
   }
 
   load(loaded: Loaded): void {
-    const newestTime = this.#newestTime
-    for (const { mint, cash, row } of loaded.pairs) {
-      this.#pairs.set(pairKey(mint, cash), { row, buckets: [], storedUntil: newestTime })
+    for (const name of LATEST)
+      for (const { address, row } of loaded[name]) this.#hold(name, addressText(name, address), row)
+    for (const { address, row } of loaded.candles) {
+      const { mint, cash, interval, ts } = address
+      const { held } = this.#latest.pairs.get(pairKey(mint, cash)).buckets
+      held[INTERVALS.indexOf(interval)] = { ts, candle: row === null ? null : row.candle }
     }
-    for (const { mint, cash, interval, ts, candle } of loaded.candles) {
-      this.#pairs.get(pairKey(mint, cash)).buckets[INTERVALS.indexOf(interval)] = { ts, candle }
-    }
-    for (const { mint, launch } of loaded.launches) this.#launches.set(pubkeyMapKey(mint), launch)
-    for (const { mint, token } of loaded.tokens) {
-      this.#tokens.set(pubkeyMapKey(mint), { row: token, hours: new RunningHour(newestTime) })
-    }
-    for (const { pool, row } of loaded.pools) {
-      this.#pools.set(pubkeyMapKey(pool), { row, hours: new RunningHour(newestTime) })
-    }
-    for (const { mint, curve } of loaded.curves) this.#curves.set(pubkeyMapKey(mint), curve)
-    for (const { of, owner, hour, activity } of loaded.hours) this.#hoursOf(of, owner).hold(hour, activity)
+    for (const { address, row } of loaded.activity)
+      this.#hoursOf(address.of, address.owner).hold(address.hour, row)
   }
 
-  pair(key: PairKey): PairRow | null {
-    return this.#pairs.get(key).row
+  /** The row at an address, which is named as in `Touched`. */
+  latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null {
+    return this.#latest[name].get(text).row
   }
 
   candle(key: PairKey, interval: Interval, ts: number): Candle | null {
-    const candle = bucketOf(this.#pairs.get(key), INTERVALS.indexOf(interval), ts)
+    const candle = bucketOf(this.#latest.pairs.get(key).buckets, INTERVALS.indexOf(interval), ts)
     if (candle === undefined) throw new Error(`the ${interval} bucket at ${ts} was not loaded`)
     return candle
-  }
-
-  launch(mint: Pubkey): LaunchRow | null {
-    return this.#launches.of(mint)
-  }
-
-  token(mint: Pubkey): TokenRow | null {
-    return this.#tokens.of(mint).row
-  }
-
-  pool(pool: Pubkey): PoolRow | null {
-    return this.#pools.of(pool).row
-  }
-
-  curve(mint: Pubkey): CurveRow | null {
-    return this.#curves.of(mint)
   }
 
   activity(of: ActivityOf, owner: Pubkey, hour: number): ActivityHour | null {
@@ -231,46 +156,79 @@ export class MarketState implements KnownMarket {
     this.#solUsd = fold.solUsd
     this.#totals = fold.totals ?? this.#totals
     this.#newestTime = Math.max(this.#newestTime, blockTime)
-    for (const row of fold.pairs) this.#pairs.get(pairKey(row.mint, row.cash)).row = row
+    for (const name of LATEST)
+      for (const row of fold[name]) this.#latest[name].get(rowText(name, row)).row = row as never
     this.#applyCandles(fold.candles, blockTime)
-    for (const row of fold.launches) this.#launches.set(pubkeyMapKey(row.mint), row)
-    for (const row of fold.tokens) this.#tokens.of(row.mint).row = row
-    for (const row of fold.pools) this.#pools.of(row.pool).row = row
-    for (const row of fold.curves) this.#curves.set(pubkeyMapKey(row.mint), row)
     for (const hour of fold.activity) this.#hoursOf(hour.of, hour.owner).wrote(hour, blockTime)
-    for (const held of [this.#pairs, this.#launches, this.#tokens, this.#pools, this.#curves]) held.letGo()
+    for (const name of LATEST) this.#latest[name].letGo()
   }
 
   #applyCandles(candles: readonly CandleUpsert[], blockTime: number): void {
-    let entry: PairEntry | null = null
+    let buckets: Buckets | null = null
     let last: CandleUpsert | null = null
     for (const upsert of candles) {
       // The buckets of a pair follow each other, and finding its entry costs more than writing one.
-      if (entry === null || upsert.mint !== last?.mint || upsert.cash !== last.cash) {
-        entry = this.#pairs.get(pairKey(upsert.mint, upsert.cash))
-        entry.storedUntil = Math.max(entry.storedUntil, blockTime)
+      if (buckets === null || upsert.mint !== last?.mint || upsert.cash !== last.cash) {
+        buckets = this.#latest.pairs.get(pairKey(upsert.mint, upsert.cash)).buckets
+        buckets.storedUntil = Math.max(buckets.storedUntil, blockTime)
       }
       const { interval, candle } = upsert
-      entry.buckets[INTERVALS.indexOf(interval)] = { ts: candle.ts, candle }
+      buckets.held[INTERVALS.indexOf(interval)] = { ts: candle.ts, candle }
       last = upsert
     }
   }
 
+  #hold<Name extends LatestName>(name: Name, text: string, row: RowOf<Name> | null): void {
+    const isOwner = name === 'tokens' || name === 'pools'
+    this.#latest[name].set(text, {
+      row,
+      buckets: { held: [], storedUntil: this.#newestTime },
+      hours: isOwner ? new RunningHour(this.#newestTime) : null
+    })
+  }
+
+  #notHeld<Name extends LatestName>(name: Name, touched: Touched): AddressOf<Name>[] {
+    const addresses: AddressOf<Name>[] = []
+    for (const [text, address] of touched[name])
+      if (this.#latest[name].renew(text) === undefined) addresses.push(address as AddressOf<Name>)
+    return addresses
+  }
+
+  #candlesNotHeld({ pairs, blockTime }: Touched): CandleAddress[] {
+    const starts = bucketStarts(blockTime)
+    const candles: CandleAddress[] = []
+    for (const [text, { mint, cash }] of pairs) {
+      const buckets = this.#latest.pairs.peek(text)?.buckets
+      for (const [index, interval] of INTERVALS.entries()) {
+        const ts = starts[index]!
+        const isHeld = buckets !== undefined && bucketOf(buckets, index, ts) !== undefined
+        if (!isHeld) candles.push({ mint, cash, interval, ts })
+      }
+    }
+    return candles
+  }
+
+  #hoursNotHeld({ tokens, pools, blockTime }: Touched): HourAddress[] {
+    const hour = bucketStart('1h', blockTime)
+    const hours: HourAddress[] = []
+    const add = (of: ActivityOf, owner: Pubkey, held: RunningHour | null | undefined): void => {
+      if (held?.at(hour) === undefined) hours.push({ of, owner, hour })
+    }
+    add('market', MARKET, this.#market)
+    for (const [text, owner] of tokens) add('mint', owner, this.#latest.tokens.peek(text)?.hours)
+    for (const [text, owner] of pools) add('pool', owner, this.#latest.pools.peek(text)?.hours)
+    return hours
+  }
+
   #hoursOf(of: ActivityOf, owner: Pubkey): RunningHour {
     if (of === 'market') return this.#market
-    return of === 'mint' ? this.#tokens.of(owner).hours : this.#pools.of(owner).hours
+    return this.#latest[of === 'mint' ? 'tokens' : 'pools'].get(pubkeyMapKey(owner)).hours!
   }
 }
 
-function notHeld<T>(held: Recent<T>, wanted: Iterable<[string, Pubkey]>): Pubkey[] {
-  const addresses: Pubkey[] = []
-  for (const [key, address] of wanted) if (held.renew(key) === undefined) addresses.push(address)
-  return addresses
-}
-
 /** A held bucket, null when the store cannot have it, undefined when only the store knows. */
-function bucketOf(entry: PairEntry, index: number, ts: number): Candle | null | undefined {
-  const bucket = entry.buckets[index]
+function bucketOf({ held, storedUntil }: Buckets, index: number, ts: number): Candle | null | undefined {
+  const bucket = held[index]
   if (bucket?.ts === ts) return bucket.candle
-  return ts > bucketStart(INTERVALS[index]!, entry.storedUntil) ? null : undefined
+  return ts > bucketStart(INTERVALS[index]!, storedUntil) ? null : undefined
 }

@@ -1,69 +1,40 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
-import type { Pubkey } from '../chain/pubkey.ts'
-import type { ActivityHour, ActivityOf } from './activity-rows.ts'
-import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
-import type { Candle, Interval, LaunchRow, PairRow } from './rows.ts'
 import { pairKey } from './pairs.ts'
-import type { PairAddress, Touched } from './touched.ts'
+import { addressText, byName, LATEST, READ_FIRST } from './records.ts'
+import type { AddressOf, ReadName, RowOf } from './records.ts'
+import type { Touched } from './touched.ts'
 
-/** What the store must be asked for before a block can be folded. */
-export interface Missing {
-  readonly pairs: readonly PairAddress[]
-  readonly candles: readonly CandleAddress[]
-  readonly launches: readonly Pubkey[]
-  readonly tokens: readonly Pubkey[]
-  readonly pools: readonly Pubkey[]
-  readonly curves: readonly Pubkey[]
-  readonly hours: readonly HourAddress[]
+/** The addresses that the store must be asked for before a block can be folded. */
+export type Missing = { readonly [Name in ReadName]: readonly AddressOf<Name>[] }
+
+/** A row at its address; null where there is none. */
+export interface Stored<Name extends ReadName> {
+  readonly address: AddressOf<Name>
+  readonly row: RowOf<Name> | null
 }
 
-export interface CandleAddress extends PairAddress {
-  readonly interval: Interval
-  readonly ts: number
-}
-
-export interface HourAddress {
-  readonly of: ActivityOf
-  readonly owner: Pubkey
-  readonly hour: number
-}
-
-/** The store's answers, null where it has none. */
-export interface Loaded {
-  readonly pairs: readonly (PairAddress & { readonly row: PairRow | null })[]
-  readonly candles: readonly (CandleAddress & { readonly candle: Candle | null })[]
-  readonly launches: readonly { readonly mint: Pubkey; readonly launch: LaunchRow | null }[]
-  readonly tokens: readonly { readonly mint: Pubkey; readonly token: TokenRow | null }[]
-  readonly pools: readonly { readonly pool: Pubkey; readonly row: PoolRow | null }[]
-  readonly curves: readonly { readonly mint: Pubkey; readonly curve: CurveRow | null }[]
-  readonly hours: readonly (HourAddress & { readonly activity: ActivityHour | null })[]
-}
+/** The store's answers. */
+export type Loaded = { readonly [Name in ReadName]: readonly Stored<Name>[] }
 
 /** Whether any of it is what a block changes, or may. */
 export function isTouched(missing: Missing, touched: Touched): boolean {
-  const hasPair = ({ mint, cash }: PairAddress): boolean => touched.pairs.has(pairKey(mint, cash))
-  const isIn = (held: ReadonlyMap<string, Pubkey>) => (address: Pubkey) => held.has(pubkeyMapKey(address))
   const owners = { mint: touched.tokens, pool: touched.pools }
   return (
-    missing.pairs.some(hasPair) ||
-    missing.candles.some(hasPair) ||
-    missing.launches.some(isIn(touched.launches)) ||
-    missing.tokens.some(isIn(touched.tokens)) ||
-    missing.pools.some(isIn(touched.pools)) ||
-    missing.curves.some(isIn(touched.curves)) ||
-    missing.hours.some(({ of, owner }) => of === 'market' || isIn(owners[of])(owner))
+    LATEST.some((name) => missing[name].some((address) => touched[name].has(addressText(name, address)))) ||
+    missing.candles.some(({ mint, cash }) => touched.pairs.has(pairKey(mint, cash))) ||
+    missing.activity.some(({ of, owner }) => of === 'market' || owners[of].has(pubkeyMapKey(owner)))
   )
 }
 
-/** What an empty store answers. */
-export function noneStored(missing: Missing): Loaded {
-  return {
-    pairs: missing.pairs.map((at) => ({ ...at, row: null })),
-    candles: missing.candles.map((at) => ({ ...at, candle: null })),
-    launches: missing.launches.map((mint) => ({ mint, launch: null })),
-    tokens: missing.tokens.map((mint) => ({ mint, token: null })),
-    pools: missing.pools.map((pool) => ({ pool, row: null })),
-    curves: missing.curves.map((mint) => ({ mint, curve: null })),
-    hours: missing.hours.map((at) => ({ ...at, activity: null }))
-  }
+/** The answers of a store that has the row of each address from `get`. */
+export function loadedFrom(
+  missing: Missing,
+  get: <Name extends ReadName>(name: Name, address: AddressOf<Name>) => RowOf<Name> | null
+): Loaded {
+  return byName<Loaded>(READ_FIRST, (name) =>
+    missing[name].map((address) => ({ address, row: get(name, address) }))
+  )
 }
+
+/** The answers of an empty store. */
+export const noneStored = (missing: Missing): Loaded => loadedFrom(missing, () => null)

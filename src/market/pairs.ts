@@ -1,15 +1,25 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
+import type { ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { candleOf, mergeCandles } from './candles.ts'
+import type { CashList } from './cash.ts'
+import { legOf, otherSide } from './legs.ts'
 import type { Leg } from './legs.ts'
 import { isDust, judgePrice, priceOf } from './price.ts'
-import type { Candle, PairRow, TradeRow } from './rows.ts'
+import type { Candle, PairAddress, PairRow, TradeRow } from './rows.ts'
 
 /** Names a (mint, cash) pair in a Map. */
 export type PairKey = string
 
 export function pairKey(mint: Pubkey, cash: Pubkey): PairKey {
   return pubkeyMapKey(mint) + pubkeyMapKey(cash)
+}
+
+/** The pair of a trade with a cash side. */
+export function pairsOf(event: ChainEvent, cash: CashList): PairAddress[] {
+  const side = event.kind === 'trade' ? cash.sideOf(event) : null
+  if (event.kind !== 'trade' || side === null) return []
+  return [{ mint: legOf(event, otherSide(side)).mint, cash: legOf(event, side).mint }]
 }
 
 /** A row with a cash side before its price is judged. */

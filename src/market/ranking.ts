@@ -2,7 +2,7 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { ActivityMinute } from './activity-rows.ts'
 import { MintNumbers } from './mint-numbers.ts'
 import { MinuteTurnover, type Turnover } from './minute-turnover.ts'
-import type { BlockCommit } from './rows.ts'
+import type { BlockCommit } from './records.ts'
 import { minuteOf } from './sol-usd.ts'
 import { WindowSums } from './window-sums.ts'
 

@@ -1,5 +1,3 @@
-import { pubkeyMapKey } from '../chain/pubkey.ts'
-import type { Pubkey } from '../chain/pubkey.ts'
 import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart } from './candles.ts'
 
@@ -8,7 +6,7 @@ import { bucketStart } from './candles.ts'
  * longest going first, and none that was untouched for twice `quietBlocks` (INVARIANTS 10).
  */
 export class Recent<T> {
-  readonly #what: string
+  readonly #name: string
   readonly #max: number
   readonly #quietBlocks: number
   /** Maps keep insertion order, so putting an entry back makes it the newest. */
@@ -17,9 +15,9 @@ export class Recent<T> {
   #quiet = new Map<string, T>()
   #blocks = 0
 
-  /** `what` names in an error what was read without being there. */
-  constructor(what: string, max: number, quietBlocks: number) {
-    this.#what = what
+  /** `name` is that of the record, for errors. */
+  constructor(name: string, max: number, quietBlocks: number) {
+    this.#name = name
     this.#max = max
     this.#quietBlocks = quietBlocks
   }
@@ -30,7 +28,7 @@ export class Recent<T> {
 
   /** The value as the most recently used one; undefined when it is not held. */
   renew(key: string): T | undefined {
-    const value = this.#held(key)
+    const value = this.peek(key)
     if (value === undefined) return undefined
     this.#values.delete(key)
     this.set(key, value)
@@ -38,13 +36,9 @@ export class Recent<T> {
   }
 
   get(key: string): T {
-    const value = this.#held(key)
-    if (value === undefined) throw new Error(`${this.#what} was not loaded`)
+    const value = this.peek(key)
+    if (value === undefined) throw new Error(`a row of ${this.#name} was not loaded`)
     return value
-  }
-
-  of(address: Pubkey): T {
-    return this.get(pubkeyMapKey(address))
   }
 
   set(key: string, value: T): void {
@@ -52,8 +46,8 @@ export class Recent<T> {
     this.#quiet.delete(key)
   }
 
-  /** A value may be null. */
-  #held(key: string): T | undefined {
+  /** The value as it is; undefined when it is not held. */
+  peek(key: string): T | undefined {
     const value = this.#values.get(key)
     return value === undefined ? this.#quiet.get(key) : value
   }

@@ -1,15 +1,18 @@
-import type { Amendment, Edit } from './amendment.ts'
+import type { Amendment, Edit, RecordEdits } from './amendment.ts'
 import type { DecodedBlock } from './block.ts'
 import { foldBlock } from './fold.ts'
 import type { BlockFold, FoldOptions } from './fold.ts'
 import { marketBefore } from './kept-block.ts'
 import type { KeptBlock, MarketBefore } from './kept-block.ts'
-import { MarketRecords, type RecordMap } from './market-records.ts'
-import { MarketState } from './market-state.ts'
 import type { LogAddress, LogPart } from './log.ts'
-import type { CandleAddress, Loaded, Missing } from './missing.ts'
+import { MarketRecords } from './market-records.ts'
+import { MarketState } from './market-state.ts'
+import type { MarketSize } from './market-state.ts'
+import type { Loaded, Missing } from './missing.ts'
+import { byName, KEYED, LATEST } from './records.ts'
+import type { AddressOf, BlockRows, KeyedName, RowOf } from './records.ts'
+import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from './rows.ts'
 import { sameValue } from './same-value.ts'
-import type { BlockRows, Candle, CandleUpsert, RowOrigin, SlotRow, SolPriceRow, TradeRow } from './rows.ts'
 import { touchedBy } from './touched.ts'
 
 /** What a refold works with. */
@@ -23,14 +26,7 @@ export interface RefoldTools {
   readonly retract?: (lost: readonly BlockRows[]) => readonly LogPart[]
 }
 
-const NO_LIMITS = {
-  pairs: Infinity,
-  launches: Infinity,
-  tokens: Infinity,
-  pools: Infinity,
-  curves: Infinity,
-  quietBlocks: Infinity
-}
+const NO_LIMITS = { ...byName<MarketSize>(LATEST, () => Infinity), quietBlocks: Infinity }
 
 /**
  * Folds two courses of the chain beside each other from one point on: the one that is stored, and the one that is to
@@ -42,7 +38,6 @@ const NO_LIMITS = {
  * R2. The store must not change between the first step and the writing of the amendment.
  */
 export class Refold {
-  readonly #start: MarketBefore
   readonly #beginning = new MarketRecords()
   readonly #stored: Course
   readonly #wanted: Course
@@ -51,7 +46,7 @@ export class Refold {
   readonly #keptMax: number
   readonly #rows = {
     trades: new RowEdit<TradeRow>(sameTrade),
-    poolEvents: new RowEdit<RowOriginOf<'poolEvents'>>((a, b) => a.body === b.body)
+    poolEvents: new RowEdit<PoolEventRow>((a, b) => a.body === b.body)
   }
   readonly #log = new LogEdit()
   readonly #lost: BlockRows[] = []
@@ -60,7 +55,8 @@ export class Refold {
 
   /** `newestKept`: of so many of the newest blocks the wanted course says what they were folded on. */
   constructor(start: MarketBefore, tools: RefoldTools, newestKept: number) {
-    this.#start = start
+    const { price } = start.solUsd
+    if (price !== null) this.#beginning.of('solPrices').set(price.minute, price)
     this.#encode = tools.encode
     this.#retract = tools.retract
     this.#keptMax = newestKept
@@ -118,45 +114,37 @@ export class Refold {
 
   amendment(): Amendment {
     if (this.#lost.length > 0 && this.#retract !== undefined) this.#log.add(this.#retract(this.#lost))
-    const { records: stored } = this.#stored
-    const { records: wanted } = this.#wanted
-    const beginning = this.#beginning
-    const edit = <Address, Value>(part: (records: MarketRecords) => RecordMap<Address, Value>) =>
-      edited(part(stored), part(wanted), part(beginning))
-    const candles = edit((records) => records.candles)
+    const keyed = byName<Pick<RecordEdits, KeyedName>>(KEYED, (name) => this.#edited(name))
     return {
       head: this.#wanted.head,
       slots: this.#slots,
-      trades: this.#rows.trades,
-      poolEvents: this.#rows.poolEvents,
+      ...this.#rows,
       log: this.#log,
-      candles: {
-        put: candles.put.map(upsertOf),
-        remove: candles.remove
-      },
-      launches: rowsOf(edit((records) => records.launches)),
-      pairs: rowsOf(edit((records) => records.pairs)),
-      solPrices: this.#solPrices(),
-      activity: rowsOf(edit((records) => records.hours)),
-      tokens: rowsOf(edit((records) => records.tokens)),
-      pools: rowsOf(edit((records) => records.pools)),
-      curves: rowsOf(edit((records) => records.curves)),
+      ...keyed,
       totals: this.#wanted.totals,
       kept: this.#kept
     }
   }
 
-  #solPrices(): Edit<SolPriceRow, number> {
-    const { price } = this.#start.solUsd
-    const begun = new Map(price === null ? [] : [[price.minute, price]])
-    const put: SolPriceRow[] = []
-    const remove: number[] = []
-    for (const minute of new Set([...this.#stored.solPrices.keys(), ...this.#wanted.solPrices.keys()])) {
-      const before = this.#stored.solPrices.get(minute) ?? begun.get(minute)
-      const after = this.#wanted.solPrices.get(minute) ?? begun.get(minute)
-      if (after === undefined) remove.push(minute)
-      else if (!sameValue(before, after)) put.push(after)
+  /** The rows of a record in which the courses differ. */
+  #edited<Name extends KeyedName>(name: Name): Edit<RowOf<Name>, AddressOf<Name>> {
+    const [stored, wanted] = [this.#stored.records.of(name), this.#wanted.records.of(name)]
+    const beginning = this.#beginning.of(name)
+    const put: RowOf<Name>[] = []
+    const remove: AddressOf<Name>[] = []
+    const decide = (
+      address: AddressOf<Name>,
+      before: RowOf<Name> | null,
+      after: RowOf<Name> | null
+    ): void => {
+      if (sameValue(before, after)) return
+      if (after === null) remove.push(address)
+      else put.push(after)
     }
+    const begun = (address: AddressOf<Name>): RowOf<Name> | null => beginning.get(address) ?? null
+    for (const [address, row] of wanted) decide(address, stored.get(address) ?? begun(address), row)
+    for (const [address, row] of stored)
+      if (wanted.get(address) === undefined) decide(address, row, begun(address))
     return { put, remove }
   }
 
@@ -172,7 +160,6 @@ export class Refold {
 class Course {
   /** What its blocks have made of all that they touched. */
   readonly records = new MarketRecords()
-  readonly solPrices = new Map<number, SolPriceRow>()
   head: SlotRow | null
   readonly #market: MarketState
   readonly #tools: RefoldTools
@@ -204,13 +191,10 @@ class Course {
     const fold = foldBlock(this.#market, block, options)
     this.#market.apply(fold)
     this.records.take(fold)
-    if (fold.solPrice !== null) this.solPrices.set(fold.solPrice.minute, fold.solPrice)
     this.head = fold.slot
     return { fold, kept }
   }
 }
-
-type RowOriginOf<List extends 'trades' | 'poolEvents'> = BlockFold[List][number]
 
 /** The rows of a list that differ between the courses. */
 class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
@@ -273,37 +257,4 @@ class LogEdit implements Edit<LogPart, LogAddress> {
 /** Of rows that were made of one event: what they were given beside it. */
 function sameTrade(a: TradeRow, b: TradeRow): boolean {
   return a.signature === b.signature && a.cashUsd === b.cashUsd && a.priceForming === b.priceForming
-}
-
-function edited<Address, Value>(
-  stored: RecordMap<Address, Value>,
-  wanted: RecordMap<Address, Value>,
-  beginning: RecordMap<Address, Value>
-): { put: [Address, Value][]; remove: Address[] } {
-  const put: [Address, Value][] = []
-  const remove: Address[] = []
-  const decide = (address: Address, before: Value | null, after: Value | null): void => {
-    if (sameValue(before, after)) return
-    if (after === null) remove.push(address)
-    else put.push([address, after])
-  }
-  const begun = (address: Address): Value | null => beginning.get(address) ?? null
-  for (const [address, value] of wanted) decide(address, stored.get(address) ?? begun(address), value)
-  for (const [address, value] of stored)
-    if (wanted.get(address) === undefined) decide(address, value, begun(address))
-  return { put, remove }
-}
-
-function rowsOf<Address, Row>({
-  put,
-  remove
-}: {
-  readonly put: readonly [Address, Row][]
-  readonly remove: readonly Address[]
-}): Edit<Row, Address> {
-  return { put: put.map(([, row]) => row), remove }
-}
-
-function upsertOf([{ mint, cash, interval }, candle]: [CandleAddress, Candle]): CandleUpsert {
-  return { mint, cash, interval, candle }
 }

@@ -1,9 +1,6 @@
 import type { Fee, LiquidityChange, CurveChange, PoolChange, TradeReserves } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
-import type { ActivityHour, TotalsRow } from './activity-rows.ts'
-import type { LogPart } from './log.ts'
-import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
@@ -160,33 +157,20 @@ export interface SlotRow {
   readonly receivedAtMs: number
 }
 
-/** What a fold makes of a block. Lists are in cursor order; all but trades and events are absolute values, not deltas. */
-export interface BlockRows {
-  readonly slot: SlotRow
-  readonly trades: readonly TradeRow[]
-  readonly poolEvents: readonly PoolEventRow[]
-  readonly candles: readonly CandleUpsert[]
-  /** New launches and launches whose status changed. */
-  readonly launches: readonly LaunchRow[]
-  readonly pairs: readonly PairRow[]
-  readonly solPrice: SolPriceRow | null
-  readonly activity: readonly ActivityHour[]
-  readonly tokens: readonly TokenRow[]
-  readonly pools: readonly PoolRow[]
-  readonly curves: readonly CurveRow[]
-  /** Null when the block changes none of the sums. */
-  readonly totals: TotalsRow | null
-}
-
-/** All that one block changes. */
-export interface BlockCommit extends BlockRows {
-  /** What the stream sends of it on the channels that are kept; each of them once. */
-  readonly log: readonly LogPart[]
-}
-
+/** A bucket of a pair as a block leaves it. */
 export interface CandleUpsert {
   readonly mint: Pubkey
   readonly cash: Pubkey
   readonly interval: Interval
   readonly candle: Candle
+}
+
+export interface PairAddress {
+  readonly mint: Pubkey
+  readonly cash: Pubkey
+}
+
+export interface CandleAddress extends PairAddress {
+  readonly interval: Interval
+  readonly ts: number
 }

@@ -3,7 +3,8 @@ import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS } from '../market/cursor.ts'
 import type { EncodedEvent, LogChannel, LogPart } from '../market/log.ts'
-import type { BlockCommit, LaunchRow, PoolEventRow, TradeRow } from '../market/rows.ts'
+import type { LaunchRow, PoolEventRow, TradeRow } from '../market/rows.ts'
+import type { BlockCommit } from '../market/records.ts'
 
 /** The rows of a block that are events. */
 export type EventRows = Pick<BlockCommit, 'slot' | 'trades' | 'poolEvents' | 'launches'>

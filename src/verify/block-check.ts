@@ -71,7 +71,7 @@ export async function* blockDifferences(
   }
   for (const { mint, cursor, venue, creator, curve, name, symbol, uri } of fold.launches) {
     const computed = { cursor, venue, creator, curve, name, symbol, uri }
-    const launch = await storage.launches.ofMint(mint)
+    const launch = await storage.launches.get(mint)
     // A mint is launched once: a later launch of it is none.
     if (launch !== null && launch.cursor < cursor) continue
     const stored = launch && {

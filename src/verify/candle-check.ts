@@ -1,10 +1,15 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { candleOf, foldCandles, mergeCandles, bucketStart } from '../market/candles.ts'
 import { legOf } from '../market/legs.ts'
-import type { CandleAddress } from '../market/missing.ts'
-import { INTERVALS, type Candle, type Interval, type TradeRow } from '../market/rows.ts'
+import {
+  INTERVALS,
+  type Candle,
+  type CandleAddress,
+  type Interval,
+  type PairRow,
+  type TradeRow
+} from '../market/rows.ts'
 import { sameValue } from '../market/same-value.ts'
-import type { PairRow } from '../market/rows.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Difference } from './difference.ts'
 

@@ -19,7 +19,7 @@ export async function foldCandlesAgain(storage: Storage, mints: readonly Pubkey[
       ),
       remove: differences.filter(({ computed }) => computed === null).map(({ of }) => of)
     }
-    await storage.history.amend({ ...unchanged(head, totals), candles }, { put: [], remove: [] })
+    await storage.history.amend({ ...unchanged(head, { totals }), candles }, { put: [], remove: [] })
     changed += differences.length
   }
   return changed

@@ -1,5 +1,6 @@
 import type { KeptBlock } from '../market/kept-block.ts'
-import type { BlockCommit, SlotRow } from '../market/rows.ts'
+import type { SlotRow } from '../market/rows.ts'
+import type { BlockCommit } from '../market/records.ts'
 import type { BlockStore } from '../../storage/port.ts'
 
 /** Hears of a block, and of the head before it, which a jump may have moved unheard. It must not throw. */

@@ -1,6 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CommitFeed } from './commit-feed.ts'
-import type { BlockCommit, SlotRow } from '../market/rows.ts'
+import type { SlotRow } from '../market/rows.ts'
+import type { BlockCommit } from '../market/records.ts'
 import { minuteOf } from '../market/sol-usd.ts'
 
 /** What an answer can depend on: a mint, pool, curve or wallet, or one of the lists that blocks add to. */
@@ -97,5 +98,5 @@ function* ownersOf(commit: BlockCommit): Generator<Owner> {
   for (const { mint, curve } of commit.curves) yield* [mint, curve]
   for (const { mint, curve } of commit.launches) yield* [mint, curve]
   if (commit.launches.length > 0) yield 'launches'
-  if (commit.solPrice !== null) yield 'sol-price'
+  if (commit.solPrices.length > 0) yield 'sol-price'
 }

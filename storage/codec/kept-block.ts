@@ -1,8 +1,11 @@
 import { deserialize, serialize } from 'node:v8'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { BlockEntry } from '../../src/market/block.ts'
+import { bucketAt } from '../../src/market/candles.ts'
 import type { KeptBlock, MarketBefore } from '../../src/market/kept-block.ts'
+import type { Loaded } from '../../src/market/missing.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
+import { byName, READ_FIRST } from '../../src/market/records.ts'
 import type { RecordKind } from './record.ts'
 
 /** The hash of a block that an older version packed. */
@@ -17,27 +20,64 @@ const withHash = (before: MarketBefore): MarketBefore =>
  */
 export const keptBlockKind: RecordKind<KeptBlock> = {
   name: 'kept block',
-  write: (out, kept) => {
+  write: (out, { block, before }) => {
+    const kept = { block, before: { ...before, values: storedForm(before.values) } }
     const bytes = zstdCompressSync(serialize(kept))
     out.fixed(bytes, bytes.length)
   },
   read: (source) => {
-    const kept = deserialize(zstdDecompressSync(source.rest())) as KeptBlock
+    const kept = deserialize(zstdDecompressSync(source.rest())) as StoredBlock
     source.skipRest()
     return completed(kept)
   },
   weigh: () => 0
 }
 
+interface StoredBlock extends Pick<KeptBlock, 'block'> {
+  readonly before: Omit<MarketBefore, 'values'> & { readonly values: ReturnType<typeof storedForm> }
+}
+
+/** Lists of rows with their addresses, under the names that they have had in stores from the first version on. */
+function storedForm(loaded: Loaded) {
+  const { pairs, candles, launches, tokens, pools, curves, activity, ...others } = loaded
+  return {
+    pairs: pairs.map(({ address: { mint, cash }, row }) => ({ mint, cash, row })),
+    candles: candles.map(({ address, row }) => ({ ...address, candle: row === null ? null : row.candle })),
+    launches: launches.map(({ address, row }) => ({ mint: address, launch: row })),
+    tokens: tokens.map(({ address, row }) => ({ mint: address, token: row })),
+    pools: pools.map(({ address, row }) => ({ pool: address, row })),
+    curves: curves.map(({ address, row }) => ({ mint: address, curve: row })),
+    hours: activity.map(({ address, row }) => ({ ...address, activity: row })),
+    ...others
+  }
+}
+
+/** Of records that a block was not folded on when it was stored. */
+const NOTHING_READ = byName<Loaded>(READ_FIRST, () => [])
+
+function loadedForm(stored: ReturnType<typeof storedForm>): Loaded {
+  const { pairs, candles, launches, tokens, pools, curves, hours, ...others } = stored
+  return {
+    ...NOTHING_READ,
+    pairs: pairs.map(({ row, ...address }) => ({ address, row })),
+    candles: candles.map(({ candle, ...address }) => ({ address, row: bucketAt(address, candle) })),
+    launches: launches.map(({ mint, launch }) => ({ address: mint, row: launch })),
+    tokens: tokens.map(({ mint, token }) => ({ address: mint, row: token })),
+    pools: pools.map(({ pool, row }) => ({ address: pool, row: row && completedPool(row) })),
+    curves: curves.map(({ mint, curve }) => ({ address: mint, row: curve })),
+    activity: hours.map(({ activity, ...address }) => ({ address, row: activity })),
+    ...others
+  }
+}
+
 /**
  * Adds the fields that an older version did not keep: hashes, the provider's side of liquidity, and of a pool its newest
  * price-forming price and its reserves.
  */
-function completed({ block, before }: KeptBlock): KeptBlock {
-  const pools = before.values.pools.map(({ pool, row }) => ({ pool, row: row && completedPool(row) }))
+function completed({ block, before }: StoredBlock): KeptBlock {
   return {
     block: { ...NO_HASH, ...block, entries: block.entries.map(completedEntry) },
-    before: { ...withHash(before), values: { ...before.values, pools } }
+    before: withHash({ ...before, values: loadedForm(before.values) })
   }
 }
 

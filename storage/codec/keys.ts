@@ -87,10 +87,8 @@ export const logAddressIn = (key: Key): LogAddress => ({
   slot: key.readUInt32BE(2) * 2 ** 32 + key.readUInt32BE(6)
 })
 
-export const launchKey = (mint: Pubkey): Key => joined('l', mint)
-export const tokenKey = (mint: Pubkey): Key => joined('m', mint)
-export const poolKey = (pool: Pubkey): Key => joined('q', pool)
-export const curveKey = (mint: Pubkey): Key => joined('g', mint)
+/** The key of the one row at an address of a record with a letter. */
+export const addressKey = (letter: string, address: Pubkey): Key => joined(letter, address)
 export const pairsKey = (mint: Pubkey): Key => joined('p', mint)
 export const openCandlesKey = (mint: Pubkey, cash: Pubkey): Key => joined('o', mint, cash)
 export const apiKeyKey = (hash: Uint8Array): Key => joined('k', hash)

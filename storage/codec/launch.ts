@@ -1,4 +1,3 @@
-import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import { launchStatusCodes } from './codes.ts'
 import { KeyTable } from './key-table.ts'
@@ -66,8 +65,3 @@ export const launchListingKind: RecordKind<true | null> = {
   },
   weigh: () => 100
 }
-
-/** Of several rows of a mint in a block the last counts: between commits a mint has one launch. */
-export const lastLaunches = (launches: readonly LaunchRow[]): LaunchRow[] => [
-  ...new Map(launches.map((row) => [pubkeyMapKey(row.mint), row])).values()
-]

@@ -1,15 +1,15 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
-import type { HourAddress } from '../../src/market/missing.ts'
 import type { ActivityStore, RowHorizon } from '../port.ts'
 import { activityKind } from '../codec/activity.ts'
 import type { Database } from './database.ts'
 import { horizonOf } from './horizon.ts'
 import { activityKey } from '../codec/keys.ts'
 import type { Soon } from './soon.ts'
-import { mintsOfHour } from './turnover.ts'
+import { KeyedRows } from './record-parts.ts'
+import type { RecordPart } from './record-parts.ts'
+import { amendTurnover, mintsOfHour, stageTurnover } from './turnover.ts'
 import type { View } from './view.ts'
-import type { WriteBatch } from './write-batch.ts'
 
 type Range = Parameters<ActivityStore['range']>[2]
 
@@ -17,30 +17,32 @@ const HOUR = 3_600
 /** The hours of a range up to this long are read one by one, as they are known by their keys: a rolling day is. */
 const KNOWN_HOURS_MAX = 26
 
-export function activityStore(database: Database): ActivityStore {
+const rows = new KeyedRows('activity')
+
+export function activityPart(database: Database): RecordPart<'activity'> {
   return {
-    get: (of, owner, hour) =>
-      database.read((view) =>
-        isExpiredHour(hour, horizonOf(view)) ? null : view.get(activityKind, activityKey(of, owner, hour))
-      ),
-    range: (of, owner, range) =>
-      database.read((view) =>
-        hoursIn(view, of, owner, { ...range, from: Math.max(range.from, horizonOf(view).time - HOUR + 1) })
-      ),
-    mintsOfHour: (hour, page) => database.read((view) => mintsOfHour(view, hour, page))
+    port: {
+      get: (at) =>
+        database.read((view) => (isExpiredHour(at.hour, horizonOf(view)) ? null : rows.get(view, at))),
+      range: (of, owner, range) =>
+        database.read((view) =>
+          hoursIn(view, of, owner, { ...range, from: Math.max(range.from, horizonOf(view).time - HOUR + 1) })
+        ),
+      mintsOfHour: (hour, page) => database.read((view) => mintsOfHour(view, hour, page))
+    },
+    stage(view, batch, block) {
+      rows.put(batch, block.activity)
+      return stageTurnover(view, batch, block)
+    },
+    amend(_, batch, { activity, head }) {
+      rows.amend(batch, activity)
+      amendTurnover(batch, activity, head?.blockTime ?? -Infinity)
+    }
   }
 }
 
 /** Whether an hour of activity is past the retention. */
 export const isExpiredHour = (hour: number, { time }: RowHorizon): boolean => hour + HOUR <= time
-
-export function stageActivity(batch: WriteBatch, hours: readonly ActivityHour[]): void {
-  for (const hour of hours) batch.put(activityKind, activityKey(hour.of, hour.owner, hour.hour), hour)
-}
-
-export function stageActivityRemovals(batch: WriteBatch, hours: readonly HourAddress[]): void {
-  for (const { of, owner, hour } of hours) batch.delete(activityKey(of, owner, hour))
-}
 
 function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): Soon<ActivityHour[]> {
   if (range.limit <= 0 || range.to <= range.from) return []
@@ -48,7 +50,7 @@ function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): Soon<
   const last = Math.ceil(range.to / HOUR) * HOUR - HOUR
   if (last - range.from > KNOWN_HOURS_MAX * HOUR) return scanned(view, of, owner, range)
   for (let hour = last; hour >= range.from && hours.length < range.limit; hour -= HOUR) {
-    const found = view.get(activityKind, activityKey(of, owner, hour))
+    const found = rows.get(view, { of, owner, hour })
     if (found !== null) hours.push(found)
   }
   return hours.reverse()

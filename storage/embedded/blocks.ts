@@ -1,26 +1,15 @@
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
-import type { BlockCommit, BlockStore } from '../port.ts'
-import { stageActivity } from './activity.ts'
-import { stageCandles } from './candle-staging.ts'
-import { stageCurves } from './curves.ts'
-import type { Database } from './database.ts'
+import type { BlockStore } from '../port.ts'
 import { keptBlockKind } from '../codec/kept-block.ts'
-import { keptBlockKey, keysOf, slotKey, solPriceKey } from '../codec/keys.ts'
-import { slotKind, solPriceKind } from '../codec/kinds.ts'
-import { stageLaunches } from './launches.ts'
-import { stageLog } from './log.ts'
-import { stagePairs } from './pairs.ts'
-import { stagePools } from './pools.ts'
-import { stageRows } from './row-lists.ts'
-import { stageTokens } from './tokens.ts'
-import { stageTotals } from './totals.ts'
-import { stageTurnover } from './turnover.ts'
+import { keptBlockKey, keysOf, slotKey } from '../codec/keys.ts'
+import { slotKind } from '../codec/kinds.ts'
+import type { Database } from './database.ts'
+import { stageRecords } from './record-stores.ts'
+import type { RecordParts } from './record-stores.ts'
 import type { View } from './view.ts'
-import type { WriteBatch } from './write-batch.ts'
 
-/** `logSeconds`: how long the log is kept; null for ever. */
-export function blockStore(database: Database, logSeconds: number | null): BlockStore {
+export function blockStore(database: Database, parts: RecordParts): BlockStore {
   return {
     // The engine's lock on the directory lets no second writer in.
     claim: () => database.read((view) => view.head),
@@ -28,7 +17,8 @@ export function blockStore(database: Database, logSeconds: number | null): Block
       database.write(async (view, batch) => {
         if (isStored(block, view.head)) return null
         assertFollows(after, view.head)
-        await stageBlock(view, batch, block, logSeconds)
+        batch.putUnkept(slotKind, slotKey(block.slot.slot), block.slot)
+        await stageRecords(parts, view, batch, block)
         if (kept !== undefined) batch.putUnkept(keptBlockKind, keptBlockKey(block.slot.slot), kept)
         return { kind: 'commit', head: block.slot }
       }),
@@ -38,30 +28,6 @@ export function blockStore(database: Database, logSeconds: number | null): Block
     between: (first, last) => database.read((view) => between(view, first, last)),
     firstSince: (blockTime) => database.read((view) => firstSince(view, blockTime))
   }
-}
-
-async function stageBlock(
-  view: View,
-  batch: WriteBatch,
-  block: BlockCommit,
-  logSeconds: number | null
-): Promise<void> {
-  stageTokens(batch, block.tokens)
-  stageCurves(batch, block.curves)
-  stagePools(batch, block)
-  stageActivity(batch, block.activity)
-  stageTotals(batch, block.totals)
-  if (block.solPrice !== null) batch.put(solPriceKind, solPriceKey(block.solPrice.minute), block.solPrice)
-  batch.putUnkept(slotKind, slotKey(block.slot.slot), block.slot)
-  // Of different records: what each of them reads first is read at once.
-  await Promise.all([
-    stageRows(view, batch, block),
-    stageLog(view, batch, block, logSeconds),
-    stageCandles(view, batch, block.candles),
-    stageLaunches(view, batch, block.launches),
-    stagePairs(view, batch, block.pairs),
-    stageTurnover(view, batch, block)
-  ])
 }
 
 async function between(view: View, first: number, last: number): Promise<SlotRow[]> {

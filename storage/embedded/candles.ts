@@ -1,12 +1,15 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { bucketAt } from '../../src/market/candles.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
-import type { CandleStore } from '../port.ts'
 import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
 import { PAGE_BUCKETS, pageAt, takeNewest } from '../codec/candle-pages.ts'
 import type { CandleRange } from '../codec/candle-pages.ts'
+import { amendCandles } from './candle-amending.ts'
 import { knownPages } from './candle-pages.ts'
+import { stageCandles } from './candle-staging.ts'
 import type { Database } from './database.ts'
 import { candlePageKey, keyAfter, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
+import type { RecordPart } from './record-parts.ts'
 import type { Soon } from './soon.ts'
 import type { View } from './view.ts'
 
@@ -20,11 +23,15 @@ interface Series {
  * The newest bucket of each interval of a pair is in one value, which a block rewrites; older buckets are in pages,
  * written when a bucket stops being the newest.
  */
-export function candleStore(database: Database): CandleStore {
+export function candlePart(database: Database): RecordPart<'candles'> {
   return {
-    get: (mint, cash, interval, ts) => database.read((view) => candleAt(view, { mint, cash, interval }, ts)),
-    range: (mint, cash, interval, range) =>
-      database.read((view) => candlesIn(view, { mint, cash, interval }, range))
+    port: {
+      get: (at) => database.read((view) => bucketAt(at, candleAt(view, at, at.ts))),
+      range: (mint, cash, interval, range) =>
+        database.read((view) => candlesIn(view, { mint, cash, interval }, range))
+    },
+    stage: (view, batch, { candles }) => stageCandles(view, batch, candles),
+    amend: (view, batch, { candles }) => amendCandles(view, batch, candles)
   }
 }
 

@@ -5,8 +5,9 @@ import type { History } from '../port.ts'
 import { stageAmendment } from './amendment.ts'
 import { stageGaps } from './coverage.ts'
 import type { Database } from './database.ts'
+import type { RecordParts } from './record-stores.ts'
 
-export function historyOf(database: Database): History {
+export function historyOf(database: Database, parts: RecordParts): History {
   return {
     after: (slot, limit) =>
       database.read(async (view) => {
@@ -29,7 +30,7 @@ export function historyOf(database: Database): History {
     },
     async amend(amendment, gaps) {
       await database.write(async (view, batch) => {
-        await stageAmendment(view, batch, amendment)
+        await stageAmendment(parts, view, batch, amendment)
         stageGaps(batch, gaps)
         return { kind: 'amend', head: amendment.head }
       })

@@ -1,11 +1,14 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { Amendment } from '../../src/market/amendment.ts'
+import { lastRows } from '../../src/market/records.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { LaunchStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { keysBeyond, keysOf, launchAtKey, launchKey, launchKeysOf, launchOfStatusKey } from '../codec/keys.ts'
-import { lastLaunches, launchKind } from '../codec/launch.ts'
+import { keysBeyond, keysOf, launchAtKey, launchKeysOf, launchOfStatusKey } from '../codec/keys.ts'
 import type { RecordKind } from '../codec/record.ts'
+import { KeyedRows } from './record-parts.ts'
+import type { RecordPart } from './record-parts.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -19,17 +22,23 @@ const launchIndexKind: RecordKind<Pubkey> = {
   weigh: () => 100
 }
 
+const rows = new KeyedRows('launches')
+
 /** Launches by mint, and two indexes from a cursor to the mint: of all launches, and of those in a status. */
-export function launchStore(database: Database): LaunchStore {
+export function launchPart(database: Database): RecordPart<'launches'> {
   return {
-    ofMint: (mint) => database.read((view) => view.get(launchKind, launchKey(mint))),
-    page: (page) => database.read((view) => launchPage(view, page))
+    port: {
+      get: (mint) => database.read((view) => rows.get(view, mint)),
+      page: (page) => database.read((view) => launchPage(view, page))
+    },
+    stage: (view, batch, { launches }) => amendLaunches(view, batch, { put: launches, remove: [] }),
+    amend: (view, batch, { launches }) => amendLaunches(view, batch, launches)
   }
 }
 
 async function launchPage(view: View, page: LaunchPage): Promise<LaunchRow[]> {
   const mints = await indexedMints(view, page)
-  const launches = await view.getMany(launchKind, mints.map(launchKey))
+  const launches = await rows.getMany(view, mints)
   return launches.map((launch) => {
     if (launch === null) throw new ServiceError('STORAGE_UNAVAILABLE', 'a launch in the index is missing')
     return launch
@@ -54,45 +63,24 @@ async function indexedMints(view: View, page: LaunchPage): Promise<Pubkey[]> {
   return mints
 }
 
-/** Puts launches in place of those of their mints, and their index entries where they belong now. */
-export async function stageLaunches(
+/** Puts launches in place of those of their mints, takes others out, and lists each where it belongs now. */
+async function amendLaunches(
   view: View,
   batch: WriteBatch,
-  launches: readonly LaunchRow[]
+  { put, remove }: Amendment['launches']
 ): Promise<void> {
-  const rows = lastLaunches(launches)
-  const stored = await view.getMany(
-    launchKind,
-    rows.map((row) => launchKey(row.mint))
-  )
-  rows.forEach((row, i) => {
-    stageUnlisting(batch, stored[i])
-    batch.put(launchKind, launchKey(row.mint), row)
-    stageListing(batch, row)
-  })
+  const launches = lastRows('launches', put)
+  const stored = await rows.getMany(view, [...launches.map(({ mint }) => mint), ...remove])
+  for (const before of stored)
+    if (before !== null)
+      for (const key of [launchAtKey(before.cursor), launchOfStatusKey(before.status, before.cursor)])
+        batch.delete(key)
+  rows.amend(batch, { put: launches, remove })
+  for (const row of launches) stageListing(batch, row)
 }
 
 /** Puts the index entries of a launch. */
 export function stageListing(batch: WriteBatch, row: LaunchRow): void {
   batch.putUnkept(launchIndexKind, launchAtKey(row.cursor), row.mint)
   batch.putUnkept(launchIndexKind, launchOfStatusKey(row.status, row.cursor), row.mint)
-}
-
-/** Takes out the launches of mints. */
-export async function stageLaunchRemovals(
-  view: View,
-  batch: WriteBatch,
-  mints: readonly Pubkey[]
-): Promise<void> {
-  const stored = await view.getMany(launchKind, mints.map(launchKey))
-  mints.forEach((mint, i) => {
-    stageUnlisting(batch, stored[i])
-    batch.delete(launchKey(mint))
-  })
-}
-
-function stageUnlisting(batch: WriteBatch, stored: LaunchRow | null | undefined): void {
-  if (stored === null || stored === undefined) return
-  batch.delete(launchAtKey(stored.cursor))
-  batch.delete(launchOfStatusKey(stored.status, stored.cursor))
 }

@@ -1,4 +1,3 @@
-import type { Amendment } from '../../src/market/amendment.ts'
 import type { LogChannel, LogPart } from '../../src/market/log.ts'
 import { logChannelCodes } from '../codec/codes.ts'
 import { keyAfter, logAddressIn, logKey, logKeysOf, slotKey } from '../codec/keys.ts'
@@ -7,9 +6,10 @@ import { slotKind } from '../codec/kinds.ts'
 import { logPartKind, logPartsIn } from '../codec/log-part.ts'
 import { logPage } from '../log-pages.ts'
 import type { LogSlots } from '../log-pages.ts'
-import type { BlockCommit, LogStore } from '../port.ts'
+import type { BlockCommit } from '../port.ts'
 import type { Database } from './database.ts'
 import type { Finding } from './finding.ts'
+import type { RecordPart } from './record-parts.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -23,9 +23,18 @@ const TURNS = 23
 /** Up to which key all of a channel is deleted. */
 const deletedUntil: Finding<Key> = { sign: '(', weigh: () => 100 }
 
-export function logStore(database: Database): LogStore {
+/** `seconds`: how long the log is kept; null for ever. */
+export function logPart(database: Database, seconds: number | null): RecordPart<'log'> {
   return {
-    read: (channel, page) => database.read((view) => logPage(page, (slots) => partsOf(view, channel, slots)))
+    port: {
+      read: (channel, page) =>
+        database.read((view) => logPage(page, (slots) => partsOf(view, channel, slots)))
+    },
+    stage: (view, batch, block) => stageLog(view, batch, block, seconds),
+    amend(_, batch, { log: { put, remove } }) {
+      for (const { channel, slot } of remove) batch.delete(logKey(channel, slot))
+      for (const part of put) batch.putUnkept(logPartKind, logKey(part.channel, part.slot), part)
+    }
   }
 }
 
@@ -44,7 +53,7 @@ async function partsOf(
 }
 
 /** Writes a block's parts, and deletes some of what is past the horizon, `seconds` before it; null keeps all. */
-export async function stageLog(
+async function stageLog(
   view: View,
   batch: WriteBatch,
   { slot, log }: BlockCommit,
@@ -54,11 +63,6 @@ export async function stageLog(
   const channel = CHANNELS[slot.slot % TURNS]
   if (seconds !== null && channel !== undefined)
     await stageDeletions(view, batch, channel, slot.blockTime - seconds)
-}
-
-export function amendLog(batch: WriteBatch, { put, remove }: Amendment['log']): void {
-  for (const { channel, slot } of remove) batch.delete(logKey(channel, slot))
-  for (const part of put) batch.putUnkept(logPartKind, logKey(part.channel, part.slot), part)
 }
 
 async function stageDeletions(

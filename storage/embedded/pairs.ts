@@ -1,30 +1,30 @@
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { PairRow } from '../../src/market/rows.ts'
-import type { PairStore } from '../port.ts'
 import type { Database } from './database.ts'
 import { pairsKey } from '../codec/keys.ts'
 import { mergedPairs, ownPair, pairsKind } from '../codec/pair.ts'
+import type { RecordPart } from './record-parts.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 /** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
-export function pairStore(database: Database): PairStore {
+export function pairPart(database: Database): RecordPart<'pairs'> {
+  const ofMint = (view: View, mint: Pubkey): readonly PairRow[] => view.get(pairsKind, pairsKey(mint)) ?? []
   return {
-    get: (mint, cash) =>
-      database.read(
-        (view) => view.get(pairsKind, pairsKey(mint))?.find((pair) => samePubkey(pair.cash, cash)) ?? null
-      ),
-    ofMint: (mint) => database.read((view) => [...(view.get(pairsKind, pairsKey(mint)) ?? [])])
+    port: {
+      get: ({ mint, cash }) =>
+        database.read((view) => ofMint(view, mint).find((pair) => samePubkey(pair.cash, cash)) ?? null),
+      ofMint: (mint) => database.read((view) => [...ofMint(view, mint)])
+    },
+    stage: (view, batch, { pairs }) => amendPairs(view, batch, { put: pairs, remove: [] }),
+    amend: (view, batch, { pairs }) => amendPairs(view, batch, pairs)
   }
 }
 
-export async function stagePairs(view: View, batch: WriteBatch, rows: readonly PairRow[]): Promise<void> {
-  await amendPairs(view, batch, { put: rows, remove: [] })
-}
-
 /** Puts pairs in place of those of their mint and cash, and takes others out. */
-export async function amendPairs(view: View, batch: WriteBatch, edit: Amendment['pairs']): Promise<void> {
+async function amendPairs(view: View, batch: WriteBatch, edit: Amendment['pairs']): Promise<void> {
   const put = Map.groupBy(edit.put, ({ mint }) => pubkeyMapKey(mint))
   const removed = Map.groupBy(edit.remove, ({ mint }) => pubkeyMapKey(mint))
   const mints = new Map([...edit.put, ...edit.remove].map(({ mint }) => [pubkeyMapKey(mint), mint]))

@@ -1,23 +1,42 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { Amendment } from '../../src/market/amendment.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
-import type { BlockCommit, PoolStore } from '../port.ts'
+import type { PoolStore } from '../port.ts'
 import type { Database } from './database.ts'
-import { keysBeyond, mintPoolKey, mintPoolKeysOf, poolKey } from '../codec/keys.ts'
+import { keysBeyond, mintPoolKey, mintPoolKeysOf } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
-import { listedPoolKind, poolKind } from '../codec/pool.ts'
+import { listedPoolKind } from '../codec/pool.ts'
+import { KeyedRows } from './record-parts.ts'
+import type { RecordPart } from './record-parts.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
+const rows = new KeyedRows('pools')
+
 /** Pools by address, and an index from the mints that they are listed under. */
-export function poolStore(database: Database): PoolStore {
+export function poolPart(database: Database): RecordPart<'pools'> {
   return {
-    get: (pool) => database.read((view) => view.get(poolKind, poolKey(pool))),
-    ofMint: (mint, page) => database.read((view) => poolsOfMint(view, mint, page))
+    port: {
+      get: (pool) => database.read((view) => rows.get(view, pool)),
+      ofMint: (mint, page) => database.read((view) => poolsOfMint(view, mint, page))
+    },
+    stage(_, batch, { slot, pools }) {
+      rows.put(batch, pools)
+      for (const pool of pools)
+        // The block that is the first to name a pool lists it.
+        if (splitCursor(pool.firstCursor).slot === slot.slot) stageListing(batch, pool)
+    },
+    async amend(view, batch, { pools }) {
+      const { put, remove } = pools
+      const stored = await rows.getMany(view, [...put.map(({ pool }) => pool), ...remove])
+      for (const before of stored)
+        if (before !== null) for (const key of listingKeys(before)) batch.delete(key)
+      rows.amend(batch, pools)
+      for (const pool of put) stageListing(batch, pool)
+    }
   }
 }
 
@@ -30,34 +49,11 @@ async function poolsOfMint(view: View, mint: Pubkey, page: PoolPage): Promise<Po
     listed.push(pool)
     if (listed.length === page.limit) break
   }
-  const pools = await view.getMany(poolKind, listed.map(poolKey))
+  const pools = await rows.getMany(view, listed)
   return pools.map((pool) => {
     if (pool === null) throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
     return pool
   })
-}
-
-/** Puts pools in place of those with their addresses, and lists those that the block is the first to name. */
-export function stagePools(batch: WriteBatch, block: BlockCommit): void {
-  for (const pool of block.pools) {
-    batch.put(poolKind, poolKey(pool.pool), pool)
-    if (splitCursor(pool.firstCursor).slot === block.slot.slot) stageListing(batch, pool)
-  }
-}
-
-/** Puts pools in place of those with their addresses, takes others out, and lists each where it belongs now. */
-export async function amendPools(
-  view: View,
-  batch: WriteBatch,
-  { put, remove }: Amendment['pools']
-): Promise<void> {
-  const stored = await view.getMany(poolKind, [...put.map(({ pool }) => pool), ...remove].map(poolKey))
-  for (const before of stored) if (before !== null) for (const key of listingKeys(before)) batch.delete(key)
-  for (const pool of remove) batch.delete(poolKey(pool))
-  for (const pool of put) {
-    batch.put(poolKind, poolKey(pool.pool), pool)
-    stageListing(batch, pool)
-  }
 }
 
 /** Puts the index entries of a pool. */

@@ -1,12 +1,10 @@
-import type { Amendment } from '../../src/market/amendment.ts'
 import { eventCursor } from '../../src/market/cursor.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
-import type { BlockCommit } from '../port.ts'
 import { poolEventCodec } from '../codec/pool-event.ts'
 import { RowPages } from './row-pages.ts'
 import { tradeCodec } from '../codec/trade.ts'
-import type { View } from './view.ts'
-import type { WriteBatch } from './write-batch.ts'
+import type { Database } from './database.ts'
+import type { RecordPart } from './record-parts.ts'
 
 /**
  * Rows in a page: a block rewrites half a page of each list it touches, a query reads one value a page. At 32 a
@@ -21,21 +19,33 @@ export const tradePages = new RowPages('t', 'trade page', tradeCodec, PAGE_ROWS)
 export const walletPages = new RowPages('w', 'wallet page', tradeCodec, WALLET_PAGE_ROWS)
 export const poolEventPages = new RowPages('e', 'pool event page', poolEventCodec, PAGE_ROWS)
 
-export async function stageRows(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
-  await poolEventPages.stage(view, batch, block.poolEvents, (row) => row.pool)
-  const trades = await tradePages.stage(view, batch, block.trades, (row) => row.mint)
-  await walletPages.stage(view, batch, trades.filter(isMade), (row) => row.user, true)
+/** Trades by mint, and by the wallet that made them. */
+export function tradePart(database: Database): RecordPart<'trades'> {
+  return {
+    port: {
+      ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
+      ofWallet: (wallet, page) => database.read((view) => walletPages.read(view, wallet, page))
+    },
+    async stage(view, batch, block) {
+      const trades = await tradePages.stage(view, batch, block.trades, (row) => row.mint)
+      await walletPages.stage(view, batch, trades.filter(isMade), (row) => row.user, true)
+    },
+    async amend(view, batch, { trades }) {
+      await tradePages.amend(view, batch, trades, (row) => row.mint)
+      const made = { put: trades.put.filter(isMade), remove: trades.remove.filter(isMade) }
+      await walletPages.amend(view, batch, made, (row) => row.user)
+    }
+  }
 }
 
-export async function amendRows(
-  view: View,
-  batch: WriteBatch,
-  { poolEvents, trades }: Pick<Amendment, 'poolEvents' | 'trades'>
-): Promise<void> {
-  await poolEventPages.amend(view, batch, poolEvents, (row) => row.pool)
-  await tradePages.amend(view, batch, trades, (row) => row.mint)
-  const made = { put: trades.put.filter(isMade), remove: trades.remove.filter(isMade) }
-  await walletPages.amend(view, batch, made, (row) => row.user)
+export function poolEventPart(database: Database): RecordPart<'poolEvents'> {
+  return {
+    port: { ofPool: (pool, page) => database.read((view) => poolEventPages.read(view, pool, page)) },
+    async stage(view, batch, { poolEvents }) {
+      await poolEventPages.stage(view, batch, poolEvents, (row) => row.pool)
+    },
+    amend: (view, batch, { poolEvents }) => poolEventPages.amend(view, batch, poolEvents, (row) => row.pool)
+  }
 }
 
 /** A trade without a cash side has a row for each mint, and its trader made it once. */

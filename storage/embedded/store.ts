@@ -1,24 +1,14 @@
 import type { Storage } from '../port.ts'
 import type { CrashPoint } from '../crash-points.ts'
-import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-keys.ts'
 import { blockStore } from './blocks.ts'
-import { candleStore } from './candles.ts'
 import { coverageStore } from './coverage.ts'
-import { curveStore } from './curves.ts'
 import { Database } from './database.ts'
 import { historyOf } from './history.ts'
-import { launchStore } from './launches.ts'
-import { logStore } from './log.ts'
-import { pairStore } from './pairs.ts'
-import { poolStore } from './pools.ts'
+import { recordParts, recordStores } from './record-stores.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
-import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
-import { solPriceStore } from './sol-prices.ts'
 import { RowSweeper } from './sweeper.ts'
 import { tenantStore } from './tenants.ts'
-import { tokenStore } from './tokens.ts'
-import { totalsStore } from './totals.ts'
 import { usageOf } from './usage.ts'
 
 /** Estimated bytes of records that the store keeps in memory, where nobody says how much. */
@@ -58,24 +48,11 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     openEmbeddedStorage({ directory, isScratch: true })
   )
   const sweeper = options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds)
+  const parts = recordParts(database, options.logSeconds ?? null)
   return {
-    blocks: blockStore(database, options.logSeconds ?? null),
-    history: historyOf(database),
-    trades: {
-      ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
-      ofWallet: (wallet, page) => database.read((view) => walletPages.read(view, wallet, page))
-    },
-    poolEvents: { ofPool: (pool, page) => database.read((view) => poolEventPages.read(view, pool, page)) },
-    log: logStore(database),
-    candles: candleStore(database),
-    launches: launchStore(database),
-    pairs: pairStore(database),
-    solPrices: solPriceStore(database),
-    activity: activityStore(database),
-    tokens: tokenStore(database),
-    pools: poolStore(database),
-    curves: curveStore(database),
-    totals: totalsStore(database),
+    blocks: blockStore(database, parts),
+    history: historyOf(database, parts),
+    ...recordStores(parts),
     coverage: coverageStore(database),
     tenants: tenantStore(database),
     keys: apiKeyStore(database),

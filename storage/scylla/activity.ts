@@ -1,12 +1,10 @@
-import type { ActivityHour } from '../../src/market/activity-rows.ts'
-import type { HourAddress } from '../../src/market/missing.ts'
+import type { ActivityHour, HourAddress } from '../../src/market/activity-rows.ts'
 import { activityKind } from '../codec/activity.ts'
-import { activityKey, activityOwnerKey, keyText } from '../codec/keys.ts'
+import { activityOwnerKey } from '../codec/keys.ts'
 import type { ActivityStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
 import { BucketedRecords } from './bucketed-records.ts'
 import { steadily } from './steadily.ts'
-import { lastOf } from './store-part.ts'
 import type { StorePart } from './store-part.ts'
 import { TurnoverRecords } from './turnover.ts'
 
@@ -27,8 +25,7 @@ export function activityPart(base: ScyllaBase): StorePart<ActivityStore> {
   const turnover = new TurnoverRecords(base)
   return {
     port: {
-      get: async (of, owner, hour) =>
-        isHour(hour) ? hours.get({ owner: activityOwnerKey(of, owner), position: hour }) : null,
+      get: async (at) => (isHour(at.hour) ? hours.get(placeOf(at)) : null),
       async range(of, owner, { from, to, limit }) {
         const range = { gte: within(from), lt: within(to), order: 'desc', limit } as const
         const newestFirst = await steadily(base, () => hours.range(activityOwnerKey(of, owner), range))
@@ -38,8 +35,7 @@ export function activityPart(base: ScyllaBase): StorePart<ActivityStore> {
     },
     async stage(commit) {
       const { activity } = commit.blocks
-      const rows = lastOf(activity, ({ of, owner, hour }) => keyText(activityKey(of, owner, hour)))
-      await Promise.all([hours.stage(commit, rows.map(recordOf)), turnover.stage(commit, rows)])
+      await Promise.all([hours.stage(commit, activity.map(recordOf)), turnover.stage(commit, activity)])
     },
     async amend(commit, amendment) {
       const { put, remove } = amendment.activity

@@ -1,14 +1,10 @@
-import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { Edit } from '../../src/market/amendment.ts'
 import type { Key as StoreKey } from '../codec/keys.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
 import type { CqlRow } from './client.ts'
-import type { TableCommit } from './commit.ts'
 import { RecordTable } from './records.ts'
-import { lastOf } from './store-part.ts'
 
 export interface AddressLayout<T> {
   readonly table: string
@@ -30,25 +26,6 @@ export class AddressRecords<T> extends RecordTable<Pubkey, T> {
       storeKey,
       keyOf: (row) => addressIn(row, column)
     })
-  }
-
-  /** Puts rows in place of those of their addresses, and takes out those of others. */
-  async amendRows(
-    commit: TableCommit,
-    { put, remove }: Edit<T, Pubkey>,
-    addressOf: (row: T) => Pubkey
-  ): Promise<void> {
-    await this.stageRows(commit, put, addressOf)
-    await this.remove(commit, remove)
-  }
-
-  /** Puts rows in place of those of their addresses; of several of one address the last counts. */
-  stageRows(commit: TableCommit, rows: readonly T[], addressOf: (row: T) => Pubkey): Promise<void> {
-    const last = lastOf(rows, (row) => pubkeyMapKey(addressOf(row)))
-    return this.stage(
-      commit,
-      last.map((value) => ({ key: addressOf(value), value }))
-    )
   }
 }
 

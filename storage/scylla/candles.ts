@@ -1,5 +1,6 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
+import { bucketAt } from '../../src/market/candles.ts'
 import type { Candle, Interval } from '../../src/market/rows.ts'
 import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
 import type { OpenCandles } from '../codec/candle.ts'
@@ -35,7 +36,7 @@ export function candlePart(base: ScyllaBase): StorePart<CandleStore> {
   const candles = new CandleRecords(base)
   return {
     port: {
-      get: (mint, cash, interval, ts) => steadily(base, () => candles.at({ mint, cash, interval }, ts)),
+      get: (at) => steadily(base, async () => bucketAt(at, await candles.at(at, at.ts))),
       range: (mint, cash, interval, range) =>
         steadily(base, () => candles.within({ mint, cash, interval }, range))
     },

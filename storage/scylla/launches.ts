@@ -2,17 +2,17 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Edit } from '../../src/market/amendment.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
-import { keysOf, keyText, launchKey, launchKeysOf } from '../codec/keys.ts'
-import { lastLaunches, launchKind, launchListingKind, listedLaunchKind } from '../codec/launch.ts'
+import { keysOf, keyText, launchKeysOf } from '../codec/keys.ts'
+import { launchListingKind, listedLaunchKind } from '../codec/launch.ts'
 import type { Key } from '../codec/keys.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { LaunchStore } from '../port.ts'
-import { AddressRecords } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import { BucketedRecords } from './bucketed-records.ts'
 import type { BucketedLayout, Place, PositionRange } from './bucketed-records.ts'
 import type { Commit, TableCommit } from './commit.ts'
 import type { RowWrite } from './row-write.ts'
+import { AddressedRows } from './record-parts.ts'
 import type { Version } from './version.ts'
 import { steadily } from './steadily.ts'
 import type { StorePart } from './store-part.ts'
@@ -35,16 +35,11 @@ const MARKS_MAX = 10_000
  * is marked in it by the same commit, and the mark is deleted later.
  */
 export function launchPart(base: ScyllaBase): StorePart<LaunchStore> {
-  const launches = new AddressRecords<LaunchRow>(base, {
-    table: 'launches',
-    column: 'mint',
-    kind: launchKind,
-    storeKey: launchKey
-  })
+  const launches = new AddressedRows(base, 'launches')
   const lists = new LaunchLists(base)
   return {
     port: {
-      ofMint: (mint) => launches.get(mint),
+      get: (mint) => launches.get(mint),
       page: (page) => steadily(base, () => lists.page(page))
     },
     stage: (commit: Commit) => change(commit, { put: commit.blocks.launches, remove: [] }),
@@ -52,14 +47,13 @@ export function launchPart(base: ScyllaBase): StorePart<LaunchStore> {
   }
 
   async function change(commit: TableCommit, { put, remove }: Edit<LaunchRow, Pubkey>): Promise<void> {
-    const rows = lastLaunches(put)
-    const mints = [...rows.map(({ mint }) => mint), ...remove]
+    const mints = [...put.map(({ mint }) => mint), ...remove]
     const stored = await launches.committed(commit, mints)
     await Promise.all([
-      launches.amendRows(commit, { put: rows, remove }, ({ mint }) => mint),
+      launches.amend(commit, { put, remove }),
       lists.stage(
         commit,
-        stored.map((before, i) => ({ row: rows[i] ?? null, before }))
+        stored.map((before, i) => ({ row: put[i] ?? null, before }))
       )
     ])
   }

@@ -2,13 +2,14 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
-import { keyText, mintPoolKey, poolKey } from '../codec/keys.ts'
-import { listedPoolKind, poolKind } from '../codec/pool.ts'
+import { keyText, mintPoolKey } from '../codec/keys.ts'
+import { listedPoolKind } from '../codec/pool.ts'
 import type { PoolStore } from '../port.ts'
-import { addressIn, AddressRecords } from './address-records.ts'
+import { addressIn } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
 import type { Commit } from './commit.ts'
+import { AddressedRows } from './record-parts.ts'
 import { RecordTable } from './records.ts'
 import { steadily } from './steadily.ts'
 import { lastOf } from './store-part.ts'
@@ -30,12 +31,7 @@ interface ListingEntry {
 
 /** Pools by address, and lists of them under their mints. */
 export function poolPart(base: ScyllaBase): StorePart<PoolStore> {
-  const pools = new AddressRecords(base, {
-    table: 'pools',
-    column: 'pool',
-    kind: poolKind,
-    storeKey: poolKey
-  })
+  const pools = new AddressedRows(base, 'pools')
   const listings = new RecordTable<Listing, Pubkey>(base, {
     table: 'pools_by_mint',
     partition: ['mint'],
@@ -65,17 +61,14 @@ export function poolPart(base: ScyllaBase): StorePart<PoolStore> {
         })
     },
     async stage(commit) {
-      await Promise.all([
-        pools.stageRows(commit, commit.blocks.pools, ({ pool }) => pool),
-        listings.stage(commit, listedBy(commit))
-      ])
+      await Promise.all([pools.put(commit, commit.blocks.pools), listings.stage(commit, listedBy(commit))])
     },
     async amend(commit, amendment) {
       const { put, remove } = amendment.pools
       const stored = await pools.committed(commit, [...put.map(({ pool }) => pool), ...remove])
       const listed = new Map(put.flatMap(entriesOf).map((entry) => [textOf(entry), entry]))
       const left = stored.flatMap((row) => (row === null ? [] : entriesOf(row)))
-      await pools.amendRows(commit, amendment.pools, ({ pool }) => pool)
+      await pools.amend(commit, amendment.pools)
       await listings.stage(commit, [...listed.values()])
       await listings.remove(
         commit,

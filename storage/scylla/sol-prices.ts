@@ -4,7 +4,6 @@ import { solPriceKind } from '../codec/kinds.ts'
 import type { SolPriceStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
 import { BucketedRecords } from './bucketed-records.ts'
-import { lastOf } from './store-part.ts'
 import type { StorePart } from './store-part.ts'
 
 /** 45 days: 8 MB, if every minute has a price. */
@@ -32,8 +31,7 @@ export function solPricePart(base: ScyllaBase): StorePart<SolPriceStore> {
       }
     },
     async stage(commit) {
-      const prices = lastOf(commit.blocks.solPrices, ({ minute }) => String(minute))
-      await stored.stage(commit, prices.map(recordOf))
+      await stored.stage(commit, commit.blocks.solPrices.map(recordOf))
     },
     async amend(commit, { solPrices: { put, remove } }) {
       await stored.stage(commit, put.map(recordOf))

@@ -3,26 +3,19 @@ import { systemPorts } from '../../src/ports.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { ScyllaCrashPoint } from '../crash-points.ts'
 import type { Storage } from '../port.ts'
-import { activityPart } from './activity.ts'
 import type { ScyllaBase } from './base.ts'
 import { blockStore } from './blocks.ts'
-import { candlePart } from './candles.ts'
 import { CqlClient } from './client.ts'
 import { ConditionalWrites } from './conditional-writes.ts'
 import { coverageStore } from './coverage.ts'
-import { curvePart } from './curves.ts'
 import { startProblem } from './errors.ts'
 import { Gaps } from './gaps.ts'
 import { historyOf } from './history.ts'
 import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { keyStore } from './keys.ts'
-import { launchPart } from './launches.ts'
-import { logPart } from './log.ts'
-import { pairPart } from './pairs.ts'
-import { poolEventPart } from './pool-events.ts'
-import { poolPart } from './pools.ts'
 import { Progress } from './progress.ts'
+import { recordParts, tableStores } from './record-stores.ts'
 import { rowHorizon } from './horizon.ts'
 import { logTtlOf } from './retention.ts'
 import type { Retention } from './retention.ts'
@@ -32,12 +25,8 @@ import { applySchema } from './schema.ts'
 import { refuseOldServer, serverVersion } from './server-version.ts'
 import { whenOpen } from './start-wait.ts'
 import type { StartWait } from './start-wait.ts'
-import { solPricePart } from './sol-prices.ts'
 import { tailed } from './tailed.ts'
 import { tenantStore } from './tenants.ts'
-import { tokenPart } from './tokens.ts'
-import { totalsPart } from './totals.ts'
-import { tradePart } from './trades.ts'
 import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
 import { BlockWriter } from './writer.ts'
@@ -146,20 +135,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   await base.refresh()
   const slotList = new RowList(base, slots)
   const gaps = new Gaps(base)
-  const parts = {
-    trades: tradePart(base),
-    poolEvents: poolEventPart(base),
-    log: logPart(base),
-    candles: candlePart(base),
-    launches: launchPart(base),
-    pairs: pairPart(base),
-    solPrices: solPricePart(base),
-    activity: activityPart(base),
-    tokens: tokenPart(base),
-    pools: poolPart(base),
-    curves: curvePart(base),
-    totals: totalsPart(base)
-  }
+  const parts = recordParts(base)
   const { committedBytesMax = COMMITTED_BYTES_MAX } = options
   const writer = new BlockWriter(base, {
     reached,
@@ -179,20 +155,6 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
       await Promise.all(Object.values(parts).map((part) => part.stage(commit)))
     }
   })
-  const market = tailed(base, {
-    trades: parts.trades.port,
-    poolEvents: parts.poolEvents.port,
-    log: parts.log.port,
-    candles: parts.candles.port,
-    launches: parts.launches.port,
-    pairs: parts.pairs.port,
-    solPrices: parts.solPrices.port,
-    activity: parts.activity.port,
-    tokens: parts.tokens.port,
-    pools: parts.pools.port,
-    curves: parts.curves.port,
-    totals: parts.totals.port
-  })
   const beside = new ConditionalWrites(client)
   const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null
@@ -204,7 +166,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   }
   return {
     blocks,
-    ...market,
+    ...tailed(base, tableStores(parts)),
     coverage: coverageStore(client, gaps, beside, () => rowHorizon(client, options.keyspace, blocks)),
     tenants: tenantStore(client, beside),
     keys: keyStore(client, beside),

@@ -3,6 +3,8 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { eventCursor, splitCursor } from '../../src/market/cursor.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
+import { addressText, byName, KEYED, rowText } from '../../src/market/records.ts'
+import type { AddressOf, KeyedName, RowOf } from '../../src/market/records.ts'
 import type { Interval } from '../../src/market/rows.ts'
 import type { BlockCommit } from '../port.ts'
 import type { Version } from './version.ts'
@@ -30,11 +32,8 @@ export class TailBlock implements Version {
   readonly candles = lazily(() =>
     Map.groupBy(this.block.candles, ({ mint, cash, interval }) => seriesText(mint, cash, interval))
   )
-  readonly launches = lazily(() => lasting(this.block.launches, ({ mint }) => pubkeyMapKey(mint)))
   readonly pairs = lazily(() => Map.groupBy(this.block.pairs, ({ mint }) => pubkeyMapKey(mint)))
   readonly activity = lazily(() => Map.groupBy(this.block.activity, ({ of, owner }) => ownerText(of, owner)))
-  readonly tokens = lazily(() => lasting(this.block.tokens, ({ mint }) => pubkeyMapKey(mint)))
-  readonly pools = lazily(() => lasting(this.block.pools, ({ pool }) => pubkeyMapKey(pool)))
   /** The pools that the block is the first to name, by their mints. */
   readonly listedPools = lazily(() => {
     const { slot } = this.block.slot
@@ -42,13 +41,18 @@ export class TailBlock implements Version {
     const entries = named.flatMap((row) => mintsOf(row).map((mint) => ({ mint, row })))
     return Map.groupBy(entries, ({ mint }) => pubkeyMapKey(mint))
   })
-  readonly curves = lazily(() => lasting(this.block.curves, ({ mint }) => pubkeyMapKey(mint)))
+  readonly #byAddress = byName<RowMakers>(KEYED, (name) => lazily(() => rowsByAddress(name, this.block)))
 
   constructor({ epoch, number }: Version, block: BlockCommit, bytes: number) {
     this.epoch = epoch
     this.number = number
     this.block = block
     this.bytes = bytes
+  }
+
+  /** The last row at an address; undefined where the block has none. */
+  row<Name extends KeyedName>(name: Name, address: string): RowOf<Name> | undefined {
+    return this.#byAddress[name]().get(address)
   }
 }
 
@@ -71,6 +75,13 @@ export class Tail {
       if (found !== undefined) return found
     }
     return undefined
+  }
+
+  /** The newest row at an address; undefined where no block has one. */
+  row<Name extends KeyedName>(name: Name, address: AddressOf<Name>): RowOf<Name> | undefined {
+    if (this.blocks.length === 0) return undefined
+    const text = addressText(name, address)
+    return this.newest((block) => block.row(name, text))
   }
 
   /** What is found in all blocks, oldest first. */
@@ -107,6 +118,7 @@ function listed<Row extends { readonly cursor: number }>(
   return lists
 }
 
-/** The last value of each key. */
-const lasting = <T>(values: readonly T[], textOf: (value: T) => string): Map<string, T> =>
-  new Map(values.map((value) => [textOf(value), value]))
+type RowMakers = { readonly [Name in KeyedName]: () => ReadonlyMap<string, RowOf<Name>> }
+
+const rowsByAddress = (name: KeyedName, block: BlockCommit): Map<string, RowOf<KeyedName>> =>
+  new Map(block[name].map((row: RowOf<KeyedName>) => [rowText(name, row), row]))

@@ -93,7 +93,7 @@ export async function tailedPools(
   )
   return inOrder(rows, page.order, ({ firstCursor }) => firstCursor)
     .slice(0, Math.max(0, page.limit))
-    .map((row) => tail.newest((block) => block.pools().get(pubkeyMapKey(row.pool))) ?? row)
+    .map((row) => tail.row('pools', row.pool) ?? row)
 }
 
 function inOrder<Row>(rows: readonly Row[], order: 'asc' | 'desc', cursorOf: (row: Row) => number): Row[] {

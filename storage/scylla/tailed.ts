@@ -1,45 +1,34 @@
-import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import { byName, isSingle, RECORD_NAMES } from '../../src/market/records.ts'
+import type { ReadName, SingleName } from '../../src/market/records.ts'
 import { mergedPairs } from '../codec/pair.ts'
 import { turnoverMinutes } from '../codec/turnover.ts'
 import { logPage } from '../log-pages.ts'
-import type { MintTurnover, Storage } from '../port.ts'
+import type { MintTurnover, OwnStores, RecordStore, RecordStores, SingleStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
-import type { LogRows } from './log.ts'
+import type { TableStores } from './record-stores.ts'
 import { steadily } from './steadily.ts'
 import { ownerText, seriesText } from './tail.ts'
 import type { Tail } from './tail.ts'
 import { tailedLaunches, tailedLog, tailedPage, tailedPools } from './tailed-lists.ts'
 
-/** What of a store follows from blocks, without the blocks themselves. */
-export type Market = Pick<
-  Storage,
-  | 'trades'
-  | 'poolEvents'
-  | 'log'
-  | 'candles'
-  | 'launches'
-  | 'pairs'
-  | 'solPrices'
-  | 'activity'
-  | 'tokens'
-  | 'pools'
-  | 'curves'
-  | 'totals'
->
-
-/** What the tables have of it. */
-type Tables = Omit<Market, 'log'> & { readonly log: LogRows }
-
 /**
- * What is committed, of tables that have less: the blocks that they do not have yet are in memory, and their rows and
- * newest values count before those of the tables. Both are of one moment: should a flush end meanwhile, all is asked again.
+ * The stores of records, of tables that lack the newest blocks: those are in memory, and their rows count before those of
+ * the tables. Both are of one moment: should a flush end meanwhile, all is asked again.
  */
-export function tailed(base: ScyllaBase, tables: Tables): Market {
+export function tailed(base: ScyllaBase, tables: TableStores): RecordStores {
   const ask = async <T>(query: (tail: Tail) => Promise<T>): Promise<T> => {
     base.client.assertOpen()
     return steadily(base, () => query(base.visibility.tail))
   }
-  return {
+  const keyed = <Name extends ReadName>(name: Name): RecordStore<Name> => {
+    const table = tables[name] as RecordStore<Name>
+    return { get: (address) => ask(async (tail) => tail.row(name, address) ?? table.get(address)) }
+  }
+  const single = <Name extends SingleName>(name: Name): SingleStore<Name> => ({
+    get: () => ask(async (tail) => tail.newest(({ block }) => block[name] ?? undefined) ?? tables[name].get())
+  })
+  const own: OwnStores = {
     trades: {
       ofMint: (mint, page) =>
         ask((tail) => {
@@ -71,17 +60,7 @@ export function tailed(base: ScyllaBase, tables: Tables): Market {
         )
     },
     candles: {
-      get: (mint, cash, interval, ts) =>
-        ask(async (tail) => {
-          const text = seriesText(mint, cash, interval)
-          const newest = tail.newest((block) =>
-            block
-              .candles()
-              .get(text)
-              ?.findLast(({ candle }) => candle.ts === ts)
-          )
-          return newest?.candle ?? tables.candles.get(mint, cash, interval, ts)
-        }),
+      ...keyed('candles'),
       range: (mint, cash, interval, range) =>
         ask(async (tail) => {
           const text = seriesText(mint, cash, interval)
@@ -92,25 +71,11 @@ export function tailed(base: ScyllaBase, tables: Tables): Market {
         })
     },
     launches: {
-      ofMint: (mint) =>
-        ask(
-          async (tail) =>
-            tail.newest((block) => block.launches().get(pubkeyMapKey(mint))) ?? tables.launches.ofMint(mint)
-        ),
+      ...keyed('launches'),
       page: (page) => ask((tail) => tailedLaunches(tail, page, (page) => tables.launches.page(page)))
     },
     pairs: {
-      get: (mint, cash) =>
-        ask(async (tail) => {
-          const text = pubkeyMapKey(mint)
-          const newest = tail.newest((block) =>
-            block
-              .pairs()
-              .get(text)
-              ?.findLast((pair) => samePubkey(pair.cash, cash))
-          )
-          return newest ?? tables.pairs.get(mint, cash)
-        }),
+      ...keyed('pairs'),
       ofMint: (mint) =>
         ask(async (tail) => {
           const text = pubkeyMapKey(mint)
@@ -124,25 +89,13 @@ export function tailed(base: ScyllaBase, tables: Tables): Market {
       atOrBefore: (minute) =>
         ask(async (tail) => {
           let newest = await tables.solPrices.atOrBefore(minute)
-          for (const price of tail.all(({ block }) =>
-            block.solPrice === null ? undefined : [block.solPrice]
-          ))
+          for (const price of tail.all(({ block }) => block.solPrices))
             if (price.minute <= minute && (newest === null || price.minute >= newest.minute)) newest = price
           return newest
         })
     },
     activity: {
-      get: (of, owner, hour) =>
-        ask(async (tail) => {
-          const text = ownerText(of, owner)
-          const newest = tail.newest((block) =>
-            block
-              .activity()
-              .get(text)
-              ?.findLast((row) => row.hour === hour)
-          )
-          return newest ?? tables.activity.get(of, owner, hour)
-        }),
+      ...keyed('activity'),
       range: (of, owner, range) =>
         ask(async (tail) => {
           const text = ownerText(of, owner)
@@ -163,34 +116,16 @@ export function tailed(base: ScyllaBase, tables: Tables): Market {
           return inOrder.slice(0, Math.max(0, limit))
         })
     },
-    tokens: {
-      get: (mint) =>
-        ask(
-          async (tail) =>
-            tail.newest((block) => block.tokens().get(pubkeyMapKey(mint))) ?? tables.tokens.get(mint)
-        )
-    },
     pools: {
-      get: (pool) =>
-        ask(
-          async (tail) =>
-            tail.newest((block) => block.pools().get(pubkeyMapKey(pool))) ?? tables.pools.get(pool)
-        ),
+      ...keyed('pools'),
       ofMint: (mint, page) =>
         ask((tail) => tailedPools(tail, mint, page, (page) => tables.pools.ofMint(mint, page)))
-    },
-    curves: {
-      ofMint: (mint) =>
-        ask(
-          async (tail) =>
-            tail.newest((block) => block.curves().get(pubkeyMapKey(mint))) ?? tables.curves.ofMint(mint)
-        )
-    },
-    totals: {
-      get: () =>
-        ask(async (tail) => tail.newest(({ block }) => block.totals ?? undefined) ?? tables.totals.get())
     }
   }
+  return byName<RecordStores>(RECORD_NAMES, (name) => {
+    if (name in own) return own[name as keyof OwnStores]
+    return isSingle(name) ? single(name) : keyed(name as ReadName)
+  })
 }
 
 /** The newest of values by their times, oldest first; of one time the last. */

@@ -1,7 +1,6 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { ActivityHour } from '../../src/market/activity-rows.ts'
+import type { ActivityHour, HourAddress } from '../../src/market/activity-rows.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
-import type { HourAddress } from '../../src/market/missing.ts'
 import { turnoverKey } from '../codec/keys.ts'
 import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../codec/turnover.ts'
 import type { TurnoverMinutes } from '../codec/turnover.ts'

@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { noRows } from '../../src/market/records.ts'
 import type { RowOrigin } from '../../src/market/rows.ts'
 import type { BlockCommit } from '../port.ts'
 import { Choices } from './choices.ts'
@@ -44,14 +45,16 @@ export function sampleBlock(seed: number, index: number): BlockCommit {
     candles: pairs.flatMap((pair) => sampleUpserts(choices, pair, blockTime)),
     launches: launchesAt(seed, index),
     pairs: pairs.map((pair) => samplePair(choices, pair, rows.at(-1)!)),
-    solPrice:
+    solPrices:
       index % 3 === 0
-        ? {
-            minute: blockTime - (blockTime % 60),
-            usd: 100 + choices.fraction(),
-            sourceMinute: choices.chance(0.5) ? null : blockTime - 60
-          }
-        : null,
+        ? [
+            {
+              minute: blockTime - (blockTime % 60),
+              usd: 100 + choices.fraction(),
+              sourceMinute: choices.chance(0.5) ? null : blockTime - 60
+            }
+          ]
+        : [],
     activity: sampleActivity(choices, blockTime, mints, pools),
     tokens: mints.map((mint) => sampleToken(choices, mint, rows.at(-1)!)),
     pools: [index, index - 1, index - 4].filter((n) => n >= 0).map((n) => sampleListedPool(choices, n)),
@@ -85,18 +88,7 @@ export function emptyBlock(index: number): BlockCommit {
       events: 0,
       receivedAtMs: 1
     },
-    trades: [],
-    poolEvents: [],
-    log: [],
-    candles: [],
-    launches: [],
-    pairs: [],
-    solPrice: null,
-    activity: [],
-    tokens: [],
-    pools: [],
-    curves: [],
-    totals: null
+    ...noRows()
   }
 }
 

@@ -37,11 +37,11 @@ export function sampleKept(index: number): KeptBlock {
       values: {
         pairs: [],
         candles: [],
-        launches: [{ mint, launch: null }],
+        launches: [{ address: mint, row: null }],
         tokens: [],
-        pools: [{ pool: samplePool(2), row: sampleListedPool(choices, index) }],
-        curves: [{ mint, curve: sampleCurveOf(choices, mint, trade) }],
-        hours: []
+        pools: [{ address: samplePool(2), row: sampleListedPool(choices, index) }],
+        curves: [{ address: mint, row: sampleCurveOf(choices, mint, trade) }],
+        activity: []
       }
     }
   }

@@ -79,7 +79,7 @@ t.test('candles that lie partly before the horizon are no difference, and stay a
   const [head, totals] = [await swept.blocks.head(), await swept.totals.get()]
   const put = [{ mint, cash, interval: '1m' as const, candle: { ...newest, trades: newest.trades + 1 } }]
   const gaps = { put: [], remove: [] }
-  await swept.history.amend({ ...unchanged(head, totals), candles: { put, remove: [] } }, gaps)
+  await swept.history.amend({ ...unchanged(head, { totals }), candles: { put, remove: [] } }, gaps)
   t.match(await Array.fromAsync(candleDifferences(swept, mint, count)), [{ of: { ts: newest.ts } }])
   t.equal(await foldCandlesAgain(swept, [mint]), 1)
   t.strictSame(await candlesOf(swept, commits), stored, 'a wrong one beyond the horizon is put right')

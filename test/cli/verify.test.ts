@@ -69,7 +69,7 @@ t.test('each thing that is not as it follows from others is printed, and the exi
     const head = (await storage.blocks.head())!
     const slot = { ...(await storage.blocks.at(first))!, transactions: 9_999 }
     const amendment = {
-      ...unchanged(head, await storage.totals.get()),
+      ...unchanged(head, { totals: await storage.totals.get() }),
       slots: { put: [slot], remove: [] },
       trades: { put: [{ ...dear, outAmount: dear.outAmount + 1n }], remove: [gone] }
     }

@@ -146,7 +146,7 @@ t.test('an address all of whose connections are being answered gets no other', a
       blocks: storage.blocks,
       trades: storage.trades,
       launches: {
-        ofMint: (mint) => storage.launches.ofMint(mint),
+        get: (mint) => storage.launches.get(mint),
         page: async (page) => {
           asked++
           await promise

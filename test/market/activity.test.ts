@@ -29,7 +29,7 @@ for (const [times, anyBlocks] of [
             return ingest(store, state, block, OPTIONS)
           })
           equalsPlainFold(t, store, chain, folds)
-          stored += store.hours.size
+          stored += store.rows.maps.activity.size
         }),
         randomRuns(40, 21)
       )
@@ -56,17 +56,17 @@ function equalsPlainFold(
   folds: readonly BlockFold[]
 ): void {
   const story = tell(chain, store.trades, OPTIONS.cash)
-  t.strictSame(sorted(store.hours), sorted(plainHours(story)))
-  t.strictSame(sorted(store.tokens), sorted(plainTokens(story)))
-  t.strictSame(sorted(store.pools), sorted(plainPools(story)))
+  t.strictSame(sorted(store.rows.maps.activity), sorted(plainHours(story)))
+  t.strictSame(sorted(store.rows.maps.tokens), sorted(plainTokens(story)))
+  t.strictSame(sorted(store.rows.maps.pools), sorted(plainPools(story)))
   const solUsd = new Map(
     folds.map(({ slot, solUsd }) => [slot.slot, solPriceAt(solUsd.price, slot.blockTime)?.usd ?? null])
   )
   const curves = plainCurves(story, (mint, { block }) =>
     OPTIONS.cash.usdOf(mint, solUsd.get(block.slot) ?? null)
   )
-  t.strictSame(sorted(store.curves), sorted(curves))
-  t.strictSame(store.totals, plainTotals(story))
+  t.strictSame(sorted(store.rows.maps.curves), sorted(curves))
+  t.strictSame(store.rows.singles.totals, plainTotals(story))
 }
 
 function sorted<T>(rows: ReadonlyMap<string, T>): [string, T][] {

@@ -147,14 +147,14 @@ for (const [name, chains] of [
           store.trades.filter((row) => row.cashSide !== null),
           pairName
         )
-        const stored = Map.groupBy(store.candles, ([address]) => address.slice(0, 64))
+        const stored = Map.groupBy(store.rows.maps.candles, ([address]) => address.slice(0, 64))
         t.equal(stored.size, groups.size)
         for (const [pair, rows] of groups) {
           const minutes = foldRows(rows, '1m')
           for (const interval of INTERVALS) {
-            const ours = [...store.candles]
-              .filter(([address]) => address.startsWith(`${pair}/${interval}/`))
-              .map(([, candle]) => candle)
+            const ours = [...store.rows.maps.candles]
+              .filter(([address]) => address.startsWith(`${pair}${interval}`))
+              .map(([, { candle }]) => candle)
               .sort((a, b) => a.ts - b.ts)
             t.strictSame(ours, foldRows(rows, interval))
             if (chains === anyChain) t.strictSame(ours, foldCandles(minutes, interval))

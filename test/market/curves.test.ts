@@ -239,7 +239,7 @@ t.test('every curve is of the newest trade or event that belongs to it', async (
     [block(5, NOON, [birth(), creation()]), block(6, NOON + 1, [bought(10n ** 9n)])],
     OPTIONS
   ).store
-  const row = (mint: Pubkey) => store.curves.get(pubkeyMapKey(mint))
+  const row = (mint: Pubkey) => store.rows.maps.curves.get(pubkeyMapKey(mint))
   t.match(row(TOKEN), { slot: 6, blockTime: NOON + 1, cursor: 6 * 2 ** 20 })
   t.equal(row(OTHER), undefined)
 })

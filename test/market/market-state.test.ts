@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { BlockFold } from '../../src/market/fold.ts'
 import { MarketState } from '../../src/market/market-state.ts'
 import { pairKey } from '../../src/market/pairs.ts'
@@ -44,7 +45,7 @@ t.test('a market that restarts before every block folds as one that stays warm',
         const cold = ingest(coldStore, coldStore.restart(), at, options)
         t.strictSame(comparable(cold), comparable(ingest(warmStore, warm, at, options)))
       }
-      t.strictSame(coldStore.candles, warmStore.candles)
+      t.strictSame(coldStore.rows.maps.candles, warmStore.rows.maps.candles)
     }),
     randomRuns(40, 11)
   )
@@ -214,8 +215,8 @@ t.test('a pair that was let go is not taken to end where times fell to', async (
 t.test('reading what was never loaded throws', async (t) => {
   const { state } = afterOneBuy()
   const pair = pairKey(TOKEN, SOL)
-  t.throws(() => state.pair(pairKey(OTHER, SOL)), /pair was not loaded/)
+  t.throws(() => state.latest('pairs', pairKey(OTHER, SOL)), /row of pairs was not loaded/)
   t.throws(() => state.candle(pair, '1m', NOON - 60), /1m bucket at \d+ was not loaded/)
-  t.throws(() => state.launch(OTHER), /launch of a mint was not loaded/)
-  t.equal(state.launch(TOKEN), null)
+  t.throws(() => state.latest('launches', pubkeyMapKey(OTHER)), /row of launches was not loaded/)
+  t.equal(state.latest('launches', pubkeyMapKey(TOKEN)), null)
 })

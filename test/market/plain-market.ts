@@ -98,7 +98,7 @@ interface Item {
 export function plainHours(story: readonly Told[]): Map<string, ActivityHour> {
   const items = new Map<string, { of: ActivityOf; owner: Pubkey; items: Item[] }>()
   const add = (of: ActivityOf, owner: Pubkey, item: Item): void => {
-    const key = `${of}/${pubkeyMapKey(owner)}/${item.told.block.blockTime - (item.told.block.blockTime % 3600)}`
+    const key = `${of}${pubkeyMapKey(owner)}${item.told.block.blockTime - (item.told.block.blockTime % 3600)}`
     const entry = items.get(key) ?? { of, owner, items: [] }
     items.set(key, entry)
     entry.items.push(item)

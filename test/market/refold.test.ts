@@ -5,7 +5,7 @@ import { foldBlock } from '../../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { Refold } from '../../src/market/refold.ts'
 import type { RefoldTools } from '../../src/market/refold.ts'
-import type { BlockRows } from '../../src/market/rows.ts'
+import { byName, MANY, type BlockRows } from '../../src/market/records.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -51,16 +51,12 @@ async function amend(store: MemoryStore, kept: readonly KeptBlock[], wanted: rea
   return amendment
 }
 
-const stateOf = ({ head, trades, ...maps }: MemoryStore) => ({
+const stateOf = ({ head, rows: { maps, singles } }: MemoryStore) => ({
   head,
-  trades: trades.toSorted((a, b) => a.cursor - b.cursor),
-  ...Object.fromEntries(
-    Object.entries(maps).map(([name, map]) => [
-      name,
-      map instanceof Map
-        ? new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)) as [unknown, unknown][])
-        : map
-    ])
+  singles,
+  ...byName<typeof maps>(
+    MANY,
+    (name) => new Map([...maps[name]].sort(([a], [b]) => (a < b ? -1 : 1)) as [string, unknown][])
   )
 })
 

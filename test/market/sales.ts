@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { RANKED_WINDOWS, RANKS_MAX, type Ranking, type RankedWindow } from '../../src/market/ranking.ts'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
-import type { BlockCommit } from '../../src/market/rows.ts'
+import { noRows, type BlockCommit } from '../../src/market/records.ts'
 import type { MintTurnover } from '../../storage/port.ts'
 import { key, NOON } from './world.ts'
 
@@ -94,23 +94,10 @@ export function commitOf(
 ): BlockCommit {
   const mints = new Set(added.map(({ mint }) => mint))
   const counts = { transactions: 0, trades: added.length, events: added.length, receivedAtMs: 0 }
-  const others = {
-    trades: [],
-    poolEvents: [],
-    log: [],
-    candles: [],
-    launches: [],
-    pairs: [],
-    solPrice: null,
-    totals: null
-  }
   return {
     slot: { slot, blockTime: time, parentSlot: null, blockhash: null, ...counts },
-    ...others,
-    activity: [...mints].map((mint) => hourOf(sales, mint, hourStart(time))),
-    tokens: [],
-    pools: [],
-    curves: []
+    ...noRows(),
+    activity: [...mints].map((mint) => hourOf(sales, mint, hourStart(time)))
   }
 }
 

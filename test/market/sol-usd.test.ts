@@ -43,8 +43,8 @@ t.test('a minute is priced by the volume-weighted median of the previous minute'
     [119, [probe]]
   ])
   t.same(pricesOf(folds).slice(2), [200, 200], 'the trades of the minute itself change nothing')
-  t.same(folds[2]!.solPrice, { minute: NOON + MINUTE, usd: 200, sourceMinute: NOON })
-  t.equal(folds[3]!.solPrice, null, 'written once')
+  t.same(folds[2]!.solPrices, [{ minute: NOON + MINUTE, usd: 200, sourceMinute: NOON }])
+  t.same(folds[3]!.solPrices, [], 'written once')
 })
 
 t.test('the weighted median is the lowest price at or below which half of the volume traded', async (t) => {
@@ -68,8 +68,8 @@ t.test('a quiet minute takes the newest earlier one, at most 60 minutes back', a
     [62 * MINUTE, [probe]]
   ])
   t.same(pricesOf(folds).slice(2), [210, 210, null])
-  t.same(folds[3]!.solPrice, { minute: NOON + 61 * MINUTE, usd: 210, sourceMinute: NOON + MINUTE })
-  t.equal(folds[4]!.solPrice, null)
+  t.same(folds[3]!.solPrices, [{ minute: NOON + 61 * MINUTE, usd: 210, sourceMinute: NOON + MINUTE }])
+  t.same(folds[4]!.solPrices, [])
   t.equal(folds[4]!.trades[0]!.priceForming, true, 'the price in SOL needs no dollar')
 })
 
@@ -87,8 +87,8 @@ t.test('the first block with trades after a hole prices its own minute', async (
     [300, 1, 300],
     'rows before its trade as well'
   )
-  t.same(folds[2]!.solPrice, { minute: NOON + 7_200, usd: 300, sourceMinute: NOON + 7_200 })
-  t.same(folds[4]!.solPrice, { minute: NOON + 7_260, usd: 300, sourceMinute: NOON + 7_200 })
+  t.same(folds[2]!.solPrices, [{ minute: NOON + 7_200, usd: 300, sourceMinute: NOON + 7_200 }])
+  t.same(folds[4]!.solPrices, [{ minute: NOON + 7_260, usd: 300, sourceMinute: NOON + 7_200 }])
 })
 
 t.test('the first block with trades at a cold start prices its own minute', async (t) => {
@@ -111,8 +111,8 @@ t.test('a starting value stands in until the chain gives a price, and never afte
     150
   )
   t.same(pricesOf(folds), [150, 150, 250, 250, null])
-  t.same(folds[1]!.solPrice, { minute: NOON + 60, usd: 150, sourceMinute: null })
-  t.same(folds[2]!.solPrice, { minute: NOON + 60, usd: 250, sourceMinute: NOON + 60 })
+  t.same(folds[1]!.solPrices, [{ minute: NOON + 60, usd: 150, sourceMinute: null }])
+  t.same(folds[2]!.solPrices, [{ minute: NOON + 60, usd: 250, sourceMinute: NOON + 60 }])
 })
 
 t.test('USD-pegged cash is worth 1 USD whatever SOL does', async (t) => {
@@ -171,7 +171,7 @@ t.test('a restart at any block restores the same SOL price state', async (t) => 
       const warm = store.restart()
       for (const at of chain) {
         const fold = ingest(store, warm, at, { ...OPTIONS, startingSolUsd })
-        if (fold.solPrice !== null) prices++
+        prices += fold.solPrices.length
         t.strictSame(sorted(store.restoreSolUsd()), sorted(warm.solUsd))
       }
     }),

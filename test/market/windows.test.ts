@@ -24,7 +24,7 @@ function hoursOf(
   seconds: number
 ): ActivityHour[] {
   const { from, to, limit } = windowHours(time, seconds)
-  return [...store.hours.values()]
+  return [...store.rows.maps.activity.values()]
     .filter((hour) => hour.of === of && samePubkey(hour.owner, owner) && hour.hour >= from && hour.hour < to)
     .sort((a, b) => a.hour - b.hour)
     .slice(-limit)
@@ -45,7 +45,7 @@ t.test('at any moment a window equals a recomputation from rows', async (t) => {
       const rows = store.trades.filter((row) => samePubkey(row.mint, TOKEN))
       const within = rows.filter((row) => row.blockTime >= from)
       const hours = hoursOf(store, 'mint', TOKEN, time, seconds)
-      const lastUsd = store.tokens.get(pubkeyMapKey(TOKEN))?.lastUsd ?? null
+      const lastUsd = store.rows.maps.tokens.get(pubkeyMapKey(TOKEN))?.lastUsd ?? null
       const window = windowOf(hours, time, seconds, lastUsd)
 
       t.same([window.from, window.to], [from, from + seconds])
@@ -87,7 +87,10 @@ t.test('the market’s window counts each trade once, and its launches', async (
       const window = windowOf(hoursOf(store, 'market', MARKET, time, seconds), time, seconds)
       t.equal(window.trades, rows.length)
       t.equal(window.traders, new Set(rows.map((row) => pubkeyMapKey(row.user))).size)
-      t.equal(window.launches, [...store.launches.values()].filter((row) => row.blockTime >= from).length)
+      t.equal(
+        window.launches,
+        [...store.rows.maps.launches.values()].filter((row) => row.blockTime >= from).length
+      )
       const lamports = rows.map((row) => {
         if (row.cashSide === null) return 0n
         const [mint, amount] =

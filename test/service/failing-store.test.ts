@@ -92,7 +92,7 @@ testWithFixtures(
       'reads before a commit': [
         { operation: 'pairs.get', nth: 15, effect: fail },
         { operation: 'candles.get', nth: 60, effect: fail },
-        { operation: 'launches.ofMint', nth: 40, effect: fail }
+        { operation: 'launches.get', nth: 40, effect: fail }
       ],
       'reads that restore the market': [
         { operation: 'blocks.commit', nth: 30, effect: { kind: 'fail-after' } },

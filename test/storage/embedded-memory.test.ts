@@ -60,13 +60,13 @@ const questions: Readonly<Record<string, (storage: Storage) => Promise<unknown>>
   '20 candles': (storage) => storage.candles.range(mint, cash, '1m', { from: 0, to: 4e9, limit: 20 }),
   'candles of a pair without any': (storage) =>
     storage.candles.range(wallet, cash, '1m', { from: 0, to: 4e9, limit: 20 }),
-  'a pair': (storage) => storage.pairs.get(mint, cash),
+  'a pair': (storage) => storage.pairs.get({ mint, cash }),
   'the pairs of a mint': (storage) => storage.pairs.ofMint(mint),
   'a day of activity': (storage) =>
     storage.activity.range('mint', mint, { from: 1_759_932_000, to: 1_760_018_400, limit: 25 }),
   'a token': (storage) => storage.tokens.get(mint),
   'a pool': (storage) => storage.pools.get(samplePool(60_000)),
-  'the curve of a mint': (storage) => storage.curves.ofMint(mint),
+  'the curve of a mint': (storage) => storage.curves.get(mint),
   'the totals': (storage) => storage.totals.get()
 }
 

@@ -77,17 +77,17 @@ t.test('a damaged record of any kind is an error that names it', async (t) => {
     code: 'STORAGE_UNAVAILABLE',
     detail: new RegExp(`^${name} [0-9a-f]+ is damaged`)
   })
-  await t.rejects(damaged.pairs.get(pair!.mint, pair!.cash), named('pairs'))
+  await t.rejects(damaged.pairs.get(pair!), named('pairs'))
   await t.rejects(damaged.pairs.ofMint(pair!.mint), named('pairs'))
   t.equal(damaged.damage.length, 1, 'a record that is read twice is one damage')
   t.match(damaged.damage[0], /^pairs [0-9a-f]+ is damaged/)
-  await t.rejects(damaged.launches.ofMint(launch.mint), named('launch'))
+  await t.rejects(damaged.launches.get(launch.mint), named('launch'))
   await t.rejects(damaged.launches.page({ order: 'desc', limit: 5 }), named('launch'))
   await t.rejects(
     damaged.poolEvents.ofPool(block.poolEvents[0]!.pool, { order: 'asc', limit: 9 }),
     named('pool event page')
   )
-  await t.rejects(damaged.candles.get(pair!.mint, pair!.cash, '1m', 0), named('newest candles'))
+  await t.rejects(damaged.candles.get({ ...pair!, interval: '1m', ts: 0 }), named('newest candles'))
 })
 
 t.test('a value under another key does not pass for its own', async (t) => {

@@ -1,7 +1,10 @@
-import { serialize } from 'node:v8'
-import { zstdCompressSync } from 'node:zlib'
+import assert from 'node:assert/strict'
+import { deserialize, serialize } from 'node:v8'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
-import { marketBefore } from '../../src/market/kept-block.ts'
+import type { DecodedBlock } from '../../src/market/block.ts'
+import { foldBlock } from '../../src/market/fold.ts'
+import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { MarketState } from '../../src/market/market-state.ts'
 import { noneStored } from '../../src/market/missing.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
@@ -11,12 +14,12 @@ import { ByteReader } from '../../storage/codec/byte-reader.ts'
 import { ByteWriter } from '../../storage/codec/byte-writer.ts'
 import { KeyTable } from '../../storage/codec/key-table.ts'
 import { keptBlockKind } from '../../storage/codec/kept-block.ts'
-import { activityKey, keptBlockKey, poolKey, tokenKey } from '../../storage/codec/keys.ts'
+import { activityKey, addressKey, keptBlockKey } from '../../storage/codec/keys.ts'
 import { poolEventCodec } from '../../storage/codec/pool-event.ts'
 import { poolKind } from '../../storage/codec/pool.ts'
 import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { tokenKind } from '../../storage/codec/token.ts'
-import { block, key, liquidity, NOON, OPTIONS, POOL } from '../market/world.ts'
+import { block, buy, curve, key, launch, liquidity, NOON, OPTIONS, POOL, solSale } from '../market/world.ts'
 
 /** Bytes that the version wrote which kept no price-forming price of pools and no provider's side of liquidity. */
 const OLDER = {
@@ -26,19 +29,26 @@ const OLDER = {
   event:
     '8780400080c49fd50c0009090909090909090909090909090909090909090909090909090909090909090909090909090909090909090909090909090909090909090909090909090909000200050100c800000007070707070707070707070707070707070707070707070707070707016400000007070707070707070707070707070707070707070707070707070707022c010000070707070707070707070707070707070707070707070707070707070200050001020002010103010000000707070707070707070707070707070707070707070707070707070700070064000001040500000007070707070707070707070707070707070707070707070707070707'
 }
+/** A kept block as a store has it: read first are lists under names of their own. */
+const KEPT =
+  'KLUv/WBlJR0+AIpOLBBG8Ng0B9DaGjoeb1k+C7YYJ3SHw0c5BfX8y46Vt9+2VMYWeYRka51EaNbwjV4oAGV51CirGXPU9Et8LHT2xsuSbdtLtjeRAe0A8ADwAKRrNe+2iTkXfXqspA1/w7VbtU0M8srKDhw3FqociEIByZMIRgx0CGGgtsiI8YMLihk6MpkKZ18L4tpsgTYv977899rOLwsSZSqcEePyokpkKhyy5hPOJcjLqqNL0iw1f/N+CvMXa96Yi9eyuBzv+6nHHERpZUOmwsnPU0f8mzSn386L99vZIKfZqML5bO56T1aHHF8k/Tbv+yB/+fTFdodV35p35+KT2ZouDkO+75PbkiQON8/g4lNhQ5YeGkKD2CTxU/bDz517KF1Rm4l9P9dyc9ITHp2NEaUhnrQ2Ie++jUd9OWYR4jEHcxygS6aQf84wm1h3PrI0hKjNz4c2lxjd5rVk5ljUNyPWmXtifdTl+DM2fU7m2nnRmet8Ob167dYvciO0fi77xJwez1iWps5EzS/WKxrcfKI5Zdzgx5KsO09DU0GXe6MQuM3mx0OU8PDxEeeQPDrza2v2gPmT9V6ugZ/KZsgAg3zb2GwRcg58XXM0D4EauOvnMHNUeM06ZpfFVTlCqwoaDh+rxwsqUrA0OUKFSJCaveTHiit/oQIQKEWuuNCSZAND4INWdQo4vd8mzph7O6w7j7mnP5Vff9ac0hlK0v+myxRxv6zRABlG28Qht5CDCYVJsa+JyWJNB2FD1Via9yCr+VwTQAlghA87t9P6NI+Zc2UoXTVsNpxPELWZuQRQp5YI+XWO7MiO7Mhe52s8hpgOHj+ok0VdjsHK/RKncOYAfExZ0vPpbTlZY/lYU/n3xtEPpuofxWvRGQxWRraqqqoTiTbR9jlBp3begByDFQ3E6EayyVhnM8wcb13HS3zRHMOd1/yrSPtmLup0cP74BqJ0DS/nyMuxRdLZ1hJzrN8cayrz7KQ1XrQQ4hWptApH50+/dp/FhwJOZFCYFKK+wTm0IJ40R5x68evDeqwb78yvs6Iz1ql3xiVZRw1XJJ25zbUVpYHEOdZ5naATozMVDZBa1HIQY1Er06hFrW2zqJVlbHOpBTg190R9c7/EIKdcx2PmcGLm1sezrWjNFnZ8jbn2aVAK5Nk2pV1+dTDm+1nkSmZuwpZjjKSziVGY6Lzx/a6mWPMppALM2PNI7D/lujmnJz5dK16cQ2Zs2nUsNedS1QyvE4k2BzFnjDXCOunm6TLDvynb3NujWU+EXATAu8472A+cbyDmHKiBNdUM0baB/DoVgDYhjIZ6Pg1bZ2vivMMMnOJrc9etsyF06z9di/X02PgyGJhRAgRf6Ssd+EpfyQCBr/SVBnylryTaRPQrkaINRuclSo+BpagBVWZGRERERBQkSZIOcQWEKIOMc4weEgCiJMeSIIRBShlDDCFEYASEGEPIiMjIzAxNG4CBMJcPIzIXKSHEeKBkyuyRenhgxYs2YxvWKMhgUF+AkAsmy4daPeDQeDJSDw/A4ra+gRV+mACxCyC7JhZ1zIXgkkl7PCAZeqAWlTkRQyCBDbQaKbBpkJrAkYMvsbZFBhJo4cWNWlxVgtFaL8T6mE2iJ8NFrSMHh5RgopeJ2cWXpzq0JQ0WHYmyvuyzs4DyTxANcYJMS3WL/RVg9UhKxsJID8E1fxwUJQ0YU+aF7VJvXUPkwqOFBmmcfks/Iv7QOyuTEJ53jvcUjSAX35BRBPOxgGxlu+qt6CwJmue2gp4rLMmbliZICJSY4UeTCKIjKahqgnBT31xvHiyO2uYSJlvgGR2IHlGcEQCZrqEE3ii2isAtfJuauP8p6z+S13Mo1EgqIB8LruEHIC+eF3czG2nB/BXQFkILmgwCf6dR1oI8o55qLDg7a9Qz3owLqCR9BqTDmcJDKVJoZmHOVEKCGxHmoPktVRRTbOl3raGJEzeFQY0pWibDyT5H2bpDTZMtax3ImLaokAd9ztC27mpI/I54QJGMA0kZTVEcHH+y5wBKdgNDF2EyxAIZipIwUHVC/V2siCdr+1IclsXLcKjjH8I5f+gN9joHxC41Jo7T9zRAFsDvOE/TK7JrNHMFBmy8fbLKaIAaIKyYU1/2gkAf8xot1CCDj513qQ+E9MEMG2+f2bIaApPTSIl6n25OBRq2mcTq/JSQ5KWgCKszDxAt2AOoWqTh1icrpIWzCTJuGfSQls5KdNy2wEij/QbW5RgQ2wE4Ne3clhZArgAAMp8VNKijHnga3qWPOzfJsR13R/rJYaGro4L0/8VBe4HuCGjpEgbft4H12eRDpp0d4mf8xUI1awRN+hMWM7pU7a0Q4c29dJsuHH48zhQNyJxQe7iI8wM8WO5Yvsq1YXQSgVOHjgrlRhEz5ADDQT6/3Nu59gQU8vAURntwS81ajs4uvHD14lq+TpQ0BZoVgBnpb5SAA9InaKW+NmVQtRqkY6x4BiULxn1/alOSx64duC2eS+DjFlgwgclAvGxnxzDbua/RNYEAQcNr7/uhnWMDXUxJVQEHqGxMRWF3VS5EQoNoOgiMUSzogNU5joNNUDUK7fvJ0gV0WbjQAhFuwPH7A5DOa83OoeBk7WCWHEJJxNt1lnzvebrFii0juEYOQmBbBsNeAlHVT+1o0m9YmRjK73SsCRo='
 const HOUR = 1_700_000_400 - (1_700_000_400 % 3_600)
 
 t.test('a pool of an older store has its newest trade, and no price that may not count', async (t) => {
-  const row = unpackRecord(poolKind, poolKey(POOL), Buffer.from(OLDER.pool, 'hex'))
+  const row = unpackRecord(poolKind, addressKey('q', POOL), Buffer.from(OLDER.pool, 'hex'))
   t.match(row, { pool: POOL, venue: 'pumpswap', trades: 3, feeBps: 25 })
   t.strictSame(row.lastTrade, { cursor: 1_048_583, slot: 1, blockTime: 1_700_000_000 })
   t.same([row.lastPrice, row.reserves], [null, null])
-  const again = unpackRecord(poolKind, poolKey(POOL), packRecord(poolKind, poolKey(POOL), row).slice())
+  const again = unpackRecord(
+    poolKind,
+    addressKey('q', POOL),
+    packRecord(poolKind, addressKey('q', POOL), row).slice()
+  )
   t.strictSame(again, row)
 })
 
 t.test('prices in USD of an older store are read as they were', async (t) => {
-  t.match(unpackRecord(tokenKind, tokenKey(key(1)), Buffer.from(OLDER.token, 'hex')), { lastUsd: 1.5 })
+  t.match(unpackRecord(tokenKind, addressKey('m', key(1)), Buffer.from(OLDER.token, 'hex')), { lastUsd: 1.5 })
   const hour = unpackRecord(activityKind, activityKey('mint', key(1), HOUR), Buffer.from(OLDER.hour, 'hex'))
   t.match(hour, {
     priorUsd: 1.25,
@@ -58,13 +68,34 @@ t.test('liquidity of an older store is that of both sides, and is written as it 
   t.equal(Buffer.from(out.written()).toString('hex'), OLDER.event)
 })
 
-t.test('a kept block of an older version is completed', async (t) => {
-  const decoded = block(1, NOON, [liquidity()])
-  const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
+const emptyMarket = () => new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
+
+function keptOn(market: MarketState, decoded: DecodedBlock): KeptBlock {
   const touched = touchedBy(decoded, OPTIONS.cash)
   market.load(noneStored(market.missing(touched)))
-  const kept = { block: decoded, before: marketBefore(market, null, touched) }
-  const pool = unpackRecord(poolKind, poolKey(POOL), Buffer.from(OLDER.pool, 'hex'))
+  return { block: decoded, before: marketBefore(market, null, touched) }
+}
+
+t.test('a kept block reads as it was, with every record that its block was folded on', async (t) => {
+  const market = emptyMarket()
+  const events = [buy(10n ** 9n, 10n ** 6n), solSale(200), launch(), curve('create')]
+  const first = block(5, NOON, events)
+  keptOn(market, first)
+  market.apply(foldBlock(market, first, OPTIONS))
+  const kept = keptOn(market, block(6, NOON + 1, events))
+  const stored = keptBlockKind.read(new ByteReader(Buffer.from(KEPT, 'base64')), keptBlockKey(6))
+  for (const rows of Object.values(stored.before.values)) t.ok(rows.some(({ row }) => row !== null))
+  assert.deepStrictEqual(stored, kept)
+  const out = new ByteWriter()
+  keptBlockKind.write(out, kept)
+  const contents = (bytes: Uint8Array): unknown => deserialize(zstdDecompressSync(bytes))
+  assert.deepStrictEqual(contents(out.written()), contents(Buffer.from(KEPT, 'base64')))
+})
+
+t.test('a kept block of an older version is completed', async (t) => {
+  const decoded = block(1, NOON, [liquidity()])
+  const kept = keptOn(emptyMarket(), decoded)
+  const pool = unpackRecord(poolKind, addressKey('q', POOL), Buffer.from(OLDER.pool, 'hex'))
   const { lastPrice, lastTrade, reserves, ...others } = pool
   const { traderBase, traderQuote, ...change } = liquidity()
   const older = {
@@ -72,7 +103,7 @@ t.test('a kept block of an older version is completed', async (t) => {
     before: {
       ...kept.before,
       values: {
-        ...kept.before.values,
+        ...{ pairs: [], candles: [], launches: [], tokens: [], curves: [], hours: [] },
         pools: [{ pool: POOL, row: { ...others, lastTrade: { ...lastTrade, price: 802, cashUsd: 150 } } }]
       }
     }
@@ -81,7 +112,7 @@ t.test('a kept block of an older version is completed', async (t) => {
   const bytes = packRecord(asWritten, keptBlockKey(1), kept).slice()
   const read = unpackRecord(keptBlockKind, keptBlockKey(1), bytes)
   t.match(read.block.entries[0]!.event, { baseAmount: 5n, traderBase, quoteAmount: 7n, traderQuote })
-  t.strictSame(read.before.values.pools, [{ pool: POOL, row: pool }])
+  t.strictSame(read.before.values.pools, [{ address: POOL, row: pool }])
   t.same([lastPrice, reserves], [null, null])
 })
 

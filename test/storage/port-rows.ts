@@ -52,13 +52,13 @@ export async function portRows(
     await ask(`trades of ${hex(mint)}`, storage.trades.ofMint(mint, ALL))
     await ask(`newest trades of ${hex(mint)}`, storage.trades.ofMint(mint, { order: 'desc', limit: 7 }))
     await ask(`token ${hex(mint)}`, storage.tokens.get(mint))
-    await ask(`launch ${hex(mint)}`, storage.launches.ofMint(mint))
-    await ask(`curve ${hex(mint)}`, storage.curves.ofMint(mint))
+    await ask(`launch ${hex(mint)}`, storage.launches.get(mint))
+    await ask(`curve ${hex(mint)}`, storage.curves.get(mint))
     await ask(`pools of ${hex(mint)}`, storage.pools.ofMint(mint, { order: 'asc', limit: 10_000 }))
     await activity('mint', mint)
   }
   for (const { mint, cash } of pairs.values()) {
-    await ask(`pair ${hex(mint)} ${hex(cash)}`, storage.pairs.get(mint, cash))
+    await ask(`pair ${hex(mint)} ${hex(cash)}`, storage.pairs.get({ mint, cash }))
     for (const interval of INTERVALS)
       await ask(
         `candles ${hex(mint)} ${hex(cash)} ${interval}`,

@@ -70,8 +70,8 @@ try {
     const mint = sampleMint(n)
     await tell(`pairs ${n}`, () => storage.pairs.ofMint(mint))
     await tell(`token ${n}`, () => storage.tokens.get(mint))
-    await tell(`curve ${n}`, () => storage.curves.ofMint(mint))
-    await tell(`launch ${n}`, () => storage.launches.ofMint(mint))
+    await tell(`curve ${n}`, () => storage.curves.get(mint))
+    await tell(`launch ${n}`, () => storage.launches.get(mint))
     await tell(`pools ${n}`, () => storage.pools.ofMint(mint, { order: 'asc', limit: 10 }))
     const hours = { from: 0, to: timeAt(blocks) + HOUR, limit: 1_000 }
     await tell(`hours ${n}`, () => storage.activity.range('mint', mint, hours))
@@ -83,7 +83,7 @@ try {
   }
   for (let at = timeAt(0); at < timeAt(blocks); at += HOUR) {
     const hour = at - (at % HOUR)
-    await tell(`market ${hour}`, () => storage.activity.get('market', MARKET, hour))
+    await tell(`market ${hour}`, () => storage.activity.get({ of: 'market', owner: MARKET, hour }))
     await tell(`ranking ${hour}`, () => storage.activity.mintsOfHour(hour, { limit: 100 }))
     await tell(`sol ${at}`, () => storage.solPrices.atOrBefore(at - (at % 60)))
   }

@@ -148,7 +148,8 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
       for (; asking; seen++) {
         const rows = await reader.trades.ofMint(mint, ALL)
         assert.ok(answers.has(JSON.stringify(rows.map(({ cursor }) => cursor))))
-        for (const { pool } of before.allPools()) await reader.pools.ofMint(pool, { order: 'asc', limit: 9 })
+        for (const { pool } of before.rows.all('pools'))
+          await reader.pools.ofMint(pool, { order: 'asc', limit: 9 })
         await reader.blocks.head()
       }
     })()

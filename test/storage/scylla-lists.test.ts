@@ -158,7 +158,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
       assert.equal(found?.minutes[0]?.minute, minutes[0]!.minute)
     }
     assert.deepStrictEqual(await port.mintsOfHour(hours[10]!.hour, { limit: 9 }), [])
-    assert.deepStrictEqual(await port.get('mint', mint, hours[10]!.hour), hours[10], 'activity itself stays')
+    assert.deepStrictEqual(await port.get(hours[10]!), hours[10], 'activity itself stays')
   })
 
   t.test('a range of candles that a block comes into the middle of has all of the block', async (t) => {

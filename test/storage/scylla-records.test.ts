@@ -1,7 +1,7 @@
 import t from 'tap'
 
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { mintPoolKey, tokenKey } from '../../storage/codec/keys.ts'
+import { addressKey, mintPoolKey } from '../../storage/codec/keys.ts'
 import type { RecordKind } from '../../storage/codec/record.ts'
 import { AddressRecords, addressIn } from '../../storage/scylla/address-records.ts'
 import type { ScyllaBase } from '../../storage/scylla/base.ts'
@@ -22,7 +22,12 @@ const numberKind: RecordKind<number> = {
 }
 
 const numbersOf = (base: ScyllaBase): AddressRecords<number> =>
-  new AddressRecords(base, { table: 'tokens', column: 'mint', kind: numberKind, storeKey: tokenKey })
+  new AddressRecords(base, {
+    table: 'tokens',
+    column: 'mint',
+    kind: numberKind,
+    storeKey: (mint) => addressKey('m', mint)
+  })
 
 interface Numbered {
   readonly mint: Pubkey

@@ -1,28 +1,13 @@
 import t from 'tap'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
-import type { BlockCommit } from '../../src/market/rows.ts'
-
-const NOTHING = {
-  trades: [],
-  poolEvents: [],
-  log: [],
-  candles: [],
-  launches: [],
-  pairs: [],
-  solPrice: null,
-  activity: [],
-  tokens: [],
-  pools: [],
-  curves: [],
-  totals: null
-}
+import { noRows, type BlockCommit } from '../../src/market/records.ts'
 
 /** A block without an event. */
 function commitOf(slot: number): BlockCommit {
   const counts = { transactions: 0, trades: 0, events: 0 }
   return {
     slot: { slot, blockTime: slot, parentSlot: null, blockhash: null, receivedAtMs: 0, ...counts },
-    ...NOTHING
+    ...noRows()
   }
 }
 

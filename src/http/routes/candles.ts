@@ -124,7 +124,7 @@ async function pairOf(
   { cash, after }: { readonly cash?: Pubkey | undefined; readonly after?: string | undefined },
   listIn: (cash: Pubkey) => string
 ): Promise<PairRow | null> {
-  if (cash !== undefined) return storage.pairs.get(mint, cash)
+  if (cash !== undefined) return storage.pairs.get({ mint, cash })
   if (after === undefined) return defaultPair(storage, mint)
   const pairs = await storage.pairs.ofMint(mint)
   return pairs.find((pair) => isCursorOf(listIn(pair.cash), after)) ?? null

@@ -46,7 +46,7 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const now = head?.blockTime ?? 0
     const [symbols, curve, days] = await Promise.all([
       symbolsOf(page, deps),
-      storage.curves.ofMint(mint),
+      storage.curves.get(mint),
       Promise.all(page.map((row) => dayOf(row, now, storage)))
     ])
     const data = page.map((row, index) =>
@@ -89,8 +89,7 @@ async function symbolsOf(
   for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)
   const symbols = [...mints].map(async ([key, mint]) => {
     const known = cash.of(mint)
-    const symbol =
-      known === undefined ? ((await storage.launches.ofMint(mint))?.symbol ?? null) : known.symbol
+    const symbol = known === undefined ? ((await storage.launches.get(mint))?.symbol ?? null) : known.symbol
     return [key, symbol] as const
   })
   return new Map(await Promise.all(symbols))

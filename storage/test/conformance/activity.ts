@@ -30,11 +30,18 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
     const pool = sampleHour(choices, 'pool', mint, HOUR)
     const market = sampleHour(choices, 'market', new Uint8Array(32), HOUR)
     await commitHours(storage, [first, pool, market, last])
-    assert.deepStrictEqual(await storage.activity.get('mint', mint, HOUR), last)
-    assert.deepStrictEqual(await storage.activity.get('pool', mint, HOUR), pool, 'of the same address')
-    assert.deepStrictEqual(await storage.activity.get('market', market.owner, HOUR), market)
-    t.equal(await storage.activity.get('mint', mint, HOUR - 3_600), null)
-    t.equal(await storage.activity.get('mint', other, HOUR), null)
+    assert.deepStrictEqual(await storage.activity.get({ of: 'mint', owner: mint, hour: HOUR }), last)
+    assert.deepStrictEqual(
+      await storage.activity.get({ of: 'pool', owner: mint, hour: HOUR }),
+      pool,
+      'of the same address'
+    )
+    assert.deepStrictEqual(
+      await storage.activity.get({ of: 'market', owner: market.owner, hour: HOUR }),
+      market
+    )
+    t.equal(await storage.activity.get({ of: 'mint', owner: mint, hour: HOUR - 3_600 }), null)
+    t.equal(await storage.activity.get({ of: 'mint', owner: other, hour: HOUR }), null)
   })
 
   t.test('a range gives the newest of its hours, oldest first, however wide it is', async (t) => {
@@ -104,7 +111,11 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
       const expected = minutes.length === 0 ? [] : [{ mint, minutes }]
       assert.deepStrictEqual(await storage.activity.mintsOfHour(hour.hour, { limit: 9 }), expected)
     }
-    assert.deepStrictEqual(await storage.activity.get('mint', mint, HOUR), hours[0], 'activity itself stays')
+    assert.deepStrictEqual(
+      await storage.activity.get({ of: 'mint', owner: mint, hour: HOUR }),
+      hours[0],
+      'activity itself stays'
+    )
     t.pass()
   })
 }

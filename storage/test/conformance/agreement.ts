@@ -3,8 +3,10 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import type { ActivityOf } from '../../../src/market/activity-rows.ts'
+import { addressOf, LATEST, SINGLE } from '../../../src/market/records.ts'
+import type { LatestName } from '../../../src/market/records.ts'
 import { INTERVALS } from '../../../src/market/rows.ts'
-import type { LogPage, PageRequest, Storage } from '../../port.ts'
+import type { LogPage, PageRequest, RecordStore, Storage } from '../../port.ts'
 import { Choices } from '../choices.ts'
 import { StorageModel } from '../model.ts'
 import {
@@ -105,7 +107,8 @@ export async function assertSame(
     ...(choices.chance(0.7) ? { from: choices.of(cursors) + choices.below(40) } : {}),
     ...(choices.chance(0.3) ? { until: choices.of(cursors) + choices.below(40) } : {})
   })
-  await answers.same(() => storage.totals.get(), model.totals())
+  for (const name of SINGLE) await answers.same(() => storage[name].get(), model.rows.singles[name])
+  for (const name of LATEST) await askEach(answers, name, storage, model)
   const pages: PageRequest[] = [ALL, { ...ALL, order: 'desc' }, ...Array.from({ length: 4 }, randomPage)]
 
   for (let n = 0; n < SAMPLE_POOLS; n++) {
@@ -114,7 +117,6 @@ export async function assertSame(
       await answers.same(() => storage.poolEvents.ofPool(pool, page), model.poolEvents(pool, page))
     await askActivity(answers, storage, model, 'pool', pool)
   }
-  for (const row of model.allPools()) await answers.same(() => storage.pools.get(row.pool), row)
   await askActivity(answers, storage, model, 'market', new Uint8Array(32))
   for (const hour of model.hours())
     await answers.same(() => storage.activity.mintsOfHour(hour, { limit: 1_000 }), model.mintsOfHour(hour))
@@ -153,6 +155,17 @@ export async function assertSame(
   await answers.done()
 }
 
+/** Asks for every row of a record at its address. */
+async function askEach<Name extends LatestName>(
+  answers: Answers,
+  name: Name,
+  storage: Storage,
+  model: StorageModel
+): Promise<void> {
+  const store = storage[name] as RecordStore<Name>
+  for (const row of model.rows.all(name)) await answers.same(() => store.get(addressOf(name, row)), row, name)
+}
+
 async function askMint(
   answers: Answers,
   storage: Storage,
@@ -167,8 +180,8 @@ async function askMint(
       model.trades(mint, page),
       JSON.stringify(page)
     )
-  await answers.same(() => storage.tokens.get(mint), model.token(mint))
-  await answers.same(() => storage.curves.ofMint(mint), model.curve(mint))
+  await answers.same(() => storage.tokens.get(mint), model.get('tokens', mint))
+  await answers.same(() => storage.curves.get(mint), model.get('curves', mint))
   for (const { order, limit } of pages)
     await answers.same(
       () => storage.pools.ofMint(mint, { order, limit }),
@@ -182,7 +195,7 @@ async function askMint(
   )
   for (let n = 0; n < SAMPLE_CASHES; n++) {
     const cash = sampleCash(n)
-    await answers.same(() => storage.pairs.get(mint, cash), model.pair(mint, cash))
+    await answers.same(() => storage.pairs.get({ mint, cash }), model.get('pairs', { mint, cash }))
     for (const interval of INTERVALS) {
       const all = { from: 0, to: 4e9, limit: 10_000 }
       const candles = model.candles(mint, cash, interval, all)
@@ -192,10 +205,8 @@ async function askMint(
         to: ts + choices.below(9_000),
         limit: 1 + choices.below(9)
       }
-      await answers.same(
-        () => storage.candles.get(mint, cash, interval, ts),
-        model.candle(mint, cash, interval, ts)
-      )
+      const at = { mint, cash, interval, ts }
+      await answers.same(() => storage.candles.get(at), model.get('candles', at))
       for (const range of [all, part])
         await answers.same(
           () => storage.candles.range(mint, cash, interval, range),
@@ -234,7 +245,10 @@ async function askActivity(
   owner: Pubkey
 ): Promise<void> {
   for (const hour of model.hours())
-    await answers.same(() => storage.activity.get(of, owner, hour), model.activityHour(of, owner, hour))
+    await answers.same(
+      () => storage.activity.get({ of, owner, hour }),
+      model.get('activity', { of, owner, hour })
+    )
   const last = model.hours().at(-1) ?? 0
   for (const range of [
     { from: 0, to: 4e9, limit: 100 },

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
+import type { Pubkey } from '../../../src/chain/pubkey.ts'
+import type { Interval } from '../../../src/market/rows.ts'
 import { Choices } from '../choices.ts'
 import { sampleCash, sampleMint } from '../sample-addresses.ts'
 import { emptyBlock } from '../sample-blocks.ts'
@@ -53,13 +55,15 @@ export async function testCandles(t: Test, open: OpenForTest): Promise<void> {
           ...emptyBlock(index),
           candles: [{ mint, cash, interval: '1m', candle }]
         })
-      assert.deepStrictEqual(await storage.candles.get(mint, cash, '1m', MINUTE), late)
-      assert.deepStrictEqual(await storage.candles.get(mint, cash, '1m', MINUTE + 60), second)
-      assert.deepStrictEqual(await storage.candles.get(mint, cash, '1m', earliest.ts), earliest)
-      t.equal(await storage.candles.get(mint, cash, '1m', MINUTE + 120), null)
-      t.equal(await storage.candles.get(mint, cash, '1m', MINUTE - 60), null)
-      t.equal(await storage.candles.get(mint, cash, '5m', MINUTE), null)
-      t.equal(await storage.candles.get(other, cash, '1m', MINUTE), null)
+      const at = async (mint: Pubkey, interval: Interval, ts: number) =>
+        (await storage.candles.get({ mint, cash, interval, ts }))?.candle ?? null
+      assert.deepStrictEqual(await at(mint, '1m', MINUTE), late)
+      assert.deepStrictEqual(await at(mint, '1m', MINUTE + 60), second)
+      assert.deepStrictEqual(await at(mint, '1m', earliest.ts), earliest)
+      t.equal(await at(mint, '1m', MINUTE + 120), null)
+      t.equal(await at(mint, '1m', MINUTE - 60), null)
+      t.equal(await at(mint, '5m', MINUTE), null)
+      t.equal(await at(other, '1m', MINUTE), null)
     }
   )
 

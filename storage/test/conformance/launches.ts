@@ -25,10 +25,10 @@ export async function testLaunches(t: Test, open: OpenForTest): Promise<void> {
     t.strictSame(await mints('graduated'), [])
     t.strictSame(await mints(), [a, b])
     assert.deepStrictEqual(
-      await storage.launches.ofMint(sampleLaunch(1, 0, 'trading').mint),
+      await storage.launches.get(sampleLaunch(1, 0, 'trading').mint),
       sampleLaunch(1, 0, 'trading')
     )
-    t.equal(await storage.launches.ofMint(mint), null)
+    t.equal(await storage.launches.get(mint), null)
   })
 
   t.test('a mint that launches and trades in one block is stored as trading', async (t) => {

@@ -17,7 +17,7 @@ export async function testRegistry(t: Test, open: OpenForTest): Promise<void> {
     const { storage } = await open(t)
     t.equal(await storage.totals.get(), null)
     t.equal(await storage.tokens.get(mint), null)
-    t.equal(await storage.curves.ofMint(mint), null)
+    t.equal(await storage.curves.get(mint), null)
     for (let index = 0; index < 20; index++) {
       const token = sampleToken(choices, mint, row!)
       const curve = sampleCurveOf(choices, mint, row!)
@@ -25,11 +25,11 @@ export async function testRegistry(t: Test, open: OpenForTest): Promise<void> {
       await storage.blocks.commit({ ...emptyBlock(2 * index), tokens: [token], curves: [curve], totals })
       await storage.blocks.commit(emptyBlock(2 * index + 1))
       assert.deepStrictEqual(await storage.tokens.get(mint), token)
-      assert.deepStrictEqual(await storage.curves.ofMint(mint), curve)
+      assert.deepStrictEqual(await storage.curves.get(mint), curve)
       assert.deepStrictEqual(await storage.totals.get(), totals, 'a block without a change leaves them')
     }
     t.equal(await storage.tokens.get(other), null)
-    t.equal(await storage.curves.ofMint(other), null)
+    t.equal(await storage.curves.get(other), null)
   })
 
   t.test('pools of a mint come by the cursor that first named them, both ways, page by page', async (t) => {

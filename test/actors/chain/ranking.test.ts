@@ -8,7 +8,7 @@ import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { LiveRanking } from '../../../src/views/live-ranking.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../../../src/market/ranking.ts'
-import type { BlockCommit } from '../../../src/market/rows.ts'
+import type { BlockCommit } from '../../../src/market/records.ts'
 import type { ActivityStore, Storage } from '../../../storage/port.ts'
 import {
   answered,
