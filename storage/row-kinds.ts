@@ -1,3 +1,5 @@
+import { ADDRESSED, addressedRecord, tableOf } from './codec/records.ts'
+
 /**
  * How long rows of a kind stay: `always`; `retention` and `replay`: for as long as these settings say; `needed`: until
  * they are replaced, so that blocks do not add to them without end.
@@ -15,8 +17,13 @@ export interface RowKind {
   readonly tables: readonly string[]
 }
 
-/** Every kind of rows, in the order of letters. */
-export const ROW_KINDS: readonly RowKind[] = [
+/** Rows of records by address. */
+const ADDRESSED_KINDS = ADDRESSED.map((name) => {
+  const { letter, title } = addressedRecord(name)
+  return kind(letter, title, 'always', tableOf(name))
+})
+
+const OTHER_KINDS = [
   kind('a', 'hourly activity', 'retention', 'activity'),
   kind('b', 'blocks', 'always', 'slots'),
   kind('c', 'candles', 'always', 'candle_pages'),
@@ -24,17 +31,13 @@ export const ROW_KINDS: readonly RowKind[] = [
   kind('d', 'blocks kept for forks and gaps', 'needed', 'kept_blocks', 'kept_parts'),
   kind('e', 'pool events', 'retention', 'events_by_pool'),
   kind('f', 'the genesis hash', 'needed'),
-  kind('g', 'bonding curves', 'always', 'curves'),
   kind('h', 'the hourly ranking of mints', 'needed', 'turnover', 'turnover_hours'),
   kind('i', 'the index of API keys', 'needed'),
   kind('j', "the stream's replayable events", 'replay', 'log'),
   kind('k', 'API keys', 'needed', 'api_keys'),
-  kind('l', 'launches', 'always', 'launches'),
-  kind('m', 'tokens', 'always', 'tokens'),
   kind('n', 'the list of launches', 'always', 'launch_lists'),
   kind('o', 'newest candles', 'always', 'newest_candles'),
   kind('p', 'pairs', 'always', 'pairs'),
-  kind('q', 'pools', 'always', 'pools'),
   kind('R', 'the horizon of the retention', 'needed'),
   kind('r', 'the list of pools', 'always', 'pools_by_mint'),
   kind('s', 'the list of launches by status', 'always'),
@@ -48,6 +51,16 @@ export const ROW_KINDS: readonly RowKind[] = [
   kind(null, 'the journal of the newest blocks', 'needed', 'journal'),
   kind(null, 'write claims', 'needed', 'writers')
 ]
+
+/** Every kind of rows, in the order of letters. */
+export const ROW_KINDS: readonly RowKind[] = [...OTHER_KINDS, ...ADDRESSED_KINDS].sort((a, b) =>
+  placeOf(a) < placeOf(b) ? -1 : placeOf(a) > placeOf(b) ? 1 : 0
+)
+
+/** Kinds without a letter come last. */
+function placeOf({ letter }: RowKind): string {
+  return letter?.toLowerCase() ?? '~'
+}
 
 function kind(letter: string | null, name: string, stays: Stay, ...tables: readonly string[]): RowKind {
   return { letter, name, stays, tables }

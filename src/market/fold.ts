@@ -27,10 +27,10 @@ import { addTotals } from './totals.ts'
 
 /** The market as of the block before; it holds all that `touchedBy` names. */
 export interface KnownMarket extends KnownActivity {
-  /** The row at an address, which is named as in `Touched`; null where there is none. */
-  latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
+  /** The row at an address, which is named as in `Touched`; null where there is none. */
+  latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null
   candle(key: PairKey, interval: Interval, ts: number): Candle | null
 }
 

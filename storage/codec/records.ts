@@ -29,7 +29,7 @@ export interface KeyedRecord<Row, Address> extends StoredRecord<Row> {
   readonly keyOf: (address: Address) => Key
 }
 
-/** A record by an address of the chain: of its name is its table in a cluster, too. */
+/** A record by an address of the chain. */
 export interface AddressedRecord<Row> extends KeyedRecord<Row, Pubkey> {
   /** The first byte of its keys. */
   readonly letter: string
@@ -83,6 +83,10 @@ export function storedRecord<Name extends StoredName>(name: Name): KeyedRecord<R
 export function addressedRecord<Name extends AddressedName>(name: Name): AddressedRecord<RowOf<Name>> {
   return STORED[name]
 }
+
+/** The table of a record by an address of the chain in a cluster. */
+export const tableOf = (name: AddressedName): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** The rows of a record within a packed block. */
 export function blockPart<Name extends RecordName>(name: Name): BlockPart<RowOf<Name>> {

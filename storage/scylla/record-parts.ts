@@ -2,7 +2,7 @@ import type { Edit, RecordEdits, SingleRows } from '../../src/market/amendment.t
 import { addressOf } from '../../src/market/records.ts'
 import type { AddressOf, RowOf, SingleName } from '../../src/market/records.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { addressedRecord, storedRecord } from '../codec/records.ts'
+import { addressedRecord, storedRecord, tableOf } from '../codec/records.ts'
 import type { AddressedName } from '../codec/records.ts'
 import type { RecordStores, SingleStore } from '../port.ts'
 import { AddressRecords } from './address-records.ts'
@@ -17,7 +17,7 @@ export class AddressedRows<Name extends AddressedName> extends AddressRecords<Ro
 
   constructor(base: ScyllaBase, name: Name) {
     const { kind, keyOf, column } = addressedRecord(name)
-    super(base, { table: name, column, kind, storeKey: keyOf })
+    super(base, { table: tableOf(name), column, kind, storeKey: keyOf })
     this.#name = name
   }
 

@@ -6,6 +6,7 @@ import { sleep } from '../../src/ports.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Conditional, CqlClient } from './client.ts'
 import { isMissing, isOutage, isThere, NotYetOpen } from './errors.ts'
+import { recordTableChanges } from './record-tables.ts'
 import { retentionChanges } from './retention.ts'
 import type { Expiring } from './retention.ts'
 import { serverVersion } from './server-version.ts'
@@ -55,7 +56,7 @@ export async function applySchema(client: CqlClient, options: SchemaOptions): Pr
   const { keyspace, clock } = options
   const version = await onceThere(clock, () => currentVersion(client, keyspace))
   refuseNewer(version, files, keyspace)
-  if (version === files.at(-1)!.version && (await optionChanges(client, options)).length === 0) return []
+  if (version === files.at(-1)!.version && (await otherChanges(client, options)).length === 0) return []
   const lock = new SchemaLock(client, options)
   await lock.take()
   try {
@@ -86,16 +87,23 @@ async function applyLocked(
     await lock.record(file)
     applied.push(file.name)
   }
-  for (const statement of await optionChanges(client, options)) {
+  for (const statement of await otherChanges(client, options)) {
     await lock.renew()
-    await client.define(statement)
+    await define(client, statement)
   }
   return applied
 }
 
-/** The statements that bring the options of tables to what this version and its configuration want. */
-async function optionChanges(client: CqlClient, options: SchemaOptions): Promise<string[]> {
-  return [...(await retentionChanges(client, options)), ...(await speculationChanges(client, options))]
+/**
+ * The statements that follow from no file: they make the tables of records, and bring the options of tables to what this
+ * version and its configuration want.
+ */
+async function otherChanges(client: CqlClient, options: SchemaOptions): Promise<string[]> {
+  return [
+    ...(await recordTableChanges(client, options)),
+    ...(await retentionChanges(client, options)),
+    ...(await speculationChanges(client, options))
+  ]
 }
 
 /** Repeats a statement that may have been made: to add a column has no IF NOT EXISTS that both servers know. */

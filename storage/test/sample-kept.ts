@@ -1,4 +1,6 @@
 import type { KeptBlock } from '../../src/market/kept-block.ts'
+import type { Loaded } from '../../src/market/missing.ts'
+import { byName, READ_FIRST } from '../../src/market/records.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
 import { Choices, sampleBytes } from './choices.ts'
 import { sampleMint, samplePool, slotAt, timeAt } from './sample-addresses.ts'
@@ -35,13 +37,10 @@ export function sampleKept(index: number): KeptBlock {
       solUsd: { ...COLD_SOL_USD, trades: [{ price: 150.25, lamports: 7n }] },
       totals: null,
       values: {
-        pairs: [],
-        candles: [],
+        ...byName<Loaded>(READ_FIRST, () => []),
         launches: [{ address: mint, row: null }],
-        tokens: [],
         pools: [{ address: samplePool(2), row: sampleListedPool(choices, index) }],
-        curves: [{ address: mint, row: sampleCurveOf(choices, mint, trade) }],
-        activity: []
+        curves: [{ address: mint, row: sampleCurveOf(choices, mint, trade) }]
       }
     }
   }

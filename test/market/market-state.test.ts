@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { BlockFold } from '../../src/market/fold.ts'
-import { MarketState } from '../../src/market/market-state.ts'
+import { MarketState, type MarketSize } from '../../src/market/market-state.ts'
 import { pairKey } from '../../src/market/pairs.ts'
+import { byName, LATEST } from '../../src/market/records.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
 import { touchedBy } from '../../src/market/touched.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -58,7 +59,7 @@ t.test('a market with hardly any room folds as one with much, even when times fa
       const start = { solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity }
       const stores = [new MemoryStore(), new MemoryStore()] as const
       const roomy = new MarketState(start)
-      const narrow = new MarketState(start, { pairs: 2, launches: 1, tokens: 1, pools: 1, curves: 1 })
+      const narrow = new MarketState(start, { ...byName<MarketSize>(LATEST, () => 1), pairs: 2 })
       const [restless, itsStore] = [new MarketState(start, { quietBlocks: 1 }), new MemoryStore()]
       for (const at of chain) {
         const folded = ingest(stores[1], roomy, at, OPTIONS)

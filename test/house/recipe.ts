@@ -1,0 +1,59 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './sources.ts'
+
+/** A step of a recipe: a file that is new, or changes of one that is there. */
+export interface RecipeStep {
+  readonly path: string
+  readonly kind: 'ts' | 'diff'
+  readonly code: string
+}
+
+/** The blocks of code of a page, each for the file that is named last before it. */
+export function stepsOf(page: string): RecipeStep[] {
+  const blocks = page.matchAll(/```(ts|diff)\n(.*?)\n```/gs)
+  return [...blocks].map(({ 1: kind, 2: code, index }) => {
+    const path = [...page.slice(0, index).matchAll(/`([\w/.-]+\/[\w.-]+\.ts)`/g)].at(-1)![1]!
+    return { path, kind: kind as RecipeStep['kind'], code: code! }
+  })
+}
+
+/** Copies the sources of the house; packages are found in the folders above. */
+export function copyHouse(into: string): void {
+  for (const name of [
+    'src',
+    'actors',
+    'machines',
+    'storage',
+    'loadtest',
+    'test',
+    '.config',
+    'tsconfig.json',
+    'package.json'
+  ])
+    cpSync(join(ROOT, name), join(into, name), { recursive: true })
+}
+
+/** Does in a copy of the house what a step says. Throws where the house is not as the step has it. */
+export function carryOut({ path, kind, code }: RecipeStep, house: string): void {
+  const file = join(house, path)
+  if (existsSync(file) !== (kind === 'diff')) throw new Error(`${path} is there, or is not`)
+  const text =
+    kind === 'ts'
+      ? `${code}\n`
+      : code.split(/^@@\n/m).reduce((text, hunk) => changed(path, text, hunk), readFileSync(file, 'utf8'))
+  writeFileSync(file, text)
+}
+
+/** A text with the lines of a hunk changed, which must be there once. */
+function changed(path: string, text: string, hunk: string): string {
+  const lines = hunk.replace(/\n$/, '').split('\n')
+  const linesOf = (signs: string): string =>
+    `${lines
+      .filter((line) => line === '' || signs.includes(line[0]!))
+      .map((line) => line.slice(1))
+      .join('\n')}\n`
+  const parts = text.split(linesOf(' -'))
+  if (parts.length !== 2) throw new Error(`${path} has ${parts.length - 1} times:\n${linesOf(' -')}`)
+  return parts.join(linesOf(' +'))
+}
