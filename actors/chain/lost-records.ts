@@ -39,7 +39,7 @@ export async function makeAgain(
   if (isFolded)
     for await (const part of losses.made()) {
       signal.throwIfAborted()
-      const amendment = unchanged(head, await storage.totals.get())
+      const amendment = unchanged(head, { totals: await storage.totals.get() })
       await storage.history.amend({ ...amendment, ...part }, NO_GAPS)
       lost.changed(part.pairs?.put ?? [])
     }

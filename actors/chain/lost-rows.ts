@@ -233,7 +233,7 @@ export class LostRows {
     const { slots, trades, poolEvents } = this.#put
     await this.#storage.history.amend(
       {
-        ...unchanged(head, totals),
+        ...unchanged(head, { totals }),
         slots: { put: slots.splice(0), remove: [] },
         trades: { put: trades.splice(0), remove: [] },
         poolEvents: { put: poolEvents.splice(0), remove: [] }

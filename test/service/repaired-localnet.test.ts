@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
+import { reportDamage } from '../../storage/embedded/repair/report.ts'
 import { filesOf, settle, zero } from '../storage/damaged-store.ts'
 import { until } from './asking.ts'
 import { startBusyLocalnetProcess, startLocalnetProcess } from './localnet-process.ts'
@@ -43,6 +44,50 @@ t.test('a store of a node that is repaired from its source has every block that 
   t.match(repaired.stdout, new RegExp(`damaged: .*${file!}`))
   const again = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   await until(async () => (await slotOf(again)) > slot, 'all is indexed again')
+  t.strictSame(await tradesUpTo(again, slot), trades, 'the same trades at the same cursors and prices')
+  t.match((await again.get('/v1/admin/coverage')).body, { gaps: [] })
+  t.match((await again.get('/v1/health', null)).body, { status: 'ok' })
+  await again.end('SIGTERM')
+  t.match(await runMillrace(['verify', '--data-dir', dataDir]), { code: 0 }, 'verify finds no difference')
+})
+
+/** Damages the block of the engine, of the first ones, that holds pool events and no other records. */
+async function losePoolEvents(store: string): Promise<void> {
+  const [file] = filesOf(store, /\.ldb$/)
+  const path = join(store, file!)
+  const bytes = readFileSync(path)
+  for (let offset = 4_000; offset < bytes.length; offset += 8_000) {
+    zero(path, offset, 100)
+    const { damage = [] } = (await reportDamage(store)) ?? {}
+    const kinds = damage.flatMap(({ mayHaveHeld }) => mayHaveHeld.map(({ kind }) => kind))
+    if (kinds.join() === 'pool events') return
+    writeFileSync(path, bytes)
+  }
+  throw new Error('no block of the engine holds pool events alone')
+}
+
+t.test('a repaired store reads its lost blocks again from the node by itself', async (t) => {
+  const dataDir = t.testdir()
+  const first = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
+  await until(async () => (await slotOf(first)) >= SLOTS, `slot ${SLOTS} is indexed`, 60_000)
+  const slot = await slotOf(first)
+  const trades = await tradesUpTo(first, slot)
+  await first.end('SIGTERM')
+  const store = join(dataDir, 'store')
+  await settle(store)
+  await losePoolEvents(store)
+
+  const repaired = await runMillrace(['repair', '--data-dir', dataDir])
+  t.match(repaired, { code: 1, signal: null }, repaired.stderr)
+  t.match(repaired.stdout, /lost: some /)
+  const again = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
+  await until(async () => (await slotOf(again)) > slot, 'ingest goes on', 60_000)
+  t.ok(
+    again.stderr.some((line) =>
+      /what a repair has lost is made again; [1-9]\d* blocks were read again/.test(line)
+    ),
+    'blocks are read again'
+  )
   t.strictSame(await tradesUpTo(again, slot), trades, 'the same trades at the same cursors and prices')
   t.match((await again.get('/v1/admin/coverage')).body, { gaps: [] })
   t.match((await again.get('/v1/health', null)).body, { status: 'ok' })
