@@ -1,15 +1,15 @@
 import { assign, setup } from 'xstate'
 
 /**
- * One client of the stream, as its socket, its replays and its queue do. Events never pass through it: it changes state a
- * few times in a connection's life.
+ * The state of one client of the stream: its socket, replays and queue. Events of the stream do not pass through the
+ * machine; it changes state a few times in a connection's life.
  *
- * C1. It is `live` when every subscription is told blocks as they come, `replaying` while one of them catches up.
- * C2. It is `overflowing` from the first event dropped until nothing is owed any more.
- * C3. What drains is told nothing new; what is closed stays so.
+ * C1. `live` when every subscription receives blocks as they come; `replaying` while one of them catches up.
+ * C2. `overflowing` from the first dropped event until the queue is empty.
+ * C3. A draining connection receives nothing new; a closed one stays closed.
  */
 export interface ConnectionContext {
-  /** Subscriptions that catch up. */
+  /** Number of replays in progress. */
   readonly replays: number
 }
 

@@ -2,25 +2,25 @@ import { assign, enqueueActions, sendTo, setup } from 'xstate'
 import type { Host, Resources, UnitInput, UnitLogic } from './unit.ts'
 
 /**
- * Units side by side, a region each: one restarts without the others. They start and end together. They give nothing to
- * one another and nothing outward, for whatever they gave could be replaced alone.
+ * Units side by side, one region each: a unit restarts without the others. They start and end together. They give no
+ * resources to one another or outward, because each may be replaced alone.
  */
 export interface OneForOneContext {
   readonly host: Host
   readonly given: Resources
   readonly members: Readonly<Record<string, 'starting' | 'ready' | 'gone'>>
-  /** Why the group ends, when a member failed. */
+  /** The fault of the first member that failed; null without one. */
   readonly error: Error | null
   readonly stuck: boolean
 }
 
-/** `Ask`, or `News` of a member under its name. */
+/** An `Ask`, or `News` of a member under its name. */
 export interface OneForOneEvent {
   readonly type: string
   readonly error?: Error
 }
 
-/** One for each name; which names there are is known where the machine is made. */
+/** One for each name; the names are known when the machine is made. */
 const members: Record<string, UnitLogic> = {}
 
 const charts = setup({
@@ -50,7 +50,7 @@ const charts = setup({
   }
 })
 
-/** The machine of units side by side; the wiring provides an actor for each of the names. */
+/** Returns the machine of units side by side; the wiring provides an actor for each name. */
 export function oneForOne(id: string, names: readonly string[]) {
   return charts.createMachine({
     id,

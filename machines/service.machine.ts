@@ -3,19 +3,19 @@ import { missing } from './unit.ts'
 import type { Ask, News } from './unit.ts'
 
 /**
- * The whole tree as one unit, between its start and the end of the operating system's process. The drain of the tree
- * has a deadline as a whole, whatever its units were promised; so has its kill, after which it is abandoned.
+ * The whole tree as one unit, from its start to the end of the operating system's process. Its drain has one
+ * deadline, whatever its units were promised; so has its kill, after which the tree is abandoned.
  */
 export interface ServiceContext {
   readonly drainMs: number
   readonly killMs: number
-  /** Why the service failed. */
+  /** Why the service failed; null if it did not. */
   readonly error: Error | null
 }
 
 export type ServiceEvent = Ask | News<'tree'>
 
-/** What is left of a service: nothing, or the fault for which the process exits non-zero. */
+/** How a service ended: stopped, or failed with the fault for which the process exits non-zero. */
 export type ServiceOutput = { readonly kind: 'stopped' } | { readonly kind: 'failed'; readonly error: Error }
 
 export const serviceMachine = setup({

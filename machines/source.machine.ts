@@ -3,40 +3,41 @@ import { backoffMs } from './backoff.ts'
 import type { Policy } from './unit.ts'
 
 /**
- * How a source of blocks does, judged by the newest slot that it tells of and by nothing else: a connection that carries
- * traffic and no newer slot is as good as none.
+ * The health of a source of blocks, judged only by the newest slot it reports: a connection with traffic and no newer
+ * slot counts as dead.
  *
- * P1. Only a slot above every one before, and above what is stored, is progress; one that goes backwards is counted and
- *     changes nothing.
- * P2. Without progress for a stated time it is stalled, and connects anew after a wait that doubles until there is some.
- * P3. Refused, as by a wrong token, it tries again rarely.
+ * P1. Progress is a slot above every earlier one and above the stored head. A lower slot is counted and changes
+ *     nothing.
+ * P2. Without progress for `stallMs` the source is stalled. It reconnects after an exponential backoff, which
+ *     progress resets.
+ * P3. A refused source, as by a wrong token, retries rarely.
  */
 export interface SourceContext {
   readonly policy: SourcePolicy
-  /** The newest slot of all. */
+  /** The newest slot so far. */
   readonly slot: number | null
-  /** Waits in a row without progress. */
+  /** Reconnects in a row without progress. */
   readonly attempt: number
-  /** How often a slot was below one before. */
+  /** Number of slots below an earlier one. */
   readonly backwards: number
-  /** Why it is not advancing. */
+  /** Why the source does not advance; null while it does. */
   readonly reason: string | null
 }
 
 export interface SourcePolicy extends Pick<Policy, 'backoff'> {
-  /** Without a newer slot for so long, it is stalled. */
+  /** Milliseconds without a newer slot after which it is stalled. */
   readonly stallMs: number
-  /** Until a refused one tries again. */
+  /** Milliseconds until a refused source retries. */
   readonly recheckMs: number
 }
 
 export type SourceEvent =
-  /** Slots up to this one are known already: none of them is progress. */
+  /** All slots up to this one are known already; none of them is progress. */
   | { readonly type: 'reached'; readonly slot: number }
   | { readonly type: 'slot'; readonly slot: number }
   /** The connection, or that to every node, is lost. */
   | { readonly type: 'lost'; readonly reason: string }
-  /** Asking again does not help. */
+  /** The source refuses us; a retry does not help. */
   | { readonly type: 'refused'; readonly reason: string }
 
 const charts = setup({
@@ -46,7 +47,7 @@ const charts = setup({
     input: {} as SourcePolicy
   },
   actions: {
-    /** Provided: opens what the source reads from, after giving up what was open. */
+    /** Provided by the user of the machine: closes the open connection and opens a new one. */
     connect: () => undefined,
     advance: assign(({ event }) =>
       event.type === 'slot' ? { slot: event.slot, attempt: 0, reason: null } : {}
@@ -79,7 +80,7 @@ const lost = { target: 'waiting', actions: 'noteReason' } as const
 const refused = { target: 'refused', actions: 'noteReason' } as const
 const stall = { target: 'stalled', actions: 'noteStall' } as const
 
-/** `connect` and the jitter of `backoff` are provided where it is used. */
+/** The machine's user provides `connect` and the jitter of `backoff`. */
 export const sourceMachine = charts.createMachine({
   id: 'source',
   context: ({ input }) => ({ policy: input, slot: null, attempt: 0, backwards: 0, reason: null }),
@@ -88,7 +89,7 @@ export const sourceMachine = charts.createMachine({
   states: {
     connecting: { entry: 'connect', on: { slot, lost, refused }, after: { stall } },
     advancing: { on: { slot, lost, refused }, after: { stall } },
-    /** Connected, for all one knows; but nothing moves. */
+    /** Connected as far as is known, but no newer slot arrives. */
     stalled: { entry: 'countAttempt', on: { slot, lost, refused }, after: { backoff: 'connecting' } },
     waiting: {
       entry: 'countAttempt',

@@ -1,6 +1,6 @@
 /**
- * A reason why the service cannot start, which waiting or a restart does not change: it is told in one line, with the
- * setting to look at, and ends the process with exit code 1.
+ * A fault that prevents the start and that neither waiting nor a restart can mend. It is logged in one line with the
+ * setting to check, and ends the process with exit code 1.
  */
 export class StartRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {

@@ -5,45 +5,45 @@ import { missing } from './unit.ts'
 import type { Ask, Host, News, Policy, Resources, UnitInput } from './unit.ts'
 
 /**
- * One unit under its policy, with what is built on it inside. Events only record facts; the states act on them.
+ * One unit under its policy, with the units built on it inside. Events only record facts; the states act on them.
  *
- * S1. What is inside starts after the process is ready, and has drained before the process is asked to drain.
- * S2. A process that ended or is to be killed takes everything inside with it: a kill reaches all at once, so that
- *     nothing is restarted on what is about to go (INVARIANTS 8).
- * S3. The next instance starts after the last one has ended and its backoff has passed. One that does not end is
- *     stuck, which fails this unit and every unit outside it.
+ * S1. The inside starts after the process is ready, and has drained before the process is asked to drain.
+ * S2. A process that ended or is to be killed takes everything inside with it: a kill reaches all at once, so
+ *     that nothing restarts on a process that is about to end (INVARIANTS 8).
+ * S3. The next instance starts after the last one has ended and its backoff has passed. An instance that does not
+ *     end is stuck, which fails this unit and every unit outside it.
  * S4. A drain or a kill ends every state, and nothing restarts after it.
  */
 export interface SupervisedContext {
   readonly policy: Policy
   readonly host: Host
   readonly given: Resources
-  /** How often the process was started. */
+  /** Number of starts of the process. */
   readonly starts: number
   /** Crashes within the period of the intensity. */
   readonly crashes: number
-  /** Crashes in a row, none of them stable. */
+  /** Crashes in a row without a stable run between them. */
   readonly attempt: number
   readonly process: 'up' | 'gone'
   readonly inside: 'up' | 'gone'
-  /** null until the process is ready. */
+  /** Null until the process is ready. */
   readonly gives: Resources | null
-  /** Asked by the host to end. */
+  /** The host has asked the unit to end. */
   readonly ending: boolean
-  /** This instance ends by a fault. */
+  /** This instance ends because of a fault. */
   readonly broken: boolean
-  /** By a fault that one instance too many has had. */
+  /** The fault is one crash too many: the unit fails instead of restarting. */
   readonly doomed: boolean
   readonly stuck: boolean
-  /** The last fault, of any instance. */
+  /** The last fault of any instance. */
   readonly error: Error | null
 }
 
 export type SupervisedEvent = Ask | News<'process'> | News<'inside'> | { readonly type: 'crash.expired' }
 
 /**
- * The first fault of an instance is its cause of death; what follows from it is not. A refused start fails the unit and
- * every unit outside it: a restart would end the same way.
+ * Records the first fault of an instance as its cause of death; later ones follow from it. A refused start fails the
+ * unit and every unit outside it, because a restart would end the same way.
  */
 function fault(context: SupervisedContext, error: Error) {
   const doomed = error instanceof StartRefused || isOnceTooOften(context)
@@ -107,7 +107,7 @@ const charts = setup({
       enqueue.assign({ crashes: context.crashes + 1, attempt: context.attempt + 1 })
       enqueue.raise({ type: 'crash.expired' }, { delay: context.policy.intensity.periodMs })
     }),
-    // Told early, so that the host clears what stands on this unit while the rest of it is still ending.
+    // Sent early, so that the host ends the units built on this one while the rest of it is still ending.
     announceDoom: enqueueActions(({ context, enqueue, self }) => {
       const { doomed, ending, error, host } = context
       if (doomed && !ending) enqueue.sendTo(host, { type: `${self.id}.failing`, error })
@@ -126,7 +126,7 @@ const charts = setup({
   }
 })
 
-/** The machine of one unit; `process`, `inside` and the jitter of `backoff` are provided where it is wired. */
+/** Returns the machine of one unit; the wiring provides `process`, `inside` and the jitter of `backoff`. */
 export function supervised(name: string, policy: Policy) {
   return charts.createMachine({
     id: name,
@@ -279,7 +279,10 @@ export function supervised(name: string, policy: Policy) {
   })
 }
 
-/** An end before the unit was ready is a crash under any policy: nothing inside could have started. */
+/**
+ * Tells whether a return of the process is a crash. An end before the unit was ready is one under any policy: nothing
+ * inside could have started.
+ */
 function exitIsCrash({ ending, gives, policy }: SupervisedContext): boolean {
   return !ending && (policy.restart === 'permanent' || gives === null)
 }

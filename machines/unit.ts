@@ -3,18 +3,18 @@ import type { ActorLogic, AnyActorRef } from 'xstate'
 import type { Backoff } from './backoff.ts'
 
 /**
- * A unit is whatever a supervisor starts: one process, or several as one. Its host asks it to drain (finish, then end)
- * or to be killed (end now); it answers under the id its host invoked it by, `process` or `inside` or a member's name:
- * `<id>.ready`, at times `<id>.failing`, and at the end one of `<id>.exited`,
- * `<id>.crashed`, `<id>.stuck`.
+ * Requests to a unit. A unit is anything a supervisor starts: one process, or several as one. Its host asks it to
+ * drain (finish, then end) or to be killed (end now). The unit answers under the id by which its host invoked it
+ * (`process`, `inside` or a member's name): `<id>.ready`, sometimes `<id>.failing`, and at the end one of
+ * `<id>.exited`, `<id>.crashed`, `<id>.stuck`.
  */
 export type Ask = { readonly type: 'drain' } | { readonly type: 'kill' }
 
-/** The resources of ready processes, by process name. Opaque here. */
+/** Resources of ready processes, by process name. Opaque here. */
 export type Resources = Readonly<Record<string, unknown>>
 
 export interface Ready {
-  /** What the unit offers to those that start after it. */
+  /** Resources for the units that start after it. */
   readonly gives: Resources
 }
 
@@ -22,10 +22,10 @@ export interface Failure {
   readonly error: Error
 }
 
-/** What a host hears from the unit it invoked as `Id`. One that restarts by itself says again that it is ready. */
+/** Events from the unit that a host invoked as `Id`. A unit that restarts by itself sends `ready` again. */
 export type News<Id extends string> =
   | ({ readonly type: `${Id}.ready` } & Ready)
-  /** What it gave is dead and it will not recover; its end follows. */
+  /** Its resources are dead and it will not recover; its end follows. */
   | ({ readonly type: `${Id}.failing` } & Failure)
   | { readonly type: `${Id}.exited` }
   | ({ readonly type: `${Id}.crashed` } & Failure)
@@ -39,31 +39,31 @@ export interface UnitInput {
   readonly given: Resources
 }
 
-// The snapshot and the mailbox differ between callbacks and machines; a host needs only the input to be right.
+// The snapshot and the mailbox types differ between callbacks and machines; a host needs only the input type.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type UnitLogic = ActorLogic<any, any, UnitInput, any, any>
 
-/** Stands for an actor until the wiring provides it. */
+/** A placeholder for an actor until the wiring provides it. */
 export const missing = fromCallback(() => {
   throw new Error('this actor has to be provided')
 }) as unknown as UnitLogic
 
-/** The longest a timer can wait. Given as a bound to units whose own members bound them. */
+/** The longest delay of a timer, in milliseconds. Given as a limit to units whose members have limits of their own. */
 export const LONGEST_MS = 2 ** 31 - 1
 
 export interface Policy {
   /** permanent: always restarted; transient: after a crash; temporary: never. */
   readonly restart: 'permanent' | 'transient' | 'temporary'
-  /** One crash more than this within the period fails the unit. */
+  /** One crash more than `crashes` within the period fails the unit. */
   readonly intensity: { readonly crashes: number; readonly periodMs: number }
-  /** The wait before a restart doubles from floor to ceiling. */
+  /** The wait before a restart. */
   readonly backoff: Backoff
-  /** Up for this long, the next backoff starts at the floor again. */
+  /** Milliseconds of uptime after which the next backoff starts at the floor again. */
   readonly stableAfterMs: number
-  /** From start to ready. */
+  /** Milliseconds from start to ready. */
   readonly startMs: number
-  /** From drain to exit; then it is killed. */
+  /** Milliseconds from drain to exit; then the process is killed. */
   readonly drainMs: number
-  /** From kill to exit; then it is stuck. */
+  /** Milliseconds from kill to exit; then the process is stuck. */
   readonly killMs: number
 }

@@ -3,30 +3,30 @@ import { backoffMs } from './backoff.ts'
 import type { Policy } from './unit.ts'
 
 /**
- * One node, as its probes find it.
+ * The health of one node, judged by probes.
  *
- * U1. It is used only after a probe found it to be up and of the right cluster: in `healthy` and `lagging`.
- * U2. A few failures in a row, not one, take it down; then it is probed again after a wait that doubles.
- * U3. One that refuses us, or is of another cluster, is probed again rarely.
+ * U1. A node is used only after a probe found it up and on the right cluster: in `healthy` and `lagging`.
+ * U2. `failuresMax` failures in a row, not one, take it down; it is probed again after an exponential backoff.
+ * U3. A node that refuses us, or is of another cluster, is probed again rarely.
  */
 export interface UpstreamContext {
   readonly policy: UpstreamPolicy
-  /** What it told last; it may be below what it told before. */
+  /** The slot of the last probe; it may be below that of an earlier probe. */
   readonly slot: number | null
-  /** How far that is behind the newest slot known. */
+  /** Slots behind the newest slot known. */
   readonly lag: number
-  /** Probes in a row that failed. */
+  /** Failed probes in a row. */
   readonly failures: number
-  /** Waits in a row. */
+  /** Backoffs in a row. */
   readonly attempt: number
-  /** How often it told of a slot below the one before. */
+  /** Number of times its slot fell below an earlier one. */
   readonly backwards: number
-  /** The last fault; null when the last probe was well. */
+  /** The last fault; null if the last probe succeeded. */
   readonly reason: string | null
 }
 
 export interface UpstreamPolicy extends Pick<Policy, 'backoff'> {
-  /** Slots behind the newest one from which it lags. */
+  /** Slots behind the newest one from which a node counts as lagging. */
   readonly lagSlots: number
   /** Failures in a row that take it down. */
   readonly failuresMax: number
@@ -37,7 +37,7 @@ export type UpstreamEvent =
   | { readonly type: 'answered'; readonly slot: number; readonly newest: number }
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'refused'; readonly reason: string }
-  /** Probe one that is down now, without waiting. */
+  /** Probes a node that is down now, without waiting. */
   | { readonly type: 'reconnect' }
 
 const charts = setup({
@@ -82,7 +82,7 @@ const failed = [
 ] as const
 const refused = { target: 'refused', actions: 'noteFailure' } as const
 
-/** The jitter of `backoff` is provided where it is used. */
+/** The machine's user provides the jitter of `backoff`. */
 export const upstreamMachine = charts.createMachine({
   id: 'upstream',
   context: ({ input }) => ({

@@ -12,22 +12,22 @@ import { unlessAway } from '../storage/patience.ts'
 import type { Run } from '../supervision/process.ts'
 
 export interface BackfillOptions {
-  /** Asks nodes for the block of a slot; null where none has it now. Rejects only with the signal's reason. */
+  /** Asks nodes for the block of a slot; null where no node has it now. Rejects only with the signal's reason. */
   readonly fetch: (slot: number, signal: AbortSignal) => Promise<Block | 'skipped' | null>
-  /** What blocks that are found late are said to be. */
+  /** The commitment of blocks that are found late. */
   readonly commitment: Commitment
   readonly tuning?: Partial<BackfillTuning>
 }
 
 export interface BackfillTuning {
-  /** Between two looks at the gaps there are; doubles with each that found nothing. */
+  /** The wait, in milliseconds, between two rounds over the open gaps; doubles with each round that found nothing. */
   readonly floorMs: number
   readonly ceilingMs: number
-  /** Blocks that are put in at a time, and held until then: of the busiest some hundred megabytes. */
+  /** Blocks inserted at a time, and held in memory until then: some hundred megabytes of the largest blocks. */
   readonly blocksMax: number
 }
 
-/** Chosen: a gap is open for ten minutes of slots. */
+/** Chosen: a gap can be closed for ten minutes, so rounds 2 to 30 s apart try it often enough and cost nodes little. */
 export const BACKFILL_TUNING: BackfillTuning = { floorMs: 2_000, ceilingMs: 30_000, blocksMax: 64 }
 
 const GAPS_PER_READ = 100
@@ -38,13 +38,15 @@ export interface BackfillNeeds {
 }
 
 /**
- * The process that looks for blocks that were given up, and has ingest put them in.
+ * Searches nodes for the blocks of gaps, and has ingest insert them.
  *
- * Q1. It goes back from the first block after a gap, from parent to parent: what it finds follows on without a hole, so
- *     that a slot without a block needs no answer of a node.
- * Q2. What cannot be found now is looked for again until ingest no longer reaches back to it; nothing waits for it.
- * Q3. A chain that does not lead to what is stored before the gap is another one: it is told once and left alone.
- * Q4. Gaps of a damaged store are left alone: their blocks are stored, and would be counted twice.
+ * Q1. The search goes from the first block after a gap back from parent to parent, so that the blocks found join
+ *     without a hole, and a skipped slot needs no answer of a node.
+ * Q2. A block that is not found now is searched again until ingest no longer reaches back to it; nothing waits
+ *     for it.
+ * Q3. A chain that does not lead to the blocks stored before the gap is another chain: it is logged once and
+ *     ignored.
+ * Q4. Gaps of a damaged store are skipped: their blocks are stored, and would be counted twice.
  */
 export function backfill(
   options: BackfillOptions,
@@ -102,7 +104,7 @@ export function backfill(
         const facts = { from: gap.from, to: gap.to, parent }
         logger.error(
           facts,
-          `slots ${gap.from} to ${gap.to} stay a gap: what nodes have there leads elsewhere`
+          `slots ${gap.from} to ${gap.to} stay a gap: the blocks that nodes have there do not lead to the stored chain`
         )
         return
       }
@@ -114,7 +116,7 @@ export function backfill(
       if (parent < gap.from) counts.closed++
     }
 
-    /** Whether a parent is one to be looked for, one that is stored, or one in the gap before. */
+    /** Tells whether a parent lies in this gap, is stored, or lies in the gap before. */
     async function leadsOn(parent: number, gap: GapRow, before: GapRow | null): Promise<boolean> {
       const isInGapBefore = before !== null && before.from <= parent && parent <= before.to
       return parent >= gap.from || isInGapBefore || storage.blocks.has(parent)

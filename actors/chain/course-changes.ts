@@ -11,7 +11,10 @@ import { endOfSlot, retractionsOf } from '../../src/stream/retractions.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { FORK_SLOTS, type KeptRun } from './kept-run.ts'
 
-/** What takes the newest blocks back, of a fork that is lost, and says so to whoever was told of them before slot `next`. */
+/**
+ * Builds the amendment that removes the newest blocks, which are of a lost fork. Their retractions get cursors below
+ * slot `next`.
+ */
 export async function withoutFork(
   lost: readonly KeptBlock[],
   next: number,
@@ -20,7 +23,11 @@ export async function withoutFork(
   const { fold, logger } = tools
   const retract = (rows: readonly BlockRows[]) => {
     const { parts, leftOut } = retractionsOf(rows, endOfSlot(next - 1), fold.cash)
-    if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
+    if (leftOut > 0)
+      logger.error(
+        { left_out: leftOut },
+        'a lost fork has more events than there are cursors for their retractions; the rest is not retracted'
+      )
     return parts
   }
   const refold = new Refold(lost[0]!.before, { ...tools, retract }, 0)
@@ -29,22 +36,23 @@ export async function withoutFork(
   return refold.amendment()
 }
 
-/** Another course of the chain than the stored one, from one stored block on. */
+/** A fork of the stored chain that replaces it from one stored block on. */
 export interface OtherCourse {
-  /** The last stored block that both have. */
+  /** Slot of the last stored block that both chains have. */
   readonly after: number
-  /** All blocks of the other one after it, oldest first; the last one is above the stored head. */
+  /** All blocks of the new chain after it, in ascending slot order; the last one is above the stored head. */
   readonly blocks: readonly DecodedBlock[]
-  /** At which cursor events of stored blocks were told. */
+  /** Returns the cursor at which the event with a given cursor was sent on the stream. */
   readonly toldAt: (cursor: number) => number
 }
 
-/** The positions that the events of a block take, told at whatever cursors. */
+/** Number of positions that the events of a block take. */
 const positionsIn = ({ entries }: DecodedBlock): number => positionsOf(entries.map(({ event }) => event))
 
 /**
- * Counts the oldest blocks of another course for which there are no cursors between the stored head and the last of them,
- * which needs none: half a slot's positions where that is in the next slot, a slot's more for each slot further on.
+ * Counts the oldest blocks of a new chain for which no cursors are left between the stored head and the last of those
+ * blocks, which has its own. Half a slot's positions are left if that block is in the next slot, and a slot's more
+ * for each slot further on.
  */
 export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number): number {
   let left = cursorAt(blocks.at(-1)!.slot, 0) - endOfSlot(head).from
@@ -53,9 +61,9 @@ export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number)
 }
 
 /**
- * Builds the amendment that takes back all stored blocks after one, and puts those of another course in their place. The
- * stream sends the retractions of the lost blocks above the stored head, then the events of the others up to the last
- * block, which has its own cursors. There must be room for them (`blocksWithoutRoom`).
+ * Builds the amendment that removes all stored blocks after one, and puts the blocks of another chain in their place.
+ * The stream sends the retractions of the removed blocks above the stored head, then the events of the new blocks up
+ * to the last one, which has its own cursors. There must be room for them (`blocksWithoutRoom`).
  */
 export async function onOtherCourse(
   { after, blocks, toldAt }: OtherCourse,
@@ -71,7 +79,11 @@ export async function onOtherCourse(
     const sizes = blocks.slice(0, -1).map((block) => [block.slot, positionsIn(block)] as const)
     const needed = sizes.reduce((sum, [, positions]) => sum + positions, 0)
     const { parts, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
-    if (leftOut > 0) logger.error({ left_out: leftOut }, 'a lost fork has more events than can be taken back')
+    if (leftOut > 0)
+      logger.error(
+        { left_out: leftOut },
+        'a lost fork has more events than there are cursors for their retractions; the rest is not retracted'
+      )
     let next = from + told
     const slots = sizes.map(([slot, positions]): [number, number] => {
       next += positions
@@ -85,7 +97,7 @@ export async function onOtherCourse(
     refold.knows(before.values)
   }
   if (refold === null || !run.reaches(after + 1))
-    throw new Error(`slot ${after + 1} lies before all that is kept`)
+    throw new Error(`slot ${after + 1} lies before the oldest block with undo data`)
   let next = 0
   for await (const { block } of run.blocks()) {
     if (block.slot <= after) await refold.both(block)
@@ -101,7 +113,10 @@ export async function onOtherCourse(
   return { amendment: refold.amendment(), lost }
 }
 
-/** What puts blocks between those that are kept, as if they had come in time. Slots ascend, and the first one is reached. */
+/**
+ * Builds the amendment that inserts late blocks between those that are kept, as if they had come in time. Slots
+ * ascend, and the first one is within reach of the kept blocks.
+ */
 export async function withLateBlocks(
   late: readonly DecodedBlock[],
   run: KeptRun,
@@ -113,7 +128,8 @@ export async function withLateBlocks(
     refold.knows(before.values)
   }
   const first = late[0]!.slot
-  if (refold === null || !run.reaches(first)) throw new Error(`slot ${first} lies before all that is kept`)
+  if (refold === null || !run.reaches(first))
+    throw new Error(`slot ${first} lies before the oldest block with undo data`)
   let next = 0
   for await (const { block } of run.blocks()) {
     while (next < late.length && late[next]!.slot < block.slot) await refold.with(late[next++]!)

@@ -2,10 +2,10 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** How often the store is looked at for damage that a read has met, which takes nothing from it. */
+/** Milliseconds between two looks at the list of damage, which is in memory. */
 const LOOK_MS = 250
 
-/** Tells of each damage of a store once, until `end` aborts; never rejects. */
+/** Logs each damage of a store once, until `end` aborts. Never rejects. */
 export async function tellOfDamage(
   storage: Pick<Storage, 'damage'>,
   { clock, logger }: { readonly clock: Clock; readonly logger: Pick<Logger, 'error'> },

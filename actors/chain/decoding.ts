@@ -4,10 +4,10 @@ import type { Block } from '../../src/chain/transaction.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
 
-/** Transactions that are decoded between two turns of other work: less than a millisecond. */
+/** Transactions decoded before the event loop runs other work: less than a millisecond. */
 const PER_TURN = 200
 
-/** Decodes a block, and lets requests pass in between: a block of mainnet takes several milliseconds. */
+/** Decodes a block in slices, so that requests run in between: a mainnet block takes several milliseconds. */
 export async function decodeInTurns(transactions: Block['transactions']): Promise<DecodedTransactions> {
   const parts: DecodedTransactions[] = []
   for (let first = 0; first < transactions.length; first += PER_TURN) {

@@ -8,9 +8,12 @@ import { Bell } from '../supervision/bell.ts'
 import { patienceWith, unlessAway } from '../storage/patience.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** How often the head is looked at when no hint comes. */
+/** Milliseconds between two polls of the head when no notification comes. */
 const LOOK_MS = 200
-/** Blocks that are read from the journal at a time: of the busiest some megabytes. Chosen. */
+/**
+ * Blocks read from the journal at a time. Chosen: the largest eight take some megabytes, and each read is a round
+ * trip.
+ */
 const BLOCKS_PER_READ = 8
 
 export interface FollowDeps {
@@ -19,20 +22,20 @@ export interface FollowDeps {
   readonly clock: Clock
 }
 
-/** A store that other processes have, too, and how they say that it is worth a look. */
+/** A shared store, and the notifications of commits by other processes. */
 export interface Followed {
   readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal' | 'isShared'>
-  /** Null where they do not; the head is then found by looking alone. */
+  /** Null without notifications; the head is then found by polling alone. */
   readonly hints: Pick<HintChannel<number>, 'follow'> | null
 }
 
 /**
- * The process that hears of the blocks of another one.
+ * Publishes the blocks that another process commits on the feed of this one.
  *
- * L1. The store is the truth: a hint only says that it is worth a look, and a lost one costs `LOOK_MS`.
- * L2. The feed goes on block by block from what it has told, whoever told it; where the journal no longer reaches back,
- *     or another process has changed what was told, it jumps, and says so.
- * L3. While the store does not answer it looks on; that costs no restart.
+ * L1. The store is the truth: a notification only triggers a poll, and a lost one costs `LOOK_MS`.
+ * L2. The feed continues block by block from its head, whichever process published it. Where the journal no
+ *     longer reaches back, or another process has amended published blocks, the feed jumps and says so.
+ * L3. Polling goes on while the store is unavailable; an outage costs no restart.
  */
 export function follower(deps: FollowDeps): Run<{ readonly storage: Storage; readonly peers: Peers }> {
   return async ({ input: { storage, peers }, draining, ready }) => {
@@ -42,16 +45,16 @@ export function follower(deps: FollowDeps): Run<{ readonly storage: Storage; rea
   }
 }
 
-/** Brings the feed to the head of the store before anybody is answered. */
+/** Brings the feed to the head of the store before the process serves requests. */
 export async function takeUp(
   storage: Followed['storage'],
   deps: FollowDeps,
   end: AbortSignal
 ): Promise<void> {
   await patienceWith(storage, deps.clock)(async () => {
-    // A feed that has told nothing has nothing to go on from: whoever follows it loads from the store.
+    // A new feed has no position yet; its followers load from the store.
     if (deps.feed.head === null) {
-      // What is amended between the two is heard of in the next look.
+      // An amendment between these two reads is noticed by the next poll.
       deps.feed.heed(await storage.history.amendments(), null)
       deps.feed.jump(await storage.blocks.head())
     }
@@ -88,7 +91,7 @@ async function look(storage: Followed['storage'], deps: FollowDeps, end: AbortSi
   metrics.headTime.set(feed.head.blockTime)
 }
 
-/** Tells the feed of each block up to the head of the store, or moves it there where the journal does not reach. */
+/** Publishes each block up to the head of the store, or moves the feed to the head where the journal does not reach. */
 export async function catchUp(
   { journal, history }: Pick<Storage, 'journal' | 'history'>,
   feed: CommitFeed,
@@ -96,7 +99,7 @@ export async function catchUp(
   end: AbortSignal
 ): Promise<void> {
   if (journal !== null && feed.heed(await history.amendments(), head)) return
-  // A store that has come to less than was told of is another one.
+  // A stored head below the published head means a different store.
   if (slotOf(head) < slotOf(feed.head)) return feed.jump(head)
   while (slotOf(feed.head) < slotOf(head)) {
     if (end.aborted) return
@@ -109,7 +112,7 @@ export async function catchUp(
   }
 }
 
-/** Returns the slot of a head; below every slot where there is none. */
+/** Returns the slot of a head; -1 (below every slot) without one. */
 export function slotOf(head: SlotRow | null): number {
   return head?.slot ?? -1
 }

@@ -11,16 +11,16 @@ import { makeAgain } from './lost-records.ts'
 import { Ingester, UNDER_WAY_MAX, type IngesterDeps } from './ingester.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** What ingest lets others do: null while this process takes no blocks in. */
+/** Access to a running ingester; null while this process ingests no blocks. */
 export interface OpenIngest {
   readonly ingester: Pick<Ingester, 'reaches' | 'insert'> | null
 }
 
 /**
- * The process that turns blocks into stored rows, on a store that it has alone; `leader` does it where there are others.
+ * Turns blocks into stored rows on a store that this process has alone; `leader` does so on a shared store.
  *
  * I1. A block is one durable commit; nothing of it is visible before (the store's promise).
- * I2. What is remembered between blocks follows from the store: a restart goes on after the head as if undisturbed
+ * I2. State kept between blocks follows from the store: a restart continues after the head as if undisturbed
  *     (INVARIANTS 6).
  * I3. A block that cannot be committed crashes the process, which is restarted and reads it again.
  * I4. Followers of the feed hear of each committed block once, whatever restarts.
@@ -35,7 +35,9 @@ export function ingest(
     const head = await storage.blocks.claim(null)
     deps.feed.restore(head)
     if (storage.damage.length > 0) {
-      deps.logger.error('ingest waits: the store is damaged; stop the service and run `npx millrace repair`')
+      deps.logger.error(
+        'ingest is paused: the store is damaged; stop the service and run `npx millrace repair`'
+      )
       ready({ ingester: null })
       return aborted(draining)
     }
@@ -73,20 +75,22 @@ export function ingest(
   }
 }
 
-/** The slots that a repair has emptied a store of, until ingest has begun with them; null where there are none. */
+/**
+ * Returns the slots that a repair has emptied and that ingest has not begun to read again; null where there are none.
+ */
 async function gapReadAgain({ coverage }: Storage): Promise<GapRow | null> {
   const [gap] = await coverage.gaps({ after: null, limit: 1 })
   return gap?.reason === READ_AGAIN ? gap : null
 }
 
-/** A source that begins with a slot where nothing is stored. */
+/** Returns a source that begins with the given slot, for an empty store. */
 const beginningWith = (slot: number, source: BlockSource): BlockSource => ({
   blocks: ({ after, signal }) => source.blocks({ after: after ?? slot - 1, signal })
 })
 
 /**
- * Ingests what a source has after the head, until `end` aborts. Each block is given at once when it comes, before those
- * before it are committed; it ends when all are, or have failed.
+ * Ingests the blocks of a source after the head, until `end` aborts. Each block is handed over when it comes, before
+ * the earlier ones are committed. Resolves when all are committed; rejects with the first failure.
  */
 export async function ingestFrom(
   head: SlotRow | null,
@@ -104,7 +108,7 @@ export async function ingestFrom(
       await ingestOne(sourced)
       ingested.blocks++
     } catch (error) {
-      // A rollback whose blocks are still asked for ends with the source.
+      // A rollback that is still fetching its blocks ends together with the source.
       if (!end.aborted || error !== end.reason) failed.abort(error)
     }
     void underWay.shift()
@@ -123,12 +127,12 @@ export async function ingestFrom(
   await aborted(end)
 }
 
-/** What a process has ingested since it started. */
+/** Count of blocks ingested by this instance. */
 export interface Ingested {
   blocks: number
 }
 
-/** Names what the live tree shows of ingest; the market may be another one at each look. */
+/** Names ingest's gauges in the process tree. `market` is called at each read, because it may be replaced. */
 export function ingestGauges(
   gauge: (name: string, read: () => number) => void,
   market: () => MarketState | null
@@ -139,7 +143,7 @@ export function ingestGauges(
   return ingested
 }
 
-/** Says once where ingest goes on. */
+/** Logs the slot after which ingest continues. */
 export function tellOfHead(head: SlotRow | null, logger: Logger): void {
   const resumed = head === null ? 'an empty store' : `slot ${head.slot}`
   logger.info({ slot: head?.slot }, `ingest goes on after ${resumed}`)

@@ -23,7 +23,10 @@ import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from '.
 import { KeptRun, UNDO_SLOTS, type Keeping } from './kept-run.ts'
 import { loadMissing, restoreMarket } from './market-loader.ts'
 
-/** Blocks that are given to be ingested before the first of them is committed. Chosen: all but the first share a watermark. */
+/**
+ * Blocks in ingest before the first of them is committed. Chosen: the seven behind the first share one write of the
+ * watermark.
+ */
 export const UNDER_WAY_MAX = 8
 
 export interface IngesterDeps {
@@ -34,41 +37,43 @@ export interface IngesterDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly clock: Clock
-  /** For rows of mints that recent blocks touched; left out, as much as is of use. */
+  /** Bytes for cached rows of recently traded mints; by default, as many as are of use. */
   readonly marketBytes?: number
 }
 
-/** What an ingester writes with: the store's own, or what stands before it. */
+/** The write side of the store: its own, or a buffer in front of it. */
 export interface TakesBlocks {
   readonly commit: BlockStore['commit']
   readonly history: Pick<History, 'amend'>
 }
 
-/** Gaps that are closed, by their first slots, and what is left of others. */
+/** Gaps to remove, by their first slots, and gaps to write, such as the rest of a gap. */
 export type GapEdit = Edit<GapRow, number>
 
 /**
- * Takes blocks into a store, one after the other, and puts right what turns out to have been otherwise.
+ * Commits blocks to a store in order, and corrects stored blocks that turn out to be wrong.
  *
- * B1. One thing at a time: a block is folded on those before it and given to the store, which has some of them under way; or
- *     what is stored is changed, once nothing is under way. Of what blocks under way touch memory is asked, not the store.
- * B2. A block above the head whose parent is below it shows that what came after that parent is lost: it is taken back
- *     before the block is folded, as far as it is kept.
- *     A block that comes with a rollback shows the same of slots up to the head: the chain's blocks take the place of all
- *     that is stored after the last common one, in one change with the block. What is stored and not kept stays, as a gap.
- * B3. After a block that was not committed, or a change that the store has not confirmed, nothing more is taken in: whoever
- *     opens another one goes on from what the store has come to.
+ * B1. One operation at a time: either a block is folded on those before it and given to the store, where several
+ *     may be in flight; or stored blocks are amended, once nothing is in flight. For records that blocks in flight
+ *     affect, memory is read instead of the store.
+ * B2. A block above the head whose parent is below the head shows that the blocks after that parent are of a lost
+ *     fork: they are removed before the block is folded, as far as their undo data is kept.
+ *     A block with a rollback shows the same of slots up to the head: the chain's blocks replace all that is stored
+ *     after the last common one, in one amendment together with the block. Blocks without undo data stay stored,
+ *     marked as a gap.
+ * B3. After a failed commit or an unconfirmed amendment the ingester accepts nothing more. A new ingester
+ *     continues from the store's state.
  */
 export class Ingester {
   readonly #storage: Storage
   readonly #blocks: TakesBlocks
   readonly #deps: IngesterDeps
   readonly #run: KeptRun
-  /** As of the last block that was folded, as the head is. */
+  /** As of the last folded block, like `#head`. */
   #market: MarketState
   #head: SlotRow | null
   #turn: Promise<unknown> = Promise.resolve()
-  /** What was given to the store and is not answered, oldest first. */
+  /** Blocks given to the store and not yet answered, oldest first. */
   readonly #underWay: UnderWay[] = []
   #broken: Error | null = null
 
@@ -86,7 +91,7 @@ export class Ingester {
     this.#head = state.head
   }
 
-  /** Goes on from what is stored up to the head; `blocks` are the store's, or stand before them. */
+  /** Opens an ingester after the stored head. `blocks` is the store's write side or a buffer in front of it. */
   static async open(
     storage: Storage,
     head: SlotRow | null,
@@ -105,20 +110,23 @@ export class Ingester {
     return this.#market
   }
 
-  /** Decodes, folds and commits one block. The next ones may be given meanwhile: `UNDER_WAY_MAX` of them are of use. */
+  /**
+   * Decodes, folds and commits one block. Further blocks may be given meanwhile; more than `UNDER_WAY_MAX` bring no
+   * gain.
+   */
   async ingest(sourced: SourcedBlock): Promise<void> {
     const { committed } = await this.#inTurn(() => this.#take(sourced).catch((error) => this.#break(error)))
     return committed
   }
 
-  /** Whether blocks can be put in from a slot on: all that is stored after it is kept. */
+  /** Tells whether blocks can be inserted from a slot on: the undo data of all later blocks is kept. */
   reaches(slot: number): boolean {
     return this.#run.reaches(slot)
   }
 
   /**
-   * Puts blocks between those that are stored, as if they had come in time, and changes the gaps. Slots ascend, and the
-   * first one is reached.
+   * Inserts blocks between stored ones, as if they had come in time, and edits the gaps. Slots ascend, and the first
+   * one is within reach.
    */
   insert(blocks: readonly SourcedBlock[], gaps: GapEdit): Promise<void> {
     return this.#inTurn(() => this.#insert(blocks, gaps))
@@ -138,7 +146,7 @@ export class Ingester {
     if (this.#head === null) return this.#ingest(sourced)
     if (rollback === undefined) {
       if (block.slot > this.#head.slot) return this.#ingest(sourced)
-      // Memory must not follow a block that the store has already, or has another one of (INVARIANTS 5).
+      // The store already has this slot, or another block there; memory must not follow it (INVARIANTS 5).
       return { committed: this.#underWay.at(-1)?.committed ?? Promise.resolve() }
     }
     await this.#settled()
@@ -161,7 +169,7 @@ export class Ingester {
     const { block } = decoded
     const touched = touchedBy(block, options.cash)
     const missing = this.#market.missing(touched)
-    // What was let go, or is of another minute, the store does not have yet.
+    // Records of blocks in flight that memory has evicted, or that are of another minute, are not in the store yet.
     if (this.#underWay.some((earlier) => isTouched(missing, earlier.touched))) await this.#settled()
     this.#market.load(await loadMissing(this.#storage, missing))
     const before = this.#head
@@ -176,7 +184,7 @@ export class Ingester {
     return underWay
   }
 
-  /** Commits a block, and takes note of it after those before it. */
+  /** Commits a block; its effects in memory come after those of earlier blocks. */
   async #commit(
     decoded: DecodedSource,
     fold: BlockFold,
@@ -203,7 +211,7 @@ export class Ingester {
     }
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is in flight. */
   async #settled(): Promise<void> {
     await this.#underWay.at(-1)?.committed
   }
@@ -214,7 +222,7 @@ export class Ingester {
     throw error
   }
 
-  /** Takes back what came after the parent of the next block. */
+  /** Removes the blocks after the parent of the next block, which are of a lost fork. */
   async #takeBack({ slot, parentSlot }: SourcedBlock['block']): Promise<void> {
     const head = this.#head
     if (head === null || parentSlot === null || parentSlot >= head.slot || slot <= head.slot) return
@@ -224,7 +232,7 @@ export class Ingester {
       if (keeping.forForks)
         logger.error(
           { parentSlot, head: head.slot },
-          'a lost fork is longer than what is kept: its rows stay'
+          'a lost fork begins before the oldest block with undo data; its rows stay stored'
         )
       return
     }
@@ -234,21 +242,24 @@ export class Ingester {
     await this.#amend(amendment, { put: [], remove: [] })
     metrics.blocksRetracted.inc(lost.length)
     const slots = lost.map(({ block }) => block.slot)
-    logger.info({ slots, parentSlot }, `${lost.length} blocks of a lost fork are taken back`)
+    logger.info({ slots, parentSlot }, `${lost.length} blocks of a lost fork were removed`)
   }
 
-  /** The slots whose stored blocks are of a lost fork, or may be, and cannot be taken back. */
+  /**
+   * Returns, as a gap, the slots whose stored blocks are (or may be) of a lost fork and cannot be removed; null
+   * without any.
+   */
   #staying({ after, doubt }: Rollback, taken: number): GapRow | null {
     const { logger, clock } = this.#deps
     if (taken <= after && doubt === null) return null
     const from = doubt === null ? after + 1 : Math.min((this.#run.after ?? after) + 1, after)
     const detail =
       doubt ??
-      `its blocks are of a lost fork and are no longer kept to be taken back: that reaches ${UNDO_SLOTS} slots, and further where blocks have few events`
+      `its blocks are of a lost fork, and their undo data is no longer kept: it reaches back ${UNDO_SLOTS} slots, and further where blocks have few events`
     const gap = { from, to: taken, reason: LOST_FORK, detail, atMs: clock.now() }
     logger.error(
       gap,
-      `what is stored of slots ${from} to ${taken} is not of the chain, or may not be, and stays`
+      `the stored blocks of slots ${from} to ${taken} are, or may be, of a lost fork; they cannot be removed and stay stored`
     )
     return gap
   }
@@ -289,7 +300,7 @@ export class Ingester {
     const facts = { after, from: lost[0], to: lost.at(-1), head: sourced.block.slot }
     logger.warn(
       facts,
-      `the chain left what is stored after slot ${after}: ${lost.length} blocks are taken back, ${wanted.length} are in their place`
+      `rollback: the chain differs from the stored blocks after slot ${after}; ${lost.length} blocks were replaced by ${wanted.length}`
     )
   }
 
@@ -309,7 +320,7 @@ export class Ingester {
     const slots = blocks.map(({ block }) => block.slot)
     logger.info(
       { from: slots[0], to: slots.at(-1), changed: amendment.trades.put.length },
-      `${blocks.length} blocks that were missing are put in their places`
+      `${blocks.length} missing blocks were inserted`
     )
   }
 
@@ -340,14 +351,17 @@ export class Ingester {
     metrics.transactions.inc({ kind: 'vote' }, votes)
     metrics.transactions.inc({ kind: 'other' }, block.transactions - votes)
     if (fold !== null && fold.leftOut > 0)
-      logger.error({ slot: block.slot, left_out: fold.leftOut }, 'a slot has more events than positions')
+      logger.error(
+        { slot: block.slot, left_out: fold.leftOut },
+        'a slot has more events than a cursor can number; the rest is left out'
+      )
   }
 }
 
-/** Why a block of a chain that was put back is a gap. */
+/** Reason of the gap that is left for a block without cursors. */
 const ROOMLESS = 'the blocks in place of a lost fork have more events than the stream has cursors for'
 
-/** A block that was folded and is not committed. */
+/** A block that is folded and not yet committed. */
 interface UnderWay {
   readonly touched: Touched
   readonly committed: Promise<void>

@@ -5,58 +5,58 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { BlockStore, History, Storage } from '../../storage/port.ts'
 
 /**
- * Newest blocks behind an inserted one whose undo data an amendment corrects. Forks at `processed` end within this many
- * slots: 32 blocks with votes make one final, and 150 leave room for skipped slots and slow votes.
+ * Newest blocks behind an inserted one whose undo data an amendment corrects. Forks at `processed` end within this
+ * many slots: 32 blocks with votes finalize a block, and 150 leave room for skipped slots and slow votes.
  */
 export const FORK_SLOTS = 150
-/** Slots for which a gap can be closed: ten minutes, as folding them again takes some seconds. */
+/** Slots during which a gap can be closed: ten minutes. Folding them again takes some seconds. */
 export const GAP_SLOTS = 1_500
-/** How far a chain that was put back can be followed at least, as long as a gap: at most 0.5 MB a block, 750 MB on the disk. */
+/** Slots that a rollback can always reach back: as many as for a gap. At most 0.5 MB a block, 750 MB on disk. */
 export const UNDO_SLOTS = GAP_SLOTS
 /**
- * Blocks older than that are kept while all of them weigh so much at most: a block weighs one, and one for each event.
- * That is 1,700 of the recorded mainnet block, or eleven hours of blocks without an event. Either weighs 0.2 to 0.5 KB
- * on the disk, and a rollback holds all of it in memory.
+ * Older blocks are kept while the total weight stays below this; a block weighs one plus its number of events. That
+ * is 1,700 recorded mainnet blocks, or eleven hours of blocks without an event. A unit of weight takes 0.2 to 0.5 KB
+ * on disk, and a rollback holds all of it in memory.
  */
 export const UNDO_WEIGHT_MAX = 100_000
-/** At the limit a part is forgotten at once, so that blocks are not weighed again with each that comes. */
+/** At the limit a thirty-second of the weight is freed at once, so that blocks are not weighed again at each commit. */
 const UNDO_WEIGHT_LEFT = UNDO_WEIGHT_MAX - UNDO_WEIGHT_MAX / 32
-/** Slots whose rows are read at once where blocks are weighed: some 2 MB. */
+/** Slots whose rows are read at once for weighing: some 2 MB. */
 const SLOTS_PER_READ = 10_000
-/** Blocks that are no longer needed are forgotten so many slots at a time. */
+/** Unneeded blocks are deleted this many slots at a time, since each deletion is a write. */
 const FORGET_SLOTS = 50
 const BLOCKS_PER_READ = 16
 
 type RunStorage = Pick<Storage, 'history'> & { readonly blocks: Pick<BlockStore, 'between'> }
 
-/** What blocks are kept for. */
+/** The reasons to keep undo data. */
 export interface Keeping {
-  /** Whether blocks can be lost to a fork after they were committed. */
+  /** Whether a fork can still remove committed blocks. */
   readonly forForks: boolean
-  /** Whether somebody looks for blocks that were given up. */
+  /** Whether a backfill searches for missing blocks. */
   readonly forGaps: boolean
 }
 
 export const NOTHING_KEPT: Keeping = { forForks: false, forGaps: false }
 
 /**
- * The run of newest blocks that are kept with what they were folded on.
+ * The newest blocks with their undo data, without a hole.
  *
- * N1. It ends at the head and has no hole: what is stored after its first block's parent is all in it.
- * N2. It begins after a gap that may be closed, or is `UNDO_SLOTS` long, and longer while it weighs `UNDO_WEIGHT_MAX` at
- *     most; without either there is none.
- * N3. A gap that is open for longer than `GAP_SLOTS` stays one, and is said to.
+ * N1. They end at the head: all blocks stored after the first one's parent are included.
+ * N2. They begin after a gap that may be closed, or are `UNDO_SLOTS` long, and longer while they weigh
+ *     `UNDO_WEIGHT_MAX` at most; without either reason nothing is kept.
+ * N3. A gap that is open for more than `GAP_SLOTS` stays, which is logged.
  */
 export class KeptRun {
   readonly #history: History
   readonly #blocks: Pick<BlockStore, 'between'>
   readonly #keeping: Keeping
   readonly #logger: Pick<Logger, 'warn'>
-  /** The first block kept and the slot committed before it, -1 for none; null without a run. */
+  /** The first kept block, and the slot committed before it (-1 for none); null if nothing is kept. */
   #oldest: { readonly slot: number; readonly after: number } | null = null
-  /** The first slot of a gap that may be closed. */
+  /** The first slot of the oldest gap that may still be closed. */
   #gapAt: number | null = null
-  /** The weight of the run, or more; infinite where it is not known. */
+  /** Upper bound of the weight; infinite where it is unknown. */
   #weight = Infinity
 
   private constructor({ history, blocks }: RunStorage, keeping: Keeping, logger: Pick<Logger, 'warn'>) {
@@ -66,7 +66,7 @@ export class KeptRun {
     this.#logger = logger
   }
 
-  /** The run as the store has it; what does not reach to the head is none. */
+  /** Reads the state from the store. Undo data that does not reach the head is discarded. */
   static async open(
     storage: RunStorage & Pick<Storage, 'coverage'>,
     head: SlotRow | null,
@@ -85,17 +85,20 @@ export class KeptRun {
     return run
   }
 
-  /** The slot committed before the first block kept, -1 for none; null without a run. */
+  /** The slot committed before the first kept block, -1 for none; null if nothing is kept. */
   get after(): number | null {
     return this.#oldest?.after ?? null
   }
 
-  /** Whether all that is stored of slots from this one on is kept. */
+  /** Tells whether the undo data of all stored slots from this one on is kept. */
   reaches(slot: number): boolean {
     return this.#oldest !== null && this.#oldest.after < slot
   }
 
-  /** Whether a block that is about to be committed after the head is kept; it opens a gap if others lie between. */
+  /**
+   * Tells whether the undo data of a block is to be kept. Opens a gap if slots are missing between the head and the
+   * block's parent.
+   */
   wants({ parentSlot }: DecodedBlock, head: SlotRow | null): boolean {
     const { forForks, forGaps } = this.#keeping
     if (forGaps && head !== null && parentSlot !== null && parentSlot > head.slot)
@@ -103,7 +106,7 @@ export class KeptRun {
     return forForks || this.#gapAt !== null
   }
 
-  /** Takes note of a block that was committed, and forgets those that nobody needs any more. */
+  /** Records a committed block, and deletes undo data that is no longer needed. */
   async committed(head: SlotRow, kept: KeptBlock | undefined): Promise<void> {
     const { slot } = head
     if (kept !== undefined) this.#oldest ??= placeOf(kept)
@@ -121,7 +124,7 @@ export class KeptRun {
     } else await this.#forget(slot)
   }
 
-  /** Takes note of what the store has come to beside commits: of blocks kept, and of gaps that the run reaches behind. */
+  /** Rereads the oldest kept block and the oldest gap in reach, after a change other than a commit. */
   async changed(coverage: Storage['coverage']): Promise<void> {
     await this.#readOldest()
     this.#weight = Infinity
@@ -130,7 +133,7 @@ export class KeptRun {
     this.#gapAt = gap?.from ?? null
   }
 
-  /** The blocks of the run after a slot, oldest first. */
+  /** Yields the kept blocks after a slot, oldest first. */
   async *blocks(after: number | null = null): AsyncGenerator<KeptBlock> {
     for (let from = after; ;) {
       const blocks = await this.#history.after(from, BLOCKS_PER_READ)
@@ -140,7 +143,7 @@ export class KeptRun {
     }
   }
 
-  /** Weighs the blocks from the head back to the oldest, and forgets those from which on they weigh too much. */
+  /** Weighs the blocks from the head backwards, and deletes those beyond the limit. */
   async #lighten(head: number, oldest: number): Promise<void> {
     let weight = 0
     for (let last = head; last >= oldest; last -= SLOTS_PER_READ) {

@@ -11,11 +11,17 @@ import { isOutage, patienceWith } from '../storage/patience.ts'
 import type { Run } from '../supervision/process.ts'
 import { nextTurn, type Refusal, type Turn, type TurnDeps } from './turns.ts'
 
-/** What a commit that is under way is waited for: at a drain, and at a kill. Well within what the process is given. */
+/**
+ * Milliseconds that a commit in flight may still take: at a drain, and at a kill. Well below the limits of the
+ * process.
+ */
 const GRACE_MS = { drain: 2_000, kill: 500 }
-/** The least that passes before the next attempt after one that the store did not answer. */
+/** Shortest wait, in milliseconds, before a retry after an outage of the store. */
 const AWAY_MS = 500
-/** How often the store is asked whether another process commits. Chosen: a process with a quiet source follows within seconds. */
+/**
+ * Milliseconds between two checks whether another process commits. Chosen: a process with a quiet source becomes a
+ * follower within seconds.
+ */
 const WATCH_MS = 1_000
 
 export type LeaderDeps = IngesterDeps & TurnDeps
@@ -27,17 +33,18 @@ export interface LeaderNeeds {
 }
 
 /**
- * The process that turns blocks into stored rows on a store that other processes have, too: one of them at a time, and
- * the others follow it and stand by.
+ * Ingests on a shared store as the leader, one process at a time; otherwise follows the leader and stands by.
  *
- * O1. It begins with a claim, and goes on until another process has claimed: then the store refuses what it writes. A
- *     lease spares the work of two processes that ingest; while Redis does not answer ingest goes on without one.
- * O2. It goes on from what the store has come to, and the feed from what it has told (L2 of the follower), so that who
- *     follows in this process hears each block once, whoever commits it.
- * O3. While the store does not answer it waits and takes up anew; that costs no restart and no lease. A refusal costs no
- *     restart.
- * O4. Without leases whoever claimed last ingests. The one that is refused follows until the other has fallen silent.
- * O5. A process whose source gives nothing notices by the store's head that another one commits, and follows it.
+ * O1. The leader begins with a claim, and ingests until another process has claimed; the store then refuses its
+ *     writes. The lease only spares double work; without Redis ingest continues without a lease.
+ * O2. The leader continues from the store's head, and the feed from its own (L2 of the follower), so that a
+ *     follower of the feed receives each block once, whichever process commits it.
+ * O3. During an outage of the store the leader waits and starts over; that costs neither a restart nor the lease.
+ *     A refused write costs no restart either.
+ * O4. Without leases the process that claimed last ingests. The refused one follows until the other has fallen
+ *     silent.
+ * O5. A process whose source sends nothing learns from the store's head that another process commits, and follows
+ *     it.
  */
 export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
   return async ({ input: { storage, source, peers }, draining, signal, ready, gauge }) => {
@@ -87,8 +94,8 @@ export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
 }
 
 /**
- * Does the work of a turn until the turn is over, and again where the store was away meanwhile. Resolves with the store's
- * refusal, with which the turn is given up; null where the turn ended otherwise.
+ * Does the work of a leadership until it ends, and again after each outage of the store. Resolves with the store's
+ * refusal, if that ended the leadership, else with null.
  */
 async function throughout(
   turn: Turn,
@@ -112,17 +119,18 @@ async function throughout(
       if (away instanceof LostClaim) {
         logger.warn(
           { err: away },
-          'the store refused ingest, since another process has claimed: this one follows it'
+          'the store refused ingest, because another process has claimed; this process follows it now'
         )
         return { outrankedBy: away.outrankedBy }
       }
-      // An outage that is over already: the turn goes on, and the claim of this process tells whether it may.
+      // The outage is over already: this process goes on, and its claim decides whether it may.
       if (storage.outage === null)
-        logger.warn({ err: away }, 'ingest had no answer of the store, and takes up anew')
+        logger.warn({ err: away }, 'the store did not answer ingest; ingest starts over from the stored head')
       await sleep(clock, AWAY_MS, over)
       await patienceWith(storage, clock)(() => storage.blocks.head(), over).catch(() => undefined)
     }
-    if (!draining.aborted) logger.warn(`ingest ends here for now: ${(turn.lost.reason as Error).message}`)
+    if (!draining.aborted)
+      logger.warn(`this process stops ingesting for now: ${(turn.lost.reason as Error).message}`)
     return null
   } finally {
     metrics.leaseHeld.set({ lease: 'ingest' }, 0)
@@ -130,7 +138,7 @@ async function throughout(
   }
 }
 
-/** Makes this process the only writer, and gives what it goes on from. */
+/** Makes this process the only writer, and opens an ingester at the store's head. */
 async function takeOver(turn: Turn, storage: Storage, deps: LeaderDeps, over: AbortSignal) {
   const { feed, logger, metrics } = deps
   const head = await storage.blocks.claim(turn.token)
@@ -143,8 +151,8 @@ async function takeOver(turn: Turn, storage: Storage, deps: LeaderDeps, over: Ab
 }
 
 /**
- * Rejects with LostClaim once the store has a block that this process has not given to it (O5); resolves when `end`
- * aborts. A store that does not answer is asked again.
+ * Rejects with LostClaim once the store has a block that this process has not committed (O5); resolves when `end`
+ * aborts. Retries while the store is unavailable.
  */
 async function watchHead(
   { blocks }: Storage,
@@ -160,7 +168,10 @@ async function watchHead(
   }
 }
 
-/** Aborts when work is no longer waited for, with the reason of the drain; whoever has it aborts it at the end. */
+/**
+ * Returns a controller that aborts, with the drain's reason, when work is no longer waited for. The caller aborts it
+ * at the end.
+ */
 function patienceOf(draining: AbortSignal, signal: AbortSignal, clock: Clock): AbortController {
   const patience = new AbortController()
   const endIn = (ms: number): void => {

@@ -13,18 +13,15 @@ import { Listening } from '../edge/listening.ts'
 import type { Run } from '../supervision/process.ts'
 import { rpcSource } from './rpc-source.ts'
 
-/** Where a localnet of this process listens, for those inside it. */
+/** Address and range of this process's localnet. */
 export interface LocalnetAddress {
   readonly rpcUrl: string
   readonly genesis: string
-  /** The first slot that it still has. */
+  /** Returns the oldest slot that it still has. */
   readonly firstSlot: () => number
 }
 
-/**
- * The process of the localnet: it is ready once its node listens. A chain that cannot be the one that the store was filled
- * from refuses the start.
- */
+/** Runs the localnet; ready once its node listens. Refuses the start if the store was not filled from this chain. */
 export function localnet(
   options: Omit<LocalnetOptions, 'onFault' | 'clock'>,
   { clock, logger }: Ports & { readonly logger: Logger },
@@ -33,9 +30,9 @@ export function localnet(
   const listening = new Listening()
   let hasStarted = false
   return async ({ input: { storage }, draining, ready, gauge }) => {
-    const onFault = (err: unknown): void => logger.error({ err }, 'the localnet has failed to answer')
+    const onFault = (err: unknown): void => logger.error({ err }, 'a request to the localnet failed')
     const onPast = (blocks: number, ms: number): void =>
-      logger.info({ blocks, ms }, 'the market of the localnet has a day behind it')
+      logger.info({ blocks, ms }, 'the localnet has generated a day of market history')
     const { host, port, directory } = options
     const open = () => openLocalnet({ ...options, clock, onFault, onPast })
     const openFirst = () => refusedOnFullDisk(directory, open)
@@ -64,14 +61,11 @@ async function assertOfStore(
   const contradiction = contradictionWith(bank, end)
   if (contradiction === null) return
   throw new StartRefused(
-    `the localnet's chain in ${directory} is not the one that is stored: ${contradiction}; one of the two was put back without the other: put the whole data folder (MILLRACE_DATA_DIR) back, or begin with an empty one`
+    `the localnet's chain in ${directory} does not match the store: ${contradiction}; one of the two was restored without the other: restore the whole data folder (MILLRACE_DATA_DIR), or begin with an empty one`
   )
 }
 
-/**
- * The source of a localnet: that of nodes, with one that is in this process. Of an empty store it begins with the first
- * block that the chain has.
- */
+/** Reads the localnet of this process as a node. An empty store begins with the first block of the chain. */
 export function localnetSource(
   deps: Ports & { readonly logger: Logger }
 ): Run<{ readonly localnet: LocalnetAddress } & HasCoverage, BlockSource> {
@@ -79,7 +73,7 @@ export function localnetSource(
     const { localnet, storage } = scope.input
     const coverage = sourceCoverage(storage.coverage, deps.clock)
     const node = { urls: [localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed' } as const
-    // What does not leave the process is not worth packing.
+    // Compression does not pay off within one process.
     const tuning = { client: { compressed: false } }
     const source = rpcSource({ ...node, ...coverage, tuning }, deps)
     return source({

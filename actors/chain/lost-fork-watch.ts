@@ -2,8 +2,8 @@ import type { SourcedBlock } from '../../src/node/block-source.ts'
 import { UNDER_WAY_MAX } from './ingester.ts'
 
 /**
- * Keeps what is stored of a lost fork and stays, for a source's status. It is looked at when blocks begin, and once those
- * after a rollback are given out: so many are taken before the rollback is committed, at most.
+ * Keeps, for a source's status, one line on stored blocks of a lost fork that could not be removed. It is read when a
+ * source begins, and again after a rollback, once enough blocks have followed that the rollback is committed.
  */
 export class LostForkWatch {
   readonly #ask: () => Promise<string | null>
@@ -18,7 +18,7 @@ export class LostForkWatch {
     this.line = await this.#ask()
   }
 
-  /** Takes note of a block that was given out. */
+  /** Counts a block that the source has yielded. */
   async passed({ rollback }: SourcedBlock): Promise<void> {
     if (rollback !== undefined) this.#blocksLeft = UNDER_WAY_MAX + 2
     else if (this.#blocksLeft > 0 && --this.#blocksLeft === 0) await this.look()

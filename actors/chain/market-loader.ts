@@ -11,7 +11,10 @@ import type { Storage } from '../../storage/port.ts'
 const SOL_MINT = pubkeyFromBase58(WSOL)
 const ROWS_PER_READ = 1000
 
-/** The market as of the committed head, with nothing but the SOL price and the totals loaded. */
+/**
+ * Restores the market as of the committed head. Only the SOL price and the totals are loaded; other records are
+ * loaded on demand.
+ */
 export async function restoreMarket(
   storage: Storage,
   head: SlotRow | null,
@@ -31,7 +34,7 @@ export async function restoreMarket(
   return new MarketState(start, limits)
 }
 
-/** The rows of wrapped SOL from a time on, in cursor order. */
+/** Reads the trades of wrapped SOL since a time (Unix seconds), in cursor order. */
 async function solRowsSince(storage: Storage, since: number): Promise<TradeRow[]> {
   const newestFirst: TradeRow[] = []
   let from = cursorAt(2 ** 33 - 1, 0)
@@ -46,7 +49,7 @@ async function solRowsSince(storage: Storage, since: number): Promise<TradeRow[]
   }
 }
 
-/** Asks the store for what folding a block needs and memory does not hold. */
+/** Reads from the store the records that folding a block needs and memory does not hold. */
 export async function loadMissing(storage: Storage, missing: Missing): Promise<Loaded> {
   const loaded = READ_FIRST.map(async (name) => {
     const store = storage[name] as { get(address: unknown): Promise<unknown> }

@@ -11,7 +11,7 @@ import { isDamage, patienceWith, type Patience } from '../storage/patience.ts'
 import type { Run } from '../supervision/process.ts'
 
 const HOUR = 3_600
-/** Mints that are read at a time, with some minutes each: a few milliseconds, between which others have their turn. */
+/** Mints read at a time, with some minutes each: a few milliseconds, after which the event loop runs other work. */
 const MINTS_PER_READ = 500
 
 export interface RankingDeps {
@@ -22,12 +22,13 @@ export interface RankingDeps {
 }
 
 /**
- * The process that keeps the ranking. It is ready at once, and shows the ranking when the last day is read.
+ * Maintains the ranking. The process is ready at once; the ranking becomes available when the last day is loaded.
  *
- * K1. It follows the feed before it reads, so that each block is in what is read or is told, or both; the ranking takes
- *     both for one (R1 of the ranking).
- * K2. It is restarted alone, and reads again; who asks meanwhile waits. So it does where the feed missed blocks.
- * K3. Where a damaged store has lost what it reads, requests are refused with the store's error.
+ * K1. It follows the feed before it reads, so that each block is read, or published, or both; the ranking counts
+ *     both as one (R1 of the ranking).
+ * K2. It restarts alone and reads again, and requests wait meanwhile. The same happens where the feed skipped
+ *     blocks.
+ * K3. If a damaged store has lost the rows it needs, requests are refused with the store's error.
  */
 export function ranking(deps: RankingDeps): Run<{ readonly storage: Storage }> {
   const { live } = deps
@@ -46,7 +47,7 @@ export function ranking(deps: RankingDeps): Run<{ readonly storage: Storage }> {
   }
 }
 
-/** Loads a ranking and keeps up with the feed, until a drain or until the feed has missed blocks. */
+/** Loads a ranking and applies the feed to it, until a drain or until the feed has skipped blocks. */
 async function keep(
   ranking: Ranking,
   storage: Storage,
@@ -87,7 +88,10 @@ async function keep(
   failure.signal.throwIfAborted()
 }
 
-/** Reads what the windows that end at `headTime` hold, and what block times that rise or fall can add to them. */
+/**
+ * Reads the activity of all windows that end at `headTime` (Unix seconds), with a margin for block times that rise or
+ * fall.
+ */
 async function load(
   ranking: Ranking,
   activity: ActivityStore,

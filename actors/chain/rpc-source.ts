@@ -13,42 +13,45 @@ import type { Run } from '../supervision/process.ts'
 import { Upstreams, UPSTREAMS_TUNING, type UpstreamsTuning } from './upstreams.ts'
 
 export interface RpcSourceOptions {
-  /** URLs of nodes, the preferred one first. */
+  /** URLs of nodes, in order of preference. */
   readonly urls: readonly string[]
-  /** URLs of nodes that keep all blocks; they are asked for what the others do not have. */
+  /** URLs of nodes that keep all blocks; they are asked for blocks that the others do not have. */
   readonly archiveUrls: readonly string[]
   readonly commitment: Commitment
-  /** The genesis of the cluster that the store was filled from; null for an empty one. Asked until it is known. */
+  /**
+   * Returns the genesis of the cluster that the store was filled from; null for an empty store. Called until it is
+   * known.
+   */
   readonly expectedGenesis: () => Promise<string | null>
-  /** Hears the genesis of the first node that is taken where none was expected, before any block comes. */
+  /** Called, before any block is yielded, with the genesis of the first accepted node, if none was expected. */
   readonly onGenesis: (genesis: string) => Promise<void>
-  /** Hears of slots that were given up, before any later block comes. The same slots may be told of again. */
+  /** Called with missing slots before any later block is yielded. The same slots may be reported again. */
   readonly onGap: (gap: SlotGap) => void | Promise<void>
-  /** The stored chain, in which a fork of the nodes' chain is looked for; null where nothing can be taken back. */
+  /** The stored chain, which is compared with that of the nodes to find forks; null where nothing can be removed. */
   readonly stored?: StoredChain | null
-  /** Names stored slots of a lost fork that stay, in one line; null where there are none. */
+  /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
   readonly lostFork?: () => Promise<string | null>
   readonly tuning?: Partial<RpcSourceTuning>
 }
 
 export interface RpcSourceTuning extends UpstreamsTuning {
-  /** Blocks under way or waiting for their turn. */
+  /** Blocks in flight or waiting for their turn. */
   readonly prefetch: number
-  /** How long a missing block is looked for before it is a gap. */
+  /** Milliseconds for which a missing block is searched before it becomes a gap. */
   readonly giveUpMs: number
 }
 
-/** Chosen. Health turns when the head is 120 s old: 30 s for a missing block leave it at 200. */
+/** Chosen: health fails when the head is 120 s old, so that 30 s for a missing block do not make it fail. */
 export const RPC_SOURCE_TUNING: RpcSourceTuning = { ...UPSTREAMS_TUNING, prefetch: 12, giveUpMs: 30_000 }
 
 export interface RpcSource extends BlockSource {
-  /** How the source and its nodes do at the moment. */
+  /** Current status of the source and its nodes. */
   readonly status: SourceStatus
 }
 
 /**
- * The process of nodes that are polled with getBlock. It is ready at once, so that what is stored is served while no node
- * is there; whoever asks for blocks waits for one. With an empty store, blocks start at the newest one.
+ * Polls nodes with getBlock. The process is ready at once, so that stored data is served while no node is up; readers
+ * wait for a node. An empty store begins with the newest block.
  */
 export function rpcSource(
   options: RpcSourceOptions,
@@ -132,7 +135,10 @@ export function rpcSource(
   }
 }
 
-/** Compares the genesis of nodes with the one that is expected; the first one to come is, where none was. */
+/**
+ * Returns a check that compares a node's genesis with the expected one. Without an expectation, the first node sets
+ * it.
+ */
 function admission({ expectedGenesis, onGenesis }: RpcSourceOptions) {
   let expected: string | null = null
   let turn: Promise<unknown> = Promise.resolve()
@@ -143,7 +149,7 @@ function admission({ expectedGenesis, onGenesis }: RpcSourceOptions) {
     if (expected === genesis) return null
     return `it is of another cluster: its genesis is ${genesis}, what is stored comes from ${expected}`
   }
-  // Two nodes that answer at once must not both be the first.
+  // One at a time, so that two nodes that answer at once are not both the first.
   return (genesis: string): Promise<string | null> => {
     const decided = turn.then(() => decide(genesis))
     turn = decided.catch(() => undefined)

@@ -12,23 +12,23 @@ import type { Run } from '../supervision/process.ts'
 
 export interface RecordedOptions {
   readonly directory: string
-  /** `max`, or a factor of the pace that the block times have. */
+  /** `max`, or a multiple of the original pace given by block times. */
   readonly speed: 'max' | number
-  /** The stored chain, with which the folder is compared before its first block; without it any folder is taken. */
+  /** The stored chain, with which the folder is compared before its first block; without it any folder is accepted. */
   readonly stored?: {
     readonly blocks: StoredBlocks
-    /** The setting that says where it lies. */
+    /** The setting that names the store's location, for messages. */
     readonly variable: string
     readonly value: string
   }
-  /** Takes how the folder does. */
+  /** Receives the state of the folder. */
   readonly report?: RecordedReport
 }
 
 /**
- * The process of a recorded folder. It is ready at once, so that what is stored is served while a large folder is still
- * looked through; whoever asks for blocks waits for that. Reading them rejects with StartRefused where the folder is of
- * another chain than what is stored.
+ * Reads a recorded folder. The process is ready at once, so that stored data is served while a large folder is
+ * indexed; readers wait for the index. Reading rejects with StartRefused if the folder is of another chain than the
+ * store.
  */
 export function recordedSource(
   options: RecordedOptions,
@@ -81,7 +81,7 @@ function tellOf(index: RecordedIndex, logger: Logger): void {
     logger.warn(facts, `recorded folder ${index.directory} holds no block or transaction that can be served`)
 }
 
-/** Says what of the folder is read, and what is odd about it. */
+/** Logs which slots of the folder are read, and warns of oddities. */
 function tellOfStanding(
   { directory, slots }: RecordedIndex,
   { kind, detail, head, above, compared, notStored }: FolderStanding,
@@ -91,7 +91,10 @@ function tellOfStanding(
   const facts = { head, slots: slots.length, slots_above_head: above }
   if (kind === 'empty' || kind === 'other') return
   if (kind === 'unknown' && above > 0)
-    logger.warn(facts, `${folder} is taken for the chain of what is stored, which nothing shows: ${detail}`)
+    logger.warn(
+      facts,
+      `${folder} is assumed to be of the stored chain, which could not be verified: ${detail}`
+    )
   if (kind === 'same' && detail !== null)
     logger.warn(facts, `${folder} holds blocks of the stored chain and of another one: ${detail}`)
   const missing =
@@ -100,7 +103,7 @@ function tellOfStanding(
       : `; ${notStored} of ${compared} of these slots that were looked for are not stored, and blocks are added in ascending order only: to have them, read the folder into an empty MILLRACE_DATA_DIR`
   const below = slots.length - above
   const range = `from ${slots[0]} to ${slots[below - 1]}`
-  // A service that starts again on a folder that it has read says so too.
+  // A restart on a folder that was read completely is normal.
   const isReadBefore = kind === 'same' && notStored === 0
   if (above === 0)
     logger[isReadBefore ? 'info' : 'warn'](

@@ -4,17 +4,21 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Storage } from '../../storage/port.ts'
 import { follow, type FollowDeps } from './follower.ts'
 
-/** The name of the lease of ingest. */
+/** Name of the ingest lease. */
 const INGEST = 'ingest'
-/** How often a process without the lease asks for it: work moves within seconds. */
+/** Milliseconds between two requests for the lease by a process without it: leadership moves within seconds. */
 const ASK_MS = 500
-/** Pause after a claim or commit that the store refused, and after Redis was away: who has the claim gets the lease first. */
+/**
+ * Pause in milliseconds after a refused claim or commit, and after an outage of Redis: the process with the claim
+ * gets the lease first.
+ */
 const YIELD_MS = 1_000
-/** The pause after a refusal where there are no leases. */
+/** The same pause where there are no leases. */
 const REFUSED_MS = 500
 /**
- * A process that nobody can give the lease to takes over when no other process has committed for so long. Chosen: long
- * beside the pauses of a live chain, of which a leader that skips its slots makes 1.6 s; a needless takeover costs a claim.
+ * Milliseconds without a commit after which a process takes over without a lease, where no lease can be had. Chosen:
+ * far longer than pauses of a live chain (a leader that skips its four slots makes one of 1.6 s); a needless takeover
+ * costs only a claim.
  */
 const QUIET_MS = 30_000
 
@@ -23,20 +27,18 @@ export interface TurnDeps extends FollowDeps {
 }
 
 /**
- * A time in which this process ingests. It ends when another process is known to have the lease, and when the store
- * refuses a commit because another process has claimed; not because Redis does not answer.
+ * A period in which this process ingests. It ends when another process has the lease, or when the store refuses a
+ * commit because another process has claimed; an outage of Redis does not end it.
  */
 export type Turn = Pick<Lease, 'lost' | 'release'> & { readonly token: number | null }
 
-/** Why the last turn of this process ended, where the store refused it: another process has claimed. */
+/** The store refused a write because another process has claimed, which ended the last period of leadership. */
 export interface Refusal {
-  /** The token that outranks this process's; null where the claim of this process was not refused for its token. */
+  /** The fencing token that outranks this process's; null if the claim was not refused for its token. */
   readonly outrankedBy: number | null
 }
 
-/**
- * Returns the next turn of this process to ingest, null once `end` aborts; until it comes the feed follows the store.
- */
+/** Waits until this process may ingest; the feed follows the store meanwhile. Returns null once `end` aborts. */
 export async function nextTurn(
   { storage, peers }: { readonly storage: Storage; readonly peers: Peers },
   deps: TurnDeps,
@@ -61,8 +63,8 @@ export async function nextTurn(
 }
 
 /**
- * Asks for the lease until it is given. While Redis is away nobody can give it: then this process takes over without one
- * once no other has committed for QUIET_MS. The store refuses whoever claimed before.
+ * Requests the lease until it is granted. While Redis is unavailable no lease can be granted: this process then takes
+ * over without one after `QUIET_MS` without a commit of another process. The store fences the earlier writer.
  */
 async function grant(
   leases: Leases,
@@ -102,7 +104,7 @@ async function grant(
   }
 }
 
-/** Returns a turn that begins without a lease, and takes it as soon as it is given. */
+/** Returns a leadership that begins without a lease, and acquires it as soon as possible. */
 function leaseless(leases: Leases, clock: Clock): Turn {
   const lost = new AbortController()
   const over = new AbortController()
@@ -130,7 +132,7 @@ function leaseless(leases: Leases, clock: Clock): Turn {
   }
 }
 
-/** Waits until no other process commits any more: at once where none has since the refusal. */
+/** Waits until no other process commits any more; returns at once if none has since the refusal. */
 async function silence({ clock, feed, logger }: TurnDeps, end: AbortSignal): Promise<Turn | null> {
   const silent = new AbortController()
   let timer = clock.setTimeout(() => silent.abort(), REFUSED_MS)
@@ -138,7 +140,7 @@ async function silence({ clock, feed, logger }: TurnDeps, end: AbortSignal): Pro
   const hear = (): void => {
     if (!heard) {
       logger.error(
-        'another process ingests; without MILLRACE_REDIS_URL they take no turns, and this one follows'
+        'another process ingests; without MILLRACE_REDIS_URL there is no lease, and this process follows'
       )
     }
     heard = true
@@ -159,7 +161,7 @@ async function silence({ clock, feed, logger }: TurnDeps, end: AbortSignal): Pro
   return end.aborted ? null : unlimited()
 }
 
-/** The turn of a process that nobody takes turns with. */
+/** Returns the leadership of a process that competes with no other. */
 function unlimited(): Turn {
   return { token: null, lost: new AbortController().signal, release: async () => undefined }
 }

@@ -23,22 +23,22 @@ import { Bell } from '../supervision/bell.ts'
 export interface UpstreamOptions extends UpstreamPolicy {
   readonly commitment: BlockCommitment
   readonly client: Partial<RpcClientOptions>
-  /** Between two probes of a node that is up. */
+  /** Milliseconds between two probes of a node that is up. */
   readonly probeMs: number
   readonly probeTimeoutMs: number
 }
 
-/** What an upstream node needs to know of the world. */
+/** Callbacks of an upstream node into the set of all nodes. */
 export interface UpstreamSurroundings {
-  /** The newest slot that is known of any node, or that was given out. */
+  /** The newest slot known from any node or already yielded. */
   readonly newest: () => number
-  /** Whether this is the genesis of the cluster that we are on; else why it is not. */
+  /** Checks a genesis; returns null if the cluster is the expected one, else the reason for refusal. */
   readonly admit: (genesis: string) => Promise<string | null>
-  /** Hears of each probe, with what is known after it. */
+  /** Called after each probe. */
   readonly probed: (node: Upstream) => void
 }
 
-/** A node that failed a request other than a probe is asked last for so long. */
+/** A node that failed a request other than a probe is asked last for this many milliseconds. */
 const REST_MS = 5_000
 const LAGGING_RANK = 10
 const RESTING_RANK = 20
@@ -84,7 +84,7 @@ export class Upstream implements ChainNode {
     return this.#machine.getSnapshot().value
   }
 
-  /** Slot, lag and the last fault. */
+  /** Slot, lag, counters and the last fault. */
   get facts(): UpstreamContext {
     return this.#machine.getSnapshot().context
   }
@@ -100,7 +100,7 @@ export class Upstream implements ChainNode {
     return (state === 'lagging' ? LAGGING_RANK : 0) + (isResting ? RESTING_RANK : 0)
   }
 
-  /** Requests that were sent, and those that wait. */
+  /** Requests sent since the start, and requests that wait. */
   get requests(): { readonly sent: number; readonly waiting: number } {
     return { sent: this.#client.sent, waiting: this.#client.waiting }
   }
@@ -111,7 +111,7 @@ export class Upstream implements ChainNode {
     const awake = new Bell()
     let last: UpstreamState = 'probing'
     this.#machine.subscribe(({ value }) => {
-      // A node that has been away may be another one now.
+      // After an absence the address may lead to another node.
       if (value === 'probing' && last !== 'probing') {
         this.#isAdmitted = false
         awake.ring()
@@ -129,7 +129,7 @@ export class Upstream implements ChainNode {
     await this.#client.close()
   }
 
-  /** Uses new connections, looks again which cluster they lead to, and probes a node that is down at once. */
+  /** Opens new connections, checks the cluster again, and probes a node that is down at once. */
   reconnect(): void {
     this.#client.renewConnections()
     this.#isAdmitted = false

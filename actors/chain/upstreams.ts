@@ -11,35 +11,35 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import { Upstream } from './upstream.ts'
 
 export interface UpstreamsOptions {
-  /** URLs of nodes, the preferred one first. */
+  /** URLs of nodes, in order of preference. */
   readonly urls: readonly string[]
-  /** URLs of nodes that keep all blocks; they are asked for what the others do not have. */
+  /** URLs of nodes that keep all blocks; they are asked for blocks that the others do not have. */
   readonly archiveUrls: readonly string[]
   readonly commitment: BlockCommitment
-  /** Whether this is the genesis of the cluster that we are on; else why it is not. */
+  /** Checks a genesis; returns null if the cluster is the expected one, else the reason for refusal. */
   readonly admit: (genesis: string) => Promise<string | null>
   readonly tuning: UpstreamsTuning
 }
 
 export interface UpstreamsTuning {
-  /** Of each node. */
+  /** Settings of each node's client. */
   readonly client: Partial<RpcClientOptions>
-  /** Between two looks at the head of a node. */
+  /** Milliseconds between two probes of a node. */
   readonly probeMs: number
   readonly archiveProbeMs: number
   readonly probeTimeoutMs: number
-  /** A node so far behind the newest slot is asked after the others. */
+  /** Slots behind the newest one from which a node is asked after the others. */
   readonly lagSlots: number
-  /** Probes in a row that fail, after which a node is down. */
+  /** Failed probes in a row after which a node is down. */
   readonly failuresMax: number
-  /** Without a newer slot for so long, the source is stalled. */
+  /** Milliseconds without a newer slot after which the source is stalled. */
   readonly stallMs: number
-  /** After which a node that refused us is asked once more. */
+  /** Milliseconds until a node that refused us is asked again. */
   readonly recheckMs: number
   readonly backoff: { readonly floorMs: number; readonly ceilingMs: number }
 }
 
-/** Chosen. A slot takes 400 ms, so that each is seen; 30 slots are 12 s, which no healthy node is behind. */
+/** Chosen: a slot takes 400 ms, so each is seen; no healthy node is 30 slots (12 s) behind. */
 export const UPSTREAMS_TUNING: UpstreamsTuning = {
   client: {},
   probeMs: 400,
@@ -55,7 +55,7 @@ export const UPSTREAMS_TUNING: UpstreamsTuning = {
 const SOURCE_STATES: readonly SourceState[] = ['connecting', 'advancing', 'stalled', 'waiting', 'refused']
 const NODE_STATES: readonly UpstreamState[] = ['probing', 'healthy', 'lagging', 'down', 'refused']
 
-/** All upstream nodes, and what they say together: how new the newest slot is, and whether it moves. */
+/** All upstream nodes, and their joint state: the newest slot, and whether it advances. */
 export class Upstreams {
   readonly nodes: readonly Upstream[]
   readonly #live: readonly Upstream[]
@@ -94,11 +94,11 @@ export class Upstreams {
     })
   }
 
-  /** Looks at the nodes until the signal aborts; never rejects. */
+  /** Probes all nodes until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     let told: SourceState | undefined
     this.#machine.subscribe(({ value, context: { slot, reason } }) => {
-      // It connects between two waits; only another state is news.
+      // The machine reconnects between two waits; only another state is news.
       if (value === told || value === 'connecting') return
       told = value
       if (value === 'advancing') this.#logger.info({ slot }, 'the source advances')
@@ -114,22 +114,24 @@ export class Upstreams {
     stop()
   }
 
-  /** Calls back whenever a node tells of a slot above all before, until the returned function is called. */
+  /**
+   * Calls `listener` whenever a node reports a slot above all earlier ones. Returns a function that unsubscribes it.
+   */
   onNewer(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Takes note of a slot that is known from elsewhere, so that a node far behind it is seen to lag. */
+  /** Records a slot known from elsewhere, so that a node far behind it counts as lagging. */
   reached(slot: number): void {
     this.#newest = Math.max(this.#newest, slot)
     this.#stored = Math.max(this.#stored, slot)
     this.#machine.send({ type: 'reached', slot })
   }
 
-  /** Takes note of why the nodes' chain is not gone on with; null while it is. */
+  /** Sets the reason why the nodes' chain is not ingested; null while it is. */
   doubt(reason: string | null): void {
-    if (reason !== null && reason !== this.#doubt) this.#logger.error(`nothing is taken in: ${reason}`)
+    if (reason !== null && reason !== this.#doubt) this.#logger.error(`no block is ingested: ${reason}`)
     this.#doubt = reason
   }
 
@@ -155,18 +157,19 @@ export class Upstreams {
   }
 
   /**
-   * How far all nodes stand below what is stored, and what that means; null while one of them does not. A few slots are a
-   * node that took over from a faster one. More of them, or nodes that do not move, may have been put back.
+   * Slots by which the newest node stands below the stored head, with the meaning; null if a node is at or above it.
+   * A few slots mean a node that took over from a faster one; more of them, or nodes that do not advance, may mean
+   * nodes that were restored to an older state.
    */
   #behind(): { readonly slots: number; readonly reason: string } | null {
     const heads = this.#live.flatMap(({ headSlot }) => headSlot ?? [])
     const newest = Math.max(...heads)
     if (heads.length === 0 || newest >= this.#stored) return null
-    const reason = `the newest slot of the nodes is ${newest}, below slot ${this.#stored}, which is stored: they are behind, or were put back to an older state; it is waited until they have passed it`
+    const reason = `the newest slot of the nodes is ${newest}, below slot ${this.#stored}, which is stored: they are behind, or were restored to an older state; ingest waits until they have passed it`
     return { slots: this.#stored - newest, reason }
   }
 
-  /** Names what the live tree shows of them. */
+  /** Names the gauges of the nodes in the process tree. */
   nameGauges(gauge: (name: string, read: () => number) => void): void {
     const sum = (of: (node: Upstream) => number): number =>
       this.nodes.reduce((total, node) => total + of(node), 0)
@@ -185,7 +188,7 @@ export class Upstreams {
   }
 
   #connect(): void {
-    // The first time, nodes connect by themselves.
+    // At the first connect, nodes connect by themselves.
     if (this.#hasConnected) for (const node of this.#live) node.reconnect()
     this.#hasConnected = true
   }
@@ -207,7 +210,7 @@ export class Upstreams {
     this.#machine.send({ type: isRefused ? 'refused' : 'lost', reason })
   }
 
-  /** One line at each change of a node's state, and none while it stays; of a single one the source's line says it. */
+  /** Logs each change of a node's state once; for a single node the source's line says it. */
   #tellOf(node: Upstream): void {
     const { name, state, facts } = node
     if (state === this.#told.get(node) || state === 'probing') return

@@ -32,28 +32,28 @@ export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'hea
   readonly url: string
   readonly token: string | undefined
   readonly commitment: Commitment
-  /** Asks a node for a block that the stream does not bring; null where there is none to ask. */
+  /** Asks a node for a block that the stream did not send; null without a node to ask. */
   readonly fetchMissing: FetchMissing | null
-  /** Looks for where the chain left what is stored; null where there is no node to ask. */
+  /** Finds the point where the chain left the stored one; null without a node to ask. */
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** Names stored slots of a lost fork that stay, in one line; null where there are none. */
+  /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
   readonly lostFork?: () => Promise<string | null>
-  /** How the nodes do that are asked beside the stream. */
+  /** Status of the nodes that are asked beside the stream. */
   readonly nodes?: () => readonly NodeStatus[]
-  /** Hears of slots that were given up, before any later block comes. */
+  /** Called with missing slots before any later block is yielded. */
   readonly onGap: (gap: StreamGap) => void | Promise<void>
-  /** Hears of a block that does not follow the last one given out, before it is given out. */
+  /** Called, before a block is yielded, if it does not follow the last yielded one. */
   readonly onFork?: (fork: StreamFork) => void | Promise<void>
   readonly tuning?: Partial<YellowstoneTuning>
-  /** Tests give another. */
+  /** Replaced by tests. */
   readonly open?: OpenStream
 }
 
 export interface YellowstoneTuning extends StreamTuning, OrderTuning, HeldLimits {}
 
 /**
- * Chosen. Mainnet has a block of 3 to 10 MB every 400 ms: 64 MiB are three to eight seconds of it. A confirmed block
- * comes two seconds after the one before at the most while a cluster is well.
+ * Chosen: mainnet sends a block of 3 to 10 MB every 400 ms, so 64 MiB hold three to eight seconds. On a healthy
+ * cluster a confirmed block comes at most two seconds after the one before.
  */
 export const YELLOWSTONE_TUNING: YellowstoneTuning = {
   blocksMax: 64,
@@ -68,15 +68,14 @@ export const YELLOWSTONE_TUNING: YellowstoneTuning = {
 }
 
 export interface YellowstoneSource extends BlockSource {
-  /** How the stream does at the moment; null while nobody reads. */
+  /** Status of the stream; null while nobody reads. */
   readonly status: StreamStatus | null
 }
 
 /**
- * The process of a node that is read over Yellowstone gRPC. It is ready at once, so that what is stored is served while
- * the node is away; whoever asks for blocks waits for it. Each reader has a stream of its own. With an empty store, blocks
- * start at the newest one. A node that refuses us is not asked again: the process stays and says so, until it is started
- * anew with other settings.
+ * Reads a node over Yellowstone gRPC. The process is ready at once, so that stored data is served while the node is
+ * down; readers wait for it. Each reader has its own stream. An empty store begins with the newest block. A node that
+ * refuses us is not asked again: the process stays up and reports it, until it is restarted with other settings.
  */
 export function yellowstoneSource(
   options: YellowstoneSourceOptions,
@@ -93,7 +92,7 @@ export function yellowstoneSource(
     let doubt: string | null = null
     let forkThatStays: () => string | null = () => null
     const onDoubt = (reason: string | null): void => {
-      if (reason !== null && reason !== doubt) logger.error(`nothing is taken in: ${reason}`)
+      if (reason !== null && reason !== doubt) logger.error(`no block is ingested: ${reason}`)
       doubt = reason
     }
     let current: {
@@ -102,7 +101,7 @@ export function yellowstoneSource(
       readonly held: HeldBlocks
     } | null = null
 
-    // A reason is told once, however often it comes back before there is progress.
+    // Each reason is logged once until there is progress.
     let told: string | null = 'nothing yet'
     const onStatus = (status: StreamStatus): void => {
       const { state, reason, slot, attempt } = status
@@ -125,7 +124,7 @@ export function yellowstoneSource(
     }
     const onFork = async (fork: StreamFork): Promise<void> => {
       const { slot, parentSlot, head } = fork
-      const lost = `slot ${slot} follows ${parentSlot}, so that what came after that, up to ${head}, is of a lost fork`
+      const lost = `slot ${slot} follows ${parentSlot}: the blocks after ${parentSlot}, up to ${head}, are of a lost fork`
       logger[commitment === 'processed' ? 'info' : 'error'](fork, lost)
       await options.onFork?.(fork)
     }
@@ -209,8 +208,8 @@ export function yellowstoneSource(
 }
 
 const GAP_TEXTS: Readonly<Record<StreamGap['reason'], string>> = {
-  missing: 'the stream did not bring them, and no node gave them in time',
-  'no-node': 'the stream did not bring them, and there is no node to ask for them (MILLRACE_RPC_URL)'
+  missing: 'the stream did not send them, and no node had them in time',
+  'no-node': 'the stream did not send them, and there is no node to ask for them (set MILLRACE_RPC_URL)'
 }
 
 function statusOf(
@@ -227,12 +226,12 @@ function statusOf(
   return { state, reason, headSlot: slot, nodes: [server, ...nodes], fork }
 }
 
-/** Says that the stream stands below what is stored: the server may have been put back. */
+/** Explains that the stream is below the stored head: the server may have been restored to an older state. */
 function behindOf(stream: StreamStatus | undefined): string | null {
   if (stream === undefined || stream.at === null || stream.slot === null || stream.at >= stream.slot)
     return null
   if (stream.state === 'advancing' || stream.state === 'connecting') return null
-  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was put back to an older state; it is waited until it has passed it`
+  return `the stream is at slot ${stream.at}, below slot ${stream.slot}, the newest so far: the server is behind, or was restored to an older state; ingest waits until it has passed it`
 }
 
 const NODE_STATES: Readonly<Record<StreamState, NodeStateName>> = {
@@ -244,7 +243,7 @@ const NODE_STATES: Readonly<Record<StreamState, NodeStateName>> = {
   refused: 'refused'
 }
 
-/** What of a URL may be logged: providers put secrets into paths and user names. */
+/** Returns the part of a URL that may be logged; providers put secrets into paths and user names. */
 function hostOf(url: string): string {
   return URL.canParse(url) && new URL(url).host !== '' ? new URL(url).host : 'the Yellowstone server'
 }

@@ -12,27 +12,35 @@ import type { Tenants } from '../stream/tenants.ts'
 import { isOutage, patienceWith } from '../storage/patience.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** How long a drain hears out connections whose request is still on its way. Chosen. */
+/**
+ * Milliseconds that a drain waits for requests in flight. Chosen: answers take milliseconds; a longer grace delays
+ * each restart by as much.
+ */
 const GRACE_MS = 500
-/** Connections that wait to be taken: those that come back after a restart come at once. The system has its own limit. */
+/**
+ * Pending TCP connections. Clients that reconnect after a restart arrive at once; the operating system may cap this
+ * lower.
+ */
 const BACKLOG = 4_096
 
 export interface EdgeOptions<Needs> {
   readonly host: string
-  /** 0 picks a free one, which later instances keep. */
+  /** 0 picks a free port, which later instances of the process reuse. */
   readonly port: number
-  /** Of a key that has no rate of its own. */
+  /** Requests a minute of a key without a rate of its own. */
   readonly ratePerMinute: number
-  /** Called at each start, with the port that is listened on. */
+  /** Called at each start with the port that the server listens on. */
   readonly onListening: (port: number) => void
   readonly clock: Clock
-  /** How other processes that have the same store are told of changes to keys; null where there are none. */
+  /** The channel on which processes that share the store announce changes of keys; null without one. */
   readonly keyHints: (needs: Needs) => Pick<HintChannel<void>, 'tell' | 'follow' | 'available'> | null
-  /** The app that is served; it does not listen yet. */
+  /** Builds the app to be served; the app does not listen yet. */
   readonly build: (needs: Needs, own: Pick<AppDeps, 'keys' | 'draining'>) => FastifyInstance
 }
 
-/** The process that answers HTTP: it drains first, and answers what it has accepted before it ends. */
+/**
+ * Runs the HTTP server. A drain stops accepting connections and answers accepted requests before the process returns.
+ */
 export function edge<Needs extends { readonly storage: Storage; readonly tenants?: Tenants }>(
   options: EdgeOptions<Needs>
 ): Run<Needs> {
@@ -52,7 +60,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
     const app = options.build(input, { keys, draining: () => draining.aborted })
     const { connections } = app
     const closing = new AbortController()
-    // That the store does not answer is said by the process that owns it.
+    // The storage process logs outages of the store itself.
     const tell = (error: Error): void => void (isOutage(error) || report(error))
     const following = isShared
       ? followKeys(keys, { clock, hints, signal: closing.signal, report: tell })
@@ -75,7 +83,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
       void sleep(clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
       await app.close()
       closing.abort()
-      // What it still asks of a store that is away concerns nobody.
+      // A key poll may still wait for an unavailable store; shutdown does not wait for it any longer than this.
       await Promise.race([following, sleep(clock, GRACE_MS, signal)])
     }
   }

@@ -7,11 +7,17 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name does not resolve: set MILLRACE_HOST (--host) to an address of this machine'
 }
 
-/** How a process listens: a first failure that waiting cannot mend refuses the start; a later one is a crash like others. */
+/**
+ * Opens a listening socket. A first failure that no restart can mend refuses the start; a later one is an ordinary
+ * crash.
+ */
 export class Listening {
   #hasListened = false
 
-  /** Runs `listen`. Rejects with StartRefused, which says what is wrong and which setting to look at, or as `listen` does. */
+  /**
+   * Runs `listen`. Rejects with StartRefused, which names the fault and the setting to change, or with the error of
+   * `listen`.
+   */
   async at<T>(host: string, port: number, listen: () => Promise<T>): Promise<T> {
     try {
       const listening = await listen()

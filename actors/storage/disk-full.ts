@@ -1,8 +1,8 @@
 import { StartRefused } from '../../machines/start-refused.ts'
 
 /**
- * Runs a step of a start that writes to a directory. Rejects with StartRefused where the disk is full: a restart would end
- * the same way.
+ * Runs a step of a start that writes to a directory. Rejects with StartRefused if the disk is full, since a restart
+ * would end the same way.
  */
 export async function refusedOnFullDisk<T>(directory: string, step: () => Promise<T>): Promise<T> {
   try {
@@ -14,7 +14,10 @@ export async function refusedOnFullDisk<T>(directory: string, step: () => Promis
   }
 }
 
-/** Whether an error, or what caused it, is the disk being full: of the system by its code, of the engine by its text alone. */
+/**
+ * Tells whether an error, or its cause, is a full disk. The system says so by code, the storage engine by its text
+ * alone.
+ */
 function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, message, cause } = error as NodeJS.ErrnoException

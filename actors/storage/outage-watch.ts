@@ -3,7 +3,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Outage, Storage } from '../../storage/port.ts'
 
-/** How often the store is asked for its head, so that an outage and its end are seen when nobody else asks. */
+/** Milliseconds between two probes of the store, so that an outage and its end are seen even without other traffic. */
 const LOOK_MS = 250
 
 export interface WatchDeps {
@@ -12,7 +12,10 @@ export interface WatchDeps {
   readonly metrics: Pick<Metrics, 'outageSeconds'>
 }
 
-/** Says once when a store ceases to answer and once when it answers again, until `end` aborts; never rejects. */
+/**
+ * Logs the begin and the end of each outage of a store once, and sets the outage metric, until `end` aborts. Never
+ * rejects.
+ */
 export async function watchOutages(
   storage: Pick<Storage, 'blocks' | 'outage'>,
   { clock, logger, metrics }: WatchDeps,
@@ -34,7 +37,7 @@ export async function watchOutages(
   }
   let asking = false
   while (!end.aborted) {
-    // One question at a time: a store that is away takes a while to say so.
+    // One probe at a time: a store that is unavailable may take seconds to fail.
     if (!asking) {
       asking = true
       const answered = (): void => void (asking = false)

@@ -2,16 +2,16 @@ import { ServiceError } from '../../src/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** How long whoever got no answer waits before it asks again. Chosen: short beside any outage that somebody notices. */
+/** Milliseconds between two attempts. Chosen: short beside any outage that somebody notices. */
 const RETRY_MS = 500
 
-/** Does what asks the store; rejects with the reason of `end` when that aborts first. */
+/** Runs a query of the store. Rejects with the reason of `end` if that aborts first. */
 export type Patience = <T>(ask: () => Promise<T>, end: AbortSignal) => Promise<T>
 
 /**
- * How a process asks a store. One that is a cluster can be away for a while and come back by itself: it is asked again
- * every half second until it answers or `end` aborts, so that an outage costs no restart. One that lies in a directory
- * is asked once.
+ * Returns the retry policy of a store. A query of a shared store (a cluster) is retried every `RETRY_MS` while the
+ * store is unavailable, until it answers or `end` aborts, so that an outage costs no restart. A query of an embedded
+ * store runs once.
  */
 export function patienceWith({ isShared }: Pick<Storage, 'isShared'>, clock: Clock): Patience {
   if (!isShared) return (ask) => ask()
@@ -29,8 +29,8 @@ export function patienceWith({ isShared }: Pick<Storage, 'isShared'>, clock: Clo
 }
 
 /**
- * Resolves with the answer of a store, and with undefined where it does not answer: for looks that are taken again soon,
- * which an outage may pass over.
+ * Resolves with the answer of a store, or with undefined while it is unavailable. For periodic polls, which may skip
+ * a round.
  */
 export async function unlessAway<T>(asked: Promise<T>): Promise<T | undefined> {
   return asked.catch((error: unknown) => {
@@ -39,12 +39,15 @@ export async function unlessAway<T>(asked: Promise<T>): Promise<T | undefined> {
   })
 }
 
-/** Whether an error says that the store did not answer. */
+/** Tells whether an error means that the store did not answer. */
 export function isOutage(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'STORAGE_UNAVAILABLE'
 }
 
-/** Whether an error may come from what a damaged store has lost: asking again does not help, and neither does a restart. */
+/**
+ * Tells whether an error may come from records that a damaged store has lost; neither a retry nor a restart helps
+ * then.
+ */
 export function isDamage(error: unknown, { damage }: Pick<Storage, 'damage'>): error is ServiceError {
   return isOutage(error) && damage.length > 0
 }

@@ -3,7 +3,7 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** How often it is looked whether the others can be reached, for the metric. */
+/** Milliseconds between two updates of the outage metric. */
 const LOOK_MS = 1_000
 
 export interface PeersDeps {
@@ -11,7 +11,7 @@ export interface PeersDeps {
   readonly metrics: Pick<Metrics, 'redisOutageSeconds'>
 }
 
-/** The process that keeps in touch with the other processes of the service. They can be away for a while; it is not. */
+/** Owns the connection to the other processes (Redis). An outage of Redis does not end this process. */
 export function peers(open: () => Promise<Peers>, { clock, metrics }: PeersDeps): Run<unknown, Peers> {
   return async ({ draining, ready, gauge }) => {
     const opened = await open()

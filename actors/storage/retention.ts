@@ -2,23 +2,26 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Between two steps of a round at least: a step takes a millisecond or two, so that ingest has the store nearly alone. */
+/**
+ * Shortest pause between two steps of a round, in milliseconds. A step takes one or two, so that ingest has the store
+ * nearly alone.
+ */
 const PAUSE_MS = 25
-/** A slow step, which compacted or met a busy disk, is followed by a pause of so many times its length. */
+/** After a slow step, which compacted or met a busy disk, the pause is this many times as long as the step. */
 const PAUSE_PER_STEP = 4
-/** The longest pause: a clock that was set has made no step longer than that. */
+/** The longest pause, in milliseconds: a change of the system's clock makes a step look longer than it was. */
 const PAUSE_MS_MAX = 10_000
-/** Between two looks whether something has expired. */
+/** Milliseconds between two rounds. */
 const LOOK_MS = 30_000
 
-/** Milliseconds between a step of a round and the next one, by how long the step took. */
+/** Returns the pause after a step in milliseconds, from the milliseconds that the step took. */
 export function pauseAfter(stepMs: number): number {
   return Math.min(Math.max(PAUSE_MS, PAUSE_PER_STEP * stepMs), PAUSE_MS_MAX)
 }
 
 /**
- * The process that ends rows which are older than the retention, a small step at a time. It rests while the store keeps
- * all, and while a damaged store takes no blocks.
+ * Deletes rows that are older than the retention, a small step at a time. Pauses while the store keeps everything,
+ * and while a damaged store accepts no blocks.
  */
 export function retention({ clock }: { readonly clock: Clock }): Run<{ readonly storage: Storage }> {
   return async ({ input: { storage }, draining, ready, gauge }) => {

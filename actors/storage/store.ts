@@ -7,9 +7,9 @@ import { patienceWith } from './patience.ts'
 import type { Run } from '../supervision/process.ts'
 
 /**
- * The process that owns the store: opens it, lets `prepare` make it fit for use, and closes it last. A store that must
- * be opened again crashes it, so that this happens at once and not only after everything built on it has given up. One
- * that other processes have, too, can be away for a while, which it says and lives through.
+ * Owns the store: opens it, runs `prepare` on it, and closes it last. A store that must be reopened crashes this
+ * process at once, so that everything built on it restarts. A shared store can be unavailable for a while; the
+ * process logs that and survives it.
  */
 export function store(
   open: () => Promise<Storage>,

@@ -8,35 +8,37 @@ import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
 import type { Patience } from '../storage/patience.ts'
 import type { Replays } from './replays.ts'
 
-/** What catching up needs of a connection and of the service. */
+/** The parts of a connection and of the service that a replay uses. */
 export interface CatchingUp {
   readonly hub: StreamHub
-  /** All who read from the store share it; a few pages at most are given before blocks are told. */
+  /** Shared by all replays of the process: it bounds concurrent reads and memory. */
   readonly replays: Replays
   readonly patience: Patience
-  /** Takes the channels over, in the turn in which nothing is missing up to the head. */
+  /** Hands the channels over to the hub, in the same turn of the event loop in which they reached the head. */
   readonly join: (channels: readonly Channel[]) => void
-  /** Resolves when what is owed has been sent, nearly; at once when nothing is. */
+  /** Resolves when the connection's queue is nearly sent; at once when it is empty. */
   readonly room: () => Promise<void>
-  /** Whether all that was given has been sent. */
+  /** Whether the socket has sent everything that it was given. */
   readonly isSent: () => boolean
-  /** Sends events of some channels in one order. */
+  /** Sends events of several channels, merged in cursor order. */
   readonly give: (parts: readonly Frames[]) => void
-  /** The last cursor before what can be replayed. */
+  /** The last cursor before the replayable range. */
   readonly horizon: () => number
-  /** Says that events up to the horizon are missed. */
+  /** Tells the client that events up to the horizon are no longer available. */
   readonly beyond: (channels: readonly Channel[], since: number, horizon: number) => void
   readonly end: AbortSignal
 }
 
 /**
- * Gives what is past of some channels, oldest first, until nothing is missing up to the head, and hands them over then.
- * Rejects as the store does.
+ * Replays past events of some channels, oldest first, up to the head, and then hands the channels over to the hub.
+ * Rejects with the store's error.
  *
- * P1. Between the last look at the head and `join` no block can be told: nothing is missed and nothing told twice.
- * P2. A page is read when the one before is nearly sent: whoever reads slowly holds little.
+ * P1. No block can be published between the last look at the head and `join`: nothing is missed and nothing is
+ *     sent twice.
+ * P2. The next page is read when the one before is nearly sent, so that a slow reader holds little memory.
  *
- * Blocks that the hub still has are taken from it, so that a head that moves fast is caught up with.
+ * Recent blocks come from the hub's memory instead of the store, so that a replay catches up with a head that moves
+ * fast.
  */
 export function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp): Promise<void> {
   return client.replays.withArena((arena) => inPages(past, isReplay, client, arena))

@@ -10,22 +10,28 @@ import { Horizon } from './horizon.ts'
 import { cacheGauges } from '../storage/cache-gauges.ts'
 import { Replays } from './replays.ts'
 
-/** How often it is looked how far back replays reach. Chosen; the store keeps more than this. */
+/**
+ * Milliseconds between two reads of the replay horizon. Chosen: the store keeps more than the horizon says, so a
+ * stale value is safe.
+ */
 const HORIZON_MS = 5_000
-/** Pages that are read from the store at once, for all connections together. Chosen. */
+/**
+ * Pages read from the store at once, by all connections together. Chosen: replays keep the store busy but leave most
+ * of it to requests.
+ */
 const READS_AT_ONCE = 4
 
 export interface ChannelsDeps {
   readonly feed: CommitFeed
   readonly cash: CashList
   readonly clock: Clock
-  /** Null: all that is stored can be replayed. */
+  /** Seconds of events that can be replayed; null for all that is stored. */
   readonly horizonSeconds: number | null
-  /** For pages of replays that are being read. */
+  /** Bytes of memory for the pages of all replays. */
   readonly replayBytes?: number
 }
 
-/** What is told as it comes, and what was. */
+/** The live side (hub) and the past side (history, horizon, replays) of the stream's channels. */
 export interface Channels {
   readonly hub: StreamHub
   readonly history: ChannelHistory
@@ -34,7 +40,7 @@ export interface Channels {
   readonly patience: Patience
 }
 
-/** The process that tells readers of blocks: it follows the feed, and knows how far back the store can be read. */
+/** Publishes committed blocks to the stream's readers, and keeps the replay horizon up to date. */
 export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage }, Channels> {
   const { feed, cash, clock, horizonSeconds, replayBytes } = deps
   return async ({ input: { storage }, draining, ready, gauge, report }) => {

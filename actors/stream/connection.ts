@@ -18,20 +18,21 @@ import { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
 import { Subscriptions, type Group } from './subscriptions.ts'
 
-/** Pings without an answer after which nobody is there (spec choices, section 6). */
+/** Pings without an answer after which the client counts as gone (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
 const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, and ${MESSAGES_AT_ONCE} at once; some were not read`
 
-/** All begin with one; an actor of its own would cost each connection 3.6 KB. */
+/** The initial state, shared by all connections; an actor for each would cost 3.6 KB a connection. */
 const [OPENING] = initialTransition(connectionMachine)
 
 /**
- * One client's socket: what it reads, from where, and what it is owed.
+ * One client's socket with its subscriptions, their positions, and the queue of events to send.
  *
- * S1. Each event of a subscription is owed once, in cursor order, whether it comes from the store or from the hub.
- * S2. Blocks are written as they come, all that a block owes in one write; what the socket does not take waits in the
- *     outbox, whose bounds hold.
- * S3. What the store gives is asked for when the outbox is nearly empty.
+ * S1. Each event of a subscription is queued once, in cursor order, whether it comes from the store or from the
+ *     hub.
+ * S2. Blocks are written as they come, all events of a block in one write; what the socket does not accept waits
+ *     in the bounded outbox.
+ * S3. A replay reads from the store when the outbox is nearly empty.
  */
 export class StreamConnection implements Reader {
   readonly caller: Caller
@@ -42,7 +43,7 @@ export class StreamConnection implements Reader {
   readonly #rate = new MessageRate()
   #machine = OPENING
   readonly #end = new AbortController()
-  /** Of the block that is being told, where it has something. */
+  /** Frames of the block that is being published; null where it has none for this client. */
   #block: Frames[] | null = null
   #turn: Promise<void> = Promise.resolve()
   #pingsMissed = 0
@@ -71,7 +72,7 @@ export class StreamConnection implements Reader {
     return this.#subscriptions.size
   }
 
-  /** Events owed, dropped and sent since it was opened. */
+  /** Events queued now. `dropped` and `events` count since the connection was opened. */
   get owed(): number {
     return this.#sender.owed
   }
@@ -90,7 +91,7 @@ export class StreamConnection implements Reader {
     this.#change({ type: 'opened' })
   }
 
-  /** Takes a message; `size` is its length in bytes. They are handled one after another. */
+  /** Handles a message of the client; `size` is its length in bytes. Messages are handled one after another. */
   receive(text: string | null, size: number): void {
     if (this.isClosed) return
     this.#pingsMissed = 0
@@ -124,7 +125,7 @@ export class StreamConnection implements Reader {
   }
 
   owe(frames: Frames): void {
-    // Most are owed one: a list that is made with it has room for one, and one that it is pushed to for seventeen.
+    // Most blocks have one frame for a client: a literal list has room for one, a list grown by `push` for seventeen.
     if (this.#block === null) this.#block = [frames]
     else this.#block.push(frames)
   }
@@ -141,7 +142,7 @@ export class StreamConnection implements Reader {
     if (channels.length > 0) this.#catchUp(channels, after, false)
   }
 
-  /** The socket has sent all that it was given. */
+  /** To be called when the socket has sent everything that it was given. */
   drained(): void {
     this.#sender.drained()
   }
@@ -150,14 +151,14 @@ export class StreamConnection implements Reader {
     this.#pingsMissed = 0
   }
 
-  /** Looks whether the client is still there; closes the connection when it is not. */
+  /** Pings the client, or closes the connection if it has answered none of the last pings. */
   ping(): void {
     if (this.#pingsMissed >= PINGS_MISSED_MAX) return this.close(4408, 'no answer to pings')
     this.#pingsMissed++
     this.#pipe.ping()
   }
 
-  /** Tells of the end, and when to come back. */
+  /** Tells the client that the service stops and when to reconnect, then closes the connection. */
   drain(retryAfterMs: number): void {
     if (this.isClosed) return
     this.#change({ type: 'drain' })
@@ -171,7 +172,7 @@ export class StreamConnection implements Reader {
     this.#pipe.close(code, reason)
   }
 
-  /** The socket is closed. */
+  /** To be called when the socket is closed. */
   closed(): void {
     this.#stop()
     this.#change({ type: 'closed' })
@@ -188,7 +189,7 @@ export class StreamConnection implements Reader {
     const { channels, refused } = channelsOf(names)
     for (const { code, message, names: wrong } of refused) this.#error(code, message, wrong)
     if (since === 'invalid') {
-      const message = 'since is no cursor: an integer, or its decimal text'
+      const message = 'since is not a cursor: send an integer, or its decimal text'
       return this.#error('invalid_cursor', message, names)
     }
     const wanted = channels.filter(
@@ -224,7 +225,7 @@ export class StreamConnection implements Reader {
     return taken
   }
 
-  /** Those that the key's quota of the minute has room for: each costs one call. */
+  /** Returns the channels that the key's quota of this minute allows; each costs one call. */
   async #charge(channels: readonly Channel[]): Promise<Channel[]> {
     const { limits, clock } = this.#deps
     const { keyId, ratePerMinute } = this.caller
@@ -242,7 +243,7 @@ export class StreamConnection implements Reader {
     this.#send(messages.unsubscribed(removed))
   }
 
-  /** Sends what channels had since a cursor, then what comes. */
+  /** Sends the events of channels since a cursor, then live ones. */
   #replay(channels: readonly Channel[], since: number): void {
     const { hub } = this.#deps
     if (since > hub.head) {
@@ -300,7 +301,9 @@ export class StreamConnection implements Reader {
     return Math.max(this.#deps.hub.head, 0)
   }
 
-  /** A fault ends this connection, and nobody else's block (T1 of the tenants). */
+  /**
+   * Queues frames. A fault closes this connection only, and does not disturb the block of others (T1 of the tenants).
+   */
   #give(parts: readonly Frames[]): void {
     if (this.isClosed) return
     try {

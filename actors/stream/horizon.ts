@@ -2,10 +2,10 @@ import { cursorAt } from '../../src/market/cursor.ts'
 import type { Place } from '../../src/stream/messages.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** How far back replays reach: as long as the store keeps what is replayed, from the head's block time. */
+/** The replay horizon: the store keeps replayable events for a number of seconds before the head's block time. */
 export class Horizon {
   readonly #blocks: Pick<Storage['blocks'], 'head' | 'firstSince' | 'at'>
-  /** Null: everything is kept. */
+  /** Seconds of events that can be replayed; null if everything is kept. */
   readonly seconds: number | null
   #place: Place | null = null
 
@@ -14,17 +14,17 @@ export class Horizon {
     this.seconds = seconds
   }
 
-  /** The last place before what can be replayed; null while there is no block. */
+  /** The last place before the replayable range; null while there is no block. */
   get place(): Place | null {
     return this.#place
   }
 
-  /** Its cursor; -1 while there is no block. */
+  /** The cursor of `place`; -1 while there is no block. */
   get cursor(): number {
     return this.#place?.cursor ?? -1
   }
 
-  /** Looks anew. Rejects as the store does. */
+  /** Reads the horizon from the store. Rejects with the store's error. */
   async look(): Promise<void> {
     const head = await this.#blocks.head()
     if (head === null) return

@@ -1,6 +1,7 @@
 /**
- * Messages of a client, on average and at once: more are not read. Far more in a second, or more for so many seconds in a row,
- * close the connection. Chosen.
+ * Limits of a client's messages: the average rate and the burst. Excess messages are not read. `MESSAGES_TOO_MANY` in
+ * one second, or `SECONDS_TOO_FAST` seconds with excess in a row, close the connection. Chosen: a client subscribes
+ * with a few messages, and five times as many are no load.
  */
 export const MESSAGES_A_SECOND = 20
 export const MESSAGES_AT_ONCE = 100
@@ -8,20 +9,23 @@ export const SECONDS_TOO_FAST = 10
 const MESSAGES_TOO_MANY = 1_000
 
 /**
- * How fast a client sends. It may send some messages at once, as one does that has just connected; one that goes on like
- * that takes little from others.
+ * Token bucket of one client's messages. A burst is allowed, as after a connect; a client that keeps sending too fast
+ * costs others little.
  */
 export class MessageRate {
-  /** How many may be read now, as of `#atMs`. */
+  /** Messages that may be read now, as of `#atMs`. */
   #left = MESSAGES_AT_ONCE
   #atMs = 0
   #second = 0
   #count = 0
   #isRefused = false
-  /** Seconds in a row in which some were not read. */
+  /** Seconds in a row in which some messages were not read. */
   #tooFast = 0
 
-  /** What is to be done with a message: the first in a second that is one too many is answered, the others are not read. */
+  /**
+   * Decides on a message at a time in milliseconds. The first excess message of a second is refused with an answer,
+   * the others are ignored.
+   */
   take(nowMs: number): 'read' | 'refuse' | 'ignore' | 'close' {
     const second = Math.floor(nowMs / 1000)
     if (second !== this.#second) {

@@ -1,26 +1,29 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 
-/** Where a connection's frames go. */
+/** The transport of a connection's frames. */
 export interface Pipe {
-  /** Writes frames in order, together; false when it wants no more until it has sent these. */
+  /** Writes frames in order, as one write. False when the socket's buffer is full: wait until it has drained. */
   write(frames: readonly Buffer[]): boolean
-  /** Whether all that was written has been sent. */
+  /** Whether everything written has been sent. */
   readonly isSent: boolean
-  /** Closes after what was written, and for good when the other side does not answer. */
+  /** Closes after the written frames, and terminates when the other side does not answer. */
   close(code: number, reason: string): void
-  /** Asks whether the other side is still there. */
+  /** Sends a ping. */
   ping(): void
-  /** Ends it at once. */
+  /** Ends the connection at once. */
   terminate(): void
 }
 
-/** How long the other side may take to answer a close. Chosen. */
+/**
+ * Milliseconds that the client may take to answer a close. Chosen: a round trip is far shorter; a frozen client holds
+ * a socket for as long.
+ */
 const CLOSE_MS = 2_000
 
 /**
- * A client's socket. Frames are made by the stream itself and go straight to the socket, a write for all that is owed in
- * a turn; `ws` reads what the client sends, and writes the frames of control between ours, each whole.
+ * A client's WebSocket. The stream encodes its frames itself and writes them directly to the socket, one write for
+ * all frames of a turn. `ws` reads the client's messages and writes control frames between ours, each whole.
  */
 export class SocketPipe implements Pipe {
   readonly #ws: WebSocket
@@ -46,7 +49,7 @@ export class SocketPipe implements Pipe {
 
   close(code: number, reason: string): void {
     this.#ws.close(code, reason)
-    // One that reads nothing does not answer either.
+    // A client that reads nothing does not answer the close either.
     setTimeout(() => this.#ws.terminate(), CLOSE_MS).unref()
   }
 

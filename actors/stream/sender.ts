@@ -3,24 +3,25 @@ import { eventsDropped } from '../../src/stream/messages.ts'
 import { CHUNK_BYTES, Outbox, type Room } from '../../src/stream/outbox.ts'
 import type { Pipe } from './pipe.ts'
 
-/** A large block is given to the outbox in so many parts of its room, and what the socket takes of them does not wait there. */
+/**
+ * A large block is added to the outbox in this many slices of its room; what the socket takes at once does not wait
+ * there.
+ */
 const PARTS_OF_ROOM = 8
-/** Messages that a client may leave unread. Chosen. */
+/** Answers that may wait unread. Chosen: a client that reads none of a thousand answers has stopped reading. */
 const MESSAGES_MAX = 1_000
 
-/** Hears what becomes of what is owed. */
+/** Callbacks on the state of the queue. */
 export interface SenderEvents {
-  /** Events are dropped from now on. */
+  /** The outbox has begun to drop events. */
   readonly overflowed: () => void
-  /** Nothing is owed any more, after some were. */
+  /** The outbox is empty again after an overflow. */
   readonly emptied: () => void
-  /** More messages are owed than may be: the client does not read its answers. */
+  /** More than `MESSAGES_MAX` answers wait: the client does not read them. */
   readonly unread: () => void
 }
 
-/**
- * Writes what a connection is owed to its socket as the socket takes it; the rest waits in the outbox.
- */
+/** Writes a connection's events and messages to its socket as the socket takes them; the rest waits in the outbox. */
 export class Sender {
   readonly #pipe: Pipe
   readonly #room: Room
@@ -37,7 +38,7 @@ export class Sender {
     this.#heard = heard
   }
 
-  /** Events that are owed, that were dropped, and all that were given since it was made. */
+  /** Events queued now. `dropped` and `events` count since the sender was made. */
   get owed(): number {
     return this.#outbox.events
   }
@@ -50,12 +51,12 @@ export class Sender {
     return this.#events
   }
 
-  /** Whether nothing is owed, and all that the socket was given has been sent. */
+  /** Whether nothing is queued and the socket has sent everything. */
   get isSent(): boolean {
     return this.#isIdle && this.#pipe.isSent
   }
 
-  /** Sends events of several channels, in one order, in one write where the socket takes it. */
+  /** Sends the events of several channels, merged in cursor order, in one write where the socket takes it. */
   give(parts: readonly Frames[]): void {
     const frames = mergedFrames(parts)
     const { length } = frames.cursors
@@ -79,19 +80,19 @@ export class Sender {
     else if (this.#outbox.message(frame) > MESSAGES_MAX) this.#heard.unread()
   }
 
-  /** The socket has sent all that it was given. */
+  /** To be called when the socket has sent everything that it was given. */
   drained(): void {
     this.#isBlocked = false
     this.#pump()
   }
 
-  /** Resolves when nothing is owed and the socket takes more, or at the end. */
+  /** Resolves when nothing is queued and the socket takes more, or when the connection ends. */
   room(): Promise<void> {
     if (this.#isIdle) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Whoever waits for room need not wait any longer. */
+  /** Wakes everybody who waits for room. */
   end(): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -112,7 +113,7 @@ export class Sender {
     if (this.#isIdle) this.end()
   }
 
-  /** A full queue drops events at each block: it is said once. */
+  /** Reports an overflow once; a full queue drops events at each block. */
   #overflow(): void {
     if (this.#isOverflowing) return
     this.#isOverflowing = true

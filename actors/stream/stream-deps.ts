@@ -7,13 +7,13 @@ import type { Patience } from '../storage/patience.ts'
 import type { Horizon } from './horizon.ts'
 import type { Replays } from './replays.ts'
 
-/** What all connections of a process share. */
+/** Dependencies that all connections of a process share. */
 export interface StreamDeps {
   readonly hub: StreamHub
   readonly history: Pick<ChannelHistory, 'read'>
   readonly horizon: Horizon
   readonly limits: RateCounter
-  /** What each of them may be owed. */
+  /** Bounds of each connection's outbox. */
   readonly room: Room
   readonly clock: Clock
   readonly replays: Replays

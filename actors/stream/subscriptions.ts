@@ -2,7 +2,7 @@ import type { Channel } from '../../src/stream/channel.ts'
 import type { Reader, StreamHub } from '../../src/stream/hub.ts'
 import type { MergedPast } from '../../src/stream/merged-past.ts'
 
-/** Channels of one connection that catch up together. */
+/** Channels of one connection that are replayed together. */
 export interface Group {
   readonly past: MergedPast
   readonly end: AbortController
@@ -10,11 +10,11 @@ export interface Group {
 
 interface Subscription {
   readonly channel: Channel
-  /** Null where the hub tells it. */
+  /** Null for a live channel, which the hub publishes. */
   group: Group | null
 }
 
-/** The channels that a client has, and what each is given by: the hub, or a group that catches up. */
+/** The channels that a client has subscribed to, each served by the hub or by a replay group. */
 export class Subscriptions {
   readonly #hub: StreamHub
   readonly #reader: Reader
@@ -29,7 +29,7 @@ export class Subscriptions {
     return this.#byName.size
   }
 
-  /** In order of subscription. */
+  /** Channel names in order of subscription. */
   get names(): string[] {
     return [...this.#byName.keys()]
   }
@@ -38,7 +38,7 @@ export class Subscriptions {
     return this.#byName.has(name)
   }
 
-  /** Has the hub tell channels from the next block on. */
+  /** Subscribes channels at the hub, from the next block on. */
   join(channels: readonly Channel[]): void {
     for (const channel of channels) {
       this.#byName.set(channel.name, { channel, group: null })
@@ -46,12 +46,12 @@ export class Subscriptions {
     }
   }
 
-  /** Has a group give channels; null for one that is still to come. */
+  /** Assigns channels to a replay group; null while the group is not created yet. */
   follow(channels: readonly Channel[], group: Group | null): void {
     for (const channel of channels) this.#byName.set(channel.name, { channel, group })
   }
 
-  /** Takes the channels that the hub tells away from it. */
+  /** Unsubscribes all live channels from the hub and returns them. */
   leaveHub(): Channel[] {
     const live = [...this.#byName.values()].filter(({ group }) => group === null)
     const channels = live.map(({ channel }) => channel)
@@ -59,7 +59,7 @@ export class Subscriptions {
     return channels
   }
 
-  /** Takes a channel from where it is given; false when the client has it not. */
+  /** Removes a channel. Returns false if the client has not subscribed to it. */
   forget(name: string): boolean {
     const subscription = this.#byName.get(name)
     if (subscription === undefined) return false

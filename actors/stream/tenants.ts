@@ -12,14 +12,20 @@ import type { Channels } from './channels.ts'
 import { StreamConnection } from './connection.ts'
 import { SocketPipe } from './pipe.ts'
 
-/** Connections of a key (spec choices, section 4), and of all. The latter chosen: 250 MB of idle ones for each 10,000. */
+/**
+ * Connections of a key (spec choices, section 4), and of the process. The latter is chosen: 10,000 idle connections
+ * take 250 MB.
+ */
 export const CONNECTIONS_PER_KEY_MAX = 20
 export const CONNECTIONS_MAX = 50_000
-/** How often keys are looked at: one that was revoked closes its connections within a second. */
+/** Milliseconds between two sweeps over all connections: a revoked key closes its connections within a second. */
 const SWEEP_MS = 500
 /** Sweeps between two pings of a connection: 25 s (spec choices, section 6). */
 const SWEEPS_A_PING = 50
-/** A drain closes so many connections at a time, with so long between, and tells them to come back within so long. Chosen. */
+/**
+ * A drain closes `DRAIN_BATCH` connections, then pauses. Each client is told to come back after a random time in
+ * `RETRY_MS`. Chosen: 50,000 connections close in 5 s and return spread over four.
+ */
 const DRAIN_BATCH = 500
 const DRAIN_PAUSE_MS = 50
 const RETRY_MS = { least: 1_000, most: 5_000 }
@@ -31,24 +37,28 @@ export interface TenantsDeps {
 }
 
 /**
- * The connections of the stream, by tenant.
+ * The stream's connections, grouped by tenant.
  *
- * T1. A connection's fault ends that connection alone, with 1011: its client comes back and goes on from its cursor.
- * T2. A key that ends closes its connections within a second, with 4401.
+ * T1. A fault of a connection ends that connection alone, with 1011: its client reconnects and resumes from its
+ *     cursor.
+ * T2. A key that is revoked or expires closes its connections within a second, with 4401.
  */
 export class Tenants implements StreamDoor {
   readonly #channels: Channels
   readonly #limits: RateCounter
   readonly #deps: TenantsDeps
   readonly #report: (fault: unknown) => void
-  /** The connections of each, with the sweep out of SWEEPS_A_PING at which one is pinged: not all at once. */
+  /**
+   * The connections of each tenant, each with the sweep, out of `SWEEPS_A_PING`, in which it is pinged: pings are
+   * spread over time.
+   */
   readonly #tenants = new Map<string, Map<StreamConnection, number>>()
   readonly #perKey = new Map<string, number>()
   #keys: KeyDirectory | null = null
   #size = 0
   #sweeps = 0
   #opened = 0
-  /** Of connections that are closed. */
+  /** Sums of closed connections. */
   #past = { events: 0, dropped: 0 }
   readonly #samples: { readonly atMs: number; readonly events: number }[] = []
 
@@ -63,7 +73,7 @@ export class Tenants implements StreamDoor {
     return this.#size
   }
 
-  /** Tenants that have a connection. */
+  /** Number of tenants with a connection. */
   get tenants(): number {
     return this.#tenants.size
   }
@@ -85,7 +95,7 @@ export class Tenants implements StreamDoor {
     }
   }
 
-  /** Says who has which key from now on. */
+  /** Sets the directory in which `sweep` looks keys up. */
   guard(keys: KeyDirectory): void {
     this.#keys = keys
   }
@@ -112,7 +122,7 @@ export class Tenants implements StreamDoor {
     connection.open()
   }
 
-  /** Looks after keys and clients that are gone; to be called every `SWEEP_MS`. */
+  /** Closes connections whose key has ended and pings clients in turn. To be called every `SWEEP_MS`. */
   sweep(): void {
     this.#sweeps++
     const nowMs = this.#deps.clock.now()
@@ -127,7 +137,7 @@ export class Tenants implements StreamDoor {
     }
   }
 
-  /** Closes every connection, in batches, and tells each when to come back. Resolves when all were told. */
+  /** Closes every connection, in batches, and tells each client when to come back. Resolves when all were told. */
   async drain(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#deps
     const all = [...this.#tenants.values()].flatMap((connections) => [...connections.keys()])
@@ -137,7 +147,7 @@ export class Tenants implements StreamDoor {
     }
   }
 
-  /** Why a key is no longer good; null while it is. */
+  /** Returns why a key is no longer valid; null while it is. */
   #endOf({ keyId }: Caller, nowMs: number): string | null {
     const row = this.#keys?.row(keyId)
     if (this.#keys === null) return null
@@ -186,7 +196,7 @@ export class Tenants implements StreamDoor {
   }
 }
 
-/** The process that has the connections of the stream; its end closes them. */
+/** Owns the stream's connections; its drain closes them. */
 export function tenants<Needs extends { readonly channels: Channels }>(
   deps: TenantsDeps,
   limitsOf: (needs: Needs) => RateCounter

@@ -6,7 +6,10 @@ export function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** What comes first: the outcome of work, or the reason of the signal, after which the work concerns nobody. */
+/**
+ * Settles like `work`, or rejects with the signal's reason if that aborts first; the outcome of `work` is then
+ * ignored.
+ */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     // The reason is an AbortError, or the error that a process was killed with.

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/ports.ts'
 
-/** Wakes one who waits. A ring that comes before the wait ends it at once; several are as good as one. */
+/** An auto-reset event with one waiter. A ring before the wait ends that wait at once; several rings count as one. */
 export class Bell {
   #rung = false
   #wake: () => void = () => undefined
@@ -10,7 +10,7 @@ export class Bell {
     this.#wake()
   }
 
-  /** Resolves at a ring, after `ms`, or when `end` aborts. */
+  /** Resolves at a ring, after `ms` milliseconds, or when `end` aborts. */
   async wait(clock: Clock, ms: number, end: AbortSignal): Promise<void> {
     if (!this.#rung && !end.aborted) await this.#ringOr(clock, ms, end)
     this.#rung = false

@@ -12,20 +12,20 @@ export interface TreeNode {
   readonly kind: 'supervisor' | 'process'
   readonly strategy: Strategy | null
   readonly restart: Policy['restart']
-  /** `waiting` until its turn comes, then the state of its machine. */
+  /** `waiting` before the first start, then the state of the unit's machine. */
   readonly state: string
-  /** Counts the starts; another number is another instance. */
+  /** Number of starts; a new number means a new instance. */
   readonly instance: number
   readonly restarts: number
   readonly started_at: number | null
   readonly last_error: { readonly message: string; readonly at: number } | null
   readonly gauges: Readonly<Record<string, number>>
-  /** Of a source of a live chain alone. */
+  /** Only on a source of a live chain. */
   readonly source?: Omit<SourceStatus, 'headSlot'> & { readonly head_slot: number | null }
   readonly children: readonly TreeNode[]
 }
 
-/** What is remembered of one unit for the life of the service, over all its machines and instances. */
+/** State of one unit over the life of the service, across its machines and instances. */
 export class LiveUnit implements Witness {
   readonly #clock: Clock
   readonly #about: Pick<TreeNode, 'name' | 'kind' | 'strategy' | 'restart'>
@@ -34,7 +34,7 @@ export class LiveUnit implements Witness {
   #state = 'waiting'
   #machine = ''
   #instance = 0
-  /** Starts under machines before the present one. */
+  /** Starts under earlier machines. */
   #startsBefore = 0
   #startedAt: number | null = null
   #error: Error | null = null
@@ -67,18 +67,18 @@ export class LiveUnit implements Witness {
     this.#onFault(error)
   }
 
-  /** Crashes the process if it runs; returns whether it did. */
+  /** Crashes the process if it runs, and returns whether it did. */
   crash(error: Error): boolean {
     this.#life?.crash(error)
     return this.#life !== undefined
   }
 
-  /** How it does, if it is a source of a live chain that runs. */
+  /** Status of a running source of a live chain; null for any other unit. */
   get status(): SourceStatus | null {
     return this.#life?.status?.() ?? null
   }
 
-  /** Takes over what the unit's machine has come to. */
+  /** Copies the state of the unit's machine. */
   observe(machine: string, { value, context }: UnitSnapshot): void {
     if (machine !== this.#machine) {
       this.#machine = machine
@@ -124,7 +124,7 @@ function innermost(value: StateValue): string {
   return typeof value === 'string' ? value : innermost(Object.values(value)[0]!)
 }
 
-/** The root's observer: hands every snapshot of a unit's machine to the unit it belongs to. */
+/** Returns the root's inspector, which passes each snapshot of a machine to the unit it belongs to. */
 export function observeUnits(units: ReadonlyMap<unknown, LiveUnit>): (event: InspectionEvent) => void {
   return (event) => {
     if (event.type !== '@xstate.snapshot' || !('machine' in event.snapshot)) return

@@ -2,33 +2,36 @@ import { fromCallback } from 'xstate'
 import type { Ask, Resources, UnitInput, UnitLogic } from '../../machines/unit.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 
-/** What a process is given, and how it answers. */
+/** The input of a process, and its ways to answer. */
 export interface ProcessScope<Needs, Gives = void> {
-  /** What the processes outside it gave, by their names. */
+  /** Resources that the processes outside it provide, by process name. */
   readonly input: Needs
   /** Aborts when the process is asked to finish and return; also when it is killed. */
   readonly draining: AbortSignal
-  /** Aborts when the process is to stop now. It still has to return before anything takes its place. */
+  /** Aborts when the process has to stop now. It must still return before another instance starts. */
   readonly signal: AbortSignal
-  /** Lets what is inside start. To be called once; a process that ends before it has crashed. */
+  /**
+   * Announces that the process is ready, which starts the units inside it. To be called once; a process that ends
+   * before has crashed.
+   */
   readonly ready: (gives: Gives) => void
-  /** Names a number of the live tree, read when somebody looks; for queue depths and the like. */
+  /** Names a number in the process tree, such as a queue depth. `read` runs when the tree is read. */
   readonly gauge: (name: string, read: () => number) => void
-  /** Has a source show in words how it does, read when somebody looks. */
+  /** Sets the status text of a source. `read` runs when the tree is read. */
   readonly show: (read: () => SourceStatus) => void
-  /** Shows a fault that the process lives on with. */
+  /** Records a fault that the process survives. */
   readonly report: (error: unknown) => void
 }
 
-/** Returning is its exit, rejecting or throwing its crash. */
+/** The body of a process. Returning is an exit; rejecting or throwing is a crash. */
 export type Run<Needs, Gives = void> = (scope: ProcessScope<Needs, Gives>) => Promise<void>
 
-/** One life of a process, as whoever watches from outside sees it. */
+/** One instance of a process, as an observer sees it. */
 export interface Life {
   readonly gauges: Map<string, () => number>
-  /** Of a source: how it does. */
+  /** Only of a source. */
   status: (() => SourceStatus) | null
-  /** Kills the process and makes its end a crash with this error, whatever it does about it. */
+  /** Kills the process and makes its end a crash with this error, however it ends. */
   crash(error: Error): void
 }
 
@@ -39,8 +42,8 @@ export interface Witness {
 }
 
 /**
- * The actor of a process, invoked as `process`. It never throws, and says at its end, once, how that came. To be aborted
- * when asked to end is an exit.
+ * Returns the actor of a process, invoked as `process`. It never throws. At its end it reports once whether it exited
+ * or crashed; an AbortError after a drain or a kill is an exit.
  */
 export function fromProcess(name: string, run: Run<Resources, unknown>, witness: Witness): UnitLogic {
   return fromCallback<Ask, UnitInput>(({ input, receive, sendBack }) => {

@@ -12,37 +12,37 @@ import type { TreeNode } from './live-tree.ts'
 import { fromProcess } from './process.ts'
 import type { AnyUnit, ProcessUnit, SupervisorUnit, Unit } from './unit.ts'
 
-/** A running tree. */
+/** A running tree of processes. */
 export interface Supervision {
-  /** Resolves once everything is up for the first time; false when the tree ended before. */
+  /** Resolves with true once everything is up for the first time; with false if the tree ended before. */
   readonly ready: Promise<boolean>
   /** Resolves at the end, with the failure for which the process should exit non-zero. Never rejects. */
   readonly done: Promise<ServiceOutput>
-  /** Ends everything from the inside out, within the deadline. Asking again changes nothing. */
+  /** Ends all units from the inside out, within the deadline. Further calls change nothing. */
   drain(): Promise<ServiceOutput>
   /**
-   * Crashes the process at a path like `chain/ingest`, named without the root, as if it had rejected with `error`.
-   * False when it does not run at the moment.
+   * Crashes the process at a path like `chain/ingest` (without the root's name), as if it had rejected with `error`.
+   * Returns false if it does not run now.
    */
   kill(path: string, error?: Error): boolean
-  /** The tree as it is now. */
+  /** The current tree. */
   tree(): TreeNode
-  /** How the source of a live chain does at a path; null where none runs. */
+  /** Status of the source of a live chain at a path; null where none runs. */
   source(path: string): SourceStatus | null
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface Deadlines {
-  /** For the drain of the whole tree; then it is killed. */
+  /** Milliseconds for the drain of the whole tree; then it is killed. */
   readonly drainMs: number
-  /** For its kill; then it is abandoned. */
+  /** Milliseconds for its kill; then it is abandoned. */
   readonly killMs: number
 }
 
-/** Hears of every fault of a unit, whether it ended by it or not. The root's path is empty. */
+/** Called for every fault of a unit, fatal or not. The root's path is empty. */
 export type OnFault = (path: string, error: Error) => void
 
-/** Starts a tree of units; one whose needs are not all met inside it is a type error. */
+/** Starts a tree of units. A tree with a need that no unit meets is a type error. */
 export function supervise(
   root: Unit<object>,
   ports: Ports,
@@ -91,13 +91,13 @@ interface Member {
   readonly policy: Policy
 }
 
-/** Units as the process of their supervisor. */
+/** Units joined into the process of their supervisor. */
 interface Group {
   readonly process: UnitLogic
   readonly lives: readonly LiveUnit[]
 }
 
-/** Turns descriptions into machines, from the innermost outwards, and remembers which unit each belongs to. */
+/** Builds machines from unit descriptions, innermost first, and remembers the unit of each. */
 class Wiring {
   readonly paths = new Map<string, LiveUnit>()
   readonly machines = new Map<unknown, LiveUnit>()
@@ -167,12 +167,15 @@ class Wiring {
   }
 }
 
-/** Nested like rest_for_one; but the first crash fails each level, so that all are restarted by the supervisor. */
+/**
+ * Returns the policy of a member under one_for_all: units are nested as under rest_for_one, but the first crash fails
+ * each level, so that the supervisor restarts all.
+ */
 function neverAlone(policy: Policy): Policy {
   return { ...policy, intensity: { ...policy.intensity, crashes: 0 } }
 }
 
-/** What is inside the innermost: always ready, and gone when asked. */
+/** The unit inside the innermost one: always ready, and ends when asked. */
 const nothing: UnitLogic = fromCallback<Ask, UnitInput>(({ self, sendBack, receive }) => {
   receive(() => sendBack({ type: `${self.id}.exited` }))
   sendBack({ type: `${self.id}.ready`, gives: {} })

@@ -15,23 +15,23 @@ export interface SupervisorUnit {
   readonly name: string
   readonly policy: Policy
   readonly strategy: Strategy
-  /** In the order of their start. */
+  /** In start order. */
   readonly children: readonly AnyUnit[]
 }
 
 /** A process or supervisor as data. */
 export type AnyUnit = ProcessUnit | SupervisorUnit
 
-/** A unit whose type says, by name, what it takes from outside and what it gives inward. */
+/** A unit whose type states, by name, the resources it needs from outside and those it gives to units inside. */
 export type Unit<Needs, Gives = unknown> = AnyUnit & Typed<Needs, Gives>
 
-/** Never set; they carry the types. */
+/** Never set; the properties only carry the types. */
 interface Typed<Needs, Gives> {
   readonly needs?: (needs: Needs) => void
   readonly gives?: Gives
 }
 
-/** Values chosen; a supervisor that restarts often enough to matter states its own. */
+/** Arbitrary defaults for most processes; a process whose restarts cost more states its own policy. */
 const processPolicy: Policy = {
   restart: 'permanent',
   intensity: { crashes: 5, periodMs: 30_000 },
@@ -42,7 +42,7 @@ const processPolicy: Policy = {
   killMs: 1_000
 }
 
-/** The members of a supervisor have bounds of their own, so it has none. When all have ended well, so has it. */
+/** Has no time limits of its own: the members have theirs. A supervisor exits when all members have exited. */
 const supervisorPolicy: Policy = {
   ...processPolicy,
   restart: 'transient',
@@ -52,7 +52,7 @@ const supervisorPolicy: Policy = {
   killMs: LONGEST_MS
 }
 
-/** A process. What it passes to `ready` is `input[name]` of those inside it. */
+/** Describes a process. The value passed to `ready` becomes `input[name]` of the units inside it. */
 export function child<const Name extends string, Needs = unknown, Gives = void>(
   name: Name,
   run: Run<Needs, Gives>,
@@ -68,8 +68,8 @@ export function child<const Name extends string, Needs = unknown, Gives = void>(
 }
 
 /**
- * Several units as one, started in order and drained in reverse; under one_for_one, side by side. Only one_for_all gives
- * what its members give, for theirs are replaced together; under the others a member may be replaced alone.
+ * Describes several units as one. They start in order and drain in reverse; under one_for_one, side by side. Only
+ * one_for_all gives its members' resources outward, because it replaces them together.
  */
 export function supervisor<const By extends Strategy, const Children extends readonly AnyUnit[]>(
   name: string,
@@ -80,7 +80,7 @@ export function supervisor<const By extends Strategy, const Children extends rea
   return { kind: 'supervisor', name, strategy, children, policy: { ...supervisorPolicy, ...policy } }
 }
 
-/** The needs of units in order that none before them meets, by name and type. */
+/** The needs of units that no earlier unit meets, by name and type. */
 type Unmet<By extends Strategy, Children, Known = unknown> = Children extends readonly [
   Typed<infer Needs, infer Gives>,
   ...infer Rest

@@ -71,7 +71,7 @@ t.test('a localnet whose chain or store alone was put back', async (t) => {
       const olderChain = await mixed('older-chain', dataDir, older)
       t.match(
         await refusalOf(t, olderChain),
-        /chain in .*localnet is not the one that is stored: it ends at slot \d+, before slot \d+, the newest that is stored; .*put the whole data folder \(MILLRACE_DATA_DIR\) back/
+        /chain in .*localnet does not match the store: it ends at slot \d+, before slot \d+, the newest that is stored; .*restore the whole data folder \(MILLRACE_DATA_DIR\)/
       )
       await goOn(olderChain, head + SLOTS)
       t.match(await refusalOf(t, olderChain), /it has another block than the stored one of slot \d+/)

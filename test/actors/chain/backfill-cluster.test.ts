@@ -82,7 +82,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
       await under.clear()
       const one = await on(t, { steps: withFork(blocks, depth), keeping: FOR_FORKS })
       await closed(one, last)
-      const lost = `${depth} blocks of a lost fork are taken back`
+      const lost = `${depth} blocks of a lost fork were removed`
       t.ok(one.logged.includes(lost), lost)
       t.equal(one.told.length, blocks.length + depth, 'its blocks were told')
       await assertAsUndisturbed(t, one)

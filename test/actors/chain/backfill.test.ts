@@ -75,7 +75,7 @@ t.test('a gap is closed once a node has its blocks, as if it had never been', as
     'no slot that has none'
   )
   t.equal(one.jumps(), 1, 'who follows hears that what was told has changed')
-  t.ok(one.logged.some((line) => /12 blocks that were missing are put in their places/.test(line)))
+  t.ok(one.logged.some((line) => /12 missing blocks were inserted/.test(line)))
   await one.end()
   await assertAsUndisturbed(t, directory)
   t.equal(await keptRecords(directory), 0, 'nothing is kept any longer')
@@ -87,7 +87,7 @@ t.test('gaps are closed part by part, in any order, and behind each other', asyn
   const steps = without([20, 25], [31, 31], [58, 62])
   const one = await run(directory, { steps, has: (slot, asked) => !late.has(slot) || asked > 5 })
   await closed(one)
-  const parts = () => one.logged.filter((line) => line.includes('put in their places')).length
+  const parts = () => one.logged.filter((line) => line.includes('missing blocks were inserted')).length
   // The last of them is told after the store has closed its gap.
   while (parts() < 5) await new Promise(setImmediate)
   await one.end()
@@ -125,7 +125,8 @@ t.test('a chain that does not lead to what is stored is told of once, and nothin
     })!
   const node = blocks.map((block, at) => (at === 30 ? { ...block, parentSlot: skipped } : block))
   const one = await run(directory, { steps: without([30, 33]), node })
-  while (!one.logged.some((line) => line.includes('leads elsewhere'))) await new Promise(setImmediate)
+  while (!one.logged.some((line) => line.includes('do not lead to the stored chain')))
+    await new Promise(setImmediate)
   const { length } = one.asked
   await new Promise((resolve) => setTimeout(resolve, 100))
   t.equal(one.asked.length, length, 'it is not asked for again')
@@ -159,7 +160,7 @@ t.test('blocks of a fork that is lost are taken back before others come', async 
     const directory = t.testdir({ [`of${depth}`]: {} })
     const one = await run(directory, { steps: withFork(blocks, depth), keeping: FOR_FORKS })
     await closed(one)
-    const lost = `${depth} blocks of a lost fork are taken back`
+    const lost = `${depth} blocks of a lost fork were removed`
     t.ok(one.logged.includes(lost), lost)
     const slot = await assertRetracted(t, one)
     await one.listener.assertHeard(t, endOfEvents(blocks.at(-1)!.slot))
