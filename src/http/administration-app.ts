@@ -7,8 +7,8 @@ import { adminKeyRoutes } from './routes/admin-keys.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
 
 /**
- * The routes by which tenants and keys are managed, without the door before them: for whoever has the store itself.
- * It is asked by `inject` and never listens.
+ * Builds the routes that manage tenants and keys, without access control: for a caller who has the store itself. It
+ * is called through `inject` and never listens.
  */
 export function administrationApp(deps: Pick<AppDeps, 'keys' | 'clock'>): FastifyInstance {
   const app = fastify({ logger: false })

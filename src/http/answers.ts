@@ -7,7 +7,7 @@ import { withinDeadline } from './deadline.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
 
-/** JSON text that a handler has written itself, for lists where that is much faster than an object for each row. */
+/** JSON text written by the handler itself, for lists where that is much faster than an object for each row. */
 export class JsonText {
   readonly text: string
 
@@ -16,46 +16,51 @@ export class JsonText {
   }
 }
 
-/** What a cached endpoint answers, and what has to stay as it is for the answer to hold. */
+/** The answer of a cached endpoint, with the conditions under which it stays valid. */
 export interface Answer<Body> {
   /**
-   * The body; or, where a field of it follows the head's block time alone (an age), what makes it for a time in unix
-   * seconds, from what the handler has read.
+   * The body; or, where a field of it depends on the head's block time alone (an age), a function that renders the
+   * body for a time in Unix seconds from rows already read.
    */
   readonly body: Body | JsonText | ((headTime: number) => Body | JsonText)
   readonly dependsOn: readonly Owner[]
-  /** `minute` for rolling windows and whatever else follows the head's minute; `block` for what every block changes. */
+  /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
   readonly changesWith: Pace
 }
 
-/** The key of what a tenant is answered; no URL holds a space, so that no tenant's name makes the key of another's. */
+/** Returns the cache key of an answer to a tenant. A URL holds no space, so that keys of two tenants cannot collide. */
 export function answerKey(url: string, tenant: string): string {
   return `${url} ${tenant}`
 }
 
-/** What answers are made with: the head that was known before anything was read, and the end of patience. */
+/**
+ * The conditions under which an answer is made: the head noted before any read, and a signal that aborts at the
+ * deadline.
+ */
 export interface Making {
   readonly head: SlotRow | null
   readonly signal: AbortSignal
 }
 
-/** Memory for answers, outside the heap, where nobody says how much; those that nobody asked for again leave first. */
+/**
+ * Bytes of memory for answers, outside the heap, by default. Answers that were not asked for again are evicted first.
+ */
 const BYTES_MAX = 256 * 2 ** 20
-/** An answer that takes more than this part of the memory is not kept. */
+/** Largest share of the memory that one answer may take; a larger answer is not cached. */
 const PART_MAX = 1 / 8
-/** What an answer costs besides its key and its bytes: its tag, its owners and the entries that hold them. */
+/** Estimated bytes of an answer besides its key and body: its entity tag, its owners and the map entries. */
 const OVERHEAD_BYTES = 1024
-/** Gzip forms that are made at a time. */
+/** Gzip forms compressed at a time. */
 const PACKING_MAX = 2
 
-/** The route that an answer was asked for through. */
+/** The route of a cached answer. */
 export interface AnsweredRoute {
   /** With parameters as `:mint`. */
   readonly path: string
   readonly scope: RouteScope
 }
 
-/** An answer that is kept, and holds. */
+/** A cached answer that is still valid. */
 export interface KeptAnswer {
   readonly route: AnsweredRoute
   readonly rendering: Rendering
@@ -65,9 +70,9 @@ interface Kept extends KeptAnswer {
   readonly render: ((headTime: number) => string) | null
   readonly owners: readonly string[]
   readonly pace: Pace
-  /** The newest slot at which the answer is known to hold. */
+  /** The newest slot at which the answer is known to be valid. */
   slot: number
-  /** The block time that it is rendered for. */
+  /** The block time, in Unix seconds, that it is rendered for. */
   headTime: number
   rendering: Rendering
 }
@@ -78,12 +83,13 @@ interface Flight {
 }
 
 /**
- * Answers by the request that asked for them, served again for as long as no block has changed what they depend on.
+ * Cache of rendered answers by request, valid until a block changes a value they depend on.
  *
- * A1. The head is noted before a handler reads: what was read may be newer than the note, never older.
- * A2. An answer is served only if none of its owners was touched, and its pace did not change, after its slot.
- * A3. Requests for one answer at one head share one making of it.
- * A4. Where stored blocks have changed, no answer of before is served, nor one whose making began before.
+ * A1. The head is noted before a handler reads: the rows read may be newer than the noted head, never older.
+ * A2. An answer is served only if none of its owners was changed after its slot, and its refresh interval has not
+ *     ended.
+ * A3. Concurrent requests for one answer at one head share one computation.
+ * A4. After an amendment of stored blocks no earlier answer is served, nor one whose computation began before.
  */
 export class Answers {
   readonly #feed: CommitFeed
@@ -91,10 +97,10 @@ export class Answers {
   readonly #touches: TouchLog
   readonly #bytesMax: number
   readonly #kept: SecondChance<Kept>
-  /** No more than there are open requests. */
+  /** Running computations by key; at most as many as open requests. */
   readonly #flights = new Map<string, Flight>()
   #packing = 0
-  /** Counts how often all was forgotten. */
+  /** Number of times the whole cache was invalidated. */
   #generation = 0
 
   constructor(
@@ -114,12 +120,12 @@ export class Answers {
     return this.#kept.bytes
   }
 
-  /** The most that it may take. */
+  /** Limit in bytes. */
   get bytesMax(): number {
     return this.#bytesMax
   }
 
-  /** Of what is kept. */
+  /** Keys of the cached answers. */
   get keys(): Iterable<string> {
     return this.#kept.keys()
   }
@@ -128,12 +134,12 @@ export class Answers {
     return this.#kept.size
   }
 
-  /** The newest committed block, as the feed tells it. */
+  /** The newest committed block of the feed. */
   get head(): SlotRow | null {
     return this.#feed.head
   }
 
-  /** Keeps up with the feed until the returned function is called. */
+  /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
     const unfollow = this.#touches.follow()
     const unheed = this.#feed.onJump(() => this.#forget())
@@ -143,7 +149,7 @@ export class Answers {
     }
   }
 
-  /** The kept answer of a key, if it still holds. */
+  /** Returns the cached answer of a key if it is still valid, else null. */
   fresh(key: string): KeptAnswer | null {
     const kept = this.#kept.get(key)
     if (kept === undefined) return null
@@ -165,8 +171,8 @@ export class Answers {
   }
 
   /**
-   * The gzip form of a key's answer, kept with it. Null while others are being made: packing shares its threads with
-   * the store, so an answer goes out as it is rather than wait for one.
+   * Returns the gzip form of a key's answer, which is cached with it. Null while `PACKING_MAX` others are being
+   * compressed: compression shares its threads with the store, so the answer is sent uncompressed instead of waiting.
    */
   packed(key: string, rendering: Rendering): Buffer | Promise<Buffer> | null {
     if (rendering.packed !== null) return rendering.packed
@@ -174,7 +180,10 @@ export class Answers {
     return this.#pack(key, rendering)
   }
 
-  /** Makes the answer of a key and keeps it, or joins who is making it; rejects as `make` does, or at the deadline. */
+  /**
+   * Computes the answer of a key and caches it, or joins a running computation. Rejects with the error of `make`, or
+   * with DEADLINE_EXCEEDED.
+   */
   async make<Body>(
     key: string,
     route: AnsweredRoute,
@@ -192,7 +201,7 @@ export class Answers {
     }
   }
 
-  /** Works within the deadline that every answer has. */
+  /** Runs work within the deadline of an answer. */
   async within<T>(work: (making: Making) => Promise<T>): Promise<T> {
     const { head } = this.#feed
     return withinDeadline(this.#clock, (signal) => work({ head, signal }))
@@ -236,7 +245,7 @@ export class Answers {
     }
   }
 
-  /** Keeps an answer, counted as it is now: it grows by its gzip form, and a rendering takes another's place. */
+  /** Caches an answer with its present size, which changes with its gzip form and with a new rendering. */
   #keep(key: string, kept: Kept): void {
     this.#kept.set(key, kept, OVERHEAD_BYTES + 2 * key.length + kept.rendering.size)
   }
@@ -250,7 +259,7 @@ function textOf(body: unknown): string {
   return body instanceof JsonText ? body.text : JSON.stringify(body)
 }
 
-/** The slot of a head; below every slot where there is none. */
+/** Returns the slot of a head; -1 (below every slot) without one. */
 function slotOf(head: SlotRow | null): number {
   return head?.slot ?? -1
 }

@@ -11,13 +11,13 @@ import { isHandshake } from './handshake.ts'
 import { listenerApp } from './listener.ts'
 import { requestIds } from './request-id.ts'
 
-/** Bounds what is read of a body before it is refused; no endpoint takes one as large. */
+/** Bytes of a request body that are read before it is refused; no endpoint takes as many. */
 const BODY_BYTES_MAX = 64 * 1024
 
-/** Node refuses a longer request line and headers, so that every path reaches a route, which says what is wrong. */
+/** Node refuses longer request lines, so every path reaches a route, which reports the wrong parameter. */
 const URL_BYTES_MAX = 16 * 1024
 
-/** Builds an app that serves some routes; it does not listen. */
+/** Builds an app with the given routes. It does not listen yet. */
 export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppDeps>[]): FastifyInstance {
   const nextRequestId = requestIds()
   const answers = new Answers(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
@@ -42,9 +42,9 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What has been answered and still holds. */
+    /** Cache of rendered answers. */
     answers: Answers
-    /** Every endpoint that is declared and served. */
+    /** Every endpoint that is served, for the OpenAPI document. */
     served: Served[]
   }
 }

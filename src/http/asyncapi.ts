@@ -88,7 +88,7 @@ const CHANNEL = '#/channels/stream'
 const refs = (names: readonly string[]): readonly JsonSchema[] =>
   names.map((name) => ({ $ref: `${CHANNEL}/messages/${name}` }))
 
-/** The AsyncAPI 3.0 document of the stream. */
+/** Returns the AsyncAPI 3.0 document of the stream. */
 export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
   const schemas = new JsonSchemas()
   const messages = Object.fromEntries(

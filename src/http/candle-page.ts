@@ -4,12 +4,12 @@ import { bucketStart, intervalSeconds } from '../market/candles.ts'
 import type { Candle, Interval, Ohlc } from '../market/rows.ts'
 import type { CandleStore } from '../../storage/port.ts'
 
-/** Buckets without a price carry no candle, so older ones are read until there are enough, at most so many times. */
+/** Reads of one page at most. Buckets without a price have no candle, so that a page may need several reads. */
 const READS_MAX = 8
 /** Buckets of each read after the first. */
 const BUCKETS_PER_READ = 1000
 
-/** Which candles are asked for: buckets with from ≤ start < to, the newest `limit` of them. */
+/** Selects candles of buckets with from ≤ start < to (Unix seconds); the newest `limit` of them. */
 export interface CandleQuery {
   readonly mint: Pubkey
   readonly cash: Pubkey
@@ -25,13 +25,16 @@ export interface PricedCandle {
   readonly prices: Ohlc
 }
 
-/** Candles, oldest first; `older` is the `to` of the page before, null when there is none. */
+/** A page of candles, oldest first; `older` is the `to` of the next (older) page, null without one. */
 export interface CandlePage {
   readonly candles: readonly PricedCandle[]
   readonly older: number | null
 }
 
-/** The candles that there are. A page that is short after all reads has an `older`, from where to go on. */
+/**
+ * Reads a page of candles. A page that is short after `READS_MAX` reads has an `older`, where the next page
+ * continues.
+ */
 export async function candlePage(store: CandleStore, query: CandleQuery): Promise<CandlePage> {
   const { mint, cash, interval, prices: asked, from, limit } = query
   const newestFirst: PricedCandle[] = []
@@ -55,8 +58,8 @@ export async function candlePage(store: CandleStore, query: CandleQuery): Promis
 }
 
 /**
- * Candles without holes: a bucket without a price has that of the bucket before it, from the first known price on, up
- * to the bucket that `headTime` is in.
+ * Reads a page without holes: a bucket without a price repeats the close before it, from the first known price up to
+ * the bucket of `headTime` (Unix seconds).
  */
 export async function filledPage(
   store: CandleStore,

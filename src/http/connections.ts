@@ -61,7 +61,10 @@ export class Connections {
     // Node would close it without an answer.
     server.on('connect', (_request, stream) => {
       stream.on('error', () => stream.destroy())
-      const refusal = new ServiceError('METHOD_INVALID', 'CONNECT is not answered: this service is no proxy')
+      const refusal = new ServiceError(
+        'METHOD_INVALID',
+        'CONNECT is not supported: this service is not a proxy'
+      )
       this.#refuse(stream, refusal, ['allow', 'GET, HEAD, POST, DELETE, OPTIONS'])
     })
   }

@@ -1,22 +1,19 @@
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 
-/** How long a request may be worked on before it is given up. */
+/** Milliseconds for computing an answer; then the request fails with DEADLINE_EXCEEDED. */
 export const DEADLINE_MS = 2000
 
 /**
- * What `work` gives, or DEADLINE_EXCEEDED after two seconds; then the signal aborts, and whatever `work` still does
- * concerns nobody.
+ * Resolves like `work`, or rejects with DEADLINE_EXCEEDED after `DEADLINE_MS`. The signal then aborts, and the
+ * outcome of `work` is ignored.
  */
 export async function withinDeadline<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController()
   let timer: unknown
   const deadline = new Promise<never>((_resolve, reject) => {
     timer = clock.setTimeout(() => {
-      const error = new ServiceError(
-        'DEADLINE_EXCEEDED',
-        'the answer took too long to work out; ask for less'
-      )
+      const error = new ServiceError('DEADLINE_EXCEEDED', 'the answer took too long to compute; ask for less')
       reject(error)
       abort.abort(error)
     }, DEADLINE_MS)

@@ -5,18 +5,18 @@ import type { Storage } from '../../storage/port.ts'
 
 const USD_COIN = pubkeyFromBase58(USDC)
 const WRAPPED_SOL = pubkeyFromBase58(WSOL)
-/** More weeks than retention keeps: 19 years. */
+/** Weekly candles read at most: 19 years, more than any retention. */
 const WEEKS_MAX = 1000
 
-/** The cash of a mint where none is asked for and nothing else is known: wrapped SOL, and USDC for wrapped SOL itself. */
+/** Returns the default cash of a mint: wrapped SOL, or USDC for wrapped SOL itself. */
 export function usualCash(mint: Pubkey): Pubkey {
   return isWrappedSol(mint) ? USD_COIN : WRAPPED_SOL
 }
 
 /**
- * The pair of a mint that is shown where no cash is asked for: the one with its usual cash, else the one with the largest
- * volume in USD since the index began. Pairs that never formed a price come after those that did. Null where the mint has
- * no pair. Only trades of the mint change it, so an answer that depends on the mint follows it.
+ * Returns the pair that is shown without a `cash` parameter: the one with the default cash, else the one with the
+ * largest volume in USD since the index began. Pairs without a price come last. Null if the mint has no pair. Only
+ * trades of the mint change the choice, so that answers which depend on the mint stay valid.
  */
 export async function defaultPair(
   { pairs, candles }: Pick<Storage, 'pairs' | 'candles'>,
@@ -34,7 +34,7 @@ export async function defaultPair(
       return weeks.reduce((sum, { volumeMicroUsd }) => sum + volumeMicroUsd, 0n)
     })
   )
-  // Of equal volumes the lower address wins, so that every process says the same.
+  // With equal volumes the lower address wins, so that every process chooses the same pair.
   const [largest] = choice
     .map((pair, index) => ({ pair, volume: volumes[index]! }))
     .sort((a, b) =>

@@ -17,18 +17,18 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { HttpBounds } from './bounds.ts'
 
-/** What the HTTP side needs of the rest. */
+/** Dependencies of the HTTP side. */
 export interface AppDeps {
   readonly storage: Storage
   readonly keys: KeyDirectory
   /** Counts the calls of each key. */
   readonly limits: RateCounter
-  /** Tells of blocks as soon as the storage shows them. */
+  /** Publishes each block as soon as the store shows it. */
   readonly feed: CommitFeed
   readonly ranking: LiveRanking
   /** Null in a process that serves no stream. */
   readonly stream: StreamDoor | null
-  /** Those that are indexed. */
+  /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList
   readonly decoding: DecodingReport
@@ -36,22 +36,22 @@ export interface AppDeps {
   readonly logger: Logger
   readonly clock: Clock
   readonly version: string
-  /** Where this process takes blocks from; null where it takes none itself. */
+  /** The kind of source that this process reads; null if it reads none. */
   readonly sourceKind: SourceKind | null
   /** Absent where `/docs` offers no demo key. */
   readonly demoKey?: Pick<DemoKeyFile, 'read'> | undefined
-  /** How the source of blocks does; null where this process has none of a live chain. */
+  /** Returns the status of a live source of blocks; null without one. */
   readonly source: () => SourceStatus | null
-  /** Whether a Redis is configured and does not answer. */
+  /** Tells whether Redis is configured and unavailable. */
   readonly redisAway: () => boolean
   /** The state of the recorded folder that this process reads; absent where it can read none. */
   readonly recorded?: RecordedReport
-  /** The live supervision tree, as plain JSON. */
+  /** Returns the supervision tree as plain JSON. */
   readonly tree: () => TreeBody
   readonly draining: () => boolean
   readonly bounds: HttpBounds
-  /** Whether `/metrics` needs the admin key from the machine itself, too. */
+  /** Whether `/metrics` needs the admin key even from the machine itself. */
   readonly metricsKeyRequired: boolean
-  /** For answers that are kept; left out, as much as is of use. */
+  /** Bytes of memory for cached answers; by default, as many as are of use. */
   readonly answerBytes?: number | undefined
 }

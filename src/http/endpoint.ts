@@ -8,7 +8,10 @@ import type { RouteScope } from './plugins/access.ts'
 import type { Rendering } from './rendering.ts'
 import { ANSWER_TERMS, sendRendering } from './respond.ts'
 
-/** A call that the documentation shows, and that a test makes. Values stand for parameters of the path and the query. */
+/**
+ * An example call of the documentation, which a test also makes. Values stand for parameters of the path and the
+ * query.
+ */
 export interface Example {
   readonly name: string
   readonly params?: Readonly<Record<string, string>>
@@ -16,10 +19,7 @@ export interface Example {
   readonly body?: unknown
 }
 
-/**
- * What an endpoint takes and gives. Requests are validated by it, handlers are typed by it, and the OpenAPI document is
- * made from it; nothing else says what the API is.
- */
+/** The declaration of an endpoint. Validation, handler types and the OpenAPI document all come from it. */
 export interface Endpoint<
   Params extends z.ZodObject = z.ZodObject,
   Query extends z.ZodObject = z.ZodObject,
@@ -37,20 +37,20 @@ export interface Endpoint<
   readonly query: Query
   readonly body: Body
   readonly answer: Answer
-  /** 200 unless it says otherwise. */
+  /** Status of a success; 200 by default. */
   readonly status: number
-  /** The errors of its own; those that any request can meet are not named. */
+  /** Errors specific to this endpoint; errors that any request can have are not listed. */
   readonly errors: readonly ErrorCode[]
   readonly examples: readonly Example[]
-  /** Health and the operator's views stay readable while the service drains. */
+  /** Whether it still answers while the service drains, as health and the operator's views do. */
   readonly answersWhileDraining: boolean
-  /** Other statuses that come with the same answer. */
+  /** Other statuses with the same body. */
   readonly otherStatuses: readonly number[]
-  /** What the answer is written in. */
+  /** Media type of the answer. */
   readonly mediaType: string
 }
 
-/** An endpoint that is served, and whether its answers are kept and have entity tags. */
+/** A served endpoint, and whether its answers are cached and have entity tags. */
 export interface Served {
   readonly endpoint: Endpoint
   readonly isCached: boolean
@@ -59,7 +59,7 @@ export interface Served {
 const NOTHING = z.object({})
 const NO_BODY = z.undefined()
 
-/** Declares an endpoint; what is left out takes nothing. */
+/** Declares an endpoint. Omitted schemas accept nothing. */
 export function endpoint<
   Answer extends z.ZodType,
   Params extends z.ZodObject = typeof NOTHING,
@@ -100,7 +100,7 @@ export function endpoint<
   }
 }
 
-/** What a handler is given: the input as its schemas read it, and who asks. */
+/** The argument of a handler: the validated input, the caller, and the limits of the answer. */
 export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Making {
   readonly params: z.output<P>
   readonly query: z.output<Q>
@@ -111,7 +111,10 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   readonly reply: FastifyReply
 }
 
-/** What the handler of a cached answer is given. The answer is shared by the keys of a tenant, so it knows no more. */
+/**
+ * The argument of a cached endpoint's handler. The answer is shared by all keys of a tenant, so only the tenant is
+ * known.
+ */
 export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extends Making {
   readonly params: z.output<P>
   readonly query: z.output<Q>
@@ -119,7 +122,7 @@ export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extend
   readonly tenant: string
 }
 
-/** Serves an endpoint whose answer is made for each request: it goes out as JSON. */
+/** Serves an endpoint whose answer is computed for each request, as JSON. */
 export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   app: FastifyInstance,
   endpoint: Endpoint<P, Q, B, A>,
@@ -141,7 +144,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const answer = await answers.within((making) =>
         handler({ ...making, params, query, body, caller, request, reply })
       )
-      // A handler that has another status for some answers has set it itself.
+      // The handler itself sets any other status.
       if (status !== 200) void reply.code(status)
       return reply.send(answer)
     }
@@ -149,8 +152,8 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
 }
 
 /**
- * Serves an endpoint whose answer is kept: the same URL asked again by a key of the same tenant gets the same bytes,
- * before anything of it is parsed, until a block changes what the answer depends on. With entity tag and gzip.
+ * Serves an endpoint with cached answers: a repeated URL gets the same bytes for all keys of a tenant, before the URL
+ * is parsed, until a block changes a value that the answer depends on. With entity tag and gzip.
  */
 export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A extends z.ZodType>(
   app: FastifyInstance,
@@ -194,7 +197,7 @@ function routeOf({ method, path, scope, answersWhileDraining }: Endpoint) {
   }
 }
 
-/** Where no body is declared, one is neither read nor refused. */
+/** Returns a reader of the body; without a declared body it accepts and ignores any. */
 function bodyReader<B extends z.ZodType>(schema: B): (body: unknown) => z.output<B> {
   if (schema instanceof z.ZodObject) return reader(schema, 'body')
   return (body) => schema.parse(schema instanceof z.ZodUndefined ? undefined : body)

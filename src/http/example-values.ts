@@ -5,13 +5,13 @@ import type { SourceKind } from '../config/config.ts'
 import { WSOL } from '../market/cash.ts'
 import type { Example } from './endpoint.ts'
 
-/** Values of examples that stand for themselves as long as nothing of their kind is indexed. */
+/** Values in examples until data of their kind is indexed. */
 export const EXAMPLE_LAUNCH = '4i39ueoavjHaMwv6Lizq5LYjAi4xDqGDEnj7CmS3pump'
 export const EXAMPLE_POOL = '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2'
 export const EXAMPLE_WALLET = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
 export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
 
-/** Replacements of example values. */
+/** Replacements of example values, by the value replaced. */
 export type ExampleValues = ReadonlyMap<string, string>
 
 export interface ExampleSources {
@@ -21,8 +21,8 @@ export interface ExampleSources {
 }
 
 /**
- * Example values that have an answer: the newest launch that trades, and the pool and the trader of the newest trade of
- * SOL. On a localnet also the id of the demo tenant's first key; elsewhere the open document names no key.
+ * Returns example values that have an answer: the newest launch that trades, and the pool and the trader of SOL's
+ * newest trade. On a localnet also the id of the demo tenant's first key; elsewhere the public document names no key.
  */
 export async function exampleValues({ storage, keys, sourceKind }: ExampleSources): Promise<ExampleValues> {
   const newest = { order: 'desc', limit: 1 } as const
@@ -43,7 +43,7 @@ export async function exampleValues({ storage, keys, sourceKind }: ExampleSource
   ])
 }
 
-/** An example with its values replaced. */
+/** Returns an example with its values replaced. */
 export function filledExample(example: Example, values: ExampleValues): Example {
   const filled = (parameters: Example['params']) =>
     parameters &&

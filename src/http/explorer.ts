@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Rendering } from './rendering.ts'
 
-/** A file that is served as it is. */
+/** A static file of the explorer. */
 export interface Asset {
   readonly mediaType: string
   readonly rendering: Rendering
@@ -13,7 +13,7 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 const HTML = 'text/html; charset=utf-8'
 
-/** A file and its media type, by its name below `/docs/`. The page itself has the empty name. */
+/** Files and media types by name below `/docs/`. The page itself has the empty name. */
 type Files = Readonly<Record<string, readonly [file: string, mediaType: string]>>
 
 const PACKAGED: Files = {
@@ -36,7 +36,7 @@ const OWN: Files = {
   'stream-log.js': ['stream-log.js', SCRIPT]
 }
 
-/** The files of the explorer by their names below `/docs/`. They are listed one by one: no request reads another file. */
+/** Reads the explorer's files, by name below `/docs/`. The list is fixed, so that no request can read another file. */
 export async function explorerAssets(): Promise<ReadonlyMap<string, Asset>> {
   const packaged = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   const own = join(import.meta.dirname, 'explorer')

@@ -13,11 +13,10 @@ import { ANSWER_TERMS, formFor } from './respond.ts'
 type Deps = Pick<AppDeps, 'keys' | 'limits' | 'feed' | 'clock' | 'metrics' | 'logger' | 'draining'>
 
 /**
- * Answers from memory what a key may have and asks for as most do, before a route is looked for; everything else goes
- * on to `rest`, which gives the same answers. A small answer takes 33 µs so, and 44 through the framework
- * (decisions/0006).
+ * Answers the usual requests from the cache, before a route is looked up; all others go to `rest`, which gives the
+ * same answers. A small answer takes 33 µs this way, and 44 µs through the framework (decisions/0006).
  *
- * X1. What is not answered here has had no effect: nothing was counted, nothing sent.
+ * X1. A request passed on has had no effect: nothing was counted, nothing sent.
  * X2. Status, headers and bytes are those that `rest` would send.
  */
 export function expressLane(
@@ -33,12 +32,12 @@ export function expressLane(
     const nowMs = clock.now()
     const caller = isPlain(request) && !draining() ? findCaller(keys, request, nowMs) : null
     if (caller === null || caller instanceof ServiceError) return passOn()
-    // Each request has its line in a log of this level.
+    // At this log level each request has its line, which `rest` writes.
     if (logger.isLevelEnabled('debug')) return passOn()
     const kept = answers.fresh(answerKey(request.url!, caller.tenant))
     if (kept === null || !mayUse(caller, kept.route.scope)) return passOn()
     const form = formFor(request.headers, kept.rendering, ANSWER_TERMS)
-    // Its gzip form is still to be made.
+    // The gzip form has yet to be compressed.
     if (form === null) return passOn()
 
     const send = (use: RateUse): void => {
@@ -49,7 +48,7 @@ export function expressLane(
         form.fields
       )
       response.writeHead(form.status, fields)
-      // A payload that is text is ASCII; as UTF-8 its length would be looked for first, for a microsecond.
+      // A text payload is ASCII; `utf8` would compute its length first, which takes a microsecond.
       response.end(form.payload, 'latin1')
       metrics.requestSeconds.observe(kept.route.path, form.status, (performance.now() - startedAt) / 1000)
     }
@@ -59,7 +58,7 @@ export function expressLane(
   }
 }
 
-/** Asks for no more than an answer; what pages of other origins may read is not for here. */
+/** Tells whether a request is a plain GET. Requests from other origins need CORS headers, which `rest` sets. */
 function isPlain(request: IncomingMessage): boolean {
   const { method, headers } = request
   return method === 'GET' && headers.origin === undefined && hostFault(request) === undefined

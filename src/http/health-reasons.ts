@@ -3,23 +3,23 @@ import type { SourceStateName } from '../node/source-status.ts'
 /** Data older than this is degraded; exactly this old is not (spec choices, section 0, K). */
 export const FRESHNESS_SECONDS_MAX = 120
 
-/** The state of this process that reasons are derived from; read from memory. */
+/** The state of this process from which reasons follow; read from memory. */
 export interface HealthState {
   /** Age of the newest indexed block; null while there is none. */
   readonly freshnessSeconds: number | null
   readonly isStoreAway: boolean
   readonly isStoreDamaged: boolean
-  /** False also where no Redis is configured. */
+  /** False also without a configured Redis. */
   readonly isRedisAway: boolean
-  /** Whether what is stored is of a fork that the nodes' chain has left, or may be. */
+  /** Whether stored blocks are, or may be, of a fork that the nodes' chain has left. */
   readonly isForkLeft: boolean
-  /** Null where this process has no source of a live chain. */
+  /** Null if this process has no live source. */
   readonly source: SourceStateName | null
 }
 
 /**
- * One reason why the service is not whole. Everybody may read health: `detail` is a fixed text, so that it names no
- * host, port or driver error. Those are in the log and in the supervision tree.
+ * One reason why the service is impaired. Health is public, so `detail` is a fixed text without hosts, ports or
+ * driver errors; those are in the log and in the supervision tree.
  */
 interface HealthReason {
   /** Part of the wire format: never renamed. */
@@ -53,7 +53,7 @@ export const HEALTH_REASONS = [
   {
     code: 'chain_left',
     detail:
-      "what is stored is not known to be of the nodes' chain, as where a node was put back to an older state: some of it may be taken back",
+      "the stored blocks may not be of the nodes' chain, for example because a node was restored to an older state: some of them may be removed",
     degrades: true,
     applies: ({ isForkLeft }) => isForkLeft
   },
@@ -67,25 +67,25 @@ export const HEALTH_REASONS = [
   {
     code: 'redis_away',
     detail:
-      'Redis does not answer: ingest goes on where it is, other processes take over from it later than else, and each process counts calls in a share of its own',
+      'Redis does not answer: ingest goes on, a takeover by another process takes longer, and each process enforces its share of each quota alone',
     degrades: false,
     applies: ({ isRedisAway }) => isRedisAway
   },
   {
     code: 'source_away',
-    detail: 'no node of the source of blocks answers: it is tried again',
+    detail: 'no node of the block source answers; the service retries',
     degrades: false,
     applies: ({ source }) => source === 'waiting'
   },
   {
     code: 'source_stalled',
-    detail: 'the source of blocks is connected, and no newer slot comes',
+    detail: 'the block source is connected but sends no newer slot',
     degrades: false,
     applies: ({ source }) => source === 'stalled'
   },
   {
     code: 'source_refused',
-    detail: 'the source of blocks cannot be used as it is configured: an operator has to see to it',
+    detail: 'the block source refuses the configuration; an operator has to change it',
     degrades: false,
     applies: ({ source }) => source === 'refused'
   }
@@ -93,7 +93,7 @@ export const HEALTH_REASONS = [
 
 export type ReasonCode = (typeof HEALTH_REASONS)[number]['code']
 
-/** Returns the reasons that hold at present; none for a service that is whole. */
+/** Returns the present reasons; none for a healthy service. */
 export function reasonsOf(state: HealthState): (typeof HEALTH_REASONS)[number][] {
   return HEALTH_REASONS.filter(({ applies }) => applies(state))
 }

@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { ServiceError } from '../errors.ts'
 
-/** A host and a port (RFC 3986, 3.2.2), without commas: of a header that comes twice both values arrive as one. */
+/** A host with an optional port (RFC 3986, 3.2.2). No comma: two values of a repeated header arrive joined by one. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~%!$&'()*+;=-]*)(?::\d*)?$/
 
-/** Refuses a request without one good `Host`, as RFC 9112, 3.2 demands; undefined where it has one, or is of HTTP/1.0. */
+/**
+ * Returns the refusal of a request without exactly one valid `Host` (RFC 9112, 3.2). Undefined for a valid one, and
+ * for HTTP/1.0 without one.
+ */
 export function hostFault({
   httpVersion,
   headers: { host }
@@ -17,25 +20,25 @@ export function hostFault({
 }
 
 /**
- * The host that a proxy says it was asked for, where it replaces `Host`: with a name of its own network, which is nothing
- * for tenants.
+ * Returns the host that a proxy was asked for (`X-Forwarded-Host`); a proxy may replace `Host` with a name of its
+ * internal network. Undefined without a valid one.
  */
 export function forwardedHost(headers: IncomingHttpHeaders): string | undefined {
   const [first] = valuesOf(headers['x-forwarded-host'])
   return first !== undefined && first !== '' && HOST.test(first) ? first : undefined
 }
 
-/** Whether a host name, without its port, is of this machine's loopback. */
+/** Tells whether a host name without port is loopback. */
 export function isLoopbackName(name: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(name)
 }
 
-/** The name in a `Host` field, without its port; empty where there is no field. */
+/** Returns the name in a `Host` field without its port; empty without a field. */
 export function hostName(host = ''): string {
   return /^(?:\[[^\]]*\]|[^:]*)/.exec(host)![0]
 }
 
-/** The origin under which a client asked for the service; empty where it named no host. */
+/** Returns the origin that the client asked for; empty if the request names no host. */
 export function publicOrigin(headers: IncomingHttpHeaders): string {
   const host = forwardedHost(headers) ?? headers.host ?? ''
   if (host === '' || !HOST.test(host)) return ''
@@ -43,7 +46,7 @@ export function publicOrigin(headers: IncomingHttpHeaders): string {
   return `${scheme === 'https' ? 'https' : 'http'}://${host}`
 }
 
-/** The values of a list header: the first is that of the proxy nearest to the client. */
+/** Returns the values of a list header; the first one comes from the proxy nearest to the client. */
 function valuesOf(field: string | string[] | undefined): string[] {
   return [field ?? []].flat().flatMap((list) => list.split(',').map((value) => value.trim()))
 }

@@ -4,9 +4,9 @@ const UNIX = /^\d{1,11}$/
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/i
 
 /**
- * A moment in a query, as unix seconds or ISO 8601; a date is its first second, and a time without a zone is UTC, as
- * the service itself writes times. A part of a second is rounded up, for no block time lies between; what is before
- * 1970 is before every block, as 0 is.
+ * A time in a query, as Unix seconds or ISO 8601. A date means its first second; a time without a zone is UTC, as in
+ * answers. Fractions of a second are rounded up, because block times are whole seconds; times before 1970 are read as
+ * 0.
  */
 export const instant = z
   .string()
@@ -27,7 +27,7 @@ function secondsOfIso(text: string): number | null {
   const time = text.slice(11).toUpperCase()
   const zone = /(?:Z|[+-]\d\d:\d\d)$/.test(time) ? '' : 'Z'
   const ms = Date.parse(time === '' ? `${date}T00:00Z` : `${date}T${time}${zone}`)
-  // The engine reads the 30th of February as the 2nd of March.
+  // JavaScript parses the 30th of February as the 2nd of March.
   const isDay = new Date(Date.parse(`${date}T00:00Z`)).getUTCDate() === Number(date.slice(8))
   return Number.isNaN(ms) || !isDay ? null : Math.ceil(ms / 1000)
 }

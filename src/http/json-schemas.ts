@@ -1,29 +1,29 @@
 import { z } from 'zod'
 
-/** A JSON schema, or a part of one, as the document holds it. */
+/** A JSON schema, or a part of one, as it stands in the document. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** Where the document keeps what has a name. */
+/** Location of named schemas in the document. */
 const COMPONENTS = '#/components/schemas/'
 
 /**
- * JSON schemas (2020-12, the dialect of OpenAPI 3.1) of zod schemas. One with an `id` becomes a component of that
- * name, once, and is referred to.
+ * Converts zod schemas to JSON schemas (2020-12, the dialect of OpenAPI 3.1). A schema with an `id` becomes a
+ * component of that name once, and is referred to.
  */
 export class JsonSchemas {
   readonly #components = new Map<string, JsonSchema>()
 
-  /** By name, in order. */
+  /** Components by name, sorted. */
   get components(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** What a client sends. */
+  /** Returns the schema of a value that clients send. */
   ofInput(schema: z.ZodType): JsonSchema {
     return this.#of(schema, 'input')
   }
 
-  /** What a client gets. */
+  /** Returns the schema of a value that clients receive. */
   ofOutput(schema: z.ZodType): JsonSchema {
     return this.#of(schema, 'output')
   }
@@ -32,11 +32,11 @@ export class JsonSchemas {
     const made = z.toJSONSchema(schema, {
       io,
       override: ({ zodSchema, jsonSchema }) => {
-        // Answers may get more fields some day, which clients are to expect.
+        // Answers may get more fields later, so clients must accept unknown ones.
         if (io === 'output' && jsonSchema.additionalProperties === false) {
           delete jsonSchema.additionalProperties
         }
-        // A number in a query arrives as text; its schema says what the text stands for.
+        // A number in a query arrives as text; the schema describes the number.
         const { type, default: fallback } = z.globalRegistry.get(zodSchema) ?? {}
         if (type !== 'integer' && type !== 'number') return
         delete jsonSchema.pattern
@@ -58,7 +58,7 @@ export class JsonSchemas {
   }
 }
 
-/** The same schema with references to where the document keeps its components. */
+/** Returns the schema with its references pointing to the document's components. */
 function rooted(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(rooted)
   if (typeof schema !== 'object' || schema === null) return schema

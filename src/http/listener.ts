@@ -15,13 +15,13 @@ export interface ListenerOptions {
   readonly bodyBytesMax: number
   readonly nextRequestId: () => string
   readonly pathParameterLengthMax?: number
-  /** Whether a request for an upgrade gets one. The others are answered as if they did not ask (RFC 9110, 7.8). */
+  /** Tells whether an upgrade request is upgraded. Others are answered as if they had not asked (RFC 9110, 7.8). */
   readonly upgrades: (request: IncomingMessage) => boolean
-  /** Answers some requests in front of the framework, and passes on the others. */
+  /** Answers some requests before the framework, and passes on the others. */
   readonly inFront?: (framework: RequestListener) => RequestListener
 }
 
-/** Makes an app whose server bounds its connections and answers every request with a problem that it refuses. */
+/** Builds an app whose server bounds its connections and refuses malformed requests with a problem. */
 export function listenerApp(
   deps: Pick<AppDeps, 'feed' | 'clock' | 'bounds' | 'metrics' | 'logger'>,
   { bodyBytesMax, nextRequestId, pathParameterLengthMax, upgrades, inFront = (next) => next }: ListenerOptions
@@ -31,7 +31,7 @@ export function listenerApp(
   const app = fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
-    // A client's id may be anything; ours is what logs and problems name.
+    // Ignores the client's request id, which may be any text; logs and problems name ours.
     genReqId: nextRequestId,
     requestIdHeader: false,
     ...(pathParameterLengthMax === undefined
@@ -39,22 +39,22 @@ export function listenerApp(
       : { routerOptions: { maxParamLength: pathParameterLengthMax } }),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Without it, Fastify turns off the deadline that Node has for a request.
+    // Fastify would otherwise turn off Node's request timeout.
     requestTimeout: requestMs,
     connectionTimeout: stalledMs,
     http: {
       headersTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
-      // Without it, Node shows only the first of two Authorization fields.
+      // Node would otherwise show only the first of two Authorization fields.
       joinDuplicateHeaders: true,
-      // The requests plugin refuses a request without one, as a problem.
+      // The requests plugin refuses such a request with a problem.
       requireHostHeader: false,
       shouldUpgradeCallback: upgrades
     },
     frameworkErrors: (_error, request, reply) => refuseUrl(request, reply, deps),
     clientErrorHandler: (fault, socket) => connections.refuseBytes(fault, socket)
   })
-  // Fastify reads it without being asked to; bodies are JSON here.
+  // Fastify parses text by default; bodies are JSON here.
   app.removeContentTypeParser('text/plain')
   const { server } = app
   connections.follow(server)
@@ -63,7 +63,7 @@ export function listenerApp(
   server.removeAllListeners('request')
   const listener = connections.guard(inFront(framework!))
   server.on('request', listener)
-  // An expectation beyond 100-continue may be ignored (RFC 9110, 10.1.1); Node would refuse it in its own way.
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1); Node would refuse it without a problem body.
   server.on('checkExpectation', listener)
   return app
 }

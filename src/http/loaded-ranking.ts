@@ -3,10 +3,13 @@ import type { Ranking } from '../market/ranking.ts'
 import { sleep } from '../ports.ts'
 import type { AppDeps } from './deps.ts'
 
-/** How long a request waits for the ranking to be loaded; shorter than its deadline, so that it can say why. */
+/**
+ * Milliseconds that a request waits for the ranking; shorter than its deadline, so that the refusal can name the
+ * reason.
+ */
 const WAIT_MS = 1_000
 
-/** The ranking, once it is loaded; refuses a request that has waited long enough for it. */
+/** Resolves with the ranking once it is loaded; rejects with INDEX_LOADING after `WAIT_MS`. */
 export async function loadedRanking(
   { ranking, clock }: Pick<AppDeps, 'ranking' | 'clock'>,
   signal: AbortSignal

@@ -8,7 +8,7 @@ import type { Storage } from '../../storage/port.ts'
 
 const DAY = RANKED_WINDOWS['24h']
 
-/** Reads what the whole market did up to a head: at most 52 of its hours, and three rows. */
+/** Reads the market's figures up to a head: at most 52 hours of activity and three rows. */
 export async function marketStats(
   storage: Storage,
   ranking: Ranking,
@@ -16,7 +16,7 @@ export async function marketStats(
 ): Promise<MarketStats> {
   const headTime = head?.blockTime ?? 0
   const minute = minuteOf(headTime)
-  // Read before anything is waited for, so that it is as of the head.
+  // Read synchronously, so that it is as of the head.
   const active = { '1h': ranking.activeMints('1h'), '24h': ranking.activeMints('24h') }
   const dayBefore = windowHours(headTime - DAY, DAY)
   const [today, yesterday, earlier, price, totals] = await Promise.all([

@@ -8,15 +8,15 @@ import { PROBLEM } from './problem-schema.ts'
 
 const DATA = 'executed trades, candles, prices, launches, pools and wallets'
 
-/** Where the data is from, by the source of blocks. */
+/** Description of the data's origin, by kind of source. */
 const ORIGINS: Readonly<Record<SourceKind, string>> = {
   localnet: `**This is a localnet**: a Solana chain inside this process, with a simulated market. It has ${DATA} like a \
-real chain; nothing here is from mainnet. Its node takes transactions, but its DEX programs cannot be called by one.`,
+real chain; nothing here is from mainnet. Its node accepts transactions, but none can call its DEX programs.`,
   recorded: `DEX data of Solana: ${DATA}, indexed from recorded blocks.`,
   rpc: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`,
   yellowstone: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`
 }
-/** A process that does not ingest cannot know the source of those that do. */
+/** A process that does not ingest cannot know the source of the others. */
 const UNKNOWN_ORIGIN = `DEX data of Solana: ${DATA}.`
 
 const CONVENTIONS = `**Numbers.** Fields that end in \`_raw\` are base units as text; other amounts have the decimals applied. An unknown
@@ -36,34 +36,38 @@ const TAGS = [
   ['Tokens', 'One token, by its mint'],
   ['Pools', 'One pool, by its address'],
   ['Wallets', 'One wallet, by its address'],
-  ['Account', 'The key that asks'],
+  ['Account', 'The key in use'],
   ['Service', 'Health, metrics and this document'],
-  ['Administration', 'Tenants and keys, and what the service is doing; for operators']
+  ['Administration', 'Tenants, keys and the state of the service; for operators']
 ] as const
 
 const HEADERS = {
-  'X-Request-Id': ['string', 'Names the request in logs and problems'],
+  'X-Request-Id': ['string', 'Identifies the request in logs and problems'],
   'X-Data-Freshness-Seconds': [
     'integer',
     'Age of the newest indexed block, in seconds; absent while there is none'
   ],
-  ETag: ['string', 'Names the answer; send it as `If-None-Match` to hear 304 while it holds'],
+  ETag: [
+    'string',
+    'Identifies the answer; send it as `If-None-Match` to get 304 while the answer is unchanged'
+  ],
   'RateLimit-Policy': ['string', 'The quota of the key (draft-ietf-httpapi-ratelimit-headers)'],
-  RateLimit: ['string', 'What is left of it (the same draft)'],
+  RateLimit: ['string', 'Calls left of the quota (the same draft)'],
   'X-RateLimit-Limit': ['integer', 'Calls that the key may make in a minute'],
   'X-RateLimit-Remaining': ['integer', 'Calls left in this minute'],
-  'X-RateLimit-Reset': ['integer', 'When the next minute begins, in unix seconds'],
-  'Retry-After': ['integer', 'Seconds after which to ask again'],
+  'X-RateLimit-Reset': ['integer', 'When the next minute begins, in Unix seconds'],
+  'Retry-After': ['integer', 'Seconds to wait before a retry'],
   'WWW-Authenticate': ['string', '`Bearer`']
 } as const
 
+/** Facts of this process that the document states. */
 export interface DocumentFacts {
   readonly version: string
-  /** Null where this process takes no blocks from a source itself. */
+  /** Null if this process reads no source itself. */
   readonly sourceKind: SourceKind | null
 }
 
-/** The OpenAPI 3.1 document of what is served, its examples with the given values. */
+/** Returns the OpenAPI 3.1 document of the served endpoints, with the given example values. */
 export function openApiOf(
   served: readonly Served[],
   { version, sourceKind }: DocumentFacts,

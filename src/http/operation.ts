@@ -4,7 +4,7 @@ import type { Endpoint, Example, Served } from './endpoint.ts'
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts'
 import { headersOf, type ProblemResponses } from './problem-responses.ts'
 
-/** What any request can meet. */
+/** Errors that any request can have. */
 const ANYWHERE = [
   'PARAMETER_INVALID',
   'REQUEST_TIMEOUT',
@@ -43,7 +43,7 @@ interface Parameter {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
 
-/** An endpoint as an operation of the document. */
+/** Returns an endpoint as an operation of the document. */
 export function operationOf(
   { endpoint, isCached }: Served,
   schemas: JsonSchemas,
@@ -63,7 +63,7 @@ export function operationOf(
     security: securityOf(scope),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body instanceof z.ZodUndefined ? {} : { requestBody: requestBodyOf(body, examples, schemas) }),
-    // A status that the endpoint answers by itself is documented by that answer.
+    // A status that the endpoint sends itself is documented with that answer.
     responses: {
       ...Object.fromEntries(problems.byStatus(errorsOf(endpoint, takesAddress))),
       ...answersOf(endpoint, isCached, schemas)
@@ -84,13 +84,13 @@ function neededKey(scope: Endpoint['scope']): string {
     case 'any-key':
       return 'Needs a key, of any scope.'
     case 'loopback-or-admin':
-      return 'Needs a key with the scope `admin`, except from the machine itself where `MILLRACE_METRICS_KEY_REQUIRED` is not set.'
+      return 'Needs a key with the scope `admin`, except from the machine itself unless `MILLRACE_METRICS_KEY_REQUIRED` is set.'
     default:
       return `Needs a key with the scope \`${scope}\`.`
   }
 }
 
-/** Every error that an endpoint can answer with. */
+/** Returns every error that an endpoint can answer with. */
 function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorCode[] {
   const { method, scope, errors, answersWhileDraining } = endpoint
   return [
@@ -148,7 +148,7 @@ function requestBodyOf(body: z.ZodType, examples: readonly Example[], schemas: J
     required: true,
     content: {
       'application/json': {
-        // The reader of a body refuses fields that its schema does not have.
+        // The body's reader refuses fields that its schema does not name.
         schema: schemas.ofInput(body instanceof z.ZodObject ? body.strict() : body),
         ...(shown.length > 0
           ? { examples: Object.fromEntries(shown.map(({ name, body: value }) => [name, { value }])) }
@@ -169,7 +169,7 @@ function answersOf(endpoint: Endpoint, isCached: boolean, schemas: JsonSchemas):
   return Object.fromEntries([
     [status, { description: summary, headers, content }],
     ...(isCached
-      ? [[304, { description: 'The answer is still the one that `If-None-Match` names', headers }]]
+      ? [[304, { description: 'The answer is unchanged since the one in `If-None-Match`', headers }]]
       : []),
     ...otherStatuses.map((other) => [other, { description: `${summary}; see the body`, headers, content }])
   ]) as JsonSchema

@@ -1,21 +1,21 @@
 import { crc32 } from 'node:zlib'
 import { ServiceError } from '../errors.ts'
 
-/** Versions: a row; a row and how many rows after it are still to be skipped. */
+/** Versions of the format: a row; a row and the number of rows after it to skip. */
 const ROW = { version: 1, size: 1 + 8 + 4 + 4 } as const
 const ROW_AND_SKIP = { version: 2, size: ROW.size + 2 } as const
 
-/** Where a page of a list begins. */
+/** The start of a page in a list. */
 export interface PagePlace {
-  /** Cursor of the row before it. */
+  /** Cursor of the row before the page. */
   readonly cursor: number
-  /** Rows after that one which an `offset` has still to skip. */
+  /** Rows after that one that an `offset` still skips. */
   readonly skip: number
 }
 
 /**
- * The opaque `after` of a list: base64url of a version, the last row's cursor, a digest of the list it belongs to, where
- * needed the rows to skip, and a checksum. One that was altered, or taken from another list, is refused.
+ * Encodes the opaque `after` of a list: base64url of a version, the last row's cursor, a digest of the list's name,
+ * the rows to skip where needed, and a checksum. An altered cursor, or one of another list, is refused.
  */
 export function writePageCursor(list: string, cursor: number, skip = 0): string {
   const { version, size } = skip === 0 ? ROW : ROW_AND_SKIP
@@ -28,19 +28,19 @@ export function writePageCursor(list: string, cursor: number, skip = 0): string 
   return bytes.toString('base64url')
 }
 
-/** Whether an `after` is one of a list. */
+/** Tells whether an `after` belongs to a list. */
 export function isCursorOf(list: string, text: string): boolean {
   return placeIn(list, text) !== null
 }
 
-/** The row cursor of an `after` of a list whose pages skip nothing; throws CURSOR_INVALID. */
+/** Returns the row cursor of an `after` of a list whose pages skip nothing. Throws CURSOR_INVALID. */
 export function readPageCursor(list: string, text: string): number {
   const { cursor, skip } = readPagePlace(list, text)
   if (skip > 0) throw foreign()
   return cursor
 }
 
-/** Where the page of an `after` begins; throws CURSOR_INVALID. */
+/** Returns the start of the page of an `after`. Throws CURSOR_INVALID. */
 export function readPagePlace(list: string, text: string): PagePlace {
   const place = placeIn(list, text)
   if (place === null) throw foreign()
@@ -64,5 +64,5 @@ function placeIn(list: string, text: string): PagePlace | null {
 }
 
 function foreign(): ServiceError {
-  return new ServiceError('CURSOR_INVALID', 'after is no cursor of this list')
+  return new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
 }

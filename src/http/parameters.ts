@@ -3,7 +3,7 @@ import { withoutApiKeys } from '../access/api-key.ts'
 import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 import { ServiceError } from '../errors.ts'
 
-/** An address in a path or query. Refused with `invalid_address`. */
+/** An address in a path or query. A malformed one is refused with `invalid_address`. */
 export const address = z
   .string()
   .transform((text, context): Pubkey => {
@@ -20,7 +20,7 @@ export const address = z
   })
   .meta({ format: 'solana-address', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })
 
-/** A whole number in a query, `fallback` when absent; out of range is refused, never clamped. */
+/** A whole number in a query, `fallback` if absent. Out of range is refused, not clamped. */
 export function wholeNumber(min: number, max: number, fallback: number) {
   const message = `must be a whole number between ${min} and ${max}`
   return (
@@ -30,7 +30,7 @@ export function wholeNumber(min: number, max: number, fallback: number) {
       .transform(Number)
       .pipe(z.number().min(min, message).max(max, message))
       .default(fallback)
-      // A query is text, but clients are told what the text stands for.
+      // A query is text; the document describes the number.
       .meta({ type: 'integer', minimum: min, maximum: max, default: fallback })
   )
 }
@@ -39,13 +39,13 @@ export function oneOf<const T extends readonly [string, ...string[]]>(values: T)
   return z.enum(values, `must be one of ${values.join(', ')}`)
 }
 
-/** How deep an offset may reach; beyond it a list is walked by `after` (spec choices, section 1). */
+/** Deepest offset; beyond it lists are walked with `after` (spec choices, section 1). */
 const OFFSET_DEPTH = 10_000
 
-/** The paging of every list. */
+/** Query of every list. */
 export function paging(limitMax: number, limitDefault: number) {
   return {
-    limit: wholeNumber(1, limitMax, limitDefault).describe('How many rows'),
+    limit: wholeNumber(1, limitMax, limitDefault).describe('Maximum number of rows'),
     offset: wholeNumber(0, OFFSET_DEPTH, 0).describe(
       `Rows to skip; offset + limit is at most ${OFFSET_DEPTH}, so walk further with \`after\``
     ),
@@ -54,7 +54,7 @@ export function paging(limitMax: number, limitDefault: number) {
   }
 }
 
-/** Refuses what `paging` cannot say of single fields. */
+/** Checks combinations of paging parameters. Throws PARAMETER_INVALID. */
 export function checkPaging(page: { limit: number; offset: number; after?: string | undefined }): void {
   if (page.offset + page.limit > OFFSET_DEPTH) {
     throw invalid('offset', `offset + limit must be at most ${OFFSET_DEPTH}; walk further with after`)
@@ -63,8 +63,8 @@ export function checkPaging(page: { limit: number; offset: number; after?: strin
 }
 
 /**
- * Reads input under a schema; every problem names its field. Unknown fields are refused, not ignored. Gives a reader,
- * for a schema is compiled once and not per request.
+ * Returns a function that validates input by a schema. It throws an error that names each wrong field, and refuses
+ * unknown fields. The schema is compiled once, not for each request.
  */
 export function reader<T extends z.ZodObject>(
   shape: T,
@@ -80,7 +80,7 @@ export function reader<T extends z.ZodObject>(
 
 const readers = new WeakMap<z.ZodObject, (input: unknown) => unknown>()
 
-/** Reads input under a schema, as `reader` does. */
+/** Validates input by a schema, as `reader` does. */
 export function read<T extends z.ZodObject>(shape: T, input: unknown): z.output<T> {
   const known = readers.get(shape) ?? reader(shape)
   readers.set(shape, known)
@@ -91,7 +91,7 @@ function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
   const fields = error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
-        // It may be a key that was put in the wrong place, and errors are shown around.
+        // It may be an API key in the wrong place, and error texts get shared.
         field: withoutApiKeys(key),
         message: 'is not a parameter of this endpoint',
         address: false
@@ -110,7 +110,7 @@ function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
   })
 }
 
-/** A parameter that its schema alone cannot refuse. */
+/** Returns the refusal of a parameter for a reason beyond its schema. */
 export function invalid(field: string, message: string): ServiceError {
   return new ServiceError('PARAMETER_INVALID', `${field} ${message}`)
 }

@@ -3,7 +3,7 @@ import { exampleProblem } from './problem-responses.ts'
 import { problemPath } from './problem.ts'
 import { PROBLEM_TEXTS } from './problem-texts.ts'
 
-/** The error of a code as it stands in a body or in the path of its page, in letters of any case. */
+/** Returns the error of a code as it stands in a body or in the path of its page, in any letter case. */
 export function problemNamed(name: string): ErrorCode | undefined {
   return BY_PATH.get(problemPath(name.toLowerCase()))
 }
@@ -12,14 +12,14 @@ const BY_PATH: ReadonlyMap<string, ErrorCode> = new Map(
   (Object.keys(ERRORS) as ErrorCode[]).map((error) => [problemPath(ERRORS[error].code), error])
 )
 
-/** What a problem's page says, for programs. */
+/** Returns a problem's page as JSON. */
 export function problemBody(error: ErrorCode) {
   const { code, title, status, retryable } = ERRORS[error]
   const { meaning, remedy } = PROBLEM_TEXTS[error]
   return { code, title, status, meaning, remedy, retryable, example: exampleProblem(error) }
 }
 
-/** The same for people. */
+/** Returns a problem's page as HTML. */
 export function problemPage(error: ErrorCode): string {
   const { code, title, status, meaning, remedy, retryable, example } = problemBody(error)
   return page(
@@ -37,7 +37,7 @@ export function problemPage(error: ErrorCode): string {
   )
 }
 
-/** Every problem on a page. */
+/** Returns the list of all problems as HTML. */
 export function problemIndex(): string {
   const rows = Object.values(ERRORS)
     .toSorted((a, b) => a.status - b.status)
@@ -64,7 +64,7 @@ ${body}
 `
 }
 
-/** Text with its \`code\` marked up. */
+/** Escapes text and marks up its \`code\`. */
 function prose(text: string): string {
   return escaped(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>')
 }

@@ -3,7 +3,7 @@ import type { JsonSchema } from './json-schemas.ts'
 import { problemPath } from './problem.ts'
 import { PROBLEM_TEXTS } from './problem-texts.ts'
 
-/** The responses of problems, which operations share: each set of codes becomes a component once. */
+/** The problem responses that operations share: each set of codes becomes one component. */
 export class ProblemResponses {
   readonly #schema: JsonSchema
   readonly #components = new Map<string, JsonSchema>()
@@ -12,12 +12,12 @@ export class ProblemResponses {
     this.#schema = problemSchema
   }
 
-  /** By name, in order. */
+  /** Components by name, sorted. */
   get components(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** The responses of an operation that can end with any of the given errors, by status. */
+  /** Returns the responses of an operation with the given errors, by status. */
   byStatus(codes: Iterable<ErrorCode>): Map<number, JsonSchema> {
     const groups = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
     const inOrder = [...groups].sort(([a], [b]) => a - b)
@@ -49,14 +49,14 @@ export class ProblemResponses {
   }
 }
 
-/** A problem as an answer may have it. */
+/** Returns an example of a problem. */
 export function exampleProblem(error: ErrorCode): JsonSchema {
   const { code, title, status } = ERRORS[error]
   const request_id = '6f1f8d3e-6c7a-4a83-9d3b-2f7f1a0c9b11'
   return { type: problemPath(code), title, status, detail: PROBLEM_TEXTS[error].example, code, request_id }
 }
 
-/** References to headers that the document names once. */
+/** Returns references to headers, which the document defines once. */
 export function headersOf(names: readonly string[]): JsonSchema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
@@ -66,7 +66,7 @@ function lineOf(error: ErrorCode): string {
   return `[\`${code}\`](${problemPath(code)}): ${PROBLEM_TEXTS[error].meaning}`
 }
 
-/** A wire code as a component is called: `invalid_cursor` is `InvalidCursor`. */
+/** Returns the component name of a wire code: `invalid_cursor` becomes `InvalidCursor`. */
 function nameOf(error: ErrorCode): string {
   return ERRORS[error].code.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -6,11 +6,11 @@ const CODES = Object.values(ERRORS).map(({ code }) => code)
 /** A problem as clients read it (RFC 9457; spec choices, section 3). */
 export const PROBLEM = z
   .object({
-    type: z.string().describe('Names the kind of problem: the URL of a page that explains it'),
+    type: z.string().describe('The kind of problem, as the URL of a page that explains it'),
     title: z.string().describe('The kind of problem, for people'),
     status: z.int().min(400).max(599).describe('The HTTP status'),
     detail: z.string().describe('What is wrong with this request'),
-    code: z.enum(CODES).describe('The kind of problem, for programs: these names stay'),
+    code: z.enum(CODES).describe('The kind of problem, for programs: codes are stable'),
     request_id: z.string().describe('The `X-Request-Id` of the response, to quote to the operator'),
     errors: z
       .array(
@@ -20,13 +20,13 @@ export const PROBLEM = z
         })
       )
       .optional()
-      .describe('Every wrong field, where there are several'),
+      .describe('Every wrong field, if there are several'),
     'violated-policies': z
       .array(z.string())
       .optional()
-      .describe('The exceeded quotas, as `RateLimit-Policy` names them'),
+      .describe('The exceeded quotas, by their names in `RateLimit-Policy`'),
     limit: z.int().optional().describe('Calls that the exceeded quota allows in a window'),
-    window_seconds: z.int().optional().describe('How long its window is'),
+    window_seconds: z.int().optional().describe('Length of its window in seconds'),
     retry_after: z.int().optional().describe('Seconds until its next window begins')
   })
   .meta({ id: 'Problem', description: 'Why a request was refused or failed' })

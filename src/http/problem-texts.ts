@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 
-/** What a problem's page says: what happened, what to do about it, and a `detail` as an answer may have it. */
+/** Texts of a problem's page: its cause, its remedy, and an example of `detail`. */
 export interface ProblemText {
   readonly meaning: string
   readonly remedy: string
@@ -15,19 +15,20 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'limit must be a whole number between 1 and 1000'
   },
   ADDRESS_INVALID: {
-    meaning: 'A mint, pool or wallet is no address: base58 text of 32 bytes.',
-    remedy: 'Copy the address again; letters are case-sensitive, and 0, O, I and l do not occur.',
+    meaning: 'A mint, pool or wallet is not an address: base58 text of 32 bytes.',
+    remedy: 'Copy the address again. Letters are case-sensitive; 0, O, I and l do not occur.',
     example: 'mint must be a base58 address of 32 bytes'
   },
   CURSOR_INVALID: {
     meaning: 'The `after` of a list was altered, or belongs to another list or to other filters.',
-    remedy: 'Send `nextCursor` of the page before as it is, with the same path and filters; else start anew.',
-    example: 'after is no cursor of this list'
+    remedy:
+      'Send `nextCursor` of the page before unchanged, with the same path and filters, or start again without `after`.',
+    example: 'after is not a cursor of this list'
   },
   JSON_INVALID: {
-    meaning: 'The body is no JSON.',
+    meaning: 'The body is not JSON.',
     remedy: 'Send one JSON value in UTF-8.',
-    example: 'the body is no valid JSON'
+    example: 'the body is not valid JSON'
   },
   KEY_MISSING: {
     meaning: 'The request carries no API key.',
@@ -35,55 +36,54 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'send an API key in X-API-Key or Authorization: Bearer'
   },
   KEY_INVALID: {
-    meaning: 'The API key is not known, or the request carries two that differ.',
-    remedy: 'Check the key for what copying cut off; ask the operator for another one.',
+    meaning: 'The API key is not known, or the request carries two different keys.',
+    remedy: 'Check that the key was copied in full, or ask the operator for another one.',
     example: 'this API key is not known'
   },
   KEY_EXPIRED: {
-    meaning:
-      'The API key was good until a time that has passed, by its own expiry or because it was rotated.',
+    meaning: 'The API key has expired, at its own expiry or after it was rotated.',
     remedy: 'Use its successor, or ask the operator for another one.',
     example: 'this API key has expired'
   },
   KEY_REVOKED: {
-    meaning: 'The API key was withdrawn.',
+    meaning: 'The API key was revoked.',
     remedy: 'Ask the operator for another one.',
     example: 'this API key was revoked'
   },
   IP_REFUSED: {
-    meaning: 'The API key may be used from certain addresses, and the request comes from another.',
-    remedy: 'Call from an address of the list, or have the operator add yours.',
+    meaning: 'The API key is restricted to certain IP addresses, and the request comes from another one.',
+    remedy: 'Call from an allowed address, or ask the operator to add yours.',
     example: 'this API key may not be used from this address'
   },
   SCOPE_MISSING: {
-    meaning: 'The API key is good but lacks the scope that this endpoint needs.',
+    meaning: 'The API key is valid but lacks the scope that this endpoint needs.',
     remedy: 'Use a key with the scope that `detail` names. `GET /v1/me` shows the scopes of a key.',
     example: 'this key lacks the scope data:read'
   },
   ROUTE_NOT_FOUND: {
     meaning: 'There is nothing at this path.',
-    remedy: 'Compare it with the paths in the documentation; a slash at the end counts.',
+    remedy: 'Compare the path with the documentation; a trailing slash counts.',
     example: 'no such route'
   },
   TOKEN_NOT_FOUND: {
-    meaning: 'Nothing that would answer the request is known of this token.',
+    meaning: 'The index has no data on this token that would answer the request.',
     remedy:
       'Check the mint. A token is known from its first launch, pool or trade on a covered venue after the index began.',
     example: 'no trade that forms a price of this token is known'
   },
   CURVE_NOT_FOUND: {
-    meaning: 'The token was never on a bonding curve that is covered.',
-    remedy: 'Nothing: tokens that began in a pool have none.',
+    meaning: 'The token was never on a bonding curve of an indexed launchpad.',
+    remedy: 'None: a token that began in a pool has no curve.',
     example: 'no bonding curve of this token is known'
   },
   TENANT_NOT_FOUND: {
     meaning: 'There is no tenant of this name.',
-    remedy: 'Create it first, or list the tenants there are.',
+    remedy: 'Create it first, or list the tenants.',
     example: 'there is no tenant acme'
   },
   KEY_NOT_FOUND: {
-    meaning: 'There is no API key of this id.',
-    remedy: 'List the keys there are; the id is not the key itself.',
+    meaning: 'There is no API key with this id.',
+    remedy: 'List the keys; the id is not the key itself.',
     example: 'there is no key of this id'
   },
   METHOD_INVALID: {
@@ -92,7 +92,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'this route answers GET, HEAD'
   },
   REQUEST_TIMEOUT: {
-    meaning: 'The request did not arrive as a whole in time.',
+    meaning: 'The request did not arrive completely in time.',
     remedy: 'Send it again on a new connection.',
     example: 'the request took too long to arrive'
   },
@@ -102,22 +102,22 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'there is a tenant acme already'
   },
   TENANT_LIMIT_REACHED: {
-    meaning: 'There are as many tenants as the service keeps.',
-    remedy: 'Give the keys to a tenant that exists.',
+    meaning: 'The service has its maximum number of tenants.',
+    remedy: 'Make the keys for an existing tenant.',
     example: 'there are as many tenants as there can be'
   },
   KEY_LIMIT_REACHED: {
-    meaning: 'There are as many working API keys as a tenant, or the service, may have.',
+    meaning: 'The tenant, or the service, has its maximum number of active API keys.',
     remedy: 'Revoke keys that are no longer used.',
     example: 'this tenant has as many keys as it may have'
   },
   KEY_INACTIVE: {
-    meaning: 'The API key has expired or was revoked or rotated, so it cannot be rotated.',
+    meaning: 'The API key has expired, or was revoked or rotated, so it cannot be rotated.',
     remedy: 'Rotate its successor, or make a new key.',
     example: 'this key no longer works'
   },
   KEY_LAST: {
-    meaning: 'This is the last key that may administer the service; without it nobody could make another.',
+    meaning: 'This is the last active key with the scope admin; without it nobody could make another.',
     remedy: 'Make another key with the scope admin first.',
     example: 'the last admin key that works cannot be revoked'
   },
@@ -127,15 +127,15 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'the body is too large'
   },
   MEDIA_TYPE_INVALID: {
-    meaning: 'The body is in a format that is not read here.',
+    meaning: 'The body is in a format that this endpoint does not accept.',
     remedy: 'Send JSON, with `Content-Type: application/json`.',
     example: 'the body must be application/json'
   },
   RATE_LIMITED: {
     meaning:
-      'The API key has used up its calls of this minute; or too many requests came without a good key.',
+      'The API key has used up its calls of this minute, or too many requests came without a valid key.',
     remedy:
-      'Wait as many seconds as `Retry-After` says. `RateLimit` on every answer says what is left of the minute.',
+      'Wait the seconds in `Retry-After`. `RateLimit` on every answer shows the calls left in the minute.',
     example: 'this key may make 600 requests a minute; the next minute begins in 12 s'
   },
   HEADERS_EXCEEDED: {
@@ -144,51 +144,50 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'the request line and headers have more than 16 KiB'
   },
   SERVICE_FAILED: {
-    meaning: 'The service has a fault, which is logged under the `request_id`.',
+    meaning: 'The service failed; the log has the fault under the `request_id`.',
     remedy: 'Tell the operator the `request_id`.',
     example: 'the request failed on our side'
   },
   SERVICE_DRAINING: {
-    meaning: 'The service is about to stop, and takes no new requests.',
-    remedy: 'Ask again in a moment, on a new connection.',
+    meaning: 'The service is about to stop and accepts no new requests.',
+    remedy: 'Retry in a moment, on a new connection.',
     example: 'the service is draining; come back'
   },
   STORAGE_UNAVAILABLE: {
     meaning: 'The store cannot answer right now.',
-    remedy: 'Ask again after the seconds that `Retry-After` says.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
     example: 'the store does not answer; try again'
   },
   DEADLINE_EXCEEDED: {
-    meaning: 'The answer took more than two seconds to work out, and was given up.',
-    remedy: 'Ask for less: a shorter list, or filters that match more of the rows. Or ask again.',
-    example: 'the answer took too long to work out; ask for less'
+    meaning: 'The answer took more than two seconds to compute and was abandoned.',
+    remedy: 'Ask for less: a shorter list, or filters that match more rows. Or retry.',
+    example: 'the answer took too long to compute; ask for less'
   },
   INDEX_LOADING: {
-    meaning: 'The service has just started, and what this answer needs is still being read from the store.',
-    remedy: 'Ask again after the seconds that `Retry-After` says.',
+    meaning: 'The service has just started and is still loading the data for this answer from the store.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
     example: 'the ranking is still being loaded'
   },
   STREAM_KEY_REFUSED: {
-    meaning: 'The stream was asked for without an API key that is good.',
+    meaning: 'The handshake of the stream carries no valid API key.',
     remedy: 'Send the key in `X-API-Key`, or as the parameter `key` where no header can be set.',
     example: 'this API key is not known'
   },
   CONNECTIONS_EXCEEDED: {
     meaning:
-      'The key has as many streams open as a key may have, or the address, or the service, as many connections.',
-    remedy:
-      'Close one: put more channels on a stream, and send requests one after another on one connection.',
+      'The key has its maximum number of streams, or the address or the service its maximum number of connections.',
+    remedy: 'Close one: put more channels on one stream, and reuse connections for requests.',
     example: 'this key has 20 connections, the most a key can have'
   },
   UPGRADE_MISSING: {
-    meaning: 'This address speaks WebSocket, and the request does not ask for it.',
+    meaning: 'This path speaks WebSocket, and the request does not ask for an upgrade.',
     remedy: 'Connect with a WebSocket client: the scheme is `ws` or `wss`.',
     example: 'connect with a WebSocket client'
   },
   ORIGIN_REFUSED: {
     meaning:
       'A page of another origin used an API key that does not list this origin, over HTTP or for the stream.',
-    remedy: 'Use a key that lists the origin of the page (`cors_origins`), or have the operator make one.',
+    remedy: 'Use a key that lists the origin of the page (`cors_origins`), or ask the operator for one.',
     example: 'pages of this origin may not use this API key'
   }
 }

@@ -11,14 +11,14 @@ export interface Problem {
   readonly errors?: readonly { readonly field: string; readonly message: string }[]
 }
 
-/** Where a problem's `type` is explained. */
+/** Returns the path of the page that explains a problem. */
 export function problemPath(code: string): string {
   return `/problems/${code.replaceAll('_', '-')}`
 }
 
 /**
- * The `detail` of failures on our side. The error's own names hosts, files and drivers, which are the operator's: it is for
- * the log.
+ * The `detail` of failures on our side. The error's own text names hosts, files and drivers, so it goes only to the
+ * log.
  */
 const TOLD: Partial<Record<ErrorCode, string>> = {
   SERVICE_FAILED: 'the request failed on our side',
@@ -42,14 +42,17 @@ export function problemOf(
   }
 }
 
-/** What a thrown value is to a client: itself when it was thrown on purpose, else an internal error that tells nothing. */
+/**
+ * Returns the error to send for a thrown value: a ServiceError as it is, any other as an internal error without
+ * details.
+ */
 export function serviceErrorOf(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   const statusCode =
     typeof thrown === 'object' && thrown !== null && 'statusCode' in thrown ? thrown.statusCode : undefined
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || thrown instanceof SyntaxError) {
-    return new ServiceError('JSON_INVALID', 'the body is no valid JSON', { cause: thrown })
+    return new ServiceError('JSON_INVALID', 'the body is not valid JSON', { cause: thrown })
   }
   if (statusCode === 413) return new ServiceError('BODY_EXCEEDED', 'the body is too large', { cause: thrown })
   if (statusCode === 415) {

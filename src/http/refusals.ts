@@ -9,7 +9,7 @@ import { sendProblem } from './plugins/problems.ts'
 import { plainFields, setPlainHeaders } from './plugins/requests.ts'
 import { problemOf } from './problem.ts'
 
-/** Answers a URL that no route can be found for because it cannot be decoded; no hook runs for it. */
+/** Answers a URL that cannot be decoded; no hook runs for such a request. */
 export function refuseUrl(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -20,8 +20,8 @@ export function refuseUrl(
 }
 
 /**
- * Writes a problem to a connection for which there is no response object, as its last answer, and ends the writing side.
- * Returns the request id of the answer.
+ * Writes a problem as the last answer of a connection that has no response object, and ends its writing side. Returns
+ * the request id.
  */
 export function endWithProblem(connection: Duplex, error: ServiceError, more: Fields = []): string {
   const id = randomUUID()
@@ -40,7 +40,7 @@ export function endWithProblem(connection: Duplex, error: ServiceError, more: Fi
   return id
 }
 
-/** The refusal of a request that Node's HTTP parser gave up with an error of the given code. */
+/** Returns the refusal for an error code of Node's HTTP parser. */
 export function parserRefusal(code: string | undefined): ServiceError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':

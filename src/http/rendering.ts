@@ -5,18 +5,21 @@ import { gzip } from 'node:zlib'
 const compress = promisify(gzip)
 
 /**
- * A text of so many bytes at most goes out as text if it is ASCII, which takes as much memory: with its headers it is
- * below the 16 KiB that Node writes without taking memory for them.
+ * Largest ASCII answer that is sent as a string, which takes no more memory than bytes. With its headers it stays
+ * below the 16 KiB that Node writes without another allocation.
  */
 const TEXT_BYTES_MAX = 15 * 1024
 
-/** An answer as it goes over the wire. */
+/** The bytes of an answer, with its entity tag and gzip form. */
 export class Rendering {
-  /** What is sent. Small text stays text, for Node writes it in one piece with the headers: 4 µs less than bytes. */
+  /**
+   * The body to send. Small ASCII text stays a string, which Node writes together with the headers: 4 µs less than
+   * bytes.
+   */
   readonly payload: string | Buffer
-  /** In bytes. */
+  /** Length in bytes. */
   readonly length: number
-  /** What makes its strong entity tag; the gzip form adds `-gzip`. */
+  /** The strong entity tag; the gzip form appends `-gzip`. */
   readonly tag: string
   #packed: Buffer | null = null
 
@@ -36,7 +39,7 @@ export class Rendering {
     return this.#packed
   }
 
-  /** Makes the gzip form off the event loop. */
+  /** Compresses the body off the event loop. */
   async pack(): Promise<Buffer> {
     return (this.#packed ??= withoutRest(await compress(this.payload, { level: 1 })))
   }
@@ -47,14 +50,14 @@ export class Rendering {
   }
 }
 
-/** Not from Node's pool, where a small answer that is kept would hold on to a slab of others that are not. */
+/** Allocates outside Node's pool, where a small cached answer would keep a whole slab alive. */
 function bytesOf(text: string, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length)
   bytes.write(text)
   return bytes
 }
 
-/** Of a short form zlib gives the beginning of a buffer of 16 KB, which would be held as long as it is. */
+/** Copies short gzip output: zlib returns a slice of a 16 KB buffer, which would stay alive with it. */
 function withoutRest(packed: Buffer): Buffer {
   if (packed.buffer.byteLength === packed.length) return packed
   const bytes = Buffer.allocUnsafeSlow(packed.length)

@@ -4,8 +4,8 @@ const COUNTER_DIGITS = 12
 const COUNTER_END = 16 ** COUNTER_DIGITS
 
 /**
- * Gives each request an id in the form of a UUID: random digits of the process, then a count. A random one for each
- * would cost a request a hundredth of its time.
+ * Returns a generator of request ids in the form of a UUID: random digits of the process, then a counter. A random id
+ * for each request would cost a hundredth of its time.
  */
 export function requestIds(): () => string {
   const process = randomUUID().slice(0, -COUNTER_DIGITS)

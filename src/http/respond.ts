@@ -4,34 +4,37 @@ import { setFields, type Fields } from './fields.ts'
 import type { Rendering } from './rendering.ts'
 
 /**
- * A body below this goes out as it is: it fits one packet. Above, gzip halves a trade of 1.5 KB for 75 µs, and brings a
- * page of 58 KB to a fifth for 0.7 ms, each once for an answer that is kept (decisions/0006).
+ * Smallest body in bytes that is compressed: a smaller one fits one packet. Gzip halves a trade of 1.5 KB in 75 µs,
+ * and shrinks a page of 58 KB to a fifth in 0.7 ms, once for each cached answer (decisions/0006).
  */
 const GZIP_BYTES_MIN = 1400
 
-/** How a rendering may be used again, and by whom. */
+/** Caching rules of a rendering for clients and proxies. */
 export interface Terms {
   readonly mediaType: string
   readonly cacheControl: string
-  /** The request headers that it depends on, Accept-Encoding among them; Origin too where a key is asked for. */
+  /** Request headers that the response depends on; Origin too where a key is needed. */
   readonly vary: string
 }
 
-/** Of an answer: for the tenant of the key alone, and only after asking whether it still holds. */
+/** Rules of an answer: only for its tenant, and only after revalidation. */
 export const ANSWER_TERMS: Terms = {
   mediaType: 'application/json; charset=utf-8',
   cacheControl: 'private, no-cache',
   vary: 'Origin, Accept-Encoding, X-API-Key, Authorization'
 }
 
-/** A response in full, but for what every response carries. */
+/** A response without the headers that every response has. */
 export interface Form {
   readonly status: 200 | 304
   readonly fields: Fields
   readonly payload: string | Buffer | undefined
 }
 
-/** What a client gets of a rendering; null where it takes gzip and that form is still to be made. */
+/**
+ * Chooses the form of a rendering for a client: 304, plain or gzip. Null if the client accepts gzip and that form is
+ * not compressed yet.
+ */
 export function formFor(headers: IncomingHttpHeaders, rendering: Rendering, terms: Terms): Form | null {
   const zips = takesPacked(headers, rendering)
   if (isKnown(headers, rendering)) return notModified(rendering, zips, terms)
@@ -40,8 +43,8 @@ export function formFor(headers: IncomingHttpHeaders, rendering: Rendering, term
 }
 
 /**
- * Sends a rendering: 304 to who has it already, its gzip form to who takes that, where `pack` gives one. Only the wait
- * for a gzip form takes a promise.
+ * Sends a rendering: 304 to a client that has it, gzip to one that accepts it if `pack` returns that form. Only
+ * waiting for compression uses a promise.
  */
 export function sendRendering(
   request: FastifyRequest,
@@ -108,7 +111,7 @@ function isKnown(headers: IncomingHttpHeaders, { tag }: Rendering): boolean {
   return known !== undefined && names(known, tag)
 }
 
-/** Whether an If-None-Match names a rendering in either form (RFC 9110, 13.1.2: compared weakly). */
+/** Tells whether If-None-Match names a rendering in either form (weak comparison, RFC 9110, 13.1.2). */
 function names(known: string, tag: string): boolean {
   if (known.trim() === '*') return true
   return known.split(',').some((text) => {
@@ -117,7 +120,7 @@ function names(known: string, tag: string): boolean {
   })
 }
 
-/** Whether an Accept-Encoding takes gzip: the last word on it, or else on `*`, weighs more than 0. */
+/** Tells whether Accept-Encoding accepts gzip: the last entry for it, or else for `*`, has a weight above 0. */
 function takesGzip(accepted: string | string[] | undefined): boolean {
   if (accepted === undefined) return false
   const weights = new Map<string, number>()

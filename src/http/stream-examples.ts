@@ -9,7 +9,7 @@ import type {
 } from '../api/stream-schema.ts'
 import { WSOL } from '../market/cash.ts'
 
-/** Events that the document of the stream shows. */
+/** Example events of the AsyncAPI document. */
 
 const MINT = '7Zy1A9AadsfUWed4vj9DhaKVExxJcame1g648uMeHju4'
 const CURVE = '9G65wd5poz6ZPkZUGiBCCt9usJFL5Jy6DmU54yYrRP8F'

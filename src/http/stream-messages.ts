@@ -3,7 +3,7 @@ import * as schemas from '../stream/message-schemas.ts'
 import * as built from '../stream/messages.ts'
 import * as example from './stream-examples.ts'
 
-/** A message as the AsyncAPI document describes it. */
+/** A message of the AsyncAPI document. */
 export interface MessageEntry {
   readonly from: 'client' | 'server'
   readonly title: string
@@ -42,7 +42,7 @@ const server = (title: string, summary: string, schema: z.ZodType, ...examples: 
 
 const events = schemas.EVENT_MESSAGES
 
-/** Every message of the stream by its name. The code that sends a message also makes its examples. */
+/** Every message of the stream, by name. Examples are built by the code that sends the messages. */
 export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   subscribe: client(
     'Subscribe',

@@ -9,8 +9,8 @@ import { instant } from './instant.ts'
 import { invalid, oneOf } from './parameters.ts'
 
 /**
- * An amount in USD in every form of a JSON number: that of a trade is served as the shortest text of a double, up to 24
- * characters long. A space stands for the plus of an exponent that was not escaped in the URL.
+ * An amount in USD, in every form of a JSON number, as answers contain them: up to 24 characters. A space stands for
+ * the plus sign of an exponent that was not escaped in the URL.
  */
 const amountUsd = z
   .string()
@@ -32,7 +32,7 @@ export const TRADE_FILTERS = {
     .describe('Only buys, or only sells; trades without a cash side are neither'),
   min_usd: amountUsd
     .optional()
-    .describe('Only trades worth at least so many USD; trades without a value in USD are left out')
+    .describe('Only trades worth at least this many USD; trades without a value in USD are left out')
 } as const
 
 export interface TradeFilters {
@@ -43,12 +43,12 @@ export interface TradeFilters {
   readonly min_usd?: number | undefined
 }
 
-/** Refuses what the schemas of single filters cannot. */
+/** Checks that a range of times is not empty. Throws PARAMETER_INVALID. */
 export function checkRange({ from, to }: Pick<TradeFilters, 'from' | 'to'>): void {
   if (from !== undefined && to !== undefined && from >= to) throw invalid('from', 'must be before to')
 }
 
-/** Which rows the filters let through; null when they let all. */
+/** Returns a predicate of the filters; null if no filter is set. */
 export function matcherOf(filters: TradeFilters): ((row: TradeRow) => boolean) | null {
   const { from = -Infinity, to = Infinity, venue, side, min_usd: minUsd } = filters
   if (Object.values(filters).every((value) => value === undefined)) return null
@@ -67,15 +67,15 @@ function isWorth(row: TradeRow, minUsd: number): boolean {
   return humanAmount(amount, decimals) * row.cashUsd >= minUsd
 }
 
-/** The filters as a text that is the same for the same filters, whatever their order and spelling. */
+/** Returns a text that is equal for equal filters, whatever their order and spelling. */
 export function filterText({ from, to, venue, side, min_usd: minUsd }: TradeFilters): string {
   return [from, to, venue, side, minUsd].join(',')
 }
 
-/** Block times fall by a second or two from slot to slot, at most: what is near a bound is told by the row itself. */
+/** Seconds by which block times may fall from slot to slot; a row near a bound is checked by its own time. */
 const DISORDER_SECONDS = 5
 
-/** The cursors between which all rows of a range of times are; null when there can be none. */
+/** Returns the range of cursors that covers a range of times; null for an empty one. */
 export async function cursorRange(
   blocks: BlockStore,
   { from, to }: Pick<TradeFilters, 'from' | 'to'>,

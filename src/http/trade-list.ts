@@ -13,18 +13,18 @@ import {
   type TradeFilters
 } from './trade-filters.ts'
 
-/** The query of a list of trades. */
+/** Query of a list of trades. */
 export const TRADE_LIST_QUERY = { ...paging(1000, 100), ...TRADE_FILTERS } as const
 
-/** What a list of trades says of its filters. */
-export const TRADE_LIST_RULES = `A request with filters looks at 10,000 rows more than \`offset\`, and for one second, at most. A \
-page can then be short, or empty, and still have a \`nextCursor\`: it goes on where this one stopped, with what is left of \
-\`offset\`. \`offset\` counts the rows that pass the filters. A cursor belongs to its list, order and filters.`
+/** Documentation of the limits of filtered requests. */
+export const TRADE_LIST_RULES = `A request with filters reads at most \`offset\` + 10,000 rows, for at most one second. A page can then \
+be short, or empty, and still have a \`nextCursor\`: the next page continues where this one stopped, with the rest of \
+\`offset\`. \`offset\` counts rows that pass the filters. A cursor belongs to its list, order and filters.`
 
-/** Rows that one request looks at beyond those to skip, and for how long, when it filters. */
+/** Rows that a filtered request reads beyond those to skip, and the milliseconds it may take. */
 const ROWS_MAX = 10_000
 const SEARCH_MS = 1000
-/** Rows that are looked at between two turns of other requests. */
+/** Rows read before other requests run. */
 const CHUNK_ROWS = 1000
 
 type Query = TradeFilters & {
@@ -34,7 +34,7 @@ type Query = TradeFilters & {
   readonly after?: string | undefined
 }
 
-/** A page of the trades that `read` gives, and the `after` of the next one. `name` names the list. */
+/** Returns a page of the trades that `read` returns, and the cursor of the next page. `name` identifies the list. */
 export async function tradePage(
   { storage, clock }: Pick<AppDeps, 'storage' | 'clock'>,
   name: string,
@@ -67,7 +67,7 @@ export async function tradePage(
   return { rows, nextCursor: next === null ? null : writePageCursor(list, next, left) }
 }
 
-/** Rows in order; `stoppedAt` is the last one looked at where the search was given up before the end. */
+/** Matching rows in order; `stoppedAt` is the cursor of the last row read if the search stopped early, else null. */
 interface Found {
   readonly rows: readonly TradeRow[]
   readonly stoppedAt: number | null
@@ -81,7 +81,7 @@ async function all(read: (rows: number) => Promise<TradeRow[]>, wanted: number):
   return { rows: await read(wanted), stoppedAt: null }
 }
 
-/** The first rows that match, as many as are wanted; looks at `rowsMax` rows at most. */
+/** Returns the first `wanted` matching rows; reads `rowsMax` rows at most. */
 async function search(
   read: (at: Pick<PageRequest, 'from'>, rows: number) => Promise<TradeRow[]>,
   matches: (row: TradeRow) => boolean,

@@ -11,18 +11,18 @@ import type { BlockCommit } from '../market/records.ts'
 import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
 import { readPricedToken } from './valued-token.ts'
 
-/** Trends of a hundred mints in each of three windows; past it all are read again. */
+/** Trends cached at most: a hundred mints in each of three windows. Beyond it the cache is cleared. */
 const TRENDS_MAX = 300
 
 /**
- * What is known of the mints of a ranking, kept until a block touches them or the head enters another minute: of the
- * hundred largest, most blocks touch a few.
+ * Cache of facts about ranked mints, valid until a block changes the mint or the head enters another minute. A block
+ * changes few of the hundred largest mints.
  */
 export class Trends {
   readonly #storage: Storage
   readonly #cash: CashList
   readonly #feed: CommitFeed
-  /** By window and mint. */
+  /** Trends by window and mint. */
   readonly #kept = new Map<string, Trend>()
   #end = -Infinity
 
@@ -36,7 +36,7 @@ export class Trends {
     return this.#kept.size
   }
 
-  /** Follows the feed until the returned function is called. */
+  /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
     return this.#feed.follow((commit) => this.#forget(commit))
   }
@@ -49,7 +49,7 @@ export class Trends {
     const kept = this.#kept.get(key)
     if (kept !== undefined) return kept
     const trend = await this.#read(mint, RANKED_WINDOWS[window], head.blockTime)
-    // What was read around a commit may have missed it.
+    // A read that overlapped a commit may have missed it.
     if (this.#feed.head === head) this.#keep(key, trend)
     return trend
   }
@@ -60,7 +60,7 @@ export class Trends {
       readPricedToken(this.#storage, mint)
     ])
     const names = mintNames(this.#cash.of(mint), launch)
-    // Traders are counted now, so that what is kept holds no hours.
+    // Counts traders now, so that the cache does not hold hours of activity.
     return { activity: { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }, names, value, pair }
   }
 
@@ -69,7 +69,7 @@ export class Trends {
     this.#kept.set(key, trend)
   }
 
-  /** Whatever changes of a mint, its launch too, comes with an event of it. */
+  /** Every change of a mint, including its launch, comes with an activity record of it. */
   #forget({ activity }: BlockCommit): void {
     for (const { of, owner } of activity) {
       if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#kept.delete(keyOf(owner, window))

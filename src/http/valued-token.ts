@@ -10,7 +10,7 @@ export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
   readonly value: TokenValue
 }
 
-/** Reads a token's launch, curve and newest pair, and values it. Rejects as the store does. */
+/** Reads a token's launch, curve and newest pair, and values it. Rejects with the store's error. */
 export async function readPricedToken(
   { launches, curves, pools, pairs }: Pick<Storage, 'launches' | 'curves' | 'pools' | 'pairs'>,
   mint: Pubkey

@@ -58,7 +58,7 @@ t.test('a bad parameter is refused with 400 and a detail that names it', async (
   }
   for (const list of LISTS.slice(0, 2)) {
     for (const after of ['x', '', 'AAAA', 'A'.repeat(23), '%00', '../../etc/passwd', '9'.repeat(5000)]) {
-      cases.push([`${list}?after=${after}`, 'invalid_cursor', /^after is no cursor of this list/])
+      cases.push([`${list}?after=${after}`, 'invalid_cursor', /^after is not a cursor of this list/])
     }
     cases.push(
       [`${list}?offset=-1`, 'invalid_parameter', /^offset must be a whole number between 0 and 10000/],

@@ -28,7 +28,7 @@ try {
     tryItOutEnabled: true,
     // The key is held by `session-key.js` instead: the library would write it to localStorage.
     persistAuthorization: false,
-    // Of the library's themes the one whose colors have the contrast of WCAG AA.
+    // The library's theme with the contrast that WCAG AA asks for.
     syntaxHighlight: { theme: 'tomorrow-night' },
     validatorUrl: null
   })

@@ -2,20 +2,20 @@ import { sessionKey } from './session-key.js'
 
 const SCHEME = 'ApiKey'
 
-/** Asks the service whose key this is; says why where it is refused. */
+/** Asks the service for the owner of a key; returns the refusal's text for a bad key. */
 async function identify(key) {
   const response = await fetch('/v1/me', { headers: { 'X-API-Key': key } })
   const body = await response.json()
   return response.ok ? { me: body } : { refusal: `${body.title}: ${body.detail}` }
 }
 
-/** The key that a localnet on this machine offers; null elsewhere. */
+/** Returns the key that a localnet on this machine offers; null elsewhere. */
 async function demoKey() {
   const response = await fetch('/docs/demo-key')
   return response.ok ? (await response.json()).key : null
 }
 
-/** The panel in which a key is entered, used by the endpoints and the stream alike. */
+/** The panel for entering the key, shared by the endpoints and the stream. */
 export const keyPanel = ({ React }) => {
   const { createElement: h, useEffect, useState, useSyncExternalStore } = React
 

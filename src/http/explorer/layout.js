@@ -1,4 +1,4 @@
-/** The page: what the service is, the key, the endpoints and the stream, in one column. */
+/** The page in one column: an introduction, the key, the endpoints and the stream. */
 export const layout = ({ React }) => {
   const { createElement: h } = React
 

@@ -1,5 +1,8 @@
 const PROBLEM = 'application/problem+json'
-/** A longer first paragraph of an operation's description is cut after its first sentences. Chosen: three lines. */
+/**
+ * Characters of a description that are shown unfolded; a longer first paragraph is cut after a sentence. Chosen:
+ * three lines, so that a list of endpoints stays scannable.
+ */
 const LEAD_LENGTH_MAX = 280
 
 const identity = (parameter) => `${parameter.in}.${parameter.name}`
@@ -25,7 +28,7 @@ export function gatherExamples(document) {
   return document
 }
 
-/** Splits a long first paragraph of a description after a sentence: [what is shown, what is folded away]. */
+/** Splits a long first paragraph of a description after a sentence, into [shown text, folded text]. */
 export function splitLead(description) {
   const [first, ...others] = description.split('\n\n')
   if (first.length <= LEAD_LENGTH_MAX) return [description, '']
@@ -36,7 +39,7 @@ export function splitLead(description) {
   return [[shown, ...others].join('\n\n'), sentences.join(' ')]
 }
 
-/** Changes how the library shows an operation: examples fill the form, and what is long is folded away. */
+/** Changes how the library shows an operation: examples fill the form, and long texts are folded. */
 export const operations = ({ React }) => {
   const { createElement: h, Fragment } = React
 
@@ -126,13 +129,15 @@ export const operations = ({ React }) => {
       return h('label', null, h('span', { className: 'field-name' }, props.description), h(Form, props))
     }
 
-  /** A path as text: the library puts a link into a button here. The address of an open operation is in the URL. */
+  /**
+   * Shows a path as text: the library would put a link into a button. The address of an open operation is in the URL.
+   */
   const PlainPath =
     () =>
     ({ text }) =>
       h('span', null, text)
 
-  /** Says that an operation needs a key, and leads to the panel in which it is entered. */
+  /** Marks an operation that needs a key, with a link to the key panel. */
   const AuthMark =
     () =>
     ({ isAuthorized }) =>

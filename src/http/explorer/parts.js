@@ -2,7 +2,7 @@
 export const parts = ({ React }) => {
   const { createElement: h, useState } = React
 
-  /** A disclosure whose content is made when it is opened first. */
+  /** A disclosure whose content is rendered when it is first opened. */
   function MillraceDetails({ summary, className, content }) {
     const [wasOpened, setWasOpened] = useState(false)
     return h(

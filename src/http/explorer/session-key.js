@@ -1,11 +1,11 @@
 const ITEM = 'millrace.key'
 const listeners = new Set()
 
-/** The API key of this browser tab. It is held in sessionStorage, which ends with the tab, and nowhere else. */
+/** The API key of this browser tab. It is held only in sessionStorage, which ends with the tab. */
 export const sessionKey = {
-  /** Empty where there is none. */
+  /** Returns the key; empty without one. */
   get: () => sessionStorage.getItem(ITEM) ?? '',
-  /** Replaces the key; an empty one is forgotten. */
+  /** Replaces the key; an empty text removes it. */
   set(key) {
     if (key === '') sessionStorage.removeItem(ITEM)
     else sessionStorage.setItem(ITEM, key)

@@ -1,11 +1,9 @@
-/** Newest messages that are held and shown; the oldest are removed beyond it. Chosen: a screenful twice over. */
+/** Messages held and shown; older ones are removed. Chosen: two screenfuls; more would slow down the page. */
 const SHOWN_MAX = 100
-/** How often what has arrived is shown, in milliseconds: a replay sends more than a page can draw one by one. */
+/** Milliseconds between two updates of the page: a replay sends more messages than a page can draw one by one. */
 const SHOW_EVERY_MS = 100
 
-/**
- * A connection to the stream and what went over it, newest first. `view` is replaced whenever something of it changes.
- */
+/** A connection to the stream and its messages, newest first. `view` is replaced at each change. */
 export class StreamLog {
   view = { state: 'closed', received: 0, lines: [] }
   #socket = null
@@ -18,7 +16,7 @@ export class StreamLog {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Sends a message, on a new connection where there is none. */
+  /** Sends a message, on a new connection if none is open. */
   send(message, key) {
     const text = JSON.stringify(message)
     if (this.#socket === null) this.#connect(key)
@@ -60,7 +58,7 @@ export class StreamLog {
     })
   }
 
-  /** A browser hides why a handshake was refused; the same request without an upgrade is told. */
+  /** A browser hides why a handshake was refused; the same request without an upgrade returns the reason. */
   async #explainRefusal(key) {
     const response = await fetch('/v1/stream', { headers: { 'X-API-Key': key } }).catch(() => null)
     const problem = response === null ? {} : await response.json()

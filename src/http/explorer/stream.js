@@ -2,13 +2,13 @@ import { sessionKey } from './session-key.js'
 import { StreamLog } from './stream-log.js'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
-/** What is put in the place of a channel's parameter, to be tried. A pool has to be looked up first. */
+/** Example values for channel parameters. A pool has to be looked up first. */
 const TRIED = { '<mint>': WSOL, '<venue>': 'pumpfun', '<pool>': '' }
 
 const nameOf = ({ $ref }) => $ref.split('/').at(-1)
 const pretty = (value) => JSON.stringify(value, null, 2)
 
-/** The section about the stream, made from its AsyncAPI document, with a client to try it. */
+/** The section about the stream, built from its AsyncAPI document, with a client for trying it. */
 export const stream =
   (document) =>
   ({ React }) => {
@@ -16,7 +16,7 @@ export const stream =
     const log = new StreamLog()
     const { schemas, messages } = document.components
 
-    /** A schema with what it refers to in the place of each reference. */
+    /** Returns a schema with its references resolved. */
     function resolved(schema) {
       if (Array.isArray(schema)) return schema.map(resolved)
       if (typeof schema !== 'object' || schema === null) return schema

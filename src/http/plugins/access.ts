@@ -13,13 +13,16 @@ import { chargeCall, rateLimited } from './limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; null where nobody has to say. */
+    /** The caller; null on a route without a key. */
     caller: Caller | null
   }
   interface FastifyContextConfig {
-    /** What a key needs for this route: `any-key` needs one of whatever scope, `open` none. */
+    /** Scope of a key that the route needs: `any-key` accepts any scope, `open` needs no key. */
     scope?: RouteScope
-    /** The parameter in which a key may come, for clients that can set no header; who has none is refused with 403. */
+    /**
+     * Query parameter that may carry the key, for clients that cannot set headers; a request without a good key is
+     * refused with 403.
+     */
     keyInQuery?: string
   }
 }
@@ -28,15 +31,15 @@ export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
 
 type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired'>
 
-/** Requests a minute in which a client may present no good key. Those with a good one are neither counted nor refused. */
+/**
+ * Requests of one client without a good key allowed in a minute. Requests with a good key are neither counted nor
+ * refused.
+ */
 export const FAILURES_PER_MINUTE = 300
-/** Clients whose failures are counted in a minute; beyond it the first of them are forgotten. */
+/** Clients whose failures are counted in a minute; beyond it the oldest ones are dropped. */
 const FAILING_CLIENTS_MAX = 10_000
 
-/**
- * What stands before every route: who asks, from which page, how often, and whether the key's scopes name the route.
- * A route that names no scope is not served at all.
- */
+/** Access control of every route: key, page origin, quota and scopes. A route without a scope is not served. */
 export const access = plugin(
   async (app, { keys, limits, clock, metricsKeyRequired }: Deps) => {
     app.decorateRequest('caller', null)
@@ -47,7 +50,7 @@ export const access = plugin(
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
       const keyInQuery = route.config?.keyInQuery
-      // One hook for all that is asked: one for each would cost a request 2 µs more.
+      // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && !metricsKeyRequired && isLocal(request)) return done()
         const nowMs = clock.now()
@@ -66,8 +69,8 @@ export const access = plugin(
 )
 
 /**
- * Finds the caller by API key: `X-API-Key` before `Authorization: Bearer`; two that differ are refused
- * (spec choices, section 10).
+ * Returns a function that finds the caller by API key: `X-API-Key` before `Authorization: Bearer`. Two keys that
+ * differ are refused (spec choices, section 10).
  */
 function identifyCaller(keys: Deps['keys']) {
   const failures = new RateWindow(FAILING_CLIENTS_MAX)
@@ -91,7 +94,7 @@ function neededScope(scope: RouteScope): Scope | 'any-key' | 'open' {
   return scope === 'loopback-or-admin' ? 'admin' : scope
 }
 
-/** Whether a caller may use a route. */
+/** Tells whether a caller has the scope of a route. */
 export function mayUse({ scopes }: Caller, scope: RouteScope): boolean {
   const needed = neededScope(scope)
   return needed === 'any-key' || needed === 'open' || scopes.includes(needed)
@@ -102,7 +105,7 @@ function scopeMissing(caller: Caller, scope: RouteScope): ServiceError | undefin
   return new ServiceError('SCOPE_MISSING', `this key lacks the scope ${neededScope(scope)}`)
 }
 
-/** Whether a request comes from this machine and does not say that a proxy here passed it on for somebody else. */
+/** Tells whether a request comes from this machine itself, not through a proxy on it. */
 export function isLocal({ socket, headers }: FastifyRequest): boolean {
   const isLoopback = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
   return isLoopback && FORWARDING.every((name) => headers[name] === undefined)
@@ -111,7 +114,7 @@ export function isLocal({ socket, headers }: FastifyRequest): boolean {
 /** Header fields that proxies add. */
 const FORWARDING = ['forwarded', 'x-forwarded-for', 'via'] as const
 
-/** Made once, for there may be a flood of them, and given instead of thrown. */
+/** Created once, since a flood of requests may get them, and returned instead of thrown. */
 const REFUSALS = {
   missing: new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer'),
   several: new ServiceError('KEY_INVALID', 'the request carries more than one key'),
@@ -121,7 +124,7 @@ const REFUSALS = {
   elsewhere: new ServiceError('IP_REFUSED', 'this API key may not be used from this address')
 } as const
 
-/** Who asks, or why nobody does. */
+/** Returns the caller of a request, or the refusal. */
 export function findCaller(
   keys: Deps['keys'],
   request: Pick<FastifyRequest, 'headers' | 'socket'> & { readonly query?: unknown },
@@ -142,8 +145,8 @@ export function findCaller(
 }
 
 /**
- * The one key that a request carries. Of a header that comes twice both values arrive as one, which is no key: who
- * stands before this service may have looked at the other one.
+ * Returns the one key of a request. A repeated header arrives as one joined value, which is no key: a proxy in front
+ * may have checked the other one.
  */
 function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): string | ServiceError {
   const header = headers['x-api-key'] ?? ''
@@ -155,14 +158,14 @@ function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): stri
   return differ ? REFUSALS.several : key
 }
 
-/** A stream is refused with 403, whatever is wrong with the key (spec, Authentication, 5). */
+/** Turns a 401 into a 403: a stream is refused with 403, whatever is wrong with the key (spec, Authentication, 5). */
 function refusedStream(refusal: ServiceError): ServiceError {
   return ERRORS[refusal.code].status === 401
     ? new ServiceError('STREAM_KEY_REFUSED', refusal.detail)
     : refusal
 }
 
-/** The token of `Bearer`; empty where there is none or another scheme, null where there is more than one. */
+/** Returns the token of `Bearer`; empty without one or with another scheme, null for more than one. */
 function bearerOf(authorization: string): string | null {
   const [, token] = /^Bearer +(.*)$/i.exec(authorization) ?? []
   if (token === undefined) return ''

@@ -4,21 +4,21 @@ import type { Caller } from '../../access/caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { RATE_HEADERS } from './limits.ts'
 
-/** What a page may read of a response besides its body. */
+/** Response headers that pages of other origins may read. */
 const EXPOSED = [...RATE_HEADERS, 'Retry-After', 'X-Request-Id', 'X-Data-Freshness-Seconds', 'ETag'].join(
   ', '
 )
-/** What a page may send. */
+/** Methods and headers that such pages may send. */
 const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
   'access-control-allow-headers': 'X-API-Key, Authorization, Content-Type, If-None-Match',
-  // How long a browser may remember it: the key is asked for anew by every request anyway.
+  // Seconds for which a browser may cache this: each request needs a key anyway.
   'access-control-max-age': '600'
 } as const
 
 /**
- * Answers what a browser asks before it lets a page of another origin send a key. That question carries no key, so it
- * is answered if any key that works lists the origin, and else like any method that a route does not have.
+ * Answers CORS preflights. A preflight carries no key, so it is accepted if any active key lists its origin; else it
+ * is answered like any method that the route does not have.
  */
 export const preflights = plugin(
   async (app, { keys, clock }: Pick<AppDeps, 'keys' | 'clock'>) => {
@@ -35,7 +35,7 @@ export const preflights = plugin(
   { name: 'preflights', dependencies: ['requests'] }
 )
 
-/** Lets a page read the response if the key lists its origin, refusals included. */
+/** Lets a page read the response, refusals included, if the key lists its origin. */
 export function admitOrigin(caller: Caller, { headers }: FastifyRequest, reply: FastifyReply): void {
   void reply.header('vary', 'Origin')
   const { origin } = headers
@@ -44,7 +44,7 @@ export function admitOrigin(caller: Caller, { headers }: FastifyRequest, reply: 
   }
 }
 
-/** The origin that a preflight asks for; null when the request is none. */
+/** Returns the origin of a preflight; null for any other request. */
 function askedFor({ headers }: FastifyRequest): string | null {
   return headers['access-control-request-method'] === undefined ? null : (headers.origin ?? null)
 }

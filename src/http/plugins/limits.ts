@@ -6,10 +6,10 @@ import { ServiceError } from '../../errors.ts'
 import { setFields, type Fields } from '../fields.ts'
 
 const POLICY = 'per-minute'
-/** What draft-ietf-httpapi-ratelimit-headers calls a refusal. */
+/** The problem type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers). */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
 
-/** Headers that only this file sets; pages of other origins are shown them. */
+/** Header names set only in this file; pages of other origins may read them. */
 export const RATE_HEADERS = [
   'RateLimit-Policy',
   'RateLimit',
@@ -18,7 +18,7 @@ export const RATE_HEADERS = [
   'X-RateLimit-Reset'
 ] as const
 
-/** What is left of a quota of calls a minute, in the words of RATE_HEADERS. */
+/** Returns the rate limit headers of an answer; `quota` is in calls a minute. */
 // prettier-ignore
 export function rateFields(quota: number, { left, resetIn, resetAt }: RateUse): Fields {
   return [
@@ -31,8 +31,8 @@ export function rateFields(quota: number, { left, resetIn, resetAt }: RateUse): 
 }
 
 /**
- * Takes each call out of its key's quota for the minute, says what is left on every response, and refuses what is too
- * much (spec choices, section 4). A call costs 1; one that is refused here costs nothing.
+ * Returns a function that charges each call to its key's quota of the minute, sets the rate limit headers, and
+ * refuses excess calls (spec choices, section 4). A call costs 1; a refused one costs nothing.
  */
 export function chargeCall(limits: RateCounter) {
   return (
@@ -53,7 +53,7 @@ export function chargeCall(limits: RateCounter) {
   }
 }
 
-/** The refusal of a request that is one too many; it says when to come back. */
+/** Returns the refusal of an excess request, with the time to retry. */
 export function rateLimited(
   reply: FastifyReply,
   { detail, policy, quota, use }: { detail: string; policy: string; quota: number; use: RateUse }

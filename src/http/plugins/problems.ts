@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** Answers every error as problem+json, unknown routes and methods included. */
+/** Answers every error as problem+json, including unknown routes and methods. */
 export const problems = plugin(
   async (app) => {
     const methodsByPath: { readonly path: RegExp; readonly method: string }[] = []
@@ -21,7 +21,7 @@ export const problems = plugin(
     })
     app.decorateRequest('failure', null)
     app.setErrorHandler((thrown, request, reply) => sendProblem(request, reply, serviceErrorOf(thrown)))
-    // Where there is no route, nobody waits for the body, and nothing is wrong with its type.
+    // Without a route the body is not read, and its type does not matter.
     app.addHook('preParsing', (request, reply, _payload, done) => {
       if (request.is404) refuseRoute(request, reply)
       else done()
@@ -42,13 +42,13 @@ export const problems = plugin(
   { name: 'problems' }
 )
 
-/** Answers with an error, whichever route it belongs to. */
+/** Answers with an error, on any route. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   request.failure = error
   const { status, retryable } = ERRORS[error.code]
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (retryable && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
-  // A client may name no host; the type is a path then.
+  // A client may send no host; `type` is then a path.
   const problem = problemOf(error, { id: request.id, origin: publicOrigin(request.headers) })
   return reply.code(status).type('application/problem+json').send(JSON.stringify(problem))
 }

@@ -7,12 +7,12 @@ import { setFields, type Fields } from '../fields.ts'
 import { freshnessFields } from '../freshness.ts'
 import { hostFault } from '../host.ts'
 
-/** What every response carries, even one to bytes that are no request. */
+/** Headers of every response, even to bytes that are no request. */
 export function plainFields(requestId: string): Fields {
   return ['x-request-id', requestId, 'referrer-policy', 'no-referrer', 'x-content-type-options', 'nosniff']
 }
 
-/** What every response to a request carries, errors included. */
+/** Headers of every response to a request, errors included. */
 export function setPlainHeaders(
   { id }: FastifyRequest,
   reply: FastifyReply,
@@ -24,11 +24,11 @@ export function setPlainHeaders(
 
 type Deps = Pick<AppDeps, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'clock'>
 
-/** Gives each response what all have, refuses requests while draining, and tells of each in one line and one sample. */
+/** Sets common headers, refuses requests while draining, and records each request in the log and the metrics. */
 export const requests = plugin(
   async (app, deps: Deps) => {
     const { storage, logger, metrics, draining } = deps
-    // Hooks that call back: a promise for each of them would cost a cached answer a tenth of its time.
+    // Hooks with callbacks: a promise for each would cost a cached answer a tenth of its time.
     app.addHook('onRequest', (request, reply, done) => {
       setPlainHeaders(request, reply, deps)
       if (draining() && !request.routeOptions.config.answersWhileDraining) {
@@ -44,7 +44,7 @@ export const requests = plugin(
       const route = request.routeOptions.url ?? 'unknown'
       metrics.requestSeconds.observe(route, reply.statusCode, reply.elapsedTime / 1000)
       const { failure } = request
-      // An outage of the store is told once, by who watches it, and not for each request that it refuses.
+      // An outage of the store is logged once by its watcher, not for each request that it refuses.
       const isNew = failure?.code === 'STORAGE_UNAVAILABLE' && storage.outage === null
       if (failure?.code === 'SERVICE_FAILED' || isNew)
         logger.error({ ...lineOf(request, reply), err: failure }, 'request failed')
@@ -55,7 +55,7 @@ export const requests = plugin(
   { name: 'requests', dependencies: ['problems'] }
 )
 
-/** What a log says of a request. */
+/** Log fields of a request. */
 function lineOf(request: FastifyRequest, reply: FastifyReply) {
   return {
     request_id: request.id,
@@ -72,7 +72,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply) {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Health and the operator's views stay readable while the service drains. */
+    /** Whether the route answers while the service drains. */
     answersWhileDraining?: boolean
   }
 }

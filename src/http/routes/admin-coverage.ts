@@ -5,7 +5,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { wholeNumber } from '../parameters.ts'
 
-/** Gaps of one answer. A chain that is read well has none. */
+/** Gaps of one answer at most. A well-read chain has none. */
 const GAPS_MAX = 1_000
 const SLOT_MAX = 999_999_999_999
 
@@ -13,10 +13,10 @@ export const coverage = endpoint({
   path: '/v1/admin/coverage',
   tag: 'Administration',
   summary: 'Which slots are indexed',
-  description: `Which slots are indexed and which were given up, with the reason, and from where on trades are kept; ${GAPS_MAX} gaps an answer at most. Slots between the files of a recorded folder are not gaps.`,
+  description: `The indexed slots, the gaps (missing slots) with their reason, and the oldest slot with trades. At most ${GAPS_MAX} gaps an answer. Slots between the files of a recorded folder are not gaps.`,
   scope: 'admin',
   query: z.object({
-    from_slot: wholeNumber(0, SLOT_MAX, 0).describe('The first slot to tell of')
+    from_slot: wholeNumber(0, SLOT_MAX, 0).describe('The first slot to report')
   }),
   answer: COVERAGE,
   examples: [{ name: 'from the first slot on' }]

@@ -28,7 +28,7 @@ export const createKey = endpoint({
   tag: 'Administration',
   summary: 'Make a key',
   description:
-    'The answer shows the key, once: only a hash of it is kept. A tenant has at most 1,000 keys that work.',
+    'The answer shows the key, once: only its hash is stored. A tenant has at most 1,000 active keys.',
   scope: 'admin',
   body: z.object({
     tenant: tenantName,
@@ -36,37 +36,37 @@ export const createKey = endpoint({
       .string()
       .regex(/^[^\p{C}]{0,100}$/u, 'must be at most 100 characters, none of them a control character')
       .default('')
-      .describe('What the key is called, for people'),
+      .describe('A name for people'),
     scopes: z
       .array(oneOf(SCOPES))
       .min(1, 'must name a scope')
       .refine((scopes) => new Set(scopes).size === scopes.length, 'must name a scope once')
       .default([...DEFAULT_SCOPES])
-      .describe('What it may be used for; without it, everything but administration'),
+      .describe('What the key may be used for; by default, everything but administration'),
     rate_limit_per_minute: z
       .int(`must be a whole number between 1 and ${RATE_MAX}`)
       .min(1, `must be a whole number between 1 and ${RATE_MAX}`)
       .max(RATE_MAX, `must be a whole number between 1 and ${RATE_MAX}`)
       .nullable()
       .default(null)
-      .describe('Calls that it may make in a minute of the clock; null: the default of the service'),
+      .describe('Calls allowed in a minute of the clock; null: the default of the service'),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time as in 2027-01-31T12:00:00Z' })
       .nullable()
       .default(null)
       .describe(
-        `It works strictly before; ${CLOCKS.service}, ISO 8601 with a zone, in the future. Null: it does not expire`
+        `When the key expires: it works strictly before; ${CLOCKS.service}, ISO 8601 with a zone, in the future. Null: never`
       ),
     allowed_ips: z
       .array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address or CIDR range'))
       .max(ADDRESSES_MAX, `must be at most ${ADDRESSES_MAX}`)
       .default([])
-      .describe('IP addresses and CIDR ranges that it may be used from; empty: from everywhere'),
+      .describe('IP addresses and CIDR ranges that may use the key; empty: all'),
     cors_origins: z
       .array(z.string().refine(isWebOrigin, 'must be an origin as in https://app.example.org'))
       .max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX}`)
       .default([])
-      .describe('Origins whose pages may use it in a browser; empty: those of none')
+      .describe('Origins whose pages may use the key in a browser (CORS); empty: none')
   }),
   status: 201,
   answer: issuedKeyAnswer,
@@ -92,7 +92,7 @@ export const listKeys = endpoint({
   path: '/v1/admin/keys',
   tag: 'Administration',
   summary: 'List keys',
-  description: 'Every key, those that no longer work included, in order of creation.',
+  description: 'Every key, expired and revoked ones included, in order of creation.',
   scope: 'admin',
   query: z.object({ ...idPaging, tenant: tenantName.optional().describe('Only keys of this tenant') }),
   answer: listOf(keyAnswer),
@@ -117,7 +117,7 @@ export const revokeKey = endpoint({
   tag: 'Administration',
   summary: 'Revoke a key',
   description:
-    'Ends a key at once and for good; revoking it again changes nothing. The last admin key that works stays.',
+    'Ends a key at once and for good; revoking it again changes nothing. The last active admin key cannot be revoked.',
   scope: 'admin',
   params: keyParams,
   answer: keyAnswer,
@@ -131,7 +131,7 @@ export const rotateKey = endpoint({
   tag: 'Administration',
   summary: 'Rotate a key',
   description:
-    'Makes a successor with the same attributes and shows it, once. The key itself works strictly before the end of the grace, and not beyond its own expiry.',
+    'Makes a successor with the same attributes and shows it, once. The old key works until the end of the grace period, or until its own expiry if that is earlier.',
   scope: 'admin',
   params: keyParams,
   body: z.object({
@@ -140,7 +140,7 @@ export const rotateKey = endpoint({
       .min(0, `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`)
       .max(GRACE_SECONDS_MAX, `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`)
       .default(0)
-      .describe('How long the key goes on working; 0: not at all')
+      .describe('Grace period: seconds for which the old key keeps working; 0: none')
   }),
   status: 201,
   answer: issuedKeyAnswer,

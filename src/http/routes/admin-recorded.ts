@@ -7,17 +7,17 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { wholeNumber } from '../parameters.ts'
 
-/** Problems of one answer: some 200 KB of JSON. */
+/** Problems of one answer at most: some 200 KB of JSON. */
 const PROBLEMS_MAX = 1_000
 
 export const recordedFolder = endpoint({
   path: '/v1/admin/recorded',
   tag: 'Administration',
-  summary: 'What of the recorded folder is read, and what is left out',
-  description: `What the recorded folder of this process holds, whether it is of the chain that is stored, and every file, record and transaction that is left out, counted by reason and listed, ${PROBLEMS_MAX} an answer at most. Of a reason the first ${LISTED_PER_REASON} are listed and all are counted.`,
+  summary: 'Contents of the recorded folder, and its problems',
+  description: `The slots of this process's recorded folder, whether it is of the stored chain, and every file, record and transaction that is left out: counted by reason, and the first ${LISTED_PER_REASON} of each reason listed, at most ${PROBLEMS_MAX} an answer.`,
   scope: 'admin',
   query: z.object({
-    from: wholeNumber(0, LISTED_MAX, 0).describe('The first problem to tell of, counted from 0')
+    from: wholeNumber(0, LISTED_MAX, 0).describe('The first problem to list, counted from 0')
   }),
   answer: RECORDED_FOLDER,
   answersWhileDraining: true,

@@ -7,9 +7,9 @@ import { endpoint, serve } from '../endpoint.ts'
 export const storageUse = endpoint({
   path: '/v1/admin/storage',
   tag: 'Administration',
-  summary: 'What takes how many bytes, and until when there is room',
+  summary: 'Disk use, and the forecast when the disk is full',
   description:
-    'The bytes of each kind of rows, how far back they reach, how they grow, and until when the disk lasts at that rate. All of it is estimated: of the embedded store from its files, of a cluster from what its nodes estimate of one replica before compression, some minutes old.',
+    'Bytes, oldest row and growth of each kind of rows, and when the disk is full at that rate. All figures are estimates: for the embedded store from its files; for a cluster from its nodes (one replica, before compression, some minutes old).',
   scope: 'admin',
   answer: STORAGE,
   examples: [{ name: 'every kind of rows' }]

@@ -18,7 +18,7 @@ export const createTenant = endpoint({
   path: '/v1/admin/tenants',
   tag: 'Administration',
   summary: 'Create a tenant',
-  description: 'A tenant is whom keys belong to. Its name is echoed in answers to its keys.',
+  description: 'A tenant owns keys. Answers to its keys contain its name.',
   scope: 'admin',
   body: z.object({ name: tenantName }),
   status: 201,

@@ -8,7 +8,7 @@ export const supervisionTree = endpoint({
   path: '/v1/admin/tree',
   tag: 'Administration',
   summary: 'The running processes',
-  description: 'The tree of supervisors and processes, with their states, restarts, last faults and counts.',
+  description: 'The tree of supervisors and processes, with state, restarts, last fault and gauges of each.',
   scope: 'admin',
   answer: TREE,
   answersWhileDraining: true,
@@ -18,16 +18,16 @@ export const supervisionTree = endpoint({
 export const decodingReport = endpoint({
   path: '/v1/admin/decoding',
   tag: 'Administration',
-  summary: 'What was decoded, and what was not',
+  summary: 'Decoded events, and candidates without one',
   description:
-    'Counts since the service started, by venue: events, and candidates that gave none with the reason.',
+    'Counts by venue since the service started: events, and candidates that gave no event, by reason.',
   scope: 'admin',
   answer: DECODING,
   answersWhileDraining: true,
   examples: [{ name: 'every venue' }]
 })
 
-/** The operator's views. */
+/** The operator's views of this process. */
 export const adminRoutes: FastifyPluginAsync<Pick<AppDeps, 'tree' | 'decoding'>> = async (
   app,
   { tree, decoding }

@@ -11,8 +11,7 @@ export const bondingCurve = endpoint({
   path: '/v1/tokens/{mint}/bonding-curve',
   tag: 'Tokens',
   summary: 'Bonding curve of a token',
-  description:
-    'Status, progress, reserves and price of the bonding curve, as its newest event or trade left it.',
+  description: 'Status, progress, reserves and price of the bonding curve after its newest event or trade.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: CURVE,

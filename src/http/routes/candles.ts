@@ -15,18 +15,18 @@ import { isCursorOf, readPageCursor, writePageCursor } from '../page-cursor.ts'
 import { address, invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { checkRange } from '../trade-filters.ts'
 
-/** A bucket that ended less than this before the head, in seconds, runs again should block times fall. */
+/** Seconds before the head within which an ended bucket may still change, because block times can fall. */
 const TIME_FALLS_MAX = 60
 
 export const candles = endpoint({
   path: '/v1/tokens/{mint}/candles',
   tag: 'Tokens',
   summary: 'Candles of a token',
-  description: `The newest candles of a token against one cash mint, oldest first; \`nextCursor\` leads to the older ones. \
-Prices are those of price-forming trades; volumes and counts are of all trades. Times are starts of buckets; weeks start \
-on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=1\` gives it one: at most \
-8,000 such buckets are stepped over in a request. A pair that never traded has none. Without \`cash\` it is the pair with \
-wrapped SOL (of wrapped SOL itself, with USDC), else the pair of the largest volume; \`cash_mint\` says which.`,
+  description: `The newest candles of a token in one cash mint, oldest first; \`nextCursor\` leads to older ones. \
+Prices are those of price-forming trades; volumes and counts are of all trades. A time is the start of a bucket; weeks start \
+on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=1\` gives it one; a \
+request skips at most 8,000 such buckets. A pair that never traded has no candles. Without \`cash\` the pair is that with \
+wrapped SOL (for wrapped SOL itself, with USDC), else the one with the largest volume; \`cash_mint\` names it.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({
@@ -34,10 +34,10 @@ wrapped SOL (of wrapped SOL itself, with USDC), else the pair of the largest vol
     cash: address
       .optional()
       .describe(
-        'The cash of the pair: the mint of wrapped SOL, USDC, USDT or one that the operator has added. Without it: wrapped SOL where the token has a pair with it (of wrapped SOL itself USDC), else the cash of its pair of the largest volume'
+        'The cash of the pair: the mint of wrapped SOL, USDC, USDT, or one added by the operator. Default: wrapped SOL if the token has a pair with it (for wrapped SOL itself USDC), else the cash of the pair with the largest volume'
       ),
     currency: oneOf(['native', 'usd']).default('native').describe('Prices in the cash, or in USD'),
-    limit: wholeNumber(1, 1000, 300).describe('Candles at most'),
+    limit: wholeNumber(1, 1000, 300).describe('Maximum number of candles'),
     from: instant
       .optional()
       .describe('Only buckets that start at or after this: unix seconds, or ISO 8601 (UTC without a zone)'),
@@ -47,7 +47,7 @@ wrapped SOL (of wrapped SOL itself, with USDC), else the pair of the largest vol
     fill: oneOf(['none', 'previous'])
       .default('none')
       .describe(
-        '`previous`: a bucket without a price has the last close before it, up to the bucket of the indexed head'
+        '`previous`: a bucket without a price repeats the last close before it, up to the bucket of the indexed head'
       ),
     raw: oneOf(['0', '1']).default('0').describe('`1`: prices of all trades, dust and outliers included'),
     after: z.string().optional().describe('The `nextCursor` of the page before')
@@ -105,7 +105,7 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
     }
     const data = page.candles.map(({ candle, prices }) => candleBody(candle, prices, view))
     const nextCursor = page.older === null ? null : writePageCursor(list, page.older)
-    // What is over stays as it is; the running bucket does not, nor where filling ends.
+    // Ended buckets do not change; the running bucket does, and so does the end of filling.
     const newest = page.candles.at(-1)
     const end = newest === undefined ? -Infinity : newest.candle.ts + view.intervalSeconds
     const isOver = Math.max(end, fill === 'previous' ? before : -Infinity) <= head.blockTime - TIME_FALLS_MAX
@@ -117,7 +117,7 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
   })
 }
 
-/** The pair that is asked for: of a further page without `cash` the one whose list its cursor belongs to. */
+/** Returns the requested pair. For a further page without `cash` it is the pair whose list the cursor belongs to. */
 async function pairOf(
   storage: Storage,
   mint: Pubkey,

@@ -12,8 +12,8 @@ import { Rendering } from '../rendering.ts'
 import { sendRendering } from '../respond.ts'
 
 /**
- * What the explorer may do: run the scripts that lie here, and call this service. Its library sets styles in place and
- * draws its icons from data.
+ * Content security policy of the explorer: scripts from here, calls to this service. Its library sets inline styles
+ * and draws its icons from data URLs.
  */
 const POLICY = [
   "default-src 'none'",
@@ -28,12 +28,12 @@ const POLICY = [
 
 const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 
-/** How long the examples of the document stay as they are: what they ask for is kept for days. */
+/** Milliseconds for which the document's examples are reused; the data they name is kept for days. */
 const EXAMPLES_MS = 60_000
 
 type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock' | 'storage'>
 
-/** The documents of the API and of the stream, and the explorer, open to everybody. */
+/** Serves the documents of the API and the stream, and the explorer, without a key. */
 export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
   const assets = await explorerAssets()
@@ -41,10 +41,10 @@ export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   let streamDocument: Asset | null = null
 
   app.get('/openapi.json', { config }, async (request, reply) => {
-    // Made when it is asked for: then every endpoint has been registered, and the examples are of the newest data.
+    // Built on the first request: every endpoint is registered by then, and the examples are of the newest data.
     const nowMs = deps.clock.now()
     if (document === null || nowMs >= document.untilMs) {
-      // A store that does not answer takes nothing from the document but its examples.
+      // While the store is unavailable the document only lacks its examples.
       const values = await exampleValues(deps).catch(() => undefined)
       document = { asset: documentOf(openApiOf(app.served, deps, values)), untilMs: nowMs + EXAMPLES_MS }
     }
@@ -74,15 +74,15 @@ export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 }
 
 /**
- * Whether a request comes from a page of this service in a browser on this machine. The browser itself says that the
- * page is of the same origin; the host must be loopback by name, so that no other name can be made to resolve to it.
+ * Tells whether a request comes from a page of this service in a browser on this machine. The browser states that the
+ * page is same-origin; the host must be a loopback name, so that no other name can be pointed here (DNS rebinding).
  */
 function isOwnPageOnThisMachine(request: FastifyRequest): boolean {
   const { host, 'sec-fetch-site': site } = request.headers
   return site === 'same-origin' && isLoopbackName(hostName(host)) && isLocal(request)
 }
 
-/** The demo key, as long as it works; null where there is none. */
+/** Returns the demo key while it is active; null without one. */
 async function offeredKey({ demoKey, keys, clock }: Deps): Promise<string | null> {
   const key = (await demoKey?.read()) ?? null
   if (key === null) return null

@@ -12,7 +12,7 @@ const codesOf = (reasons: readonly (typeof HEALTH_REASONS)[number][]): string =>
 const reason = z
   .object({
     code: z.enum(HEALTH_REASONS.map(({ code }) => code)).describe('What is wrong'),
-    detail: text('What is wrong, and what that means, in a sentence')
+    detail: text('The fault and its effect, in a sentence')
   })
   .meta({ id: 'HealthReason' })
 
@@ -20,7 +20,7 @@ export const health = endpoint({
   path: '/v1/health',
   tag: 'Service',
   summary: 'Is the data fresh?',
-  description: `200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old and the store answers, else 503 with the same body. Not counted against any quota.`,
+  description: `200 while the status is \`ok\`, else 503 with the same body. Data older than ${FRESHNESS_SECONDS_MAX} seconds is one of the reasons for \`degraded\`. Not counted against any quota.`,
   scope: 'open',
   answer: z
     .object({
@@ -32,7 +32,7 @@ export const health = endpoint({
       reasons: z
         .array(reason)
         .describe(
-          `What is away or wrong at the moment; empty while nothing is. These make the status \`degraded\`: ${codesOf(HEALTH_REASONS.filter(({ degrades }) => degrades))}. With the others the service goes on, and the status stays \`ok\`: ${codesOf(HEALTH_REASONS.filter(({ degrades }) => !degrades))}`
+          `Present faults; empty for a healthy service. These make the status \`degraded\`: ${codesOf(HEALTH_REASONS.filter(({ degrades }) => degrades))}. The others leave the status \`ok\`: ${codesOf(HEALTH_REASONS.filter(({ degrades }) => !degrades))}`
         ),
       data_freshness_seconds: count('Age of the newest indexed block, in seconds')
         .nullable()
@@ -43,7 +43,7 @@ export const health = endpoint({
         .enum(['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'])
         .nullable()
         .describe(
-          'How the source of blocks does: `advancing`: newer slots come; `full`: they come faster than they are taken; `stalled`: it is connected and none comes; `waiting`: it has no node and tries again; `refused`: waiting does not help, an operator has to see to it. Null where blocks are recorded, or come by way of another process; the reason is in `/v1/admin/tree`'
+          'State of the block source. `advancing`: newer slots arrive; `full`: they arrive faster than they are ingested; `stalled`: connected, but no newer slot arrives; `waiting`: no node answers, and the service retries; `refused`: a retry does not help, an operator has to change the configuration. Null for recorded blocks, and in a process that follows another one. The reason is in `/v1/admin/tree`'
         ),
       version: text('The version of the service'),
       localnet: localnetMark
@@ -60,7 +60,7 @@ type Deps = Pick<
   'storage' | 'feed' | 'clock' | 'version' | 'draining' | 'sourceKind' | 'source' | 'redisAway'
 >
 
-/** Answers from memory alone, so that it does so also while the store is away. */
+/** Answers from memory alone, so that it works while the store is unavailable. */
 export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage, feed, clock, version, draining, sourceKind, source, redisAway } = deps
   serve(app, health, async ({ reply }) => {

@@ -12,11 +12,11 @@ export const launches = endpoint({
   tag: 'Market',
   summary: 'Token launches',
   description:
-    'Launches on all launchpads, newest first. `status` is that of now: while a list is walked, a launch can enter or leave a page that is still to come.',
+    'Launches on all launchpads, newest first. `status` is the present one: between two pages of a list, a launch can enter or leave a later page.',
   scope: 'data:read',
   query: z.object({
     ...paging(500, 50),
-    status: oneOf(LAUNCH_STATUSES).optional().describe('Only launches of this status')
+    status: oneOf(LAUNCH_STATUSES).optional().describe('Only launches with this status')
   }),
   answer: listOf(LAUNCH).meta({ id: 'Launches' }),
   errors: ['CURSOR_INVALID'],

@@ -13,7 +13,7 @@ export const me = endpoint({
   path: '/v1/me',
   tag: 'Account',
   summary: 'Who am I?',
-  description: 'What the key that asks is, what it may do, and how much of its quota is left.',
+  description: 'Owner, scopes, limits and remaining quota of the key in use.',
   scope: 'any-key',
   answer: z.object({
     tenant,
@@ -22,13 +22,13 @@ export const me = endpoint({
     name,
     scopes,
     limits: z.object({
-      rate_limit_per_minute: count('Calls that the key may make in a window'),
-      window_seconds: count('How long a window is: windows are the minutes of the clock')
+      rate_limit_per_minute: count('Calls allowed in a window'),
+      window_seconds: count('Length of a window in seconds; windows are the minutes of the clock')
     }),
     usage: z.object({
       calls: count('Calls counted in this window, this one included'),
       remaining: count('Calls left in it'),
-      resets_at: count(`When the next one begins; ${CLOCKS.service}, unix seconds`)
+      resets_at: count(`When the next window begins; ${CLOCKS.service}, Unix seconds`)
     }),
     expires_at,
     allowed_ips,

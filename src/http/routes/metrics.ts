@@ -14,7 +14,7 @@ export const metricsText = endpoint({
   examples: [{ name: 'every metric' }]
 })
 
-/** Prometheus metrics: to loopback, or to an admin key. */
+/** Serves Prometheus metrics, to loopback or with an admin key. */
 export const metricsRoutes: FastifyPluginAsync<Pick<AppDeps, 'metrics'>> = async (app, { metrics }) => {
   serve(app, metricsText, async ({ reply }) => {
     void reply.type(metrics.registry.contentType)

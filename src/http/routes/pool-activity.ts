@@ -9,7 +9,7 @@ import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_POOL } from '../example-values.ts'
 import { address, wholeNumber } from '../parameters.ts'
 
-/** Hours of a pool that are read at a time. */
+/** Hours of a pool read at a time. */
 const HOURS_PER_READ = 24
 
 export const poolActivity = endpoint({
@@ -17,10 +17,10 @@ export const poolActivity = endpoint({
   tag: 'Pools',
   summary: 'Activity of a pool by the minute',
   description:
-    'Event counts and volumes of the newest minutes in which the pool had an event, newest first. Of an unknown pool there are none.',
+    'Event counts and volumes of the newest minutes with an event of the pool, newest first. Empty for an unknown pool.',
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
-  query: z.object({ limit: wholeNumber(1, 1440, 60).describe('Minutes at most') }),
+  query: z.object({ limit: wholeNumber(1, 1440, 60).describe('Maximum number of minutes') }),
   answer: POOL_ACTIVITY,
   examples: [{ name: 'A pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
 })
@@ -32,7 +32,10 @@ export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = 
   })
 }
 
-/** The newest minutes of a pool, newest first. An hour that is stored has one at least, so that few hours are read. */
+/**
+ * Reads the newest minutes of a pool, newest first. Every stored hour has at least one minute, so that few hours are
+ * read.
+ */
 async function newestMinutes(storage: Storage, pool: Pubkey, limit: number): Promise<ActivityMinute[]> {
   const minutes: ActivityMinute[] = []
   let to = Number.MAX_SAFE_INTEGER

@@ -12,7 +12,9 @@ import { address } from '../parameters.ts'
 import { readPricedToken } from '../valued-token.ts'
 
 const DAY = 86_400
-/** A day has fewer candles of any interval that windows are made of: 24 hours, and minutes at both ends. */
+/**
+ * More candles than a day has in any of the intervals that windows are read from: 24 hours, and minutes at both ends.
+ */
 const CANDLES_OF_DAY = 120
 
 export const tokenPrice = endpoint({
@@ -20,7 +22,7 @@ export const tokenPrice = endpoint({
   tag: 'Tokens',
   summary: 'Latest price of a token',
   description:
-    'The price of the newest price-forming trade of any pair, in its cash and in USD, with the 24 hours that end with the minute of the indexed head. Wrapped SOL, USDC and USDT answer without a trade, too.',
+    'The price of the newest price-forming trade of any pair, in its cash and in USD, with the change and volume of the 24 hours that end with the minute of the indexed head. Wrapped SOL, USDC and USDT have an answer even without a trade.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: PRICE,
@@ -56,7 +58,10 @@ export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> 
   })
 }
 
-/** What a pair traded within the day, in base units of its cash. A mint's activity has it of wrapped SOL alone. */
+/**
+ * Returns a pair's volume of the last day in base units of its cash. A mint's activity counts it for wrapped SOL
+ * only.
+ */
 async function cashOf(
   storage: Storage,
   { mint, cash }: PricedPair,

@@ -26,24 +26,26 @@ const place = (what: string) =>
 export const streamHealth = endpoint({
   path: '/v1/stream/health',
   tag: 'Service',
-  summary: 'Does the stream flow?',
+  summary: 'Is the stream fresh?',
   description: `200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old, else 503 with the same body. The stream itself is \`${STREAM_PATH}\`, described in \`/asyncapi.json\`. Not counted against any quota.`,
   scope: 'open',
   answer: z
     .object({
       status: z.enum(['ok', 'degraded', 'draining']).describe('As in `/v1/health`'),
-      head: place('The newest block that was told'),
+      head: place('The newest published block'),
       horizon: place('The oldest place from which events can be replayed'),
-      replay_horizon_seconds: count('How far back replays reach')
+      replay_horizon_seconds: count('Length of the replay horizon in seconds')
         .nullable()
         .describe(
-          'How far back replays reach, in seconds of block time; null where all that is stored can be replayed'
+          'Length of the replay horizon, in seconds of block time; null if everything stored can be replayed'
         ),
       lag_ms: count('Age of the newest block').nullable(),
       data_freshness_seconds: count('Age of the newest block, in seconds').nullable(),
-      connections: count('Clients that are connected to this process'),
-      subscriptions: count('Channels that they have, together'),
-      events_per_second: z.number().describe('Events given to connections, over the last ten seconds'),
+      connections: count('Clients connected to this process'),
+      subscriptions: count('Subscriptions of all clients'),
+      events_per_second: z
+        .number()
+        .describe('Events sent to clients a second, average of the last ten seconds'),
       dropped_total: count('Events dropped from full buffers since the process started')
     })
     .meta({ id: 'StreamHealth' }),
@@ -55,16 +57,16 @@ export const streamHealth = endpoint({
 type Status = z.input<typeof streamHealth.answer>['status']
 type Deps = Pick<AppDeps, 'stream' | 'feed' | 'clock' | 'draining'>
 
-/** The upgrade to the stream, and how it does. */
+/** Upgrades connections to the stream, and reports its health. */
 export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed, clock, draining }) => {
-  if (stream === null) throw new TypeError('a process that serves the stream has its connections')
+  if (stream === null) throw new TypeError('a process that serves the stream needs its connections')
   await app.register(websocket, {
     options: { maxPayload: MESSAGE_BYTES_HARD_MAX, perMessageDeflate: false, clientTracking: false },
-    // Who has the connections closes them, and tells them when to come back.
+    // The owner of the connections closes them and tells clients when to come back.
     preClose: (done) => done(),
     errorHandler: (_error, socket) => socket.terminate()
   })
-  // Nothing follows on a connection whose handshake is refused. The plugin closes it only where its own hook ran first.
+  // A connection whose handshake was refused is closed. The plugin does so only if its own hook ran first.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isHandshake(request.raw)) void reply.header('connection', 'close')
     done(null, payload)
@@ -85,10 +87,10 @@ export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed
         return done(fault)
       }
       if (!stream.admits(request.caller!)) {
-        const detail = 'this key, or this process, has as many connections as it can have'
+        const detail = 'this key, or this process, has its maximum number of connections'
         return done(new ServiceError('CONNECTIONS_EXCEEDED', detail))
       }
-      // What follows is no HTTP: the socket would keep the request and its response as long as it lives.
+      // Releases the request and its response, which the socket would otherwise hold for its whole life.
       reply.raw.detachSocket(request.socket)
       done()
     },
@@ -96,7 +98,7 @@ export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed
       throw new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
     },
     wsHandler: (ws, { socket, caller }) => {
-      // So would the plugin's listener.
+      // The plugin's error listener would hold them too.
       ws.removeAllListeners('error').on('error', () => ws.terminate())
       app.connections.becomeStream(socket)
       stream.open(ws, socket, caller!)

@@ -21,7 +21,7 @@ export const tokenPools = endpoint({
   tag: 'Tokens',
   summary: 'Pools of a token',
   description:
-    'The pools, curves and markets that the token was seen in, those first seen last before the others. Reserves are those after the newest trade, where it states them. A pool is listed under its token, and under both of two that are no cash. An unknown token has none.',
+    'The pools, curves and markets of a token, the most recently first seen one first. Reserves are those after the newest trade, if it states them. A pool is listed under its token; a pool of two tokens under both. Empty for an unknown token.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({ limit, order, after }),
@@ -60,7 +60,8 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
         curve
       )
     )
-    // A mint without a symbol can still be launched, unheard by the token that it is listed with.
+    // A mint without a symbol may still be launched; that block changes the mint, but not the token whose pools these
+    // are.
     const unnamed = page.flatMap(({ base, quote }) =>
       [base, quote].filter((side) => symbols.get(pubkeyMapKey(side)) === null)
     )
@@ -70,7 +71,7 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   })
 }
 
-/** The hours of a pool's last day; none where it did not trade in it, so that old pools cost nothing. */
+/** Reads the hours of a pool's last day; none if it did not trade then, so that old pools cost nothing. */
 async function dayOf(
   { pool, lastTrade }: PoolRow,
   now: number,
@@ -80,7 +81,7 @@ async function dayOf(
   return isTraded ? activity.range('pool', pool, windowHours(now, DAY)) : []
 }
 
-/** The symbols of the mints of pools: of cash as it is known, of a token as its launch states it. */
+/** Reads the symbols of pools' mints: of cash from the configuration, of tokens from their launch. */
 async function symbolsOf(
   pools: readonly PoolRow[],
   { storage, cash }: Deps

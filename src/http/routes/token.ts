@@ -16,7 +16,7 @@ export const token = endpoint({
   tag: 'Tokens',
   summary: 'Summary of a token',
   description:
-    'Names, price, rolling windows up to the minute of the indexed head, bonding curve and pools of a token. What needs account state is null. Wrapped SOL, USDC and USDT are always known.',
+    'Names, price, rolling windows up to the minute of the indexed head, bonding curve and pools of a token. Fields that need account state are null. Wrapped SOL, USDC and USDT are always known.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: TOKEN,

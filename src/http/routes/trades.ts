@@ -14,7 +14,7 @@ export const tokenTrades = endpoint({
   path: '/v1/tokens/{mint}/trades',
   tag: 'Tokens',
   summary: 'Trades of a token',
-  description: `The trades of a token on all venues, newest first. ${TRADE_LIST_RULES} An unknown token has none.`,
+  description: `The trades of a token on all venues, newest first. ${TRADE_LIST_RULES} Empty for an unknown token.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object(TRADE_LIST_QUERY),

@@ -14,10 +14,10 @@ export const trending = endpoint({
   tag: 'Market',
   summary: 'Tokens by volume',
   description:
-    'Tokens ranked by their volume in USD in a rolling window: the whole minutes that end with the minute of the newest indexed block. A volume that no price tells ranks as none; equal volumes rank by trades. One list without further pages.',
+    'Tokens ranked by volume in USD in a rolling window of whole minutes, which ends with the minute of the newest indexed block. A volume without a known price counts as 0; equal volumes rank by trades. The list has one page.',
   scope: 'data:read',
   query: z.object({
-    window: oneOf(RANKED_WINDOW_NAMES).default('24h').describe('How long the window is'),
+    window: oneOf(RANKED_WINDOW_NAMES).default('24h').describe('Length of the window'),
     limit: wholeNumber(1, RANKS_MAX, 20).describe('How many tokens')
   }),
   answer: listOf(TRENDING_ITEM),
