@@ -7,19 +7,19 @@ interface Range {
 }
 
 /**
- * Whether a text is an address or a CIDR range, of IPv4 or IPv6. An IPv4 address in IPv6's clothes is none: it would
- * be matched as the IPv4 address that it is, and so has to be written as one.
+ * Tells whether a text is an IPv4 or IPv6 address or CIDR range. IPv4-mapped IPv6 addresses (`::ffff:1.2.3.4`) are
+ * refused: they are matched as IPv4, and so must be written as IPv4.
  */
 export function isAddressRange(text: string): boolean {
   return readRange(text) !== null
 }
 
-/** Addresses and CIDR ranges, to be asked whether they hold an address. */
+/** A set of addresses and CIDR ranges. */
 export class AddressRanges {
-  // Apart, for a list of both takes IPv4 addresses for members of IPv6 ranges.
+  // Two lists, because a single one would match IPv4 addresses against IPv6 ranges.
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() }
 
-  /** Of texts that `isAddressRange`. */
+  /** `ranges` are texts accepted by `isAddressRange`. */
   constructor(ranges: readonly string[]) {
     for (const text of ranges) {
       const range = readRange(text)
@@ -28,7 +28,9 @@ export class AddressRanges {
     }
   }
 
-  /** An address as a socket tells it: with its zone, and IPv4 as `::ffff:1.2.3.4` on a socket for both. */
+  /**
+   * Tells whether an address, as a socket reports it, is in the set: with an IPv6 zone, or IPv4 as `::ffff:1.2.3.4`.
+   */
   includes(address: string): boolean {
     const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address.split('%', 1)[0]!
     const family = plain.includes(':') ? 'ipv6' : 'ipv4'

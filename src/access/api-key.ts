@@ -6,8 +6,8 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_LENGTH = 24
 
 /**
- * A new key, `mr_live_<24 base62>_<6 base62 of its crc>`, to be shown once. By its form and checksum those who look for
- * leaked secrets tell it from other text.
+ * Returns a new random key, `mr_live_<24 base62>_<6 base62 of its CRC>`, to be shown once. Secret scanners recognize
+ * it by its prefix and checksum.
  */
 export function makeApiKey(): string {
   let secret = ''
@@ -15,17 +15,17 @@ export function makeApiKey(): string {
   return `mr_live_${secret}_${checksum(secret)}`
 }
 
-/** What is stored of a key. */
+/** Returns the SHA-256 hash of a key, which is the only stored form. */
 export function hashApiKey(key: string): Uint8Array {
   return hash('sha256', key, 'buffer')
 }
 
-/** The part of a key that may be shown and logged. Of a key that an operator thought up, hardly anything. */
+/** Returns the part of a key that may be shown and logged; for a key chosen by an operator only four characters. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, key.startsWith('mr_live_') ? 12 : 4)
 }
 
-/** A text as it may be logged: without the secret of any key of ours in it, as when one was sent in a path. */
+/** Returns a text for the log, with the secret part of each of our keys replaced, as when a key was sent in a path. */
 export function withoutApiKeys(text: string): string {
   return text.includes('mr_live_') ? text.replace(/(mr_live_[0-9A-Za-z]{0,4})[0-9A-Za-z_]*/g, '$1…') : text
 }

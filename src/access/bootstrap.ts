@@ -6,17 +6,17 @@ import { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts'
 export const DEMO_TENANT = 'demo'
 const OPERATOR_TENANT = 'operator'
 
-/** Keys made on an empty store; they are shown to the operator once and kept only as hashes. */
+/** Keys made on an empty store. They are shown to the operator once and stored only as hashes. */
 export interface FirstKeys {
-  /** Null when the operator brought an admin key. */
+  /** Null if the operator configured an admin key. */
   readonly admin: string | null
   readonly demo: string
 }
 
 /**
- * Makes sure that somebody can get in: stores the operator's admin key when one is set, and on an empty store makes
- * a demo tenant's key and, without an operator's, an admin key. Null when nothing was made. An operator's key that was
- * revoked or has expired stays so.
+ * Makes sure that somebody has access: stores the configured admin key, and on an empty store makes a demo tenant's
+ * key and, without a configured one, an admin key. Returns null if it made nothing. A configured key that was revoked
+ * or has expired stays so.
  */
 export async function bootstrapKeys(
   { keys, tenants }: Pick<Storage, 'keys' | 'tenants'>,

@@ -1,6 +1,6 @@
 /**
- * A name for who sends from an address. With IPv6 that is its /64, all of which one client has to send from; IPv4 in
- * IPv6's clothes is IPv4.
+ * Returns the network of a client, for limits by address: the /64 of an IPv6 address, since one client can use all of
+ * it; an IPv4 address as it is, also if mapped to IPv6.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 /**
  * The demo key of a localnet in clear text, so that `/docs` can offer it after a restart. Only a localnet on loopback
- * has this file; every other key is stored as a hash alone.
+ * has this file; all other keys are stored as hashes.
  */
 export class DemoKeyFile {
   readonly #path: string
@@ -12,7 +12,7 @@ export class DemoKeyFile {
     this.#path = path
   }
 
-  /** Null where no key was written. */
+  /** Returns the key; null if none was written. */
   async read(): Promise<string | null> {
     try {
       return (await readFile(this.#path, 'utf8')).trim()
@@ -22,7 +22,7 @@ export class DemoKeyFile {
     }
   }
 
-  /** Writes the key for the owner of the process alone. */
+  /** Writes the key, readable only by the process's owner. */
   async write(key: string): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true })
     await writeFile(this.#path, `${key}\n`, { mode: 0o600 })

@@ -5,37 +5,37 @@ import { keyState, type Caller } from './caller.ts'
 import { KeyRing } from './key-ring.ts'
 import { isSameKey, newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 
-/** Keys that a service may have, those of the past included; each takes about 1 KB of memory. */
+/** Keys of a service, expired and revoked ones included; each takes about 1 KB of memory. */
 export const KEYS_MAX = 100_000
-/** Keys of a tenant that work. */
+/** Active keys of a tenant. */
 export const KEYS_PER_TENANT_MAX = 1_000
 export const TENANTS_MAX = 10_000
-/** Changes that wait for those before them; one more is refused. */
+/** Changes that may wait for earlier ones; one more is refused. */
 const WAITING_MAX = 100
 
 type KeyStorage = Pick<Storage, 'keys' | 'tenants'>
 
-/** Other processes that have keys and tenants of the same store. */
+/** The processes that share the store's keys and tenants. */
 export interface OtherProcesses {
-  /** Hints them that something was changed here. */
+  /** Notifies them of a change made here. */
   tell(): void
 }
 
 /**
- * Every tenant and key, in memory, so that a request waits for no store. Whoever changes one changes it here: it is
- * durable first, then in effect, at once and for all requests.
+ * Every tenant and key, in memory, so that a request does not wait for the store. All changes are made here: each is
+ * durable first, then in effect for all requests.
  *
- * D1. Changes and reloads are made one after another, so that no reload takes back a change that was made meanwhile.
- * D2. Where other processes have the same store, a change begins with what the store holds of its key, and a reload takes
- *     in what others have changed; `followKeys` reloads in time.
- * D3. A key that was revoked stays revoked: where two processes change a key at once and the later write has not seen the
- *     revocation, whoever knows of it writes it again.
+ * D1. Changes and reloads run one after another, so that a reload cannot undo a concurrent change.
+ * D2. On a shared store a change begins by reading the key from the store, and a reload adds the changes of other
+ *     processes; `followKeys` reloads in time.
+ * D3. A revoked key stays revoked. If two processes change a key at once and the later write has not seen the
+ *     revocation, the process that knows of it writes it again.
  */
 export class KeyDirectory {
   readonly #storage: KeyStorage
   readonly #ring: KeyRing
   readonly #others: OtherProcesses | null
-  /** In order of creation. */
+  /** Tenants in order of creation. */
   #tenants = new Map<string, TenantRow>()
   #lastChange: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -47,8 +47,8 @@ export class KeyDirectory {
   }
 
   /**
-   * Reads all that a store has. Keys without a rate of their own get the given one, in calls a minute. `others` is null
-   * where one process has the store alone.
+   * Loads all keys and tenants. Keys without a rate get `defaultRatePerMinute`. `others` is null if this process has
+   * the store alone.
    */
   static async load(
     storage: KeyStorage,
@@ -60,50 +60,50 @@ export class KeyDirectory {
     return directory
   }
 
-  /** Takes in what other processes have changed. Rejects as the store does, and all stays as it was. */
+  /** Adds the changes of other processes. Rejects with the store's error, and then changes nothing. */
   reload(): Promise<void> {
     return this.#next(() => this.#reload())
   }
 
-  /** Who has a key, as `KeyRing.find` does. */
+  /** Returns the caller of a key, as `KeyRing.find` does. */
   find(key: string, connection?: object): Caller | null {
     return this.#ring.find(key, connection)
   }
 
-  /** In order of creation. */
+  /** All keys in order of creation. */
   get keys(): readonly KeyRow[] {
     return this.#ring.keys
   }
 
-  /** In order of creation. */
+  /** All tenants in order of creation. */
   get tenants(): readonly TenantRow[] {
     return [...this.#tenants.values()]
   }
 
-  /** Of one tenant, in order of creation. Throws TENANT_NOT_FOUND. */
+  /** Returns the keys of a tenant in order of creation. Throws TENANT_NOT_FOUND. */
   keysOf(tenant: string): readonly KeyRow[] {
     if (!this.#tenants.has(tenant)) throw new ServiceError('TENANT_NOT_FOUND', `there is no tenant ${tenant}`)
     return this.keys.filter((row) => row.tenant === tenant)
   }
 
-  /** Undefined where there is none of the id. */
+  /** Returns the key with an id; undefined without one. */
   row(id: string): KeyRow | undefined {
     return this.#ring.row(id)
   }
 
-  /** Throws KEY_NOT_FOUND. */
+  /** Returns the key with an id. Throws KEY_NOT_FOUND. */
   key(id: string): KeyRow {
     const row = this.row(id)
     if (row === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
     return row
   }
 
-  /** Whether pages of an origin may use any key that works. */
+  /** Tells whether any active key lists an origin. */
   admitsOrigin(origin: string, nowMs: number): boolean {
     return this.#ring.admitsOrigin(origin, nowMs)
   }
 
-  /** Throws TENANT_EXISTS, TENANT_LIMIT_REACHED. */
+  /** Creates a tenant. Rejects with TENANT_EXISTS or TENANT_LIMIT_REACHED. */
   createTenant(name: string, nowMs: number): Promise<TenantRow> {
     return this.#inTurn(async () => {
       const exists = new ServiceError('TENANT_EXISTS', `there is a tenant ${name} already`)
@@ -122,7 +122,7 @@ export class KeyDirectory {
     })
   }
 
-  /** Makes a key. Throws TENANT_NOT_FOUND, KEY_LIMIT_REACHED. */
+  /** Makes a key. Rejects with TENANT_NOT_FOUND or KEY_LIMIT_REACHED. */
   issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
       const { tenant } = attributes
@@ -139,8 +139,8 @@ export class KeyDirectory {
   }
 
   /**
-   * Puts a successor with the same attributes in a key's place; the key itself works for the grace, at most until it
-   * would have expired, and strictly before its end. Throws KEY_NOT_FOUND, KEY_INACTIVE, KEY_LIMIT_REACHED.
+   * Makes a successor with the same attributes. The old key stays valid for `graceMs`, at most until its own expiry,
+   * and strictly before that time. Rejects with KEY_NOT_FOUND, KEY_INACTIVE or KEY_LIMIT_REACHED.
    */
   rotate(id: string, graceMs: number, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
@@ -150,7 +150,7 @@ export class KeyDirectory {
       if (row.successor !== null) {
         throw new ServiceError('KEY_INACTIVE', `this key was rotated; rotate its successor ${row.successor}`)
       }
-      // The successor first: if all ends between the two, the old key goes on as it was.
+      // The successor is stored first: after a crash between the two writes, the old key is still valid.
       const issued = await this.#issue(row, nowMs)
       const expiresAtMs = Math.min(nowMs + graceMs, row.expiresAtMs ?? Infinity)
       await this.#put({ ...row, expiresAtMs, successor: issued.row.id })
@@ -159,8 +159,8 @@ export class KeyDirectory {
   }
 
   /**
-   * Ends a key at once; one that was revoked stays as it is. Throws KEY_NOT_FOUND, and KEY_LAST for the only admin key
-   * that works, without which nobody could make another.
+   * Revokes a key at once; revoking it again changes nothing. Rejects with KEY_NOT_FOUND, and with KEY_LAST for the
+   * only active admin key, without which nobody could make another.
    */
   revoke(id: string, nowMs: number): Promise<KeyRow> {
     return this.#inTurn(async () => {
@@ -187,14 +187,14 @@ export class KeyDirectory {
     return issued
   }
 
-  /** Durable, then in effect (INVARIANTS 4). */
+  /** Stores a key durably, then puts it into effect (INVARIANTS 4). */
   async #put(row: KeyRow): Promise<void> {
     await this.#storage.keys.put(row)
     this.#ring.put(row)
     this.#others?.tell()
   }
 
-  /** A key as the store has it now. Throws KEY_NOT_FOUND. */
+  /** Returns a key as the store has it now. Rejects with KEY_NOT_FOUND. */
   async #current(id: string): Promise<KeyRow> {
     if (this.#others === null) return this.key(id)
     if (this.row(id) === undefined) await this.#reload()

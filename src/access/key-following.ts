@@ -2,35 +2,43 @@ import { sleep, type Clock } from '../ports.ts'
 import type { KeyDirectory } from './key-directory.ts'
 
 /**
- * How often the store is looked at without hints, and how often at the most because of hints. A change is seen within a
- * second: the rest of it is for the reading. Chosen.
+ * Milliseconds between two polls of the store without notifications, and the shortest interval with them. Chosen: a
+ * change is seen within a second, which leaves 250 ms for the read.
  */
 export const LOOK_MS = 750
-/** With hints, so many times what a look takes passes until the next: it is for hints that were lost. Chosen. */
+/**
+ * With notifications, the pause is this many times the duration of the last poll. Chosen: polling then takes at most
+ * 5 % of the time; it only repairs lost notifications.
+ */
 const REST = 20
-/** The longest rest with hints. Chosen. */
+/**
+ * The longest pause with notifications, in milliseconds. Chosen: a lost notification delays a revocation by as much.
+ */
 export const LOOK_AT_LEAST_MS = 10_000
 
-/** How the processes of a service hear of each other's changes to keys and tenants. */
+/** Notifications by which processes announce changes of keys and tenants. */
 export interface KeyHints {
-  /** Whether hints arrive at present. */
+  /** Whether notifications arrive at present. */
   readonly available: boolean
-  /** Calls `heard` at each hint, and when hints begin or cease to arrive, until the returned function is called. */
+  /**
+   * Calls `heard` at each notification, and when notifications start or stop arriving. Returns a function that
+   * unsubscribes it.
+   */
   follow(heard: () => void): () => void
 }
 
 export interface Following {
   readonly clock: Clock
-  /** Null where there are none. */
+  /** Null without notifications. */
   readonly hints: KeyHints | null
   readonly signal: AbortSignal
-  /** Shows the first fault of those that follow one another: until a look succeeds, all keys stay as they were. */
+  /** Called with the first of several faults in a row. Until a poll succeeds, all keys stay as they were. */
   readonly report: (error: Error) => void
 }
 
 /**
- * Keeps a directory up with what other processes change in the store, until the signal aborts; it never rejects. A hint is
- * followed at once, a second one within `LOOK_MS` after that time.
+ * Keeps a directory up to date with other processes' changes until the signal aborts; never rejects. A notification
+ * triggers a poll at once, a second one within `LOOK_MS` only after that time.
  */
 export async function followKeys(
   directory: Pick<KeyDirectory, 'reload'>,

@@ -3,28 +3,28 @@ import type { KeyRow } from '../../storage/port.ts'
 import { Caller, keyState } from './caller.ts'
 import { isSameKey } from './key-row.ts'
 
-/** What an unknown key is compared with, so that it costs the same work as a known one. */
+/** Compared with unknown keys, so that they take the same work as known ones. */
 const NOBODY = new Uint8Array(32)
 
-/** In a time that tells nothing of where two texts of a length differ. */
+/** Compares two texts in constant time for a given length. */
 function isSameText(known: Buffer, text: string): boolean {
   return known.length === text.length && timingSafeEqual(known, Buffer.from(text, 'latin1'))
 }
 
-/** All keys in memory, and who has them. */
+/** All keys in memory, found by secret, id or origin. */
 export class KeyRing {
   readonly #defaultRatePerMinute: number
-  /** In order of creation. */
+  /** Keys by id, in order of creation. */
   #byId = new Map<string, Caller>()
-  /** By the hash, a character a byte. */
+  /** Keys by hash, one character a byte. */
   #byHash = new Map<string, Caller>()
   #byOrigin = new Map<string, Set<string>>()
-  /** Of the key that is looked for: a buffer for all, for one of its own would cost each look a fifth more. */
+  /** Scratch buffer for the digest of a lookup; a new buffer for each lookup would take a fifth longer. */
   readonly #digest = Buffer.alloc(32)
-  /** The good key that a connection presented last, and its digest. */
+  /** The last valid key that each connection presented, with its digest. */
   readonly #presented = new WeakMap<object, { readonly key: Buffer; readonly digest: string }>()
 
-  /** Keys without a rate of their own get the given one, in calls a minute. */
+  /** Keys without a rate get `defaultRatePerMinute`. */
   constructor(defaultRatePerMinute: number) {
     this.#defaultRatePerMinute = defaultRatePerMinute
   }
@@ -33,20 +33,19 @@ export class KeyRing {
     return this.#byId.size
   }
 
-  /** In order of creation. */
+  /** All keys in order of creation. */
   get keys(): readonly KeyRow[] {
     return Array.from(this.#byId.values(), ({ row }) => row)
   }
 
-  /** Undefined where there is none of the id. */
+  /** Returns the key with an id; undefined without one. */
   row(id: string): KeyRow | undefined {
     return this.#byId.get(id)?.row
   }
 
   /**
-   * Who has a key, whatever has become of it; null for nobody. The same work is done for each text of a length. A
-   * `connection` that presents the good key that it presented last is spared the hashing, 4 µs; what has become of the
-   * key is looked up anew.
+   * Returns the caller of a key, whatever its state; null for an unknown key. All texts of one length take the same
+   * work. A `connection` that repeats its last valid key saves the hash (4 µs); the key's state is still looked up.
    */
   find(key: string, connection?: object): Caller | null {
     const last = connection === undefined ? undefined : this.#presented.get(connection)
@@ -60,13 +59,16 @@ export class KeyRing {
     return found
   }
 
-  /** Whether pages of an origin may use any key that works. */
+  /** Tells whether any active key lists an origin. */
   admitsOrigin(origin: string, nowMs: number): boolean {
     const ids = this.#byOrigin.get(origin)?.values()
     return ids?.some((id) => keyState(this.#byId.get(id)!.row, nowMs) === 'active') ?? false
   }
 
-  /** Takes in all that a store has, in order of creation: most find what is known already, or more at its end. */
+  /**
+   * Replaces all keys by those of the store, in order of creation. Most reloads find the same keys, or more at the
+   * end.
+   */
   takeIn(rows: readonly KeyRow[]): void {
     const callers = this.#byId.values()
     for (const row of rows) {
@@ -88,7 +90,7 @@ export class KeyRing {
     }
   }
 
-  /** Takes a key in, or what has become of one. */
+  /** Adds a key, or replaces it by its new state. */
   put(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute)): void {
     this.#byId.set(row.id, caller)
     this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import type { KeyRow } from '../../storage/port.ts'
 import { apiKeyPrefix, hashApiKey } from './api-key.ts'
 
-/** What a key is given when it is made. */
+/** Attributes of a key that its maker sets. */
 export type KeyAttributes = Pick<
   KeyRow,
   'tenant' | 'name' | 'scopes' | 'ratePerMinute' | 'expiresAtMs' | 'allowedIps' | 'corsOrigins'
 >
 
-/** A key that was just made; `key` is known here and never again. */
+/** A key just made; `key` is its secret, which is not stored. */
 export interface IssuedKey {
   readonly row: KeyRow
   readonly key: string
 }
 
-/** The row of a key that is made now. */
+/** Returns the row of a new key. */
 export function newKey(key: string, attributes: KeyAttributes, nowMs: number): IssuedKey {
   const { tenant, name, scopes, ratePerMinute, expiresAtMs, allowedIps, corsOrigins } = attributes
   return {
@@ -37,7 +37,7 @@ export function newKey(key: string, attributes: KeyAttributes, nowMs: number): I
   }
 }
 
-/** Whether two rows of a key say the same. */
+/** Tells whether two rows of a key are equal. */
 export function isSameKey(row: KeyRow, other: KeyRow | undefined): boolean {
   if (row === other) return true
   return (

@@ -3,8 +3,8 @@ import type { RateCounter, RateUse } from '../../storage/coordination.ts'
 export const WINDOW_SECONDS = 60
 
 /**
- * A counter in memory. It holds the names of one window only, `namesMax` of them: when one more comes, the one that
- * was first in this window is forgotten, and starts anew. A clock that is set back begins a window like any other.
+ * A rate counter in memory. It holds the names of the present window only, at most `namesMax`: one more evicts the
+ * name that came first in this window, whose count starts again. A clock that is set back begins a new window.
  */
 export class RateWindow implements RateCounter {
   readonly #namesMax: number
@@ -15,7 +15,7 @@ export class RateWindow implements RateCounter {
     this.#namesMax = namesMax
   }
 
-  /** Names in memory. */
+  /** Number of names in memory. */
   get size(): number {
     return this.#taken.size
   }
@@ -54,7 +54,7 @@ function windowOf(nowMs: number): number {
   return Math.floor(nowMs / 1000 / WINDOW_SECONDS)
 }
 
-/** A quota that was lowered within a window may be less than what was taken of it. */
+/** A quota lowered within a window may be below the calls already counted. */
 function useOf(allowed: boolean, left: number, nowMs: number): RateUse {
   const resetAt = (windowOf(nowMs) + 1) * WINDOW_SECONDS
   return { allowed, left: Math.max(0, left), resetAt, resetIn: Math.ceil(resetAt - nowMs / 1000) }

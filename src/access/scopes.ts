@@ -1,4 +1,4 @@
-/** What a key may do (spec choices, section 10). */
+/** Scopes of keys (spec choices, section 10). */
 export const SCOPES = [
   'data:read',
   'rpc:read',
@@ -11,5 +11,5 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** The scopes of a key that is made without naming any. */
+/** Scopes of a key that is made without naming any. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'admin')

@@ -3,24 +3,34 @@ import type { RateCounter, RateUse } from '../../storage/coordination.ts'
 import { RateWindow, WINDOW_SECONDS } from './rate-window.ts'
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
-/** No call waits longer for the shared count; at the least it waits half as long. Chosen. */
+/**
+ * Milliseconds that a call waits for the shared count at most; half of that at least. Chosen: far above a round trip
+ * to Redis, and below what a client notices.
+ */
 export const ANSWER_MS = 100
-/** Calls that wait for the shared count; one more is counted here. Chosen. */
+/**
+ * Calls that may wait for the shared count; one more is counted locally. Chosen: 10,000 calls in 100 ms are more than
+ * one process can answer.
+ */
 export const WAITING_MAX = 10_000
-/** What a process takes for the number of all until it has once heard how many there are. Chosen. */
+/**
+ * Number of processes assumed until it is known. Chosen: a share of a quarter neither opens a quota nor stops a small
+ * deployment.
+ */
 export const PROCESSES_ASSUMED = 4
-/** A quota that refuses nobody: for what is only noted. */
+/** A quota that no call exceeds, for calls that are only recorded. */
 const ALL = Number.MAX_SAFE_INTEGER
 
-/** Where several processes count together. */
+/** The counter that several processes share. */
 export interface SharedCounts {
-  /** Whether it is worth asking at all. */
+  /** Whether the counter can be reached. */
   readonly available: boolean
-  /** Processes that were last known to count there; null when that was never known. */
+  /** The last known number of processes that count there; null if it was never known. */
   readonly processes: number | null
   /**
-   * Counts a call in the window of its own clock, or looks (`cost` 0). One that is refused takes nothing. `own` is what
-   * this process has let through in which window: a count below it has been forgotten. Rejects when it cannot count.
+   * Counts a call in the window of the counter's own clock, or only reads it (`cost` 0). A refused call is not
+   * counted. `own` is the number of calls this process has allowed in the given window: a smaller shared count has
+   * been lost. Rejects if it cannot count.
    */
   count(call: {
     readonly name: string
@@ -39,38 +49,38 @@ interface Waiting {
 }
 
 /**
- * A counter that shares its counts with other processes. While the shared count is away or late, each process counts by
- * itself in its share of the quota, which no process exceeds with what it has let through before in the window.
+ * A rate counter shared with other processes. While the shared counter is unavailable or late, each process enforces
+ * its share of the quota by itself, reduced by the calls it has already allowed in the window.
  *
- * S1. No call waits for longer than `ANSWER_MS`; while an answer is overdue none waits at all.
- * S2. No quota opens: a call that is not counted in the shared count is counted in the share.
- * S3. The shared count is used again with the first call after it is back.
+ * S1. No call waits longer than `ANSWER_MS`; while an answer is overdue no call waits at all.
+ * S2. No quota opens: a call that is not counted in the shared counter is counted in the share.
+ * S3. The shared counter is used again from the first call after it is back.
  */
 export class SharedRate implements RateCounter {
   readonly #counts: SharedCounts
   readonly #clock: Clock
-  /** What this process has let through in the window, wherever it was counted. */
+  /** Calls that this process has allowed in the window, wherever they were counted. */
   readonly #own: RateWindow
   /**
-   * Calls wait for one to two ticks of half of `ANSWER_MS`, so that a process that stood still reads what was answered
-   * before it gives up.
+   * Calls wait for one to two ticks of half of `ANSWER_MS`, so that a process that was suspended reads the answers
+   * that arrived meanwhile before it gives up.
    */
   #waiting = new Set<Waiting>()
   #waitingLonger = new Set<Waiting>()
   #ticking = false
-  /** Calls without an answer that were counted here. */
+  /** Calls without an answer that were counted locally. */
   #overdue = 0
   #aheadMs = 0
   #inShare = 0
 
-  /** `namesMax` bounds what is in memory of one window. */
+  /** `namesMax` bounds the names in memory. */
   constructor(counts: SharedCounts, { clock, namesMax }: { clock: Clock; namesMax: number }) {
     this.#counts = counts
     this.#clock = clock
     this.#own = new RateWindow(namesMax)
   }
 
-  /** Calls that were counted in the share since the start, for a metric. */
+  /** Calls counted in the share since the start, for a metric. */
   get callsInShare(): number {
     return this.#inShare
   }
@@ -107,7 +117,7 @@ export class SharedRate implements RateCounter {
     return promise
   }
 
-  /** False for a call that was counted here meanwhile. */
+  /** Returns false for a call that was counted locally meanwhile. */
   #stopWaiting(call: Waiting): boolean {
     if (this.#waiting.delete(call) || this.#waitingLonger.delete(call)) return true
     this.#overdue--
@@ -130,7 +140,7 @@ export class SharedRate implements RateCounter {
     }, ANSWER_MS / 2)
   }
 
-  /** Counts in the minutes of the shared clock, as far as is known. */
+  /** Counts in the share, in windows of the shared clock as far as that is known. */
   #useShare(name: string, quota: number, cost: 0 | 1, nowMs: number): RateUse {
     this.#inShare++
     const share = Math.max(

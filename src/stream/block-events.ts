@@ -9,19 +9,19 @@ import type { EventRows } from './encode.ts'
 
 type Add<T> = (of: T, event: EncodedEvent) => void
 
-/** What ingest has encoded for the log, where it has: every event is on the channel of its venue. */
+/** Rows with the events that ingest has already encoded for the log; these are on the venues' channels. */
 type LoggedRows = EventRows & { readonly log?: readonly LogPart[] }
 
 /**
- * A committed block as what its events are on channels. Each is encoded once: by ingest for the log, or here when the first
- * channel asks.
+ * The events of a committed block by channel. Each event is encoded once: by ingest for the log, or here for the
+ * first channel with a reader.
  */
 export class BlockEvents {
   readonly slot: SlotRow
   readonly #rows: LoggedRows
   readonly #cash: CashList
   readonly #bodies = new Map<TradeRow | PoolEventRow | LaunchRow, Uint8Array>()
-  /** Of the log, by the cursor of the copy on `venue:`. */
+  /** Encoded events of the log, by the cursor of the copy on `venue:`. */
   #logged: Map<number, Uint8Array> | null = null
 
   constructor(rows: LoggedRows, cash: CashList) {
@@ -30,12 +30,12 @@ export class BlockEvents {
     this.#cash = cash
   }
 
-  /** How many rows it holds on to. */
+  /** Number of rows held in memory. */
   get size(): number {
     return this.#rows.trades.length + this.#rows.poolEvents.length + this.#rows.launches.length
   }
 
-  /** The events of each channel of a table that has any, in cursor order. */
+  /** Returns the events of each channel of a table, in cursor order; channels without events are left out. */
   on<T>(channels: ChannelTable<T>): Map<T, EncodedEvent[]> {
     const found = new Map<T, EncodedEvent[]>()
     const add: Add<T> = (of, event) => {
@@ -46,7 +46,7 @@ export class BlockEvents {
     for (const row of this.#rows.trades) this.#trade(row, channels, add)
     for (const row of this.#rows.poolEvents) this.#poolEvent(row, channels, add)
     for (const row of this.#rows.launches) if (row.slot === this.slot.slot) this.#launch(row, channels, add)
-    // A channel may have rows of several kinds, each in order for itself.
+    // A channel may have rows of several kinds, each kind in order.
     for (const events of found.values()) events.sort((a, b) => a.cursor - b.cursor)
     return found
   }
@@ -105,7 +105,7 @@ export class BlockEvents {
   }
 
   #tradeBody(row: TradeRow): Uint8Array {
-    // The second row of a swap tells of the other mint.
+    // The second row of a swap is for the other mint.
     const onVenue = isFirstRow(row) ? row.cursor + tradeOffsets(row).venue : null
     return this.#bodyOf(row, onVenue, () => encodeTrade(row, this.slot.receivedAtMs, this.#cash))
   }

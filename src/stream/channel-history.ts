@@ -12,32 +12,32 @@ import { DeliveryOrder, movesIn } from './delivery-order.ts'
 import { encodePoolEvent, encodeTick, encodeTrade, tradeOffsets } from './encode.ts'
 import { retractionsOn } from './retractions.ts'
 
-/** A stretch of a channel's past. */
+/** A section of a channel's past. */
 export interface Stretch {
-  /** In cursor order, all there are after where it was asked from, up to `to`. */
+  /** All events after the requested cursor up to `to`, in cursor order. */
   readonly events: readonly EncodedEvent[]
   readonly to: number
 }
 
-/** What a read gives at most, so that memory has a bound: rows, and slots of a channel that is kept as it was sent. */
+/** Limits of one read, so that memory is bounded: rows, and slots of a channel whose events are stored encoded. */
 export interface ReadLimits {
   readonly rows: number
   readonly parts: number
-  /** Where what was kept as it was sent may be put. */
+  /** Memory for events that are stored encoded. */
   readonly memory?: Memory
 }
 
-/** Lost forks that are looked at with a page of rows. */
+/** Lost forks read together with a page of rows. */
 const RETRACTED_SLOTS = 4
 
-/** Moves that are looked at with each page; there is one for each fork that was taken back below the head. */
+/** Moves read at a time; there is one for each fork that was removed below the head. */
 const MOVES_PER_READ = 100
 
-/** When the source received the blocks of some slots. */
+/** Slots whose time of ingest is cached. */
 const SLOTS_KNOWN = 4_096
 /**
- * Slots that are read together where two of them are asked for, which takes a cluster as long as three that are read one by
- * one. Other channels of the same replay ask for those between them.
+ * Slots read together if two of them are needed: on a cluster that takes as long as three single reads. Other
+ * channels of the same replay need the slots between.
  */
 const SLOTS_TOGETHER = 128
 
@@ -51,20 +51,22 @@ async function readMoves(log: LogStore): Promise<LogPart[]> {
   }
 }
 
-/** At which cursor an event with an own cursor was told, as the store has it now. */
+/**
+ * Returns a function from an event's own cursor to the cursor at which it was sent, as of the store's present state.
+ */
 export async function tellingOrder(log: LogStore): Promise<(cursor: number) => number> {
   const order = new DeliveryOrder(movesIn(await readMoves(log)))
   return (cursor) => order.toldAt(cursor)
 }
 
-/** The past of channels, from the store. Reads reject as the store does. */
+/** Reads the past of channels from the store. Reads reject with the store's error. */
 export class ChannelHistory {
   readonly #storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log' | 'history'>
   readonly #cash: CashList
   readonly #receivedAtMs = new Map<number, number>()
-  /** The order in which events are told, as of a number of amendments. */
+  /** The delivery order, and the number of amendments it is based on. */
   #known: { readonly amendments: number; readonly order: DeliveryOrder } | null = null
-  /** Reads under way, by stretch: channels of one replay ask for the same slots at the same time. */
+  /** Reads in flight, by section: channels of one replay need the same slots at the same time. */
   readonly #slotsUnderWay = new Map<number, Promise<readonly SlotRow[]>>()
 
   constructor(
@@ -76,8 +78,8 @@ export class ChannelHistory {
   }
 
   /**
-   * Events of a channel after a cursor and up to another one that ends a slot, the oldest of them, at the cursors at which
-   * they are told. A change of these that happens meanwhile has them read again.
+   * Returns the oldest events of a channel after one cursor and up to another, which ends a slot, at the cursors at
+   * which they were sent. Reads again if an amendment happens meanwhile.
    */
   async read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     for (;;) {
@@ -93,7 +95,7 @@ export class ChannelHistory {
     }
   }
 
-  /** The order in which events are told, with the amendments that it is of; read anew after each of them. */
+  /** Returns the delivery order and the number of amendments it is based on; it is read again after each amendment. */
   async #order(): Promise<{ readonly amendments: number; readonly order: DeliveryOrder }> {
     for (;;) {
       const amendments = await this.#storage.history.amendments()
@@ -104,7 +106,7 @@ export class ChannelHistory {
     }
   }
 
-  /** Events by their own cursors. */
+  /** Returns events by their own cursors. */
   async #own(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     if (after >= until) return { events: [], to: until }
     switch (channel.kind) {
@@ -135,8 +137,8 @@ export class ChannelHistory {
   }
 
   /**
-   * Puts the retractions of a stretch between its events. They are read after the events: a reader that no longer finds the
-   * rows of a lost fork must find that they were taken back.
+   * Merges the retractions of a section into its events. They are read after the events: a reader that no longer
+   * finds the rows of a lost fork must find their retractions.
    */
   async #orRetracted(channel: Channel, after: number, { events, to }: Stretch): Promise<Stretch> {
     const retracted = await this.#log('retractions', after, to, { parts: RETRACTED_SLOTS })
@@ -193,7 +195,7 @@ export class ChannelHistory {
 
   /** Trades are listed by mint: those of a pool are among those of its token. */
   async #poolTrades(pool: PoolRow, after: number, until: number, limit: number): Promise<Stretch> {
-    // A copy on the pool's channel stands two or one behind the row: rows up to there are looked at again.
+    // The copy on the pool's channel has a cursor one or two above the row's, so rows up to there are read again.
     const from = after - COPY_OFFSETS.trade.pool
     const rows = await this.#storage.trades.ofMint(pool.base, { from, until, order: 'asc', limit })
     const events = await this.#encoded(
@@ -223,12 +225,12 @@ export class ChannelHistory {
     for (const [slot, ms] of received) this.#remember(slot, ms)
     return rows.flatMap((row) => {
       const ms = received.get(row.slot) ?? this.#receivedAtMs.get(row.slot)
-      // A row whose slot is gone by now was of a fork that was lost meanwhile.
+      // A row without a slot was of a fork that was lost meanwhile.
       return ms === undefined ? [] : [encode(row, ms)]
     })
   }
 
-  /** Slots of the n-th stretch, those that are asked for among them as far as they are committed. */
+  /** Returns the slots of the n-th section that are committed, including the given ones. */
   async #slots(nth: number, asked: readonly number[]): Promise<readonly SlotRow[]> {
     const { blocks } = this.#storage
     const underWay = this.#slotsUnderWay.get(nth)
@@ -240,7 +242,7 @@ export class ChannelHistory {
     }
     const shared = (await underWay) ?? []
     const known = new Set(shared.map(({ slot }) => slot))
-    // A read that began earlier may have missed the newest.
+    // A read that began earlier may have missed the newest slots.
     const rows = await Promise.all(asked.filter((slot) => !known.has(slot)).map((slot) => blocks.at(slot)))
     return [...shared, ...rows.filter((row) => row !== null)]
   }
@@ -255,7 +257,10 @@ export class ChannelHistory {
   }
 }
 
-/** A trade without a cash side is listed under both mints; channels other than `trades:` tell of the row of the mint paid in. */
+/**
+ * Returns the row of the mint paid in. A trade without a cash side is listed under both mints; channels other than
+ * `trades:` carry only that row.
+ */
 function firstRowOf(row: TradeRow): TradeRow {
   const cursor = eventCursor(row)
   return cursor === row.cursor ? row : { ...row, cursor, mint: row.inMint }

@@ -2,7 +2,7 @@ import { channelKey, type Channel } from './channel.ts'
 
 type Kind = Channel['kind']
 
-/** Something of each of several channels, found by what an event is of. */
+/** A table with one value for each of several channels, looked up by the attributes of an event. */
 export class ChannelTable<T> {
   readonly #kinds: Readonly<Record<Kind, Map<string, T>>> = {
     trades: new Map(),
@@ -30,7 +30,7 @@ export class ChannelTable<T> {
     this.#kinds[channel.kind].delete(channelKey(channel))
   }
 
-  /** What a kind's channels have, by `channelKey`; empty where nobody has one of the kind. */
+  /** Returns the values of a kind's channels, by `channelKey`; empty if none is set. */
   of(kind: Kind): ReadonlyMap<string, T> {
     return this.#kinds[kind]
   }

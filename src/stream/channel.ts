@@ -1,22 +1,22 @@
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 
-/** A channel by what it tells of (spec, Stream channels). */
+/** A channel and the subject of its events (spec, Stream channels). */
 export type Channel =
   | { readonly kind: 'trades' | 'price' | 'pool'; readonly name: string; readonly of: Pubkey }
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
-/** Whether the store has a channel's events as they were sent (`market/log.ts`), and not as rows. */
+/** Tells whether the store has a channel's events encoded (`market/log.ts`) instead of as rows. */
 export const isKeptAsSent = (channel: Channel): boolean => !('of' in channel)
 
-/** Why a name names no channel. */
+/** The refusal of a channel name. */
 export interface ChannelFault {
   readonly code: 'unknown_channel' | 'invalid_address'
   readonly message: string
 }
 
-/** Forms that names of channels have. */
+/** Forms of channel names. */
 export const CHANNEL_FORMS = [
   'trades:<mint>',
   'price:<mint>',
@@ -29,10 +29,10 @@ export const CHANNEL_FORMS = [
 export type ChannelForm = (typeof CHANNEL_FORMS)[number]
 
 const SAID_FORMS = new Intl.ListFormat('en-GB').format(CHANNEL_FORMS)
-/** A name may be anything; a message shows no more of it. */
+/** Characters of a name that a message repeats at most; a client may send any name. */
 const SHOWN_MAX = 80
 
-/** The channel that a client names, or what is wrong with the name. */
+/** Returns the channel with a name, or the fault of the name. */
 export function channelOf(name: string): Channel | ChannelFault {
   const colon = name.indexOf(':')
   const kind = colon < 0 ? name : name.slice(0, colon)
@@ -57,12 +57,15 @@ export function channelOf(name: string): Channel | ChannelFault {
   }
 }
 
-/** Names that are no channels for one reason. */
+/** Names that were refused for one reason. */
 export interface RefusedNames extends ChannelFault {
   readonly names: string[]
 }
 
-/** The channels that are named, each once, and the names that are none; a message is of the first of its reason. */
+/**
+ * Returns the named channels, each once, and the refused names by reason; the message describes the first name of its
+ * reason.
+ */
 export function channelsOf(names: readonly string[]): { channels: Channel[]; refused: RefusedNames[] } {
   const channels: Channel[] = []
   const refused = new Map<ChannelFault['code'], RefusedNames>()
@@ -77,7 +80,7 @@ export function channelsOf(names: readonly string[]): { channels: Channel[]; ref
 
 export const isFault = (found: Channel | ChannelFault): found is ChannelFault => 'code' in found
 
-/** What a channel of its kind is found by; empty where the kind has one alone. */
+/** Returns the key of a channel within its kind; empty for a kind with one channel. */
 export function channelKey(channel: Channel): string {
   switch (channel.kind) {
     case 'trades':

@@ -1,4 +1,4 @@
-/** A WebSocket close code of the stream: what it says, and whether to connect again. */
+/** A WebSocket close code of the stream, with its meaning, and whether to reconnect. */
 export interface CloseCode {
   readonly code: number
   readonly meaning: string

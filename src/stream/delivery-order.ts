@@ -3,14 +3,14 @@ import { cursorAt, EVENT_POSITIONS, splitCursor } from '../market/cursor.ts'
 import type { LogPart } from '../market/log.ts'
 
 /**
- * Slots whose blocks took the place of others that were told before. Their events are told at cursors above everything
- * that was told, after the retractions of the lost ones; their own cursors are those of the rows.
+ * Slots whose blocks replaced blocks already sent. Their events are sent at cursors above everything sent before,
+ * after the retractions of the lost blocks; their own cursors stay those of the rows.
  */
 export interface Move {
-  /** The first slot and the last, included, in which nothing is told at its own cursor. */
+  /** First slot, and last slot (included), whose events are not sent at their own cursors. */
   readonly first: number
   readonly last: number
-  /** Each slot with a block, ascending, and the cursor at which its first position is told. */
+  /** Each slot with a block, ascending, and the cursor at which its first position is sent. */
   readonly slots: readonly (readonly [slot: number, toldFrom: number])[]
 }
 
@@ -20,50 +20,50 @@ const MOVE = z.object({
   slots: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()]).readonly()).readonly()
 })
 
-/** The part of the log that keeps a move, at the slot of the first block that is told at its own cursors again. */
+/** Returns the log part that stores a move, at the slot of the first block that is again sent at its own cursors. */
 export function moveAsPart(move: Move): LogPart {
   const slot = move.last + 1
   const body = Buffer.from(JSON.stringify(move))
   return { channel: 'moves', slot, events: [{ cursor: cursorAt(slot, 0), body }] }
 }
 
-/** Throws where a part holds something else, which only a defect of ours can write. */
+/** Reads moves from log parts. Throws on any other content, which only a defect of ours can write. */
 export function movesIn(parts: readonly LogPart[]): Move[] {
   return parts.flatMap(({ events }) =>
     events.map(({ body }) => MOVE.parse(JSON.parse(Buffer.from(body).toString())))
   )
 }
 
-/** A stretch of what is told: events with consecutive own cursors, told one after the other. */
+/** A section of the delivery order: events with consecutive own cursors that are sent one after another. */
 export interface TellingStretch {
-  /** Only events with an own cursor above this one. */
+  /** Lower bound (excluded) of own cursors. */
   readonly after: number
-  /** Only events whose own cursor is at most this one. */
+  /** Upper bound (included) of own cursors. */
   readonly until: number
-  /** The cursor up to which all is told with the stretch. */
+  /** The cursor up to which everything has been sent after this section. */
   readonly end: number
-  /** The cursor at which an event of the stretch is told. */
+  /** Returns the cursor at which an event of the section is sent. */
   readonly toldAt: (cursor: number) => number
 }
 
-/** A run of own cursors, and from which cursor on it is told. */
+/** A range of own cursors, with the cursor from which it is sent. */
 interface Segment {
   readonly start: number
   readonly first: number
   readonly last: number
-  /** Null where each event is told at its own cursor. */
+  /** Null where each event is sent at its own cursor. */
   readonly slots: Move['slots'] | null
 }
 
 /**
- * The order in which events are told: by their own cursors, but those of slots that were folded again after a fork at the
- * cursors that the moves say. A later move takes over the slots that it shares with earlier ones.
+ * The order in which events are sent: by their own cursors, except that the slots of a move are sent at the move's
+ * cursors. A later move replaces earlier ones for the slots that they share.
  */
 export class DeliveryOrder {
   readonly #segments: readonly Segment[]
   readonly #toldFrom = new Map<number, number>()
 
-  /** Moves by their last slot, ascending. */
+  /** `moves` ascend by their last slot. */
   constructor(moves: readonly Move[]) {
     const segments: Segment[] = []
     let least = Infinity
@@ -88,14 +88,14 @@ export class DeliveryOrder {
     this.#segments = segments.sort((a, b) => a.start - b.start)
   }
 
-  /** The cursor at which an event is told whose row has this one. */
+  /** Returns the cursor at which the event of a row's cursor is sent. */
   toldAt(cursor: number): number {
     const { slot, position } = splitCursor(cursor)
     const from = this.#toldFrom.get(slot)
     return from === undefined ? cursor : from + position
   }
 
-  /** The next stretch after a cursor, up to another one that ends a slot. */
+  /** Returns the next section after a cursor, up to another one that ends a slot. */
   stretchAfter(after: number, until: number): TellingStretch {
     const at = Math.max(
       0,

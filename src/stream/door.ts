@@ -3,26 +3,26 @@ import type { WebSocket } from 'ws'
 import type { Caller } from '../access/caller.ts'
 import type { Place } from './messages.ts'
 
-/** What HTTP knows of the stream: it lets clients in and says how it does. */
+/** The HTTP side's access to the stream: it admits clients and reports health. */
 export interface StreamDoor {
-  /** Whether a key may have one more connection. */
+  /** Tells whether a key may have one more connection. */
   admits(caller: Caller): boolean
-  /** Takes over a socket whose upgrade is done. */
+  /** Takes over a socket after its upgrade. */
   open(ws: WebSocket, socket: Socket, caller: Caller): void
   readonly health: StreamHealth
 }
 
 export interface StreamHealth {
-  /** The last cursor of the newest slot told; -1 before the first. */
+  /** The last cursor of the newest published slot; -1 before the first. */
   readonly head: number
   /** Null while there is no block. */
   readonly horizon: Place | null
-  /** Null: everything is kept. */
+  /** Null if everything is kept. */
   readonly horizonSeconds: number | null
   readonly connections: number
   readonly subscriptions: number
-  /** Events given to connections in a second, over the last ten. */
+  /** Events sent to clients a second, average of the last ten seconds. */
   readonly eventsPerSecond: number
-  /** Events dropped from connections' buffers since the start. */
+  /** Events dropped from clients' buffers since the start. */
   readonly dropped: number
 }

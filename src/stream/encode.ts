@@ -9,11 +9,11 @@ import type { BlockCommit } from '../market/records.ts'
 /** The rows of a block that are events. */
 export type EventRows = Pick<BlockCommit, 'slot' | 'trades' | 'poolEvents' | 'launches'>
 
-/** Where a trade's copies stand behind its first cursor. */
+/** Returns the offsets of a trade's copies from its first cursor. */
 export const tradeOffsets = (row: TradeRow) =>
   row.cashSide === null ? COPY_OFFSETS.swap : COPY_OFFSETS.trade
 
-/** Whether a row is the one that channels other than `trades:` tell of: a trade without a cash side has two. */
+/** Tells whether channels other than `trades:` carry this row: a trade without a cash side has two rows. */
 export const isFirstRow = (row: TradeRow): boolean =>
   row.cashSide !== null || samePubkey(row.mint, row.inMint)
 
@@ -30,13 +30,16 @@ export const encodeTick = (row: TradeRow, receivedAtMs: number): Uint8Array =>
 
 const CURSOR_KEY = Buffer.from(',"cursor":')
 
-/** The events of a block are made and forgotten together: some fifty share the memory that they are written to. */
+/** Bytes of a shared buffer: some fifty events of a block share one, since they are created and dropped together. */
 const CHUNK_BYTES = 64 * 2 ** 10
 const UTF8_BYTES_MAX = 3
 let chunk = Buffer.alloc(0)
 let next = 0
 
-/** An event's `data` up to where its cursor is written, which differs from channel to channel; behind what is put before it. */
+/**
+ * Encodes an event's `data` up to the value of its cursor, which differs from channel to channel; `before` is a
+ * prefix.
+ */
 export function encode(data: object, before = ''): Uint8Array {
   const text = before + JSON.stringify(data)
   const most = UTF8_BYTES_MAX * text.length + CURSOR_KEY.length
@@ -45,14 +48,14 @@ export function encode(data: object, before = ''): Uint8Array {
     next = 0
   }
   const start = next
-  // The key takes the place of the brace that ends the text.
+  // The key replaces the closing brace of the text.
   const end = start + chunk.write(text, start) - 1
   chunk.set(CURSOR_KEY, end)
   next = end + CURSOR_KEY.length
   return new Uint8Array(chunk.buffer, start, next - start)
 }
 
-/** What a block has on the channels whose events are kept as they are sent. */
+/** Encodes the events of a block for the channels that are stored encoded. */
 export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cash: CashList): LogPart[] {
   const { receivedAtMs } = slot
   const parts = new LogParts(slot.slot)
@@ -69,7 +72,7 @@ export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cas
     if (kind === 'curve') parts.add('curves', { cursor: row.cursor + COPY_OFFSETS.curve.curves, body })
   }
   for (const row of launches) {
-    // The others were launched before, and their status has changed.
+    // Other rows were launched earlier, and only changed their status.
     if (row.slot !== slot.slot) continue
     const body = encodeLaunch(row)
     parts.add('launches', { cursor: row.cursor + COPY_OFFSETS.launch.launches, body })
@@ -78,7 +81,7 @@ export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cas
   return parts.inOrder()
 }
 
-/** Events of a slot by the channels that are kept. */
+/** Events of a slot, by stored channel. */
 export class LogParts {
   readonly #slot: number
   readonly #parts = new Map<LogChannel, EncodedEvent[]>()
@@ -93,7 +96,7 @@ export class LogParts {
     else events.push(event)
   }
 
-  /** Events of a channel come from rows of several kinds, each in order for itself. */
+  /** Returns the parts, each in cursor order; a channel's events come from rows of several kinds. */
   inOrder(): LogPart[] {
     return Array.from(this.#parts, ([channel, events]) => ({
       channel,

@@ -1,17 +1,14 @@
 import { NEW_MEMORY } from '../memory/arena.ts'
 import type { EncodedEvent, Memory } from '../market/log.ts'
 
-/**
- * Events as the WebSocket frames that carry them (RFC 6455, section 5.2), ready to be written as they are: made once for
- * all who are sent them.
- */
+/** Events as WebSocket frames (RFC 6455, section 5.2), ready to write; encoded once for all receivers. */
 export interface Frames {
   readonly bytes: Buffer
-  /** In order. */
+  /** Cursors of the events, ascending. */
   readonly cursors: readonly number[]
-  /** Where each event's frame ends in `bytes`. */
+  /** End of each event's frame in `bytes`. */
   readonly ends: readonly number[]
-  /** The channels that the events are of. */
+  /** Channels of the events. */
   readonly channels: readonly string[]
 }
 
@@ -19,7 +16,7 @@ const FINAL_TEXT = 0x81
 const SHORT_MAX = 125
 const MEDIUM_MAX = 0xffff
 
-/** Events of one channel, in cursor order, as messages `{type, channel, data, cursor, replay?}`. */
+/** Encodes events of one channel, in cursor order, as messages `{type, channel, data, cursor, replay?}`. */
 export function eventFrames(
   channel: string,
   events: readonly EncodedEvent[],
@@ -54,7 +51,7 @@ export function eventFrames(
   return { bytes, cursors, ends, channels: [channel] }
 }
 
-/** Events of several channels in one order. */
+/** Merges events of several channels in cursor order. */
 export function mergedFrames(parts: readonly Frames[]): Frames {
   const [first] = parts
   if (parts.length === 1) return first!
@@ -79,11 +76,11 @@ export function mergedFrames(parts: readonly Frames[]): Frames {
   }
 }
 
-/** Where an event's frame begins. */
+/** Returns the start of an event's frame. */
 export const startOf = ({ ends }: Pick<Frames, 'ends'>, index: number): number =>
   index === 0 ? 0 : ends[index - 1]!
 
-/** A message that is no event. */
+/** Encodes a message other than an event. */
 export function messageFrame(message: object): Buffer {
   const text = Buffer.from(JSON.stringify(message))
   const frame = Buffer.allocUnsafe(headerBytes(text.length) + text.length)
@@ -108,7 +105,7 @@ function writeHeader(bytes: Buffer, at: number, length: number): number {
   return bytes.writeUInt32BE(length, at + 6)
 }
 
-/** Some of the events, from one index up to, without, another. */
+/** Returns the events from index `from` up to `to` (excluded). */
 export function sliceOf(frames: Frames, from: number, to: number): Frames {
   const { bytes, cursors, ends, channels } = frames
   if (from === 0 && to >= cursors.length) return frames

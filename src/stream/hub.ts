@@ -8,38 +8,42 @@ import type { Channel } from './channel.ts'
 import { ChannelTable } from './channel-table.ts'
 import { eventFrames, type Frames } from './frames.ts'
 
-/** Who reads channels as they come. None of these may throw. */
+/** A reader of live channels. None of these methods may throw. */
 export interface Reader {
-  /** Events of one of its channels, of the block that is being told. */
+  /** Receives events of one of its channels, of the block being published. */
   owe(frames: Frames): void
-  /** Says that all of the block's events have been given. */
+  /** Ends a block: all of its events were given. */
   endBlock(): void
   /**
-   * Says that what there is after a cursor was not told, or not all of it, and takes back what was given of the block: whoever
-   * wants it reads it from the store.
+   * Reports that events after a cursor were not given, or not all, and discards those of the block being published.
+   * The reader has to read them from the store.
    */
   missed(after: number): void
 }
 
-/** Blocks that are held for those who are about to catch up, and their rows. Chosen. */
+/**
+ * Recent blocks held for readers that are about to catch up, and the rows of these blocks. Chosen: 64 blocks are 25 s
+ * of a live chain, and 20,000 rows some 30 MB.
+ */
 const RECENT_BLOCKS = 64
 const RECENT_ROWS = 20_000
 
-/** A channel that somebody reads. */
+/** A channel with at least one reader. */
 interface LiveChannel {
   readonly channel: Channel
   readonly readers: Set<Reader>
 }
 
 /**
- * The channels that somebody reads, and the newest blocks.
+ * The channels with readers, and the newest blocks.
  *
  * H1. An event is encoded once for all its readers, and framed once for all readers of a channel.
- * H2. Readers of a channel are told every block after the head at which they joined, in order, once; what the feed did
- *     not tell they are told to have missed.
- * H3. The first block after a start, or after blocks that were told have been taken back, everybody reads from the store:
- *     what it says of a lost fork lies between that block and what was told before.
- * H4. Readers of a channel that fails read the block from the store, all of their channels in one order; no others notice.
+ * H2. A reader of a channel receives every block after the head at which it joined, in order, once; blocks that
+ *     the feed skipped are reported as missed.
+ * H3. The first block after a start, or after published blocks were retracted, is read from the store by
+ *     everybody: the retractions of a lost fork lie between that block and the earlier ones.
+ * H4. If a channel fails, its readers read the block from the store, all of their channels in one order; other
+ *     readers are not affected.
  */
 export class StreamHub {
   readonly #feed: CommitFeed
@@ -48,11 +52,11 @@ export class StreamHub {
   readonly #channels = new ChannelTable<LiveChannel>()
   #recent: BlockEvents[] = []
   #recentRows = 0
-  /** Whether what the next block follows on may be other than what was told (H3). */
+  /** Whether the next block may follow on another block than the last published one (H3). */
   #isDoubtful = true
-  /** Of the blocks after this cursor none is missing among the recent ones. */
+  /** No block after this cursor is missing among the recent ones. */
   #recentAfter: number
-  /** The end of the newest slot that readers were told of. */
+  /** The end of the newest published slot. */
   #told: number
   #eventsTold = 0
   readonly #waiting = new Set<{ readonly cursor: number; readonly wake: () => void }>()
@@ -65,7 +69,7 @@ export class StreamHub {
     this.#recentAfter = this.#told
   }
 
-  /** Follows the feed until the returned function is called. */
+  /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
     const unfollow = this.#feed.follow((commit) => this.#tell(new BlockEvents(commit, this.#cash)))
     const unheed = this.#feed.onJump(() => this.#jump())
@@ -75,7 +79,7 @@ export class StreamHub {
     }
   }
 
-  /** The last cursor of the newest slot that readers were told of; -1 before the first. */
+  /** The last cursor of the newest published slot; -1 before the first. */
   get head(): number {
     return this.#told
   }
@@ -84,17 +88,17 @@ export class StreamHub {
     return this.#feed.head
   }
 
-  /** Channels that somebody reads. */
+  /** Number of channels with readers. */
   get channels(): number {
     return this.#channels.size
   }
 
-  /** Events told on some channel since the start. */
+  /** Events published on any channel since the start. */
   get eventsTold(): number {
     return this.#eventsTold
   }
 
-  /** Has a reader told of a channel from the next block on. */
+  /** Subscribes a reader to a channel from the next block on. */
   join(channel: Channel, reader: Reader): void {
     const live = this.#channels.get(channel)
     if (live === undefined) this.#channels.set(channel, { channel, readers: new Set([reader]) })
@@ -107,13 +111,13 @@ export class StreamHub {
     if (live?.readers.size === 0) this.#channels.delete(channel)
   }
 
-  /** The blocks after a cursor that ends a slot, oldest first; null when they are not all in memory. */
+  /** Returns the blocks after a cursor that ends a slot, oldest first; null if not all of them are in memory. */
   recentAfter(cursor: number): readonly BlockEvents[] | null {
     if (cursor < this.#recentAfter) return null
     return this.#recent.filter(({ slot }) => endOf(slot) > cursor)
   }
 
-  /** Resolves once readers were told up to a cursor, or when `end` aborts. */
+  /** Resolves once blocks up to a cursor were published, or when `end` aborts. */
   reaches(cursor: number, end: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiting = { cursor, wake: resolve }
@@ -193,7 +197,7 @@ export class StreamHub {
     this.#recent = []
     this.#recentRows = 0
     const head = endOf(this.#feed.head)
-    // Behind a fork that was taken back the next block is newer than all that was told.
+    // After a fork was removed, the next block is above everything published.
     this.#told = Math.max(head, before)
     this.#recentAfter = this.#told
     if (head < before) this.#isDoubtful = true
@@ -209,5 +213,5 @@ export class StreamHub {
   }
 }
 
-/** The last cursor that an event of a slot can have; -1 of none. */
+/** Returns the last cursor that an event of a slot can have; -1 without a slot. */
 export const endOf = (slot: SlotRow | null): number => (slot === null ? -1 : endOfEvents(slot.slot))

@@ -2,27 +2,27 @@ import type { EncodedEvent, Memory } from '../market/log.ts'
 import { isKeptAsSent, type Channel } from './channel.ts'
 import type { ChannelHistory, Stretch } from './channel-history.ts'
 
-/** Events of a channel that are next, in cursor order. */
+/** The next events of a channel, in cursor order. */
 export interface ChannelEvents {
   readonly channel: Channel
   readonly events: readonly EncodedEvent[]
 }
 
 /**
- * Rows that are read of all channels together, about 3 MB, and of one; half as many may be held beside them. Those of a
- * channel are in proportion to how many it has of late, so that all pages end at about the same slot: else they would be
- * read one after another, as whatever is missing of one lets the others wait.
+ * Rows read for all channels together (about 3 MB), and for one; half as many may be held besides. A channel's rows
+ * are in proportion to its recent density, so that all pages end at about the same slot. Otherwise one channel's
+ * missing page would make the others wait, and pages would be read one after another.
  */
 const ROWS_HELD = 2_048
 const ROWS_OF_ONE = { least: 16, most: 512 }
 /**
- * Events of a channel that is kept as it was sent, by slots: as many slots as give about so many, two at first. More make a
- * replay a little faster, and let live events wait beside twenty of them.
+ * Events read from a channel stored encoded, and the slots that give about as many, two at first. More would make a
+ * replay slightly faster, but let live events wait behind twenty such pages.
  */
 const EVENTS_HELD = { few: 128, many: 512 }
 const SLOTS_HELD = { first: 2, most: 32 }
 
-/** The past of several channels in one order, a page after another, from a cursor on. */
+/** Merges the past of several channels in cursor order, page by page. */
 export class MergedPast {
   readonly #history: Pick<ChannelHistory, 'read'>
   #parts: Part[]
@@ -34,7 +34,7 @@ export class MergedPast {
     this.#position = since
   }
 
-  /** All that is after `since` and up to here has been given. */
+  /** Everything after `since` and up to here has been returned. */
   get position(): number {
     return this.#position
   }
@@ -43,7 +43,7 @@ export class MergedPast {
     return this.#parts.map(({ channel }) => channel)
   }
 
-  /** Takes note that everything up to a cursor was given by others. */
+  /** Records that everything up to a cursor was sent by other means. */
   skipTo(cursor: number): void {
     this.#position = cursor
     for (const part of this.#parts) part.skipTo(cursor)
@@ -53,14 +53,14 @@ export class MergedPast {
     this.#parts = this.#parts.filter(({ channel }) => channel.name !== name)
   }
 
-  /** Whether something was read that has not been given. */
+  /** Whether events were read and not yet returned. */
   get holdsEvents(): boolean {
     return this.#parts.some((part) => part.holdsEvents)
   }
 
   /**
-   * The next events up to a cursor that ends a slot: none once there are no more, and then `position` is that cursor.
-   * What is kept as it was sent is read into some memory.
+   * Returns the next events up to `until`, which ends a slot; none at the end, and then `position` is `until`. Events
+   * that are stored encoded are read into `memory`.
    */
   async next(until: number, memory: Memory): Promise<ChannelEvents[]> {
     const ofAll = this.#parts.reduce((sum, part) => sum + part.rowsPerCursor, 0)
@@ -72,7 +72,7 @@ export class MergedPast {
         return part.fill(this.#history, until, Math.min(Math.max(rows, least), most), memory)
       })
     )
-    // One of them may have been dropped meanwhile.
+    // A channel may have been dropped meanwhile.
     const parts = this.#parts
     const to = parts.reduce((least, part) => Math.min(least, part.to), until)
     this.#position = Math.max(this.#position, to)
@@ -83,13 +83,13 @@ export class MergedPast {
   }
 }
 
-/** What has been read of one channel and not been given. */
+/** Events of one channel that were read and not yet returned. */
 class Part {
   readonly channel: Channel
   #events: Stretch['events'] = []
   #next = 0
   #to: number
-  /** Slots to be read at a time. */
+  /** Slots of the next read. */
   #slots = SLOTS_HELD.first
   #rowsPerCursor = 0
 
@@ -98,7 +98,7 @@ class Part {
     this.#to = since
   }
 
-  /** All that there is up to here is given or held. */
+  /** Everything up to here is returned or held. */
   get to(): number {
     return this.#to
   }
@@ -107,12 +107,12 @@ class Part {
     return this.#next < this.#events.length
   }
 
-  /** How dense rows were where they were read last; 0 where none were read, and of a channel that is kept as it was sent. */
+  /** Rows per cursor in the last read; 0 if it found none, and for a channel stored encoded. */
   get rowsPerCursor(): number {
     return this.#rowsPerCursor
   }
 
-  /** Reads on where less than half of what is to be held is left: with those that have nothing, and not alone later. */
+  /** Reads on if less than half of the target is held, so that channels read together rather than one after another. */
   async fill(
     history: Pick<ChannelHistory, 'read'>,
     until: number,
@@ -125,7 +125,7 @@ class Part {
     const limits = { rows, parts: this.#slots, memory }
     const from = this.#to
     const { events, to } = await history.read(this.channel, from, until, limits)
-    // Up to the end of a full page there were as many rows, though some may be of no event.
+    // A full page had as many rows up to its end, though some may belong to no event.
     if (!isKeptAsSent(this.channel)) this.#rowsPerCursor = (to < until ? rows : events.length) / (to - from)
     if (events.length < EVENTS_HELD.few) this.#slots = Math.min(2 * this.#slots, SLOTS_HELD.most)
     else if (events.length > EVENTS_HELD.many) this.#slots = Math.ceil(this.#slots / 2)

@@ -11,8 +11,9 @@ import {
 } from '../api/stream-schema.ts'
 
 /**
- * The messages of the stream, both ways. Builders and the client are typed by them, the AsyncAPI document is made from
- * them, and tests hold what is sent to them; only what a client sends is read with them.
+ * Schemas of the stream's messages in both directions. Builders and the client get their types from them, and the
+ * AsyncAPI document is generated from them. Only messages of clients are validated at run time; tests validate the
+ * others.
  */
 
 const names = z.array(z.string()).min(1).describe('Channels')
@@ -22,7 +23,7 @@ const cursor = (meaning: string) => schema.count(meaning)
 export const SUBSCRIBE = z
   .object({
     subscribe: names,
-    // What is no cursor is told with an error of its own.
+    // A malformed cursor has an error of its own.
     since: z
       .unknown()
       .optional()
@@ -36,7 +37,7 @@ export const SUBSCRIBE = z
 export const UNSUBSCRIBE = z.object({ unsubscribe: names }).meta({ id: 'Unsubscribe' })
 export const PING = z.object({ ping: z.literal(true).describe('Asks for a `pong`') }).meta({ id: 'Ping' })
 
-/** What a client may send; members that are not named are ignored. */
+/** A client's message; unknown members are ignored. */
 export const CLIENT_MESSAGE = z.union([SUBSCRIBE, UNSUBSCRIBE, PING])
 
 const PLACE = z.object({
@@ -146,7 +147,7 @@ export const SERVER_DRAINING = warning(
   })
   .meta({ id: 'ServerDraining' })
 
-/** What can be wrong with a client's message; the connection stays open. */
+/** Errors of a client's message; the connection stays open. */
 export const ERROR_MEANINGS = {
   invalid_json: 'A message is no JSON text, or of no shape that is known',
   unknown_channel: 'There is no such channel; the others of the message are subscribed',
@@ -188,7 +189,7 @@ const event = <Data extends z.ZodType>(channel: string, data: Data) =>
 
 const ANY_EVENT = z.union([TRADE_EVENT, LIQUIDITY_EVENT, LAUNCH_EVENT, CURVE_EVENT, POOL_EVENT, RETRACTION])
 
-/** An event message by the kind of its channel. */
+/** Event messages by kind of channel. */
 export const EVENT_MESSAGES = {
   trades: event(`trades:${ADDRESS}`, z.union([TRADE_EVENT, RETRACTION])).meta({ id: 'TradesMessage' }),
   price: event(`price:${ADDRESS}`, z.union([PRICE_TICK, RETRACTION])).meta({ id: 'PriceMessage' }),
@@ -210,7 +211,7 @@ export const WARNINGS = [
   SERVER_DRAINING
 ] as const
 
-/** All that the server sends beside events. */
+/** All server messages other than events. */
 export const SERVER_MESSAGE = z.union([
   HELLO,
   SUBSCRIBED,

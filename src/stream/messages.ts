@@ -8,7 +8,10 @@ export type { ErrorName }
 
 /** Channels of a connection (spec, Limits). */
 export const CHANNELS_MAX = 50
-/** A message of a client may be so long; what is longer than `MESSAGE_BYTES_HARD_MAX` closes the connection with 1009. Chosen. */
+/**
+ * Bytes of a client's message: a longer one is refused with an error, one beyond `MESSAGE_BYTES_HARD_MAX` closes the
+ * connection with 1009. Chosen: fifty channel names take 4 KB.
+ */
 export const MESSAGE_BYTES_MAX = 16 * 1024
 export const MESSAGE_BYTES_HARD_MAX = 64 * 1024
 export const PROTOCOL = 1
@@ -19,13 +22,13 @@ export type ClientMessage =
   | { readonly kind: 'ping' }
   | { readonly kind: 'fault'; readonly message: string }
 
-/** Where a subscription begins: with what comes, after a cursor, or nowhere, for what was sent is no cursor. */
+/** The start of a subscription: live, after a cursor, or a malformed value. */
 export type Since = 'now' | 'invalid' | number
 
 const SHAPES =
   'send {"subscribe":[channel, …],"since":cursor?}, {"unsubscribe":[channel, …]} or {"ping":true} as JSON text'
 
-/** A message as a client sent it. */
+/** Parses a client's message. */
 export function readMessage(text: string): ClientMessage {
   let value: unknown
   try {
@@ -43,13 +46,13 @@ export function readMessage(text: string): ClientMessage {
   return { kind: 'subscribe', names: message.subscribe, since: cursor }
 }
 
-/** A message as its builder gives it: typed by its schema, of which nothing runs. */
+/** A message as its builder returns it: typed by the schema, without validation. */
 type Sent<Schema extends z.ZodType> = {
   readonly [Name in keyof z.input<Schema>]: Frozen<z.input<Schema>[Name]>
 }
 type Frozen<T> = T extends readonly (infer Item)[] ? readonly Item[] : T
 
-/** A place in the order of events, and when it was. */
+/** A position in the order of events, with its time. */
 export interface Place {
   readonly cursor: number
   readonly tsMs: number

@@ -1,22 +1,31 @@
 import { startOf, type Frames } from './frames.ts'
 
-/** What a connection may be owed. */
+/** Bounds of a connection's queue. */
 export interface Room {
-  /** Events, those in its socket's queue included. */
+  /** Events, including those in the socket's buffer. */
   readonly events: number
-  /** Bytes of those that are not. */
+  /** Bytes, excluding those in the socket's buffer. */
   readonly bytes: number
 }
 
-/** 2,000 events (spec, Streaming, rule 4), and for events that are large so many bytes. The latter chosen. */
+/**
+ * 2,000 events (spec, Streaming, rule 4); the bytes are for large events. Bytes chosen: 2,000 events of 8 KB, several
+ * times the average.
+ */
 export const BUFFER: Room = { events: 2_000, bytes: 16 * 2 ** 20 }
-/** Bytes that are given to a socket at once; what it has not sent of them is not given back. Chosen. */
+/**
+ * Bytes given to a socket at once; what it has not sent cannot be taken back. Chosen: enough for one system call, and
+ * little to hold beyond the queue's bounds.
+ */
 export const CHUNK_BYTES = 256 * 1024
 
-/** Events that were dropped in one place. */
+/** Consecutive dropped events. */
 export interface Hole {
   dropped: number
-  /** Below the first of them, and the last of them: a subscription `since` it is sent them. */
+  /**
+   * The cursor before the first dropped event, and that of the last one: subscribing `since` the former gets them
+   * again.
+   */
   from: number
   to: number
   readonly channels: Set<string>
@@ -28,20 +37,20 @@ type Owed =
   | { readonly kind: 'hole'; readonly hole: Hole }
 
 /**
- * What a connection is owed, in order: a plain queue of events that others are owed, too, and of messages.
+ * A connection's queue: references to shared event frames, and messages, in order.
  *
- * Q1. When more is owed than there is room for, the oldest events go that are not with the socket, and a message in their
- *     place says so. Messages are never dropped.
+ * Q1. If the queue exceeds its bounds, the oldest events that are not with the socket are dropped, and a message in
+ * their place says so. Messages are never dropped.
  */
 export class Outbox {
   readonly #holeFrame: (hole: Hole) => Buffer
   #owed: Owed[] = []
-  /** Of `#owed`, before which all is taken. */
+  /** Index in `#owed` of the next entry. */
   #next = 0
   #events = 0
   #messages = 0
   #bytes = 0
-  /** Events that the socket has taken and not sent. */
+  /** Events that the socket has accepted and not sent. */
   #withSocket = 0
   #dropped = 0
 
@@ -53,7 +62,7 @@ export class Outbox {
     return this.#next === this.#owed.length
   }
 
-  /** Events that are owed, those with the socket included. */
+  /** Events in the queue, including those with the socket. */
   get events(): number {
     return this.#events + this.#withSocket
   }
@@ -62,18 +71,18 @@ export class Outbox {
     return this.#bytes
   }
 
-  /** Events dropped since it was made. */
+  /** Events dropped since the outbox was made. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Adds a message; gives how many are owed with it. */
+  /** Queues a message. Returns the number of queued messages. */
   message(bytes: Buffer): number {
     this.#owed.push({ kind: 'message', bytes })
     return ++this.#messages
   }
 
-  /** Adds events to what there is room for; gives how many were dropped for them. */
+  /** Queues events within the bounds. Returns the number of events dropped for them. */
   add(frames: Frames, room: Room): number {
     this.#owed.push({ kind: 'frames', frames, at: 0 })
     this.#events += frames.cursors.length
@@ -83,7 +92,9 @@ export class Outbox {
     return this.#dropped - before
   }
 
-  /** The next bytes to write, in order, `CHUNK_BYTES` together or one event that is larger; empty when nothing is owed. */
+  /**
+   * Returns the next bytes to write, in order: up to `CHUNK_BYTES`, or one larger event. Empty if nothing is queued.
+   */
   take(): Buffer[] {
     const chunk: Buffer[] = []
     let size = 0
@@ -97,17 +108,17 @@ export class Outbox {
     return chunk
   }
 
-  /** Says that the socket has sent all that it was given. */
+  /** To be called when the socket has sent everything that it was given. */
   sent(): void {
     this.#withSocket = 0
   }
 
-  /** Says that events went to the socket past this queue, as they may while nothing is owed. */
+  /** Counts events that went to the socket directly, which is allowed while the queue is empty. */
   passed(events: number): void {
     this.#withSocket += events
   }
 
-  /** A message, or as many events as there is room for; null when that is none and it need not be one. */
+  /** Returns a message, or as many events as fit; null if none fits and `isFirst` is false. */
   #takeNext(room: number, isFirst: boolean): Buffer | null {
     const owed = this.#owed[this.#next]!
     if (owed.kind !== 'frames') {

@@ -9,33 +9,33 @@ import { ChannelTable } from './channel-table.ts'
 import type { Channel } from './channel.ts'
 import { encode, LogParts, type EventRows } from './encode.ts'
 
-/** An event has so many positions at most, the first of them that of its row. */
+/** Positions of an event at most; the first is that of its row. */
 const COPIES_MAX = 4
 
-/** Retractions of a lost fork for the log: of how many copies of its events, and for how many there was no room. */
+/** The log's retractions of a lost fork: how many copies of events are retracted, and how many had no room. */
 export interface Retractions {
   readonly parts: readonly LogPart[]
   readonly told: number
   readonly leftOut: number
 }
 
-/** Cursors for retractions, both ends included: none of them was told, and the next block's are above. */
+/** A range of cursors for retractions, both ends included. None of them was used, and the next block's are above. */
 export interface RetractionRoom {
   readonly from: number
   readonly to: number
-  /** The cursor at which an event of the lost blocks was told. */
+  /** Returns the cursor at which an event of the lost blocks was sent. */
   readonly toldAt?: (cursor: number) => number
 }
 
-/** The upper half of a slot's positions. */
+/** Returns the upper half of a slot's positions. */
 export const endOfSlot = (slot: number): RetractionRoom => ({
   from: cursorAt(slot, EVENT_POSITIONS),
   to: cursorAt(slot + 1, 0) - 1
 })
 
 /**
- * Takes back what was told of the blocks of a lost fork, which come oldest first: a retraction for each copy of an event on
- * a channel, the newest first, one cursor after the other. Where they have no room the oldest go without.
+ * Builds the retractions of a lost fork (blocks oldest first): one for each copy of an event on a channel, newest
+ * first, at consecutive cursors. Without enough room the oldest copies are not retracted.
  */
 export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, cash: CashList): Retractions {
   const { from, to, toldAt = (cursor) => cursor } = room
@@ -54,7 +54,7 @@ export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, 
   return { parts: all, told: told.length, leftOut: copies.length - told.length }
 }
 
-/** Of what the log has as `retractions` that which is told on a channel. */
+/** Selects the retractions of one channel from the log's `retractions`. */
 export function retractionsOn({ name }: Channel, events: readonly EncodedEvent[]): EncodedEvent[] {
   const prefix = Buffer.from(prefixOf(name))
   return events
@@ -69,7 +69,7 @@ interface Copy {
   readonly data: RetractionData
 }
 
-/** The copies of a block's events, the newest first. */
+/** Returns the copies of a block's events, newest first. */
 function copiesIn(rows: EventRows, cash: CashList): Copy[] {
   const { slot, receivedAtMs } = rows.slot
   const signatures = signaturesIn(rows)
@@ -83,7 +83,7 @@ function copiesIn(rows: EventRows, cash: CashList): Copy[] {
   return copies.flat().sort((a, b) => b.data.of - a.data.of)
 }
 
-/** Every channel that some event of a block may be on. */
+/** Returns every channel that may carry an event of a block. */
 export function channelsOf({ trades, poolEvents, launches }: EventRows): ChannelTable<Channel> {
   const table = new ChannelTable<Channel>()
   const add = (channel: Channel): void => table.set(channel, channel)
@@ -98,7 +98,7 @@ export function channelsOf({ trades, poolEvents, launches }: EventRows): Channel
   return table
 }
 
-/** By the cursors of the copies. */
+/** Returns signatures by the cursor of the copy. */
 function signaturesIn({ trades, poolEvents, launches }: EventRows): Map<number, Uint8Array> {
   const signatures = new Map<number, Uint8Array>()
   for (const { cursor, signature } of [...trades, ...poolEvents, ...launches])

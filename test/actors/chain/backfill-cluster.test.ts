@@ -51,7 +51,8 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     const one = await on(t, { steps, has: (slot, asked) => !late.has(slot) || asked > 5 })
     await closed(one, last)
     // The store has come to the last of it before ingest says so.
-    const said = (): number => one.logged.filter((line) => line.includes('missing blocks were inserted')).length
+    const said = (): number =>
+      one.logged.filter((line) => line.includes('missing blocks were inserted')).length
     while (said() < 5) await new Promise(setImmediate)
     t.ok(one.jumps() >= 5, 'who follows hears that what was told has changed')
     await assertAsUndisturbed(t, one)
