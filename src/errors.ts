@@ -1,6 +1,5 @@
 /**
- * Every error the service gives on purpose: its code, the HTTP status, the code and title on the wire, and whether
- * trying again can help. Append-only.
+ * Every intended error: its code, HTTP status, code and title on the wire, and whether a retry can help. Append-only.
  */
 export const ERRORS = {
   PARAMETER_INVALID: { status: 400, code: 'invalid_parameter', title: 'Invalid parameter', retryable: false },
@@ -78,14 +77,14 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /**
- * The one class of errors thrown on purpose. `detail` may be shown to a client, except of SERVICE_FAILED and
- * STORAGE_UNAVAILABLE, whose details are for the log (`http/problem.ts`).
+ * The class of all intended errors. Clients may see `detail`, except that of SERVICE_FAILED and STORAGE_UNAVAILABLE,
+ * which is for the log (`http/problem.ts`).
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string
   readonly fields: readonly { readonly field: string; readonly message: string }[]
-  /** What a client is told beside it, by the names on the wire; a `type` among them is told in place of our own. */
+  /** Additional members of the problem for clients, by their wire names; a `type` among them replaces ours. */
   readonly members: Readonly<Record<string, unknown>>
 
   constructor(
@@ -106,9 +105,9 @@ export class ServiceError extends Error {
   }
 }
 
-/** A write of blocks that the store refuses until this process claims again. */
+/** The store refused a write, and refuses further ones until this process claims again. */
 export class LostClaim extends ServiceError {
-  /** Fencing token of the stored claim that is greater than this process's; null where that is not the reason. */
+  /** Fencing token of the stored claim, if it is greater than this process's; null for another reason. */
   readonly outrankedBy: number | null
 
   constructor(

@@ -2,18 +2,18 @@ import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { run } from './cli/run.ts'
 
-// What one process has compiled the next takes from there: a start takes half the processor time.
+// Compiled code is cached for later processes, which halves the processor time of a start.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/millrace'))
 
 const interrupt = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // The second signal does not wait for what the first began.
+    // A second signal ends the process at once.
     if (interrupt.signal.aborted) process.exit(1)
     interrupt.abort()
   })
 }
-// A reader that closes early, like `head`, ends the command; it is no failure.
+// A reader that closes early, like `head`, ends the command without failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 const words = process.argv.slice(2)
@@ -23,6 +23,6 @@ process.exitCode = await run(words, {
   stdin: process.stdin,
   interrupted: interrupt.signal
 })
-// The driver of a cluster that is away leaves sockets and timers behind, which would keep a command that is done. Only
-// `decode`, which has none, may still have results on their way.
+// The driver of an unavailable cluster leaves sockets and timers that would keep a finished command alive. `decode`
+// has no driver, and may still be writing results.
 if (words[0] !== 'decode') setTimeout(() => process.exit(), 500).unref()

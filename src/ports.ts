@@ -1,25 +1,25 @@
 /**
- * Time as everything outside `main` sees it. It has the shape of an XState clock, so that machines and processes share
- * one time.
+ * The time for all code outside `main`. It has the shape of an XState clock, so that machines and processes share one
+ * time.
  */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. It may be set, so spans of time are for timers. */
+  /** Milliseconds since the Unix epoch. The system time may be changed, so measure durations by timers. */
   now(): number
   /** Runs once after `ms` milliseconds; at most 2^31 - 1, beyond which a timer fires at once. */
   setTimeout(run: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
 }
 
-/** A number in [0, 1). */
+/** Returns a random number in [0, 1). */
 export type Random = () => number
 
-/** What the service takes from the world besides its configuration. */
+/** The service's access to time and random numbers; tests replace it. */
 export interface Ports {
   readonly clock: Clock
   readonly random: Random
 }
 
-/** The clock and the random of the machine the service runs on. */
+/** The machine's own clock and random numbers. */
 export const systemPorts: Ports = {
   clock: {
     now: () => Date.now(),
@@ -29,7 +29,7 @@ export const systemPorts: Ports = {
   random: Math.random
 }
 
-/** Resolves after `ms` on the clock, or as soon as `signal` aborts; never rejects. */
+/** Resolves after `ms` milliseconds, or as soon as `signal` aborts; never rejects. */
 export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()

@@ -24,21 +24,21 @@ export interface ServiceDeps {
   readonly config: Config
   readonly logger: Logger
   readonly version: string
-  /** Hears the keys that an empty store was given; they can be shown this once. */
+  /** Called with the keys made on an empty store; they cannot be shown again. */
   readonly onFirstKeys: (keys: FirstKeys) => void
   readonly onListening: (port: number) => void
   readonly ports?: Ports
-  /** A source in place of the configured one. */
+  /** Replaces the configured source. */
   readonly source?: Run<unknown, BlockSource>
-  /** Hears where the node of a localnet listens. */
+  /** Called with the URL of the localnet's node. */
   readonly onLocalnet?: (rpcUrl: string) => void
-  /** Resources that are open already, for the first instances of the processes that own them. */
+  /** Resources that are already open, for the first instances of the processes that own them. */
   readonly opened?: Opened
 }
 
 /**
- * Puts the service together from the products of its roles, and starts it. Each level of the tree is started when those
- * outside it are ready, and is restarted with them. The edge drains first, the store closes after all that stands on it.
+ * Builds the service from the products of its roles, and starts it. Each level of the tree starts when those outside
+ * it are ready, and restarts with them. The edge drains first; the store closes after all that depends on it.
  */
 export function startService(deps: ServiceDeps): Supervision {
   const { config, logger, ports = systemPorts, onLocalnet = () => undefined, opened, source } = deps
@@ -68,7 +68,7 @@ export function startService(deps: ServiceDeps): Supervision {
     ports,
     undefined,
     (path, err) => {
-      // It fails each unit up to the service, and whoever started that tells it once.
+      // A refused start fails every unit up to the service, and is logged once by its caller.
       if (err instanceof StartRefused) return
       logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
     }

@@ -8,15 +8,15 @@ import {
 import type { CommandContext, Invocation } from './command.ts'
 import { tableOf } from './table.ts'
 
-/** Options of every command over the admin API. */
+/** Options of every command that uses the admin API. */
 export interface AdministrationOptions {
   readonly json?: true | undefined
   readonly url?: string | undefined
 }
 
 /**
- * Carries out an order of the admin API: in the store when no service has it open, else through the service. Prints a
- * table, or with `--json` a JSON object a line; resolves to the exit code.
+ * Carries out a request of the admin API: in the store if no service has it open, else through the service. Prints a
+ * table, or with `--json` one JSON object a line. Resolves with the exit code.
  */
 export async function administer(
   { config, options, stdout, stderr }: Invocation<AdministrationOptions>,
@@ -50,7 +50,7 @@ interface Printing {
   readonly complain: (line: string) => void
 }
 
-/** Asks, a list page by page, and prints; gives the exit code. */
+/** Sends the request, page by page for a list, and prints the answers. Resolves with the exit code. */
 async function carryOut(
   administration: Administration,
   order: Order,

@@ -1,7 +1,10 @@
 import type { SettingName } from '../config/config.ts'
 import { command, type CommandGroup } from './command.ts'
 
-/** Where tenants and keys are managed; the admin key comes from the environment alone, for others see a command line. */
+/**
+ * Settings of the commands for tenants and keys. The admin key is read only from the environment, because other users
+ * of the machine can see a command line.
+ */
 const settings = [
   'dataDir',
   'host',

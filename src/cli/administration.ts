@@ -8,7 +8,7 @@ import { systemPorts } from '../ports.ts'
 import { openAll, openStore, storeDirectory } from '../products/opening.ts'
 import { urlHost } from './url-host.ts'
 
-/** How long a running service may take to answer. */
+/** Milliseconds that a running service may take to answer. */
 const ANSWER_MS_MAX = 10_000
 
 /** A request of the admin API. */
@@ -23,18 +23,19 @@ export interface Outcome {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Where tenants and keys are managed: in the store itself, or through the service that has it open. */
+/** Access to tenants and keys: in the store itself, or through the service that has it open. */
 export interface Administration {
   readonly ask: (order: Order) => Promise<Outcome>
   readonly close: () => Promise<void>
 }
 
-/** Why there is nothing to manage, in words for the operator. */
+/** Neither the store nor a service can be reached; the message is for the operator. */
 export class Unreachable extends Error {}
 
 /**
- * Opens the store: of a cluster beside the services that have it open, of a data folder alone, and where that is not
- * possible asks the service with the operator's admin key. `url` goes to that service at once. Throws Unreachable.
+ * Opens the access to tenants and keys: the shared store beside running services, or the embedded store if it is
+ * free, else the service that has it open, with the operator's admin key. `url` selects that service directly.
+ * Rejects with Unreachable.
  */
 export async function openAdministration(config: Config, url: string | null): Promise<Administration> {
   if (url !== null) return overHttp(config, url)
@@ -66,7 +67,7 @@ async function inStore(config: Config): Promise<Administration> {
   }
 }
 
-/** In a store that running services have, too; they are told of what is changed. */
+/** Opens a shared store; running services are notified of changes. */
 async function inCluster(config: Config): Promise<Administration> {
   const refusal = deploymentRefusal({ ...config, role: ['ingest', 'gateway'] })
   if (refusal !== null) throw new Unreachable(refusal)
@@ -110,7 +111,7 @@ function overHttp({ adminKey }: Config, url: string): Administration {
   if (adminKey === null) throw new Unreachable('set MILLRACE_ADMIN_KEY to ask the service')
   return {
     async ask({ method, path, body }) {
-      // Not led elsewhere, for the key goes with it.
+      // Redirects are refused, since the key would go with them.
       const response = await fetch(url.replace(/\/$/, '') + path, {
         method,
         redirect: 'error',

@@ -1,27 +1,27 @@
 import type { Config, SettingName } from '../config/config.ts'
 
-/** Results go to `stdout`, progress and logs to `stderr`, a line a call. */
+/** Output of a command: results go to `stdout`, progress and logs to `stderr`, one line a call. */
 export interface CommandContext {
   readonly stdout: (line: string) => void
   readonly stderr: (line: string) => void
   /** Standard input. */
   readonly stdin: NodeJS.ReadableStream
-  /** Aborts at the first signal to end. */
+  /** Aborts at the first signal to end (SIGINT, SIGTERM). */
   readonly interrupted: AbortSignal
 }
 
-/** An option of a command, beside those that are settings. */
+/** An option of a command that is not a setting. */
 export interface Option {
-  /** Stands for the value in the help, as in `--since CURSOR`; an option without one is a switch. */
+  /** Placeholder of the value in the help, as in `--since CURSOR`; an option without one is a switch. */
   readonly value?: string
-  /** May be given several times. */
+  /** Whether it may be given several times. */
   readonly multiple?: boolean
   readonly meaning: string
 }
 
 type Options = Readonly<Record<string, Option>>
 
-/** The value of each option that was given. */
+/** The values of the given options. */
 export type OptionValues<O extends Options = Options> = {
   readonly [Name in keyof O]?:
     | (O[Name] extends { multiple: true }
@@ -32,37 +32,37 @@ export type OptionValues<O extends Options = Options> = {
     | undefined
 }
 
-/** A command's arguments, read as its declaration says. */
+/** A command's parsed arguments. */
 export interface Invocation<V = unknown> extends CommandContext {
   readonly operands: readonly string[]
   readonly options: V
   readonly config: Config
 }
 
-/** Declares a command: its help and the reading of its arguments both follow from this. */
+/** Declares a command; its help and the parsing of its arguments follow from this. */
 export interface Command<O extends Options = Options> {
   /** One line for the list of commands. */
   readonly summary: string
-  /** More that has to be known to use it, in whole sentences. */
+  /** Further facts needed to use it, in sentences. */
   readonly details?: string
-  /** The operands as the usage line shows them; left out where there are none. */
+  /** The operands of the usage line; omitted without operands. */
   readonly operands?: string
   readonly options?: O
-  /** Settings that are flags of it; the environment sets the others as well. */
+  /** Settings accepted as flags; the environment sets the others too. */
   readonly settings: readonly SettingName[] | 'all'
   readonly examples: readonly string[]
-  /** Resolves to the exit code: 0, 1 (failed) or 2 (bad usage). Loads what it needs only when it is called. */
+  /** Resolves with the exit code: 0, 1 (failed) or 2 (bad usage). Imports its dependencies only when it is called. */
   run(invocation: Invocation<OptionValues<O>>): Promise<number>
 }
 
-/** Commands under one noun, by their verb. */
+/** Commands under one noun, by verb. */
 export interface CommandGroup {
   readonly summary: string
   readonly verbs: Readonly<Record<string, Command>>
 }
 
-/** Declares a command; types the values that it is given by its options. */
+/** Declares a command, with its option values typed by its options. */
 export const command = <const O extends Options>(declared: Command<O>): Command => declared
 
-/** Arguments that make no sense together; the help is named after the message. */
+/** Contradictory or missing arguments; the help is named after the message. */
 export class BadUsage extends Error {}

@@ -2,7 +2,7 @@ import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
 
-/** Where the store is. */
+/** Settings of the store's location. */
 const STORE = [
   'dataDir',
   'storage',
@@ -14,7 +14,7 @@ const STORE = [
   'scyllaPassword'
 ] as const satisfies readonly SettingName[]
 
-/** Every command. None loads its code before it runs, so that help is there at once. */
+/** Every command. Each imports its code only when it runs, so that help is fast. */
 export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   serve: command({
     summary: 'Runs the service.',

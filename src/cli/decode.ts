@@ -30,7 +30,7 @@ export async function decode({
   return failed ? 1 : 0
 }
 
-/** The transactions of a record, or why it has none. */
+/** Returns the transactions of a record, or the reason why it has none. */
 function recordedOf(
   outcome: InputRecord['outcome']
 ): (Recorded & { readonly problems: readonly string[] }) | string {

@@ -1,12 +1,12 @@
 import type { Gap, StreamEvent } from '../client/client.ts'
 
-/** An event in a line for people: when the service received it, what happened, and the transaction. */
+/** Formats an event as a line for people: time of ingest, event, transaction. */
 export function eventLine(event: StreamEvent): string {
   const time = new Date(event.data.ts_ms).toISOString().slice(11, 23)
   return [time, ...wordsOf(event), ...('signature' in event.data ? [event.data.signature] : [])].join('  ')
 }
 
-/** A gap in a line. */
+/** Formats a gap as a line for people. */
 export function gapLine({ reason, channels, since, until }: Gap): string {
   const span = until === null ? `after ${since}` : `after ${since} up to ${until}`
   return `gap: events of ${channels.join(', ')} ${span} are missing (${reason})`
@@ -60,7 +60,7 @@ function wordsOf(event: StreamEvent): string[] {
   }
 }
 
-/** Whoever launches a token names it: nothing of that may reach a terminal as more than text. */
+/** Escapes a token's name, which its launcher chose freely: no control character may reach the terminal. */
 function shown(name: string): string {
   return JSON.stringify(name.replaceAll(/\p{C}/gu, '?'))
 }

@@ -5,7 +5,7 @@ import { aligned, usageLine } from './usage.ts'
 
 const LINE = 100
 
-/** The help of a command: how it is called, its options and settings with their defaults, and examples. */
+/** Returns the help of a command: usage, options and settings with defaults, and examples. */
 export function commandHelp(name: string, command: Command): readonly string[] {
   const { summary, details, options = {}, settings, examples } = command
   const own = Object.entries(options).map(
@@ -40,7 +40,7 @@ function settingLines(name: SettingName): readonly string[] {
   ]
 }
 
-/** Text in lines of at most `LINE` characters. */
+/** Breaks text into lines of at most `LINE` characters. */
 function wrapped(text: string, indent = ''): readonly string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

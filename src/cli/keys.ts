@@ -69,7 +69,7 @@ function wholeNumber(flag: string, text: string): number {
   return Number(text)
 }
 
-/** The key that is named. */
+/** Returns the path of the key in the operands. */
 function pathOf({ operands: [id = ''] }: Invocation): string {
   return `/v1/admin/keys/${encodeURIComponent(id)}`
 }

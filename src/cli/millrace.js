@@ -25,7 +25,7 @@ function bundledNode() {
     try {
       return require.resolve(`${name}/bin/node${platform === 'win32' ? '.exe' : ''}`)
     } catch {
-      // The other name may be there.
+      // The package may be under its other name.
     }
   }
   console.error(

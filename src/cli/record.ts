@@ -13,12 +13,12 @@ const GIVE_UP_MS = 30_000
 const PROBE_TIMEOUT_MS = 10_000
 const PROGRESS_MS = 1_000
 
-/** Blocks are recorded when they are final, for a recorded folder is read as such. */
+/** Commitment of recorded blocks; a recorded folder is read as finalized. */
 const COMMITMENT = 'finalized'
 
 /**
- * Downloads the blocks of a range of slots into the recorded folder, with progress; run again, it fetches what is not
- * there yet. Gives 1 when a block is missing in the end.
+ * Downloads the blocks of a range of slots into the recorded folder, with progress. A repeated run downloads only
+ * missing blocks. Resolves with 1 if a block is missing in the end.
  */
 export async function record(invocation: Invocation): Promise<number> {
   const { operands, config, stderr } = invocation
@@ -54,7 +54,10 @@ function nodesOf({ rpcUrl, archiveRpcUrl }: Config): DirectNode[] {
   )
 }
 
-/** The nodes that answer, are of one cluster, and have come as far as the range; says why others are left out. */
+/**
+ * Returns the nodes that answer, are of one cluster and have reached the end of the range; prints why others are left
+ * out.
+ */
 async function takeNodes(
   nodes: readonly DirectNode[],
   to: number,

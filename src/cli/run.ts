@@ -11,7 +11,7 @@ import { commandList, groupLines, usageLine } from './usage.ts'
 
 const HELP: Flag = { type: 'boolean', short: 'h' }
 
-/** Runs a command line; resolves to the exit code. */
+/** Runs a command line. Resolves with the exit code. */
 export async function run(words: readonly string[], context: CommandContext): Promise<number> {
   const [first, ...rest] = words
   const show = (lines: readonly string[]): number => {
@@ -84,7 +84,7 @@ async function runCommand(
   }
 }
 
-/** Whether operands are too few or too many for a usage line's, like `ID`, `[FILE…|-]` or `CHANNEL …`. */
+/** Returns why the operands do not fit a usage line's, like `ID`, `[FILE…|-]` or `CHANNEL …`; null if they fit. */
 function operandProblem(declared: string, given: readonly string[]): string | null {
   const wordsOf = (text: string): string[] => text.split(' ').filter((word) => /\w/.test(word))
   const words = wordsOf(declared)

@@ -17,7 +17,7 @@ import { version } from '../version.ts'
 import type { Invocation } from './command.ts'
 import { urlHost } from './url-host.ts'
 
-/** Runs the service until it is told to end. */
+/** Runs the service until it is told to end. Resolves with the exit code. */
 export async function serve({ config, stdout, stderr, interrupted }: Invocation): Promise<number> {
   const refusal = await refusalOf(config)
   if (refusal !== null) {
@@ -30,7 +30,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   for (const remark of deploymentRemarks(config)) logger.warn(remark)
   const opened = await openedOrReason(config, logger, interrupted)
   if (typeof opened === 'string') {
-    // Ending on request while it waits, or verifies files after a crash, is no failure.
+    // An interrupt while it waits, or verifies files after a crash, is not a failure.
     if (interrupted.aborted) return 0
     stderr(`millrace: ${opened}`)
     return 1
@@ -44,7 +44,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     version,
     onFirstKeys: (made) => {
       keys = made
-      // At once: they are stored, and nobody can show them again.
+      // Printed at once: the keys are stored by now, and cannot be shown again.
       if (made.admin !== null) stdout(`admin key, shown only now:  ${made.admin}`)
       stdout(`demo key, shown only now:   ${made.demo}`)
     },
@@ -75,9 +75,8 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
 }
 
 /**
- * Opens the store and the connections to peers; gives one line instead when it cannot. A refused start ends at once, so
- * that the operator reads why. Servers that do not answer yet are waited for; an embedded store is not, as nobody else
- * mends it.
+ * Opens the store and the connections to peers, or returns the reason for a refusal in one line. Waits for servers
+ * that do not answer yet; an embedded store is not waited for, since nobody else would mend it.
  */
 async function openedOrReason(config: Config, logger: Logger, end: AbortSignal): Promise<Opened | string> {
   try {
@@ -90,7 +89,7 @@ async function openedOrReason(config: Config, logger: Logger, end: AbortSignal):
   }
 }
 
-/** Why this configuration cannot be served, in lines; null when it can. */
+/** Returns why the configuration cannot be served, in lines; null if it can. */
 async function refusalOf(config: Config): Promise<readonly string[] | null> {
   const refusal = deploymentRefusal(config)
   if (refusal !== null) return [refusal]
@@ -108,7 +107,7 @@ async function refusalOf(config: Config): Promise<readonly string[] | null> {
   return null
 }
 
-/** A localnet's market and the blocks of another chain would be one history that never was. */
+/** Returns a refusal if the data folder would mix a localnet's market with another chain's blocks; null otherwise. */
 async function mixedDataRefusal(config: Config): Promise<string | null> {
   const isThere = (path: string): Promise<boolean> =>
     stat(path).then(
@@ -124,8 +123,8 @@ async function mixedDataRefusal(config: Config): Promise<string | null> {
 }
 
 /**
- * Requests to try, with a mint that trades in every block. Of a localnet at every start; keys are known at the first one
- * alone, later ones name the place of the key.
+ * Returns example requests with a mint that trades in every block: on a localnet at every start, elsewhere at the
+ * first. Only the first start knows the keys; later ones refer to the place where a key is kept.
  */
 function greeting(keys: FirstKeys | null, source: Config['source'], url: string): readonly string[] {
   if (keys === null && source !== 'localnet') return []

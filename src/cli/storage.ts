@@ -15,8 +15,8 @@ const COLUMNS = ['kind', 'bytes', 'kept', 'since', 'growth a day'] as const
 const DAY = 86_400
 
 /**
- * Prints what takes how many bytes and until when there is room: of the store of the data folder, or of a snapshot where
- * a service has it open, else of the service that is named. Gives 1 where neither can be read.
+ * Prints disk use by kind of rows and the forecast when the disk is full: of the store in the data folder, of a
+ * snapshot if a service has it open, or of the service named by `--url`. Resolves with 1 if none can be read.
  */
 export async function storage(invocation: Invocation<AdministrationOptions>): Promise<number> {
   const { config, options, stdout, stderr } = invocation
@@ -102,7 +102,7 @@ function roomOf({
   return `${left}, full in ${days} days${fullAt === null ? '' : `, at ${fullAt} UTC`}`
 }
 
-/** Bytes as people read them: `12.3 MB`. */
+/** Formats bytes for people: `12.3 MB`. */
 function sizeText(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(Math.abs(bytes), 1)) / 3), 5)
   const unit = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'][power]!

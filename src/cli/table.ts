@@ -1,4 +1,4 @@
-/** Rows as lines of a table with a heading, columns as wide as their widest cell; null and lists as people read them. */
+/** Formats rows as a table with a heading and aligned columns; null values and lists are formatted for people. */
 export function tableOf(
   columns: readonly string[],
   rows: readonly Readonly<Record<string, unknown>>[]

@@ -12,9 +12,9 @@ interface TailOptions {
 }
 
 /**
- * Prints events of channels as they come, a line each; with `--json` a JSON object. It connects again by itself; gaps,
- * lost connections and, in the end, where to go on are told on standard error. Ends with 0 when it is interrupted, with
- * 1 when the service refuses the key.
+ * Prints events of channels as they arrive, one line each; with `--json` as JSON objects. Reconnects by itself; gaps,
+ * lost connections and, at the end, the cursor to resume from go to standard error. Resolves with 0 when interrupted,
+ * with 1 if the service refuses the key.
  */
 export async function tail(invocation: Invocation<TailOptions>): Promise<number> {
   const { options, stdout, stderr, interrupted } = invocation
@@ -44,7 +44,7 @@ export async function tail(invocation: Invocation<TailOptions>): Promise<number>
   }
 }
 
-/** Where to connect, and what to ask for. Throws BadUsage. */
+/** Returns the connection settings and channels of the arguments. Throws BadUsage. */
 function understood({ config, options, operands }: Invocation<TailOptions>) {
   const { key, host, port } = config
   if (key === null) throw new BadUsage('name an API key with the scope stream: --key, or MILLRACE_KEY')

@@ -1,4 +1,4 @@
-/** A host as URLs write it. */
+/** Formats a host for a URL: an IPv6 address in brackets. */
 export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

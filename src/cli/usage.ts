@@ -1,7 +1,7 @@
 import type { Command, CommandGroup } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
-/** How a command is called, in a line. */
+/** Returns the usage line of a command. */
 export function usageLine(name: string, { operands, options = {} }: Command): string {
   const switches = Object.entries(options).map(([option, { value, multiple }]) => {
     const flag = value === undefined ? `[--${option}]` : `[--${option} ${value}]`
@@ -10,7 +10,7 @@ export function usageLine(name: string, { operands, options = {} }: Command): st
   return ['usage: millrace', name, operands ?? [], switches].flat().join(' ')
 }
 
-/** Every command with its summary. */
+/** Returns the list of commands with their summaries. */
 export function commandList(): readonly string[] {
   return [
     'usage: millrace COMMAND …',
@@ -21,7 +21,7 @@ export function commandList(): readonly string[] {
   ]
 }
 
-/** The verbs of a noun. */
+/** Returns the list of a noun's verbs. */
 export function groupLines(noun: string, { summary, verbs }: CommandGroup): readonly string[] {
   const entries = Object.entries(verbs)
   return [
@@ -38,7 +38,7 @@ export function groupLines(noun: string, { summary, verbs }: CommandGroup): read
   ]
 }
 
-/** Two columns, the second one aligned. */
+/** Formats two columns, the second one aligned. */
 export function aligned(rows: readonly (readonly [string, string])[]): readonly string[] {
   const width = Math.max(0, ...rows.map(([left]) => left.length))
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)

@@ -2,9 +2,9 @@ import { reportStoreDamage, storeDirectory } from '../products/opening.ts'
 import type { Invocation } from './command.ts'
 
 /**
- * Verifies the checksums of all files of the embedded store, and prints each damage as a line of JSON: the file, where in
- * it, the keys and what kinds of rows and slots these may be. Changes nothing and takes no lock, so that it may run beside
- * the service. Gives 1 where something is damaged.
+ * Verifies the checksums of all files of the embedded store, and prints each damage as a line of JSON: the file, the
+ * place in it, and the keys, kinds of rows and slots it may affect. Changes nothing and takes no lock, so it can run
+ * beside the service. Resolves with 1 if something is damaged.
  */
 export async function verifyStore({ config, stdout, stderr }: Invocation): Promise<number> {
   const complain = (line: string): void => stderr(`millrace: ${line}`)

@@ -24,7 +24,7 @@ const HOURS_LISTED = 26
 const PER_READ = 500
 const PROGRESS_MS = 1_000
 
-/** Neither the store nor a node can be asked, in words for the operator. */
+/** Neither the store nor a node can be read; the message is for the operator. */
 class Unverifiable extends Error {}
 
 interface Asked {
@@ -33,11 +33,11 @@ interface Asked {
 }
 
 /**
- * Compares what is stored with what it follows from, and prints each difference as a line of JSON. Candles are refolded
- * from stored trades: of the mints that are named, else of all that were launched or traded within the last day. With a
- * range of slots, their blocks are decoded again, from the recorded folder where one is named, else from the nodes. Of an
- * embedded store that a service has open, a snapshot is compared. Gives 1 where something differs or could not be compared;
- * rows that are past the retention are neither.
+ * Compares stored records with those computed again, and prints each difference as a line of JSON. Candles are folded
+ * again from stored trades: of the named mints, else of all mints launched or traded within the last day. With a
+ * range of slots its blocks are decoded again, from the recorded folder if one is named, else from the nodes. If a
+ * service has an embedded store open, a snapshot is compared. Resolves with 1 if a record differs or could not be
+ * compared; rows past the retention are skipped.
  */
 export async function verify(invocation: Invocation<{ readonly store?: true | undefined }>): Promise<number> {
   const { config, operands, options } = invocation
@@ -122,7 +122,7 @@ async function compareAll(
         stderr(`millrace: ${block}`)
         continue
       }
-      // Asked for each block, as the horizon of a store that a service writes moves on.
+      // Read for each block, because a running service moves the horizon.
       const horizon = await storage.coverage.horizon()
       await take(blockDifferences(storage, block, options, horizon))
       counts.blocks++
@@ -137,7 +137,7 @@ async function compareAll(
   return counts.differences + counts.missing > 0 ? 1 : 0
 }
 
-/** Mints that were launched, and those that traded within the last day, each once. */
+/** Yields launched mints, and mints traded within the last day, each once. */
 async function* storedMints(storage: Storage): AsyncGenerator<Pubkey> {
   const seen = new Set<string>()
   const isNew = (mint: Pubkey): boolean => seen.size !== seen.add(pubkeyMapKey(mint)).size
@@ -159,7 +159,7 @@ async function* storedMints(storage: Storage): AsyncGenerator<Pubkey> {
     }
 }
 
-/** The blocks of a range, and a line for each that is not to be had. */
+/** Yields the blocks of a range; prints a line for each block that cannot be read. */
 async function* blocksOf(
   config: Config,
   { from, to }: SlotRange,

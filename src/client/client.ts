@@ -7,15 +7,15 @@ export type { ConnectOptions, Notice } from './options.ts'
 export { StreamError } from './stream-error.ts'
 export type { Subscription } from './subscription.ts'
 
-/** Channels of a connection, and connections of a key, by the limits of the service. */
+/** Channels of a connection, and connections of a key: the limits of the service. */
 const CHANNELS_MAX = 50
 const CONNECTIONS_MAX = 20
 
 export interface Client {
   /**
-   * Begins a subscription: to what comes from now on, or to what came after the cursor `since` and then what comes. It
-   * is a connection of its own, and connects again by itself until it is left or closed. Throws TypeError where the
-   * service would refuse: no channel or more than 50, or more than 20 subscriptions at once.
+   * Subscribes to live events, or to the events after the cursor `since` and then live ones. Each subscription has
+   * its own connection, and reconnects until it is left or closed. Throws TypeError where the service would refuse:
+   * without a channel, with more than 50 channels, or with more than 20 subscriptions at once.
    */
   subscribe<const C extends Channel>(
     channels: readonly C[],

@@ -2,7 +2,7 @@ import type { ServerMessage } from '../stream/message-schemas.ts'
 import type { Settings, Socket } from './options.ts'
 import { StreamError } from './stream-error.ts'
 
-/** An event as it comes: what it is of is known by its channel. */
+/** An event message; its channel determines its type. */
 export interface EventMessage {
   readonly type: 'event'
   readonly channel: string
@@ -13,33 +13,33 @@ export interface EventMessage {
 
 export type Incoming = ServerMessage | EventMessage
 
-/** Who uses a connection. */
+/** The owner of a connection. */
 export interface ConnectionUser {
   receive(message: Incoming): void
-  /** It will not come back. */
+  /** The connection ended for good. */
   failed(error: StreamError): void
 }
 
-/** How long to wait before connecting again: doubled from the one to the other, and half of it left to chance. */
+/** Milliseconds before a reconnect: doubled from `least` to `most`, half of it random. */
 export const BACKOFF_MS = { least: 500, most: 30_000 }
-/** How often it is looked whether the service is still there: a connection on which nothing came meanwhile is given up. */
+/** Milliseconds between two checks of a connection: one that received nothing meanwhile is closed. */
 export const KEEPALIVE_MS = 25_000
-/** Close codes after which connecting again would end the same way. */
+/** Close codes after which a reconnect would end the same way. */
 export const FATAL_CLOSES: ReadonlySet<number> = new Set([1009, 4400, 4401, 4403])
 
-/** A number of milliseconds up to `BACKOFF_MS.most`; attempts are counted from 0. */
+/** Returns a wait in milliseconds up to `BACKOFF_MS.most`; attempts are counted from 0. */
 export function backoffMs(attempt: number, random: () => number): number {
   const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.least * 2 ** attempt)
   return Math.round(most / 2 + (random() * most) / 2)
 }
 
-/** A socket to the stream that is opened again whenever it is lost. */
+/** A socket to the stream that reconnects whenever it is lost. */
 export class Connection {
   readonly #settings: Settings
   readonly #user: ConnectionUser
   #socket: Socket | null = null
   #isGreeted = false
-  /** Whether something came since it was last looked. */
+  /** Whether a message arrived since the last check. */
   #isHeard = false
   #attempt = 0
   #retryAfterMs: number | null = null
@@ -63,7 +63,7 @@ export class Connection {
     socket.onmessage = ({ data }: { readonly data: unknown }) => this.#receive(String(data))
     socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
       this.#lost(code, reason)
-    // What was wrong is told by the close that follows.
+    // The close event that follows carries the reason.
     socket.onerror = () => undefined
     this.#keepalive = clock.setTimeout(() => this.#lookAfter(), KEEPALIVE_MS)
   }
@@ -72,7 +72,7 @@ export class Connection {
     if (this.#isGreeted) this.#socket?.send(JSON.stringify(message))
   }
 
-  /** Lets the socket go and connects again after a pause. */
+  /** Closes the socket and reconnects after a pause. */
   reopen(why: string): void {
     if (this.#isClosed) return
     this.pause()
@@ -82,13 +82,13 @@ export class Connection {
     this.#settings.onNotice({ kind: 'disconnected', message: `${why}; connecting again in ${delay} ms` })
   }
 
-  /** Lets the socket go until `open` is called. */
+  /** Closes the socket until `open` is called. */
   pause(): void {
     const socket = this.#socket
     this.#socket = null
     this.#settings.clock.clearTimeout(this.#keepalive)
     if (socket === null) return
-    // A close that the other side does not answer may take long; nobody waits for it.
+    // The other side may take long to answer the close, so its events are ignored.
     socket.onmessage = null
     socket.onclose = null
     socket.close()
@@ -119,7 +119,7 @@ export class Connection {
     this.reopen(`closed with ${code}${said}`)
   }
 
-  /** A refused handshake does not tell a WebSocket client why; the same request over HTTP does. */
+  /** Repeats a refused handshake as an HTTP request, because a WebSocket client does not see the reason. */
   async #askWhy(): Promise<void> {
     try {
       const { status, json } = await this.#ask()
@@ -127,7 +127,7 @@ export class Connection {
       const { code, detail } = (await json()) as { readonly code?: string; readonly detail?: string }
       this.#fail(new StreamError(code ?? `http_${status}`, detail ?? `refused with HTTP ${status}`))
     } catch {
-      // Nobody answers: that may pass.
+      // Nobody answers; that may be temporary.
     }
   }
 
@@ -144,7 +144,7 @@ export class Connection {
 
   #lookAfter(): void {
     if (!this.#isHeard) return this.reopen('nothing was heard of the service')
-    // It has lasted.
+    // The connection is stable.
     this.#attempt = 0
     this.#isHeard = false
     this.send({ ping: true })

@@ -9,7 +9,7 @@ import type {
   TRADE_EVENT
 } from '../api/stream-schema.ts'
 
-/** What can be subscribed to: addresses are base58, venues by their names. */
+/** A channel name: addresses are base58, venues by their names. */
 export type Channel =
   | `trades:${string}`
   | `price:${string}`
@@ -19,13 +19,13 @@ export type Channel =
   | 'pools'
   | 'curves'
 
-/** An event on a channel. `data` is as the service sent it, and has its fields in snake_case. */
+/** An event on a channel. `data` is as the service sent it, with fields in snake_case. */
 interface On<Kind extends string, Data> {
   readonly kind: Kind
   readonly channel: Channel
-  /** Its place in the order of events: store it once the event is processed, and go on `since` it. */
+  /** Position in the order of events: store it once the event is processed, and resume with it as `since`. */
   readonly cursor: number
-  /** Whether it is past, and sent because of `since`. */
+  /** Whether the event is a past one, sent because of `since`. */
   readonly replay: boolean
   readonly data: Data
 }
@@ -36,15 +36,15 @@ export type CurveEvent = On<'curve', z.output<typeof CURVE_EVENT>>
 export type LiquidityEvent = On<'liquidity', z.output<typeof LIQUIDITY_EVENT>>
 export type PoolEvent = On<'pool', z.output<typeof POOL_EVENT>>
 export type PriceEvent = On<'price', z.output<typeof PRICE_TICK>>
-/** Takes back the event whose cursor is `data.of`: its block was of a fork that is lost. */
+/** Retracts the event with the cursor `data.of`: its block was of a lost fork. */
 export type RetractEvent = On<'retract', z.output<typeof RETRACTION>>
 
 export type StreamEvent =
   TradeEvent | LaunchEvent | CurveEvent | LiquidityEvent | PoolEvent | PriceEvent | RetractEvent
 
 /**
- * Events are missing here that the stream cannot give: those of `channels` after `since` are older than what it replays,
- * up to `until`, or the channel is live only (`pools`), `until` null. REST has what is stored of them.
+ * Missing events that the stream cannot send. Either those of `channels` after `since` up to `until` are older than
+ * the replay horizon, or a channel is live only (`pools`; `until` is null). REST has the stored ones.
  */
 export interface Gap {
   readonly kind: 'gap'
@@ -54,7 +54,7 @@ export interface Gap {
   readonly until: number | null
 }
 
-/** What a subscription to some channels gives. */
+/** An item of a subscription to some channels. */
 export type ItemOf<C extends Channel> = EventOn<C> | RetractEvent | Gap
 
 type EventOn<C extends Channel> = C extends `trades:${string}`

@@ -1,18 +1,20 @@
-/** What has come and was not taken, in order, and how far the consumer is. */
+/** An item that arrived and was not taken yet, or a mark. */
 interface Entry<Item> {
-  /** Null: nothing to hand over, only a place that is reached once all before it is taken. */
+  /** Null for a mark: a position that is reached once all earlier items are taken. */
   readonly item: Item | null
-  /** Null: it cannot be asked for again, and taking it moves nothing. */
+  /** Null for an item that cannot be requested again; taking it does not move the position. */
   readonly cursor: number | null
 }
 
 /**
- * I1. `cursor` is a place up to which everything was taken: what waits here is after it, or has no place of its own and
- *     is kept until it is taken.
+ * The queue between a connection and its consumer.
+ *
+ * I1. `cursor` is a position up to which everything was taken: every waiting item is after it, or has no position and
+ * is held until it is taken.
  */
 export class Inbox<Item> {
   #entries: Entry<Item>[] = []
-  /** Of `#entries`, before which all is taken. */
+  /** Index in `#entries` of the next entry. */
   #next = 0
   #cursor: number | null
 
@@ -20,7 +22,7 @@ export class Inbox<Item> {
     this.#cursor = cursor
   }
 
-  /** Null until the first place is known. */
+  /** Null until the first position is known. */
   get cursor(): number | null {
     return this.#cursor
   }
@@ -33,13 +35,13 @@ export class Inbox<Item> {
     this.#entries.push({ item, cursor })
   }
 
-  /** Says that all up to a cursor has come. */
+  /** Records that everything up to a cursor has arrived. */
   reach(cursor: number): void {
     this.#entries.push({ item: null, cursor })
     this.#passMarks()
   }
 
-  /** The next item; null when there is none. */
+  /** Returns the next item; null without one. */
   take(): Item | null {
     const entry = this.#entries[this.#next]
     if (entry === undefined) return null
@@ -49,7 +51,7 @@ export class Inbox<Item> {
     return entry.item
   }
 
-  /** Forgets what was not taken and can be asked for again. */
+  /** Drops the items that can be requested again. */
   forget(): void {
     this.#entries = this.#entries.slice(this.#next).filter(({ cursor }) => cursor === null)
     this.#next = 0

@@ -1,4 +1,4 @@
-/** A WebSocket, as browsers and Node have it. */
+/** The interface of a WebSocket in browsers and Node. */
 export interface Socket {
   onopen: ((event: never) => void) | null
   onmessage: ((event: never) => void) | null
@@ -8,23 +8,23 @@ export interface Socket {
   close(): void
 }
 
-/** Something that happened to a subscription and needs nothing of the program: for logs. */
+/** A notification for logs; the program need not react to it. */
 export interface Notice {
   readonly kind: 'connected' | 'live' | 'disconnected' | 'refetching' | 'slow_consumer' | 'warning'
   readonly message: string
 }
 
 export interface ConnectOptions {
-  /** Where the service is, `http:`, `https:`, `ws:` or `wss:`; `/v1/stream` is added where it is missing. */
+  /** URL of the service, `http:`, `https:`, `ws:` or `wss:`; `/v1/stream` is appended if missing. */
   readonly url: string
-  /** An API key with the scope `stream`. It goes in the query, for browsers can set no header. */
+  /** An API key with the scope `stream`. It is sent in the query, because browsers cannot set headers. */
   readonly key: string
-  /** Events that may wait for the consumer of a subscription; 10,000 unless it says otherwise. */
+  /** Events that may wait for the consumer of a subscription; 10,000 by default. */
   readonly bufferEvents?: number
   readonly onNotice?: (notice: Notice) => void
-  /** The platform's unless given. Node has one from 22 on; on Node 20 pass the class of the package `ws`. */
+  /** The platform's by default. Node has one from version 22; on Node 20 pass the class of the package `ws`. */
   readonly WebSocket?: new (url: string) => Socket
-  /** The platform's unless given, as the clock and the source of chance below. */
+  /** The platform's by default, as the clock and the random numbers below. */
   readonly fetch?: (url: string) => Promise<{ readonly status: number; json(): Promise<unknown> }>
   readonly clock?: {
     setTimeout(run: () => void, ms: number): unknown
@@ -37,7 +37,7 @@ export type Settings = Required<ConnectOptions>
 
 export const BUFFER_EVENTS = 10_000
 
-/** Completes options with the platform's means. Throws TypeError without a WebSocket, or for a `url` that is none. */
+/** Completes options with the platform's defaults. Throws TypeError without a WebSocket, or for an invalid `url`. */
 export function settingsOf(options: ConnectOptions): Settings {
   const { WebSocket = globalThis.WebSocket } = options as Partial<ConnectOptions>
   if (WebSocket === undefined)
@@ -59,7 +59,7 @@ export function settingsOf(options: ConnectOptions): Settings {
   }
 }
 
-/** The address of the stream, key included. Throws TypeError when `url` is none. */
+/** Returns the URL of the stream with the key. Throws TypeError for an invalid `url`. */
 function streamUrl({ url, key }: ConnectOptions): string {
   const address = new URL(url)
   address.protocol = address.protocol.replace('http', 'ws')

@@ -1,6 +1,6 @@
-/** Why a subscription has ended for good: trying again would end the same way. */
+/** A subscription ended for good: a retry would end the same way. */
 export class StreamError extends Error {
-  /** A code of the service (`unknown_channel`, `stream_key_refused`, …), or `closed_4401` after a close. */
+  /** An error code of the service (`unknown_channel`, `stream_key_refused`, …), or `closed_4401` after a close. */
   readonly code: string
 
   constructor(code: string, message: string) {

@@ -12,17 +12,17 @@ interface Waiting {
   readonly reject: (error: StreamError) => void
 }
 
-/** Errors of the service that pass. */
+/** Temporary errors of the service. */
 const PASSING: ReadonlySet<string> = new Set(['rate_limited', 'internal'])
 
 /**
- * The events of some channels, each once, in the order of their cursors, over a connection of its own.
+ * The events of some channels, each once, in cursor order, over a connection of its own.
  *
- * U1. Whatever is lost on the way, a connection, events that the service dropped or that did not fit in here, is asked
- *     for again since `cursor`; what waits for the consumer then is forgotten, for it comes again.
- * U2. Between such a request and its answer nothing is taken in: it was sent before. What a channel sends twice is taken
- *     in once.
- * U3. What cannot be had any more is a `gap` in its place.
+ * U1. After any loss (a lost connection, events dropped by the service, a full buffer) the events after `cursor`
+ *     are requested again; items waiting for the consumer are dropped, since they come again.
+ * U2. Messages between such a request and its answer are ignored: they were sent before it. An event sent twice
+ *     is taken once.
+ * U3. Events that are no longer available become a `gap` in their place.
  */
 export class Subscription<C extends Channel = Channel> implements AsyncIterableIterator<
   ItemOf<C>,
@@ -35,9 +35,9 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   readonly #onEnd: () => void
   readonly #waiting: Waiting[] = []
   #isAsking = true
-  /** Whether the connection was let go until all that waits is taken. */
+  /** Whether the connection is closed until all waiting items are taken. */
   #isPaused = false
-  /** The last cursor of each channel since it was asked for, and where that was. */
+  /** The last cursor of each channel since the last request, and the cursor of that request. */
   readonly #seen = new Map<string, number>()
   #asked = -1
   #end: { readonly error: StreamError | null } | null = null
@@ -55,25 +55,25 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   }
 
   /**
-   * Everything up to here was taken out of the iteration; null until the subscription has begun. After a crash go on
-   * `since` the cursor of what was processed last.
+   * Everything up to here was taken by the consumer; null until the subscription has begun. After a crash resume with
+   * the cursor of the last processed event.
    */
   get cursor(): number | null {
     return this.#inbox.cursor
   }
 
-  /** The next event or gap. Rejects once with StreamError when there can be no more. */
+  /** Returns the next event or gap. Rejects once with StreamError when the subscription has failed for good. */
   next(): Promise<IteratorResult<ItemOf<C>, undefined>> {
     return this.#next() as Promise<IteratorResult<ItemOf<C>, undefined>>
   }
 
-  /** Ends it, as leaving a `for await` does. */
+  /** Ends the subscription, as leaving a `for await` does. */
   async return(): Promise<IteratorResult<ItemOf<C>, undefined>> {
     this.close()
     return { done: true, value: undefined }
   }
 
-  /** Ends it; what was not taken is forgotten. */
+  /** Ends the subscription and drops waiting items. */
   close(): void {
     this.#inbox.clear()
     this.#connection.close()
@@ -123,7 +123,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
     }
   }
 
-  /** Asks for what is after the cursor. */
+  /** Requests the events after the cursor. */
   #ask(): void {
     this.#inbox.forget()
     this.#isAsking = true
@@ -157,7 +157,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
     if (cursor <= (this.#seen.get(channel) ?? this.#asked)) return
     this.#seen.set(channel, cursor)
     const kind = data.kind ?? (data.event === 'retract' ? 'retract' : 'price')
-    // Live events of `pools` come between those of a replay, which has to go on after its own.
+    // Live events of `pools` arrive during a replay, which must resume at its own cursor.
     this.#hand(
       { kind, channel, cursor, replay: replay === true, data } as Item,
       channel === 'pools' ? null : cursor
@@ -169,7 +169,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
     const waiting = this.#waiting.shift()
     if (waiting !== undefined) return waiting.resolve({ done: false, value: this.#inbox.take()! })
     if (this.#inbox.size < this.#settings.bufferEvents) return
-    // A browser's socket cannot be told to wait.
+    // A browser's socket has no backpressure.
     this.#connection.pause()
     this.#isPaused = true
     this.#notice('slow_consumer', `${this.#inbox.size} events wait to be taken; then it goes on after them`)

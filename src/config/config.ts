@@ -9,8 +9,8 @@ import { STREAM_SETTINGS } from './settings/stream.ts'
 import { WEBHOOK_SETTINGS } from './settings/webhooks.ts'
 
 /**
- * Every setting of an operator (spec choices, section 13), by product. Each variable `MILLRACE_X_Y` is also the flag `--x-y` of
- * `millrace serve`; a flag wins over the variable. This file alone reads the environment.
+ * Every setting of an operator (spec choices, section 13), by product. The variable `MILLRACE_X_Y` is also the flag
+ * `--x-y` of `millrace serve`; a flag wins over the variable. Only this file reads the environment.
  */
 export const SETTINGS = {
   ...SERVICE_SETTINGS,
@@ -24,7 +24,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS
 export type Config = { readonly [K in SettingName]: z.output<(typeof SETTINGS)[K]['schema']> }
 
-/** Where blocks come from. */
+/** The kind of block source. */
 export type SourceKind = Config['source']
 
 export type ConfigReading =
@@ -33,24 +33,24 @@ export type ConfigReading =
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
 
-/** `dataDir` → `MILLRACE_DATA_DIR`. */
+/** Returns the variable of a setting: `dataDir` → `MILLRACE_DATA_DIR`. */
 export function variableOf(name: SettingName): string {
   return 'MILLRACE_' + name.replace(/[A-Z]/g, '_$&').toUpperCase()
 }
 
-/** `dataDir` → `data-dir`. */
+/** Returns the flag of a setting: `dataDir` → `data-dir`. */
 export function flagOf(name: SettingName): string {
   return name.replace(/[A-Z]/g, '-$&').toLowerCase()
 }
 
-/** Settings as flags, by name. */
+/** Returns settings as flags, by name. */
 export function settingFlags(names: readonly SettingName[] = SETTING_NAMES): Readonly<Record<string, Flag>> {
   return Object.fromEntries(names.map((name) => [flagOf(name), { type: 'string' as const }]))
 }
 
 /**
- * The effective configuration of flags over environment over defaults; or every problem, one line each, naming the
- * variable or flag.
+ * Returns the effective configuration of flags, environment and defaults, in that order of precedence; or all
+ * problems, one line each, naming the variable or flag.
  */
 export function readConfig(
   args: readonly string[],
@@ -66,7 +66,7 @@ export function readConfig(
   return all.length > 0 ? { kind: 'invalid', problems: all } : config
 }
 
-/** The configuration of flags that were read already, by name. */
+/** Returns the configuration of parsed flags, as `readConfig` does. */
 export function configOf(
   flags: FlagReading['values'],
   environment: Readonly<Record<string, string | undefined>> = process.env
@@ -93,7 +93,7 @@ export function configOf(
   return { kind: 'config', config: Object.freeze(config) as Config }
 }
 
-/** A union's own message says only that nothing fitted; that of its last branch says why. */
+/** Returns a readable message: that of a union says only that nothing fitted, its last branch says why. */
 function firstMessage(error: z.ZodError): string {
   const issue = error.issues[0]
   if (issue?.code === 'invalid_union') {
@@ -103,19 +103,19 @@ function firstMessage(error: z.ZodError): string {
   return issue?.message ?? 'is invalid'
 }
 
-/** Variables that were set to something and change nothing in this version. */
+/** Returns the set variables that have no effect in this version. */
 export function inertVariables(config: Config): string[] {
   const isInert = (name: SettingName): boolean => (SETTINGS[name] as Setting).inert === true
   return SETTING_NAMES.filter((name) => isInert(name) && !isDefault(name, config[name])).map(variableOf)
 }
 
-/** Whether a setting's value is the one that it has when nobody sets it. */
+/** Tells whether a setting has its default value. */
 export function isDefault<Name extends SettingName>(name: Name, value: Config[Name]): boolean {
   const { schema, fallback }: Setting = SETTINGS[name]
   return JSON.stringify(value) === JSON.stringify(schema.parse(fallback))
 }
 
-/** The configuration as text values, secrets masked: what `millrace config` prints. */
+/** Returns the configuration as text values, secrets masked, for `millrace config`. */
 export function maskedConfig(config: Config): Record<string, unknown> {
   return Object.fromEntries(
     SETTING_NAMES.map((name) => {

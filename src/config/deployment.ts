@@ -2,7 +2,10 @@ import type { Config } from './config.ts'
 
 type Deployment = Pick<Config, 'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword'>
 
-/** Why processes of a configuration could not work together, in a line that says what to set; null when they can. */
+/**
+ * Returns why the processes of a configuration could not work together, in a line that names the setting; null if
+ * they can.
+ */
 export function deploymentRefusal({
   storage,
   role,
@@ -24,7 +27,7 @@ export function deploymentRefusal({
   return null
 }
 
-/** What an operator may not expect of a configuration that works, a line each. */
+/** Returns the drawbacks of a valid configuration, a line each. */
 export function deploymentRemarks({ storage, role, redisUrl }: Deployment): string[] {
   const isApart = !(role.includes('ingest') && role.includes('gateway'))
   const remarks: string[] = []

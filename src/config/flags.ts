@@ -1,22 +1,22 @@
 import { parseArgs } from 'node:util'
 
-/** A flag: a switch, or one that takes a value and may be given several times. */
+/** A flag: a switch, or an option with a value; it may be allowed several times. */
 export interface Flag {
   readonly type: 'boolean' | 'string'
   readonly multiple?: boolean
-  /** Its name in one letter. */
+  /** Its one-letter name. */
   readonly short?: string
 }
 
 export interface FlagReading {
-  /** Values of the flags that were given: true for a switch, a list where there can be several. */
+  /** Values of the given flags: true for a switch, a list for a repeatable flag. */
   readonly values: Readonly<Record<string, string | true | readonly string[]>>
   readonly operands: readonly string[]
-  /** One line for each argument that cannot be understood. */
+  /** A line for each argument that cannot be parsed. */
   readonly problems: readonly string[]
 }
 
-/** Sorts arguments into flags and operands, and names every argument that is neither. */
+/** Parses arguments into flags and operands, and reports every argument that is neither. */
 export function readFlags(args: readonly string[], flags: Readonly<Record<string, Flag>>): FlagReading {
   const { tokens } = parseArgs({ args: [...args], options: flags, strict: false, tokens: true })
   const values: Record<string, string | true | string[]> = {}
@@ -24,7 +24,7 @@ export function readFlags(args: readonly string[], flags: Readonly<Record<string
   const problems: string[] = []
   let unknownAt = -2
   for (const token of tokens) {
-    // A word that follows an unknown flag is most likely its value.
+    // The word after an unknown flag is most likely its value.
     if (token.kind === 'positional' && token.index !== unknownAt + 1) operands.push(token.value)
     if (token.kind !== 'option') continue
     const { name, rawName, value, inlineValue } = token
@@ -44,7 +44,7 @@ export function readFlags(args: readonly string[], flags: Readonly<Record<string
   return { values, operands, problems }
 }
 
-/** The name that a word was probably meant to be; null where none is near. */
+/** Returns the name most similar to a misspelled word; null if none is near. */
 export function nearest(word: string, names: readonly string[]): string | null {
   const [best] = names
     .map((name) => ({ name, distance: editDistance(word, name) }))
@@ -57,7 +57,7 @@ function hint(name: string, names: readonly string[]): string {
   return near === null ? '' : ` (did you mean --${near}?)`
 }
 
-/** How many characters have to be put in, taken out or replaced to make one word the other. */
+/** Returns the number of insertions, deletions and replacements between two words. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (const [i, character] of [...a].entries()) {

@@ -1,31 +1,31 @@
 import type { Config } from './config.ts'
 
 /**
- * Caches of a process, and the parts of the memory budget that they have beside each other. Answers have the largest,
- * since each of them saves all that is below; the rest are as large as a day of mainnet was measured to need.
+ * Caches of a process with their weights in the memory budget. The cache of answers is the largest, because a hit
+ * saves all work below it; the others suffice for a day of mainnet, as measured.
  */
 const PARTS = {
   /** Rendered answers of the Data API. */
   answers: 8,
-  /** Rows of mints that recent blocks touched, for the fold. */
+  /** Rows of recently traded mints, for the fold. */
   market: 3,
   /** Decoded records of the store. */
   records: 2,
-  /** Where rows of the cluster begin. */
+  /** Start positions of the cluster's row lists. */
   indexes: 4,
   /** Write buffers and blocks of the embedded engine. */
   engine: 2,
-  /** Pages of replays that are being read. */
+  /** Pages of replays in progress. */
   replays: 2,
-  /** Blocks that the localnet's node has rendered. */
+  /** Blocks rendered by the localnet's node. */
   localnetBlocks: 1
 }
 
 export type CacheName = keyof typeof PARTS
-/** The most that each cache takes, in bytes; 0 of those that a process does not have. */
+/** Limit of each cache in bytes; 0 for a cache that the process does not have. */
 export type MemoryBudget = Readonly<Record<CacheName, number>>
 
-/** The default budget: a localnet is tried on a laptop, beside everything else that runs there. */
+/** Default budget in MB: a localnet runs on a laptop beside other programs. */
 export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
 
 type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'>

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 
-/** A setting of an operator: how its text is read, and what it means. */
+/** A setting of an operator: its parser, default and meaning. */
 export interface Setting {
   readonly schema: z.ZodType
   readonly fallback: string
   readonly secret?: boolean
-  /** Part of the contract that this version reads and checks, and nothing more. */
+  /** Read and checked in this version, but without effect. */
   readonly inert?: boolean
   readonly meaning: string
 }
 
-/** A list of items, separated by commas. */
+/** A comma-separated list. */
 export const list = <T>(item: z.ZodType<T, string>, least = 0) =>
   z
     .string()
@@ -31,13 +31,13 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `is below ${min}`).max(max, `is above ${max}`))
 
-/** A URL of one of some protocols. */
+/** A URL with one of the given protocols. */
 export const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     message: `is no URL with ${protocols.join(' or ')}`
   })
 
-/** Null where it is left empty. */
+/** Reads an empty text as null. */
 export const optional = <T>(schema: z.ZodType<T, string>) =>
   z.union([z.literal('').transform(() => null), schema])
 
@@ -46,7 +46,7 @@ export const flag = z
   .enum(['true', 'false'], 'is neither true nor false')
   .transform((text) => text === 'true')
 
-/** One of some words. */
+/** One of the given words. */
 export const choice = <const T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values, `is none of ${values.join(', ')}`)
 
@@ -60,7 +60,7 @@ export const factor = z
   .transform(Number)
   .pipe(z.number().positive('is not above 0'))
 
-/** A list of names, where `all` stands for every one of them. */
+/** A list of names; `all` stands for all of them. */
 export const listOrAll = <const T extends readonly [string, ...string[]]>(...names: T) =>
   z
     .string()

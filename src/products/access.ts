@@ -16,7 +16,10 @@ export const ACCESS: Product = {
   routes: [meRoutes, adminTenantRoutes, adminKeyRoutes]
 }
 
-/** The file in which a localnet on loopback keeps its demo key; undefined for every other service. */
+/**
+ * Returns the file of a localnet's demo key if the service listens on loopback only; undefined for every other
+ * service.
+ */
 export function demoKeyFileOf({
   source,
   role,

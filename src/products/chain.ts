@@ -9,7 +9,7 @@ import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metric
 import type { Product, ServiceParts } from './product.ts'
 import { chainOf, keepingOf } from './sources.ts'
 
-/** Blocks of the chain: taken in from a source, or followed where another process takes them in. */
+/** Blocks of the chain: ingested from a source, or followed from another process. */
 export const CHAIN: Product = {
   name: 'chain',
   roles: ['ingest', 'gateway', 'delivery'],

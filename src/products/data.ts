@@ -18,7 +18,7 @@ export const DATA: Product = {
   name: 'data',
   roles: ['gateway'],
   settings: {},
-  // A view that crashes is restarted alone.
+  // Restarted alone when it crashes.
   units: ({ feed, ranking: live, logger, ports: { clock } }) => [
     supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
   ],

@@ -14,7 +14,7 @@ import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
 import { peersOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
 
-/** The HTTP server, and what every process answers: its health and its operator's views. It drains first. */
+/** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
   name: 'edge',
   roles: ['ingest', 'gateway', 'delivery'],
@@ -42,10 +42,10 @@ export const EDGE: Product = {
   ]
 }
 
-/** The API's documents and the page on which it is tried. */
+/** The API's documents and the explorer. */
 export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, routes: [docsRoutes] }
 
-/** Builds the app of a process from the routes of its products. */
+/** Returns the builder of a process's app, with the routes of its products. */
 function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
   const { config, feed, ranking, cash, decoding, metrics, logger, version, demoKey, recorded, budget } =
     service

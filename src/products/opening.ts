@@ -17,22 +17,25 @@ import { systemPorts, type Ports } from '../ports.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { foldCandlesAgain } from '../verify/candle-repair.ts'
 
-/** The resources of a service outside its own process. */
+/** Open resources that a service shares with other processes. */
 export interface Opened {
   readonly storage: Storage
   readonly peers: Peers
 }
 
-/** Where the embedded store lies. */
+/** Returns the directory of the embedded store. */
 export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'store')
 }
 
-/** Verifies the files of the embedded store, also beside a service that has it open; changes nothing. Null where there is none. */
+/**
+ * Verifies the files of the embedded store, even while a service has it open; changes nothing. Resolves with null
+ * without a store.
+ */
 export const reportStoreDamage = (config: Config): Promise<DamageReport | null> =>
   reportDamage(storeDirectory(config))
 
-/** Replaces a damaged embedded store by one of what can be read of it. */
+/** Replaces a damaged embedded store by a new one with everything readable. */
 export const repairEmbeddedStore = (
   config: Config,
   startOver: RepairOptions['startOver'],
@@ -47,8 +50,8 @@ export const repairEmbeddedStore = (
   })
 
 /**
- * Opens the store; rejects with STORAGE_UNAVAILABLE, as when another process has it open. A cluster is waited for as
- * `startWait` says, the embedded store is not: nobody starts it.
+ * Opens the store. Rejects with STORAGE_UNAVAILABLE, for instance if another process has it open. Waits for a cluster
+ * as `startWait` says; an embedded store is not waited for, since nobody starts it.
  */
 export async function openStore(
   config: Config,
@@ -58,7 +61,7 @@ export async function openStore(
   if (config.storage === 'embedded') return openEmbeddedStorage(embeddedOptionsOf(config))
   const logSeconds = logSecondsOf(config)
   const { records, indexes } = memoryBudget(config)
-  // The driver takes 0.15 s of the processor and 20 MB, which are spared where there is no cluster.
+  // Imported only for a cluster: the driver costs 0.15 s of processor time and 20 MB.
   const { openScyllaStorage } = await import('../../storage/scylla/store.ts')
   return openScyllaStorage({
     contactPoints: config.scyllaContactPoints,
@@ -77,7 +80,7 @@ export async function openStore(
   })
 }
 
-/** Opens the store to read it beside the services that have it open: of an embedded one that is open, a snapshot. */
+/** Opens the store for reading beside services that have it open: of an open embedded store, a snapshot. */
 export async function openStoreToRead(config: Config, onSnapshot: () => void): Promise<Storage> {
   try {
     return await openStore({ ...config, role: ['gateway'] })
@@ -100,8 +103,8 @@ function embeddedOptionsOf(config: Config): EmbeddedStorageOptions {
 }
 
 /**
- * Gets in touch with the other processes of the service, through Redis where one is configured. A Redis that is away is
- * waited for in the background; one that refuses, as for a wrong password, rejects with STORAGE_UNAVAILABLE.
+ * Connects to the other processes of the service, through Redis if one is configured. An unavailable Redis is retried
+ * in the background; a refusal, as for a wrong password, rejects with STORAGE_UNAVAILABLE.
  */
 export async function openPeers(
   { storage, redisUrl, scyllaKeyspace }: Config,
@@ -118,7 +121,7 @@ export async function openPeers(
     import('../../storage/redis/leases.ts'),
     import('../../storage/redis/rate-counter.ts')
   ])
-  // One Redis may serve several services, each of which has a keyspace of its own.
+  // Several services may share one Redis; each has its own keyspace.
   const prefix = `millrace:${scyllaKeyspace}:`
   const connection = await RedisConnection.open({ ...ports, url: redisUrl, prefix, logger })
   const hints = new RedisHints(connection, { clock })
@@ -137,15 +140,15 @@ export async function openPeers(
   }
 }
 
-/** The peers of a process that has none: it counts calls by itself. */
+/** Returns the peers of a single process, which counts calls by itself. */
 export function noPeers(): Peers {
   const limits = new RateWindow(KEYS_MAX)
   return { leases: null, commits: null, keys: null, limits, outage: null, close: async () => undefined }
 }
 
 /**
- * Opens the store, where `end` is given waiting for it as long as the configuration says, and gets in touch with the
- * others; when either fails, neither stays open. Redis is not waited for: a process can do without it for a while.
+ * Opens the store, waiting for it as long as the configuration says if `end` is given, and connects to the peers; if
+ * either fails, both are closed. Redis is not waited for: a process can work without it for a while.
  */
 export async function openAll(
   config: Config,

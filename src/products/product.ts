@@ -27,36 +27,36 @@ import type { Opened } from './opening.ts'
 
 export type Role = Config['role'][number]
 
-/** A part of the service, in one place: the processes that have it, and all that it adds to them. */
+/** A product: the processes that have it, and everything that it adds to them. */
 export interface Product {
   readonly name: string
-  /** A process has the product when it has one of these roles. */
+  /** A process has the product if it has one of these roles. */
   readonly roles: readonly Role[]
   readonly settings: Readonly<Record<string, Setting>>
-  /** Units of the tree, outermost first; those of products before it are outside them. */
+  /** Units of the process tree, outermost first; units of earlier products are outside them. */
   readonly units?: (service: ServiceParts) => readonly UnitOfTree[]
-  /** Endpoints of the HTTP side. */
+  /** Routes of the HTTP side. */
   readonly routes?: readonly FastifyPluginAsync<AppDeps>[]
   /** Channels of the stream. */
   readonly channels?: readonly ChannelForm[]
-  /** Adds metrics beside those that its units count in `ServiceParts.metrics`. */
+  /** Adds metrics other than those that its units count in `ServiceParts.metrics`. */
   readonly metrics?: (service: ServiceParts) => void
 }
 
-/** Results of the units that a unit stands on, by name. */
+/** Resources of the units outside a unit, by name. */
 export interface Given {
   readonly storage: Storage
-  /** Absent where no other process can have the store. */
+  /** Absent with a store that no other process can have. */
   readonly peers?: Peers
   readonly channels: Channels
-  /** Absent in a process that serves no stream. */
+  /** Absent in a process without the stream. */
   readonly tenants?: Tenants
 }
 
-/** A unit that takes no more than is given outside it. */
+/** A unit that needs only resources of `Given`. */
 export type UnitOfTree = Unit<Given> | AnyUnit
 
-/** Parts of one service that its products share. */
+/** Parts of a service that its products share. */
 export interface ServiceParts {
   readonly config: Config
   readonly ports: Ports
@@ -73,13 +73,13 @@ export interface ServiceParts {
   readonly demoKey: DemoKeyFile | undefined
   /** The products of this process. */
   readonly products: readonly Product[]
-  /** The peers of a process that shares its store with no other. */
+  /** Peers of a process that shares its store with no other. */
   readonly noPeers: Peers
-  /** Resources that are open already, for the first instances of the units that own them. */
+  /** Resources that are already open, for the first instances of the units that own them. */
   readonly opened: Opened | undefined
-  /** A source in place of the configured one. */
+  /** Replaces the configured source. */
   readonly source: Run<unknown, BlockSource> | undefined
-  /** The live tree, and how the source of blocks does. */
+  /** The process tree, and the status of the block source. */
   readonly tree: () => TreeBody
   readonly sourceStatus: () => SourceStatus | null
   readonly onFirstKeys: (keys: FirstKeys) => void
@@ -87,14 +87,14 @@ export interface ServiceParts {
   readonly onListening: (port: number) => void
 }
 
-/** The endpoints of some products. */
+/** Returns the routes of some products. */
 export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
   products.flatMap(({ routes = [] }) => routes)
 
-/** The other processes of the service, as a unit knows them. */
+/** Returns the other processes of the service. */
 export const peersOf = ({ noPeers }: ServiceParts, { peers = noPeers }: Pick<Given, 'peers'>): Peers => peers
 
-/** Opens something: the first time what is open already, where there is something. */
+/** Returns a function that hands out an already open resource the first time, if there is one, and opens it later. */
 export function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {
   let left = opened
   return async () => {

@@ -8,7 +8,7 @@ import { RETENTION, STORE } from './store.ts'
 import { STREAM } from './stream.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
-/** Every product, in the order in which their units start: each stands on those before it. */
+/** Every product, in the order in which their units start: each depends on earlier ones. */
 export const PRODUCTS: readonly Product[] = [
   STORE,
   CHAIN,
@@ -21,7 +21,7 @@ export const PRODUCTS: readonly Product[] = [
   RETENTION
 ]
 
-/** The products that a process with some roles has. */
+/** Returns the products of a process with the given roles. */
 export function productsOf({ role }: Pick<Config, 'role'>): readonly Product[] {
   return PRODUCTS.filter(({ roles }) => roles.some((each) => role.includes(each)))
 }

@@ -33,20 +33,20 @@ const AGAIN = { floorMs: 250, ceilingMs: 10_000 }
 
 export interface SourceDeps extends Ports {
   readonly logger: Logger
-  /** Hears where the node of a localnet listens. */
+  /** Called with the URL of the localnet's node. */
   readonly onLocalnet: (rpcUrl: string) => void
-  /** Takes how the recorded folder does. */
+  /** Receives the state of the recorded folder. */
   readonly recorded: RecordedReport
 }
 
-/** Where a localnet keeps its chain. */
+/** Returns the directory of a localnet's chain. */
 export function localnetDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'localnet')
 }
 
 /**
- * The chain of a process that ingests: where blocks come from, as the operator has set it, and who takes them in. What
- * ingest needs beside the source is there outside the chain; storage is among it.
+ * Returns the chain unit of a process that ingests: the configured source, and the process that ingests from it. The
+ * other needs of ingest, such as storage, come from outside the chain.
  */
 export function chainOf<Needs extends object>(
   config: Config,
@@ -73,7 +73,7 @@ export function chainOf<Needs extends object>(
   return supervisor('chain', 'rest_for_one', chain)
 }
 
-/** What committed blocks are kept for: what a source may take back, and what others than it may have. */
+/** Returns why committed blocks keep undo data: the source may remove blocks, or other nodes may have missing ones. */
 export function keepingOf(config: Config): Keeping {
   return {
     forForks: config.source === 'rpc' || config.source === 'yellowstone',
@@ -81,7 +81,7 @@ export function keepingOf(config: Config): Keeping {
   }
 }
 
-/** Whether there is a node to be asked for blocks that were given up. */
+/** Tells whether there is a node to ask for missing blocks. */
 function hasBackfill(config: Config): boolean {
   const { urls, archiveUrls } = nodesOf(config)
   return (config.source === 'rpc' || config.source === 'yellowstone') && urls.length + archiveUrls.length > 0
@@ -131,7 +131,7 @@ function withNodes<Needs extends object, More extends object>(
   }
 }
 
-/** Looks on nodes for blocks that were given up. */
+/** Returns the process that searches nodes for missing blocks. */
 function backfillFrom(nodes: Nodes, deps: SourceDeps): Run<BackfillNeeds & HasCoverage> {
   return async (scope) => {
     const missing = missingBlocks(nodes, scope.input.storage.coverage, deps)
@@ -165,7 +165,7 @@ function sourceOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource>
   }
 }
 
-/** The stored chain in which a source looks a fork up. */
+/** Returns the stored chain, in which a source looks up forks. */
 function storedChainOf({ blocks, coverage }: HasBlocks['storage']): {
   readonly stored: StoredChain
   readonly lostFork: () => Promise<string | null>
@@ -183,7 +183,7 @@ interface HasBlocks extends HasCoverage {
   readonly storage: Pick<Storage, 'coverage' | 'blocks'>
 }
 
-/** A recorded folder, held against what is stored before a block of it is taken. */
+/** Returns the process of a recorded folder, which is compared with the store before its first block. */
 function recordedOf(config: Config, { clock, logger, recorded }: SourceDeps): Run<HasBlocks, BlockSource> {
   const { recordedDir: directory, recordedSpeed: speed } = config
   if (directory === null) throw new TypeError('a recorded source has a folder')
@@ -197,7 +197,7 @@ function recordedOf(config: Config, { clock, logger, recorded }: SourceDeps): Ru
   }
 }
 
-/** A stream, and nodes for what it leaves out, where there are any. */
+/** Returns the process of a Yellowstone stream, with nodes for missing blocks if there are any. */
 function yellowstoneOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSource> {
   const { yellowstoneUrl: url, yellowstoneToken: token, indexCommitment: commitment } = config
   const { clock } = deps
@@ -243,7 +243,7 @@ const nodesOf = ({
   commitment
 })
 
-/** No node gives a block by its slot before that. */
+/** Returns a commitment for getBlock, which is `confirmed` at the earliest. */
 const confirmedAtLeast = (commitment: Commitment): BlockCommitment =>
   commitment === 'finalized' ? 'finalized' : 'confirmed'
 

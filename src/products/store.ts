@@ -9,7 +9,7 @@ import { STORAGE_SETTINGS } from '../config/settings/storage.ts'
 import { openPeers, openStore } from './opening.ts'
 import { firstOf, type Product, type ServiceParts } from './product.ts'
 
-/** The store, and the other processes that have it open. */
+/** The store, and the connections to the other processes that have it open. */
 export const STORE: Product = {
   name: 'store',
   roles: ['ingest', 'gateway', 'delivery'],
@@ -25,7 +25,10 @@ export const STORE: Product = {
   }
 }
 
-/** The retention of a store that does not end rows by itself. Nothing stands on it: its crash restarts nothing else. */
+/**
+ * The retention of a store that does not expire rows by itself. Nothing depends on it: its crash restarts nothing
+ * else.
+ */
 export const RETENTION: Product = {
   name: 'retention',
   roles: ['ingest'],
@@ -34,7 +37,7 @@ export const RETENTION: Product = {
     config.storage === 'embedded' ? [child('retention', retention({ clock }))] : []
 }
 
-/** Gives an empty store its first keys. */
+/** Returns the step that gives an empty store its first keys. */
 function prepareWith({ config, ports, demoKey, onFirstKeys }: ServiceParts) {
   return (storage: Storage): Promise<void> =>
     refusedOnFullDisk(config.dataDir, async () => {

@@ -7,7 +7,7 @@ import { streamRoutes } from '../http/routes/stream.ts'
 import { CHANNEL_FORMS } from '../stream/channel.ts'
 import { peersOf, type Given, type Product } from './product.ts'
 
-/** The stream: events as they come and as they came, over a WebSocket. */
+/** The stream: live events and replays over a WebSocket. */
 export const STREAM: Product = {
   name: 'stream',
   roles: ['gateway'],

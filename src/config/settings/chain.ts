@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { VENUE_IDS } from '../../chain/venue-id.ts'
 import { list, integer, url, optional, choice, mint, factor, listOrAll, type Setting } from '../setting.ts'
 
-/** Settings of the chain: where blocks come from, and what is decoded of them. */
+/** Settings of the chain: the block source, and the decoder. */
 export const CHAIN_SETTINGS = {
   source: {
     schema: choice('localnet', 'recorded', 'rpc', 'yellowstone'),
