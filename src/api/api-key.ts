@@ -9,51 +9,51 @@ const moment = (meaning: string) =>
 
 export const tenantAnswer = z
   .object({
-    name: text('What the tenant is called; its id'),
-    created_at: moment('When it was created'),
-    keys: count('Its keys that work')
+    name: text('Name and id of the tenant'),
+    created_at: moment('Time of creation'),
+    keys: count('Number of its active keys')
   })
-  .meta({ id: 'Tenant', description: 'Whom keys belong to' })
+  .meta({ id: 'Tenant', description: 'An owner of keys' })
 
 export const keyAnswer = z
   .object({
-    id: text('The id of the key, by which it is managed; it opens nothing'),
-    tenant: text('Whom it belongs to'),
-    name: text('What it was called when it was made'),
-    prefix: text('How the key begins: enough to tell it from others'),
-    scopes: z.array(z.enum(SCOPES)).describe('What it may be used for'),
+    id: text('Id of the key for managing it; not a secret'),
+    tenant: text('The tenant that owns the key'),
+    name: text('Name given when the key was made'),
+    prefix: text('First characters of the key, to recognize it'),
+    scopes: z.array(z.enum(SCOPES)).describe('What the key may be used for'),
     status: z
       .enum(['active', 'expired', 'revoked'])
-      .describe('Whether it works; a key that has a successor expires at the end of its grace'),
+      .describe('State of the key; a rotated key expires at the end of its grace period'),
     rate_limit_per_minute: z
       .int()
       .nullable()
-      .describe('Calls that it may make in a minute of the clock; null: the default of the service'),
+      .describe('Calls allowed in a minute of the clock; null: the default of the service'),
     allowed_ips: z
       .array(z.string())
-      .describe('IP addresses and CIDR ranges that it may be used from; empty: from everywhere'),
+      .describe('IP addresses and CIDR ranges that may use the key; empty: all'),
     cors_origins: z
       .array(z.string())
-      .describe('Origins whose pages may use it in a browser; empty: those of none'),
-    created_at: moment('When it was made'),
+      .describe('Origins whose pages may use the key in a browser (CORS); empty: none'),
+    created_at: moment('Time of creation'),
     expires_at: moment('It works strictly before; null: it does not expire').nullable(),
-    revoked_at: moment('When it was revoked').nullable(),
-    successor: text('The id of the key that took its place').nullable()
+    revoked_at: moment('Time of revocation').nullable(),
+    successor: text('Id of the key that replaced it').nullable()
   })
-  .meta({ id: 'Key', description: 'An API key, without what opens anything' })
+  .meta({ id: 'Key', description: 'An API key without its secret' })
 
 export const issuedKeyAnswer = keyAnswer
   .extend({
-    key: text('The key itself. It is shown here and never again; only a hash of it is kept')
+    key: text('The key itself. It is shown only here; only its hash is stored')
   })
-  .meta({ id: 'IssuedKey', description: 'An API key that was just made' })
+  .meta({ id: 'IssuedKey', description: 'A new API key' })
 
-/** A tenant, with the number of its keys that work. */
+/** Renders a tenant with the number of its active keys. */
 export function tenantBody(tenant: TenantRow, keys: number): z.infer<typeof tenantAnswer> {
   return { name: tenant.name, created_at: momentText(tenant.createdAtMs), keys }
 }
 
-/** A key as its operator may see it: everything but the key. */
+/** Renders a key for its operator: everything but the secret. */
 export function keyBody(row: KeyRow, nowMs: number): z.infer<typeof keyAnswer> {
   return {
     id: row.id,
@@ -72,7 +72,7 @@ export function keyBody(row: KeyRow, nowMs: number): z.infer<typeof keyAnswer> {
   }
 }
 
-/** ISO 8601 in UTC, of unix milliseconds. */
+/** Formats Unix milliseconds as ISO 8601 in UTC. */
 export function momentText(unixMs: number): string {
   return new Date(unixMs).toISOString()
 }

@@ -18,12 +18,12 @@ export const CANDLE = z
       .describe('Volume in USD; null where no trade of the bucket has a value in USD'),
     volume_token: schema.amount('Tokens traded'),
     volume_cash: schema.amount('Cash traded'),
-    trades: schema.count('Trades, those that form no price included'),
+    trades: schema.count('Trades, including those that form no price'),
     buys: schema.count('Trades in which cash was spent for the token'),
     sells: schema.count('Trades in which the token was sold for cash'),
     closed: z.boolean().describe('False while the indexed head is still inside the bucket')
   })
-  .meta({ id: 'Candle', description: 'What a pair traded in one bucket of time' })
+  .meta({ id: 'Candle', description: 'Prices and volume of a pair in one bucket' })
 
 export const CANDLES = z
   .object({
@@ -36,10 +36,10 @@ export const CANDLES = z
   })
   .meta({ id: 'Candles' })
 
-/** Which of a candle's prices are asked for. */
+/** The prices of a candle that a request asks for. */
 export interface CandlePrices {
   readonly currency: 'native' | 'usd'
-  /** From all rows, not from price-forming ones alone. */
+  /** Whether prices come from all rows, not only from price-forming ones. */
   readonly raw: boolean
 }
 
@@ -51,13 +51,13 @@ export interface CandleView {
   readonly headTime: number
 }
 
-/** The prices of a bucket; null when it carries no candle (spec choices, section 12). */
+/** Returns the prices of a bucket; null if it has no candle (spec choices, section 12). */
 export function candlePrices(candle: Candle, { currency, raw }: CandlePrices): Ohlc | null {
   if (currency === 'usd') return raw ? candle.usdRaw : candle.usd
   return raw ? candle.nativeRaw : candle.native
 }
 
-/** A candle as served. `closed` is false while the indexed head is still inside the bucket. */
+/** Renders a candle. `closed` is false while the indexed head is still inside the bucket. */
 export function candleBody(candle: Candle, prices: Ohlc, view: CandleView): z.input<typeof CANDLE> {
   const isPriced = candle.trades === 0 || candle.usdRaw !== null
   return {

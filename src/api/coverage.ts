@@ -16,39 +16,39 @@ export const COVERAGE = z
       .array(
         RANGE.extend({
           reason: text(
-            'A word for why: `pruned`, `missing`, `unreadable` or `unsupported`; `damaged`: blocks are stored, some of their rows were lost; `read_again`: a repair has emptied the store, and the source is asked again'
+            'Kind of gap: `pruned`, `missing`, `unreadable` or `unsupported`; `damaged`: the blocks are stored, but some of their rows were lost; `read_again`: a repair has emptied the store, and the source is read again'
           ),
-          detail: text('Why, in a line'),
-          given_up_at: time('When its blocks were given up', 'service'),
+          detail: text('The reason, in a line'),
+          given_up_at: time('Time at which the gap was recorded', 'service'),
           given_up_at_ms: unixMs('The same', 'service')
         })
       )
-      .describe('Slots between them, whose blocks were given up'),
+      .describe('Slots between the ranges whose blocks are missing'),
     rows_from: z
       .object({
         slot: count('Its slot'),
-        ts: time('When the retention begins', 'block'),
+        ts: time('Block time from which rows are kept', 'block'),
         ts_ms: unixMs('The same', 'block')
       })
       .nullable()
       .describe(
-        'From where on trades and pool events are kept; of slots before it they are past the retention, and candles, tokens, pools, launches and totals alone are left. Null while all are kept'
+        'Oldest slot whose trades and pool events are kept. Earlier ones are past the retention; only candles, tokens, pools, launches and totals remain of them. Null while all are kept'
       ),
-    next_from_slot: count('Ask from here for what comes after').nullable().describe('Null at the end')
+    next_from_slot: count('`from_slot` of the next page').nullable().describe('Null at the end')
   })
   .meta({ id: 'Coverage' })
 
-/** What is indexed of a stretch of slots, and what is not. */
+/** The indexed slots of a range, and the gaps in it. */
 export interface Covered {
   readonly genesis: string | null
   /** Null on an empty store. */
   readonly first: number | null
   readonly head: number | null
-  /** Where rows begin that the retention keeps; null while all are kept. */
+  /** The oldest rows that the retention keeps; null while all are kept. */
   readonly horizon: RowHorizon | null
-  /** Those that begin in the stretch, by slot. */
+  /** Gaps that begin in the range, ascending by slot. */
   readonly gaps: readonly GapRow[]
-  /** Where the next page begins; null where there is none. */
+  /** First slot of the next page; null without one. */
   readonly next: number | null
 }
 

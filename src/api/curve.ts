@@ -17,8 +17,8 @@ const CURVE_RESERVES = z
     virtual_token_raw: schema.rawAmount('Virtual tokens').nullable(),
     real_cash: schema.amount('Cash that the curve holds').nullable(),
     real_cash_raw: schema.rawAmount('Cash that the curve holds').nullable(),
-    real_token: schema.amount('Tokens that are left for sale').nullable(),
-    real_token_raw: schema.rawAmount('Tokens that are left for sale').nullable()
+    real_token: schema.amount('Tokens left for sale').nullable(),
+    real_token_raw: schema.rawAmount('Tokens left for sale').nullable()
   })
   .meta({ id: 'CurveReserves', description: `Reserves as of \`slot\`; each ${UNSTATED}` })
 
@@ -27,17 +27,17 @@ const GRADUATION = z
     target_cash: schema.amount('Cash that the curve holds when it completes').nullable(),
     target_cash_raw: schema.rawAmount('Cash that the curve holds when it completes').nullable(),
     remaining_cash: schema
-      .amount('Cash still to be paid')
+      .amount('Cash until the curve completes')
       .nullable()
       .describe('Cash until the curve completes, in human units; 0 once it has, null when unknown'),
-    graduated_at: schema.time('When the funds went to a pool', 'block').nullable(),
+    graduated_at: schema.time('Time of the migration to a pool', 'block').nullable(),
     graduated_slot: schema.count('Slot of that').nullable(),
     graduated_signature: schema.signature('Transaction of that').nullable(),
     pool: schema.address('The pool that the funds went to').nullable()
   })
   .meta({
     id: 'Graduation',
-    description: 'When the curve completes or has completed; null each as long as it is unknown'
+    description: 'Completion of the curve; each field is null while unknown'
   })
 
 export const CURVE = z
@@ -60,20 +60,20 @@ export const CURVE = z
       ),
     price: schema.price('Price').nullable().describe('Cash per token on the curve; null when unknown'),
     price_usd: schema.usd('Price').nullable(),
-    cash_mint: schema.address('What the curve takes').nullable(),
+    cash_mint: schema.address('Cash of the curve').nullable(),
     reserves: CURVE_RESERVES,
     graduation: GRADUATION,
     creator: schema
-      .address('Who created the token')
+      .address('Creator of the token')
       .nullable()
-      .describe('Who created the token; null when that was before the index began'),
-    created_at: schema.time('When it was created', 'block').nullable(),
+      .describe('Creator of the token; null if it was created before the index began'),
+    created_at: schema.time('Time of creation', 'block').nullable(),
     slot: schema.count('Slot of the newest event of the curve'),
-    updated_at: schema.time('When the newest event of the curve was', 'block')
+    updated_at: schema.time('Time of the newest event of the curve', 'block')
   })
-  .meta({ id: 'BondingCurve', description: 'The bonding curve of a token, as its newest event left it' })
+  .meta({ id: 'BondingCurve', description: 'The bonding curve of a token after its newest event' })
 
-/** A bonding curve as served. */
+/** Renders a bonding curve. */
 export function curveBody(row: CurveRow): z.input<typeof CURVE> {
   const { reserves, decimals, quoteDecimals, targetQuote, graduated } = row
   return {

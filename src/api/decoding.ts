@@ -8,12 +8,12 @@ const VENUE_REPORT = z
     events: counts('Events decoded, by kind'),
     missing: counts('Candidates that gave no event, by reason'),
     missing_total: count('Their sum'),
-    disagreements: count('Facts whose two readings differed'),
+    disagreements: count('Facts that two readings state differently'),
     drift: counts('Bodies longer than the newest known layout, by layout'),
     unknown_instructions: counts('Instructions that no layout knows, by discriminator'),
     unknown_events: counts('Stated events that no layout knows, by discriminator')
   })
-  .meta({ id: 'VenueReport', description: 'What was decoded of a venue since the service started' })
+  .meta({ id: 'VenueReport', description: 'Decoding of a venue since the service started' })
 
 export const DECODING = z.object({
   venues: z.record(z.string(), VENUE_REPORT).describe('Every venue, by name')

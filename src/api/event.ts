@@ -8,30 +8,30 @@ import type { PoolEventRow, RowOrigin } from '../market/rows.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
-/** The schemas of every event's fields. */
+/** Schemas of the fields that every event has. */
 export const EVENT_FIELDS = {
-  venue: schema.venue('Where it happened'),
+  venue: schema.venue('Venue of the event'),
   program: schema.address("The venue's program"),
   pool: schema.address('The pool, curve or market account'),
   slot: schema.count('Slot of the block'),
-  block_time: schema.blockTime('When its block was made'),
-  ts_ms: schema.unixMs('When its block was made', 'block'),
+  block_time: schema.blockTime('Time of the block'),
+  ts_ms: schema.unixMs('Time of the block', 'block'),
   signature: schema.signature('The transaction'),
-  tx_index: schema.count('Place of the transaction in its block'),
-  ix_index: schema.count('Place of the outer instruction in its transaction'),
+  tx_index: schema.count('Index of the transaction in its block'),
+  ix_index: schema.count('Index of the outer instruction in its transaction'),
   inner_ix_index: schema
-    .count('Place among the inner instructions of the outer one')
+    .count('Index among the inner instructions of the outer one')
     .nullable()
-    .describe('Place among the inner instructions of the outer one; null for the outer one itself'),
-  cursor: schema.count('Place in the order of all events: slot × 2^20 + position in the slot'),
+    .describe('Index among the inner instructions of the outer one; null for the outer one itself'),
+  cursor: schema.count('Position in the order of all events: slot × 2^20 + position in the slot'),
   commitment: z
     .enum(['processed', 'confirmed', 'finalized'])
-    .describe('How settled the block was when it was indexed'),
-  user: schema.address('Who acted'),
-  fee_payer: schema.address('Who paid the transaction fee')
+    .describe('Commitment of the block when it was indexed'),
+  user: schema.address('User of the event'),
+  fee_payer: schema.address('Payer of the transaction fee')
 } as const
 
-/** Every event's fields (spec choices, section 15), in snake_case as served. */
+/** Renders the fields that every event has (spec choices, section 15), in snake_case. */
 export function eventFields<Kind extends EventKind, Event extends string>(
   row: RowOrigin,
   kind: Kind,
@@ -57,7 +57,7 @@ export function eventFields<Kind extends EventKind, Event extends string>(
   }
 }
 
-/** A liquidity, curve or pool event as served. */
+/** Renders a liquidity, curve or pool event. */
 export function poolEventBody(row: PoolEventRow) {
   const { body } = row
   const fields = eventFields(row, body.kind, body.event)
@@ -79,18 +79,18 @@ export function rawOrNull(amount: bigint | null | undefined): string | null {
   return amount === null || amount === undefined ? null : amount.toString()
 }
 
-/** Base units in human units; null when either is unknown. */
+/** Converts base units to human units; null when either is unknown. */
 export function humanOrNull(amount: bigint | null | undefined, decimals: number | null): number | null {
   if (amount === null || amount === undefined || decimals === null) return null
   return humanAmount(amount, decimals)
 }
 
-/** Millionths of a USD in USD. */
+/** Converts millionths of a USD to USD. */
 export function usdOrNull(microUsd: bigint | null): number | null {
   return microUsd === null ? null : Number(microUsd) / 1e6
 }
 
-/** Lamports in SOL. */
+/** Converts lamports to SOL. */
 export function solAmount(lamports: bigint): number {
   return humanAmount(lamports, SOL_DECIMALS)
 }
@@ -104,7 +104,7 @@ function liquidityFields(body: LiquidityChange) {
   return {
     base_mint: addressOrNull(body.baseMint),
     quote_mint: addressOrNull(body.quoteMint),
-    // Decimals are unknown only where the amount is zero.
+    // Unknown decimals occur only with an amount of zero.
     base_amount: humanAmount(baseAmount, body.baseDecimals ?? 0),
     quote_amount: humanAmount(quoteAmount, body.quoteDecimals ?? 0),
     base_amount_raw: baseAmount.toString(),
@@ -123,7 +123,7 @@ function curveFields(body: CurveChange) {
     quote_mint: addressOrNull(body.quoteMint),
     curve: pubkeyToBase58(body.curve),
     progress_pct: body.progressPct,
-    // `pool` of a migration is where it leads to; until then the curve is the pool.
+    // A migration's `pool` is its destination; before that the curve is the pool.
     pool: pubkeyToBase58(body.destination ?? body.pool),
     reserves:
       reserves === null

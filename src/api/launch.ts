@@ -9,23 +9,23 @@ export const LAUNCH_STATUSES = ['created', 'trading', 'graduated'] as const
 
 export const LAUNCH = z
   .object({
-    kind: z.literal('launch').describe('What kind of event it is'),
-    event: z.literal('create').describe('What happened'),
+    kind: z.literal('launch').describe('Kind of event'),
+    event: z.literal('create').describe('The event'),
     ...EVENT_FIELDS,
     ingested_at: z
       .string()
       .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/)
       .describe(
-        `When the service received the block; ${schema.CLOCKS.ingest}, UTC, \`YYYY-MM-DD HH:MM:SS.mmm\``
+        `Time at which the service received the block; ${schema.CLOCKS.ingest}, UTC, \`YYYY-MM-DD HH:MM:SS.mmm\``
       ),
-    ts: schema.time('When its block was made', 'block'),
-    creator: schema.address('Who created the token'),
+    ts: schema.time('Time of the block', 'block'),
+    creator: schema.address('Creator of the token'),
     mint: schema.address('The token'),
     base_mint: schema.address('The token, as events of pools name it'),
-    quote_mint: schema.address('What the curve takes for it'),
+    quote_mint: schema.address('Cash of the curve'),
     symbol: schema.text('Symbol, as the launch states it'),
     name: schema.text('Name, as the launch states it'),
-    uri: schema.text('Where its metadata is, as the launch states it'),
+    uri: schema.text('URI of the metadata, as the launch states it'),
     decimals: schema
       .count('Decimals of the token')
       .nullable()
@@ -40,7 +40,7 @@ export const LAUNCH = z
   })
   .meta({ id: 'Launch', description: 'The creation of a token on a launchpad' })
 
-/** A launch as served: the specification's fields, the lifecycle status, and the event's own. */
+/** Renders a launch: the specification's fields, the lifecycle status, and the event's own fields. */
 export function launchBody(row: LaunchRow): z.input<typeof LAUNCH> {
   const mint = pubkeyToBase58(row.mint)
   return {

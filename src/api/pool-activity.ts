@@ -17,18 +17,18 @@ const MINUTE = z
     volume_usd: schema
       .usd('Volume')
       .nullable()
-      .describe('Volume in USD; null where there are trades and none has a value in USD'),
+      .describe('Volume in USD; null if there are trades, but none with a value in USD'),
     volume_cash: schema
       .amount('Cash traded')
       .nullable()
-      .describe('Cash traded, in human units; null where neither side is cash, or its decimals are unknown'),
+      .describe('Cash traded, in human units; null if neither side is cash, or its decimals are unknown'),
     volume_token: schema
       .amount('Tokens traded')
       .nullable()
       .describe('Tokens (base) traded, in human units; null where its decimals are unknown'),
     liquidity_events: schema.count('Additions and removals of liquidity')
   })
-  .meta({ id: 'PoolMinute', description: 'What happened in a pool in one minute' })
+  .meta({ id: 'PoolMinute', description: 'Activity of a pool in one minute' })
 
 const UNKNOWN = 'null for a pool that no event has named'
 
@@ -40,9 +40,9 @@ export const POOL_ACTIVITY = z
     quote_mint: schema.address('Its cash').nullable().describe(`Its cash or the other token; ${UNKNOWN}`),
     data: z.array(MINUTE).describe('Newest first; minutes without an event are left out')
   })
-  .meta({ id: 'PoolActivity', description: 'What happened in a pool, by the minute' })
+  .meta({ id: 'PoolActivity', description: 'Activity of a pool by the minute' })
 
-/** The activity of a pool as served; `row` is null for a pool that no event has named. */
+/** Renders the activity of a pool; `row` is null for a pool that no event has named. */
 export function poolActivityBody(
   pool: Pubkey,
   row: PoolRow | null,
@@ -59,7 +59,7 @@ export function poolActivityBody(
 
 function minuteBody(minute: ActivityMinute, row: PoolRow | null): z.input<typeof MINUTE> {
   const { trades, priced, volumeMicroUsd, volumeCash, volumeToken } = minute
-  // A pool that is listed under its quote too has no cash.
+  // A pool listed under its quote too has no cash.
   const hasCash = row?.quoteListed === false
   return {
     ts: secondsText(minute.minute),
@@ -75,7 +75,7 @@ function minuteBody(minute: ActivityMinute, row: PoolRow | null): z.input<typeof
   }
 }
 
-/** Nothing is nothing in any decimals. */
+/** Returns 0 decimals for a zero amount, which needs none. */
 function decimalsOf(amount: bigint, decimals: number | null): number | null {
   return amount === 0n ? 0 : decimals
 }

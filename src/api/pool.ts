@@ -44,7 +44,7 @@ export const POOL = z
     liquidity_usd: schema
       .usd('Liquidity')
       .nullable()
-      .describe(`Liquidity in USD: ${schema.LIQUIDITY}; null without one, and of a curve that has ended`),
+      .describe(`Liquidity in USD: ${schema.LIQUIDITY}; null without reserves, and for a completed curve`),
     price: schema
       .price('Price')
       .nullable()
@@ -64,17 +64,17 @@ export const POOL = z
         `Volume in USD in the ${schema.DAY}; null where there are trades and none has a value in USD`
       ),
     trades_24h: schema.count(`Trades in the ${schema.DAY}`),
-    created_at: schema.time('When it was created', 'block').nullable(),
+    created_at: schema.time('Time of creation', 'block').nullable(),
     created_slot: schema
       .count('Slot of that')
       .nullable()
-      .describe('Slot of its creation; null when that was before the index began'),
-    last_trade_at: schema.time('When its newest trade was', 'block').nullable(),
+      .describe('Slot of its creation; null if it was created before the index began'),
+    last_trade_at: schema.time('Time of its newest trade', 'block').nullable(),
     live: z.literal(true).describe('Whether the pool is indexed live')
   })
   .meta({ id: 'Pool', description: 'A pool in which a token trades' })
 
-/** A pool as served. `day` is its window of 24 hours, `curve` the bonding curve of its token. */
+/** Renders a pool. `day` is its 24-hour window, `curve` the bonding curve of its token. */
 export function poolBody(
   row: PoolRow,
   day: ActivityWindow,

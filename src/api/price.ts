@@ -11,12 +11,12 @@ import { usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
-/** A price whose trade is further than this behind the indexed head is served as stale, as long as a price of SOL counts. */
+/** Seconds behind the indexed head after which a price is served as stale; as long as a price of SOL is valid. */
 const STALE_AFTER_SECONDS = 3600
 
-/** A field of the trade: null only of a cash mint that has none. */
+/** Describes a field of the trade, which is null only for a cash mint without a trade. */
 const traded = <T extends z.ZodType>(field: T, meaning: string) =>
-  field.nullable().describe(`${meaning}; null of wrapped SOL, USDC or USDT without one`)
+  field.nullable().describe(`${meaning}; null for wrapped SOL, USDC or USDT without a trade`)
 
 export const PRICE = z
   .object({
@@ -26,15 +26,18 @@ export const PRICE = z
     price_usd: schema
       .usd('Price')
       .nullable()
-      .describe(`${schema.PRICE_USD}. A dollar mint that has no trade is 1`),
+      .describe(`${schema.PRICE_USD}. A dollar mint without a trade is 1`),
     cash_mint: traded(schema.address('Cash'), 'The cash of that trade; base58'),
-    cash_symbol: z.string().nullable().describe('Its symbol; null for a mint that the operator added'),
-    venue: traded(schema.venue('Venue'), 'Where that trade was'),
+    cash_symbol: z
+      .string()
+      .nullable()
+      .describe('Symbol of the cash; null for a mint that the operator added'),
+    venue: traded(schema.venue('Venue'), 'Venue of that trade'),
     pool: traded(schema.address('Pool'), 'Its pool; base58'),
     slot: traded(schema.count('Slot'), 'Its slot'),
     signature: traded(schema.signature('Signature'), 'Its transaction; base58'),
-    ts: traded(schema.time('Time', 'block'), 'When it was; block time, UTC, `YYYY-MM-DD HH:MM:SS`'),
-    ts_ms: traded(schema.unixMs('Time', 'block'), 'When it was; block time, unix milliseconds'),
+    ts: traded(schema.time('Time', 'block'), 'Time of that trade; block time, UTC, `YYYY-MM-DD HH:MM:SS`'),
+    ts_ms: traded(schema.unixMs('Time', 'block'), 'Time of that trade; block time, Unix milliseconds'),
     age_seconds: traded(
       schema.count('Seconds'),
       'Seconds from that trade to the block time of the indexed head'
@@ -62,7 +65,7 @@ export const PRICE = z
   })
   .meta({ id: 'Price', description: 'The latest price of a token, from its newest price-forming trade' })
 
-/** A cash mint that has not traded as a token itself: dollars are 1 by definition, SOL has no price then. */
+/** Renders the price of a cash mint without a trade as a token: 1 USD for dollars by definition, none for SOL. */
 export function untradedPriceBody(
   { mint, pegged }: CashMint,
   day: ActivityWindow,
@@ -92,8 +95,8 @@ export function untradedPriceBody(
 }
 
 /**
- * The latest price as served: `day` is the mint's window of 24 hours, `dayCash` what the pair traded in it, in base units
- * of the cash. The age counts from the head's block time; the rest does not follow the head within its minute.
+ * Renders the latest price. `day` is the mint's 24-hour window, `dayCash` the pair's volume in it, in base units of
+ * the cash. Only the age follows the head's block time within a minute.
  */
 export function priceBody(
   pair: PricedPair,

@@ -4,41 +4,43 @@ import type { RecordedReport } from '../recorded/report.ts'
 import { count, text } from './schema.ts'
 
 const PROBLEM = z.object({
-  reason: z.enum(PROBLEM_REASONS).describe('Why it is left out'),
+  reason: z.enum(PROBLEM_REASONS).describe('Kind of problem'),
   file: text('Path of the file below the folder'),
-  line: count('Line of the file').nullable().describe('1-based line of an ndjson file; null of others'),
-  detail: text('What is wrong, in a line')
+  line: count('Line of the file').nullable().describe('1-based line of an ndjson file; null for other files'),
+  detail: text('The problem, in a line')
 })
 
 export const RECORDED_FOLDER = z
   .object({
-    directory: text('The folder').nullable().describe('The folder; null where this process reads none'),
+    directory: text('The folder').nullable().describe('The folder; null if this process reads none'),
     state: z
       .enum(['none', 'scanning', 'indexed', 'empty', 'not-a-directory'])
-      .describe('`scanning`: it is looked through, and counts grow; `empty`: nothing in it can be served'),
+      .describe(
+        '`scanning`: the folder is being indexed, and counts grow; `empty`: it holds nothing that can be served'
+      ),
     files: count('Files in it').nullable(),
     slots: count('Slots with a record that can be served').nullable(),
     first_slot: count('The first of them').nullable(),
     last_slot: count('The last of them').nullable(),
-    repeated: count('Records of a block or transaction that another record gives too').nullable(),
+    repeated: count('Records that repeat a block or transaction').nullable(),
     chain: z
       .enum(['empty', 'same', 'unknown', 'other'])
       .nullable()
       .describe(
-        'How it stands to what was stored when it was read: `empty`: nothing was; `same`: blocks of it were; `unknown`: nothing contradicts it, and it is taken; `other`: it is of another chain and not taken. Null before it is read'
+        'Comparison with the store when the folder was read. `empty`: the store was empty; `same`: blocks of the folder were stored; `unknown`: nothing contradicts the folder, so it is read; `other`: it is of another chain and not read. Null before that'
       ),
-    chain_detail: text('How that shows, in a line').nullable(),
+    chain_detail: text('The evidence, in a line').nullable(),
     slots_not_read: count(
       'Slots of it at or below the newest one that was stored when it was read'
     ).nullable(),
     problems: count('Files, records and transactions that are left out'),
-    problems_by_reason: z.record(z.string(), count('How many')).describe('The same by reason'),
-    data: z.array(PROBLEM).describe('Each of them, in the order in which they were found'),
-    next_from: count('Ask from here for what comes after').nullable().describe('Null at the end')
+    problems_by_reason: z.record(z.string(), count('Number of problems')).describe('The same by reason'),
+    data: z.array(PROBLEM).describe('The problems in the order in which they were found'),
+    next_from: count('`from` of the next page').nullable().describe('Null at the end')
   })
   .meta({ id: 'RecordedFolder' })
 
-/** How a folder does, with its problems from one on, counted from 0. */
+/** Renders the state of a folder, with its problems from number `from` (counted from 0) on. */
 export function recordedFolderBody(
   { directory, problems, index, standing }: RecordedReport,
   from: number,

@@ -12,7 +12,7 @@ import { poolEventBody } from './event.ts'
 import { launchBody } from './launch.ts'
 import { tradeBody } from './trade.ts'
 
-/** A record of one block, or of one transaction as a block of its own. */
+/** A record of one block, or of one transaction treated as a block. */
 export interface Recorded {
   readonly slot: number | null
   readonly blockTime: number | null
@@ -22,8 +22,8 @@ export interface Recorded {
 }
 
 /**
- * The events of a record as the service would serve them from an empty store, in chain order; what the record does
- * not say (slot, time, position) is null. A trade without a cash side is one event here, under the mint paid in.
+ * Renders the events of a record as the service would from an empty store, in chain order. Values that the record
+ * lacks (slot, time, position) are null. A trade without a cash side is one event here, under the mint paid in.
  */
 export function eventBodies(
   recorded: Recorded,

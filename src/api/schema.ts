@@ -1,24 +1,24 @@
 import { z } from 'zod'
 import { VENUE_IDS } from '../chain/venue-id.ts'
 
-/** Parts of the schemas of answers: what a field is, and in words what it means and in which unit. */
+/** Building blocks of answer schemas: each states a field's meaning and unit. */
 
-/** Said of a localnet, where somebody could take it for mainnet; elsewhere it is left out. */
+/** Marks answers of a localnet that could be mistaken for mainnet's; absent elsewhere. */
 export const localnetMark = z
   .literal(true)
   .optional()
-  .describe('On a localnet alone: its market is simulated, nothing of it is of mainnet')
+  .describe('Only on a localnet: its market is simulated; nothing is from mainnet')
 
-/** The rolling day, in words. */
+/** Description of the rolling day. */
 export const DAY = '24 hours that end with the minute of the indexed head'
 
-/** A change of a token's price, in words; what `latest-price.ts` says of percentages. */
+/** Description of a token's price change, as `latest-price.ts` computes it. */
 export const PRICE_CHANGE =
-  'Change of the price in USD, in percent of the last price before the window, else of the first in it; 0 without a trade that forms a price in it, null without a price or where that of either end has no value in USD'
+  'Change of the price in USD, in percent of the last price before the window, else of the first price in it; 0 without a price-forming trade in it; null without a price, or if the price at either end has no value in USD'
 
-/** A price in USD, in words. */
+/** Description of a price in USD. */
 export const PRICE_USD =
-  'The same in USD, at the minute of that trade; null where its cash had no price in USD then: SOL has none an hour after it last traded for dollars'
+  'The same in USD, at the minute of that trade; null if its cash had no price in USD then: SOL has none an hour after its last trade for dollars'
 
 export const text = (meaning: string) => z.string().describe(meaning)
 
@@ -34,11 +34,11 @@ export const signature = (meaning: string) =>
     .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
     .describe(`${meaning}; base58`)
 
-/** An amount in base units, whole whatever its size. */
+/** Schema of an amount in base units, an integer of any size as text. */
 export const rawAmount = (meaning: string) =>
-  z.string().regex(/^\d+$/).describe(`${meaning}, in base units; text, for it may be above 2^53`)
+  z.string().regex(/^\d+$/).describe(`${meaning}, in base units; text, because it may exceed 2^53`)
 
-/** An amount with its decimals applied. */
+/** Schema of an amount with its decimals applied. */
 export const amount = (meaning: string) =>
   z.number().min(0).describe(`${meaning}, in human units (decimals applied)`)
 
@@ -50,7 +50,7 @@ export const count = (meaning: string) => z.int().min(0).describe(meaning)
 
 export const percent = (meaning: string) => z.number().describe(`${meaning}, in percent`)
 
-/** The clock that a time is of, in words. */
+/** Descriptions of the clocks that times belong to. */
 export const CLOCKS = {
   block: 'block time',
   ingest: 'time of ingest, by the clock of the service',
@@ -58,7 +58,7 @@ export const CLOCKS = {
 } as const
 type Clock = keyof typeof CLOCKS
 
-/** What `secondsText` writes. */
+/** Schema of a time in the format of `secondsText`. */
 export const time = (meaning: string, clock: Clock) =>
   z
     .string()
@@ -66,32 +66,32 @@ export const time = (meaning: string, clock: Clock) =>
     .describe(`${meaning}; ${CLOCKS[clock]}, UTC, \`YYYY-MM-DD HH:MM:SS\``)
 
 export const unixMs = (meaning: string, clock: Clock) =>
-  z.int().describe(`${meaning}; ${CLOCKS[clock]}, unix milliseconds`)
+  z.int().describe(`${meaning}; ${CLOCKS[clock]}, Unix milliseconds`)
 
 export const blockTime = (meaning: string) =>
-  z.int().min(0).describe(`${meaning}; ${CLOCKS.block}, unix seconds`)
+  z.int().min(0).describe(`${meaning}; ${CLOCKS.block}, Unix seconds`)
 
 export const venue = (meaning: string) => z.enum(VENUE_IDS).describe(meaning)
 
-/** A field of account state, which events do not carry. */
+/** Schema of a field that needs account state, which events do not carry. */
 export const accountState = (meaning: string) =>
   z.null().describe(`${meaning}. Account state is not read yet: always null`)
 
-/** Supply in words: events know it from the launch alone. */
+/** Description of supply, which events state only at the launch. */
 export const SUPPLY =
-  'as the launch states it, without what was minted or burnt later; null where no launch is known or it states none'
+  'as the launch states it, without later mints and burns; null without a known launch, or if it states none'
 
-/** Liquidity in words. */
+/** Description of liquidity. */
 export const LIQUIDITY =
-  'both reserves of a pool at its latest price, of an open bonding curve its cash alone; of pools whose newest trade states its reserves'
+  'for a pool, both reserves at its latest price; for an open bonding curve, its cash alone; only pools whose newest trade states reserves count'
 
-export const SAME_MARKET_CAP = 'Market capitalisation in USD, as `/v1/tokens/{mint}` gives it'
-export const SAME_LIQUIDITY = 'Liquidity in USD, as `/v1/tokens/{mint}` gives it'
+export const SAME_MARKET_CAP = 'Market capitalisation in USD, as in `/v1/tokens/{mint}`'
+export const SAME_LIQUIDITY = 'Liquidity in USD, as in `/v1/tokens/{mint}`'
 
-/** The envelope of lists. */
+/** Schema of a list's envelope. */
 export function listOf<Row extends z.ZodType>(row: Row) {
   return z.object({
-    tenant: text('The tenant whose key asked'),
+    tenant: text('Tenant of the key in use'),
     data: z.array(row),
     nextCursor: z.string().nullable().describe('The `after` of the next page; null when nothing follows')
   })

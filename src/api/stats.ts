@@ -19,12 +19,12 @@ const change = (of: string) =>
 
 const WINDOW = z
   .object({
-    trades: schema.count('Trades; one that several mints list counts once'),
+    trades: schema.count('Trades; one listed under two mints counts once'),
     volume_usd: schema
       .usd('Value of the trades')
       .nullable()
       .describe(`Value of the trades, in USD; ${UNPRICED}`),
-    volume_sol: schema.amount('Wrapped SOL of the trades that it is the cash of'),
+    volume_sol: schema.amount('Volume in SOL of the trades whose cash is wrapped SOL'),
     active_tokens: schema.count('Tokens with a trade'),
     traders: schema
       .count('Distinct traders')
@@ -38,15 +38,15 @@ const WINDOW = z
     volume_sol_change_pct: change('the wrapped SOL'),
     launches_change_pct: change('the launches')
   })
-  .meta({ id: 'StatsWindow', description: 'What the whole market did in a rolling window' })
+  .meta({ id: 'StatsWindow', description: 'Activity of the whole market in a rolling window' })
 
 export const STATS = z
   .object({
-    tenant: schema.text('The tenant whose key asked'),
+    tenant: schema.text('Tenant of the key in use'),
     sol_price_usd: schema
       .usd('Price of SOL')
       .nullable()
-      .describe('What rows of the head are priced with, in USD per SOL; null when the chain tells none'),
+      .describe('SOL price of the head, in USD; null if the chain has none'),
     sol_price: z
       .object({
         usd: schema.usd('Price of SOL'),
@@ -63,12 +63,12 @@ export const STATS = z
           .describe("Seconds from the start of that minute to the head's block time; null like it")
       })
       .nullable()
-      .describe('Where `sol_price_usd` comes from'),
+      .describe('Origin of `sol_price_usd`'),
     updated_at: schema
-      .time('When the newest indexed block was made', 'block')
+      .time('Time of the newest indexed block', 'block')
       .nullable()
       .describe(
-        'When the newest indexed block was made, with whose minute the windows end; null while nothing is indexed; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
+        'Time of the newest indexed block, with whose minute the windows end; null while nothing is indexed; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
       ),
     windows: z.object({
       '1h': WINDOW.describe('60 minutes, the running one included'),
@@ -78,8 +78,8 @@ export const STATS = z
       .object({
         trades: schema.count('Trades'),
         volume_usd: schema.usd('Their value').nullable().describe(`Their value, in USD; ${UNPRICED}`),
-        volume_sol: schema.amount('Wrapped SOL of the trades that it is the cash of'),
-        tokens: schema.count('Tokens that a trade or another event has named'),
+        volume_sol: schema.amount('Volume in SOL of the trades whose cash is wrapped SOL'),
+        tokens: schema.count('Tokens named by a trade or another event'),
         traders: schema.count(
           'Distinct traders: exact up to 256, else estimated with a standard error of 1.6 %'
         ),
@@ -91,23 +91,23 @@ export const STATS = z
   })
   .meta({ id: 'Stats', description: 'The whole market' })
 
-/** A window of the market, with the one before it where the index reaches back so far. */
+/** A window of the market, with the window before it if the index reaches back that far. */
 export interface MarketWindow {
   readonly now: ActivityWindow
   readonly before: ActivityWindow | null
   readonly activeTokens: number
 }
 
-/** The whole market as of a head, null on an empty store. */
+/** Figures of the whole market as of a head; null on an empty store. */
 export interface MarketStats {
   readonly head: SlotRow | null
-  /** What rows of the head's minute are priced with. */
+  /** The price of SOL in the head's minute. */
   readonly solPrice: SolPriceRow | null
   readonly windows: Readonly<Record<'1h' | '24h', MarketWindow>>
   readonly totals: TotalsRow | null
 }
 
-/** The market's stats as served. */
+/** Renders the market's figures. */
 export function statsBody(
   { head, solPrice, windows, totals }: MarketStats,
   venues: readonly VenueId[],

@@ -4,7 +4,7 @@ import { blockTime, count, text, time, unixMs } from './schema.ts'
 import { secondsText } from './time.ts'
 
 const DAY_MS = 86_400_000
-/** Beyond the year 9999 a day has no text. */
+/** Last millisecond of the year 9999, beyond which dates cannot be formatted. */
 const TIME_MS_MAX = 253_402_300_799_999
 
 const bytes = (meaning: string) => count(`${meaning}, in bytes; an estimate`)
@@ -19,20 +19,20 @@ const growth = (meaning: string) =>
 
 const KIND = z.object({
   kind: text('The kind of rows'),
-  bytes: bytes('What they take'),
+  bytes: bytes('Size of these rows'),
   stays: z
     .enum(['always', 'limited', 'needed'])
     .describe(
       '`always`: none is deleted; `limited`: each is deleted after `kept_seconds`; `needed`: they are replaced, and do not grow with the blocks'
     ),
   kept_seconds: count('Seconds that rows are kept, counted back from the block time of the head').nullable(),
-  oldest_block_time: blockTime('How far back they reach').nullable(),
+  oldest_block_time: blockTime('Block time of the oldest row').nullable(),
   growth_bytes_per_day: growth('By how much they grow now')
 })
 
 export const STORAGE = z
   .object({
-    bytes: bytes('What all kinds take together'),
+    bytes: bytes('Size of all kinds'),
     oldest_block_time: blockTime('The oldest block').nullable(),
     newest_block_time: blockTime('The newest block').nullable(),
     growth_bytes_per_day: growth('By how much all kinds together grow now'),
@@ -46,7 +46,7 @@ export const STORAGE = z
       .describe(
         'Days until these are used up, if blocks go on coming as in the newest day and nothing else fills the disk; rows that are deleted meanwhile are taken into account. Null where it is not known or they never are'
       ),
-    full_at: time('When that is', 'service').nullable(),
+    full_at: time('Time at which the disk is full', 'service').nullable(),
     full_at_ms: unixMs('The same', 'service').nullable(),
     kinds: z.array(KIND).readonly().describe('The kinds of rows, the largest first')
   })
@@ -54,7 +54,7 @@ export const STORAGE = z
 
 export type StorageBody = z.output<typeof STORAGE>
 
-/** Renders what the store takes, and until when there is room. */
+/** Renders disk use and the forecast when the disk is full. */
 export function storageBody(report: StorageReport, nowMs: number): StorageBody {
   const { kinds, oldestTime, newestTime, freeBytes, growthADay, daysLeft } = report
   const fullAtMs = daysLeft === null ? null : Math.floor(nowMs + daysLeft * DAY_MS)
@@ -85,5 +85,5 @@ function kindBody({ kind, bytes, stays, oldestTime, growthADay }: KindReport): S
   }
 }
 
-/** Rounds bytes up to whole ones, so that slow growth is not told as none. */
+/** Rounds up to whole bytes, so that slow growth does not show as none. */
 const rounded = (value: number | null): number | null => (value === null ? null : Math.ceil(value))

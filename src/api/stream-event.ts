@@ -7,15 +7,15 @@ import type { LaunchData, PoolEventData, PriceData, TradeData } from './stream-s
 import { tradeFields } from './trade.ts'
 
 /**
- * The `data` of the stream's events without its last key, `cursor`, which is that of the copy on a channel. Keys that the
- * specification names come first and in its order; the others are those of the served rows. `ts_ms` is when the source
- * received the block, not the block's own time as in rows.
+ * Builds the `data` of stream events without the last field, `cursor`, which is that of the copy on a channel. Fields
+ * of the specification come first, in its order; the others are those of rows. `ts_ms` is the time of ingest, not the
+ * block's time as in rows.
  */
 
 export const tradeEvent = (row: TradeRow, receivedAtMs: number, cash: CashList): TradeData =>
   tradeFields(row, cash, receivedAtMs, undefined)
 
-/** The status is left out: an event says what happened in its block. */
+/** Omits the status: an event describes its own block. */
 export function launchEvent(row: LaunchRow): LaunchData {
   const body = launchBody(row)
   const { slot, venue, event, base_mint, symbol, name, user, ts_ms, cursor, status, ...others } = body
@@ -24,11 +24,11 @@ export function launchEvent(row: LaunchRow): LaunchData {
 
 export function poolEvent(row: PoolEventRow, receivedAtMs: number): PoolEventData {
   const { slot, venue, event, ts_ms, cursor, ...others } = poolEventBody(row)
-  // Put in order, the keys no longer show the compiler which kind has which event.
+  // The reordered fields no longer show the compiler which kind belongs to which event.
   return { slot, venue, event, ts_ms: receivedAtMs, ...others } as PoolEventData
 }
 
-/** A price tick: of a trade that has a cash side and forms a price. */
+/** Builds a price tick from a trade that has a cash side and forms a price. */
 export function priceTick(row: TradeRow, receivedAtMs: number): PriceData {
   return {
     mint: pubkeyToBase58(row.mint),

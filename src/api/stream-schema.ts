@@ -5,12 +5,12 @@ import * as schema from './schema.ts'
 import { TRADE } from './trade-schema.ts'
 
 /**
- * The `data` of the stream's events. Types, the AsyncAPI document and tests come from these; what is sent is not run
- * through them. `cursor` is that of the copy on its channel.
+ * Schemas of the stream's event `data`. Types, the AsyncAPI document and tests come from them; events are not
+ * validated when they are sent. `cursor` is that of the copy on its channel.
  */
 
 const UNSTATED = 'null where the venue does not state it'
-const RECEIVED = { ts_ms: schema.unixMs('When the service received the block', 'ingest') } as const
+const RECEIVED = { ts_ms: schema.unixMs('Time at which the service received the block', 'ingest') } as const
 
 export const TRADE_EVENT = TRADE.extend(RECEIVED).meta({
   id: 'TradeEvent',
@@ -22,20 +22,20 @@ export const LAUNCH_EVENT = LAUNCH.omit({ status: true })
   .extend(RECEIVED)
   .meta({ id: 'LaunchEvent', description: 'The creation of a token on a launchpad' })
 
-/** Left out where it is the pool's amount, as it is of most tokens. */
+/** Omitted if equal to the pool's amount, as for most tokens. */
 const providerAmount = (token: 'base' | 'quote') =>
   schema
-    .rawAmount(`What left or reached the provider's account of the ${token}`)
+    .rawAmount(`Change of the provider's account of the ${token}`)
     .nullable()
     .optional()
     .describe(
-      `What left or reached the provider's account of the ${token}, in base units, where a Token-2022 transfer fee makes it another amount than \`${token}_amount_raw\`; left out where it is the same, null where the transaction does not show the fee`
+      `Change of the provider's account of the ${token}, in base units, if a Token-2022 transfer fee makes it another amount than \`${token}_amount_raw\`; left out where it is the same, null where the transaction does not show the fee`
     )
 
 export const LIQUIDITY_EVENT = z
   .object({
-    kind: z.literal('liquidity').describe('What kind of event it is'),
-    event: z.enum(['add', 'remove']).describe('What happened'),
+    kind: z.literal('liquidity').describe('Kind of event'),
+    event: z.enum(['add', 'remove']).describe('The event'),
     ...EVENT_FIELDS,
     ...RECEIVED,
     base_mint: schema
@@ -46,20 +46,20 @@ export const LIQUIDITY_EVENT = z
       .address('Quote token of the pool')
       .nullable()
       .describe('Quote token; null where a one-sided change does not name it'),
-    base_amount: schema.amount('What the pool received or gave of the base'),
-    quote_amount: schema.amount('What the pool received or gave of the quote'),
-    base_amount_raw: schema.rawAmount('What the pool received or gave of the base'),
-    quote_amount_raw: schema.rawAmount('What the pool received or gave of the quote'),
+    base_amount: schema.amount('Base that the pool received or paid out'),
+    quote_amount: schema.amount('Quote that the pool received or paid out'),
+    base_amount_raw: schema.rawAmount('Base that the pool received or paid out'),
+    quote_amount_raw: schema.rawAmount('Quote that the pool received or paid out'),
     trader_base_amount_raw: providerAmount('base'),
     trader_quote_amount_raw: providerAmount('quote'),
-    lp_amount_raw: schema.rawAmount('Pool tokens that were made or burned').nullable(),
+    lp_amount_raw: schema.rawAmount('Pool tokens minted or burned').nullable(),
     position: schema.address('The position that changed').nullable()
   })
-  .meta({ id: 'LiquidityEvent', description: 'Liquidity that went into a pool or left it' })
+  .meta({ id: 'LiquidityEvent', description: 'Liquidity added to a pool or removed' })
 
 const EVENT_RESERVES = z
   .object({
-    real_base_raw: schema.rawAmount('Tokens that are left for sale').nullable(),
+    real_base_raw: schema.rawAmount('Tokens left for sale').nullable(),
     real_quote_raw: schema.rawAmount('Cash that the curve holds').nullable(),
     virtual_base_raw: schema.rawAmount('Virtual tokens').nullable(),
     virtual_quote_raw: schema.rawAmount('Virtual cash').nullable()
@@ -68,12 +68,12 @@ const EVENT_RESERVES = z
 
 export const CURVE_EVENT = z
   .object({
-    kind: z.literal('curve').describe('What kind of event it is'),
-    event: z.enum(['create', 'complete', 'migrate']).describe('What happened'),
+    kind: z.literal('curve').describe('Kind of event'),
+    event: z.enum(['create', 'complete', 'migrate']).describe('The event'),
     ...EVENT_FIELDS,
     ...RECEIVED,
     base_mint: schema.address('The token'),
-    quote_mint: schema.address('What the curve takes for it').nullable(),
+    quote_mint: schema.address('Cash of the curve').nullable(),
     curve: schema.address('The bonding curve'),
     progress_pct: schema.percent('Part of the tokens for sale that is sold').nullable(),
     pool: schema.address('Of a migration the pool that it leads to; until then the curve'),
@@ -83,8 +83,8 @@ export const CURVE_EVENT = z
 
 export const POOL_EVENT = z
   .object({
-    kind: z.literal('pool').describe('What kind of event it is'),
-    event: z.enum(['create', 'update']).describe('What happened'),
+    kind: z.literal('pool').describe('Kind of event'),
+    event: z.enum(['create', 'update']).describe('The event'),
     ...EVENT_FIELDS,
     ...RECEIVED,
     base_mint: schema.address('Base token of the pool'),
@@ -92,17 +92,17 @@ export const POOL_EVENT = z
     base_vault: schema.address('Account that holds the base').nullable(),
     quote_vault: schema.address('Account that holds the quote').nullable(),
     fee_bps: z.number().min(0).nullable().describe(`Trading fee in hundredths of a percent; ${UNSTATED}`),
-    initial_base_raw: schema.rawAmount('What the pool began with of the base').nullable(),
-    initial_quote_raw: schema.rawAmount('What the pool began with of the quote').nullable()
+    initial_base_raw: schema.rawAmount('Initial base of the pool').nullable(),
+    initial_quote_raw: schema.rawAmount('Initial quote of the pool').nullable()
   })
-  .meta({ id: 'PoolEvent', description: 'A pool that was made or has changed' })
+  .meta({ id: 'PoolEvent', description: 'A pool that was created or changed' })
 
 export const PRICE_TICK = z
   .object({
     mint: schema.address('The token'),
     price: schema.price('Cash per token of the newest fill that forms a price'),
     cash_mint: schema.address('The cash: wrapped SOL or a dollar'),
-    venue: schema.venue('Where it traded'),
+    venue: schema.venue('Venue of the trade'),
     slot: schema.count('Slot of the block'),
     block_time: EVENT_FIELDS.block_time,
     ...RECEIVED,
@@ -112,8 +112,8 @@ export const PRICE_TICK = z
 
 export const RETRACTION = z
   .object({
-    event: z.literal('retract').describe('What happened: an event was of a fork that is lost'),
-    of: schema.count('Cursor of the event that is taken back; a replay may not have sent it'),
+    event: z.literal('retract').describe('An event was of a lost fork'),
+    of: schema.count('Cursor of the retracted event; a replay may not have sent it'),
     signature: schema.signature('Its transaction'),
     slot: schema.count('Slot of its block'),
     ...RECEIVED,
@@ -121,10 +121,10 @@ export const RETRACTION = z
   })
   .meta({
     id: 'Retraction',
-    description: 'Takes an event back; only where blocks are indexed when they are `processed`'
+    description: 'Retracts an event; occurs mainly where blocks are indexed at `processed`'
   })
 
-/** An event as its builder gives it: the cursor follows, on each channel another. */
+/** An event as its builder returns it, without the cursor, which differs by channel. */
 type Uncounted<Event extends z.ZodType> = Omit<z.input<Event>, 'cursor'>
 export type TradeData = Uncounted<typeof TRADE_EVENT>
 export type LaunchData = Uncounted<typeof LAUNCH_EVENT>

@@ -35,7 +35,7 @@ const WINDOW = z
   .meta({
     id: 'TokenWindow',
     description:
-      'What a token traded in the whole minutes of a window that ends with the minute of the indexed head'
+      'Activity of a token in the whole minutes of a window, which ends with the minute of the indexed head'
   })
 
 const NAMES = {
@@ -51,21 +51,21 @@ const NAMES = {
     .describe(
       'Symbol: of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
     ),
-  uri: z.string().nullable().describe('Where its metadata is, as its launch states it; null when unknown'),
+  uri: z.string().nullable().describe('URI of its metadata, as its launch states it; null when unknown'),
   decimals: z.int().min(0).nullable().describe('Decimals; null when unknown')
 }
 
 const SUPPLY = schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`)
 
-/** What a launch says of its token; the rest is account state. */
+/** Fields that a launch states of its token; the others need account state. */
 const METADATA = z
   .object({
     mint: schema.address('The token'),
     ...NAMES,
     supply: SUPPLY,
     supply_raw: schema.rawAmount('Supply').nullable().describe(`Supply in base units, ${schema.SUPPLY}`),
-    mint_authority: schema.accountState('Who may mint'),
-    freeze_authority: schema.accountState('Who may freeze'),
+    mint_authority: schema.accountState('Mint authority'),
+    freeze_authority: schema.accountState('Freeze authority'),
     token_program: schema.accountState('The token program'),
     extensions: schema.accountState('Token-2022 extensions'),
     slot: schema.accountState('Slot of the account state')
@@ -77,14 +77,14 @@ const HOLDERS = z
     count: schema.accountState('Holders'),
     top10_pct: schema.accountState('Part of the ten largest, in percent'),
     top10_adjusted_pct: schema.accountState('The same without pools, curves and burn addresses'),
-    updated_at: schema.accountState('When they were counted')
+    updated_at: schema.accountState('Time of the count')
   })
   .meta({ id: 'HolderSummary' })
 
 const LAST_TRADE = z
   .object({
-    ts: schema.time('When it was', 'block'),
-    ts_ms: schema.unixMs('When it was', 'block'),
+    ts: schema.time('Time of the trade', 'block'),
+    ts_ms: schema.unixMs('Time of the trade', 'block'),
     slot: schema.count('Its slot'),
     signature: schema.signature('Its transaction')
   })
@@ -95,15 +95,12 @@ export const TOKEN = z
     mint: schema.address('The token'),
     ...NAMES,
     token_program: schema.accountState('The token program'),
-    venue: schema
-      .venue('Where it was launched')
-      .nullable()
-      .describe('Where it was launched; null when unknown'),
-    creator: schema.address('Who created it').nullable().describe('Who created it; null when unknown'),
+    venue: schema.venue('Venue of the launch').nullable().describe('Venue of the launch; null when unknown'),
+    creator: schema.address('Creator').nullable().describe('Creator; null when unknown'),
     created_at: schema
-      .time('When it was launched', 'block')
+      .time('Time of the launch', 'block')
       .nullable()
-      .describe('When it was launched; block time, UTC, `YYYY-MM-DD HH:MM:SS`; null when unknown'),
+      .describe('Time of the launch; block time, UTC, `YYYY-MM-DD HH:MM:SS`; null when unknown'),
     metadata: METADATA,
     status: z
       .enum(LAUNCH_STATUSES)
@@ -116,7 +113,7 @@ export const TOKEN = z
       .describe('Cash per token of the newest price-forming trade; null without one'),
     price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     cash_mint: schema.address('The cash of that trade').nullable(),
-    price_ts: schema.time('When that trade was', 'block').nullable(),
+    price_ts: schema.time('Time of that trade', 'block').nullable(),
     price_slot: schema.count('Slot of that trade').nullable(),
     price_venue: schema.venue('Venue of that trade').nullable(),
     market_cap_usd: schema
@@ -159,7 +156,7 @@ export const TOKEN = z
   })
   .meta({ id: 'Token', description: 'All that is known of a token' })
 
-/** Everything known of a mint. */
+/** Everything known about a mint. */
 export interface KnownToken {
   readonly mint: Pubkey
   readonly names: MintNames
@@ -170,7 +167,7 @@ export interface KnownToken {
   readonly value: TokenValue
 }
 
-/** The overview of a token as served. */
+/** Renders the overview of a token. */
 export function tokenBody(
   known: KnownToken,
   windows: Readonly<Record<TokenWindow, ActivityWindow>>

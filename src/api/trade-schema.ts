@@ -18,27 +18,27 @@ const FEE = z
         'lp',
         'transfer'
       ])
-      .describe('Whom the fee goes to'),
-    mint: schema.address('What it is paid in'),
+      .describe('Receiver of the fee'),
+    mint: schema.address('Mint of the fee'),
     amount_raw: schema.rawAmount('The fee')
   })
   .meta({ id: 'Fee', description: 'A fee of a trade, as the venue states it' })
 
 const LEG = z
   .object({
-    mint: schema.address('What moved'),
-    amount_raw: schema.rawAmount('How much'),
-    amount: schema.amount('How much'),
+    mint: schema.address('Mint of the transfer'),
+    amount_raw: schema.rawAmount('Amount'),
+    amount: schema.amount('Amount'),
     decimals: schema.count('Decimals of the mint')
   })
   .meta({ id: 'Leg', description: 'One side of a trade' })
 
 const RESERVES = z
   .object({
-    in_raw: schema.rawAmount('Reserve of what was paid in').nullable(),
-    out_raw: schema.rawAmount('Reserve of what was paid out').nullable(),
-    virtual_in_raw: schema.rawAmount("The curve's virtual reserve of what was paid in").nullable(),
-    virtual_out_raw: schema.rawAmount("The curve's virtual reserve of what was paid out").nullable()
+    in_raw: schema.rawAmount('Reserve of the mint paid in').nullable(),
+    out_raw: schema.rawAmount('Reserve of the mint paid out').nullable(),
+    virtual_in_raw: schema.rawAmount("The curve's virtual reserve of the mint paid in").nullable(),
+    virtual_out_raw: schema.rawAmount("The curve's virtual reserve of the mint paid out").nullable()
   })
   .meta({
     id: 'TradeReserves',
@@ -49,12 +49,12 @@ const NO_CASH = 'null where neither side is cash'
 
 export const TRADE = z
   .object({
-    kind: z.literal('trade').describe('What kind of event it is'),
+    kind: z.literal('trade').describe('Kind of event'),
     event: z.enum(['buy', 'sell', 'swap']).describe('`swap`: neither side is cash'),
     ...EVENT_FIELDS,
-    ts: schema.time('When its block was made', 'block'),
+    ts: schema.time('Time of the block', 'block'),
     trader: schema.address(
-      "Who traded: the swap's authority if it signed, else the signer that owns the accounts, else the fee payer"
+      "The trader: the swap's authority if it signed, else the signer that owns the accounts, else the fee payer"
     ),
     mint: schema.address('The token that the trade is listed under'),
     decimals: schema.count('Decimals of the token'),
@@ -86,7 +86,7 @@ export const TRADE = z
     amount_usd: schema
       .usd('The cash')
       .nullable()
-      .describe('What the cash is worth in USD, by the SOL price of the minute; null when that is not known'),
+      .describe('Value of the cash in USD, by the SOL price of the minute; null when that is unknown'),
     price_usd: schema
       .usd('Price')
       .nullable()
@@ -95,9 +95,9 @@ export const TRADE = z
       .array(LEG)
       .length(2)
       .optional()
-      .describe('Where neither side is cash: what was paid in and what was paid out'),
-    in_mint: schema.address('What the trader paid'),
-    out_mint: schema.address('What the trader received'),
+      .describe('Without a cash side: amount paid in and amount paid out'),
+    in_mint: schema.address('Mint that the trader paid'),
+    out_mint: schema.address('Mint that the trader received'),
     exec_in: schema.amount('Executed amount paid'),
     exec_out: schema.amount('Executed amount received'),
     in_amount_raw: schema.rawAmount('Executed amount paid'),
@@ -127,5 +127,5 @@ export const TRADE = z
 
 export const WALLET_TRADE = TRADE.extend({
   wallet: schema.address('The wallet that was asked for: the trader'),
-  side: z.enum(['buy', 'sell']).nullable().describe(`What the wallet did; ${NO_CASH}`)
+  side: z.enum(['buy', 'sell']).nullable().describe(`Side of the wallet; ${NO_CASH}`)
 }).meta({ id: 'WalletTrade', description: 'A trade of a wallet with its executed amounts' })

@@ -11,13 +11,13 @@ import type { TRADE, WALLET_TRADE } from './trade-schema.ts'
 
 type TradeBody = z.input<typeof TRADE>
 
-/** A trade as served: the row of spec choices section 2 with the event's fields of sections 15 and 16. */
+/** Renders a trade: the row of spec choices section 2, with the event fields of sections 15 and 16. */
 export const tradeBody = (row: TradeRow, cash: CashList): TradeBody =>
   tradeFields(row, cash, row.blockTime * 1000, row.cursor) as TradeBody
 
 /**
- * A trade's fields at a time in unix milliseconds, in the order of the stream's events (spec, Events), the cursor last.
- * Fields that it does not have are undefined and are not written. One literal, for that is what the engine writes fastest.
+ * Renders a trade's fields at a time in Unix milliseconds, in the order of stream events (spec, Events), the cursor
+ * last. Absent fields are undefined and not written. A single object literal, because V8 writes that fastest.
  */
 export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor: number | undefined) {
   const { cashSide, cashUsd, price, fees, route } = row
@@ -90,7 +90,7 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
   } as const
 }
 
-/** A trade in the list of a wallet. */
+/** Renders a trade in the list of a wallet. */
 export function walletTradeBody(row: TradeRow, cash: CashList): z.input<typeof WALLET_TRADE> {
   const body = tradeBody(row, cash)
   return {

@@ -14,34 +14,38 @@ const NODE = z.object({
 
 const SOURCE = z
   .object({
-    state: text('As `source` of `/v1/health`'),
-    reason: text('Why it does not advance, in one line').nullable(),
-    head_slot: count('The newest slot that its nodes have told of').nullable(),
+    state: text('As `source` in `/v1/health`'),
+    reason: text('Reason why it does not advance, in one line').nullable(),
+    head_slot: count('The newest slot reported by its nodes').nullable(),
     nodes: z.array(NODE).readonly().describe('The stream, and each node that is asked')
   })
-  .meta({ id: 'Source', description: 'How the source of blocks of a live chain does; other units have none' })
+  .meta({ id: 'Source', description: 'Status of a live source of blocks; other units have none' })
 
-/** A unit of the running service and those below it. */
+/** Schema of a unit of the running service, with its children. */
 export const TREE = z
   .object({
-    name: text('What the unit is called'),
+    name: text('Name of the unit'),
     kind: z
       .enum(['supervisor', 'process'])
-      .describe('A supervisor restarts what is below it; a process works'),
+      .describe('A supervisor restarts the units below it; a process does the work'),
     strategy: z
       .enum(['one_for_one', 'one_for_all', 'rest_for_one'])
       .nullable()
-      .describe('What a supervisor restarts with a unit that failed; null of a process'),
-    restart: z.enum(['permanent', 'transient', 'temporary']).describe('When the unit is started again'),
+      .describe('Units that a supervisor restarts together with a failed one; null for a process'),
+    restart: z
+      .enum(['permanent', 'transient', 'temporary'])
+      .describe(
+        'Condition of a restart: `permanent`: always; `transient`: after a crash; `temporary`: never'
+      ),
     state: text('`waiting` until its turn comes, then the state of its machine'),
-    instance: count('Counts its starts'),
+    instance: count('Number of starts; a new number is a new instance'),
     restarts: count('Starts after a fault'),
-    started_at: unixMs('When this instance started', 'service').nullable(),
+    started_at: unixMs('Start of this instance', 'service').nullable(),
     last_error: z
-      .object({ message: text('What went wrong'), at: unixMs('When', 'service') })
+      .object({ message: text('The fault'), at: unixMs('Time of the fault', 'service') })
       .nullable()
       .describe('Its last fault; null when there was none'),
-    gauges: z.record(z.string(), z.number()).describe('What the unit counts, by name'),
+    gauges: z.record(z.string(), z.number()).describe('Gauges of the unit, by name'),
     source: SOURCE.optional(),
     get children() {
       return z.array(TREE).readonly()

@@ -43,7 +43,7 @@ export const TRENDING_ITEM = z
   })
   .meta({ id: 'TrendingItem', description: 'A token and what it traded in a rolling window' })
 
-/** What is known of a ranked mint besides what it is ranked by. */
+/** Facts about a ranked mint other than its rank. */
 export interface Trend {
   readonly activity: ActivityWindow
   readonly names: MintNames
@@ -52,7 +52,7 @@ export interface Trend {
   readonly pair: PricedPair | null
 }
 
-/** A ranked mint as served. */
+/** Renders a ranked mint. */
 export function trendingItem(
   { mint, trades, microUsd }: RankedMint,
   { activity, names, value, pair }: Trend,

@@ -22,7 +22,7 @@ const settings = [
 const details =
   'Works in the store of the data folder, or through the service that has it open, with MILLRACE_ADMIN_KEY.'
 const everywhere = {
-  json: { meaning: 'print a JSON object a line instead of a table' },
+  json: { meaning: 'print one JSON object a line instead of a table' },
   url: { value: 'URL', meaning: 'ask this service instead of opening the store' }
 } as const
 
@@ -55,22 +55,33 @@ export const KEYS: CommandGroup = {
     list: command({
       summary: 'Lists the API keys.',
       details,
-      options: { tenant: { value: 'TENANT', meaning: 'those of one tenant' }, ...everywhere },
+      options: { tenant: { value: 'TENANT', meaning: 'only keys of this tenant' }, ...everywhere },
       settings,
       examples: ['millrace keys list --tenant acme'],
       run: async (invocation) => (await import('./keys.ts')).listKeys(invocation)
     }),
     create: command({
-      summary: 'Creates an API key, and shows it this once.',
+      summary: 'Creates an API key and shows it once.',
       details,
       options: {
-        tenant: { value: 'TENANT', meaning: 'whose key it is; needed' },
+        tenant: { value: 'TENANT', meaning: 'owner of the key; required' },
         name: { value: 'NAME', meaning: 'a name for people' },
-        scopes: { value: 'A,B', meaning: 'what it may do; default: all but admin' },
+        scopes: { value: 'A,B', meaning: 'what the key may do; default: all but admin' },
         rate: { value: 'CALLS', meaning: 'calls a minute; default: MILLRACE_RATE_LIMIT_PER_MINUTE' },
-        expires: { value: 'TIME', meaning: 'when it ends, as in 2027-01-01T00:00:00Z; default: never' },
-        'allow-ip': { value: 'RANGE', multiple: true, meaning: 'addresses that may use it; default: all' },
-        origin: { value: 'ORIGIN', multiple: true, meaning: 'web pages that may use it; default: none' },
+        expires: {
+          value: 'TIME',
+          meaning: 'when the key expires, as in 2027-01-01T00:00:00Z; default: never'
+        },
+        'allow-ip': {
+          value: 'RANGE',
+          multiple: true,
+          meaning: 'addresses that may use the key; default: all'
+        },
+        origin: {
+          value: 'ORIGIN',
+          multiple: true,
+          meaning: 'origins of web pages that may use the key; default: none'
+        },
         ...everywhere
       },
       settings,
@@ -78,11 +89,11 @@ export const KEYS: CommandGroup = {
       run: async (invocation) => (await import('./keys.ts')).createKey(invocation)
     }),
     rotate: command({
-      summary: 'Creates a successor of an API key, and shows it this once.',
+      summary: 'Creates a successor of an API key and shows it once.',
       details,
       operands: 'ID',
       options: {
-        grace: { value: 'SECONDS', meaning: 'how long the old key still works; default: 0' },
+        grace: { value: 'SECONDS', meaning: 'seconds that the old key still works; default: 0' },
         ...everywhere
       },
       settings,

@@ -125,7 +125,8 @@ function overHttp({ adminKey }: Config, url: string): Administration {
         throw new Unreachable(`no service answers at ${url}`, { cause })
       })
       const answer: unknown = await response.json().catch(() => null)
-      if (typeof answer !== 'object' || answer === null) throw new Unreachable(`${url} is no Millrace`)
+      if (typeof answer !== 'object' || answer === null)
+        throw new Unreachable(`${url} is not a Millrace service`)
       return { status: response.status, body: answer as Outcome['body'] }
     },
     close: async () => undefined

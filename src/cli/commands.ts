@@ -19,7 +19,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   serve: command({
     summary: 'Runs the service.',
     details:
-      'Without a source it is a localnet of its own. SIGTERM or SIGINT drains it; a second one ends it at once.',
+      'Without a source it runs a localnet. SIGTERM or SIGINT drains it; a second one ends it at once.',
     settings: 'all',
     examples: [
       'millrace serve',
@@ -28,14 +28,14 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (invocation) => (await import('./serve.ts')).serve(invocation)
   }),
   tail: command({
-    summary: 'Prints events of the stream as they come, a line each.',
+    summary: 'Prints events of the stream as they arrive, one line each.',
     details:
-      'It connects again by itself. Gaps, lost connections and the cursor to go on from are told on standard error.',
+      'It reconnects by itself. Gaps, lost connections and the cursor to resume from go to standard error.',
     operands: 'CHANNEL …',
     options: {
       since: {
         value: 'CURSOR',
-        meaning: 'begin after the event of this cursor; default: with what comes next'
+        meaning: 'begin after the event with this cursor; default: with the next event'
       },
       json: { meaning: 'print each event as a JSON object' },
       url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
@@ -45,10 +45,10 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (invocation) => (await import('./tail.ts')).tail(invocation)
   }),
   decode: command({
-    summary: 'Prints the events of getTransaction and getBlock results, a JSON object a line.',
+    summary: 'Prints the events of getTransaction and getBlock results, one JSON object a line.',
     details: 'Without a file, or for `-`, it reads standard input.',
     operands: '[FILE…|-]',
-    options: { explain: { meaning: 'print each call of a venue, too, and how it was read' } },
+    options: { explain: { meaning: 'also print each call of a venue, and how it was decoded' } },
     settings: [],
     examples: ['millrace decode --explain block.json'],
     run: async (invocation) => (await import('./decode.ts')).decode(invocation)
@@ -61,19 +61,19 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   }),
   record: command({
     summary: 'Downloads the blocks of a range of slots into the recorded folder.',
-    details: 'Run again, it fetches what is not there yet. Ends with 1 where a block is missing in the end.',
+    details: 'A repeated run downloads only missing blocks. Exits with 1 if a block is missing in the end.',
     operands: 'FROM..TO',
     settings: ['recordedDir', 'rpcUrl', 'archiveRpcUrl'],
     examples: ['millrace record 300000000..300000999 --rpc-url https://NODE --recorded-dir ./blocks'],
     run: async (invocation) => (await import('./record.ts')).record(invocation)
   }),
   verify: command({
-    summary: 'Compares what is stored with what it follows from, and prints each difference.',
+    summary: 'Computes stored records again, and prints each difference.',
     details:
-      'Candles are folded again from stored trades: of the mints that are named, else of all that were launched or traded ' +
-      'within the last day. The blocks of FROM..TO are decoded again, from the recorded folder where one is named, else ' +
-      'from the nodes. It works beside a running service: of an embedded store that is open it reads a snapshot, made of ' +
-      'links in the data folder and removed at the end. Ends with 1 where something differs or cannot be compared.',
+      'Candles are folded again from stored trades: of the named mints, else of all mints launched or traded within the ' +
+      'last day. The blocks of FROM..TO are decoded again, from the recorded folder if one is named, else from the ' +
+      'nodes. It works beside a running service: of an open embedded store it reads a snapshot, made of links in the ' +
+      'data folder and removed at the end. Exits with 1 if a record differs or cannot be compared.',
     operands: '[FROM..TO] [MINT …]',
     options: {
       store: { meaning: 'verify the checksums of the embedded store’s files instead, and print each damage' }
@@ -87,21 +87,21 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (invocation) => (await import('./verify.ts')).verify(invocation)
   }),
   repair: command({
-    summary: 'Replaces a damaged embedded store by one of what can be read of it.',
+    summary: 'Replaces a damaged embedded store by a new one with everything readable.',
     details:
-      'The service must be stopped. The old store is kept aside. Where rows are lost, a recorded source is read again from ' +
-      'its first block; of a node, the slots become gaps.',
-    options: { 'from-source': { meaning: 'read all blocks again from the source, a node’s as well' } },
+      'The service must be stopped. The old store is kept aside. If rows are lost, a recorded source is read again from ' +
+      'its first block; with a node, the slots become gaps.',
+    options: { 'from-source': { meaning: 'read all blocks again from the source, also from a node' } },
     settings: ['dataDir', 'storage', 'source', 'recordedDir'],
     examples: ['millrace repair --data-dir ./data'],
     run: async (invocation) => (await import('./repair.ts')).repair(invocation)
   }),
   storage: command({
-    summary: 'Prints what takes how many bytes in the store, and until when the disk lasts.',
+    summary: 'Prints disk use by kind of rows, and when the disk will be full.',
     details:
-      'It works beside a running service: of an embedded store that is open it measures a snapshot. How long rows are kept ' +
-      'follows from the settings, which have to be those of the service; with --url the service itself is asked, with ' +
-      'MILLRACE_ADMIN_KEY. All figures are estimates.',
+      'It works beside a running service: of an open embedded store it measures a snapshot. The retention comes from the ' +
+      'settings, which must be those of the service; with --url the service itself is asked, with MILLRACE_ADMIN_KEY. ' +
+      'All figures are estimates.',
     options: {
       json: { meaning: 'print one JSON object instead of a table' },
       url: { value: 'URL', meaning: 'ask this service instead of opening the store' }

@@ -36,7 +36,7 @@ interface KeyOptions extends AdministrationOptions {
 /** Creates an API key. */
 export async function createKey(invocation: Invocation<KeyOptions>): Promise<number> {
   const { tenant, name, scopes, rate, expires, 'allow-ip': allowedIps, origin } = invocation.options
-  if (tenant === undefined) throw new BadUsage('a key belongs to a tenant: --tenant')
+  if (tenant === undefined) throw new BadUsage('a key needs an owner: name it with --tenant')
   const body = {
     tenant,
     ...(name !== undefined && { name }),
@@ -65,7 +65,7 @@ export function revokeKey(invocation: Invocation<AdministrationOptions>): Promis
 }
 
 function wholeNumber(flag: string, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new BadUsage(`${flag} is no whole number`)
+  if (!/^\d{1,15}$/.test(text)) throw new BadUsage(`${flag} is not a whole number`)
   return Number(text)
 }
 

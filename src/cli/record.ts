@@ -38,8 +38,8 @@ export async function record(invocation: Invocation): Promise<number> {
     for (const name of folder.torn) complain(`${name} was torn and is downloaded again`)
     return await download(usable, folder, range, invocation, complain)
   } catch (error) {
-    if (invocation.interrupted.aborted) complain('interrupted; run it again to go on')
-    else if (error instanceof NodeError) complain(`${error.message}; run it again to go on`)
+    if (invocation.interrupted.aborted) complain('interrupted; run it again to continue')
+    else if (error instanceof NodeError) complain(`${error.message}; run it again to continue`)
     else complain((error as Error).message)
     return 1
   } finally {
@@ -73,7 +73,7 @@ async function takeNodes(
       cluster ??= genesis
       if (genesis !== cluster) complain(`${node.name} is of another cluster and is not used: ${genesis}`)
       else if (head < to && !node.isArchive)
-        complain(`${node.name} has come to slot ${head}, not yet to ${to}`)
+        complain(`${node.name} is at slot ${head} and has not reached ${to}`)
       else {
         node.headSlot = head
         taken.push(node)
@@ -107,7 +107,7 @@ async function download(
       stderr(progressOf(recording.counts, range, nowMs - startedMs))
     },
     onGap: ({ from, to, reason, detail }) =>
-      complain(`slots ${from} to ${to} are not to be had (${reason}): ${detail}`)
+      complain(`slots ${from} to ${to} are not available (${reason}): ${detail}`)
   })
   await recording.run(interrupted)
   const { written, kept, missing, isStopped, slot } = recording.counts

@@ -31,7 +31,7 @@ export async function repair({
   try {
     const outcome = await repairEmbeddedStore(config, startOver, systemPorts.clock.now())
     if (outcome.kind === 'sound') {
-      stdout('nothing is damaged; the store is left as it is')
+      stdout('nothing is damaged; the store is unchanged')
       return 0
     }
     for (const reason of outcome.reasons) stdout(`damaged: ${reason}`)
@@ -44,7 +44,7 @@ export async function repair({
       )
       return 0
     }
-    stdout(`${outcome.records} records are kept; candles, lists and indexes are made again from them`)
+    stdout(`${outcome.records} records are kept; candles, lists and indexes are rebuilt from them`)
     if (outcome.losses.length === 0) return 0
     for (const { from, to } of outcome.gaps) stdout(`slots ${from} to ${to} are a gap now (reason: damaged)`)
     stdout(

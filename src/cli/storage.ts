@@ -58,7 +58,7 @@ async function bodyOfService(config: Config, url: string): Promise<StorageBody> 
     const { status, body } = await ask({ method: 'GET', path: '/v1/admin/storage' })
     if (status !== 200) throw new Unreachable(String(body.detail))
     const read = STORAGE.safeParse(body)
-    if (!read.success) throw new Unreachable(`${url} is no Millrace of this version`)
+    if (!read.success) throw new Unreachable(`${url} is not a Millrace service of this version`)
     return read.data
   } finally {
     await close()

@@ -40,7 +40,7 @@ export async function tail(invocation: Invocation<TailOptions>): Promise<number>
     return 1
   } finally {
     interrupted.removeEventListener('abort', end)
-    if (stream.cursor !== null) complain(`go on with --since ${stream.cursor}`)
+    if (stream.cursor !== null) complain(`resume with --since ${stream.cursor}`)
   }
 }
 
@@ -49,10 +49,11 @@ function understood({ config, options, operands }: Invocation<TailOptions>) {
   const { key, host, port } = config
   if (key === null) throw new BadUsage('name an API key with the scope stream: --key, or MILLRACE_KEY')
   const url = options.url ?? `http://${urlHost(host)}:${port}`
-  if (!/^(https?|wss?):/.test(url) || !URL.canParse(url)) throw new BadUsage(`${url} is no URL`)
+  if (!/^(https?|wss?):/.test(url) || !URL.canParse(url)) throw new BadUsage(`${url} is not a URL`)
   const faults = operands.map(channelOf).filter(isFault)
   if (faults.length > 0) throw new BadUsage(faults.map(({ message }) => message).join('\n'))
   const since = options.since === undefined ? null : readCursor(options.since)
-  if (options.since !== undefined && since === null) throw new BadUsage(`${options.since} is no cursor`)
+  if (options.since !== undefined && since === null)
+    throw new BadUsage(`${options.since} is not a cursor: use the decimal cursor of an event`)
   return { url, key, channels: operands as Channel[], since }
 }

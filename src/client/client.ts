@@ -40,7 +40,7 @@ export function connect(options: ConnectOptions): Client {
       if (open.size === CONNECTIONS_MAX)
         throw new TypeError(`${CONNECTIONS_MAX} subscriptions are open, which is all that a key can have`)
       if (since !== null && !(Number.isSafeInteger(since) && since >= 0))
-        throw new TypeError(`${since} is no cursor`)
+        throw new TypeError(`${since} is not a cursor`)
       const subscription = new Subscription(settings, names, since, () => open.delete(kept))
       const kept = subscription as Subscription
       open.add(kept)

@@ -16,7 +16,7 @@ export function deploymentRefusal({
     return 'MILLRACE_ROLE=delivery has nothing to do in this version; name ingest, gateway or both'
   }
   if (storage === 'embedded' && !(role.includes('ingest') && role.includes('gateway'))) {
-    return `MILLRACE_ROLE=${role.join(',')} leaves work to other processes, and the embedded store lets only one in; set MILLRACE_STORAGE=scylla`
+    return `MILLRACE_ROLE=${role.join(',')} leaves work to other processes, but only one process can open the embedded store; set MILLRACE_STORAGE=scylla`
   }
   if (scyllaUsername !== null && scyllaPassword === null) {
     return 'MILLRACE_SCYLLA_USERNAME is set and MILLRACE_SCYLLA_PASSWORD is not'
@@ -35,7 +35,7 @@ export function deploymentRemarks({ storage, role, redisUrl }: Deployment): stri
     remarks.push('the role delivery has nothing to do in this version')
   }
   if (storage === 'embedded' && redisUrl !== null) {
-    remarks.push('MILLRACE_REDIS_URL has no effect with the embedded store, which one process has alone')
+    remarks.push('MILLRACE_REDIS_URL has no effect with the embedded store, which only one process can open')
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {
     remarks.push(

@@ -27,14 +27,14 @@ export const list = <T>(item: z.ZodType<T, string>, least = 0) =>
 export const integer = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d+$/, 'is no whole number')
+    .regex(/^\d+$/, 'is not a whole number')
     .transform(Number)
     .pipe(z.number().min(min, `is below ${min}`).max(max, `is above ${max}`))
 
 /** A URL with one of the given protocols. */
 export const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    message: `is no URL with ${protocols.join(' or ')}`
+    message: `is not a URL with ${protocols.join(' or ')}`
   })
 
 /** Reads an empty text as null. */
@@ -51,7 +51,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(...values
   z.enum(values, `is none of ${values.join(', ')}`)
 
 /** The base58 address of a mint. */
-export const mint = z.string().refine(isAddress, 'is no base58 address of 32 bytes')
+export const mint = z.string().refine(isAddress, 'is not a base58 address of 32 bytes')
 
 /** A positive number. */
 export const factor = z

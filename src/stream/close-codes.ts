@@ -10,7 +10,7 @@ export const CLOSE_CODES: readonly CloseCode[] = [
   { code: 1009, meaning: 'A message was longer than 64 KiB', again: false },
   { code: 1011, meaning: 'The service failed', again: true },
   { code: 1012, meaning: 'The service restarts', again: true },
-  { code: 4400, meaning: 'What was sent is no message of this protocol, again and again', again: false },
+  { code: 4400, meaning: 'The client repeatedly sent invalid messages', again: false },
   { code: 4401, meaning: 'The key was revoked or has expired', again: false },
   { code: 4403, meaning: 'The key lacks the scope `stream`', again: false },
   { code: 4408, meaning: 'Two pings were not answered', again: true },

@@ -30,7 +30,7 @@ export const SUBSCRIBE = z
       .meta({
         type: ['integer', 'string', 'null'],
         description:
-          'The last cursor that was processed, an integer or its decimal text: what came after it is sent'
+          'Cursor of the last processed event, an integer or its decimal text: the events after it are sent'
       })
   })
   .meta({ id: 'Subscribe' })
@@ -42,7 +42,7 @@ export const CLIENT_MESSAGE = z.union([SUBSCRIBE, UNSUBSCRIBE, PING])
 
 const PLACE = z.object({
   cursor: cursor('The last cursor before it'),
-  ts_ms: schema.unixMs('When its first block was made', 'block'),
+  ts_ms: schema.unixMs('Time of its first block', 'block'),
   slot: schema.count('Slot of that block')
 })
 
@@ -51,15 +51,17 @@ export const HELLO = z
     type: z.literal('hello').describe('Sent after connecting'),
     tenant: schema.text('The tenant of the key'),
     channels: channels('Channels of the connection: none yet').max(0),
-    cursor: cursor('The newest block that was told'),
-    horizon: PLACE.nullable().describe('How far back `since` reaches; null while there is no block'),
+    cursor: cursor('The newest published block'),
+    horizon: PLACE.nullable().describe(
+      'The replay horizon: the oldest `since`; null while there is no block'
+    ),
     limits: z
       .object({
         channels: schema.count('Channels of a connection'),
-        buffer: schema.count('Events that a connection may be owed before the oldest are dropped')
+        buffer: schema.count('Events that may wait for the client before the oldest are dropped')
       })
       .describe('Limits of the connection'),
-    server_time_ms: schema.unixMs('When this was sent', 'service'),
+    server_time_ms: schema.unixMs('Time of this message', 'service'),
     protocol: z.literal(1).describe('Version of these messages')
   })
   .meta({ id: 'Hello' })
@@ -68,17 +70,17 @@ export const SUBSCRIBED = z
   .object({
     type: z.literal('subscribed').describe('Answers `subscribe`'),
     channels: channels('All channels that the connection has now'),
-    added: channels('Those that it did not have before'),
-    since: cursor('As it was sent').optional(),
-    replaying: z.boolean().describe('Whether past events come first, and then `replay_complete`'),
-    cursor: cursor('The newest block that was told: without `since`, events after it are sent')
+    added: channels('New ones among them'),
+    since: cursor('`since` of the request').optional(),
+    replaying: z.boolean().describe('Whether past events come first, followed by `replay_complete`'),
+    cursor: cursor('The newest published block: without `since`, events after it are sent')
   })
   .meta({ id: 'Subscribed' })
 
 export const UNSUBSCRIBED = z
   .object({
     type: z.literal('unsubscribed').describe('Answers `unsubscribe`'),
-    channels: channels('Those that are gone; what the connection did not have is not among them')
+    channels: channels('Removed channels, without those that the connection did not have')
   })
   .meta({ id: 'Unsubscribed' })
 
@@ -90,51 +92,51 @@ export const REPLAY_COMPLETE = z
   .object({
     type: z
       .literal('replay_complete')
-      .describe('All past events of a `subscribe` are sent; the stream is live'),
-    cursor: cursor('All that the channels had up to here is sent'),
-    channels: channels('The channels that are live now')
+      .describe('All past events of a `subscribe` were sent; the channels are live'),
+    cursor: cursor('All events of the channels up to here were sent'),
+    channels: channels('Channels that are live now')
   })
   .meta({ id: 'ReplayComplete' })
 
 const warning = <Code extends string>(code: Code, meaning: string) =>
   z.object({
-    type: z.literal('warning').describe('Not all that was asked for is sent'),
+    type: z.literal('warning').describe('The request cannot be met in full'),
     code: z.literal(code).describe(meaning),
-    message: schema.text('The same in words')
+    message: schema.text('The warning in words')
   })
 
 export const BEYOND_REPLAY_HORIZON = warning(
   'beyond_replay_horizon',
-  '`since` is older than what can be replayed: the replay begins at the horizon. Sent before its first event'
+  '`since` is older than the replay horizon: the replay begins at the horizon. Sent before its first event'
 )
   .extend({
-    channels: channels('Whose events are missing'),
-    since: cursor('Where they are missing from'),
-    horizon: cursor('Where the replay begins: events after it are sent')
+    channels: channels('Channels with missing events'),
+    since: cursor('Cursor after which they are missing'),
+    horizon: cursor('Start of the replay: events after it are sent')
   })
   .meta({ id: 'BeyondReplayHorizon' })
 
 export const CURSOR_AHEAD_OF_HEAD = warning('cursor_ahead_of_head', '`since` is newer than any event')
   .extend({
-    channels: channels('The channels that wait'),
-    since: cursor('What they wait for'),
-    cursor: cursor('The newest block that was told')
+    channels: channels('The waiting channels'),
+    since: cursor('Cursor that they wait for'),
+    cursor: cursor('The newest published block')
   })
   .meta({ id: 'CursorAheadOfHead' })
 
 export const REPLAY_NOT_SUPPORTED = warning('replay_not_supported', 'A channel is live only')
-  .extend({ channels: channels('Those that have no replay') })
+  .extend({ channels: channels('Channels without a replay') })
   .meta({ id: 'ReplayNotSupported' })
 
 export const EVENTS_DROPPED = warning(
   'events_dropped',
-  'Events were dropped, since they were not read in time. Sent in their place'
+  'Events were dropped because the client did not read them in time. Sent in their place'
 )
   .extend({
-    dropped: schema.count('How many'),
-    from_cursor: cursor('Subscribe `since` this to have them'),
-    to_cursor: cursor('The last of them'),
-    channels: channels('Whose events they were')
+    dropped: schema.count('Number of dropped events'),
+    from_cursor: cursor('Subscribe `since` this cursor to get them'),
+    to_cursor: cursor('Cursor of the last dropped event'),
+    channels: channels('Channels of the dropped events')
   })
   .meta({ id: 'EventsDropped' })
 
@@ -143,32 +145,33 @@ export const SERVER_DRAINING = warning(
   'The service is stopping; the connection is closed next'
 )
   .extend({
-    retry_after_ms: schema.count('Connect again after so many milliseconds, `since` the last cursor')
+    retry_after_ms: schema.count('Milliseconds to wait before a reconnect `since` the last cursor')
   })
   .meta({ id: 'ServerDraining' })
 
 /** Errors of a client's message; the connection stays open. */
 export const ERROR_MEANINGS = {
-  invalid_json: 'A message is no JSON text, or of no shape that is known',
-  unknown_channel: 'There is no such channel; the others of the message are subscribed',
-  invalid_address: 'What follows the colon is no address; the others of the message are subscribed',
-  channel_limit: 'A connection has 50 channels at most; those that are named were not subscribed',
-  invalid_cursor: '`since` is no cursor; nothing was subscribed',
-  message_too_large: 'A message has 16 KiB at most',
+  invalid_json: 'A message is not JSON, or is none of the known messages',
+  unknown_channel: 'There is no such channel; the other channels of the message were subscribed',
+  invalid_address:
+    'The text after the colon is not an address; the other channels of the message were subscribed',
+  channel_limit: 'A connection has at most 50 channels; the named ones were not subscribed',
+  invalid_cursor: '`since` is not a cursor; nothing was subscribed',
+  message_too_large: 'A message has at most 16 KiB',
   rate_limited:
-    'The quota of the key is used up (each channel costs one call), or messages come too fast; the channels that are named were not subscribed',
-  internal: 'The service failed; try again'
+    'The quota of the key is used up (each channel costs one call), or messages come too fast; the named channels were not subscribed',
+  internal: 'The service failed; retry'
 } as const
 
 export type ErrorName = keyof typeof ERROR_MEANINGS
 
 export const ERROR = z
   .object({
-    type: z.literal('error').describe('Something of what the client sent was not done'),
+    type: z.literal('error').describe('A request of the client failed, in whole or in part'),
     code: z
       .enum(Object.keys(ERROR_MEANINGS) as [ErrorName, ...ErrorName[]])
-      .describe('What is wrong; further codes may come'),
-    message: schema.text('The same in words'),
+      .describe('Kind of error; codes may be added'),
+    message: schema.text('The warning in words'),
     channels: channels('Channels that it is about').optional()
   })
   .meta({ id: 'Error' })

@@ -217,11 +217,11 @@ t.test('what cannot be meant ends with 2 and says what can', async (t) => {
     [['tenants', 'create', 'a', 'b'], /usage: millrace tenants create NAME/],
     [['tenants', 'create', 'A'], /name must be 1 to 63 of a-z/],
     [['keys', 'create'], /--tenant/],
-    [['keys', 'create', '--tenant', 'demo', '--rate', '1e3'], /--rate is no whole number/],
+    [['keys', 'create', '--tenant', 'demo', '--rate', '1e3'], /--rate is not a whole number/],
     [['keys', 'create', '--tenant', 'demo', '--scopes', 'data:write'], /scopes.0 must be one of data:read/],
     [['keys', 'create', '--tenant', 'demo', '--colour', 'red'], /--colour/],
     [['keys', 'rotate', 'x', '--grace', '-1'], /--grace/],
-    [['keys', 'list', '--port', 'http'], /--port="http" is no whole number/]
+    [['keys', 'list', '--port', 'http'], /--port="http" is not a whole number/]
   ]
   for (const [args, line] of cases)
     t.match(await run([...args, '--data-dir', dataDir]), { code: 2, lines: [], stderr: line }, args.join(' '))

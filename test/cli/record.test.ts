@@ -112,7 +112,7 @@ t.test('an interrupted download goes on where it was', async (t) => {
   interrupt.abort()
   const { code, err } = await running
   t.equal(code, 1)
-  t.match(err.at(-1), 'millrace: interrupted; run it again to go on')
+  t.match(err.at(-1), 'millrace: interrupted; run it again to continue')
   const had = readdirSync(directory).filter((name) => name.endsWith('.gz')).length
   t.ok(had > 0 && had < SLOTS.length, `${had} were there`)
   node.forgive()
@@ -227,7 +227,7 @@ t.test('nodes that cannot be used are said in a line each, without what is secre
   t.match(err.slice(0, 4), [
     `millrace: ${refusing.name}: refuses us with HTTP 403: check the token in its URL`,
     `millrace: ${other.name} is of another cluster and is not used: another`,
-    `millrace: ${late.name} has come to slot 120, not yet to 160`,
+    `millrace: ${late.name} is at slot 120 and has not reached 160`,
     /millrace: 127.0.0.1:1: unreachable/
   ])
   t.notMatch(err.join('\n'), 't0p-s3cr3t')

@@ -78,7 +78,7 @@ t.test('every kind of event comes as the document says, a JSON object a line', a
   const kinds = ['trade', 'price', 'launch', 'curve', 'liquidity', 'pool']
   const lines = await tail.until((lines) => kinds.every((kind) => lines.some((line) => line.kind === kind)))
   t.equal(await tail.interrupt(), 0)
-  t.match(tail.stderr.at(-1), /go on with --since \d+/)
+  t.match(tail.stderr.at(-1), /resume with --since \d+/)
 
   const document = (await service.get('/asyncapi.json', null)).body as unknown as JsonSchema
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
@@ -162,8 +162,8 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
     [['launches'], /MILLRACE_KEY/],
     [['launch', '--key', 'k'], /"launch" is no channel/],
     [['trades:nothing', '--key', 'k'], /not an address/],
-    [['launches', '--key', 'k', '--since', 'yesterday'], /yesterday is no cursor/],
-    [['launches', '--key', 'k', '--url', 'nowhere'], /nowhere is no URL/],
+    [['launches', '--key', 'k', '--since', 'yesterday'], /yesterday is not a cursor/],
+    [['launches', '--key', 'k', '--url', 'nowhere'], /nowhere is not a URL/],
     [['launches', '--key', 'k', '--colour', 'red'], /--colour/]
   ]
   for (const [args, says] of bad) {

@@ -58,9 +58,9 @@ t.test('a value of these settings that cannot be meant is named', async (t) => {
   const bad: readonly (readonly [Environment, RegExp])[] = [
     [{ MILLRACE_ROLE: 'ingress' }, /^MILLRACE_ROLE="ingress" is none of ingest, gateway, delivery$/],
     [{ MILLRACE_SCYLLA_CONTACT_POINTS: ',' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="," is empty$/],
-    [{ MILLRACE_SCYLLA_CONTACT_POINTS: 'a b' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="a b" is no host$/],
-    [{ MILLRACE_SCYLLA_KEYSPACE: 'a-b' }, /^MILLRACE_SCYLLA_KEYSPACE="a-b" is no name of a keyspace/],
-    [{ MILLRACE_REDIS_URL: 'http://:secret@x' }, /^MILLRACE_REDIS_URL is no URL with redis: or rediss:$/]
+    [{ MILLRACE_SCYLLA_CONTACT_POINTS: 'a b' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="a b" is not a host$/],
+    [{ MILLRACE_SCYLLA_KEYSPACE: 'a-b' }, /^MILLRACE_SCYLLA_KEYSPACE="a-b" is not a keyspace name/],
+    [{ MILLRACE_REDIS_URL: 'http://:secret@x' }, /^MILLRACE_REDIS_URL is not a URL with redis: or rediss:$/]
   ]
   for (const [environment, line] of bad) {
     const reading = readConfig([], environment)

@@ -76,7 +76,7 @@ t.test('settings that do not go together end the start with one line and with 2'
   t.equal(code, 2)
   t.equal(stdout, '')
   t.strictSame(lines, [
-    'millrace: MILLRACE_ROLE=gateway leaves work to other processes, and the embedded store lets only one in; set MILLRACE_STORAGE=scylla'
+    'millrace: MILLRACE_ROLE=gateway leaves work to other processes, but only one process can open the embedded store; set MILLRACE_STORAGE=scylla'
   ])
 })
 

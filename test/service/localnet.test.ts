@@ -128,6 +128,6 @@ t.test('a pace that no chain keeps is refused by the name of its setting', async
   })
   t.same(problems('fast'), {
     kind: 'invalid',
-    problems: ['MILLRACE_LOCALNET_SLOT_MS="fast" is no whole number']
+    problems: ['MILLRACE_LOCALNET_SLOT_MS="fast" is not a whole number']
   })
 })

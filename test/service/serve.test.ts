@@ -176,7 +176,7 @@ t.test('a localnet and blocks of another chain are not mixed in one data folder'
 t.test('a bad setting stops the start with a line that names it', async (t) => {
   const cases: [string[], Record<string, string>, RegExp][] = [
     [[], { MILLRACE_SOURCES: 'x' }, /MILLRACE_SOURCES is unknown/],
-    [[], { MILLRACE_PORT: 'http' }, /MILLRACE_PORT="http" is no whole number/],
+    [[], { MILLRACE_PORT: 'http' }, /MILLRACE_PORT="http" is not a whole number/],
     [['--recorded-speed', '0'], {}, /--recorded-speed="0" is not above 0/],
     [['--colour', 'red'], {}, /--colour is unknown/],
     [['--source', 'recorded'], {}, /MILLRACE_RECORDED_DIR is not set/],

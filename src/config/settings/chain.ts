@@ -18,44 +18,44 @@ export const CHAIN_SETTINGS = {
   recordedSpeed: {
     schema: z.union([z.literal('max'), factor]),
     fallback: 'max',
-    meaning: '`max`, or a factor of real time'
+    meaning: '`max`, or a multiple of the original pace'
   },
   rpcUrl: {
     schema: list(url('http:', 'https:')),
     fallback: '',
     secret: true,
-    meaning: "the operator's nodes"
+    meaning: "JSON-RPC URLs of the operator's nodes, preferred first"
   },
   rpcWsUrl: {
     inert: true,
     schema: list(url('ws:', 'wss:')),
     fallback: '',
     secret: true,
-    meaning: 'their pubsub'
+    meaning: 'their WebSocket (pubsub) URLs'
   },
   archiveRpcUrl: {
     schema: list(url('http:', 'https:')),
     fallback: '',
     secret: true,
-    meaning: 'archive nodes'
+    meaning: 'archive nodes, asked for blocks that the others no longer have'
   },
   yellowstoneUrl: {
     schema: optional(url('http:', 'https:')),
     fallback: '',
-    meaning: 'gRPC source'
+    meaning: 'URL of the Yellowstone gRPC server'
   },
   yellowstoneToken: {
     schema: optional(z.string()),
     fallback: '',
     secret: true,
-    meaning: 'its token'
+    meaning: 'its access token'
   },
-  venues: { schema: listOrAll(...VENUE_IDS), fallback: 'all', meaning: 'venues that are decoded' },
+  venues: { schema: listOrAll(...VENUE_IDS), fallback: 'all', meaning: 'venues to decode' },
   indexCommitment: {
     schema: choice('confirmed', 'processed', 'finalized'),
     fallback: 'confirmed',
-    meaning: 'how settled a block is before it is indexed'
+    meaning: 'commitment at which a block is indexed'
   },
-  usdMints: { schema: list(mint), fallback: '', meaning: 'further mints worth 1 USD each' },
-  solUsd: { schema: optional(factor), fallback: '', meaning: 'SOL price used until the chain gives one' }
+  usdMints: { schema: list(mint), fallback: '', meaning: 'further mints that count as 1 USD' },
+  solUsd: { schema: optional(factor), fallback: '', meaning: 'SOL price in USD until the chain has one' }
 } satisfies Record<string, Setting>

@@ -6,13 +6,13 @@ export const SERVICE_SETTINGS = {
   host: {
     schema: z.string().min(1),
     fallback: '127.0.0.1',
-    meaning: 'address that HTTP and sockets listen on'
+    meaning: 'address that the service listens on'
   },
   port: { schema: integer(0, 65535), fallback: '8900', meaning: 'port; 0 picks a free one' },
   dataDir: {
     schema: z.string().min(1),
     fallback: './data',
-    meaning: 'the embedded store and all else on disk'
+    meaning: 'folder of the embedded store and all other files'
   },
   role: {
     schema: listOrAll('ingest', 'gateway', 'delivery'),
@@ -22,17 +22,17 @@ export const SERVICE_SETTINGS = {
   metricsKeyRequired: {
     schema: flag,
     fallback: 'false',
-    meaning: '`/metrics` needs the admin key on loopback, too: for a proxy on the same machine'
+    meaning: '`/metrics` needs the admin key even on loopback, as for a proxy on the same machine'
   },
   memoryMb: {
     schema: optional(integer(32, 1_000_000)),
     fallback: '',
-    meaning: 'megabytes that all caches together may take; 64 on a localnet and 512 elsewhere unless set'
+    meaning: 'memory of all caches in MB; default: 64 on a localnet, 512 elsewhere'
   },
   logLevel: {
     schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     fallback: 'info',
-    meaning: 'least severe level that is logged'
+    meaning: 'lowest level that is logged'
   },
   logFormat: {
     schema: optional(choice('pretty', 'json')),

@@ -3,11 +3,11 @@ import { list, integer, url, optional, choice, type Setting } from '../setting.t
 
 /** Settings of the store and the processes that share it. */
 export const STORAGE_SETTINGS = {
-  storage: { schema: choice('embedded', 'scylla'), fallback: 'embedded', meaning: 'what keeps the data' },
+  storage: { schema: choice('embedded', 'scylla'), fallback: 'embedded', meaning: 'storage engine' },
   scyllaContactPoints: {
-    schema: list(z.string().regex(/^[\w.:-]+$/, 'is no host'), 1),
+    schema: list(z.string().regex(/^[\w.:-]+$/, 'is not a host'), 1),
     fallback: '127.0.0.1',
-    meaning: 'nodes of the cluster, any of them'
+    meaning: 'some nodes of the cluster'
   },
   scyllaPort: { schema: integer(1, 65535), fallback: '9042', meaning: 'its CQL port' },
   scyllaDatacenter: {
@@ -16,11 +16,11 @@ export const STORAGE_SETTINGS = {
     meaning: 'the local datacenter'
   },
   scyllaKeyspace: {
-    schema: z.string().regex(/^[a-z][a-z0-9_]{0,47}$/, 'is no name of a keyspace: a-z, 0-9, _, at most 48'),
+    schema: z.string().regex(/^[a-z][a-z0-9_]{0,47}$/, 'is not a keyspace name: a-z, 0-9, _, at most 48'),
     fallback: 'millrace',
     meaning: 'the keyspace'
   },
-  scyllaUsername: { schema: optional(z.string()), fallback: '', meaning: 'its user' },
+  scyllaUsername: { schema: optional(z.string()), fallback: '', meaning: 'user of the cluster' },
   scyllaPassword: {
     schema: optional(z.string()),
     fallback: '',
@@ -32,18 +32,17 @@ export const STORAGE_SETTINGS = {
     schema: optional(url('redis:', 'rediss:')),
     fallback: '',
     secret: true,
-    meaning: 'shared counters, live feed and leases between processes'
+    meaning: 'Redis for quotas, notifications and leases of several processes'
   },
   startupWaitSeconds: {
     schema: integer(0, 86_400),
     fallback: '120',
-    meaning:
-      'how long a start waits for a CQL server that does not answer, and for others that make its tables'
+    meaning: 'seconds that a start waits for the cluster, and for other processes that create its tables'
   },
   retentionDays: {
     schema: optional(integer(1, 36500)),
     fallback: '',
     meaning:
-      'days that trades, pool events and hourly activity are kept; empty: 2 of a localnet, 90 of a node, all of a recorded source'
+      'days that trades, pool events and hourly activity are kept; empty: 2 for a localnet, 90 for a node, unlimited for a recorded source'
   }
 } satisfies Record<string, Setting>

@@ -5,6 +5,6 @@ export const STREAM_SETTINGS = {
   replayHorizonSeconds: {
     schema: integer(1, 3.2e9),
     fallback: '86400',
-    meaning: 'how far `since` reaches: so long is kept what the stream sent, of a recorded source for ever'
+    meaning: 'seconds of events that `since` can reach back; unlimited for a recorded source'
   }
 } satisfies Record<string, Setting>

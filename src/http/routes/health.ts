@@ -11,7 +11,7 @@ const codesOf = (reasons: readonly (typeof HEALTH_REASONS)[number][]): string =>
 
 const reason = z
   .object({
-    code: z.enum(HEALTH_REASONS.map(({ code }) => code)).describe('What is wrong'),
+    code: z.enum(HEALTH_REASONS.map(({ code }) => code)).describe('The fault'),
     detail: text('The fault and its effect, in a sentence')
   })
   .meta({ id: 'HealthReason' })
@@ -38,7 +38,7 @@ export const health = endpoint({
         .nullable()
         .describe('Age of the newest indexed block, in seconds; null while there is none'),
       slot: count('Its slot').nullable(),
-      block_time: blockTime('When it was made').nullable(),
+      block_time: blockTime('Its block time').nullable(),
       source: z
         .enum(['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'])
         .nullable()

@@ -18,7 +18,7 @@ const place = (what: string) =>
     .object({
       cursor: count(`Cursor of ${what}`),
       slot: count('Slot'),
-      ts_ms: unixMs('When its block was made', 'block')
+      ts_ms: unixMs('Time of its block', 'block')
     })
     .nullable()
     .describe(`${what}; null while there is no block`)

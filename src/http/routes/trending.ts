@@ -18,7 +18,7 @@ export const trending = endpoint({
   scope: 'data:read',
   query: z.object({
     window: oneOf(RANKED_WINDOW_NAMES).default('24h').describe('Length of the window'),
-    limit: wholeNumber(1, RANKS_MAX, 20).describe('How many tokens')
+    limit: wholeNumber(1, RANKS_MAX, 20).describe('Maximum number of tokens')
   }),
   answer: listOf(TRENDING_ITEM),
   errors: ['INDEX_LOADING'],
