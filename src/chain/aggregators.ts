@@ -1,6 +1,9 @@
 import { PubkeyTable } from './pubkey.ts'
 
-/** Programs that route through venues. They are labels on the venues' trades, never trades themselves. */
+/**
+ * Programs that route swaps through venues. A trade carries its aggregator as a label; an aggregator's call is never a
+ * trade itself.
+ */
 export const AGGREGATORS = new PubkeyTable<string>([
   ['JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4', 'jupiter-v6'],
   ['JUP4Fb2cqiRUcaTHdrPC8h2gNsA2ETXiPDD33WcGuJB', 'jupiter-v4'],

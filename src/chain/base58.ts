@@ -3,7 +3,7 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGIT = new Int8Array(128).fill(-1)
 for (let i = 0; i < 58; i++) DIGIT[ALPHABET.charCodeAt(i)] = i
 
-/** The bytes of a base58 text; throws a RangeError that names the first bad character. */
+/** Decodes base58 text; throws a RangeError that names the first bad character. */
 export function decodeBase58(text: string): Uint8Array {
   const length = text.length
   let zeros = 0
@@ -12,10 +12,10 @@ export function decodeBase58(text: string): Uint8Array {
   return length - zeros <= SHORT_DIGITS ? decodeShort(text, zeros) : decodeLong(text, zeros)
 }
 
-// Most of what is decoded is short: a key has 44 digits, a token transfer 13. Groups of five digits are multiplied into
-// limbs of 20 bits from a table, in doubles: 9 groups × 58^5 × 2^20 < 2^53, so that every sum is exact as long as what
-// is over 20 bits is carried on after every eighth group. Through a big integer short texts take twice as long, and
-// from about 200 digits on they take less that way.
+// Most texts are short: a key has 44 digits, a token transfer 13. Groups of five digits are multiplied into limbs of 20
+// bits from a table of doubles. 9 groups × 58^5 × 2^20 < 2^53, so every sum is exact if overflow beyond 20 bits is
+// carried after every eighth group. A big integer takes twice as long for short texts, and less time from about 200
+// digits on.
 const GROUP_DIGITS = 5
 const SHORT_DIGITS = 120
 const LIMB = 2 ** 20
@@ -34,7 +34,7 @@ function limbsOf(number: bigint): Float64Array {
 
 function decodeShort(text: string, zeros: number): Uint8Array {
   const groups = Math.ceil((text.length - zeros) / GROUP_DIGITS)
-  // The highest group reaches into two limbs more than its unit has; limbs are written in pairs, five bytes each.
+  // The highest group spans up to two limbs more than its unit has. Limbs are written in pairs of five bytes.
   const used = Math.min(LIMBS, (GROUPS[groups - 1]!.length + 3) & ~1)
   for (let i = 0; i < used; i++) sums[i] = 0
   for (let group = 0, end = text.length; group < groups; group++, end -= GROUP_DIGITS) {
@@ -60,7 +60,7 @@ function decodeShort(text: string, zeros: number): Uint8Array {
   return bytes
 }
 
-/** Brings every limb below 2^20. */
+/** Carries overflow upward until every limb is below 2^20. */
 function carryOn(used: number): void {
   let carry = 0
   for (let i = 0; i < used; i++) {
@@ -70,9 +70,8 @@ function carryOn(used: number): void {
   }
 }
 
-// Nine digits are the most that a double holds exactly: 58^9 < 2^53. Chunks of nine are joined in pairs, and the pairs
-// in pairs: a 383-byte event in 12 µs, where one big integer fed chunk by chunk takes 14, limbs of 24 bits 46, and a
-// byte at a time 257.
+// A double holds at most nine digits exactly: 58^9 < 2^53. Chunks of nine are joined in pairs, and the pairs in pairs.
+// A 383-byte event takes 12 µs; one big integer fed chunk by chunk takes 14, limbs of 24 bits 46, single bytes 257.
 const STEP_DIGITS = 9
 const STEP = 58n ** BigInt(STEP_DIGITS)
 const STEPS: bigint[] = [STEP]
@@ -95,7 +94,7 @@ function decodeLong(text: string, zeros: number): Uint8Array {
   return Uint8Array.fromHex('00'.repeat(zeros) + (hex.length % 2 === 1 ? '0' : '') + hex)
 }
 
-/** The value of a few digits. */
+/** Returns the value of up to nine digits, which a double holds exactly. */
 function chunkAt(text: string, start: number, end: number): number {
   let value = 0
   for (let i = start; i < end; i++) {
@@ -112,7 +111,7 @@ function strangeCharacter(text: string): RangeError {
   return new RangeError(`not base58: ${JSON.stringify(text[at])} at position ${at}`)
 }
 
-/** The base58 text of bytes. */
+/** Encodes bytes as base58 text. */
 export function encodeBase58(bytes: Uint8Array): string {
   if (bytes.length === 32) return encodeKey(bytes)
   if (bytes.length === 64) return encodeSignature(bytes)
@@ -141,13 +140,13 @@ function encodeAny(bytes: Uint8Array): string {
   return '1'.repeat(zeros) + text
 }
 
-// Nearly all that is encoded is a key or a signature. For one size the digits follow from a table: what a limb of three
-// bytes adds to each group of four digits. 22 limbs × 2^24 × 58^4 < 2^52, so that doubles are exact. A key takes 0.5 µs
-// and a signature 1, where a big integer takes 2.2 and 5.
+// Nearly everything encoded is a key or a signature. For one size the digits come from a table: what a limb of three
+// bytes adds to each group of four digits. 22 limbs × 2^24 × 58^4 < 2^52, so doubles are exact. A key takes 0.5 µs and
+// a signature 1, where a big integer takes 2.2 and 5.
 const LIMB_BYTES = 3
 const UNIT_DIGITS = 4
 const UNIT = 58 ** UNIT_DIGITS
-// Two digits at a time: of a number below 58², the characters of both.
+// The first and second character of every number below 58², so that two digits are written at a time.
 const TENS = Uint8Array.from({ length: 3364 }, (_, pair) => ALPHABET.charCodeAt(Math.floor(pair / 58)))
 const ONES = Uint8Array.from({ length: 3364 }, (_, pair) => ALPHABET.charCodeAt(pair % 58))
 const encodeKey = fixedEncoder(32)
@@ -157,7 +156,7 @@ function fixedEncoder(size: number): (bytes: Uint8Array) => string {
   const limbs = Math.ceil(size / LIMB_BYTES)
   const first = size - (limbs - 1) * LIMB_BYTES
   const groups = Math.ceil((size * 8) / Math.log2(UNIT))
-  // By group, the lowest first: the weights of the limbs that reach it, the highest limb first.
+  // Weights by group, lowest group first; within a group by limb, highest limb first.
   const weights: number[][] = Array.from({ length: groups }, () => [])
   for (let limb = limbs - 1; limb >= 0; limb--) {
     let rest = 1n << BigInt(8 * LIMB_BYTES * limb)
@@ -187,7 +186,7 @@ function fixedEncoder(size: number): (bytes: Uint8Array) => string {
       digits[end - 2] = TENS[low]!
       digits[end - 1] = ONES[low]!
     }
-    // A leading zero byte is a 1, a leading zero digit is nothing.
+    // A leading zero byte becomes a `1`; leading zero digits are dropped.
     let start = 0
     while (digits[start] === 49) start++
     let zeros = 0
@@ -196,23 +195,24 @@ function fixedEncoder(size: number): (bytes: Uint8Array) => string {
   }
 }
 
-// Looking for a strange character takes 60 % of the time of matching the whole text.
+// Searching for a character outside the alphabet takes 60 % of the time of matching the whole text.
 const NOT_BASE58 = /[^1-9A-HJ-NP-Za-km-z]/
 
+/** Whether a text has only base58 characters; the empty text does. */
 export function isBase58(text: string): boolean {
   return !NOT_BASE58.test(text)
 }
 
 /**
- * A test for base58 texts of exactly so many bytes. It compares text instead of decoding: the alphabet is in
- * character order, so texts of one length sort as their numbers do. A tenth of the time that decoding takes.
+ * Returns a test for base58 texts of exactly `size` bytes. It compares text instead of decoding, in a tenth of the
+ * time: the alphabet is in character order, so texts of one length sort like their numbers.
  */
 export function base58SizeTest(size: number): (text: string) => boolean {
   const lowest = encodeBase58(Uint8Array.from({ length: size }, (_, i) => (i === 0 ? 1 : 0)))
   const highest = encodeBase58(new Uint8Array(size).fill(255))
   return (text) => {
     if (text.length > highest.length || NOT_BASE58.test(text)) return false
-    // Leading zero bytes are rare in what is a hash or a curve point.
+    // Hashes and curve points rarely begin with a zero byte.
     if (text.charCodeAt(0) === 49) return decodeBase58(text).length === size
     if (text.length < lowest.length || (text.length === lowest.length && text < lowest)) return false
     return text.length < highest.length || text <= highest

@@ -1,13 +1,13 @@
 import type { Pubkey, PubkeyTable } from './pubkey.ts'
 import type { AccountKeys } from './transaction.ts'
 
-/** Keys of a source that has all of them as bytes, one after the other; a key is a view of them, made once. */
+/** Account keys stored as consecutive bytes. Each key is a view of them, made once. */
 export class ByteKeys implements AccountKeys {
   readonly length: number
   readonly #keys: Uint8Array
   readonly #views: (Pubkey | undefined)[] = []
 
-  /** Throws a RangeError unless the bytes are a whole number of keys. */
+  /** Throws a RangeError unless the length is a multiple of 32 bytes. */
   constructor(keys: Uint8Array) {
     if (keys.length % 32 !== 0) throw new RangeError('an address has 32 bytes')
     this.length = keys.length / 32

@@ -6,10 +6,10 @@ import { TokenAccounts } from './token-accounts.ts'
 import type { Instruction, Transaction } from './transaction.ts'
 import type { Venue } from './venue.ts'
 
-/** The venue calls of a transaction, in execution order, each with what happened below it. */
+/** The venue calls of a transaction in execution order, each with the movements and events below it. */
 export interface VenueCalls {
   readonly calls: readonly Invocation<Venue>[]
-  /** Calls whose nesting is not known and could not be recovered: what they moved cannot be told apart. */
+  /** Calls whose nesting is unknown and could not be recovered, so that their movements cannot be told apart. */
   readonly unplaced: readonly Invocation<Venue>[]
 }
 
@@ -20,14 +20,17 @@ const SILENT_PROGRAMS = new PubkeyTable<true>([
   ['Secp256r1SigVerify1111111111111111111111111', true]
 ])
 
-/** By the place of a key in the transaction that is looked at; most have none, and a list for each would be garbage. */
+/**
+ * Venue by key index, for the transaction being decoded. Reused: most transactions have no venue, and a new list for
+ * each would be garbage.
+ */
 const venueByKey: (Venue | null | undefined)[] = []
 
 const NO_CALLS: VenueCalls = { calls: [], unplaced: [] }
 
 /**
- * Walks a transaction in execution order with a stack of open venue calls. A movement belongs to the innermost
- * open call, a stated event to the innermost open call of the program that stated it.
+ * Walks a transaction in execution order with a stack of open venue calls. A movement belongs to the innermost open
+ * call, a stated event to the innermost open call of the same program.
  */
 export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue>): VenueCalls {
   const { instructions, keys } = transaction
@@ -43,7 +46,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
   if (!any) return NO_CALLS
   const venueOf = ({ program }: Instruction): Venue | null => venueByKey[program] ?? null
 
-  // Most transactions are decoded without a look at their log.
+  // Logs are attached on first use: most transactions are decoded without reading their log.
   let attached: AttachedLogs | undefined
   const logs = (): AttachedLogs =>
     (attached ??= attachLogs(
@@ -89,15 +92,15 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
   return { calls, unplaced }
 }
 
-/** A stated event belongs to the innermost open call of its program; one that has none is nobody's. */
+/** Adds a stated event to the innermost open call of its program; without such a call the event is dropped. */
 function giveToCall(instruction: Instruction, eventAt: number, open: readonly { call: Invocation }[]): void {
   const owner = open.findLast(({ call }) => call.instruction.program === instruction.program)
   owner?.call.stated.push({ bytes: instruction.data.subarray(eventAt), instruction })
 }
 
 /**
- * Heights where the record has none: a group with one venue call gives it all that follows; in a group with
- * several, nobody can say whose a transfer is, and every call in it is left without a height.
+ * Derives heights where the record has none. In a group with one venue call, everything after it is below it. In a
+ * group with several, a transfer cannot be assigned, so every call in it keeps height 0.
  */
 function guesslessHeights(
   instructions: readonly Instruction[],

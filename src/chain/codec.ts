@@ -1,6 +1,6 @@
 import type { Pubkey } from './pubkey.ts'
 
-/** Reads little-endian values one after another; past the end it gives zeros and sets `short`. */
+/** Reads consecutive little-endian values. Past the end it returns zeros and sets `short`. */
 export class ByteReader {
   offset: number
   short = false
@@ -68,7 +68,7 @@ export class ByteReader {
   }
 }
 
-/** Collects little-endian values; the inverse of ByteReader. */
+/** Collects consecutive little-endian values; the inverse of ByteReader. */
 export class ByteWriter {
   readonly #parts: number[] = []
 
@@ -89,8 +89,9 @@ export class ByteWriter {
   }
 }
 
+/** Reads and writes one type in Borsh form; integers are little-endian. */
 export interface Codec<T> {
-  /** A word for property tests and documents: `u64`, `pubkey`, `vec<…>`. */
+  /** Name of the type for property tests and documents: `u64`, `pubkey`, `vec<…>`. */
   readonly type: string
   read(reader: ByteReader): T
   write(writer: ByteWriter, value: T): void
@@ -155,7 +156,7 @@ export const pubkey: Codec<Pubkey> = {
 const utf8 = new TextDecoder()
 const utf8Encoder = new TextEncoder()
 
-/** u32 length, then UTF-8; bytes that are none read as U+FFFD. */
+/** A u32 byte length, then UTF-8. Invalid bytes read as U+FFFD. */
 export const string: Codec<string> = {
   type: 'string',
   read(reader) {
@@ -173,6 +174,7 @@ export const string: Codec<string> = {
   }
 }
 
+/** One byte, 0 for null or 1 followed by the value. */
 export function option<T>(codec: Codec<T>): Codec<T | null> {
   return {
     type: `option<${codec.type}>`,
@@ -184,7 +186,7 @@ export function option<T>(codec: Codec<T>): Codec<T | null> {
   }
 }
 
-/** u32 count, then the items; a count beyond what the bytes can hold is a short body. */
+/** A u32 count, then the items. A count that exceeds the remaining bytes sets `short`. */
 export function vec<T>(codec: Codec<T>): Codec<T[]> {
   return {
     type: `vec<${codec.type}>`,
@@ -202,6 +204,7 @@ export function vec<T>(codec: Codec<T>): Codec<T[]> {
   }
 }
 
+/** A fixed number of items without a count. */
 export function array<T>(codec: Codec<T>, size: number): Codec<T[]> {
   return {
     type: `array<${codec.type}, ${size}>`,
@@ -215,6 +218,7 @@ export function array<T>(codec: Codec<T>, size: number): Codec<T[]> {
 export type Fields = Readonly<Record<string, Codec<unknown>>>
 export type Values<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Codec<infer T> ? T : never }
 
+/** Fields in the order of their declaration, without padding or length. */
 export function struct<F extends Fields>(fields: F): Codec<Values<F>> {
   const entries = Object.entries(fields)
   return {

@@ -4,7 +4,7 @@ import type { ChainEvent } from './events.ts'
 import type { Pubkey } from './pubkey.ts'
 import type { Block } from './transaction.ts'
 
-/** A block's events and notes in chain order. */
+/** The events and notes of some transactions of a block, in chain order. */
 export interface DecodedTransactions {
   readonly entries: readonly {
     readonly signature: Uint8Array
@@ -16,8 +16,7 @@ export interface DecodedTransactions {
 }
 
 /**
- * Decodes transactions of a block, those from its `first` on. A transaction without an index counts by its place in the
- * block.
+ * Decodes consecutive transactions of a block. A transaction without an index gets its place in the list plus `first`.
  */
 export function decodeTransactions(transactions: Block['transactions'], first = 0): DecodedTransactions {
   const entries: DecodedTransactions['entries'][number][] = []

@@ -6,7 +6,7 @@ import { samePubkey } from './pubkey.ts'
 import type { Transaction } from './transaction.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** What a transaction did on the venues, in execution order, and what the decoder could not or would not read. */
+/** The events of a transaction on the venues, in execution order, and notes on what could not be read. */
 export interface Decoded {
   readonly events: readonly ChainEvent[]
   readonly notes: readonly Note[]
@@ -14,7 +14,7 @@ export interface Decoded {
 
 const NOTHING: Decoded = { events: [], notes: [] }
 
-/** Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction did nothing. */
+/** Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. */
 export function decodeTransaction(transaction: Transaction): Decoded {
   if (transaction.failed) return NOTHING
   const { calls, unplaced } = collectCalls(transaction, VENUES_BY_PROGRAM)
@@ -33,7 +33,7 @@ export function decodeTransaction(transaction: Transaction): Decoded {
   return { events: labelRoutes(transaction, emitter.events), notes: emitter.notes }
 }
 
-/** Marks the fills of an outer instruction that routes: an aggregator's, or one with fills in several pools. */
+/** Labels the fills of an outer instruction that routes: an aggregator's, or one with fills in several pools. */
 function labelRoutes(transaction: Transaction, events: readonly ChainEvent[]): readonly ChainEvent[] {
   const { instructions, keys } = transaction
   const fills = events.filter((event) => event.kind === 'trade')

@@ -12,7 +12,7 @@ import type { Invocation } from './invocation.ts'
 import type { Pubkey } from './pubkey.ts'
 import type { VenueId } from './venue-id.ts'
 
-/** Why a candidate gave no event. */
+/** Reasons for which a candidate gives no event. */
 export type MissingReason =
   | 'nesting-unknown'
   | 'no-movements'
@@ -26,7 +26,7 @@ export type MissingReason =
   | 'accounts-unknown'
   | 'readings-contradict'
 
-/** What the decoder noticed besides events; counted per venue, and listed by `millrace decode --explain`. */
+/** A decoder's observation besides events. Counted per venue, and listed by `millrace decode --explain`. */
 export type Note = NoteOrigin &
   (
     | { readonly kind: 'missing'; readonly reason: MissingReason; readonly detail: string }
@@ -42,11 +42,11 @@ export interface NoteOrigin {
   readonly innerIxIndex: number | null
 }
 
-/** What a venue says of an event; the rest follows from the call. */
+/** The fields of an event that a venue states; the others follow from the call. */
 type Said<E extends EventOrigin> = Omit<E, keyof EventOrigin | 'kind'> & {
   readonly pool: Pubkey
   readonly user: Pubkey
-  /** Of the second and further event of a kind that one instruction gives (see EventOrigin). */
+  /** Set on the second and later events of one kind that an instruction gives (see EventOrigin). */
   readonly innerIxIndex?: number | null
 }
 
@@ -57,7 +57,7 @@ export interface SaidTrade {
   readonly outMint: Pubkey
   readonly inAmount: bigint
   readonly outAmount: bigint
-  /** The trader's totals; the fill where they are equal to it. */
+  /** The trader's totals; each defaults to the fill's amount. */
   readonly traderIn?: bigint
   readonly traderOut?: bigint
   readonly fees?: readonly Fee[]
@@ -68,13 +68,16 @@ export interface SaidTrade {
 
 type SaidLiquidity = Omit<Said<LiquidityChange>, 'baseDecimals' | 'quoteDecimals'>
 
-/** Collects what one call of a venue gives, and holds back, with a note, what would have to be guessed (INVARIANTS 2). */
+/**
+ * Collects the events of one venue call at a time. It withholds, with a note, anything that would be a guess
+ * (INVARIANTS 2).
+ */
 export class Emitter {
   readonly events: ChainEvent[] = []
   readonly notes: Note[] = []
   #call: Invocation | null = null
 
-  /** Begins the events of a call. */
+  /** Starts collecting for a call. */
   enter(call: Invocation): void {
     this.#call = call
   }
@@ -139,17 +142,17 @@ export class Emitter {
     this.events.push({ ...said, kind: 'pool', ...this.#origin(said) })
   }
 
-  /** A candidate that gives no event. */
+  /** Notes a candidate that gives no event. */
   missing(reason: MissingReason, detail = ''): void {
     this.notes.push({ kind: 'missing', ...this.#noteOrigin(), reason, detail })
   }
 
-  /** Two independent readings that differ. */
+  /** Notes two independent readings that differ. */
   disagreement(detail: string): void {
     this.notes.push({ kind: 'disagreement', ...this.#noteOrigin(), detail })
   }
 
-  /** Ends the events of a call: notes what its layouts did not fit and what they do not know. */
+  /** Ends a call: notes bodies that its layouts did not fit, and unknown instructions and events. */
   leave(): void {
     const call = this.#current()
     for (const [layout, bytes] of call.misfits) {
@@ -190,7 +193,7 @@ export class Emitter {
   }
 }
 
-/** A fee above the amount that it was taken of is no reading. */
+/** Returns null for a negative amount: it comes from a fee above the amount it was taken from. */
 function amountOrNull(amount: bigint | null): bigint | null {
   return amount !== null && amount < 0n ? null : amount
 }

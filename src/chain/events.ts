@@ -2,14 +2,14 @@ import type { Pubkey } from './pubkey.ts'
 import type { VenueId } from './venue-id.ts'
 
 /**
- * What the decoder gives: facts of the chain in raw integers and key bytes, without money values.
- * Kinds and fields follow spec choices section 15, amounts section 16; every amount was executed (INVARIANTS 1).
+ * The decoder's output: facts of the chain as raw integers and key bytes, without prices or money values. Kinds and
+ * fields follow spec choices section 15, amounts section 16; every amount was executed (INVARIANTS 1).
  */
 export type ChainEvent = Trade | LiquidityChange | Launch | CurveChange | PoolChange
 
 export type EventKind = ChainEvent['kind']
 
-/** Where an event stands in its transaction, and who caused it. */
+/** The position of an event in its transaction, and the user who caused it. */
 export interface EventOrigin {
   readonly venue: VenueId
   readonly program: Pubkey
@@ -18,9 +18,9 @@ export interface EventOrigin {
   /** Index of the outer instruction. */
   readonly ixIndex: number
   /**
-   * Index in the outer instruction's inner group, null for the outer instruction itself. Where one instruction
-   * settles several trades, each but the first carries the index of the inner instruction that moved its input
-   * or stated it, so that signature, ixIndex and innerIxIndex name one event of a kind.
+   * Index in the outer instruction's inner group; null for the outer instruction itself. Where one instruction settles
+   * several trades, each but the first has the index of the inner instruction that moved its input or stated it. So
+   * signature, ixIndex and innerIxIndex identify one event of a kind.
    */
   readonly innerIxIndex: number | null
   readonly user: Pubkey
@@ -32,17 +32,17 @@ export interface Trade extends EventOrigin {
   readonly outMint: Pubkey
   readonly inDecimals: number
   readonly outDecimals: number
-  /** The fill, in base units: what trader and pool exchanged at the pool's price. */
+  /** The fill in base units: the amounts that trader and pool exchanged at the pool's price. */
   readonly inAmount: bigint
   readonly outAmount: bigint
-  /** What left and what reached the trader's accounts for this fill, all fees included. */
+  /** Amounts that left and reached the trader's accounts for this fill, all fees included. */
   readonly traderIn: bigint
   readonly traderOut: bigint
   readonly fees: readonly Fee[]
-  /** Reserves of the pool after the trade, where the venue states them. */
+  /** Reserves of the pool after the trade; null where the venue does not state them. */
   readonly reserves: TradeReserves | null
   readonly exact: 'in' | 'out' | null
-  /** The aggregator's instruction or the venue's own multi-hop that this fill is a leg of. */
+  /** The aggregator's instruction, or the venue's own multi-hop, that this fill is a leg of; null outside a route. */
   readonly route: RouteLeg | null
 }
 
@@ -84,18 +84,18 @@ export interface RouteLeg {
 export interface LiquidityChange extends EventOrigin {
   readonly kind: 'liquidity'
   readonly event: 'add' | 'remove'
-  /** Null for the untouched side of a one-sided change, where the transaction does not name its token. */
+  /** Null for the unchanged side of a one-sided change, if the transaction does not name its token. */
   readonly baseMint: Pubkey | null
   readonly quoteMint: Pubkey | null
   /** Null only where the amount is zero. */
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
-  /** Raw amount that the pool's vaults received or gave (spec choices, section 16). */
+  /** Amounts in base units that the pool's vaults received or paid (spec choices, section 16). */
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
   /**
-   * Raw amount that left or reached the provider's accounts: the vaults' amounts but for a Token-2022 transfer fee. Null where the
-   * transaction does not show that fee.
+   * Amounts in base units that left or reached the provider's accounts. They differ from the vaults' amounts only by a
+   * Token-2022 transfer fee; null where the transaction does not show that fee.
    */
   readonly traderBase: bigint | null
   readonly traderQuote: bigint | null
@@ -123,7 +123,7 @@ export interface CurveChange extends EventOrigin {
   readonly baseMint: Pubkey
   readonly quoteMint: Pubkey | null
   readonly curve: Pubkey
-  /** 0 to 100, where the event states enough to know it. */
+  /** 0 to 100; null where the event does not state enough to know it. */
   readonly progressPct: number | null
   /** The pool that a migration leads to. */
   readonly destination: Pubkey | null

@@ -7,7 +7,7 @@ import type { Transaction } from './transaction.ts'
 import type { VenueId } from './venue-id.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** What the decoder saw in one call of a venue, and what it made of it. */
+/** A decoder's view of one venue call: what it read, and the events and notes it gave. */
 export interface CallExplanation {
   readonly ixIndex: number
   readonly innerIxIndex: number | null
@@ -17,18 +17,21 @@ export interface CallExplanation {
   readonly instruction: string | null
   readonly discriminator: string
   readonly accounts: number
-  /** Transfers, mints and burns of tokens and lamports that belong to the call. */
+  /** Number of transfers, mints and burns of tokens and lamports that belong to the call. */
   readonly movements: number
-  /** Names of the events that the program stated, by self-call and in the log; null for unknown ones. */
+  /** Names of the events that the program stated by self-call and in the log; null for an unknown event. */
   readonly stated: readonly (string | null)[]
   readonly logged: readonly (string | null)[]
-  /** Whether the call's log is there and whole. */
+  /** Whether the record has the call's log, and whether that log is whole. */
   readonly log: 'complete' | 'incomplete' | 'absent'
   readonly events: readonly Pick<ChainEvent, 'kind'>[]
   readonly notes: readonly Note[]
 }
 
-/** Explains each venue call of a transaction in execution order. A failed transaction is explained as if it had not. */
+/**
+ * Explains each venue call of a transaction in execution order, calls of unknown nesting last. Decodes a failed
+ * transaction as if it had succeeded.
+ */
 export function explainTransaction(transaction: Transaction): CallExplanation[] {
   const { calls, unplaced } = collectCalls(transaction, VENUES_BY_PROGRAM)
   const explained = calls.map((call) => explainCall(call, (emit) => call.venue.decode(call, emit)))

@@ -3,17 +3,20 @@ import type { Fee } from './events.ts'
 import type { Invocation } from './invocation.ts'
 import type { Pubkey } from './pubkey.ts'
 
-/** What two transfers between a trader and two vaults exchanged. Base units. */
+/** The exchange shown by two transfers between a trader and two vaults. Amounts in base units. */
 export interface Fill {
   readonly kind: 'fill'
   readonly inVault: number
   readonly outVault: number
   readonly inMint: Pubkey
   readonly outMint: Pubkey
-  /** What left the trader, and what the input vault was credited: equal but for a Token-2022 transfer fee. */
+  /**
+   * The amount that left the trader, and the amount credited to the input vault. They differ by a Token-2022 transfer
+   * fee.
+   */
   readonly inGross: bigint
   readonly inNet: bigint
-  /** What the output vault sent to the trader, and what the trader was credited. */
+  /** The amount that left the output vault, and the amount credited to the trader. */
   readonly outGross: bigint
   readonly outNet: bigint
   /** Index in the inner group of the transfer that moved the input. */
@@ -22,23 +25,23 @@ export interface Fill {
 
 export type FillReading = Fill | { readonly kind: 'none'; readonly reason: MissingReason }
 
-/** The amounts of a fill as a venue's event states them: gross as they left an account, net as they arrived. */
+/** The amounts of a fill as a venue's event states them: gross as they left an account, net as they were credited. */
 export type StatedFill = Pick<Fill, 'inGross' | 'inNet' | 'outGross' | 'outNet'>
 
 export interface FillAccounts {
   /** Key indexes of the pool's two vaults, in any order. */
   readonly vaults: readonly [number, number]
-  /** The trader's paying and receiving accounts; -1 where the instruction does not name them. */
+  /** Key indexes of the trader's paying and receiving accounts; -1 where the instruction does not name them. */
   readonly source: number
   readonly destination: number
-  /** What the venue's event states: it settles a transfer fee that the record leaves open. */
+  /** Amounts from the venue's event; they settle a transfer fee that the record leaves open. */
   readonly stated?: StatedFill | null
 }
 
 /**
- * The trade that a call's own transfers show: trader → one vault, the other vault → trader. Which vault received
- * decides the direction. Other transfers out of a vault (host, referral, protocol) are not the trade's amount.
- * Transfers that the vaults' reported balances contradict are no reading.
+ * Reads the trade from a call's own transfers: trader → one vault, the other vault → trader. The receiving vault
+ * decides the direction. Other transfers out of a vault (host, referral, protocol) do not count. Returns `none` where
+ * the vaults' reported balances contradict the transfers.
  */
 export function readFill(call: Invocation, accounts: FillAccounts): FillReading {
   const [vaultA, vaultB] = accounts.vaults
@@ -102,7 +105,7 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
   }
 }
 
-/** A call's fill; null, and noted why, where there is none. Where it and the venue's event differ, that is noted. */
+/** Reads a call's fill; returns null, with a note, where there is none. Notes a disagreement with the venue's event. */
 export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccounts): Fill | null {
   const fill = readFill(call, accounts)
   if (fill.kind === 'none') {
@@ -116,15 +119,15 @@ export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccoun
 }
 
 /**
- * A fill as the amounts of a trade (spec choices, section 16): what the input vault was credited and the output vault
- * sent; the trader's totals are what left and what reached the trader's accounts.
+ * Converts a fill to the amounts of a trade (spec choices, section 16): the fill is what the input vault was credited
+ * and the output vault sent; the trader's totals are what left and reached the trader's accounts.
  */
 export function fillAmounts(fill: Fill) {
   const { inMint, outMint, inNet, outGross, inGross, outNet } = fill
   return { inMint, outMint, inAmount: inNet, outAmount: outGross, traderIn: inGross, traderOut: outNet }
 }
 
-/** Whether a vault's reported balances say something else than the transfers. */
+/** Whether a vault's reported balances contradict the transfers. */
 export function contradictsBalance(call: Invocation, vault: number): boolean {
   const change = vaultChange(call, vault)
   return change !== null && call.tokens.balancesContradict(vault, change)
@@ -136,7 +139,7 @@ function statedCredit(stated: StatedFill | null, amount: bigint, paysIn: boolean
   return amount === stated.outGross ? stated.outNet : null
 }
 
-/** Where the transfers and a venue's event disagree about a fill, in words; null when they agree. */
+/** Describes how a fill differs from the venue's event; null when they agree. */
 export function fillDisagreement(fill: Fill, stated: StatedFill): string | null {
   const same =
     fill.inGross === stated.inGross &&
@@ -150,7 +153,7 @@ function amountsOf({ inGross, inNet, outGross, outNet }: StatedFill): string {
   return `${inGross} (${inNet}) → ${outGross} (${outNet})`
 }
 
-/** The Token-2022 transfer fees that a fill met on its way in and out. */
+/** Returns the Token-2022 transfer fees on a fill's way in and out. */
 export function transferFees(fill: Fill): Fee[] {
   const fees: Fee[] = []
   if (fill.inGross > fill.inNet) {
@@ -162,7 +165,10 @@ export function transferFees(fill: Fill): Fee[] {
   return fees
 }
 
-/** The tokens that a call moved into (positive) or out of (negative) a vault, transfer fees taken off; null when unknown. */
+/**
+ * Returns the net amount that a call moved into (positive) or out of (negative) a vault, transfer fees deducted; null
+ * when a fee is unknown.
+ */
 export function vaultChange(call: Invocation, vault: number): bigint | null {
   let change = 0n
   for (const movement of call.movements) {
@@ -178,8 +184,9 @@ export function vaultChange(call: Invocation, vault: number): bigint | null {
 }
 
 /**
- * The same movements as the accounts at their other end count them: what left those for the vault (positive), or reached
- * them from it (negative). It differs from the vault's change by the transfer fees; null when one is unknown.
+ * Returns the same net amount as counted at the other end of the transfers: what left other accounts for the vault
+ * (positive) or reached them from it (negative). It differs from the vault's change by the transfer fees; null when a
+ * fee is unknown.
  */
 export function traderChange(call: Invocation, vault: number): bigint | null {
   let change = 0n

@@ -1,31 +1,31 @@
 import type { Instruction } from './transaction.ts'
 
-/** What one invocation wrote to the log that the decoder reads. Most of it is never looked at. */
+/** The log payloads of one invocation. Decoded on access, because most are never read. */
 export class InvocationLog {
-  /** True when the invocation's `success` line was reached: nothing it logged is missing. */
+  /** True when the invocation's `success` line was reached, so that no payload is missing. */
   complete = false
   #data: string[] | undefined
   #rayLogs: string[] | undefined
 
-  /** Payloads of `Program data:` lines, base64 decoded. */
+  /** Payloads of `Program data:` lines, base64 decoded, in order. */
   get data(): Uint8Array[] {
     return fromBase64(this.#data)
   }
 
-  /** Payloads of `ray_log:` lines, base64 decoded. */
+  /** Payloads of `ray_log:` lines, base64 decoded, in order. */
   get rayLogs(): Uint8Array[] {
     return fromBase64(this.#rayLogs)
   }
 
-  /** Takes a line of the program's own; most say nothing that is read. */
+  /** Takes one line of the program's own and keeps it if it has a payload. */
   take(line: string): void {
-    // Several payloads of one call stand in one line, parted by spaces.
+    // Several payloads of one `sol_log_data` call share a line, separated by spaces.
     if (line.startsWith('data: ', 8)) (this.#data ??= []).push(...line.slice(14).split(' '))
     else if (line.startsWith('log: ray_log: ', 8)) (this.#rayLogs ??= []).push(line.slice(22))
   }
 }
 
-/** A program may log anything; a payload that is no base64 is no event. */
+/** Decodes payloads and drops invalid base64: a program may log any text. */
 function fromBase64(texts: readonly string[] | undefined): Uint8Array[] {
   const payloads: Uint8Array[] = []
   for (const text of texts ?? []) {
@@ -50,9 +50,9 @@ const COLON = 58
 const NONE: AttachedLogs = { byInstruction: [], heights: null }
 
 /**
- * Gives each log payload to the invocation that wrote it. The k-th `invoke` line belongs to the k-th instruction
- * in execution order that the runtime logs (precompiles are not logged). The runtime drops lines past its budget,
- * also between shorter ones that still fit, so nothing after `Log truncated` is read.
+ * Assigns each log payload to the invocation that wrote it. The k-th `invoke` line belongs to the k-th instruction in
+ * execution order that the runtime logs; precompiles are not logged. Over its budget the runtime drops lines, even
+ * between shorter ones that still fit, so reading stops at `Log truncated`.
  *
  * @param isSilent whether the runtime logs nothing for the instruction's program
  */
@@ -75,7 +75,7 @@ export function attachLogs(
       }
       continue
     }
-    // `Program log: …`, `Program data: …`, or `Program <address> <what>`.
+    // One of `Program log: …`, `Program data: …`, and `Program <address> <what>`.
     const wordEnd = line.indexOf(' ', 8)
     if (wordEnd < 0) continue
     if (line.charCodeAt(wordEnd - 1) === COLON) {

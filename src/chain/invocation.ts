@@ -9,7 +9,7 @@ import type { VenueTables } from './venue-tables.ts'
 
 /** An event that a program stated through an instruction to itself. */
 export interface StatedEvent {
-  /** From the event's discriminator on. */
+  /** The event's bytes, beginning with its discriminator. */
   readonly bytes: Uint8Array
   readonly instruction: Instruction
 }
@@ -17,8 +17,8 @@ export interface StatedEvent {
 const NO_MISFITS: ReadonlyMap<string, number> = new Map()
 
 /**
- * One call of a venue's program: its instruction, and what happened below it that belongs to no other venue's
- * call. Venues read facts from here; nothing here interprets them.
+ * One call of a venue's program: its instruction, and everything below it that belongs to no other venue's call. Venues
+ * read facts from here; nothing here interprets them.
  */
 export class Invocation<V extends VenueTables = VenueTables> {
   readonly transaction: Transaction
@@ -57,23 +57,23 @@ export class Invocation<V extends VenueTables = VenueTables> {
     this.layout = call.venue.instructions.find(call.instruction.data)
   }
 
-  /** What this call wrote to the log; null where the record has none, or none that fits the instructions. */
+  /** This call's log; null where the record has none, or where the log does not fit the instructions. */
   get log(): InvocationLog | null {
     return this.#log()
   }
 
-  /** Bodies that were longer than the newest layout known, or shorter than the oldest: positive or negative bytes. */
+  /** Bytes by layout that a body had beyond the newest known version (positive) or lacked for the oldest (negative). */
   get misfits(): ReadonlyMap<string, number> {
     return this.#misfits ?? NO_MISFITS
   }
 
-  /** Remembers a body that its layout did not fit. */
+  /** Records that a body did not fit its layout. */
   noteMisfit(layout: string, bytes: number): void {
     this.#misfits ??= new Map()
     this.#misfits.set(layout, bytes)
   }
 
-  /** What moved below this call, in execution order. */
+  /** Movements below this call, in execution order. */
   get movements(): readonly Movement[] {
     return (this.#movements ??= this.#moved.atAll(this.below))
   }
@@ -110,17 +110,19 @@ export class Invocation<V extends VenueTables = VenueTables> {
     return -1
   }
 
-  /** Whether this call is the instruction of a layout. */
+  /** Whether this call's instruction has the given layout. */
   is(layout: InstructionLayout): boolean {
     return this.layout === layout
   }
 
-  /** The arguments under a layout; null when the data is shorter than its oldest version. */
+  /** Reads the instruction's arguments; null when the data is shorter than the layout's oldest version. */
   args<T>(layout: Layout<T>): Reading<T> | null {
     return this.#read(layout, this.instruction.data)
   }
 
-  /** The stated events (self-calls) of a layout, in order; ones too short for it are left out. */
+  /**
+   * Reads the stated events (self-calls) of a layout, in order. Bodies shorter than its oldest version are left out.
+   */
   statedEvents<T>(layout: Layout<T>): { value: T; drift: number; innerIndex: number | null }[] {
     const found: { value: T; drift: number; innerIndex: number | null }[] = []
     for (const { bytes, instruction } of this.stated) {
@@ -130,7 +132,7 @@ export class Invocation<V extends VenueTables = VenueTables> {
     return found
   }
 
-  /** The logged events of a layout, in order. */
+  /** Reads the logged events of a layout, in order. Bodies shorter than its oldest version are left out. */
   loggedEvents<T>(layout: Layout<T>): Reading<T>[] {
     const found: Reading<T>[] = []
     for (const bytes of this.log?.data ?? []) {

@@ -1,14 +1,14 @@
 import { ByteReader, ByteWriter, type Fields, type Values } from './codec.ts'
 
 /**
- * Binary layouts as data. A layout is a name, a discriminator and fields in Borsh order; what programs append over
- * the years stands as appended groups, each wholly there or absent. A body that ends before a group is an older
- * program's; one that goes on after the last group is a newer program's and reads with `drift`.
+ * Binary layouts as data. A layout is a name, a discriminator and fields in Borsh order. Fields that a program appended
+ * over the years are groups, each wholly present or absent. A body that ends before a group comes from an older
+ * program; one that continues after the last group comes from a newer program and reads with `drift`.
  */
 
 export interface Reading<T> {
   readonly value: T
-  /** Bytes after the newest known field: a newer program writes more than is known here. */
+  /** Number of bytes after the newest known field, written by a newer program. */
   readonly drift: number
 }
 
@@ -17,9 +17,9 @@ export interface Layout<T> {
   readonly discriminator: Uint8Array
   readonly fields: Fields
   readonly appended: readonly Fields[]
-  /** Reads what follows the discriminator; null when it ends before the oldest known version does. */
+  /** Reads the body after the discriminator; null when it is shorter than the oldest known version. */
   read(bytes: Uint8Array, offset: number): Reading<T> | null
-  /** Discriminator and body; appended groups are written up to the first that has a field missing. */
+  /** Writes discriminator and body. Appended groups are written up to the first that lacks a field. */
   write(value: T): Uint8Array
 }
 
@@ -30,7 +30,7 @@ type Appended<G extends readonly Fields[]> = G extends readonly [
   ? Partial<Values<F>> & Appended<R>
   : unknown
 
-/** A layout of `base`, always there, and the groups that later versions of the program appended, in order. */
+/** Builds a layout from the fields that are always present and the groups that later versions appended, in order. */
 export function layout<F extends Fields, G extends readonly Fields[]>(
   name: string,
   discriminatorHex: string,
@@ -78,18 +78,18 @@ export function layout<F extends Fields, G extends readonly Fields[]>(
   }
 }
 
-/** What an instruction's account list means: names to positions. Lists that differ by length are told apart by it. */
+/** Names of an instruction's accounts, with their positions. Versions with different lists are told apart by length. */
 export type AccountPositions = Readonly<Record<string, number>>
 
 export interface InstructionLayout<
   T = unknown,
   A extends AccountPositions = AccountPositions
 > extends Layout<T> {
-  /** The positions for a list of so many accounts; null when no known version has such a list. */
+  /** Returns the positions for a list of `count` accounts; null when no known version has such a list. */
   accounts(count: number): A | null
 }
 
-/** An instruction with its arguments; accounts are fixed positions, or chosen by the list's length. */
+/** Builds an instruction's layout. Accounts have fixed positions, or a function chooses them by the list's length. */
 export function instruction<F extends Fields, A extends AccountPositions>(
   name: string,
   discriminatorHex: string,
@@ -103,7 +103,7 @@ export function instruction<F extends Fields, A extends AccountPositions>(
   return { ...body, accounts: (count) => (count < needed ? null : accounts) }
 }
 
-/** Finds a layout by the discriminator at the start of bytes. */
+/** Finds a layout by the discriminator at the start of some bytes. */
 export class LayoutTable<L extends { readonly discriminator: Uint8Array }> {
   readonly entries: readonly L[]
   readonly #byPrefix = new Map<number, L[]>()
@@ -129,7 +129,9 @@ export class LayoutTable<L extends { readonly discriminator: Uint8Array }> {
   }
 }
 
-/** One byte, or the first four of a longer discriminator, told apart by sign and range. */
+/**
+ * Returns a discriminator's first byte, or its first four bytes if it has four. Negative results keep the two apart.
+ */
 function prefixOf(bytes: Uint8Array, offset: number, size: number): number {
   if (size < 4) return size === 0 ? -1 : bytes[offset]! - 1000
   return (

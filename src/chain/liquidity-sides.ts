@@ -2,8 +2,8 @@ import { traderChange, vaultChange } from './fill.ts'
 import type { Invocation } from './invocation.ts'
 
 /**
- * An amount of liquidity as the pool's vault and as the provider's account count it: equal but for a Token-2022 transfer
- * fee. Null where the transaction does not show the fee, or an event does not state that side.
+ * One amount of liquidity as counted by the pool's vault and by the provider's account. They differ only by a
+ * Token-2022 transfer fee. Null where the transaction does not show the fee, or an event does not state that side.
  */
 export interface Sides {
   readonly vault: bigint | null
@@ -13,12 +13,15 @@ export interface Sides {
 /** The sides of a pool's first and second token. */
 export type SidesPair = readonly [Sides, Sides]
 
-/** Sides that count the same amount. */
+/** Returns sides with the same amount. */
 export function sameSides(amount: bigint): Sides {
   return { vault: amount, trader: amount }
 }
 
-/** Net raw amounts that a call moved into (add) or out of (remove) a vault, on both sides. */
+/**
+ * Returns the net amounts, in base units, that a call moved into (add) or out of (remove) a vault, counted on both
+ * sides.
+ */
 export function movedSides(call: Invocation, event: 'add' | 'remove', vault: number): Sides {
   const [received, paid] = [vaultChange(call, vault), traderChange(call, vault)]
   return event === 'add' ? { vault: received, trader: paid } : negated({ vault: received, trader: paid })
@@ -29,13 +32,13 @@ function negated({ vault, trader }: Sides): Sides {
 }
 
 /**
- * Brings the two readings of one token together: what the event states holds, and the transfers say the side that it does
- * not state. `agrees` is false where the two differ by more than the transfer fee.
+ * Combines two readings of one token: the event's amounts win, and the transfers supply the side that it leaves out.
+ * `agrees` is false where the two differ by more than the transfer fee.
  */
 export function settleSides(stated: Sides | null, moved: Sides): Sides & { readonly agrees: boolean } {
   if (stated === null) return { ...moved, agrees: true }
   const only = stated.vault === null || stated.trader === null ? (stated.vault ?? stated.trader) : null
-  // An event of one amount may count either side: the fee between them explains the difference.
+  // An event with one amount may count either side, because only the fee lies between them.
   const explained = moved.vault !== null && moved.trader !== null
   if (only !== null && explained && (only === moved.vault || only === moved.trader)) {
     return { ...moved, agrees: true }
@@ -47,7 +50,7 @@ export function settleSides(stated: Sides | null, moved: Sides): Sides & { reado
   }
 }
 
-/** The other side of a stated amount; null where a transfer fee of unknown size lies between them. */
+/** Returns the other side of a stated amount; null where an unknown transfer fee lies between them. */
 function counterpart(stated: bigint | null, moved: bigint | null, movedOther: bigint | null): bigint | null {
   if (stated === 0n || stated === null) return stated
   if (stated === moved) return movedOther
@@ -58,7 +61,7 @@ function isCompatible(stated: bigint | null, moved: bigint | null): boolean {
   return stated === null || moved === null || stated === moved
 }
 
-/** Sides in words: one amount, or the vault's and the provider's. */
+/** Formats sides for a message: one amount, or the vault's and the provider's. */
 export function sidesText({ vault, trader }: Sides): string {
   return vault === trader ? String(vault) : `${vault ?? '?'} (provider ${trader ?? '?'})`
 }

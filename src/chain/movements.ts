@@ -3,7 +3,7 @@ import type { Transaction } from './transaction.ts'
 
 const NONE: readonly Movement[] = []
 
-/** What the instructions of a transaction moved, read when it is asked for: most of it is nobody's venue call. */
+/** The movements of a transaction, by instruction. Read on demand, because most instructions are in no venue's call. */
 export class Movements {
   readonly #transaction: Transaction
   readonly #read: (readonly Movement[] | undefined)[] = []
@@ -14,24 +14,24 @@ export class Movements {
     this.#transaction = transaction
   }
 
-  /** What the instruction at a position moved. */
+  /** Returns the movements of the instruction at a position. */
   at(position: number): readonly Movement[] {
     return (this.#read[position] ??= this.#readAt(position))
   }
 
-  /** What the instructions at rising positions moved, in execution order. */
+  /** Returns the movements of the instructions at ascending positions, in execution order. */
   atAll(positions: Iterable<number>): readonly Movement[] {
     const movements: Movement[] = []
     for (const position of positions) for (const movement of this.at(position)) movements.push(movement)
     return movements
   }
 
-  /** All movements, in execution order. */
+  /** Returns all movements, in execution order. */
   all(): readonly Movement[] {
     return (this.#all ??= this.atAll(this.#transaction.instructions.keys()))
   }
 
-  /** The token accounts that the transaction opened. */
+  /** Returns the token accounts that the transaction opened. */
   openings(): readonly TokenAccountOpening[] {
     this.all()
     return this.#openings

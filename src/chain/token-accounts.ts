@@ -3,20 +3,20 @@ import type { Movement } from './token-movement.ts'
 import type { Movements } from './movements.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'
 
-/** Wrapped SOL; native SOL legs of bonding curves are reported under it. */
+/** Wrapped SOL; the native SOL legs of bonding curves are reported under it too. */
 export const NATIVE_MINT = pubkeyFromBase58('So11111111111111111111111111111111111111112')
 export const NATIVE_DECIMALS = 9
 
 /**
- * What a transaction says of its token accounts: mint, decimals, owner and what each was credited. Built from the
- * balances that the node reports, accounts that were opened on the way and checked transfers; nothing is assumed.
+ * The token accounts of a transaction: mint, decimals, owner and credited amounts. Built from the balances that the
+ * node reports, accounts opened on the way, and checked transfers; nothing is assumed.
  */
 export class TokenAccounts {
   readonly #transaction: Transaction
   readonly #moved: Movements
   readonly #pre: (TokenBalance | undefined)[] = []
   readonly #post: (TokenBalance | undefined)[] = []
-  /** Decimals of mints that were handed out, by identity; a base58 source decodes a key only when it is asked for. */
+  /** Decimals of mints returned so far, by identity, because a base58 source decodes a key only on first use. */
   readonly #known = new Map<Pubkey, number>([[NATIVE_MINT, NATIVE_DECIMALS]])
   readonly #stated: { readonly mint: Pubkey; readonly decimals: number }[] = []
 
@@ -27,7 +27,7 @@ export class TokenAccounts {
     for (const balance of transaction.postTokenBalances) this.#post[balance.account] = balance
   }
 
-  /** The mint of a token account; null when the transaction does not show it. */
+  /** Returns the mint of a token account; null when the transaction does not show it. */
   mintOf(account: number): Pubkey | null {
     if (account < 0) return null
     const balance = this.#pre[account] ?? this.#post[account]
@@ -40,7 +40,10 @@ export class TokenAccounts {
     return index < 0 ? null : this.#transaction.keys.bytes(index)
   }
 
-  /** Key index of the mint of an account without a reported balance: one that was opened and closed on the way. */
+  /**
+   * Returns the key index of an account's mint where no balance is reported: it was opened and closed in the
+   * transaction.
+   */
   #mintIndexOf(account: number): number {
     for (const movement of this.#moved.all()) {
       if (movement.mint >= 0 && (movement.source === account || movement.destination === account)) {
@@ -50,13 +53,13 @@ export class TokenAccounts {
     return this.#moved.openings().find((opening) => opening.account === account)?.mint ?? -1
   }
 
-  /** The mint that a movement moved: as stated, else that of either account. */
+  /** Returns the mint of a movement: as stated, else that of either account; null when unknown. */
   mintMoved(movement: Movement): Pubkey | null {
     if (movement.mint >= 0) return this.#transaction.keys.bytes(movement.mint)
     return this.mintOf(movement.destination) ?? this.mintOf(movement.source)
   }
 
-  /** The decimals of a mint; null when nothing in the transaction states them. */
+  /** Returns the decimals of a mint; null when nothing in the transaction states them. */
   decimalsOf(mint: Pubkey): number | null {
     const known = this.#known.get(mint)
     if (known !== undefined) return known
@@ -76,30 +79,31 @@ export class TokenAccounts {
     return this.#stated.find((stated) => samePubkey(stated.mint, mint))?.decimals ?? null
   }
 
-  /** Decimals that a venue's own event or launch data states; never override what the token program said. */
+  /** Adds decimals that a venue's own event or launch data states. They never override the token program's. */
   stateDecimals(mint: Pubkey, decimals: number): void {
     this.#stated.push({ mint, decimals })
   }
 
-  /** The owner of a token account as the node reports it; null in older records or when not reported. */
+  /** Returns the owner of a token account as the node reports it; null in older records or when not reported. */
   ownerOf(account: number): Pubkey | null {
     return (this.#pre[account] ?? this.#post[account])?.owner ?? null
   }
 
-  /** Balance before the transaction, zero for an account that did not exist; null when the record has none of it. */
+  /** Returns the balance before the transaction, zero for an account that did not exist; null when not recorded. */
   balanceBefore(account: number): bigint | null {
     const balance = this.#pre[account]
     if (balance !== undefined) return balance.amount
     return this.#post[account] !== undefined || this.#isTemporary(account) ? 0n : null
   }
 
+  /** Returns the balance after the transaction, zero for an account that it closed; null when not recorded. */
   balanceAfter(account: number): bigint | null {
     const balance = this.#post[account]
     if (balance !== undefined) return balance.amount
     return this.#pre[account] !== undefined || this.#isTemporary(account) ? 0n : null
   }
 
-  /** Opened and closed within the transaction, so that it began and ended empty. */
+  /** Whether an account was opened and closed within the transaction, so that it began and ended empty. */
   #isTemporary(account: number): boolean {
     return (
       this.#post.length > 0 &&
@@ -110,9 +114,8 @@ export class TokenAccounts {
   }
 
   /**
-   * What a transfer credited to its destination: the amount, less a Token-2022 transfer fee. Where the fee is not
-   * stated it follows from the destination's balances, provided this is the only transfer to it whose fee is open.
-   * Null when it cannot be known.
+   * Returns the amount that a transfer credited to its destination: the amount less a Token-2022 transfer fee. An
+   * unstated fee follows from the destination's balances, if no other transfer to it has an open fee; else null.
    */
   credited(movement: Movement): bigint | null {
     if (movement.fee !== null) return movement.amount - movement.fee
@@ -138,9 +141,9 @@ export class TokenAccounts {
   }
 
   /**
-   * Whether the reported balances of an account that stood before and after contradict what was moved: neither the
-   * given change nor all movements of the transaction lead from the one to the other. Lamports that were sent to
-   * wrapped SOL may count or not, as it takes another instruction to make tokens of them.
+   * Whether the reported balances of an account contradict the movements: neither the given change nor all movements of
+   * the transaction lead from the earlier balance to the later. Lamports sent to a wrapped SOL account may count or
+   * not, because another instruction must convert them to tokens. False unless both balances are reported.
    */
   balancesContradict(account: number, change: bigint): boolean {
     const before = this.#pre[account]
@@ -162,7 +165,7 @@ export class TokenAccounts {
   }
 
   /**
-   * Who traded (spec choices, section 12): the authority if it signed, else the signer that owns one of the
+   * Returns the trader (spec choices, section 12): the authority if it signed, else the signer that owns one of the
    * trader's token accounts, else the fee payer.
    */
   trader(authority: number, tokenAccounts: readonly number[]): Pubkey {

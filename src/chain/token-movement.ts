@@ -14,24 +14,24 @@ export const VALUE_PROGRAMS = new PubkeyTable<ValueProgram>([
   [SYSTEM_PROGRAM, 'system']
 ])
 
-/** Tokens or lamports that one instruction moved. Accounts are key indexes; -1 where there is none. */
+/** Tokens or lamports moved by one instruction. Accounts are key indexes; -1 where there is none. */
 export interface Movement {
   readonly kind: 'transfer' | 'mint' | 'burn' | 'lamports'
   readonly source: number
   readonly destination: number
   readonly authority: number
   readonly amount: bigint
-  /** Key index of the mint, where the instruction names it. */
+  /** Key index of the mint; -1 where the instruction does not name it. */
   readonly mint: number
   readonly decimals: number
-  /** The Token-2022 transfer fee, where the instruction states it. */
+  /** The Token-2022 transfer fee; null where the instruction does not state it. */
   readonly fee: bigint | null
-  /** False for the classic program, whose transfers credit what they debit. */
+  /** Whether the program may withhold a transfer fee. False for the classic one, which credits what it debits. */
   readonly mayWithhold: boolean
   readonly instruction: Instruction
 }
 
-/** A token account that an instruction of the transaction created: its mint is known from there. */
+/** A token account created by an instruction of the transaction, which names its mint. */
 export interface TokenAccountOpening {
   readonly account: number
   readonly mint: number
@@ -42,7 +42,7 @@ export interface MovementSink {
   opening(opening: TokenAccountOpening): void
 }
 
-/** Reads what an instruction of a value program moved; a token `Batch` gives each of its parts. */
+/** Reads the movements of a value program's instruction; a token `Batch` gives those of each of its parts. */
 export function readMovements(instruction: Instruction, program: ValueProgram, sink: MovementSink): void {
   const { accounts, data } = instruction
   if (program === 'system') {
@@ -75,7 +75,7 @@ interface TokenPart {
   readonly mayWithhold: boolean
 }
 
-/** `Batch`: account count u8, data length u8, data, again and again; parts do not nest. */
+/** Reads a `Batch`: account count u8, data length u8, data, repeated. Parts do not nest. */
 function readBatch(batch: TokenPart, sink: MovementSink): void {
   let at = 1
   let firstAccount = 0
@@ -159,7 +159,7 @@ function readTokenPart(part: TokenPart, sink: MovementSink): void {
   }
 }
 
-/** System `Transfer` (2) and `TransferWithSeed` (11). */
+/** Reads a system `Transfer` (2) or `TransferWithSeed` (11); null for any other instruction. */
 function readSystemTransfer(
   accounts: ArrayLike<number>,
   data: Uint8Array,

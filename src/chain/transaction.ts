@@ -1,28 +1,28 @@
 import type { Pubkey, PubkeyTable } from './pubkey.ts'
 
 /**
- * The decoder's input form: what a block says of one transaction, independent of how a node wrote it.
- * Everything is addressed by account index; keys and instruction data are reached through accessors, so that a
- * JSON source decodes base58 only for what is looked at and a binary source hands out its bytes as they are.
+ * The decoder's input: one transaction of a block, independent of the encoding a node used. Everything is addressed by
+ * account index. Accessors return keys and data: a JSON source decodes base58 only when read, and a binary source
+ * returns its bytes as they are.
  */
 export interface Transaction {
   /** 64 bytes. */
   readonly signature: Uint8Array
-  /** Position in the block, or null where the source does not say. */
+  /** Position in the block; null where the source does not state it. */
   readonly index: number | null
   readonly version: TransactionVersion
-  /** True when the runtime reports an error: nothing it did took effect. */
+  /** True when the runtime reports an error: the transaction then had no effect besides its fee. */
   readonly failed: boolean
   /** Static keys, then loaded writable ones, then loaded readonly ones. */
   readonly keys: AccountKeys
-  /** The first so many keys signed; key 0 pays the fee. */
+  /** Number of keys that signed: the first ones in the list. Key 0 pays the fee. */
   readonly signerCount: number
   readonly feeLamports: bigint
   /** Outer and inner instructions in execution order. */
   readonly instructions: readonly Instruction[]
-  /** False where an inner instruction came without its stack height, so that nesting is not known. */
+  /** False where an inner instruction lacks its stack height, so that nesting is unknown. */
   readonly nestingKnown: boolean
-  /** Null where the source has none. */
+  /** Log lines; null where the source has none. */
   readonly logs: readonly string[] | null
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
@@ -46,7 +46,7 @@ export interface Instruction {
   /** Account indexes, in the instruction's order. */
   readonly accounts: ArrayLike<number>
   readonly data: Uint8Array
-  /** 1 for an outer instruction, 2 for its direct calls; 0 where an inner one came without it. */
+  /** 1 for an outer instruction, 2 for its direct calls; 0 where an inner instruction has no recorded height. */
   readonly height: number
   readonly outerIndex: number
   /** Index in the inner group; null for the outer instruction itself. */
@@ -62,7 +62,7 @@ export interface TokenBalance {
   readonly decimals: number
 }
 
-/** One block of the chain, or what a source holds of it. */
+/** One block of the chain, as far as a source has it. */
 export interface Block {
   readonly slot: number
   /** Unix seconds. */
@@ -70,9 +70,9 @@ export interface Block {
   readonly parentSlot: number | null
   /** Base58; absent where the source does not name it. */
   readonly blockhash?: string
-  /** The hash of the parent; absent where the source does not name it. */
+  /** Base58 hash of the parent; absent where the source does not name it. */
   readonly parentBlockhash?: string
   readonly transactions: readonly Transaction[]
-  /** Votes left out before anything was decoded. */
+  /** Number of votes, which are left out without decoding. */
   readonly votes: number
 }

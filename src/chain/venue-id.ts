@@ -1,4 +1,4 @@
-/** The venues' names on the wire (spec choices, section 15). */
+/** Names of the venues on the wire (spec choices, section 15). */
 export const VENUE_IDS = [
   'raydium-amm-v4',
   'raydium-stable',

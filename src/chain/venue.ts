@@ -2,13 +2,16 @@ import type { Emitter } from './emitter.ts'
 import type { Invocation } from './invocation.ts'
 import type { VenueTables } from './venue-tables.ts'
 
-/** A venue: its layouts as data, and how a call of it becomes events. */
+/** A venue: its layouts as data, and the decoding of its calls into events. */
 export interface Venue extends VenueTables {
-  /** Emits what one call did. Reads only the call; never throws on any bytes. */
+  /** Emits the events of one call. Reads only the call; throws on no bytes. */
   decode(call: Invocation, emit: Emitter): void
 }
 
-/** Anchor's `emit_cpi!`: the little-endian u64 0x1d9acb512ea545e4, then the event. */
+/**
+ * Returns the offset of the event in Anchor's `emit_cpi!` data: the little-endian u64 0x1d9acb512ea545e4, then the
+ * event.
+ */
 export function anchorSelfCall(data: Uint8Array): number {
   return data.length >= 16 &&
     data[0] === 0xe4 &&
@@ -23,7 +26,7 @@ export function anchorSelfCall(data: Uint8Array): number {
     : -1
 }
 
-/** A venue that states nothing through calls to itself. */
+/** Returns -1: the venue has no self-calls. */
 export function noSelfCall(): number {
   return -1
 }

@@ -16,7 +16,7 @@ import { raydiumCpmm } from './venues/raydium-cpmm.ts'
 import { raydiumLaunchlab } from './venues/raydium-launchlab.ts'
 import { raydiumStable } from './venues/raydium-stable.ts'
 
-/** Every venue that is decoded. */
+/** Every decoded venue. */
 export const VENUES: readonly Venue[] = [
   meteoraDlmm,
   meteoraDammV1,

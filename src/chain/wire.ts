@@ -1,22 +1,22 @@
 import type { TransactionVersion } from './transaction.ts'
 
-/** A transaction as its bytes say it: legacy and version 0 as in web3.js, version 1 as in SIMD-0385. */
+/** A transaction read from its bytes: legacy and version 0 as in web3.js, version 1 as in SIMD-0385. */
 export interface WireTransaction {
   readonly version: TransactionVersion
   /** 64 bytes each; the first is the transaction's own. */
   readonly signatures: readonly Uint8Array[]
-  /** What the signatures sign. */
+  /** The bytes that the signatures sign. */
   readonly message: Uint8Array
   readonly header: MessageHeader
   readonly keyCount: number
   /** The static keys, 32 bytes each, one after the other. */
   readonly keys: Uint8Array
-  /** The recent blockhash, or in version 1 what stands in its place: 32 bytes. */
+  /** The recent blockhash (32 bytes); in version 1 the field in its place. */
   readonly lifetime: Uint8Array
   readonly instructions: readonly WireInstruction[]
   /** Empty in legacy and version 1. */
   readonly lookups: readonly WireLookup[]
-  /** Null but in version 1. */
+  /** Null except in version 1. */
   readonly config: TransactionConfig | null
 }
 
@@ -39,7 +39,7 @@ export interface WireLookup {
   readonly readonly: Uint8Array
 }
 
-/** Version 1's budget; null where the transaction leaves the default. */
+/** The budget of version 1; null where the transaction leaves the default. */
 export interface TransactionConfig {
   readonly priorityFeeLamports: bigint | null
   readonly computeUnitLimit: number | null
@@ -54,12 +54,12 @@ export type WireOutcome =
 const VERSIONED = 0x80
 
 /**
- * Reads a serialized transaction. The parts are views of the given bytes, nothing is copied. Indexes into the
- * keys are checked against static and looked-up keys; signatures are not verified.
+ * Reads a serialized transaction. Parts are views of the given bytes; nothing is copied. Key indexes are checked
+ * against static and looked-up keys; signatures are not verified.
  */
 export function readWire(bytes: Uint8Array): WireOutcome {
   const from = new WireCursor(bytes)
-  // Version 1 puts its signatures last; no list of signatures has 129 of them.
+  // Version 1 puts its signatures last. The byte is no signature count: none reaches 129.
   const wire = bytes[0] === (VERSIONED | 1) ? readVersion1(from) : readWithSignaturesFirst(from)
   if (typeof wire === 'string') return { kind: 'unreadable', reason: wire }
   if (from.beyond) return { kind: 'unreadable', reason: 'transaction bytes end early' }
@@ -68,7 +68,7 @@ export function readWire(bytes: Uint8Array): WireOutcome {
   return reason === null ? { kind: 'wire', wire } : { kind: 'unreadable', reason }
 }
 
-/** Whether every outer instruction is of one program, told from raw keys. */
+/** Whether every outer instruction calls one program; reads raw keys. */
 export function callsOnly(wire: WireTransaction, program: Uint8Array): boolean {
   const { keys, instructions } = wire
   for (const instruction of instructions) {
@@ -166,7 +166,10 @@ function readSignatures(from: WireCursor, count: number): Uint8Array[] {
   return signatures
 }
 
-/** SIMD-0385: bits 0 and 1 together are the u64 priority fee, bits 2 to 4 one u32 each; others are unknown. */
+/**
+ * Reads the budget of SIMD-0385: bits 0 and 1 together are the u64 priority fee, bits 2 to 4 one u32 each. Null for
+ * other bits.
+ */
 function readConfig(from: WireCursor, mask: number): TransactionConfig | null {
   const fee = mask & 0b11
   if (mask >>> 5 !== 0 || fee === 1 || fee === 2) return null
@@ -192,7 +195,7 @@ function faultOf(wire: WireTransaction): string | null {
   return null
 }
 
-/** Reads forward; past the end it gives zeros and remembers, so that a reader checks once. */
+/** Reads forward. Past the end it returns zeros and sets `beyond`, so that a reader checks once. */
 class WireCursor {
   readonly #bytes: Uint8Array
   at = 0
@@ -225,7 +228,7 @@ class WireCursor {
     return BigInt(this.u32()) | (BigInt(this.u32()) << 32n)
   }
 
-  /** Solana's compact-u16: seven bits a byte, three bytes at most. */
+  /** Reads Solana's compact-u16: seven bits a byte, at most three bytes. */
   compact(): number {
     const first = this.u8()
     if (first < 0x80) return first

@@ -3,12 +3,12 @@ import type { AccountKeys } from '../transaction.ts'
 import type { WireTransaction } from '../wire.ts'
 import { keyOfText } from './frequent-keys.ts'
 
-/** Keys that came as base58; a key is decoded when its bytes are first asked for (1.1 µs) and kept. */
+/** Account keys given as base58. A key is decoded on first use (1.1 µs) and then cached. */
 export class TextKeys implements AccountKeys {
   readonly #texts: readonly string[]
   readonly #bytes: (Pubkey | undefined)[] = []
 
-  /** The texts are known to be of 32 bytes each. */
+  /** Takes texts already checked to have 32 bytes each. */
   constructor(texts: readonly string[]) {
     this.#texts = texts
   }
@@ -32,7 +32,7 @@ export class TextKeys implements AccountKeys {
   }
 }
 
-/** Static keys in bytes, followed by the loaded ones, which a node writes as base58 whatever the encoding. */
+/** Static keys as bytes, followed by the loaded ones, which a node writes as base58 in every encoding. */
 export class WireKeys implements AccountKeys {
   readonly #wire: WireTransaction
   readonly #loaded: TextKeys

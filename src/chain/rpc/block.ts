@@ -13,12 +13,12 @@ import {
 import { unwrapResponse, type AbsentOutcome, type RpcFailure } from './response.ts'
 import { readEntry } from './transaction.ts'
 
-/** A block as a node gives it: getBlock names neither its own slot nor always a time. */
+/** A block as a node returns it. A getBlock result does not name its own slot, and not always a time. */
 export interface RpcBlock extends Omit<Block, 'slot' | 'blockTime'> {
   readonly slot: number | null
   /** Unix seconds. */
   readonly blockTime: number | null
-  /** Entries left out because they cannot be read. */
+  /** Entries that cannot be read and were left out. */
   readonly unreadable: readonly UnreadableEntry[]
 }
 
@@ -32,11 +32,10 @@ export type BlockOutcome =
   { readonly kind: 'block'; readonly block: RpcBlock } | RpcFailure | AbsentOutcome | UnreadableOutcome
 
 /**
- * Reads a getBlock result: bare, as the whole JSON-RPC response, or as `{slot, block}` around either, in the
- * encodings that readRpcTransaction knows. The slot is the record's, else the given one. Votes are counted and
- * left out before anything of them is decoded; an entry that cannot be read does not take the others with it,
- * but a block of which nothing can be read is unreadable, as is one whose slot or time the service has no room for
- * (INVARIANTS 9).
+ * Reads a getBlock result: bare, as the whole JSON-RPC response, or as `{slot, block}` around either, in the encodings
+ * that readRpcTransaction knows. The record's slot wins over the given one. Votes are counted and left out without
+ * decoding. An unreadable entry is left out too, unless no entry is readable: then the block is unreadable, as is one
+ * whose slot or time is out of range (INVARIANTS 9).
  */
 export function readRpcBlock(value: unknown, slot: number | null = null): BlockOutcome {
   if (!isObject(value) || !('block' in value && 'slot' in value)) return readUnwrapped(value, slot)
@@ -65,14 +64,14 @@ function readUnwrapped(value: unknown, slot: number | null): BlockOutcome {
   })
 }
 
-/** The block proper; null when its slot or its time is not known. */
+/** Returns the block itself; null when its slot or its time is unknown. */
 export function placeBlock(block: RpcBlock): Block | null {
   const { slot, blockTime, parentSlot, blockhash, parentBlockhash, transactions, votes } = block
   if (slot === null || blockTime === null) return null
   return { slot, blockTime, parentSlot, ...hashesOf(blockhash, parentBlockhash), transactions, votes }
 }
 
-/** The hashes of a block and of its parent, as far as the record names them. */
+/** Returns the hashes of a block and its parent that the record names. */
 function hashesOf(blockhash: unknown, previous: unknown): Pick<Block, 'blockhash' | 'parentBlockhash'> {
   return {
     ...(typeof blockhash === 'string' && { blockhash }),

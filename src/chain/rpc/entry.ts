@@ -3,19 +3,19 @@ import { pubkeyFromBase58 } from '../pubkey.ts'
 import { callsOnly, readWire, type WireTransaction } from '../wire.ts'
 import { isCount, isObject, listOf, objectOf, Unreadable, type JsonObject } from './fields.ts'
 
-/** The transaction of an entry before anything of it is decoded: its bytes, or its JSON message. */
+/** An entry's transaction before decoding: its bytes, or its JSON message. */
 export type OpenedEntry =
   | { readonly kind: 'wire'; readonly wire: WireTransaction }
   | { readonly kind: 'message'; readonly message: JsonObject; readonly signatures: readonly unknown[] }
 
-/** Opens an entry of a block, or a getTransaction result; throws Unreadable. */
+/** Opens an entry of a block or a getTransaction result; throws Unreadable. */
 export function openEntry(entry: JsonObject): OpenedEntry {
   const body = entry.transaction
   if (isObject(body)) {
     const message = objectOf(body.message, 'transaction.message')
     return { kind: 'message', message, signatures: listOf(body.signatures, 'transaction.signatures') }
   }
-  // Before encodings had names, a bare string was base58.
+  // A bare string is base58: early nodes wrote it before encodings had names.
   const [text, encoding] = Array.isArray(body) ? (body as unknown[]) : [body, 'base58']
   const outcome = readWire(bytesOf(text, encoding))
   if (outcome.kind === 'unreadable') throw new Unreadable(`transaction: ${outcome.reason}`)
@@ -25,7 +25,7 @@ export function openEntry(entry: JsonObject): OpenedEntry {
 export const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
 const VOTE_PROGRAM_BYTES = pubkeyFromBase58(VOTE_PROGRAM)
 
-/** Whether every outer instruction is of the vote program; nothing is decoded for it. */
+/** Whether every outer instruction calls the vote program; decodes nothing. */
 export function isVote(opened: OpenedEntry): boolean {
   if (opened.kind === 'wire') return callsOnly(opened.wire, VOTE_PROGRAM_BYTES)
   const { instructions, accountKeys } = opened.message
@@ -47,7 +47,8 @@ function bytesOf(text: unknown, encoding: unknown): Uint8Array {
   return decodeBase58(text)
 }
 
-// A transaction has 4,096 bytes at most, 5,600 digits in base58.
+// Limits work on hostile input, because decoding is quadratic. A transaction has at most 4,096 bytes: 5,600 base58
+// digits.
 const TRANSACTION_DIGITS_MAX = 8_192
 
 function base64Bytes(text: string): Uint8Array {

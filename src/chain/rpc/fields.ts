@@ -3,17 +3,17 @@ import { base58SizeTest } from '../base58.ts'
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * Ends the reading of one record, naming the field that does not hold what a node writes there. Thrown and caught
- * inside src/chain/rpc only; callers get the outcome `unreadable`.
+ * Ends the reading of one record and names the field that is not as nodes write it. Thrown and caught inside
+ * src/chain/rpc only; callers get the outcome `unreadable`.
  *
- * Shapes are checked by hand: on the recorded transactions a zod schema takes four times as long for the check alone
- * (43 µs a transaction) as the whole reading does (11 µs), and JSON.parse before it three times (36 µs).
+ * Shapes are checked by hand for speed. On the recorded transactions, a zod schema takes four times as long for the
+ * check alone (43 µs a transaction) as the whole reading does (11 µs). JSON.parse before it takes 36 µs.
  */
 export class Unreadable extends Error {
   readonly field: string
   readonly isOutOfRange: boolean
 
-  /** The field, or a clause that names it and what is wrong with it. */
+  /** Takes the field's name, or a clause that names it and the fault. */
   constructor(field: string, isOutOfRange = false) {
     super(`not readable: ${field}`)
     this.field = field
@@ -23,13 +23,13 @@ export class Unreadable extends Error {
 
 export interface UnreadableOutcome {
   readonly kind: 'unreadable'
-  /** The field that cannot be read; of a number out of range with the number. */
+  /** The unreadable field; for a number out of range, with the number. */
   readonly reason: string
-  /** Present where the field is a number that the service has no room for. */
+  /** Present where the field is a number above the service's limit. */
   readonly isOutOfRange?: true
 }
 
-/** Runs a reading and gives its fault as an outcome. Anything but Unreadable is a fault of ours and passes. */
+/** Runs a reading and returns Unreadable as an outcome. Any other error is a bug and is rethrown. */
 export function readOrExplain<T>(read: () => T): T | UnreadableOutcome {
   try {
     return read()
@@ -40,6 +40,7 @@ export function readOrExplain<T>(read: () => T): T | UnreadableOutcome {
   }
 }
 
+/** Whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -54,7 +55,7 @@ export function listOf(value: unknown, field: string): readonly unknown[] {
   return value
 }
 
-/** A list that older nodes leave out or write as null. */
+/** Reads a list that older nodes omit or write as null. */
 export function listOrEmpty(value: unknown, field: string): readonly unknown[] {
   return value === undefined || value === null ? [] : listOf(value, field)
 }
@@ -68,7 +69,7 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** A count up to a limit, or null where there is none. Throws Unreadable, which names a number above the limit. */
+/** Reads a count up to a limit; null where it is absent. Throws Unreadable, which names a number above the limit. */
 export function boundedOrNull(value: unknown, max: number, field: string): number | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'number' && value > max)

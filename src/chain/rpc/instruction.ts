@@ -4,23 +4,24 @@ import type { WireInstruction } from '../wire.ts'
 import { isCount, isObject, listOf, objectOf, Unreadable, type JsonObject } from './fields.ts'
 import { encodeParsed } from './json-parsed.ts'
 
-/** Where an instruction stands. */
+/** An instruction's position in its transaction. */
 interface Place {
   readonly height: number
   readonly outerIndex: number
   readonly innerIndex: number | null
 }
 
-/** What an instruction refers to: how many keys there are, and the index of one given by its text. */
+/** The transaction's keys for an instruction: their number, and the index of a key by its text. */
 export interface KeyScope {
   readonly count: number
   indexOf(text: unknown): number | undefined
 }
 
-// A transaction has 4,096 bytes at most and a call 10,240 (about 14,000 digits); decoding is quadratic.
+// Limits work on hostile input, because decoding is quadratic. A call's data has at most 10,240 bytes, about 14,000
+// digits.
 const DATA_DIGITS_MAX = 65_536
 
-/** Outer and inner instructions in execution order. */
+/** Reads outer and inner instructions in execution order. */
 export function readInstructions(
   outer: { readonly count: number; read(index: number): Instruction },
   innerGroups: readonly unknown[],
@@ -45,7 +46,7 @@ export function readInstructions(
   return { instructions, nestingKnown }
 }
 
-/** An instruction in any of the JSON forms: compiled, partially decoded, parsed. */
+/** Reads an instruction in any of the JSON forms: compiled, partially decoded, parsed. */
 export function readInstruction(value: JsonObject, place: Place, keys: KeyScope, field: string): Instruction {
   if (value.programIdIndex !== undefined) {
     const program = value.programIdIndex
@@ -71,7 +72,7 @@ export function readInstruction(value: JsonObject, place: Place, keys: KeyScope,
   return { program, accounts: accounts.map(indexOf), data, ...place }
 }
 
-/** An outer instruction of a binary transaction. */
+/** Places an outer instruction of a binary transaction. */
 export function placeOuter(instruction: WireInstruction, outerIndex: number): Instruction {
   const { program, accounts, data } = instruction
   return { program, accounts, data, height: 1, outerIndex, innerIndex: null }
@@ -107,7 +108,7 @@ function dataTextOf(value: unknown, field: string): string {
 
 const NO_DATA = new Uint8Array(0)
 
-/** Text that is no base58 is no data: the instruction reads as an unknown one. Most are never looked at. */
+/** Decodes instruction data. Invalid base58 gives no data, so that the instruction reads as an unknown one. */
 function bytesOf(text: string): Uint8Array {
   try {
     return decodeBase58(text)
@@ -116,7 +117,7 @@ function bytesOf(text: string): Uint8Array {
   }
 }
 
-/** An instruction whose data came as base58: decoded when first asked for (14 µs for a 383-byte event) and kept. */
+/** An instruction with base58 data, decoded on first use (14 µs for a 383-byte event) and then cached. */
 class TextInstruction implements Instruction {
   readonly program: number
   readonly accounts: readonly number[]

@@ -2,16 +2,16 @@ import { isU64Text } from '../chain-numbers.ts'
 import { pubkeyFromBase58 } from '../pubkey.ts'
 import { isCount, isObject, keyTextOf, listOrEmpty, Unreadable, type JsonObject } from './fields.ts'
 
-/** The binary form of an instruction that the node has parsed: accounts as base58, in the program's order. */
+/** The binary form of an instruction that the node has parsed. Accounts are base58, in the program's order. */
 export interface EncodedInstruction {
   readonly accounts: readonly string[]
   readonly data: Uint8Array
 }
 
 /**
- * Turns a parsed instruction of `jsonParsed` back into accounts and data. Known are memo, the system program,
- * associated token accounts, and of the token programs all that moves or names tokens; for anything else the
- * result is empty, which says nothing and moves nothing. Throws Unreadable where a known one lacks a field.
+ * Turns a parsed instruction of `jsonParsed` back into accounts and data. It knows memo, the system program, associated
+ * token accounts, and every token instruction that moves or names tokens. Any other instruction becomes empty and so
+ * moves nothing. Throws Unreadable where a known one lacks a field.
  */
 export function encodeParsed(program: unknown, parsed: unknown): EncodedInstruction {
   if (program === 'spl-memo' && typeof parsed === 'string') return { accounts: [], data: utf8(parsed) }
@@ -32,7 +32,7 @@ const NOTHING: EncodedInstruction = { accounts: [], data: new Uint8Array(0) }
 
 type Part = number | ((info: JsonObject) => Iterable<number>)
 
-/** Accounts by field name, `?` after those that may be absent; data as constant bytes and fields. */
+/** Template of an instruction: accounts by field name, `?` after optional ones; data as constant bytes and fields. */
 interface Form {
   readonly accounts: readonly string[]
   readonly data: readonly Part[]
@@ -135,13 +135,16 @@ const SYSTEM = new Map<unknown, Form>([
 const ASSOCIATED_ACCOUNTS = 'source account wallet mint systemProgram tokenProgram rentSysvar?'
 
 const ASSOCIATED = new Map<unknown, Form>([
-  // Both no byte and a zero say `create`; parsed, they are the same.
+  // Empty data and a zero byte both mean `create`; parsed, they are the same.
   ['create', form(ASSOCIATED_ACCOUNTS)],
   ['createIdempotent', form(ASSOCIATED_ACCOUNTS, 1)],
   ['recoverNested', form('nestedSource nestedMint destination nestedOwner ownerMint wallet tokenProgram', 2)]
 ])
 
-/** By the name that a node gives the program; Token-2022 carries the token program's name. */
+/**
+ * Forms by the node's name for the program, then by instruction type. Nodes may list Token-2022 under the token
+ * program's name.
+ */
 const FORMS = new Map<unknown, ReadonlyMap<unknown, Form>>([
   ['spl-token', TOKEN],
   ['spl-token-2022', TOKEN],
@@ -150,8 +153,8 @@ const FORMS = new Map<unknown, ReadonlyMap<unknown, Form>>([
 ])
 
 /**
- * The account of a form's entry: `a|b` is the first present, `a?` may be absent, `a!b` is left out when it equals b.
- * An authority that is a multisig stands under `multisigAuthority` and the like.
+ * Resolves one account of a form: `a|b` is the first present, `a?` is optional, `a!b` is omitted when it equals b. A
+ * multisig authority has a field of its own, `multisigAuthority` and the like.
  */
 function accountTexts(info: JsonObject, entry: string): string[] {
   const [name = '', unlessEqual] = entry.replace('?', '').split('!')
@@ -163,7 +166,7 @@ function accountTexts(info: JsonObject, entry: string): string[] {
   return [keyTextOf(value, `parsed.info.${name}`)]
 }
 
-/** The members of a multisig that signed, after all other accounts. */
+/** Returns the members of a multisig that signed; they follow all other accounts. */
 function coSigners({ signers }: JsonObject): string[] {
   return listOrEmpty(signers, 'parsed.info.signers').map((signer) => keyTextOf(signer, 'parsed.info.signers'))
 }
@@ -188,19 +191,19 @@ function pubkey(name: string): Part {
   return (info) => pubkeyFromBase58(keyTextOf(info[name], `parsed.info.${name}`))
 }
 
-/** A tag byte, and the key where there is one. */
+/** Writes a tag byte, and the key if there is one. */
 function option(name: string): Part {
   const some = pubkey(name) as (info: JsonObject) => Iterable<number>
   return (info) => (isAbsent(info[name]) ? [0] : [1, ...some(info)])
 }
 
-/** 32 zero bytes where there is no key. */
+/** Writes the key, or 32 zero bytes if there is none. */
 function zeroable(name: string): Part {
   const some = pubkey(name) as (info: JsonObject) => Iterable<number>
   return (info) => (isAbsent(info[name]) ? new Uint8Array(32) : some(info))
 }
 
-/** Text after its length, of 4 bytes (Borsh) or 8 (bincode). */
+/** Writes text after its length in 4 bytes (Borsh). */
 function string32(name: string): Part {
   return (info) => lengthPrefixed(info[name], name, 4)
 }
@@ -209,7 +212,7 @@ function string64(name: string): Part {
   return (info) => lengthPrefixed(info[name], name, 8)
 }
 
-/** Checked instructions state a token amount with its decimals; some services write it so for plain ones too. */
+/** Reads a token amount. Checked instructions state it with its decimals; some services do so for plain ones too. */
 function amount(info: JsonObject): number[] {
   const { amount = isObject(info.tokenAmount) ? info.tokenAmount.amount : undefined } = info
   return u64Bytes(amount, 'amount')
@@ -234,13 +237,13 @@ const AUTHORITY_TYPES: readonly unknown[] = ['mintTokens', 'freezeAccount', 'acc
 
 function authorityType({ authorityType }: JsonObject): number[] {
   const type = AUTHORITY_TYPES.indexOf(authorityType)
-  // Authorities of Token-2022 extensions move nothing that is read here.
+  // Unlisted types are Token-2022 extension authorities, which move nothing that is read here.
   return [type === -1 ? 255 : type]
 }
 
 const IMMUTABLE_OWNER = 7
 
-/** What an associated account asks for is always the one extension; a list of others does not matter here. */
+/** Writes the extension types. An associated account requests only `immutableOwner`; other lists do not matter here. */
 function extensionTypes({ extensionTypes }: JsonObject): number[] {
   return listOrEmpty(extensionTypes, 'parsed.info.extensionTypes').includes('immutableOwner')
     ? [IMMUTABLE_OWNER, 0]
@@ -251,7 +254,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** A u64 that a node writes as digits, or as a number where it fits one. */
+/** Writes a u64, which a node states as digits, or as a number if it fits one. */
 function u64Bytes(value: unknown, name: string): number[] {
   if (!isU64Text(value) && !isCount(value)) throw new Unreadable(`parsed.info.${name}`)
   return littleEndian(BigInt(value), 8)

@@ -4,16 +4,16 @@ import { boundedOrNull, isObject, readOrExplain } from './fields.ts'
 import { unwrapResponse } from './response.ts'
 import { readRpcTransaction, type TransactionOutcome } from './transaction.ts'
 
-/** `other`: neither a block nor a transaction. */
+/** The outcome `other` means neither a block nor a transaction. */
 export type RecordOutcome = BlockOutcome | TransactionOutcome | { readonly kind: 'other' }
 
-/** What the holder of a record knows of it: a slot counts where the record has none, a position in any case. */
+/** A caller's knowledge of a record. The slot is a fallback for the record's own; the position replaces it. */
 export interface RecordContext {
   readonly slot?: number | null
   readonly position?: number | null
 }
 
-/** Reads a value that may be any of what readRpcBlock and readRpcTransaction take, told apart by its shape. */
+/** Reads any value that readRpcBlock or readRpcTransaction accepts, told apart by its shape. */
 export function readRpcRecord(
   value: unknown,
   { slot = null, position = null }: RecordContext = {}

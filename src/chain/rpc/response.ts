@@ -1,20 +1,20 @@
 import { isObject } from './fields.ts'
 
-/** What a node answers in place of a result. */
+/** A node's error in place of a result. */
 export interface RpcFailure {
   readonly kind: 'rpc-error'
   readonly code: number | null
   readonly message: string
 }
 
-/** The node has no such block or transaction: its result is null. */
+/** The outcome of a null result: the node has no such block or transaction. */
 export interface AbsentOutcome {
   readonly kind: 'absent'
 }
 
 export type RpcPayload = { readonly kind: 'result'; readonly result: unknown } | RpcFailure | AbsentOutcome
 
-/** The result out of a whole JSON-RPC response; a value that is none is taken as the result itself. */
+/** Extracts the result of a JSON-RPC response; any other value counts as the result itself. */
 export function unwrapResponse(value: unknown): RpcPayload {
   if (value === null || value === undefined) return { kind: 'absent' }
   if (!isObject(value)) return { kind: 'result', result: value }

@@ -4,10 +4,10 @@ import type { TokenBalance } from '../transaction.ts'
 import { isCount, keyTextOf, listOrEmpty, objectOf, Unreadable, type JsonObject } from './fields.ts'
 import { keyOfText } from './frequent-keys.ts'
 
-/** The token balances of a transaction; old records have none, or no owners in them. */
+/** Reads the token balances of a transaction. Old records have none, or balances without owners. */
 export function readTokenBalances(meta: JsonObject, keyCount: number) {
   const preTokenBalances = readList(meta.preTokenBalances, 'meta.preTokenBalances', keyCount, [])
-  // The second list mostly repeats the first with other amounts.
+  // The second list mostly repeats the keys of the first, so it reuses them.
   const postTokenBalances = readList(
     meta.postTokenBalances,
     'meta.postTokenBalances',
@@ -35,7 +35,7 @@ function readList(
   })
 }
 
-/** Some old records have an empty owner where others have none. */
+/** Whether a balance has no owner; some old records write an empty text. */
 function isMissing(owner: unknown): boolean {
   return owner === undefined || owner === null || owner === ''
 }
@@ -45,7 +45,7 @@ function keyTextFrom(value: unknown, earlier: KeyText | null | undefined, field:
   return new KeyText(keyTextOf(value, field))
 }
 
-/** A base58 key that is decoded when first asked for. */
+/** A base58 key, decoded on first use. */
 class KeyText {
   readonly text: string
   #bytes: Pubkey | undefined
@@ -59,7 +59,7 @@ class KeyText {
   }
 }
 
-/** Most balances are never looked at: keys and amount are decoded when asked for. */
+/** A token balance whose keys and amount are decoded on first use, because most are never read. */
 class RpcTokenBalance implements TokenBalance {
   readonly account: number
   readonly decimals: number

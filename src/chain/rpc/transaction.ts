@@ -37,7 +37,7 @@ export type TransactionOutcome =
       readonly slot: number | null
       /** Unix seconds; null where the record does not say. */
       readonly blockTime: number | null
-      /** True for `jsonParsed`, where an instruction that is not known is empty. */
+      /** True for `jsonParsed`, where an unknown instruction is empty. */
       readonly parsed: boolean
     }
   | RpcFailure
@@ -46,8 +46,8 @@ export type TransactionOutcome =
 
 /**
  * Reads a getTransaction result, bare or as the whole JSON-RPC response, in the encodings `json`, `jsonParsed`,
- * `base64` and `base58`. A given position in the block stands in place of the record's own. Any value is answered
- * with an outcome; what `transaction` gives throws nothing later.
+ * `base64` and `base58`. A given position in the block replaces the record's own. Never throws: every value has an
+ * outcome, and no accessor of the returned transaction throws later.
  */
 export function readRpcTransaction(value: unknown, position: number | null = null): TransactionOutcome {
   const payload = unwrapResponse(value)
@@ -68,13 +68,13 @@ export function readRpcTransaction(value: unknown, position: number | null = nul
 
 const VOTES = new PubkeyTable([[VOTE_PROGRAM, true]])
 
-/** Whether a transaction that is read does nothing but vote. */
+/** Whether a transaction only votes. */
 export function isVoteTransaction({ instructions, keys }: Transaction): boolean {
   if (instructions.length === 0) return false
   return instructions.every(({ innerIndex, program }) => innerIndex !== null || keys.lookup(program, VOTES))
 }
 
-/** The transaction of an opened entry, with its position in the block; throws Unreadable. */
+/** Reads the transaction of an opened entry at an index in the block; throws Unreadable. */
 export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number | null): Transaction {
   const meta = objectOf(entry.meta, 'meta')
   const parts = opened.kind === 'wire' ? ofWire(opened.wire, meta) : ofMessage(opened, entry.version, meta)
@@ -96,7 +96,7 @@ export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number 
   })
 }
 
-/** What the two forms of a transaction have in common. */
+/** Fields common to the binary and the JSON form of a transaction. */
 interface EntryParts {
   readonly version: TransactionVersion
   readonly signature: string | Uint8Array
@@ -154,7 +154,7 @@ function ofMessage(
 function versionOf(version: unknown, message: JsonObject): TransactionVersion {
   if (version === 'legacy' || version === 0 || version === 1) return version
   if (version !== undefined && version !== null) throw new Unreadable('version')
-  // Nodes leave it out when the caller does not ask for versions; the message still shows it.
+  // Nodes omit the version if the request does not ask for it; the message still shows it.
   if (isObject(message.transactionConfig)) return 1
   return Array.isArray(message.addressTableLookups) ? 0 : 'legacy'
 }
@@ -163,7 +163,10 @@ function isParsed({ accountKeys }: JsonObject): boolean {
   return Array.isArray(accountKeys) && isObject(accountKeys[0])
 }
 
-/** Static and loaded keys. jsonParsed lists both under accountKeys, the others keep the loaded ones in the meta. */
+/**
+ * Returns static and loaded keys. `jsonParsed` lists both under accountKeys; other encodings keep the loaded ones in
+ * the meta.
+ */
 function keyTexts(message: JsonObject, meta: JsonObject): readonly string[] {
   const field = 'transaction.message.accountKeys'
   let complete = false
@@ -179,7 +182,7 @@ function keyTexts(message: JsonObject, meta: JsonObject): readonly string[] {
   return loaded.length === 0 ? texts : texts.concat(loaded)
 }
 
-/** Writable, then readonly ones; old records have none. */
+/** Returns the loaded keys, writable ones first; old records have none. */
 function loadedTexts({ loadedAddresses }: JsonObject): string[] {
   const field = 'meta.loadedAddresses'
   if (loadedAddresses === undefined || loadedAddresses === null) return []
@@ -221,7 +224,7 @@ const U64_END = 2 ** 64
 function balancesOf(value: unknown, field: string): readonly number[] {
   const balances = listOrEmpty(value, field)
   for (let i = 0; i < balances.length; i++) {
-    // Above 2^53 JSON.parse rounds them; 2^64 is what the largest ones become.
+    // JSON.parse rounds balances above 2^53, the largest of them to 2^64.
     if (
       !Number.isInteger(balances[i]) ||
       !(0 <= (balances[i] as number) && (balances[i] as number) <= U64_END)

@@ -70,7 +70,7 @@ const stableCurve = struct({
   depeg,
   lastAmpUpdatedTimestamp: u64
 })
-/** Null for a constant product; what follows tag 1 is a stable curve, written as an option is. */
+/** Null for a constant product. Tag 1 and a stable curve follow the encoding of an option. */
 const curveType = option(stableCurve)
 const TOKENS = { tokenAAmount: u64, tokenBAmount: u64 }
 const CREATED = {
@@ -82,7 +82,7 @@ const CREATED = {
   bTokenVault: 7,
   payer: 17
 }
-/** A config stands before the pool's mints. */
+/** Creations that take a config account before the pool's mints. */
 const CREATED_WITH_CONFIG = {
   pool: 0,
   lpMint: 2,
@@ -165,7 +165,7 @@ export const METEORA_DAMM_V1_INSTRUCTIONS = new LayoutTable([
   ...OTHERS
 ])
 
-/** Amounts follow from the vault's shares and may be a few units below what was transferred. */
+/** Amounts follow from the vault's shares and may be a few units below the transferred ones. */
 export const swapEvent = layout('Swap', '516ce3becdd00ac4', {
   inAmount: u64,
   outAmount: u64,

@@ -12,8 +12,8 @@ import {
 import { emitLiquidity, movedPair } from './meteora-liquidity.ts'
 
 /**
- * Liquidity is what the pool's shared vaults received or gave in the call. The events repeat it in share-rounded
- * amounts, so they are not read.
+ * Emits liquidity from the amounts that the pool's shared vaults received or paid in the call. The events are not read:
+ * they repeat the amounts rounded to shares.
  */
 export function decodeLiquidity(call: Invocation, emit: Emitter): void {
   const add = ADDS.find((candidate) => call.is(candidate))
@@ -42,7 +42,7 @@ function sharesMoved(call: Invocation, lpMint: number): bigint | null {
   return moved?.amount ?? null
 }
 
-/** A pool that anyone may create: it takes its first tokens at once. */
+/** Emits the creation of a pool that anyone may create; it takes its first tokens at once. */
 export function decodeCreate(call: Invocation, emit: Emitter): void {
   const accounts = INITIALIZES.find((candidate) => call.is(candidate))?.accounts(call.accountCount)
   if (accounts == null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
@@ -60,7 +60,7 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** A pool of the operator: it starts empty, and its instruction does not name the token vaults. */
+/** Emits the creation of the operator's pool: it starts empty, and its instruction does not name the token vaults. */
 export function decodePermissionedCreate(call: Invocation, emit: Emitter): void {
   const accounts = initializePermissionedPool.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
@@ -78,7 +78,10 @@ export function decodePermissionedCreate(call: Invocation, emit: Emitter): void 
   })
 }
 
-/** Stated by a fee tier in basis points, by a customizable pool in units of 1e-5; else it stands in an account. */
+/**
+ * Returns the fee in basis points. A fee tier states it so, a customizable pool in units of 1e-5; null for other pools,
+ * whose fee is stored in an account.
+ */
 function feeBps(call: Invocation): number | null {
   if (call.is(initializeWithFeeTier)) {
     const args = call.args(initializeWithFeeTier)

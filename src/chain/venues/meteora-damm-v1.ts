@@ -16,7 +16,7 @@ import {
 } from './meteora-damm-v1-layouts.ts'
 import { decodeCreate, decodeLiquidity, decodePermissionedCreate } from './meteora-damm-v1-pool.ts'
 
-// The pools keep their tokens in vaults that many pools share: tokens move below the vault program's own calls.
+// Many pools share a vault for their tokens, so tokens move below the calls of the vault program.
 
 export const meteoraDammV1: Venue = {
   id: 'meteora-damm-v1',
@@ -71,7 +71,7 @@ function decodeSwap(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** The protocol's fee, and a host's share of it, go from the trader past the vault in the same swap. */
+/** Sums the protocol's fee and a host's share of it, which the trader pays directly, not through the vault. */
 function paidAside(call: Invocation, fill: Fill, source: number): bigint {
   let aside = 0n
   for (const { kind, source: from, destination: to, amount } of call.movements) {
@@ -81,9 +81,9 @@ function paidAside(call: Invocation, fill: Fill, source: number): bigint {
 }
 
 /**
- * How far the event may be off: it counts what the pool's vault shares are worth before and after, and both are
- * rounded. One share is worth what the vault moved for each that it minted or burned here; profit that the vault still
- * locks adds up to 6 millionths in recorded swaps, of which a ten-thousandth is allowed.
+ * Returns the allowed difference between event and transfers. The event compares the worth of the pool's vault shares
+ * before and after, both rounded. One share is worth the moved amount divided by the shares minted or burned. Locked
+ * profit of the vault adds up to 6 millionths in recorded swaps; a ten-thousandth is allowed.
  */
 function shareRounding(call: Invocation, kind: 'mint' | 'burn', lpMint: number, moved: bigint): bigint {
   const shares =

@@ -2,9 +2,9 @@ import { bool, option, pubkey, struct, u128, u16, u32, u64, u8 } from '../codec.
 import { LayoutTable, layout, type Layout } from '../layout.ts'
 import { poolFeeParameters } from './meteora-damm-v2-instructions.ts'
 
-// Source: IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0; what is gone since from its IDLs 0.1.3 and 0.1.5.
+// Source: IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0; items removed since from its IDLs 0.1.3 and 0.1.5.
 
-/** The fourth fee was a partner's before 0.2.0. */
+/** Fees of a swap; before 0.2.0 the fourth was a partner's. */
 export const swap2Event = layout('EvtSwap2', 'bd4233a826507599', {
   pool: pubkey,
   tradeDirection: u8,
@@ -30,7 +30,7 @@ export const swap2Event = layout('EvtSwap2', 'bd4233a826507599', {
   reserveBAmount: u64
 })
 
-/** The only event of a swap until 0.1.4, beside EvtSwap2 in 0.1.5. */
+/** Until 0.1.4 the only event of a swap; 0.1.5 emits it together with EvtSwap2. */
 export const swapEvent = layout('EvtSwap', '1b3c15d58aaabb93', {
   pool: pubkey,
   tradeDirection: u8,

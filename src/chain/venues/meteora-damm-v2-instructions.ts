@@ -1,7 +1,7 @@
 import { bool, option, pubkey, struct, u128, u16, u32, u64, u8 } from '../codec.ts'
 import { LayoutTable, instruction } from '../layout.ts'
 
-// Source: IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0; what is gone since from its IDLs 0.1.3 and 0.1.5.
+// Source: IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0; items removed since from its IDLs 0.1.3 and 0.1.5.
 
 const SWAP = {
   pool: 1,
@@ -152,12 +152,12 @@ const OTHERS = [
   instruction('updateRewardFunder', 'd31c3020d7a02317', { rewardIndex: u8, newFunder: pubkey }, {}),
   instruction('withdrawDeadLiquidityReward', '7963e05bb20e1684', { rewardIndex: u8 }, {}),
   instruction('withdrawIneligibleReward', '94ce2ac3f7316708', { rewardIndex: u8 }, {}),
-  // No longer in the program.
+  // Removed from the program.
   instruction('claimPartnerFee', '61ce27695e5e7e94', { maxAmountA: u64, maxAmountB: u64 }, {}),
   instruction('claimProtocolFee', 'a5e4853063f9ff21', { maxAmountA: u64, maxAmountB: u64 }, {}),
   instruction('closeClaimFeeOperator', '268652d85f7c1163', {}, {}),
   instruction('createClaimFeeOperator', 'a93ecf6b3abba26d', {}, {}),
-  // In transactions, but in no published IDL.
+  // Seen in transactions, but in no published IDL.
   instruction('zapProtocolFee', 'd59bbb2238b65bf0', { maxAmount: u64 }, {})
 ]
 

@@ -5,7 +5,7 @@ import { addLiquidityEvent, liquidityChangeEvent, removeLiquidityEvent } from '.
 import { REMOVES, addLiquidity } from './meteora-damm-v2-instructions.ts'
 import { emitLiquidity, movedPair } from './meteora-liquidity.ts'
 
-/** An add or removal of a position's liquidity. */
+/** Emits a change of a position's liquidity. */
 export function decodeLiquidity(call: Invocation, emit: Emitter): void {
   const event = call.is(addLiquidity) ? 'add' : 'remove'
   const accounts = (event === 'add' ? addLiquidity : REMOVES[0]).accounts(call.accountCount)
@@ -22,9 +22,9 @@ export function decodeLiquidity(call: Invocation, emit: Emitter): void {
 }
 
 /**
- * Amounts that the event of the program's version states; null without one. An add states the vaults' amounts and those with the
- * transfer fee, a removal what its owner was credited and what left the vaults. A removal before 0.1.6 states the latter
- * alone.
+ * Returns the amounts that the event of the program's version states; null without one. An add states the vaults'
+ * amounts, and the same with the transfer fee. A removal states what its owner was credited and what left the vaults;
+ * before 0.1.6 only the latter.
  */
 function statedSides(call: Invocation, event: 'add' | 'remove'): SidesPair | null {
   const changed = call.statedEvents(liquidityChangeEvent)[0]?.value

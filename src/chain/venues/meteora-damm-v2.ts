@@ -44,7 +44,7 @@ export const meteoraDammV2: Venue = {
   }
 }
 
-/** A swap as either of its events states it. */
+/** A swap as stated by either of its events. */
 interface DammSwap extends StatedSwap {
   readonly pool: Pubkey
   readonly aToB: boolean
@@ -53,7 +53,7 @@ interface DammSwap extends StatedSwap {
   readonly reserves: TradeReserves | null
 }
 
-/** The swaps that a call states, each once: by EvtSwap2 where there is any, else by the older EvtSwap. */
+/** Returns the swaps that a call states, each once: from EvtSwap2 if there is any, else from the older EvtSwap. */
 function statedSwaps(call: Invocation): DammSwap[] {
   const newer = call.statedEvents(swap2Event).map(({ value, innerIndex }): DammSwap => {
     const { swapResult: result } = value
@@ -91,7 +91,7 @@ function statedSwaps(call: Invocation): DammSwap[] {
       outGross: result.outputAmount,
       outNet: null,
       sideFee: result.referralFee,
-      // The event does not say of which side its fees were taken.
+      // The event does not state which side its fees were taken from.
       fees: () => [],
       reserves: null
     }
@@ -138,7 +138,7 @@ function exactSide(call: Invocation): 'in' | 'out' | null {
   return mode === undefined ? null : mode === 2 ? 'out' : 'in'
 }
 
-/** Swaps that are stated by an instruction that is not known, or whose accounts are not. */
+/** Decodes swaps stated by an unknown instruction, or by one with unknown accounts. */
 function decodeUnknownSwap(call: Invocation, emit: Emitter): void {
   const swaps = statedSwaps(call)
   if (swaps.length === 0 && (call.is(swap) || call.is(swap2))) {
@@ -168,7 +168,7 @@ function decodeCreate(call: Invocation, emit: Emitter): void {
   if (stated === undefined) return emit.missing('event-missing', 'EvtInitializePool')
   const { value } = stated
   const moved = vaultAmounts(call, [call.account(accounts.tokenAVault), call.account(accounts.tokenBVault)])
-  // The totals include a transfer fee, and one unit where the pool starts without a token.
+  // The totals include a transfer fee, and one unit if the pool starts without a token.
   const asStated =
     moved === null ||
     ((moved[0] === value.tokenAAmount || moved[0] === value.totalAmountA) &&
@@ -184,7 +184,7 @@ function decodeCreate(call: Invocation, emit: Emitter): void {
     quoteMint: value.tokenBMint,
     baseVault: call.key(accounts.tokenAVault),
     quoteVault: call.key(accounts.tokenBVault),
-    // The fee that the pool starts with, in units of 1e-9; a scheduler may lower it.
+    // The initial fee, in units of 1e-9; a scheduler may lower it.
     feeBps: Number(value.poolFees.cliffFeeNumerator) / 100_000,
     initialBase: moved?.[0] ?? value.tokenAAmount,
     initialQuote: moved?.[1] ?? value.tokenBAmount

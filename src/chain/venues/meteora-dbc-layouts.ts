@@ -1,7 +1,7 @@
 import { bool, pubkey, string, struct, u128, u64, u8, vec } from '../codec.ts'
 import { LayoutTable, instruction, layout, type Layout } from '../layout.ts'
 
-// Source: IDL 0.2.1 of @meteora-ag/dynamic-bonding-curve-sdk 1.5.12; what is gone since from its IDL 0.1.4.
+// Source: IDL 0.2.1 of @meteora-ag/dynamic-bonding-curve-sdk 1.5.12; items removed since from its IDL 0.1.4.
 
 const SWAP = {
   config: 1,
@@ -88,7 +88,7 @@ const OTHERS = [
   instruction('transferPoolCreator', '1407a9213a93a621', {}, {}),
   instruction('withdrawLeftover', '14c6caedebf3b742', {}, {}),
   instruction('withdrawMigrationFee', 'ed8e2d178106dea2', { flag: u8 }, {}),
-  // No longer in the program.
+  // Removed from the program.
   instruction('claimProtocolFee', 'a5e4853063f9ff21', {}, {}),
   instruction('closeClaimFeeOperator', '268652d85f7c1163', {}, {}),
   instruction('createClaimFeeOperator', 'a93ecf6b3abba26d', {}, {}),
@@ -126,7 +126,7 @@ const SWAPPED_2 = {
   currentTimestamp: u64
 }
 
-/** The only event of a swap before 0.1.6, beside EvtSwap2 since. */
+/** Before 0.1.6 the only event of a swap; since then emitted together with EvtSwap2. */
 export const swapEvent = layout('EvtSwap', '1b3c15d58aaabb93', {
   ...SWAPPED,
   params: struct({ amountIn: u64, minimumAmountOut: u64 }),
@@ -212,7 +212,7 @@ const OTHER_EVENTS = [
     leftoverAmount: u64
   }),
   layout('EvtWithdrawMigrationFee', '1acb5455a11764d6', { pool: pubkey, fee: u64, flag: u8 }),
-  // No longer in the program.
+  // Removed from the program.
   layout('EvtClaimProtocolFee', 'baf44bfbbc0d1921', {
     pool: pubkey,
     tokenBaseAmount: u64,

@@ -5,7 +5,7 @@ import { INITIALIZES } from './meteora-damm-v1-layouts.ts'
 import { CREATES } from './meteora-damm-v2-instructions.ts'
 import { LAUNCHES, LAUNCH_EVENTS, migrateMeteoraDamm, migrationDammV2 } from './meteora-dbc-layouts.ts'
 
-/** A token and its curve begin; name, symbol and uri stand in the arguments, the quote mint among the accounts. */
+/** Emits the launch of a token and its curve. Name, symbol and uri are arguments, the quote mint is an account. */
 export function decodeLaunch(call: Invocation, emit: Emitter): void {
   const launch = LAUNCHES.find((candidate) => call.is(candidate))
   const accounts = launch?.accounts(call.accountCount)
@@ -41,7 +41,7 @@ export function decodeLaunch(call: Invocation, emit: Emitter): void {
   emit.curve({ ...about, event: 'create', progressPct: 0, destination: null, reserves: null })
 }
 
-/** A migration counts when the pool it names is created inside it; an empty one did nothing. */
+/** Emits a migration that creates the pool it names. A migration without nested calls had no effect. */
 export function decodeMigration(call: Invocation, emit: Emitter): void {
   const migration = call.is(migrationDammV2) ? migrationDammV2 : migrateMeteoraDamm
   const accounts = migration.accounts(call.accountCount)

@@ -33,7 +33,7 @@ export const meteoraDbc: Venue = {
   }
 }
 
-/** A swap as either of its events states it; the trader's side, then what belongs to the curve. */
+/** A swap as stated by either of its events: the trader's amounts, then the curve's. */
 interface CurveSwap extends StatedSwap {
   readonly pool: Pubkey
   /** True when the trader pays in the quote token. */
@@ -45,11 +45,11 @@ interface CurveSwap extends StatedSwap {
   readonly tradingFee: bigint
   readonly protocolFee: bigint
   readonly referralFee: bigint
-  /** What the curve holds of the quote token after the swap; null in the older event. */
+  /** Quote tokens in the curve after the swap; null in the older event. */
   readonly quoteReserve: bigint | null
 }
 
-/** The swaps that a call states, each once: by EvtSwap2 where there is any, else by the older EvtSwap. */
+/** Returns the swaps that a call states, each once: from EvtSwap2 if there is any, else from the older EvtSwap. */
 function statedSwaps(call: Invocation): CurveSwap[] {
   const newer = SWAP_2_EVENTS.flatMap((event) => call.statedEvents(event))
   if (newer.length > 0) {
@@ -69,7 +69,9 @@ function statedSwaps(call: Invocation): CurveSwap[] {
     )
 }
 
-/** The fee is taken of the input where the curve received less than the trader paid, else of the output. */
+/**
+ * Builds a stated swap. The fee is on the input if the curve received less than the trader paid, else on the output.
+ */
 function curveSwap(
   event: {
     readonly pool: Pubkey
@@ -141,7 +143,7 @@ function exactSide(call: Invocation): 'in' | 'out' | null {
   return mode === undefined ? null : mode === 2 ? 'out' : 'in'
 }
 
-/** Swaps that are stated by an instruction that is not known, or whose accounts are not. */
+/** Decodes swaps stated by an unknown instruction, or by one with unknown accounts. */
 function decodeUnknownSwaps(call: Invocation, emit: Emitter, swaps: readonly CurveSwap[]): void {
   for (const [position, stated] of swaps.entries()) {
     const legs = findLegs(call, emit, stated)
@@ -158,7 +160,7 @@ function decodeUnknownSwaps(call: Invocation, emit: Emitter, swaps: readonly Cur
   }
 }
 
-/** The fill leaves out what the curve did not get or give; the totals are the trader's own. */
+/** Builds a trade. The fill has the amounts that the curve received and paid; the totals are the trader's own. */
 function tradeOf(stated: CurveSwap, settled: SettledSwap, [inMint, outMint]: readonly [Pubkey, Pubkey]) {
   const { quoteReserve } = stated
   const mint = stated.feeOnInput ? inMint : outMint
@@ -180,7 +182,7 @@ function tradeOf(stated: CurveSwap, settled: SettledSwap, [inMint, outMint]: rea
   }
 }
 
-/** The trade that reached the threshold completes the curve. */
+/** Emits the completion of a curve, by the trade that reached its threshold. */
 function decodeComplete(
   call: Invocation,
   emit: Emitter,

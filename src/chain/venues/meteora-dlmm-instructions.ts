@@ -17,7 +17,7 @@ import {
 import { DLMM_UPKEEP } from './meteora-dlmm-upkeep.ts'
 
 // Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14; older forms from the IDLs 0.5.0, 0.8.6 and 0.9.1 of its releases.
-// Amounts in arguments are limits or wishes, never what was exchanged.
+// Amounts in arguments are limits or targets, never the exchanged amounts.
 
 const SWAP = {
   lbPair: 0,
@@ -67,7 +67,7 @@ const TWO_SIDED = {
   tokenYMint: 8,
   sender: 11
 }
-/** The newer forms list their bin arrays last. */
+/** The second versions list their bin arrays last. */
 const TWO_SIDED_2 = { ...TWO_SIDED, sender: 9 }
 const ONE_SIDED = { position: 0, lbPair: 1, userToken: 3, reserve: 4, tokenMint: 5, sender: 8 }
 
@@ -185,7 +185,7 @@ export const CUSTOMIZABLE_PAIRS = [
   )
 ] as const
 
-/** Creations whose fee stands in an account, or whose arguments changed their meaning between versions. */
+/** Creations whose fee is stored in an account, or whose arguments changed their meaning between versions. */
 export const OTHER_PAIRS = [
   instruction('initializeLbPair', '2d9aedd2dd0fa65c', { activeId: i32, binStep: u16 }, PAIR),
   instruction('initializeLbPair2', '493b2478ed536cc6', { activeId: i32, padding: unused }, PAIR),

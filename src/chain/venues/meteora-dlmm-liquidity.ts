@@ -11,7 +11,7 @@ import {
 } from './meteora-dlmm-instructions.ts'
 import { emitLiquidity, movedPair } from './meteora-liquidity.ts'
 
-/** An add or removal of both tokens; either may be zero. */
+/** Emits an add or removal of both tokens; either amount may be zero. */
 export function decodeTwoSided(call: Invocation, emit: Emitter): void {
   const add = ADDS.find((candidate) => call.is(candidate))
   const accounts = (add ?? REMOVES.find((candidate) => call.is(candidate)))?.accounts(call.accountCount)
@@ -29,7 +29,7 @@ export function decodeTwoSided(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** An add of one token. The instruction names that one only, and the event says which of the pair's two it is. */
+/** Emits an add of one token. The instruction names only that token; the event tells which of the pair's two it is. */
 export function decodeOneSidedAdd(call: Invocation, emit: Emitter): void {
   const add = ONE_SIDED_ADDS.find((candidate) => call.is(candidate))
   const accounts = add?.accounts(call.accountCount)
@@ -52,7 +52,7 @@ export function decodeOneSidedAdd(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** A pair of two tokens; it starts empty and is filled by adds of its own. */
+/** Emits the creation of a pair; it starts empty, and separate adds fill it. */
 export function decodeCreate(call: Invocation, emit: Emitter): void {
   const customizable = CUSTOMIZABLE_PAIRS.find((candidate) => call.is(candidate))
   const accounts = (customizable ?? OTHER_PAIRS.find((candidate) => call.is(candidate)))?.accounts(
@@ -69,7 +69,7 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
     quoteMint: call.key(accounts.tokenYMint)!,
     baseVault: call.key(accounts.reserveX),
     quoteVault: call.key(accounts.reserveY),
-    // The base fee is factor × step × 10^power in units of 1e-8; a variable fee comes on top.
+    // The base fee is factor × step × 10^power in units of 1e-8; a variable fee is added to it.
     feeBps:
       params === undefined
         ? null
@@ -79,7 +79,7 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** An add states what left its sender, a removal what left the vaults. */
+/** Returns the stated sides: an add states what left its sender, a removal what left the vaults. */
 function statedSides(event: 'add' | 'remove', amounts: readonly bigint[]): SidesPair {
   const sidesOf = (amount = 0n): Sides =>
     event === 'add' ? { vault: null, trader: amount } : { vault: amount, trader: null }

@@ -5,11 +5,11 @@ import { rebalancingEvent } from './meteora-dlmm-events.ts'
 import { rebalanceLiquidity } from './meteora-dlmm-instructions.ts'
 import { differenceText, emitLiquidity, movedPair } from './meteora-liquidity.ts'
 
-/** One token of a rebalance, as its event states it. */
+/** The amounts of one token of a rebalance, as its event states them. */
 interface Stated {
   readonly withdrawn: bigint
   readonly added: bigint
-  /** Fees that the position earned before, paid out with what was withdrawn. */
+  /** Fees that the position earned before, paid out with the withdrawn amount. */
   readonly claimed: bigint
 }
 
@@ -21,7 +21,10 @@ interface Rebalanced {
 
 const UNKNOWN: Sides = { vault: null, trader: null }
 
-/** Withdraws and adds in one instruction, and settles each token by one transfer: up to two events. */
+/**
+ * Emits a rebalance as up to two events: it withdraws and adds in one instruction, and settles each token in one
+ * transfer.
+ */
 export function decodeRebalance(call: Invocation, emit: Emitter): void {
   const accounts = rebalanceLiquidity.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
@@ -53,14 +56,14 @@ export function decodeRebalance(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** Raw amount that a token's one transfer moves into the vault, negative out of it. */
+/** Returns the net amount, in base units, that a token's one transfer moves into the vault; negative out of it. */
 function netOf({ withdrawn, added, claimed }: Stated): bigint {
   return added - withdrawn - claimed
 }
 
 /**
- * The sides of what was withdrawn and added. A transfer fee is taken of the one transfer, and so belongs to the add where
- * tokens came into the vault, else to what was withdrawn. Only what is settled against the other moves without a fee.
+ * Returns the sides of the withdrawn and the added amount. The one transfer bears the transfer fee: it belongs to the
+ * add if tokens came into the vault, else to the withdrawal. Amounts settled against each other bear no fee.
  */
 function settleRebalance(stated: Stated, moved: Sides): Rebalanced {
   const { withdrawn, added, claimed } = stated
@@ -70,7 +73,7 @@ function settleRebalance(stated: Stated, moved: Sides): Rebalanced {
   if (fee === 0n) return { ...plain, agrees: net === moved.vault }
   const counts = net === moved.trader ? 'trader' : net === moved.vault ? 'vault' : null
   if (net > 0n) return { ...plain, added: sidesWithFee(added, counts, fee), agrees: counts !== null }
-  // The share of the fee that the claimed amount bore is not told.
+  // The part of the fee that fell on the claimed amount is unknown.
   const bornAlone = claimed === 0n ? fee : null
   const loss = bornAlone === null ? null : -bornAlone
   return {
@@ -80,7 +83,10 @@ function settleRebalance(stated: Stated, moved: Sides): Rebalanced {
   }
 }
 
-/** An amount that the event counts on one side; the provider's is the vault's and `more`, null when unknown. */
+/**
+ * Returns the sides of an amount that the event counts on one side. The provider's amount is the vault's plus `more`,
+ * null when unknown.
+ */
 function sidesWithFee(amount: bigint, counts: keyof Sides | null, more: bigint | null): Sides {
   if (counts === null) return UNKNOWN
   return counts === 'trader'

@@ -2,14 +2,14 @@ import { array, bool, i32, option, struct, u16, u32, u64, u8, vec, type Codec } 
 
 // Parameter structs of meteora-dlmm. Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14.
 
-/** What a program leaves unused at the end of its parameters; its size changed between versions. */
+/** Unused bytes at the end of the parameters; their number changed between versions. */
 export const unused: Codec<Uint8Array> = {
   type: 'rest',
   read: (reader) => reader.bytes(reader.left),
   write: (writer, value) => writer.bytes(value)
 }
 
-/** Kind 3 carries the index of a reward, the others nothing. */
+/** An account type. Kind 3 is followed by the index of a reward, other kinds by nothing. */
 const accountsType: Codec<{ readonly kind: number; readonly index: number | null }> = {
   type: 'accountsType',
   read(reader) {
@@ -92,7 +92,7 @@ const addLiquidityParams = struct({
   favorXInActiveId: bool,
   padding: array(u8, 16)
 })
-/** The shrink mode was part of the padding before 0.12.0. */
+/** Before 0.12.0 the shrink mode was part of the padding. */
 export const rebalanceLiquidityParams = struct({
   activeId: i32,
   maxActiveBinSlippage: u16,
@@ -115,7 +115,7 @@ export const placeLimitOrderParams = struct({
   bins: vec(struct({ id: i32, amount: u64 }))
 })
 
-/** Function type and fee mode were part of the padding before 0.12.0, the power factor before 0.9. */
+/** Before 0.12.0 function type and fee mode were part of the padding; before 0.9, the power factor too. */
 export const customizableParams = struct({
   activeId: i32,
   binStep: u16,

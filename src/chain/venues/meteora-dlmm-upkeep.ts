@@ -4,7 +4,7 @@ import { remainingAccountsInfo, placeLimitOrderParams } from './meteora-dlmm-str
 
 // Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14; older forms from the IDLs 0.5.0, 0.8.6 and 0.9.1 of its releases.
 
-/** Instructions that neither trade nor move liquidity; limit orders are no trades. */
+/** Instructions that neither trade nor move liquidity; a limit order is not a trade. */
 export const DLMM_UPKEEP = [
   instruction('cancelLimitOrder', '849c841f4328e861', { bins: vec(i32), remainingAccountsInfo }, {}),
   instruction('claimFee', 'a9204f8988e84689', {}, {}),
@@ -110,7 +110,7 @@ export const DLMM_UPKEEP = [
     {}
   ),
   instruction('forIdlTypeGenerationDoNotCall', 'b46945505f32496c', {}, {}),
-  // No longer in the program.
+  // Removed from the program.
   instruction('closeClaimProtocolFeeOperator', '082957235030791a', {}, {}),
   instruction('createClaimProtocolFeeOperator', '331396fc699d305b', {}, {}),
   instruction('initializePresetParameter2', 'b807f0ab672fb779', {}, {}),

@@ -57,7 +57,7 @@ export const meteoraDlmm: Venue = {
   }
 }
 
-/** A swap as either of its events states it. */
+/** A swap as stated by either of its events. */
 interface DlmmSwap extends StatedSwap {
   readonly lbPair: Pubkey
   readonly from: Pubkey
@@ -66,7 +66,7 @@ interface DlmmSwap extends StatedSwap {
   readonly fees: (tokenX: Pubkey, tokenY: Pubkey) => Fee[]
 }
 
-/** The swaps that a call states, each once: by Swap2Evt where there is any, else by the older Swap. */
+/** Returns the swaps that a call states, each once: from Swap2Evt if there is any, else from the older Swap. */
 function statedSwaps(call: Invocation): DlmmSwap[] {
   const newer = call.statedEvents(swap2Event).map(({ value, innerIndex }) => ({
     ...grossAmounts(value),
@@ -84,7 +84,7 @@ function statedSwaps(call: Invocation): DlmmSwap[] {
   return call.statedEvents(swapEvent).map(({ value, innerIndex }) => ({
     ...grossAmounts(value),
     innerIndex,
-    // Before Swap2Evt every fee was taken of the input, and `fee` is the sum of all.
+    // Before Swap2Evt every fee was on the input, and `fee` is the sum of all.
     fees: (tokenX: Pubkey, tokenY: Pubkey): Fee[] => {
       const mint = value.swapForY ? tokenX : tokenY
       return [
@@ -96,7 +96,7 @@ function statedSwaps(call: Invocation): DlmmSwap[] {
   }))
 }
 
-/** Both events state what the trader was debited and what left the vault: gross of a Token-2022 fee. */
+/** Reads the amounts of either event: what left the trader and what left the vault, both before a Token-2022 fee. */
 function grossAmounts(value: {
   lbPair: Pubkey
   from: Pubkey
@@ -153,7 +153,7 @@ function decodeSwap(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** Swaps that are stated by an instruction that is not known, or whose accounts are not. */
+/** Decodes swaps stated by an unknown instruction, or by one with unknown accounts. */
 function decodeUnknownSwap(call: Invocation, emit: Emitter): void {
   const swaps = statedSwaps(call)
   if (swaps.length === 0 && call.layout !== undefined && SWAPS.has(call.layout)) {

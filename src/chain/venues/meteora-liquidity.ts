@@ -11,7 +11,7 @@ export interface LiquidityReading {
   readonly event: 'add' | 'remove'
   readonly pool: Pubkey
   readonly user: Pubkey
-  /** Null for a token that the transaction does not name; its amount is zero then. */
+  /** Null for a token that the transaction does not name; its amount is then zero. */
   readonly mints: readonly [Pubkey | null, Pubkey | null]
   /** Amounts that the event states; null without one. */
   readonly stated: SidesPair | null
@@ -23,8 +23,8 @@ export interface LiquidityReading {
 }
 
 /**
- * Emits liquidity as its event states it, or as the transfers show it where there is no event. A vault may also have paid
- * what was owed before, so a difference is noted and the event holds. What moved nothing is no event.
+ * Emits liquidity as its event states it, or from the transfers without an event. A vault may also have paid amounts
+ * owed from before, so a difference is noted and the event wins. A change that moved nothing is not emitted.
  */
 export function emitLiquidity(emit: Emitter, reading: LiquidityReading): void {
   const { stated, moved, mints, innerIxIndex } = reading
@@ -49,12 +49,15 @@ export function emitLiquidity(emit: Emitter, reading: LiquidityReading): void {
   })
 }
 
-/** Two readings of a pool's tokens that differ, in words. */
+/** Describes two readings of a pool's tokens that differ. */
 export function differenceText(stated: SidesPair, moved: SidesPair): string {
   return `event ${stated.map(sidesText).join(', ')}, transfers ${moved.map(sidesText).join(', ')}`
 }
 
-/** Net raw amounts that a call moved into (add) or out of (remove) two vaults, on both sides. */
+/**
+ * Returns the net amounts, in base units, that a call moved into (add) or out of (remove) two vaults, counted on both
+ * sides.
+ */
 export function movedPair(
   call: Invocation,
   event: 'add' | 'remove',
@@ -63,7 +66,7 @@ export function movedPair(
   return [movedSides(call, event, vaults[0]), movedSides(call, event, vaults[1])]
 }
 
-/** Net raw amounts that a call moved into two vaults; null when a transfer fee is unknown. */
+/** Returns the net amounts, in base units, that a call moved into two vaults; null when a transfer fee is unknown. */
 export function vaultAmounts(call: Invocation, vaults: readonly [number, number]): Amounts | null {
   const first = vaultChange(call, vaults[0])
   const second = vaultChange(call, vaults[1])

@@ -5,19 +5,19 @@ import type { Invocation } from '../invocation.ts'
 import type { Pubkey } from '../pubkey.ts'
 import type { Movement } from '../token-movement.ts'
 
-/** What a program's own event says of a swap, in base units; null where it says nothing. */
+/** The amounts of a swap as the program's event states them, in base units; null where it does not. */
 export interface StatedSwap {
-  /** What left the trader, and what the input vault was credited of it. */
+  /** The amount that left the trader, and the part of it credited to the input vault. */
   readonly inGross: bigint
   readonly inNet: bigint | null
-  /** What left the output vault for the trader, and what the trader was credited of it. */
+  /** The amount that left the output vault for the trader, and the part of it credited to the trader. */
   readonly outGross: bigint
   readonly outNet: bigint | null
-  /** What the swap paid to a third account, which may be the trader's own. */
+  /** The amount that the swap paid to a third account, which may be the trader's own. */
   readonly sideFee: bigint
 }
 
-/** Key indexes of the accounts of a swap whose direction the event states. */
+/** Key indexes of a swap's accounts, in the direction that the event states. */
 export interface SwapAccounts {
   readonly inVault: number
   readonly outVault: number
@@ -25,7 +25,7 @@ export interface SwapAccounts {
   readonly destination: number
 }
 
-/** Both sides of both transfers: what the trader paid and the vault got, what the vault paid and the trader got. */
+/** Both sides of both transfers, in base units: gross as they left an account, net as they were credited. */
 export interface SettledSwap {
   readonly inGross: bigint
   readonly inNet: bigint
@@ -34,8 +34,8 @@ export interface SettledSwap {
 }
 
 /**
- * Brings a swap's two readings together: the event, and the transfers between trader and vaults. Null, and noted why,
- * when they contradict or leave a transfer fee open.
+ * Combines a swap's two readings: the event, and the transfers between trader and vaults. Returns null, with a note,
+ * when they contradict each other or leave a transfer fee open.
  */
 export function settleSwap(
   call: Invocation,
@@ -62,13 +62,14 @@ export function settleSwap(
     emit.disagreement(`event credits ${inNet} to the vault, transfers ${fill.inNet}`)
   }
   if (sideFee === 0n) return fill
-  // The side fee went to the trader too: what the trader was credited of the trade alone.
+  // The side fee also went to the trader. The net amount of the trade alone is the event's, or the gross one without a
+  // transfer fee.
   const untaxed = fill.outNet === fill.outGross
   const tradeNet = outNet ?? (untaxed ? outGross : null)
   return complete(emit, { ...stated, inNet: fill.inNet, outNet: tradeNet }, 'transfer-fee-unknown')
 }
 
-/** A reading that says everything; else null, and noted why. */
+/** Returns the reading if every amount is known; else notes the reason and returns null. */
 function complete(emit: Emitter, stated: StatedSwap, reason: MissingReason): SettledSwap | null {
   const { inGross, inNet, outGross, outNet } = stated
   if (inNet !== null && outNet !== null) return { inGross, inNet, outGross, outNet }
@@ -86,8 +87,8 @@ export interface SwapLegs {
 }
 
 /**
- * The legs of a swap whose instruction is not known: an event with no known instruction is still a trade. Each stated
- * amount must have moved exactly once. Null, and noted why, when it did not.
+ * Finds the legs of a swap whose instruction is unknown: a stated event is a trade even then. Each stated amount must
+ * have moved exactly once; otherwise notes the reason and returns null.
  */
 export function findLegs(call: Invocation, emit: Emitter, stated: StatedSwap): SwapLegs | null {
   const paid = theOnly(call, stated.inGross)
@@ -115,12 +116,12 @@ function theOnly(call: Invocation, amount: bigint): Movement | null {
   return moved.length === 1 ? moved[0]! : null
 }
 
-/** The fill is the vaults' side of both transfers, the totals are the trader's side. */
+/** Returns a trade's amounts: the fill is the vaults' side of both transfers, the totals are the trader's side. */
 export function amountsOf({ inGross, inNet, outGross, outNet }: SettledSwap) {
   return { inAmount: inNet, outAmount: outGross, traderIn: inGross, traderOut: outNet }
 }
 
-/** The rows of the fees that were taken at all, with those that Token-2022 took of the transfers. */
+/** Returns the nonzero fees, including those that Token-2022 took from the transfers. */
 export function feeRows(
   fees: readonly Fee[],
   settled: SettledSwap,

@@ -18,7 +18,7 @@ import {
   tradeEvent
 } from './moonshot-layouts.ts'
 
-// The curve account itself holds the lamports: a buyer's reach it by system transfers, a seller's leave it without any
+// The curve account itself holds the lamports. A buyer's arrive by system transfers; a seller's leave without any
 // instruction, so only the logged event states them.
 
 const SOL = 0
@@ -41,7 +41,7 @@ export const moonshot: Venue = {
   }
 }
 
-/** What a trade moved. Collateral is the curve's part, before fees. */
+/** The amounts of a trade. Collateral is the curve's part, before fees. */
 interface Moved {
   readonly isSell: boolean
   readonly tokens: bigint
@@ -88,7 +88,10 @@ function decodeTrade(call: Invocation, emit: Emitter, isSell: boolean): void {
   emitTrade(call, emit, { curve, user, mint: call.key(accounts.mint)!, moved })
 }
 
-/** A buyer's lamports; null where both fees go to one account, so that they cannot be told apart. */
+/**
+ * Returns the lamports that a buyer paid; null where two receivers are one account, so that the amounts cannot be told
+ * apart.
+ */
 function paidLamports(
   call: Invocation,
   accounts: typeof TRADE_ACCOUNTS
@@ -133,7 +136,10 @@ function emitTrade(
   }
 }
 
-/** An instruction newer than the layouts: the event says what it traded, the transfer of as many which token. */
+/**
+ * Decodes an instruction newer than the layouts: the event states the amounts, and the transfer of the same amount the
+ * token.
+ */
 function decodeUnnamed(call: Invocation, emit: Emitter): void {
   const [event, ...more] = call.loggedEvents(tradeEvent)
   if (event === undefined) return
@@ -195,7 +201,10 @@ function decodeLaunch(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** The funds go to the migration authority, which opens the pool elsewhere: the destination is not in the call. */
+/**
+ * Emits a migration. The funds go to the migration authority, which opens the pool elsewhere, so the call does not show
+ * the destination.
+ */
 function decodeMigration(call: Invocation, emit: Emitter): void {
   const accounts = migrateFunds.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)

@@ -1,7 +1,7 @@
 import { bool, i32, option, pubkey, struct, u128, u16, u32, u64, u8, vec, type Fields } from '../codec.ts'
 import { instruction, layout } from '../layout.ts'
 
-// Source: the program's published interface, version 0.9.0, restated as facts.
+// Source: the program's published interface, version 0.9.0.
 
 const REMAINING = option(struct({ slices: vec(struct({ accountsType: u8, length: u8 })) }))
 
@@ -200,9 +200,10 @@ const TICK_RANGE = { tickLowerIndex: i32, tickUpperIndex: i32 }
 const NEW_TICK_RANGE = { newTickLowerIndex: i32, newTickUpperIndex: i32 }
 const REWARD_EMISSIONS = { rewardIndex: u8, emissionsPerSecondX64: u128 }
 
-/** Instructions that trade nothing and move no liquidity. */
+/** Instructions that neither trade nor move liquidity. */
 const OTHERS: readonly (readonly [name: string, discriminator: string, args?: Fields])[] = [
-  // Once, in December 2022: it restated what pools hold, moved no tokens, and is in no published interface since.
+  // Used once, in December 2022: it corrected the recorded liquidity of pools without moving tokens. No published
+  // interface has it.
   ['adminIncreaseLiquidity', 'e581999d996a61a0', { liquidity: u128 }],
   ['closeBundledPosition', '2924d8f51b556743', { bundleIndex: u16 }],
   ['closePosition', '7b86510031446262'],
@@ -304,7 +305,7 @@ export const INSTRUCTIONS = [
   ...OTHERS.map(([name, discriminator, args]) => instruction(name, discriminator, args ?? {}, {}))
 ]
 
-// Events are logged since February 2025.
+// The program logs events since February 2025.
 
 export const traded = layout('Traded', 'e1ca49af932ba096', {
   whirlpool: pubkey,

@@ -16,7 +16,7 @@ import {
 const INCREASES = [increaseLiquidity, increaseLiquidityV2, increaseLiquidityByTokenAmountsV2] as const
 const DECREASES = [decreaseLiquidity, decreaseLiquidityV2] as const
 
-/** Emits what a call changed of a position's liquidity; calls of other instructions give nothing. */
+/** Emits the changes of a position's liquidity; a call of any other instruction gives nothing. */
 export function decodePosition(call: Invocation, emit: Emitter): void {
   const increase = INCREASES.find((candidate) => call.is(candidate))
   const decrease = DECREASES.find((candidate) => call.is(candidate))
@@ -35,7 +35,7 @@ interface LiquidityAccounts {
   readonly tokenOwnerAccountB: number
   readonly tokenVaultA: number
   readonly tokenVaultB: number
-  /** Not named before the second versions. */
+  /** Absent in the first versions, which do not name the mints. */
   readonly tokenMintA?: number
   readonly tokenMintB?: number
 }
@@ -47,12 +47,12 @@ interface PositionChange {
   readonly quoteMint: Pubkey
   readonly position: Pubkey
   readonly vaults: readonly [number, number]
-  /** Raw amounts that moved into the two vaults, negative for those that left them. */
+  /** Net amounts in base units that moved into the two vaults; negative for those that left them. */
   readonly base: KnownSides
   readonly quote: KnownSides
 }
 
-/** Sides of which the vault's is known. */
+/** Sides with a known vault amount. */
 interface KnownSides extends Sides {
   readonly vault: bigint
 }
@@ -88,7 +88,7 @@ function readPositionChange(
 const isKnown = (sides: Sides): sides is KnownSides => sides.vault !== null
 const isOut = ({ vault }: KnownSides): boolean => vault < 0n
 
-/** The amounts of an event in one direction; what moved in the other counts as none. */
+/** Returns the amounts of an event in one direction; an amount that moved the other way counts as zero. */
 function amountsOf(event: 'add' | 'remove', base: KnownSides, quote: KnownSides) {
   const [baseSides, quoteSides] = [base, quote].map((sides): KnownSides => {
     if (sides.vault === 0n || isOut(sides) !== (event === 'remove')) return { vault: 0n, trader: 0n }
@@ -136,7 +136,10 @@ function agrees(change: bigint, amount: bigint, transferFee: bigint): boolean {
   return change === amount || change === amount - transferFee
 }
 
-/** The pool gives and takes the difference between both ranges: what left it is a removal, what came an addition. */
+/**
+ * Emits a reposition. The pool pays or takes the difference between both ranges: a removal for what left it, an add for
+ * what came.
+ */
 function decodeReposition(call: Invocation, emit: Emitter): void {
   const change = readPositionChange(call, emit, repositionLiquidityV2)
   if (change === undefined) return

@@ -44,7 +44,7 @@ export const orcaWhirlpool: Venue = {
 
 type EventOf<L> = L extends Layout<infer T> ? T : never
 
-/** One pool's part of a swap, as positions in the account list. */
+/** One pool's leg of a swap, as positions in the account list. */
 interface Hop {
   readonly pool: number
   readonly source: number
@@ -72,7 +72,7 @@ function decodeSwap(call: Invocation, emit: Emitter, layout: (typeof SWAPS)[numb
   decodeHops(call, emit, [hop], accounts.tokenAuthority, args.value.amountSpecifiedIsInput)
 }
 
-/** Two swaps through an account of the trader, or from vault to vault where the transfers show it. */
+/** Decodes two swaps through an account of the trader, or from vault to vault if the transfers show that. */
 function decodeTwoHopSwap(call: Invocation, emit: Emitter): void {
   const accounts = twoHopSwap.accounts(call.accountCount)
   const args = call.args(twoHopSwap)
@@ -111,7 +111,7 @@ function hopOf(pool: number, aToB: boolean, a: Side, b: Side): Hop {
   return { pool, source: paid[0], inVault: paid[1], outVault: received[1], destination: received[0] }
 }
 
-/** Vault one pays vault two directly: the same transfer is the first pool's output and the second's input. */
+/** Decodes two swaps from vault to vault: one transfer is the first pool's output and the second's input. */
 function decodeTwoHopSwapV2(call: Invocation, emit: Emitter): void {
   const accounts = twoHopSwapV2.accounts(call.accountCount)
   const args = call.args(twoHopSwapV2)
@@ -220,7 +220,7 @@ function decodeCreation(call: Invocation, emit: Emitter, layout: (typeof POOL_CR
   })
 }
 
-/** An instruction newer than the layouts: its events still say what it did, its transfers which tokens moved. */
+/** Decodes an instruction newer than the layouts: its events still state the amounts, and its transfers the tokens. */
 function decodeUnnamed(call: Invocation, emit: Emitter): void {
   for (const { value } of call.loggedEvents(poolInitialized)) {
     emit.pool({

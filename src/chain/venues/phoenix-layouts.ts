@@ -1,9 +1,9 @@
 import { bool, i64, option, pubkey, u128, u16, u32, u64, u8, type Codec } from '../codec.ts'
 import { instruction, layout, type InstructionLayout } from '../layout.ts'
 
-// Source: Ellipsis-Labs/phoenix-v1, program source. Discriminators are one byte, of instructions and of events.
+// Source: Ellipsis-Labs/phoenix-v1, program source. Discriminators of instructions and events are one byte.
 
-/** What follows to the end: terms that differ by kind of order and are not read. */
+/** The remaining bytes: order terms that differ by kind of order and are not read. */
 const rest: Codec<Uint8Array> = {
   type: 'rest',
   read: (reader) => reader.bytes(reader.left),
@@ -12,7 +12,7 @@ const rest: Codec<Uint8Array> = {
 
 export const BID = 0
 
-/** The packet of an order that only takes. Exactly one of base and quote lots is set: that side is fixed. */
+/** The packet of an order that only takes. Exactly one of base and quote lots is set: the trader fixed that side. */
 const TAKE_ARGS = {
   kind: u8,
   side: u8,
@@ -66,7 +66,7 @@ export const initializeMarket = instruction(
   { rawBaseUnitsPerBaseUnit: option(u32) }
 )
 
-/** Instructions that fill nothing. */
+/** Instructions that fill no order. */
 const OTHERS: readonly (readonly [name: string, tag: string])[] = [
   ['reduceOrder', '04'],
   ['reduceOrderWithFreeFunds', '05'],
@@ -103,10 +103,10 @@ export const INSTRUCTIONS: readonly InstructionLayout[] = [
   ...OTHERS.map(([name, tag]) => instruction(name, tag, { terms: rest }, {}))
 ]
 
-/** The `Log` instruction's tag; events follow it. */
+/** Tag of the `Log` instruction; events follow it. */
 export const LOG_TAG = 15
 
-/** Opens each batch; an instruction's batches have the same sequence. */
+/** Header of each batch; all batches of an instruction have the same sequence. */
 export const header = layout('Header', '01', {
   instruction: u8,
   sequence: u64,
@@ -146,7 +146,10 @@ const evict = layout('Evict', '05', {
   priceInTicks: u64,
   baseLotsEvicted: u64
 })
-/** Stated for every order that may take, also when it took nothing. Quote lots are with the fee when buying, net of it when selling. */
+/**
+ * Stated for every order that may take, even if it took nothing. Quote lots include the fee for a bid and exclude it
+ * for an ask.
+ */
 export const fillSummary = layout('FillSummary', '06', {
   index: u16,
   clientOrderId: u128,

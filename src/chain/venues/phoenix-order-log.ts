@@ -6,19 +6,19 @@ type EventOf<L> = L extends Layout<infer T> ? T : never
 
 export type Summary = EventOf<typeof fillSummary>
 
-/** What an order did, in lots of its market. */
+/** The results of an order, in lots of its market. */
 export interface OrderLog {
   readonly fills: readonly EventOf<typeof fill>[]
   readonly places: readonly EventOf<typeof place>[]
-  /** Null for an order that may not take. */
+  /** Null for an order that cannot take. */
   readonly summary: Summary | null
-  /** False where an event was met that is not known, so that those after it could not be read. */
+  /** False after an unknown event: the events behind it cannot be read. */
   readonly complete: boolean
 }
 
 const LAYOUTS: LayoutTable<Layout<unknown>> = new LayoutTable(EVENTS)
 
-/** Reads the batches that a call logged, in order; null when it logged none. */
+/** Reads the batches that a call logged, in order; null when there are none. */
 export function readOrderLog(call: Invocation): OrderLog | null {
   const fills: EventOf<typeof fill>[] = []
   const places: EventOf<typeof place>[] = []

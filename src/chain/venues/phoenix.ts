@@ -18,9 +18,9 @@ import {
 import { readOrderLog, type OrderLog, type Summary } from './phoenix-order-log.ts'
 
 /**
- * An order book: a take is one trade, however many makers it fills. The log states it in lots, whose sizes are in the
- * market's account only; the transfers state it in base units, with what rests of a limit order added and what the
- * trader had in the market left out. A trade is given where both readings fit together.
+ * An order book: a take is one trade, however many makers it fills. The log states it in lots, whose sizes are only in
+ * the market's account. The transfers state it in base units, but add the resting part of a limit order and leave out
+ * the trader's free funds in the market. A trade is emitted only if both readings fit together.
  */
 export const phoenix: Venue = {
   id: 'phoenix',
@@ -38,7 +38,7 @@ export const phoenix: Venue = {
   }
 }
 
-/** No token moves: the fill stands in lots alone. */
+/** Notes a fill from funds held in the market: no token moves, so it is known in lots only. */
 function decodeFreeFunds(call: Invocation, emit: Emitter): void {
   const log = readOrderLog(call)
   if (log === null || !log.complete) return emit.missing('event-missing')
@@ -92,9 +92,9 @@ function fixedSide(call: Invocation): 'in' | 'out' | null {
 }
 
 /**
- * The fill in base units. What came out is the fill alone; what went in is the fill and what was locked for the
- * resting part, less what the trader had free in the market. Both must be whole lots of a size that is a power of
- * ten, as every market's are: with free funds in use they are not, but by a rare accident.
+ * Returns the fill in base units. The output is the fill alone; the input is the fill plus the amount locked for the
+ * resting part, less the trader's free funds. Both must be whole lots of a power-of-ten size, as in every market; with
+ * free funds in use that holds only by a rare accident.
  */
 function lotSizes(
   log: OrderLog,
@@ -113,8 +113,8 @@ function lotSizes(
 }
 
 /**
- * Lots locked for what rests of the order. A resting bid locks quote lots at its price; what a tick is worth follows
- * from the fills, to the rounding of their sum.
+ * Returns the lots locked for the resting part of an order. A resting bid locks quote lots at its price. The worth of a
+ * tick follows from the fills, up to the rounding of their sum.
  */
 function lockedLots(log: OrderLog, taken: Summary, isBid: boolean): { least: bigint; most: bigint } | null {
   if (log.places.length === 0) return { least: 0n, most: 0n }
@@ -132,7 +132,9 @@ function lockedLots(log: OrderLog, taken: Summary, isBid: boolean): { least: big
   }
 }
 
-/** The one power of ten that makes an amount a number of lots between two bounds; null when none or several do. */
+/**
+ * Returns the only power of ten that makes an amount a number of lots within two bounds; null when none or several do.
+ */
 function lotSize(amount: bigint, least: bigint, most: bigint): bigint | null {
   let found: bigint | null = null
   for (let size = 1n; size * least <= amount && size <= amount; size *= 10n) {

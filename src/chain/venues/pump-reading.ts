@@ -3,18 +3,18 @@ import type { Invocation } from '../invocation.ts'
 import type { Layout } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
 
-// What the two Pump programs have in common.
+// Functions common to the two Pump programs.
 
 export interface PumpEvent {
-  /** From the discriminator on. */
+  /** The event's bytes, beginning with its discriminator. */
   readonly bytes: Uint8Array
   /** Index in the inner group of the call that stated it; null for a logged one. */
   readonly innerIndex: number | null
 }
 
 /**
- * The events of a call, in order. The programs state each event through a call to themselves, and have also logged
- * them: the log is read only when it is whole and the call stated nothing, so that no event is read twice.
+ * Returns the events of a call, in order. The programs state each event by a self-call and for a time also logged it.
+ * The log is read only if it is whole and the call stated nothing, so that no event is read twice.
  */
 export function pumpEvents(call: Invocation): PumpEvent[] {
   if (call.stated.length > 0) {
@@ -24,7 +24,7 @@ export function pumpEvents(call: Invocation): PumpEvent[] {
   return log !== null && log.complete ? log.data.map((bytes) => ({ bytes, innerIndex: null })) : []
 }
 
-/** The body of an event under its layout; null, and counted, when it is shorter than the oldest version. */
+/** Reads the body of an event; null when it is shorter than the layout's oldest version. Counts any misfit. */
 export function readPumpEvent<T>(call: Invocation, layout: Layout<T>, bytes: Uint8Array): T | null {
   const reading = layout.read(bytes, layout.discriminator.length)
   if (reading === null) call.noteMisfit(layout.name, -bytes.length)
@@ -33,8 +33,9 @@ export function readPumpEvent<T>(call: Invocation, layout: Layout<T>, bytes: Uin
 }
 
 /**
- * Who traded, launched or moved liquidity. The programs demand the user's signature, so the user of an outer
- * instruction signed the transaction; below another program it may be an address that only that program signs for.
+ * Returns the user who traded, launched or moved liquidity. The programs demand the user's signature, so the user of an
+ * outer instruction signed the transaction. Below another program it may be an address that only that program signs
+ * for.
  *
  * @param named position of the account that should be the user; -1 when not known
  */
@@ -51,8 +52,8 @@ export function pumpUser(
 }
 
 /**
- * Position of a hop's five accounts in a multi-hop list: base mint, quote mint, pool or curve, base vault, quote
- * vault; -1 when none fits.
+ * Returns the position of a hop's five accounts in a multi-hop list: base mint, quote mint, pool or curve, base vault,
+ * quote vault; -1 when none fits.
  */
 export function hopPosition(call: Invocation, fits: (key: (offset: 0 | 1 | 2) => Pubkey) => boolean): number {
   for (let position = 0; position + 5 <= call.accountCount; position++) {
@@ -61,7 +62,7 @@ export function hopPosition(call: Invocation, fits: (key: (offset: 0 | 1 | 2) =>
   return -1
 }
 
-/** What a call's transfers took out of a token account, and put into it before transfer fees. */
+/** Sums a call's transfers out of and into a token account, before transfer fees. */
 export function transferredTotals(
   call: Invocation,
   account: number
@@ -78,13 +79,13 @@ export function transferredTotals(
 interface PumpFees {
   readonly protocol: bigint | undefined
   readonly creator: bigint | undefined
-  /** Part of the creator's. */
+  /** Included in the creator's fee. */
   readonly holderRewards: bigint | undefined
   readonly cashback?: bigint | undefined
   readonly lp?: bigint
 }
 
-/** The fees that a trade was charged; the buyback is part of the protocol's. */
+/** Returns the fees charged to a trade; the buyback is part of the protocol's. */
 export function pumpFees(mint: Pubkey, fees: PumpFees): Fee[] {
   const holders = fees.holderRewards ?? 0n
   const creator = fees.creator ?? 0n

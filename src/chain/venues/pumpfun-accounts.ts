@@ -16,7 +16,7 @@ export interface CurveAccounts {
 
 const UNKNOWN: CurveAccounts = { curve: null, baseVault: -1, feeRecipient: -1, user: -1, userTokens: [] }
 
-/** The accounts of a coin's curve in a call: by the instruction's own list, or among the hops of a route. */
+/** Returns the accounts of a coin's curve: from the instruction's own list, or among the hops of a route. */
 export function curveAccounts(call: Invocation, mint: Pubkey, quoteMint: Pubkey): CurveAccounts {
   const positions = call.layout?.accounts(call.accountCount)
   const named = positions?.mint === undefined ? null : call.key(positions.mint)
@@ -35,7 +35,7 @@ export function curveAccounts(call: Invocation, mint: Pubkey, quoteMint: Pubkey)
   return { ...UNKNOWN, curve: call.key(hop + 2), baseVault: call.account(hop + 3) }
 }
 
-/** The curve of an instruction with an unknown account list: the owner of the token account that traded. */
+/** Returns the curve of an instruction with an unknown account list: the owner of the curve's token account. */
 export function curveByTokens(call: Invocation, { mint, isBuy, tokenAmount }: TradeBody): Pubkey | null {
   const { movements, tokens, transaction } = call
   for (const movement of movements) {

@@ -1,7 +1,7 @@
 import { bool, i64, pubkey, string, struct, u16, u64, u8, vec } from '../codec.ts'
 import { layout, type Layout } from '../layout.ts'
 
-// Source: as for the instructions. Bodies only ever grew at the end, by the groups in their order here.
+// Source: as for the instructions. Bodies only ever grew at the end, by the groups listed here in order.
 
 export const createEvent = layout(
   'CreateEvent',
@@ -126,7 +126,7 @@ const mayhemEvent = layout('UpdateMayhemVirtualParamsEvent', '757be4b6a1a8dcd6',
   realSolReserves: u64
 })
 
-/** Events of instructions that are none of trade, launch, migration or liquidity. */
+/** Events that are no trade, launch, migration or liquidity change. */
 const OTHER_EVENTS = {
   AddQuoteControlMintEvent: 'a4af574a582d213e',
   AdminCtoEvent: '6e7ce262aaff1178',

@@ -2,13 +2,13 @@ import type { Invocation } from '../invocation.ts'
 import { VALUE_PROGRAMS, readMovements, type Movement } from '../token-movement.ts'
 import { sell } from './pumpfun-instructions.ts'
 
-/** Until events stated it (May 2025), the fee was one percent, at first rounded down and later up. */
+/** Events state the fee since May 2025. Before, it was one percent, at first rounded down and later up. */
 const UNSTATED_FEE_DIVISOR = 100n
 
 /**
- * The fee in lamports of a trade whose event does not state it. A buyer sent it to the recipient; a sale debits it
- * without any instruction, so it is what the recipient gained in the transaction beside transfers, where only one
- * sale paid it. One percent where the record shows neither.
+ * Returns the fee in lamports of a trade whose event does not state it. A buyer sent it to the recipient. A sale debits
+ * it without an instruction, so it is the recipient's gain in the transaction besides transfers, if only one sale paid
+ * it. One percent where the record shows neither.
  *
  * @param recipient key index of the fee recipient; -1 when not known
  */

@@ -47,10 +47,10 @@ export const buyExactQuoteInV3 = instruction(
   PARTIAL
 )
 export const sellV3 = instruction('sellV3', '1c92de7726c469d5', SELL, CURVE_V3)
-/** Called only by PumpSwap's multi_hop_swap; its events and the list of its accounts say what it did. */
+/** Called only by PumpSwap's multi_hop_swap; its events and account list show what it traded. */
 export const multiHopCurveSwap = instruction('multiHopCurveSwap', 'e19a7516d756f667', {}, {})
 
-/** Which side the trader fixed, by trade instruction. */
+/** The side that the trader fixed, by trade instruction. */
 export const EXACT_SIDES: ReadonlyMap<InstructionLayout | undefined, 'in' | 'out'> = new Map<
   InstructionLayout,
   'in' | 'out'

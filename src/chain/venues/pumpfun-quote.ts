@@ -10,7 +10,7 @@ export interface Quote {
   readonly real: bigint | undefined
 }
 
-/** The quote leg: SOL, as in every event before quote coins, or the coin that the event names. */
+/** Returns the quote leg: the coin that the event names, or SOL; events from before quote coins are in SOL. */
 export function quoteOf(body: TradeBody): Quote {
   const { quoteMint, quoteAmount } = body
   if (quoteMint === undefined || quoteAmount === undefined || isNative(mintOrNative(quoteMint))) {
@@ -29,7 +29,7 @@ export function quoteOf(body: TradeBody): Quote {
   }
 }
 
-/** Zeros stand for SOL, and so does a body from before quote coins. */
+/** Returns SOL for zeros, and for a body from before quote coins. */
 export function mintOrNative(mint: Pubkey | undefined): Pubkey {
   return mint === undefined || isZeroPubkey(mint) ? NATIVE_MINT : mint
 }
@@ -38,7 +38,7 @@ export function isNative(mint: Pubkey): boolean {
   return samePubkey(mint, NATIVE_MINT)
 }
 
-/** The events of 2024 state only virtual reserves. */
+/** Returns the reserves that an event states; events of 2024 state only virtual ones. */
 export function tradeReserves(body: TradeBody, quote: Quote): TradeReserves {
   const token = { real: body.realTokenReserves, virtual: body.virtualTokenReserves }
   const [paid, received] = body.isBuy ? [quote, token] : [token, quote]

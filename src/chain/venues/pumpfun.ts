@@ -24,8 +24,8 @@ import { EXACT_SIDES, PUMPFUN_INSTRUCTIONS, create, createV2 } from './pumpfun-i
 import { curveReserves, isNative, mintOrNative, quoteOf, tradeReserves } from './pumpfun-quote.ts'
 
 /**
- * The bonding curve. A sale pays its lamports without any instruction, so the program's events are the reading; what
- * the curve's token account sent or received is the second one.
+ * The bonding curve. A sale pays its lamports without an instruction, so the program's events are the main reading. The
+ * amount that the curve's token account sent or received is the second one.
  */
 export const pumpfun: Venue = {
   id: 'pumpfun',
@@ -39,7 +39,7 @@ export const pumpfun: Venue = {
   }
 }
 
-/** One call of the program, event after event. */
+/** Decodes one call of the program, event by event. */
 class CurveCall {
   readonly #call: Invocation
   readonly #emit: Emitter
@@ -126,7 +126,7 @@ class CurveCall {
     })
   }
 
-  /** The part of a completing buy that is taken from the pool to come, at that pool's price. */
+  /** Emits the part of a completing buy that is filled by the future pool, at that pool's price. */
   #postCompleteBuy(body: PostCompleteBody, innerIndex: number | null): void {
     const quoteMint = mintOrNative(body.quoteMint)
     const accounts = curveAccounts(this.#call, body.mint, quoteMint)
@@ -216,7 +216,7 @@ class CurveCall {
     })
   }
 
-  /** The identity of the next fill; null, and noted, when a second one has no instruction of its own. */
+  /** Returns the identity of the next fill; null, with a note, when a second one has no instruction of its own. */
   #place(innerIndex: number | null): { innerIxIndex?: number } | null {
     if (this.#fills++ === 0) return {}
     if (innerIndex !== null) return { innerIxIndex: innerIndex }
@@ -224,7 +224,7 @@ class CurveCall {
     return null
   }
 
-  /** Whether the curve's token account moved another amount than the events of its coin say; noted. */
+  /** Whether the curve's token account moved another amount than its coin's events state; notes it. */
   #contradicts(baseVault: number, { mint, isBuy }: TradeBody): boolean {
     if (baseVault < 0) return false
     const totals = transferredTotals(this.#call, baseVault)
@@ -242,8 +242,8 @@ class CurveCall {
   }
 
   /**
-   * Whether a lone buy sent its curve lamports, but neither in one transfer nor in all of them what it states, give or
-   * take fees that stay on the curve; noted. Rent may come in a transfer of its own.
+   * Whether a lone buy sent lamports to its curve, but neither one transfer nor their sum is the stated amount, within
+   * the fees that stay on the curve; notes it. Rent may come in a transfer of its own.
    */
   #isPaidOtherwise(curve: Pubkey, stated: bigint, fees: bigint): boolean {
     const { movements, transaction } = this.#call
@@ -278,7 +278,7 @@ class CurveCall {
   }
 }
 
-/** Fees round up, so that those of the smallest sales can be above the proceeds. */
+/** Returns at least zero: fees round up, so for the smallest sales they can exceed the proceeds. */
 function atLeastZero(amount: bigint): bigint {
   return amount > 0n ? amount : 0n
 }

@@ -3,7 +3,7 @@ import { samePubkey, type Pubkey } from '../pubkey.ts'
 import { hopPosition } from './pump-reading.ts'
 import { multiHopSwap } from './pumpswap-instructions.ts'
 
-/** Whom every event of a pool names. */
+/** The accounts that every event of a pool names. */
 export interface Parties {
   readonly pool: Pubkey
   readonly user: Pubkey
@@ -11,7 +11,7 @@ export interface Parties {
   readonly userQuoteTokenAccount: Pubkey
 }
 
-/** Key indexes; -1 when not known. */
+/** A pool's mints and the key indexes of its accounts; -1 when not known. */
 export interface PoolAccounts {
   readonly baseMint: Pubkey | null
   readonly quoteMint: Pubkey | null
@@ -21,8 +21,8 @@ export interface PoolAccounts {
 }
 
 /**
- * The accounts of an event's pool in a call: by the instruction's own list, among the hops of a route, or, for an
- * instruction that is not known, the mints of the user's token accounts.
+ * Returns the accounts of an event's pool: from the instruction's own list, or among the hops of a route. For an
+ * unknown instruction, the mints of the user's token accounts.
  */
 export function poolAccounts(call: Invocation, parties: Parties): PoolAccounts {
   const positions = call.layout?.accounts(call.accountCount)

@@ -1,7 +1,7 @@
 import { bool, i128, i64, pubkey, string, u16, u64, u8 } from '../codec.ts'
 import { layout, type Layout } from '../layout.ts'
 
-// Source: as for the instructions. Bodies only ever grew at the end, by the groups in their order here.
+// Source: as for the instructions. Bodies only ever grew at the end, by the groups listed here in order.
 
 const PARTIES = {
   pool: pubkey,
@@ -25,7 +25,7 @@ const SUPPLY = { baseSupply: u64 }
 const HOLDERS = { holderRewardsBps: u64, holderRewards: u64 }
 const UNCLAIMED = { creatorFeeUnclaimed: u64 }
 
-/** Pool reserves are those before the trade. */
+/** A buy, with the pool's reserves before it. */
 export const buyEvent = layout(
   'BuyEvent',
   '67f4521f2cf57777',
@@ -62,7 +62,7 @@ export const buyEvent = layout(
   UNCLAIMED
 )
 
-/** Pool reserves are those before the trade. */
+/** A sale, with the pool's reserves before it. */
 export const sellEvent = layout(
   'SellEvent',
   '3e2f370aa503dc2a',
@@ -183,7 +183,7 @@ const initBoostEvent = layout('InitBoostEvent', 'ae7c4af90451f611', {
   realQuoteReservesAfter: u64
 })
 
-/** Events of instructions that are none of trade, launch, migration or liquidity. */
+/** Events that are no trade, launch, migration or liquidity change. */
 const OTHER_EVENTS = {
   AdminCtoPoolEvent: '2f23a3f9969d937a',
   AdminSetCoinCreatorEvent: '2ddc5d181961ac68',

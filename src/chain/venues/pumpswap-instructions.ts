@@ -4,7 +4,7 @@ import { instruction, type InstructionLayout } from '../layout.ts'
 // Source: pump-fun/pump-public-docs (idl and docs) and @pump-fun/pump-sdk. `OptionBool` and `OptionU64` of the IDL
 // have one field and no tag byte. Account lists only ever grew at the end.
 
-/** The same in both versions of the trade instructions. */
+/** Accounts of the trade instructions, the same in both versions. */
 const TRADE = {
   pool: 0,
   user: 1,
@@ -27,7 +27,7 @@ export const sell = instruction('sell', '33e685a4017f83ad', SELL, TRADE)
 export const buyV2 = instruction('buyV2', 'b817ee6167c5d33d', BUY_OUT, TRADE)
 export const buyExactQuoteInV2 = instruction('buyExactQuoteInV2', 'c2ab1c46684d5b2f', BUY_IN, TRADE)
 export const sellV2 = instruction('sellV2', '5df6823ce7e940b2', SELL, TRADE)
-/** 16 accounts, then five a hop: base mint, quote mint, pool or curve, base vault, quote vault. */
+/** Takes 16 accounts, then five per hop: base mint, quote mint, pool or curve, base vault, quote vault. */
 export const multiHopSwap = instruction(
   'multiHopSwap',
   '2b644913e9f66f94',
@@ -35,7 +35,7 @@ export const multiHopSwap = instruction(
   { user: 0, userIn: 1, userOut: 2 }
 )
 
-/** Which side the trader fixed, by trade instruction. */
+/** The side that the trader fixed, by trade instruction. */
 export const EXACT_SIDES: ReadonlyMap<InstructionLayout | undefined, 'in' | 'out'> = new Map<
   InstructionLayout,
   'in' | 'out'
@@ -86,7 +86,7 @@ export const withdraw = instruction(
   LIQUIDITY
 )
 const initBoost = instruction('initBoost', '8ce9215e845ac28f', {}, { pool: 0, baseMint: 3, quoteMint: 4 })
-/** A vault buys from the pool and burns what it bought: it states a BuyEvent, but nobody trades. */
+/** Lets a vault buy from the pool and burn the tokens: it states a BuyEvent, but has no trader. */
 export const boostBuyAndBurn = instruction(
   'boostBuyAndBurn',
   '694406af000723a2',

@@ -1,19 +1,19 @@
 import type { BuyBody, SellBody } from './pumpswap-events.ts'
 
-/** What a BuyEvent and a SellEvent say, in the same words. */
+/** A BuyEvent or SellEvent, with common field names. */
 export interface Swap {
   readonly isBuy: boolean
   readonly body: BuyBody | SellBody
   readonly base: bigint
-  /** What the quote vault took or gave for liquidity; fees that stay in the vault until swept are beside it. */
+  /** The liquidity amount that the quote vault took or paid; excludes fees that stay in the vault until swept. */
   readonly quote: bigint
-  /** What the user paid or got. */
+  /** The quote amount that the user paid or got. */
   readonly userQuote: bigint
   /** Index in the inner group of the call that stated it; null for a logged one. */
   readonly innerIndex: number | null
 }
 
-/** What a BuyEvent says. */
+/** Converts a BuyEvent. */
 export function bought(body: BuyBody, innerIndex: number | null): Swap {
   const { baseAmountOut, quoteAmountInWithLpFee } = body
   return {
@@ -27,8 +27,8 @@ export function bought(body: BuyBody, innerIndex: number | null): Swap {
 }
 
 /**
- * A buy of an exact base states what the user paid as the user's amount. One of an exact quote turns two amounts
- * around: the user's is then the one before all fees, and less than what the vault takes.
+ * Returns the quote amount that the user paid. A buy of an exact base states it as the user's amount. A buy of an exact
+ * quote states there the amount before all fees, which is less than the vault takes.
  */
 function paidByUser(body: BuyBody): bigint {
   const { quoteAmountInWithLpFee, userQuoteAmountIn, protocolFee, coinCreatorFee, cashback } = body
@@ -36,7 +36,7 @@ function paidByUser(body: BuyBody): bigint {
   return quoteAmountInWithLpFee + protocolFee + (coinCreatorFee ?? 0n) + (cashback ?? 0n)
 }
 
-/** What a SellEvent says. */
+/** Converts a SellEvent. */
 export function sold(body: SellBody, innerIndex: number | null): Swap {
   const { baseAmountIn, quoteAmountOutWithoutLpFee, userQuoteAmountOut } = body
   return {

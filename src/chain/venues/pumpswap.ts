@@ -31,8 +31,8 @@ import {
 import { bought, sold, type Swap } from './pumpswap-swap.ts'
 
 /**
- * The pools that graduated coins trade in, and any other. The program's events are the reading; what the base vault
- * sent or received is the second one. "Buy" is relative to the base, which may be wrapped SOL.
+ * Pools of graduated coins, and any others. The program's events are the main reading, and the base vault's transfers
+ * the second one. "Buy" is relative to the base, which may be wrapped SOL.
  */
 export const pumpswap: Venue = {
   id: 'pumpswap',
@@ -46,7 +46,7 @@ export const pumpswap: Venue = {
   }
 }
 
-/** One call of the program, event after event. */
+/** Decodes one call of the program, event by event. */
 class PoolCall {
   readonly #call: Invocation
   readonly #emit: Emitter
@@ -101,7 +101,10 @@ class PoolCall {
     }
   }
 
-  /** A multi-hop route whose every hop is a curve states its events in the curve program's call. */
+  /**
+   * Whether the call should state an event. A multi-hop route with curves only states its events in the curve program's
+   * call.
+   */
   #expectsEvent(): boolean {
     const call = this.#call
     if (call.is(deposit) || call.is(withdraw) || call.is(createPool)) return true
@@ -150,8 +153,8 @@ class PoolCall {
   }
 
   /**
-   * Whether a lone trade moved another quote amount than it states, give or take the fees, which may go through the
-   * vault or beside it, and the vault's balances do not contradict the transfers; noted.
+   * Whether a lone trade moved another quote amount than it states, and the vault's balances do not contradict the
+   * transfers; notes it. Allows for the fees, which may or may not pass through the vault.
    */
   #contradictsQuote({ quoteVault }: PoolAccounts, { isBuy, quote, body }: Swap): boolean {
     if (quoteVault < 0 || this.#swaps.length > 1) return false
@@ -165,7 +168,7 @@ class PoolCall {
     return true
   }
 
-  /** The base that all events of the pool and direction state, as the vault's transfers are one sum too. */
+  /** Sums the base amounts of all events of a pool and direction, to compare with the sum of the vault's transfers. */
   #statedBase({ isBuy, body }: Pick<Swap, 'isBuy' | 'body'>): bigint {
     let stated = 0n
     for (const other of this.#swaps) {
@@ -174,7 +177,7 @@ class PoolCall {
     return stated
   }
 
-  /** What the buyer's account was credited of the base: less than was sent when the mint charges transfers. */
+  /** Returns the base amount credited to the buyer: less than was sent if the mint charges a transfer fee. */
   #received({ baseVault, userBase }: PoolAccounts, base: bigint): bigint {
     for (const movement of this.#call.movements) {
       if (movement.kind !== 'transfer' || movement.source !== baseVault) continue
@@ -186,7 +189,7 @@ class PoolCall {
   }
 
   /**
-   * The vaults' balances after the trade: those that the event states from before, changed by what the call moved.
+   * Returns the vaults' balances after the trade: the stated balances before it plus the amounts that the call moved.
    * Null where the transaction does not show the quote vault's change, or the pool traded twice in the call.
    */
   #reservesAfter(accounts: PoolAccounts, { isBuy, body, base }: Swap): TradeReserves | null {
@@ -246,7 +249,10 @@ class PoolCall {
     })
   }
 
-  /** The event states what the transfers sent: gross of a transfer fee in both directions. */
+  /**
+   * Returns the sides of a liquidity change. The event states the sent amount: before a transfer fee in both
+   * directions.
+   */
   #sides(event: 'add' | 'remove', vault: number, sent: bigint): Sides {
     const stated = event === 'add' ? { vault: null, trader: sent } : { vault: sent, trader: null }
     const moved = vault < 0 ? this.#transferOf(event, sent) : movedSides(this.#call, event, vault)
@@ -255,7 +261,7 @@ class PoolCall {
     return sides
   }
 
-  /** The sides of the one transfer of an amount, where an instruction that is not known names no vaults. */
+  /** Returns the sides of the only transfer of an amount, for an unknown instruction that names no vaults. */
   #transferOf(event: 'add' | 'remove', sent: bigint): Sides {
     const transfer = soleTransfer(this.#call, sent)
     const credited = transfer === null ? null : this.#call.tokens.credited(transfer)
@@ -283,7 +289,7 @@ class PoolCall {
 
   #user(body: Parties, named: number): Pubkey {
     const call = this.#call
-    // Outer calls are their user's own: no account of it is looked for.
+    // The user of an outer call signed it, so no account needs to be searched.
     if (call.instruction.innerIndex === null) return body.user
     const tokens = [call.indexOf(body.userBaseTokenAccount), call.indexOf(body.userQuoteTokenAccount)]
     return pumpUser(call, body.user, named, tokens)

@@ -12,7 +12,7 @@ type SwapAccounts = Readonly<
   Record<'amm' | 'coinVault' | 'pcVault' | 'source' | 'destination' | 'owner', number>
 >
 
-/** 18 accounts, or 17 where target orders are left out; the trader's three stand last. */
+/** Returns the positions for 18 accounts, or 17 without target orders; the trader's three are last. */
 function orderBookSwapAccounts(count: number): SwapAccounts | null {
   if (count < 17) return null
   const coinVault = count === 17 ? 4 : 5
@@ -67,7 +67,7 @@ export const ammInitialize2 = instruction(
   }
 )
 
-/** How pools were opened until 2022, after `preInitialize` and transfers into the vaults. */
+/** Opened pools until 2022, after `preInitialize` and transfers into the vaults. */
 const initialize = instruction(
   'initialize',
   '00',
@@ -103,7 +103,7 @@ const withdraw = instruction(
   { minCoin: u64, minPc: u64 }
 )
 
-/** What moves no one's trade: cranks of the order book, the operator's fees and settings. */
+/** Instructions that trade nothing: cranks of the order book, the operator's fees and settings. */
 const UPKEEP = [
   instruction('monitorStep', '02', { planOrders: u16, placeOrders: u16, cancelOrders: u16 }, {}),
   instruction('migrateToOpenBook', '05', {}, {}),
@@ -119,7 +119,7 @@ const UPKEEP = [
 
 const SWAPS = [swapBaseIn, swapBaseOut, swapBaseInV2, swapBaseOutV2] as const
 
-/** `ray_log` of a swap: both forms have the same bytes, the last u64 being the side that the trader did not fix. */
+/** The `ray_log` of a swap. Both forms have the same bytes; the last u64 is the side that the trader did not fix. */
 export const swapBaseInLog = layout('ray_log swapBaseIn', '03', {
   amountIn: u64,
   minimumOut: u64,
@@ -201,7 +201,7 @@ function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number
   })
 }
 
-/** The second reading: a swap's own log line. */
+/** Reads a swap's own log line, the second reading. */
 function loggedAmounts(call: Invocation): { in: bigint; out: bigint } | null {
   for (const bytes of call.log?.rayLogs ?? []) {
     if (bytes[0] === 3) {
@@ -233,7 +233,7 @@ function decodeLiquidity(
   })
 }
 
-/** A pool's first deposit is its opening, not a liquidity event besides. */
+/** Emits the creation of a pool. Its first deposit is part of that, not a liquidity event too. */
 function decodeInitialize(call: Invocation, emit: Emitter, accounts: OpeningAccounts | null): void {
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   const moved = depositedAmounts(call, [call.account(accounts.coinVault), call.account(accounts.pcVault)])

@@ -1,9 +1,9 @@
 import { array, bool, i32, pubkey, u128, u16, u64 } from '../codec.ts'
 import { layout } from '../layout.ts'
 
-// Source: raydium-io/raydium-clmm, program source; raydium-io/raydium-idl. Events stand in the log.
+// Source: raydium-io/raydium-clmm, program source; raydium-io/raydium-idl. Events are in the log.
 
-/** Amounts are net of transfer fees on both sides; the trade fees came in 2026. */
+/** Amounts are net of transfer fees on both sides; trade fees were appended in 2026. */
 export const swapEvent = layout(
   'SwapEvent',
   '40c6cde8260871e2',
@@ -47,7 +47,7 @@ export const increaseLiquidityEvent = layout('IncreaseLiquidityEvent', '314f69d4
   amount1TransferFee: u64
 })
 
-/** The amounts are what leaves the pool for the liquidity; the fees owed leave with them. */
+/** The amounts leave the pool for the liquidity; the owed fees leave in the same transfers. */
 export const decreaseLiquidityEvent = layout('DecreaseLiquidityEvent', '3ade563a44325538', {
   positionNftMint: pubkey,
   liquidity: u128,

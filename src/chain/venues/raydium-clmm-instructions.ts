@@ -16,14 +16,17 @@ const SWAP_ACCOUNTS = {
 export const swap = instruction('swap', 'f8c69e91e17587c8', SWAP_ARGS, SWAP_ACCOUNTS)
 export const swapV2 = instruction('swapV2', '2b04ed0b1ac91e62', SWAP_ARGS, SWAP_ACCOUNTS)
 
-/** Then of every hop: configuration, pool, output account, vaults, output mint, observation, tick arrays. */
+/**
+ * Takes these accounts, then for every hop: configuration, pool, output account, vaults, output mint, observation, tick
+ * arrays.
+ */
 export const swapRouterBaseIn = instruction(
   'swapRouterBaseIn',
   '457d73daf5baf2c4',
   { amountIn: u64, amountOutMinimum: u64 },
   { payer: 0, inputTokenAccount: 1, inputTokenMint: 2, firstHop: 6 }
 )
-/** Positions of a hop's accounts, from its pool on. */
+/** Positions of a hop's accounts, relative to its pool. */
 export const HOP = { poolState: 0, outputTokenAccount: 1, inputVault: 2, outputVault: 3, outputVaultMint: 4 }
 
 const POOL_ACCOUNTS = {
@@ -83,7 +86,7 @@ export const openPositionV2 = instruction(
   OPENED,
   WITH_METADATA
 )
-/** The list of the others without the metadata account. */
+/** Has the account list of the other openings without the metadata account. */
 export const openPositionWithToken22Nft = instruction(
   'openPositionWithToken22Nft',
   '4dffae527d1dc92e',
@@ -139,7 +142,9 @@ const DYNAMIC_FEE = {
   maxVolatilityAccumulator: u32
 }
 
-/** What trades nothing and moves no liquidity: positions closed empty, rewards, fee claims, settings, orders. */
+/**
+ * Instructions that neither trade nor move liquidity: closing empty positions, rewards, fee claims, settings, orders.
+ */
 export const UPKEEP = [
   instruction('closePosition', '7b86510031446262', {}, {}),
   instruction('closeProtocolPosition', 'c975989055556cb2', {}, {}),

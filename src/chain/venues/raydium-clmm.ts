@@ -63,7 +63,7 @@ export const raydiumClmm: Venue = {
   }
 }
 
-/** One pool's part of a swap. Accounts are key indexes. */
+/** One pool's leg of a swap. Accounts are key indexes. */
 interface Hop {
   readonly pool: Pubkey
   readonly authority: number
@@ -72,7 +72,7 @@ interface Hop {
   readonly vaults: readonly [number, number]
   readonly exact: 'in' | 'out' | null
   readonly event: SwapStated | null
-  /** Whether an earlier hop already carries the instruction's own index. */
+  /** True for the second and later hops; the first one has the instruction's own index. */
   readonly further: boolean
 }
 
@@ -93,8 +93,8 @@ function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number
 }
 
 /**
- * Every hop brings its own accounts, followed by tick arrays in a number that only the accounts' types tell. A hop
- * stands where an account paid into the hop's input vault and its output vault paid the account before them.
+ * Decodes a routed swap. Every hop has its own accounts, then a number of tick arrays that only the accounts' types
+ * tell. A hop is found where an account paid the hop's input vault and its output vault paid the account before them.
  */
 function decodeRouter(call: Invocation, emit: Emitter): void {
   const accounts = swapRouterBaseIn.accounts(call.accountCount)
@@ -102,7 +102,7 @@ function decodeRouter(call: Invocation, emit: Emitter): void {
   const events = call.loggedEvents(swapEvent).map(({ value }) => value)
   let source = call.account(accounts.inputTokenAccount)
   let hops = 0
-  // The configuration stands before the pool.
+  // Each hop's configuration precedes its pool.
   for (let at = accounts.firstHop + 1; at + HOP.outputVaultMint < call.accountCount; at++) {
     const pool = call.key(at + HOP.poolState)!
     const destination = call.account(at + HOP.outputTokenAccount)
@@ -133,7 +133,7 @@ function paid(call: Invocation, source: number, destination: number): boolean {
   )
 }
 
-/** An instruction that is not known yet trades all the same where it logs a trade; its transfers tell the accounts. */
+/** Decodes an unknown instruction that logs trades; its transfers tell the accounts. */
 function decodeUnknown(call: Invocation, emit: Emitter): void {
   for (const [index, { value: event }] of call.loggedEvents(swapEvent).entries()) {
     const stated = statedFill(event)
@@ -170,7 +170,7 @@ function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
   })
 }
 
-/** The event's input is what the vault was credited, its output what the trader was. */
+/** Returns the event's amounts: its input is what the vault was credited, its output what the trader was credited. */
 function statedFill(event: SwapStated): StatedFill {
   const [input, inputFee, output, outputFee] = event.zeroForOne
     ? [event.amount0, event.transferFee0, event.amount1, event.transferFee1]
@@ -237,8 +237,8 @@ function deposited(amounts: Pair, transferFees: Pair): StatedLiquidity {
 }
 
 /**
- * The fees that a position earned leave the vaults in the same transfers as its liquidity, and only the event parts
- * them: without it the amounts are not known. A decrease by no liquidity is a claim of fees.
+ * Emits a decrease. Fees that the position earned leave the vaults in the same transfers as its liquidity, and only the
+ * event separates them: without it the amounts are unknown. A decrease by no liquidity is a claim of fees.
  */
 function decodeDecrease(call: Invocation, emit: Emitter, layout: (typeof DECREASES)[number]): void {
   const decreased = call.loggedEvents(decreaseLiquidityEvent)[0]?.value

@@ -1,7 +1,7 @@
 import { bool, pubkey, u64, u8 } from '../codec.ts'
 import { instruction, layout } from '../layout.ts'
 
-// Source: raydium-io/raydium-cp-swap, program source; raydium-io/raydium-idl. Events stand in the log.
+// Source: raydium-io/raydium-cp-swap, program source; raydium-io/raydium-idl. Events are in the log.
 
 const SWAP_ACCOUNTS = {
   payer: 0,
@@ -83,7 +83,7 @@ export const UPKEEP = [
   instruction('closePermissionPda', '9c5420764587467b', {}, {})
 ] as const
 
-/** 81 bytes until August 2025, then with the mints and fees. */
+/** Has 81 bytes until August 2025, then also mints and fees. */
 export const swapEvent = layout(
   'SwapEvent',
   '40c6cde8260871e2',

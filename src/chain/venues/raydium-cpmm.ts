@@ -60,7 +60,7 @@ function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void 
   })
 }
 
-/** An instruction that is not known yet trades all the same where it logs a trade; its transfers tell the accounts. */
+/** Decodes an unknown instruction that logs trades; its transfers tell the accounts. */
 function decodeUnknown(call: Invocation, emit: Emitter): void {
   for (const { value: event } of call.loggedEvents(swapEvent)) {
     const stated = statedFill(event)
@@ -105,7 +105,7 @@ function emitSwap(call: Invocation, emit: Emitter, swap: Swap): void {
   })
 }
 
-/** The event's input is what the vault was credited, its output what the vault sent. */
+/** Returns the event's amounts: its input is what the vault was credited, its output what the vault sent. */
 function statedFill(event: SwapStated): StatedFill {
   return {
     inGross: event.inputAmount + event.inputTransferFee,
@@ -143,7 +143,10 @@ function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove
   )
 }
 
-/** A deposit states what the vaults were credited, a withdrawal what its owner was: the fee completes it. */
+/**
+ * Returns the stated amounts of a change on the vaults' side. A deposit states what the vaults were credited. A
+ * withdrawal states what its owner was credited, so the transfer fee is added.
+ */
 function statedLiquidity(call: Invocation, event: 'add' | 'remove'): StatedLiquidity | null {
   const change = call.loggedEvents(lpChangeEvent)[0]?.value
   if (change === undefined) return null
@@ -155,7 +158,7 @@ function statedLiquidity(call: Invocation, event: 'add' | 'remove'): StatedLiqui
   return { amounts, moved: amounts, transferFees }
 }
 
-/** A pool's first deposit is its opening, not a liquidity event besides. */
+/** Emits the creation of a pool. Its first deposit is part of that, not a liquidity event too. */
 function decodeInitialize(
   call: Invocation,
   emit: Emitter,

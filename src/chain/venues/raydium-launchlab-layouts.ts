@@ -1,9 +1,9 @@
 import { bool, option, pubkey, string, struct, u16, u64, u8, type ByteReader, type Codec } from '../codec.ts'
 import { instruction, layout, type Layout } from '../layout.ts'
 
-// Source: IDL 0.2.0 in raydium-io/raydium-docs; raydium-sdk-v2. Events come as calls of the program to itself.
+// Source: IDL 0.2.0 in raydium-io/raydium-docs; raydium-sdk-v2. The program states events by calling itself.
 
-/** An enumeration without fields, by the names of its variants. */
+/** An enumeration without fields, read as the names of its variants. */
 function variant<const N extends string>(...names: readonly N[]): Codec<N | 'unknown'> {
   return {
     type: `enum<${names.join(', ')}>`,
@@ -15,10 +15,10 @@ function variant<const N extends string>(...names: readonly N[]): Codec<N | 'unk
 export interface CurveParams {
   readonly curve: 'constant' | 'fixed' | 'linear'
   readonly supply: bigint
-  /** Stated for the constant product only. */
+  /** Null except for the constant product. */
   readonly totalBaseSell: bigint | null
   readonly totalQuoteFundRaising: bigint
-  /** 0 to AMM v4, 1 to CPMM. */
+  /** Destination of the migration: 0 for AMM v4, 1 for CPMM. */
   readonly migrateType: number
 }
 
@@ -102,7 +102,7 @@ export const migrateToAmm = instruction(
   { baseLotSize: u64, quoteLotSize: u64, marketVaultSignerNonce: u8 },
   { payer: 0, baseMint: 1, quoteMint: 2, destination: 13, poolState: 23 }
 )
-/** 28 accounts, or 29 with a permission before the last half: the curve is found from the end. */
+/** Takes 28 accounts, or 29 with a permission before the last half: the curve is found from the end. */
 export const migrateToCpswap = instruction('migrateToCpswap', '885cc8671cda908c', {}, (count) =>
   count < 28 ? null : { payer: 0, baseMint: 1, quoteMint: 2, destination: 5, poolState: count - 11 }
 )
@@ -161,7 +161,7 @@ export type TradeStated = NonNullable<ReturnType<typeof oldTradeEvent.read>>['va
   readonly exactIn?: boolean
 }
 
-/** 139 bytes since the creator fee came in the middle, 130 before: the size tells which. */
+/** Has 139 bytes since the creator fee was inserted in the middle, 130 before: the size tells which. */
 export const tradeEvent: Layout<TradeStated> = {
   name: newTradeEvent.name,
   discriminator: newTradeEvent.discriminator,

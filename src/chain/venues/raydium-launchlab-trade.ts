@@ -12,7 +12,7 @@ import {
 } from './raydium-launchlab-layouts.ts'
 import { soleTransfer } from '../sole-transfer.ts'
 
-/** The two transfers of a trade that the event states the amounts of. */
+/** The two transfers of a trade, whose amounts the event states. */
 interface Legs {
   readonly paid: Movement
   readonly received: Movement
@@ -54,7 +54,7 @@ export function decodeTrade(call: Invocation, emit: Emitter, trade: (typeof TRAD
   })
 }
 
-/** An instruction that is not known yet trades all the same where it states a trade; its transfers tell the mints. */
+/** Decodes an unknown instruction that states trades; its transfers tell the mints. */
 export function decodeUnknownTrade(call: Invocation, emit: Emitter): void {
   for (const [index, { value: event, innerIndex }] of call.statedEvents(tradeEvent).entries()) {
     const paid = soleTransfer(call, event.amountIn)
@@ -79,8 +79,8 @@ export function decodeUnknownTrade(call: Invocation, emit: Emitter): void {
 }
 
 /**
- * The transfers of the event's amounts between the trader's accounts and the vaults; null when there are none, so
- * that event and transfers contradict each other. The input is stated as the vault was credited, or as it was sent.
+ * Finds the transfers of the event's amounts between the trader's accounts and the vaults; null when there are none, so
+ * that event and transfers contradict each other. The event may state the input as credited to the vault or as sent.
  */
 function findLegs(
   call: Invocation,
@@ -164,7 +164,9 @@ function emitTrade(call: Invocation, emit: Emitter, trade: CurveTrade): void {
   }
 }
 
-/** The event counts the base that was sold; a reserve is what is left of it. */
+/**
+ * Returns the reserves after a trade. The event counts the base sold; the reserve is the rest of the supply for sale.
+ */
 function curveReserves(
   event: TradeStated
 ): Required<Pick<CurveReserves, 'realBase' | 'realQuote'>> & CurveReserves {
@@ -190,8 +192,8 @@ function reservesAfter(event: TradeStated, isBuy: boolean): TradeReserves {
 }
 
 /**
- * Curves of a fixed or linear price have parameters of another meaning in the same fields, and the event does not
- * say which curve it is of. The product that the trade kept, but for a unit of rounding, does.
+ * Whether the curve is a constant product. Curves of a fixed or linear price use the same fields for other parameters,
+ * and the event does not name its curve. The trade tells it: the product stays the same up to one unit of rounding.
  */
 function followsConstantProduct(event: TradeStated): boolean {
   const baseBefore = event.virtualBase - event.realBaseBefore

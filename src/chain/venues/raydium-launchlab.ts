@@ -20,7 +20,7 @@ import { decodeTrade, decodeUnknownTrade } from './raydium-launchlab-trade.ts'
 export const raydiumLaunchlab: Venue = {
   id: 'raydium-launchlab',
   programs: ['LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj'],
-  // Newer trades stand in the log as well; the self-call is never cut off.
+  // Newer versions also log trades; the self-call is used because it is never truncated.
   transport: 'self-call',
   instructions: new LayoutTable<InstructionLayout>([
     ...TRADES,
@@ -83,7 +83,7 @@ function decodeInitialize(call: Invocation, emit: Emitter, layout: (typeof INITI
   })
 }
 
-/** A curve has migrated when its migration opened a pool; the pool's own opening names it. */
+/** Emits a migration if it opened a pool, which the pool's own opening names. */
 function decodeMigration(
   call: Invocation,
   emit: Emitter,

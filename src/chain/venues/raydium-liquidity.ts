@@ -15,23 +15,23 @@ export interface LiquidityAccounts {
   /** Key index of the mint of the pool's shares, -1 where a position holds them. */
   readonly lpMint: number
   readonly position: Pubkey | null
-  /** Whether the instruction may move nothing, as the opening of an empty position does. */
+  /** Whether the instruction may move nothing, as when it opens an empty position. */
   readonly mayBeEmpty?: boolean
 }
 
-/** Raw amounts that an event states, on the vaults' side. */
+/** Amounts in base units that an event states, on the vaults' side. */
 export interface StatedLiquidity {
   /** The liquidity itself. */
   readonly amounts: Pair
-  /** Raw amounts that crossed the vaults for it, claimed fees included. */
+  /** Amounts that crossed the vaults, claimed fees included. */
   readonly moved: Pair
-  /** The Token-2022 transfer fees of what crossed the vaults. */
+  /** Token-2022 transfer fees on the amounts that crossed the vaults. */
   readonly transferFees: Pair
 }
 
 /**
- * Emits liquidity that came into a pool's vaults or left them. Only one direction is counted: what an order book
- * settles into the vaults during a withdrawal is none of the provider's.
+ * Emits liquidity that entered or left a pool's vaults. Counts one direction only: an order book may settle other
+ * amounts into the vaults during a withdrawal.
  */
 export function emitLiquidity(
   call: Invocation,
@@ -70,13 +70,13 @@ export function emitLiquidity(
   })
 }
 
-/** Raw amounts that a call moved into two vaults; null when a transfer fee is unknown. */
+/** Returns the amounts, in base units, that a call moved into two vaults; null when a transfer fee is unknown. */
 export function depositedAmounts(call: Invocation, vaults: readonly [number, number]): Pair | null {
   const [first, second] = movedSides(call, 'add', vaults)
   return first.vault === null || second.vault === null ? null : [first.vault, second.vault]
 }
 
-/** Raw amounts that came into (add) or left (remove) two vaults. */
+/** Sums the transfers into (add) or out of (remove) two vaults, counted on both sides. */
 function movedSides(call: Invocation, event: 'add' | 'remove', vaults: readonly [number, number]): SidesPair {
   const gross: [bigint, bigint] = [0n, 0n]
   const credited: [bigint | null, bigint | null] = [0n, 0n]
@@ -96,7 +96,9 @@ function movedSides(call: Invocation, event: 'add' | 'remove', vaults: readonly 
   return [sides(0), sides(1)]
 }
 
-/** The sides of one token: the event tells the liquidity from claimed fees, the transfers tell their transfer fee. */
+/**
+ * Returns the sides of one token: the event separates liquidity from claimed fees, the transfers show the transfer fee.
+ */
 function sidesOf(
   event: 'add' | 'remove',
   stated: StatedLiquidity | null,
@@ -110,7 +112,7 @@ function sidesOf(
   if (isAlone && trader !== null) return { vault: amount, trader }
   const statedFee = stated.transferFees[token]
   const fee = vault === null || trader === null ? (event === 'add' ? statedFee : -statedFee) : trader - vault
-  // The share of a transfer fee that the claimed fees bore is not told.
+  // The part of a transfer fee that fell on the claimed fees is unknown.
   return { vault: amount, trader: isAlone || fee === 0n ? amount + fee : null }
 }
 

@@ -7,9 +7,9 @@ import { noSelfCall, type Venue } from '../venue.ts'
 import { emitLiquidity } from './raydium-liquidity.ts'
 
 // Source: raydium-sdk-v2, version-5 pools; Raydium's published account lists for calls from other programs. The
-// program itself is closed. Discriminators are one byte; tokens are classic SPL only.
+// program's source is closed. Discriminators are one byte; tokens are classic SPL only.
 
-/** The trader's three stand last. */
+/** Returns the positions of a swap's accounts; the trader's three are last. */
 function swapAccounts(
   count: number
 ): Readonly<Record<'amm' | 'source' | 'destination' | 'owner', number>> | null {
@@ -31,7 +31,7 @@ const PROVIDER_ACCOUNTS = { amm: 1, lpMint: 5, coinVault: 6, pcVault: 7 }
 const deposit = instruction('deposit', '03', { maxCoin: u64, maxPc: u64, baseSide: u64 }, PROVIDER_ACCOUNTS)
 const withdraw = instruction('withdraw', '04', { amount: u64 }, PROVIDER_ACCOUNTS)
 
-/** A router's line that names this program; the amounts are read from transfers, and nothing rests on it. */
+/** A router's log line that names this program. Amounts come from transfers, so nothing depends on it. */
 const swapEvent = layout('SwapEvent', '40c6cde8260871e2', { dex: u8, amountIn: u64, amountOut: u64 })
 
 export const raydiumStable: Venue = {
@@ -74,7 +74,7 @@ function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void 
   })
 }
 
-/** Published account lists differ in where the vaults stand, so the vaults are those that the trader's tokens met. */
+/** Finds the vaults by the trader's transfers, because published account lists place them differently. */
 function vaultsThatMoved(
   call: Invocation,
   source: number,
@@ -103,7 +103,7 @@ function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove
   })
 }
 
-/** The provider is whoever authorised the deposit or the burning of the shares. */
+/** Returns the provider: the signer that authorized the deposit or the burning of the shares. */
 function ownerOf(call: Invocation): number {
   const { signerCount } = call.transaction
   const own = call.movements.find(({ authority }) => authority >= 0 && authority < signerCount)
