@@ -3,13 +3,13 @@ import { sleep, type Clock, type Random } from '../ports.ts'
 import type { AbsentBlock, ChainNode, FetchedBlock, GapReason } from './chain-node.ts'
 
 export interface FinderOptions {
-  /** How long a block is looked for on nodes that answer, before it is given up. */
+  /** Time for which nodes that answer are asked for a block before it is given up. */
   readonly giveUpMs: number
   readonly clock: Clock
   readonly random: Random
 }
 
-/** A block that was looked for and not found. */
+/** A block that was requested and not found. */
 export interface LostBlock {
   readonly kind: 'lost'
   readonly slot: number
@@ -19,19 +19,19 @@ export interface LostBlock {
 
 export type Found = FetchedBlock | LostBlock
 
-/** Between two rounds over all nodes. */
+/** Backoff between two rounds over all nodes. */
 const ROUND_BACKOFF = { floorMs: 100, ceilingMs: 3_000 }
 
-/** Counts of what happened on the way to blocks, since the start. */
+/** Counts since the start. */
 export interface FinderCounts {
   fetched: number
-  /** Answers of nodes without the block that was asked for. */
+  /** Answers of nodes without the requested block. */
   refused: number
-  /** Blocks that another node gave than the one that was asked first. */
+  /** Blocks that came from another node than the first one asked. */
   elsewhere: number
 }
 
-/** Looks for the block of a slot on all nodes, best first, archives last, again and again until its time is over. */
+/** Fetches the block of a slot from any node: best first, archives last, repeatedly until a deadline. */
 export class BlockFinder {
   readonly counts: FinderCounts = { fetched: 0, refused: 0, elsewhere: 0 }
   readonly #nodes: readonly ChainNode[]
@@ -42,7 +42,7 @@ export class BlockFinder {
     this.#options = options
   }
 
-  /** Nodes that may be asked, best first. */
+  /** Returns the nodes that may be asked, best first. */
   usable(): ChainNode[] {
     return this.#nodes
       .filter(({ rank }) => rank !== null)
@@ -50,9 +50,9 @@ export class BlockFinder {
   }
 
   /**
-   * The block of a slot that is known to have one; `fits` may refuse one of another fork. It is lost at once when all
-   * nodes say that they no longer keep it, else after the time that is stated, which runs only while some node answers:
-   * an outage of all nodes loses nothing. Rejects only with the signal's reason.
+   * Fetches the block of a slot known to have one; `fits` may refuse a block of another fork. The block is lost at once
+   * if all nodes say that they no longer keep it, else after `giveUpMs`. That time runs only while some node answers,
+   * so an outage of all nodes loses nothing. Rejects only with the signal's reason.
    */
   async find(
     slot: number,
@@ -77,7 +77,7 @@ export class BlockFinder {
     }
   }
 
-  /** One round over the nodes: the block, or what those said that are up and were asked. */
+  /** Asks every node once: returns the block, or the answers of the nodes that are up. */
   async #askAll(
     slot: number,
     signal: AbortSignal,
@@ -97,7 +97,7 @@ export class BlockFinder {
       this.counts.refused++
       answers++
       const absent = answer.kind === 'block' ? OTHER_FORK : answer
-      // A node that is found to be down meanwhile is no reason to give anything up.
+      // A node that turned out to be down in the meantime is no reason to give up a block.
       if (absent.why !== 'unasked' && node.rank !== null) said.push(absent)
     }
     return { kind: 'none', answers, said }
@@ -110,14 +110,14 @@ const OTHER_FORK: AbsentBlock = {
   detail: 'a block that does not follow the last one'
 }
 
-/** Whether no node will ever have it. */
+/** Whether no node will ever have the block. */
 function isGone(said: readonly AbsentBlock[]): boolean {
   return (
     said.every(({ why }) => why === 'pruned' || why === 'skipped') && said.some(({ why }) => why === 'pruned')
   )
 }
 
-/** Why a block was given up: by what says most of all that was said. */
+/** Builds the outcome for a lost block; its reason is the most specific among the answers. */
 function lost(slot: number, said: readonly AbsentBlock[]): LostBlock {
   const reasons = ['unsupported', 'unreadable', ...(isGone(said) ? (['pruned'] as const) : [])] as const
   for (const reason of reasons) {

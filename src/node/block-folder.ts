@@ -9,15 +9,15 @@ const unzip = promisify(gunzip)
 
 const NAME = /^(\d{1,15})\.json\.gz$/
 const PART = /^\d{1,15}\.json\.gz\.part$/
-/** Of one block, decompressed. */
+/** Maximum size of one decompressed block. Mainnet blocks of 2026 have 5 to 15 MB of JSON. */
 const BLOCK_BYTES_MAX = 256 * 1024 * 1024
 
-/** A recorded folder that blocks are written to: `SLOT.json.gz` each, the JSON-RPC response as the node gave it. */
+/** A recorded folder that blocks are written to: `SLOT.json.gz` each, the JSON-RPC response as the node sent it. */
 export class BlockFolder {
   readonly directory: string
-  /** Slots whose blocks are there and whole. */
+  /** Slots whose blocks are present and whole. */
   readonly slots: Set<number>
-  /** Files that were there and torn; they are gone now. */
+  /** Names of torn files that were found and deleted. */
   readonly torn: readonly string[]
 
   private constructor(directory: string, slots: Set<number>, torn: readonly string[]) {
@@ -27,8 +27,8 @@ export class BlockFolder {
   }
 
   /**
-   * Opens a folder, makes it where there is none, and reads every block of the range that it holds, so that none counts
-   * that is torn or is of another slot. Rejects as the file system does, or when the signal aborts.
+   * Opens a folder and creates it if there is none. Reads every block of the range that it holds, so that torn blocks
+   * and blocks of another slot do not count. Rejects with file system errors, or when the signal aborts.
    */
   static async open(directory: string, from: number, to: number, signal: AbortSignal): Promise<BlockFolder> {
     await mkdir(directory, { recursive: true })
@@ -48,7 +48,10 @@ export class BlockFolder {
     return new BlockFolder(directory, slots, torn)
   }
 
-  /** Keeps the response of a slot. The file has its name only once all of it is on the disk. */
+  /**
+   * Writes the response of a slot and returns its compressed size in bytes. The file gets its name only after it is on
+   * disk.
+   */
   async write(slot: number, body: Buffer): Promise<number> {
     const path = join(this.directory, `${slot}.json.gz`)
     const packed = await zip(body)

@@ -8,51 +8,54 @@ import type { RollbackFinder } from './rollback.ts'
 
 export interface SequenceOptions {
   readonly commitment: BlockCommitment
-  /** Blocks under way or waiting for their turn, at most. */
+  /** Maximum number of blocks that are requested or waiting for delivery. */
   readonly prefetch: number
   readonly clock: Clock
-  /** Resolves when a node tells of a newer head, or after `ms`, or when the signal aborts. */
+  /** Resolves when a node reports a newer head, after `ms`, or when the signal aborts. */
   readonly headMoved: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Is told before any later block is given out. */
+  /** Called and awaited before any later block is delivered. */
   readonly onGap: (gap: SlotGap) => void | Promise<void>
-  /** Looks for where a chain left what is stored; null where nothing is, as for a recording. */
+  /** Finds where the chain diverged from the stored blocks; null without a store, as for a recording. */
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** Hears why nothing more is given out though there are blocks; null once there is. */
+  /** Called with the reason why no block is delivered though there are some; with null once delivery continues. */
   readonly onDoubt?: (reason: string | null) => void
-  /** Hears what is odd about a block that is given out all the same. */
+  /** Called with the oddities of a block that is delivered all the same. */
   readonly onOddity: (slot: number, detail: string) => void
 }
 
-/** Slots that are asked for at once. */
+/** Slots requested per listing, so that catching up takes one listing per 256 slots. */
 const LIST_LIMIT = 256
-/** How long a listing is not asked for again, where no node tells of a newer head. */
+/** Time before a listing is repeated if no node reports a newer head. */
 const LIST_AGAIN_MS = 2_000
 const AFTER_FAULT_MS = 250
-/** How long nodes are asked for a block that follows, before the chain is looked at: a node that lags has it by then. */
+/**
+ * Time for which nodes are asked for another block of the slot before a rollback is considered; a lagging node has it
+ * by then.
+ */
 const OTHER_FORK_MS = 2_000
-/** Between two looks at a chain that does not follow and is not proven. */
+/** Time between two searches for a rollback that is not proven. */
 const DOUBT_MS = 2_000
-/** Blocks held that follow one another back from a block that came to one that is missing. */
+/** Maximum number of blocks held while following parents back from a block to a missing one. */
 const DEPTH_MAX = 32
-/** Slots kept in mind that were not found; with more, all of them are given up. */
+/** Maximum number of lost slots remembered; beyond it all of them are given up. */
 const LOST_MAX = 1_000
 const TOO_DEEP = { reason: 'missing', detail: `${DEPTH_MAX} blocks in a row that no node lists` } as const
 
 /**
- * The blocks of a chain in strict order, each once, out of nodes that answer in any order and may know less than all.
+ * Delivers the blocks of a chain in strict order, each once, from nodes that answer in any order and may be incomplete.
  *
- * N1. A block is given out when its parent was given out just before it, by slot and by hash; what lies between them is
- *     skipped.
- * N2. Where it is not so, whatever lies between is looked for on all nodes first, then told as a gap.
- * N3. A slot at or before the last one is given out only as part of a rollback: where a block does not follow, no node has one
- *     that does, and the last common block with what is stored was found. Until then nothing more is given out.
+ * N1. A block is delivered after its parent, matched by slot and by hash; the slots between them are skipped.
+ * N2. Otherwise the slots between are first requested from all nodes, then reported as a gap.
+ * N3. A slot at or before the last one is delivered only as part of a rollback. That needs a block that does not
+ * follow, no
+ * node with one that does, and a common block with the store. Until then nothing is delivered.
  */
 export class BlockSequence {
   readonly #finder: BlockFinder
   readonly #options: SequenceOptions
-  /** The last block that was given out. The hash is not known of the one that the store ends with. */
+  /** The last delivered block. The hash of the store's last block is unknown. */
   #last: { readonly slot: number; readonly blockhash: string | null } | null = null
-  /** The last slot that was given out or given up. */
+  /** The last slot that was delivered or given up. */
   #reached: number | null = null
   /** Slots after it that were listed and not found. */
   readonly #lost = new Map<number, LostBlock>()
@@ -62,7 +65,7 @@ export class BlockSequence {
     this.#options = options
   }
 
-  /** Blocks after a slot, whose block may have a known hash, or from the newest one on, until the signal aborts. */
+  /** Delivers blocks after a slot, whose block's hash may be known, or from the newest one, until the signal aborts. */
   async *after(
     slot: number | null,
     signal: AbortSignal,
@@ -111,7 +114,9 @@ export class BlockSequence {
     else yield* this.#afterFork(found, this.#options.rollbacks, signal)
   }
 
-  /** A block that does not follow: one of its slot that does, or the rollback that it shows, once it is proven. */
+  /**
+   * Handles a block that does not follow: delivers one of its slot that does, or the block with its proven rollback.
+   */
   async *#afterFork(
     first: FetchedBlock,
     rollbacks: Pick<RollbackFinder, 'find'>,
@@ -147,7 +152,7 @@ export class BlockSequence {
     }
   }
 
-  /** Whether a block follows the last one, as far as is known. After slots that were given up nothing is known. */
+  /** Whether a block follows the last one as far as known. After a gap every later parent is accepted. */
   #follows({ block, previousBlockhash }: FetchedBlock): boolean {
     const last = this.#last
     if (last === null || block.parentSlot > last.slot) return true
@@ -175,14 +180,16 @@ export class BlockSequence {
     return { block, commitment, receivedAtMs: clock.now() }
   }
 
-  /** Keeps in mind what was not found, until a later block says whether it is missing at all. */
+  /** Remembers a block that was not found, until a later block shows whether its slot is missing. */
   async #lose(found: LostBlock): Promise<void> {
     if (this.#reached === null || found.slot <= this.#reached) return
     this.#lost.set(found.slot, found)
     if (this.#lost.size > LOST_MAX) await this.#giveUp(found.slot, found)
   }
 
-  /** Gives up the slots up to one; none of them is known to be skipped, for no block after them names its parent yet. */
+  /**
+   * Gives up all slots up to one. Skipped slots among them are unknown, because no later block names its parent yet.
+   */
   async #giveUp(to: number, { reason, detail }: Pick<SlotGap, 'reason' | 'detail'>): Promise<void> {
     if (this.#reached !== null && to <= this.#reached) return
     const from = this.#reached === null ? to : this.#reached + 1
@@ -195,7 +202,7 @@ export class BlockSequence {
     for (const each of this.#lost.keys()) if (each <= slot) this.#lost.delete(each)
   }
 
-  /** Slots that the best node lists, as they come. */
+  /** Lists new slots from the best node as they appear. */
   async *#liveSlots(signal: AbortSignal): AsyncGenerator<number> {
     let listed = this.#reached
     while (!signal.aborted) {
@@ -215,7 +222,7 @@ export class BlockSequence {
     }
   }
 
-  /** Slots after the one that was reached that any node lists, up to one that is known to have a block. */
+  /** Lists slots after the last reached one from all nodes, ending with one that is known to have a block. */
   async *#slotsUpTo(to: number, signal: AbortSignal): AsyncGenerator<number> {
     let from = (this.#reached ?? to - 1) + 1
     while (from < to && !signal.aborted) {
@@ -224,7 +231,7 @@ export class BlockSequence {
         this.#finder.usable().map((node) => listing(node, from, limit, signal).then((list) => list ?? []))
       )
       const full = lists.filter((list) => list.length === limit).map((list) => list.at(-1)!)
-      // Beyond the end of a full list, its node may know of slots that the others do not.
+      // Behind the end of a full list, its node may know slots that the others do not.
       const end = Math.min(to - 1, ...full)
       const slots = new Set(lists.flat().filter((slot) => slot <= end))
       for (const slot of [...slots].sort((a, b) => a - b)) yield slot
@@ -247,7 +254,7 @@ async function firstListing(
   return nodes.length === 0 ? [] : null
 }
 
-/** What a node lists; null when it does not answer. */
+/** Returns a node's list; null when it does not answer. */
 async function listing(
   node: ChainNode,
   from: number,

@@ -5,37 +5,40 @@ import type { Commitment } from '../market/rows.ts'
 export interface SourcedBlock {
   readonly block: Block
   readonly commitment: Commitment
-  /** Unix milliseconds: when it came; of a recorded block its block time, so that a second run gives the same rows. */
+  /** Unix milliseconds of arrival. For a recorded block, its block time, so that a second run gives the same rows. */
   readonly receivedAtMs: number
-  /** The rollback that was found where the block does not follow the newest stored one. */
+  /** The rollback to apply before this block, if it does not follow the newest stored one. */
   readonly rollback?: Rollback
 }
 
-/** Slots that a source gives up. */
+/** A range of slots that a source gives up; both ends included. */
 export interface GivenUp {
   readonly from: number
   readonly to: number
   readonly reason: string
-  /** In one line; where a source has none, its reason says it. */
+  /** One line; absent where the reason says it all. */
   readonly detail?: string
 }
 
 /**
- * The chain left what is stored: all that is stored after one block is of a lost fork. So it is where a node was put back to
- * an older state and went on from there.
+ * Tells that the chain diverged from the store: all blocks stored after `after` are on a lost fork. It happens when a
+ * node was restored to an older state and continued from there.
  */
 export interface Rollback {
-  /** The last stored slot whose block is of the chain. */
+  /** The last stored slot whose block is on the chain. */
   readonly after: number
-  /** Why that is not proven; null where it is. */
+  /** Reason why this is not proven; null when it is. */
   readonly doubt: string | null
-  /** The blocks of the chain between that slot and the block that this stands at, oldest first; and those not to be had. */
+  /**
+   * The chain's blocks between that slot and the block with this rollback, oldest first; slots without a block are
+   * given up.
+   */
   readonly blocks: AsyncIterable<SourcedBlock | GivenUp>
 }
 
-/** Where blocks come from. A reader has a position, so that whoever restarts goes on where the store ends. */
+/** A source of blocks. A reader passes its position, so that a restarted one continues at the end of the store. */
 export interface BlockSource {
-  /** Blocks of slots above `after`, in ascending order of slot; ends when there are no more, or when `signal` aborts. */
+  /** Delivers blocks of slots above `after`, ascending by slot; ends when there are no more or `signal` aborts. */
   blocks(options: {
     readonly after: number | null
     readonly signal: AbortSignal

@@ -1,10 +1,10 @@
 import type { Block } from '../chain/transaction.ts'
 import type { Commitment } from '../market/rows.ts'
 
-/** The commitments at which a node gives blocks. */
+/** The commitments at which a node returns blocks. */
 export type BlockCommitment = Exclude<Commitment, 'processed'>
 
-/** A block as a node gave it. */
+/** A block as a node returned it. */
 export interface FetchedBlock {
   readonly kind: 'block'
   readonly block: Block & { readonly parentSlot: number }
@@ -12,17 +12,17 @@ export interface FetchedBlock {
   readonly previousBlockhash: string
   /** Transactions left out because they cannot be read. */
   readonly unreadable: number
-  /** The whole JSON-RPC response, where it was asked for. */
+  /** The whole JSON-RPC response, if requested. */
   readonly body: Buffer | null
 }
 
-/** Why a node has no block of a slot. */
+/** An answer without a block. */
 export interface AbsentBlock {
   readonly kind: 'absent'
   /**
-   * `pending`: not yet; `skipped`: there is none, as far as this node knows; `pruned`: no longer kept; `unreadable`: what
-   * it gives cannot be read; `unsupported`: it holds a version of transactions that we do not know; `fault`: no result;
-   * `unasked`: the node rests, or does not know us.
+   * `pending`: not there yet; `skipped`: none, as far as this node knows; `pruned`: no longer kept; `unreadable`:
+   * cannot be parsed; `unsupported`: has a transaction version unknown to us; `fault`: no result; `unasked`: the node
+   * is paused or rejects our credentials.
    */
   readonly why: 'pending' | 'skipped' | 'pruned' | 'unreadable' | 'unsupported' | 'fault' | 'unasked'
   readonly detail: string
@@ -40,37 +40,37 @@ export interface BlockHeader {
 
 export type BlockAnswer = FetchedBlock | AbsentBlock
 
-/** A node as those see it who look for blocks. */
+/** A node as a block finder sees it. */
 export interface ChainNode {
   readonly name: string
-  /** Keeps all blocks, and is asked for what the others do not have. */
+  /** Whether the node keeps all blocks; it is asked for blocks that others lack. */
   readonly isArchive: boolean
-  /** Lower is asked first; null while it is not to be asked at all. */
+  /** Order of asking, lowest first; null while the node must not be asked. */
   readonly rank: number | null
-  /** The newest slot that it has told of at the commitment; null until it has. */
+  /** The newest slot that it reported at the commitment; null before the first report. */
   readonly headSlot: number | null
-  /** The block of a slot; rejects only with the signal's reason. */
+  /** Fetches the block of a slot; rejects only with the signal's reason. */
   block(slot: number, signal: AbortSignal): Promise<BlockAnswer>
-  /** The header of a slot's block; rejects only with the signal's reason. */
+  /** Fetches the header of a slot's block; rejects only with the signal's reason. */
   header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock>
-  /** The genesis of its cluster; throws NodeError. */
+  /** Fetches the genesis hash of its cluster; throws NodeError. */
   genesis(signal: AbortSignal): Promise<string>
-  /** Slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
+  /** Lists slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
   slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]>
 }
 
-/** Slots that were given up. */
+/** A range of slots that were given up. */
 export interface SlotGap {
   readonly from: number
-  /** The last one, included. */
+  /** The last slot, included. */
   readonly to: number
   readonly reason: GapReason
-  /** What the nodes said, for people. */
+  /** The nodes' answers, for people. */
   readonly detail: string
 }
 
 /**
- * `pruned`: no node keeps them; `missing`: no node gave them in time; `unreadable`: what came cannot be read; `unsupported`:
- * transactions of a version that is not known.
+ * `pruned`: no node keeps the blocks; `missing`: no node returned them in time; `unreadable`: they cannot be parsed;
+ * `unsupported`: they have transactions of an unknown version.
  */
 export type GapReason = 'pruned' | 'missing' | 'unreadable' | 'unsupported'

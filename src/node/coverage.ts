@@ -3,9 +3,9 @@ import type { GivenUp } from './block-source.ts'
 import { LOST_FORK } from '../market/gap-reasons.ts'
 import type { Clock } from '../ports.ts'
 
-/** What a source of a live chain asks and tells the store, beside blocks. */
+/** Store access of a live chain's source, besides blocks. */
 export interface SourceCoverage {
-  /** The genesis of the cluster that the store was filled from; null while none is known. */
+  /** The genesis of the cluster that the store was filled from; null while unknown. */
   readonly expectedGenesis: () => Promise<string | null>
   readonly onGenesis: (genesis: string) => Promise<void>
   readonly onGap: (gap: GivenUp) => Promise<void>
@@ -13,7 +13,7 @@ export interface SourceCoverage {
 
 const GAPS_PER_READ = 1_000
 
-/** The gaps that begin after a slot (null: all), by slot. */
+/** Reads the gaps that begin after a slot (null: all), ascending by slot. */
 export async function gapsAfter(store: Pick<CoverageStore, 'gaps'>, slot: number | null): Promise<GapRow[]> {
   const found: GapRow[] = []
   for (let after = slot; ;) {
@@ -24,7 +24,7 @@ export async function gapsAfter(store: Pick<CoverageStore, 'gaps'>, slot: number
   }
 }
 
-/** Names stored slots of a lost fork that cannot be taken back, in one line; null where there are none. */
+/** Describes stored slots of a lost fork that cannot be rolled back, in one line; null where there are none. */
 export async function lostForkOf(store: Pick<CoverageStore, 'gaps'>): Promise<string | null> {
   const gap = (await gapsAfter(store, null)).find(({ reason }) => reason === LOST_FORK)
   return gap === undefined ? null : `what is stored of slots ${gap.from} to ${gap.to} stays: ${gap.detail}`

@@ -6,16 +6,16 @@ import { RpcNode } from './rpc-node.ts'
 
 export interface DirectNodeOptions {
   readonly client?: Partial<RpcClientOptions> | undefined
-  /** Whether blocks come with the bytes that they were read from. */
+  /** Whether blocks come with the bytes they were read from. */
   readonly keepBody: boolean
 }
 
-/** A node that failed is asked last for so long. */
+/** Time for which a node is asked last after a fault. */
 const REST_MS = 5_000
-/** More than a node near or far takes for an answer from memory; chosen. */
+/** Timeout of a genesis request. Nodes answer it from memory, so a slower one counts as down. */
 const GENESIS_TIMEOUT_MS = 5_000
 
-/** A node that nobody watches: for commands that ask it for a while and end. */
+/** A node without health checks, for commands that run for a while and end. */
 export class DirectNode implements ChainNode {
   readonly isArchive: boolean
   readonly rpc: RpcNode

@@ -1,6 +1,6 @@
 /**
- * Does something with each item, several at once, and gives what came of it in the order of the items. At most `limit`
- * are under way or done and not yet taken. When the reader leaves, what is under way is left alone: its signal ends it.
+ * Runs `start` for several items at once and yields the results in the order of the items. At most `limit` results are
+ * in flight or waiting for the reader. When the reader leaves, running work continues; its signal ends it.
  */
 export async function* inOrder<T, R>(
   items: AsyncIterator<T>,
@@ -15,7 +15,7 @@ export async function* inOrder<T, R>(
       if (!isOver && running.length < limit) next ??= items.next()
       const [first] = running
       if (first === undefined && next === null) return
-      // Null: the first is done, and nothing else has come before.
+      // Null: the first result is ready, and no further item has come before it.
       let item: IteratorResult<T> | null = null
       if (first === undefined) item = await next
       else if (next !== null) item = await Promise.race([next, first.then(() => null)])
@@ -27,7 +27,7 @@ export async function* inOrder<T, R>(
       if (item.done === true) isOver = true
       else {
         const doing = start(item.value)
-        // It is awaited when its turn comes; until then its failure is not unhandled.
+        // It is awaited in its order; until then a failure must not count as unhandled.
         doing.catch(() => undefined)
         running.push(doing)
       }

@@ -11,38 +11,41 @@ import { RollbackFinder, type StoredChain } from './rollback.ts'
 import { other, SAME, type Standing, type WitnessedBlock } from './standing.ts'
 
 export interface MissingBlocksOptions {
-  /** URLs of nodes, the preferred one first; then of those that keep all blocks. */
+  /** URLs of nodes, the preferred one first, and of archives, which keep all blocks. */
   readonly urls: readonly string[]
   readonly archiveUrls: readonly string[]
   readonly commitment: BlockCommitment
   /** The genesis of the cluster that the store was filled from; null while none is known. */
   readonly expectedGenesis: () => Promise<string | null>
-  /** Hears the genesis of a node that a stream was found to agree with, where none was expected. */
+  /** Called with a node's genesis when a stream agrees with the node and no genesis was expected. */
   readonly onGenesis: (genesis: string) => Promise<void>
-  /** Hears once of a node that is not asked, and why. */
+  /** Called once for each node that is not used, with the reason. */
   readonly onRefused: (line: string) => void
   readonly clock: Clock
   readonly client?: Partial<RpcClientOptions>
 }
 
 const GENESIS_TIMEOUT_MS = 5_000
-/** Another node may take the place of one that was found to be of our cluster: so long that is believed. */
+/**
+ * Time for which an admitted node counts as one of our cluster; then its genesis is requested again, because another
+ * node may have replaced it.
+ */
 const ADMITTED_MS = 5_000
-/** A stream is ahead of nodes: for so long they are asked for a block that they do not have yet. */
+/** Time for which nodes are asked for a stream's block that they lack, because a stream is ahead of them. */
 const WITNESS_MS = 5_000
 const WITNESS_RETRY_MS = 250
-/** Equal to the time for which a source looks for a missing block. */
+/** Equal to the time for which a source requests a missing block. */
 const ROLLBACK_GIVE_UP_MS = 30_000
 const NOT_YET = 'does not have its blocks yet'
 
-/** Single blocks out of nodes, for a source that has another way to most of them. */
+/** Fetches single blocks from nodes, for a source that gets most blocks another way. */
 export class MissingBlocks {
   readonly #nodes: readonly DirectNode[]
   readonly #options: MissingBlocksOptions
-  /** Until when a node counts as one of our cluster, in the clock's time. */
+  /** Time until which a node counts as one of our cluster, by the clock. */
   readonly #admitted = new Map<DirectNode, number>()
   readonly #refused = new Set<DirectNode>()
-  /** The last fault of each that was asked; null where its last answer was well. */
+  /** The last fault of each node asked; null if its last answer was good. */
   readonly #faults = new Map<DirectNode, string | null>()
 
   constructor(options: MissingBlocksOptions) {
@@ -55,8 +58,8 @@ export class MissingBlocks {
   }
 
   /**
-   * Asks the nodes in turn for the block of a slot: `skipped` when every one that can be asked says that there is none,
-   * null when none has it now. Rejects only with the signal's reason; whoever asks again decides for how long.
+   * Asks the nodes in turn for the block of a slot. Returns `skipped` when every usable node says that there is none,
+   * and null when no node has it now. Rejects only with the signal's reason. Callers decide how long to retry.
    */
   async fetch(slot: number, signal: AbortSignal): Promise<Block | 'skipped' | null> {
     let skipped = 0
@@ -73,9 +76,9 @@ export class MissingBlocks {
   }
 
   /**
-   * Whether a stream's block is of the cluster of the store: by the first node that has a block of its slot, and that node's
-   * genesis. Each is asked for its genesis anew, for another may have taken its place. Rejects only with the signal's
-   * reason, and with what the store rejects with.
+   * Tells whether a stream's block is of the store's cluster, by the first node that has a block of its slot and that
+   * node's genesis. Every genesis is requested again, because another node may have replaced the admitted one. Rejects
+   * only with the signal's reason, or as the store does.
    */
   async standingOf(block: WitnessedBlock, signal: AbortSignal): Promise<Standing> {
     const { clock, expectedGenesis } = this.#options
@@ -100,7 +103,7 @@ export class MissingBlocks {
     }
   }
 
-  /** What a node knows of a stream's block; in words where that says nothing. */
+  /** Returns a node's verdict on a stream's block; a text where it has none. */
   async #witness(
     node: DirectNode,
     { slot, blockhash, isSettled }: WitnessedBlock,
@@ -122,7 +125,8 @@ export class MissingBlocks {
       const difference = `its block of slot ${slot} is not the one of ${node.name}`
       if (!isSettled) return `${node.name} is on another fork`
       if (expected === null) return other(difference)
-      // The node is of our cluster, and so may the stream be: two servers of one cluster differ where one was put back.
+      // The node is of our cluster, and the stream may be too: two servers of one cluster differ after one was
+      // restored.
       return `${difference}: the stream is of another cluster, or one of the two is behind or was put back to an older state; it is waited until they agree`
     } catch (error) {
       signal.throwIfAborted()
@@ -132,14 +136,14 @@ export class MissingBlocks {
     }
   }
 
-  /** Looks for where a chain left what is stored, on the same nodes. */
+  /** Builds a finder of rollbacks that asks the same nodes. */
   rollbacks(stored: StoredChain, isSettled: boolean, random: Random): RollbackFinder {
     const { clock, commitment } = this.#options
     const finder = new BlockFinder(this.#nodes, { giveUpMs: ROLLBACK_GIVE_UP_MS, clock, random })
     return new RollbackFinder({ finder, stored, commitment, isSettled, clock })
   }
 
-  /** How the nodes did when they were asked last. */
+  /** Returns each node's state at its last request. */
   status(): NodeStatus[] {
     return this.#nodes.map((node) => {
       const reason = this.#faults.get(node)
@@ -153,7 +157,7 @@ export class MissingBlocks {
     for (const node of this.#nodes) await node.close()
   }
 
-  /** Whether a node is of the cluster of the store; one that does not answer is looked at again the next time. */
+  /** Whether a node is of the store's cluster. A node that does not answer is checked again next time. */
   async #isAdmitted(node: DirectNode, signal: AbortSignal): Promise<boolean> {
     if (this.#believes(node)) return true
     if (this.#refused.has(node)) return false

@@ -1,22 +1,22 @@
-/** Where a node listens. The path, the query and the user of its URL may be secrets: only the name is ever shown. */
+/** The address of a node. Path, query and user of its URL may be secrets: only the name is ever shown. */
 export interface NodeAddress {
-  /** Host and port, for logs and gauges; of two nodes on one host, the second has `#2` behind it. */
+  /** Host and port, for logs and gauges; the second node on one host has the suffix `#2`. */
   readonly name: string
   readonly origin: string
   readonly path: string
-  /** From the user and password of the URL; null where it has none. */
+  /** Header value from the user and password of the URL; null without them. */
   readonly authorization: string | null
-  /** Takes every part of the URL that may be a secret out of a text. */
+  /** Replaces every part of the URL that may be a secret in a text. */
   readonly redact: (text: string) => string
 }
 
-/** Short parts are not looked for: `v1` or `rpc` is no secret, and masks half of a message. */
+/** Shorter parts are not redacted: `v1` or `rpc` is no secret, and masking it would hide half of a message. */
 const SECRET_LENGTH_MIN = 6
 
 /**
- * The addresses of a list of node URLs, in its order; a URL that is named twice counts once.
+ * Parses node URLs, in order; a URL that is listed twice counts once.
  *
- * @throws TypeError if one is no URL
+ * @throws TypeError if a URL cannot be parsed
  */
 export function nodeAddresses(urls: readonly string[]): NodeAddress[] {
   const seen = new Map<string, number>()

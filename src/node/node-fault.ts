@@ -1,22 +1,22 @@
-/** Why a node gave no result. */
+/** A reason for which a node returned no result. */
 export type NodeFault =
-  /** No connection, or one that was dropped. */
+  /** No connection, or a dropped one. */
   | { readonly kind: 'unreachable'; readonly detail: string }
   | { readonly kind: 'timeout'; readonly afterMs: number }
-  /** 401 or 403: the node does not know us, and asking again does not help. */
+  /** HTTP 401 or 403: the node rejects our credentials; retrying does not help. */
   | { readonly kind: 'unauthorized'; readonly status: number }
-  /** 429: nothing is sent to the node until then. */
+  /** HTTP 429: nothing is sent to the node for this time. */
   | { readonly kind: 'throttled'; readonly restMs: number }
   | { readonly kind: 'http'; readonly status: number }
-  /** An error in the words of JSON-RPC. */
+  /** A JSON-RPC error. */
   | { readonly kind: 'rpc'; readonly code: number; readonly message: string }
-  /** Truncated, no JSON, or no answer to what was asked. */
+  /** A truncated answer, invalid JSON, or not an answer to the request. */
   | { readonly kind: 'garbage'; readonly detail: string }
   | { readonly kind: 'too-large'; readonly bytesMax: number }
-  /** More requests wait for this node than may. */
+  /** Too many requests wait for this node. */
   | { readonly kind: 'busy'; readonly waiting: number }
 
-/** Codes of JSON-RPC errors that Solana's nodes give (agave rpc-client-api, custom_error.rs). */
+/** JSON-RPC error codes of Solana's nodes (agave rpc-client-api, custom_error.rs). */
 export const RPC_CODE = {
   blockCleanedUp: -32001,
   blockNotAvailable: -32004,
@@ -31,7 +31,7 @@ export const RPC_CODE = {
   invalidParams: -32602
 } as const
 
-/** A request that a node did not answer with a result. The message names the node and no part of its URL. */
+/** A request without a result. The message names the node and no part of its URL. */
 export class NodeError extends Error {
   readonly fault: NodeFault
   readonly node: string
@@ -44,7 +44,7 @@ export class NodeError extends Error {
   }
 }
 
-/** A fault as an operator reads it. */
+/** Describes a fault for an operator. */
 export function describeFault(fault: NodeFault): string {
   switch (fault.kind) {
     case 'unreachable':

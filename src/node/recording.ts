@@ -9,35 +9,35 @@ export interface RecordingOptions {
   readonly from: number
   /** The last slot, included. */
   readonly to: number
-  /** Blocks under way at once. */
+  /** Maximum number of blocks in flight. */
   readonly prefetch: number
   readonly giveUpMs: number
   readonly ports: Ports
-  /** Hears of each block that was written. */
+  /** Called for each written block. */
   readonly onBlock: () => void
-  /** Hears of slots that no node gives. */
+  /** Called for slots that no node has. */
   readonly onGap: (gap: SlotGap) => void
 }
 
-/** What a recording has done so far. */
+/** Progress of a recording. */
 export interface RecordingCounts {
-  /** The last slot that was looked at. */
+  /** The last slot that was handled. */
   slot: number
-  /** Blocks that were there before. */
+  /** Blocks that were in the folder before. */
   kept: number
   written: number
   bytes: number
-  /** Blocks that no node gives. */
+  /** Blocks that no node has. */
   missing: number
-  /** So many were missing in a row that the rest was not tried. */
+  /** True after too many missing blocks in a row; the rest was not tried. */
   isStopped: boolean
 }
 
 const LIST_LIMIT = 256
-/** Blocks in a row that no node gives, after which the rest is not tried. */
+/** Missing blocks in a row after which the rest is not tried: the nodes then probably keep none of the range. */
 const MISSING_IN_A_ROW_MAX = 16
 
-/** Downloads the blocks of a range of slots that a folder does not have yet, each once, lowest first. */
+/** Downloads the blocks of a range of slots that a folder lacks, each once, lowest first. */
 export class Recording {
   readonly counts: RecordingCounts = {
     slot: 0,
@@ -51,7 +51,7 @@ export class Recording {
   readonly #finder: BlockFinder
   readonly #options: RecordingOptions
   #missingInARow = 0
-  /** The last slot that is known to have a block. */
+  /** The last slot known to have a block. */
   #last: number
 
   constructor(nodes: readonly ChainNode[], folder: BlockFolder, options: RecordingOptions) {
@@ -62,8 +62,8 @@ export class Recording {
   }
 
   /**
-   * Runs to the end of the range, or until too much is missing. A block whose parent is in the range and was listed by no
-   * node is followed back to it.
+   * Runs to the end of the range, or until too many blocks are missing. A parent within the range that no node listed
+   * is fetched too.
    *
    * @throws NodeError when no node lists slots; the signal's reason when it aborts
    */
@@ -126,7 +126,7 @@ export class Recording {
     }
   }
 
-  /** What the first node lists that answers; what others know more is found by the parents of blocks. */
+  /** Lists slots from the first node that answers; blocks that only other nodes list are found as parents. */
   async #list(from: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
     let fault: NodeError | undefined
     let slots: readonly number[] = []

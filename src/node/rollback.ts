@@ -5,15 +5,15 @@ import type { BlockFinder } from './block-finder.ts'
 import type { BlockCommitment, BlockHeader, ChainNode } from './chain-node.ts'
 import { NodeError } from './node-fault.ts'
 
-/** The stored chain, as far as a fork is looked for in it. */
+/** Reads of the stored chain for finding a fork. */
 export interface StoredChain {
-  /** A committed slot; null where it is none. */
+  /** Returns a committed slot; null when it is not stored. */
   at(slot: number): Promise<SlotRow | null>
-  /** The newest committed slot; null of an empty store. */
+  /** Returns the newest committed slot; null for an empty store. */
   head(): Promise<SlotRow | null>
-  /** The oldest committed slot; null of an empty store. */
+  /** Returns the oldest committed slot; null for an empty store. */
   oldest(): Promise<number | null>
-  /** The genesis of the cluster that the store was filled from; null while none is known. */
+  /** Returns the genesis of the cluster that the store was filled from; null while unknown. */
   genesis(): Promise<string | null>
 }
 
@@ -21,33 +21,35 @@ export interface RollbackDeps {
   readonly finder: BlockFinder
   readonly stored: StoredChain
   readonly commitment: BlockCommitment
-  /** Whether there can be no other block of a slot on the same chain, as at `processed` there can. */
+  /** Whether a slot has only one block on a chain; false at `processed`. */
   readonly isSettled: boolean
   readonly clock: Clock
 }
 
-/** A block that does not follow what was given out before it. */
+/** A block that does not follow the one delivered before it. */
 export interface StrangeBlock {
   readonly slot: number
   readonly parentSlot: number
   readonly parentBlockhash: string | null
-  /** The block that was given out before it. */
+  /** The slot of the block delivered before it. */
   readonly head: number
 }
 
-/** `unproven`: nothing is taken back, and the reason says what speaks against it or is not known yet. */
+/**
+ * The result of a search. With `unproven` nothing is rolled back; the reason names the obstacle or the missing fact.
+ */
 export type RollbackSearch =
-  /** The parent is stored, and nothing lies between: as forks are at `processed`. */
+  /** The parent is stored, so only the blocks after it are lost, as in forks at `processed`. */
   | { readonly kind: 'fork' }
   | { readonly kind: 'rollback'; readonly rollback: Rollback }
   | { readonly kind: 'unproven'; readonly reason: string }
 
 /**
- * Blocks whose parents are followed, beyond which is doubt: as many as are kept of a chain without events
- * (`UNDO_WEIGHT_MAX`), some two minutes of requests to a near node.
+ * Maximum number of parents followed; beyond it the result is in doubt. As many blocks as the undo history keeps of a
+ * chain without events (`UNDO_WEIGHT_MAX`), and about two minutes of requests to a near node.
  */
 const WALK_MAX = 100_000
-/** Nodes may not have a block yet that a stream brought: for so long they are asked for it. */
+/** Time for which nodes are asked for a block that a stream brought, because they may lag behind it. */
 const HEADER_MS = 5_000
 const HEADER_RETRY_MS = 250
 const COMMIT_RETRY_MS = 50
@@ -58,12 +60,12 @@ interface ChainSlot {
 }
 
 /**
- * Looks on nodes for the last block that a chain has in common with what is stored.
+ * Finds the last block that a node's chain has in common with the store.
  *
- * K1. Only nodes count whose genesis is the store's, asked anew each time.
+ * K1. Only nodes with the store's genesis count; it is requested again each time.
  * K2. Nothing is a lost fork while one of them has the block of the stored head.
- * K3. From a block that does not follow, parents are followed by slot and hash until one is stored under the same hash; a
- *     slot that was stored without one counts by its time and parent.
+ * K3. Parents of a block that does not follow are followed by slot and hash, until one is stored under the same hash. A
+ * slot stored without a hash is matched by its time and parent.
  */
 export class RollbackFinder {
   readonly #deps: RollbackDeps
@@ -72,11 +74,14 @@ export class RollbackFinder {
     this.#deps = deps
   }
 
-  /** Why a block does not follow the stored head. Rejects with the signal's reason, and as the store does. */
+  /**
+   * Finds why a block does not follow the stored head. Waits until the delivered blocks are stored. Rejects with the
+   * signal's reason, or as the store does.
+   */
   async find(block: StrangeBlock, signal: AbortSignal): Promise<RollbackSearch> {
     const { stored, isSettled, clock } = this.#deps
     let head = await stored.head()
-    // Blocks that were given out are on their way to the store.
+    // Blocks that were delivered may not be committed yet.
     for (; head === null || head.slot < block.head; head = await stored.head()) {
       await sleep(clock, COMMIT_RETRY_MS, signal)
       signal.throwIfAborted()
@@ -106,7 +111,7 @@ export class RollbackFinder {
     const chain: ChainSlot[] = []
     let at = from
     for (let step = 0; step < WALK_MAX; step++) {
-      // All that is stored is of the fork.
+      // All stored blocks are on the fork.
       if (at.slot < oldest) return this.#found(oldest - 1, null, chain, signal)
       const row = await stored.at(at.slot)
       if (row !== null && row.blockhash === at.blockhash) return this.#found(at.slot, null, chain, signal)
@@ -142,7 +147,7 @@ export class RollbackFinder {
     }
   }
 
-  /** K1. */
+  /** Returns the nodes with the store's genesis (K1). */
   async #ofOurCluster(signal: AbortSignal): Promise<{ nodes: ChainNode[]; reason: string }> {
     const { finder, stored } = this.#deps
     const expected = await stored.genesis()
@@ -162,7 +167,10 @@ export class RollbackFinder {
     return { nodes, reason }
   }
 
-  /** The header of a slot with a hash; null where no node keeps it; why it cannot be had now. */
+  /**
+   * Fetches the header of a slot with a hash. Returns null when no node keeps it, and a reason when it cannot be had
+   * now.
+   */
   async #headerWith(
     { slot, blockhash }: ChainSlot,
     nodes: readonly ChainNode[],
@@ -194,7 +202,7 @@ async function headerOf(node: ChainNode, slot: number, signal: AbortSignal): Pro
   return answer.kind === 'header' ? answer : null
 }
 
-/** Whether a node's block is the stored one; where that has no hash, by its time and parent. */
+/** Whether a node's block is the stored one; compared by time and parent if the stored one has no hash. */
 function isStored(header: BlockHeader, row: SlotRow): boolean {
   if (row.blockhash !== null) return row.blockhash === header.blockhash
   return row.blockTime === header.blockTime && (row.parentSlot ?? header.parentSlot) === header.parentSlot

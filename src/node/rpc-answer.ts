@@ -3,11 +3,11 @@ import { gunzip } from 'node:zlib'
 import { isObject } from '../chain/rpc/fields.ts'
 
 const unzip = promisify(gunzip)
-/** Few large pieces: a block of 2 MB is unpacked in half the time that the usual 16 KiB take. */
+/** Large output chunks: a block of 2 MB unpacks in half the time of the default 16 KiB. */
 const UNZIP_CHUNK = 1024 * 1024
 const MESSAGE_MAX = 200
 
-/** An answer has more bytes than allowed; no more of it is read. */
+/** Thrown when an answer exceeds its limit; reading stops there. */
 export class TooLarge extends Error {
   readonly bytesMax: number
 
@@ -17,7 +17,7 @@ export class TooLarge extends Error {
   }
 }
 
-/** All bytes of a body, decompressed; throws TooLarge, or what the stream or zlib throws. */
+/** Reads and decompresses a whole body; throws TooLarge, or the error of the stream or zlib. */
 export async function readBody(
   body: AsyncIterable<Buffer>,
   encoding: string | string[] | undefined,
@@ -42,7 +42,7 @@ export type AnswerReading =
   | { readonly kind: 'rpc'; readonly code: number; readonly message: string }
   | { readonly kind: 'garbage'; readonly detail: string }
 
-/** What a JSON-RPC response to the request of this id says. A node that cannot read a request answers with id null. */
+/** Parses a JSON-RPC response to the request with this id. A node that cannot parse a request answers with id null. */
 export function resultOf(bytes: Buffer, id: number): AnswerReading {
   let value: unknown
   try {

@@ -6,19 +6,19 @@ import { NodeError, RPC_CODE, type NodeFault } from './node-fault.ts'
 import { readBody, resultOf, TooLarge } from './rpc-answer.ts'
 
 export interface RpcClientOptions {
-  /** Requests that start in any second, at most. */
+  /** Maximum number of requests started in any second. */
   readonly requestsPerSecond: number
-  /** Requests under way at once, at most; as many sockets. */
+  /** Maximum number of requests in flight, and of sockets. */
   readonly concurrency: number
-  /** From the start of a request to the last byte of its answer. */
+  /** Time from the start of a request to the last byte of its answer. */
   readonly timeoutMs: number
-  /** Of one answer, decompressed. */
+  /** Maximum size of one decompressed answer. */
   readonly bodyBytesMax: number
-  /** Whether answers are asked for in gzip, which pays wherever they travel. */
+  /** Whether to request gzip, which pays over any network. */
   readonly compressed: boolean
 }
 
-/** Chosen: a mainnet block of 2026 has 5 to 15 MB of JSON; public nodes allow about this rate. */
+/** Blocks set time and size: one of mainnet in 2026 has 5 to 15 MB of JSON. Public nodes allow about this rate. */
 export const RPC_CLIENT_DEFAULTS: RpcClientOptions = {
   requestsPerSecond: 40,
   concurrency: 8,
@@ -29,31 +29,31 @@ export const RPC_CLIENT_DEFAULTS: RpcClientOptions = {
 
 export interface CallOptions {
   readonly signal: AbortSignal
-  /** In place of the client's. */
+  /** Replaces the client's timeout. */
   readonly timeoutMs?: number
-  /** Goes before requests that wait. */
+  /** Whether the request goes before waiting ones. */
   readonly urgent?: boolean
 }
 
 export interface RpcAnswer {
   readonly result: unknown
-  /** The whole JSON-RPC response as the node wrote it, decompressed. */
+  /** The whole JSON-RPC response as the node sent it, decompressed. */
   readonly body: Buffer
 }
 
-/** Requests that wait for one node; further ones are refused at once. */
+/** Maximum number of requests waiting for one node; further ones fail at once. */
 const WAITING_MAX = 1_000
 const CONNECT_TIMEOUT_MS = 5_000
-/** How long a node that says 429 is left alone, where it does not say, and at most. */
+/** Pause after HTTP 429 without a Retry-After header, and the longest pause that a node can request. */
 const REST_MS = 1_000
 const REST_MAX_MS = 60_000
-/** A body that is no answer is looked at so far. */
+/** Maximum number of bytes read from an error response. */
 const ERROR_BODY_BYTES_MAX = 64 * 1024
 
 /**
- * JSON-RPC to one node over kept connections, with a stated rate, concurrency, time and size. A request
- * fails with a NodeError; nothing is sent twice, but a read whose kept connection turned out to be closed. While a node
- * rests after a 429, requests fail at once and are not sent.
+ * Sends JSON-RPC to one node over persistent connections, with limits on rate, concurrency, time and size. A request
+ * fails with a NodeError. Nothing is sent twice, except a read whose persistent connection turned out to be closed.
+ * During the pause after a 429, requests fail at once and are not sent.
  */
 export class RpcClient {
   readonly address: NodeAddress
@@ -63,7 +63,7 @@ export class RpcClient {
   #pool: Pool
   #restUntilMs = 0
   #id = 0
-  /** Requests that were sent. */
+  /** Number of requests sent. */
   sent = 0
 
   constructor(address: NodeAddress, clock: Clock, options: Partial<RpcClientOptions> = {}) {
@@ -83,15 +83,15 @@ export class RpcClient {
     return this.address.name
   }
 
-  /** Requests that wait for their turn. */
+  /** Number of requests waiting in the queue. */
   get waiting(): number {
     return this.#queue.size
   }
 
   /**
-   * The answer to a request.
+   * Sends a request and returns its answer.
    *
-   * @throws NodeError for whatever the node does; the signal's reason when it aborts
+   * @throws NodeError for any fault of the node; the signal's reason when it aborts
    */
   async call(method: string, params: readonly unknown[], options: CallOptions): Promise<RpcAnswer> {
     const { signal, timeoutMs = this.#options.timeoutMs, urgent = false } = options
@@ -103,7 +103,7 @@ export class RpcClient {
     })
   }
 
-  /** Uses new connections from now on; what is under way on the old ones ends there. */
+  /** Opens new connections from now on; requests in flight finish on the old ones. */
   renewConnections(): void {
     const old = this.#pool
     this.#pool = this.#openPool()
@@ -134,7 +134,7 @@ export class RpcClient {
       const id = ++this.#id
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
       return await this.#send(body, id, end.signal).catch((error: unknown) => {
-        // The node may close a kept connection just as we send on it.
+        // The node may close a persistent connection while a request is sent on it.
         if (!isDropped(error) || !isRead(method) || end.signal.aborted) throw error
         return this.#send(body, id, end.signal)
       })
@@ -168,7 +168,7 @@ export class RpcClient {
     if (statusCode === 429) throw this.#rest(headers['retry-after'])
     const outcome = resultOf(bytes, id)
     if (outcome.kind === 'result') return { result: outcome.result, body: bytes }
-    // A proxy may refuse a method with 403 and an error of JSON-RPC; it does not refuse us.
+    // A proxy may reject a method with 403 and a JSON-RPC error; that does not concern our credentials.
     const refusesMethod = outcome.kind === 'rpc' && outcome.code === RPC_CODE.methodNotFound
     if (statusCode === 401 || (statusCode === 403 && !refusesMethod))
       throw this.#error({ kind: 'unauthorized', status: statusCode })
@@ -206,14 +206,14 @@ export class RpcClient {
     return new Pool(this.address.origin, {
       connections: concurrency === Infinity ? null : concurrency,
       connect: { timeout: Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
-      // Our own timer is over all of a request.
+      // The client's own timer covers the whole request.
       headersTimeout: 0,
       bodyTimeout: 0
     })
   }
 }
 
-/** Whether a request can be sent again without a word: what it does once it does not do twice. */
+/** Whether a request can safely be sent again because it is a read. */
 function isRead(method: string): boolean {
   return method.startsWith('get') || method.startsWith('is')
 }

@@ -6,7 +6,7 @@ import type { AbsentBlock, BlockAnswer, BlockCommitment, BlockHeader } from './c
 import { describeFault, NodeError, RPC_CODE } from './node-fault.ts'
 import type { RpcAnswer, RpcClient } from './rpc-client.ts'
 
-/** What is asked of a node about blocks, and how its answers are told apart. */
+/** A node's RPC methods about blocks, with checked answers. */
 export class RpcNode {
   readonly client: RpcClient
   readonly #commitment: BlockCommitment
@@ -21,21 +21,21 @@ export class RpcNode {
     this.#keepBody = keepBody
   }
 
-  /** The newest slot at the commitment; throws NodeError. */
+  /** Returns the newest slot at the commitment; throws NodeError. */
   async slot(signal: AbortSignal, timeoutMs: number): Promise<number> {
     const options = { signal, timeoutMs, urgent: true }
     const { result } = await this.client.call('getSlot', [{ commitment: this.#commitment }], options)
     return this.#slotOf(result, 'getSlot')
   }
 
-  /** Throws NodeError. */
+  /** Returns the genesis hash in base58; throws NodeError. */
   async genesisHash(signal: AbortSignal, timeoutMs: number): Promise<string> {
     const { result } = await this.client.call('getGenesisHash', [], { signal, timeoutMs, urgent: true })
     if (typeof result !== 'string') throw this.#garbage('getGenesisHash')
     return result
   }
 
-  /** Slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
+  /** Lists slots with blocks from one on, ascending, at most `limit`; throws NodeError. */
   async slotsFrom(slot: number, limit: number, signal: AbortSignal): Promise<readonly number[]> {
     const params = [slot, limit, { commitment: this.#commitment }]
     const { result } = await this.client.call('getBlocksWithLimit', params, { signal })
@@ -49,7 +49,7 @@ export class RpcNode {
     return result as number[]
   }
 
-  /** The first slot whose block the node keeps, as of a few seconds ago; throws NodeError. */
+  /** Returns the first slot whose block the node keeps, cached for a few seconds; throws NodeError. */
   async firstAvailable(signal: AbortSignal): Promise<number> {
     const now = this.#clock.now()
     if (this.#firstAvailable !== null && now - this.#firstAvailable.atMs < FIRST_AVAILABLE_MS)
@@ -60,7 +60,7 @@ export class RpcNode {
     return slot
   }
 
-  /** The hash of a slot's block, null where the node has none; throws NodeError. */
+  /** Returns the hash of a slot's block, null where the node has none; throws NodeError. */
   async blockhash(slot: number, signal: AbortSignal, timeoutMs: number): Promise<string | null> {
     const params = [slot, { ...BLOCK_PARAMS, transactionDetails: 'none', commitment: this.#commitment }]
     try {
@@ -73,7 +73,7 @@ export class RpcNode {
     }
   }
 
-  /** The block of a slot; rejects only with the signal's reason. */
+  /** Fetches the block of a slot; rejects only with the signal's reason. */
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
     try {
       const params = [slot, { ...BLOCK_PARAMS, commitment: this.#commitment }]
@@ -84,7 +84,7 @@ export class RpcNode {
     }
   }
 
-  /** The header of a slot's block; rejects only with the signal's reason. */
+  /** Fetches the header of a slot's block; rejects only with the signal's reason. */
   async header(slot: number, signal: AbortSignal): Promise<BlockHeader | AbsentBlock> {
     try {
       const params = [slot, { ...BLOCK_PARAMS, transactionDetails: 'none', commitment: this.#commitment }]
@@ -141,7 +141,7 @@ export class RpcNode {
         return absent('pruned', detail)
       case RPC_CODE.slotSkipped:
       case RPC_CODE.longTermSlotSkipped: {
-        // Said as well of slots before the snapshot that a node was started from.
+        // The node also says this of slots before the snapshot that it was started from.
         const first = await this.firstAvailable(signal).catch(() => 0)
         signal.throwIfAborted()
         return absent(slot < first ? 'pruned' : 'skipped', detail)
@@ -161,7 +161,7 @@ export class RpcNode {
     return result
   }
 
-  /** The fault of an answer; a number in it that can be no slot is named. */
+  /** Builds the fault of an answer; names a number that cannot be a slot. */
   #garbage(method: string, value?: unknown): NodeError {
     const detail =
       typeof value === 'number'
@@ -173,7 +173,7 @@ export class RpcNode {
 
 const isSlot = (value: unknown): value is number => isCount(value) && value <= SLOT_MAX
 
-/** Of the encodings that carry everything, base64 is the cheapest from the answer to events (loadtest/rpc-source.ts). */
+/** The cheapest complete encoding, from the answer to events, is base64 (loadtest/rpc-source.ts). */
 export const BLOCK_PARAMS = {
   encoding: 'base64',
   transactionDetails: 'full',

@@ -1,6 +1,6 @@
 /**
- * Whether a stream brings the chain that the store goes on with. `other` is certain, and stays so; of `unknown` more may be
- * known later. Reasons are one line, about the server.
+ * Whether a stream continues the stored chain. `other` is final; `unknown` may change. Reasons are one line about the
+ * server.
  */
 export type Standing =
   | { readonly kind: 'same' }
@@ -9,15 +9,15 @@ export type Standing =
 
 export const SAME: Standing = { kind: 'same' }
 
-/** Of a stream that is of another cluster, and how it shows. */
+/** Builds the verdict for a stream of another cluster; `how` tells the evidence. */
 export function other(how: string): Standing {
   return { kind: 'other', reason: `is of another cluster than what is stored: ${how}` }
 }
 
-/** A block by which a server shows which chain it brings. */
+/** A block that shows which chain a server is on. */
 export interface WitnessedBlock {
   readonly slot: number
   readonly blockhash: string
-  /** Whether there can be no other block of the slot on the same chain, as at processed there can. */
+  /** Whether a slot has only one block on a chain; false at `processed`. */
   readonly isSettled: boolean
 }

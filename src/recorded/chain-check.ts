@@ -1,55 +1,55 @@
 import type { SlotRow } from '../market/rows.ts'
 import type { RecordedIndex, RecordedSlot } from './scan.ts'
 
-/** Reads of the store that a folder continues. */
+/** Reads of the store that a folder is added to. */
 export interface StoredBlocks {
   head(): Promise<PlacedBlock | null>
   at(slot: number): Promise<PlacedBlock | null>
-  /** The first slot whose block time is at or after a time. */
+  /** Returns the first slot whose block time is at or after a time in Unix seconds; null when there is none. */
   firstSince(blockTime: number): Promise<number | null>
 }
 
-/** Facts that identify a block of a chain, as far as both sides know them. */
+/** Facts that identify a block, as far as both sides know them. */
 export type PlacedBlock = Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'>
 
-/** How a folder stands to what is stored. */
+/** The relation of a folder to the store. */
 export interface FolderStanding {
   /**
-   * `empty`: nothing is stored. `same`: blocks of the folder are stored, or one follows the newest that is. `unknown`:
-   * nothing contradicts it. `other`: the two cannot be of one chain.
+   * `empty`: nothing is stored. `same`: blocks of the folder are stored, or one follows the newest stored block.
+   * `unknown`: nothing contradicts it. `other`: the two cannot be of one chain.
    */
   readonly kind: 'empty' | 'same' | 'unknown' | 'other'
-  /** How `other` or `unknown` shows, or what is odd about `same`; null otherwise. */
+  /** Evidence for `other` or `unknown`, or an oddity of `same`; null otherwise. */
   readonly detail: string | null
   /** The newest stored slot; null while nothing is stored. */
   readonly head: number | null
-  /** Slots of the folder above the head: they are read. */
+  /** Number of the folder's slots above the head, which will be read. */
   readonly above: number
-  /** Slots at or below the head that were looked for in the store, and how many it does not have. */
+  /** Number of slots at or below the head that were looked up in the store, and how many of them it lacks. */
   readonly compared: number
   readonly notStored: number
 }
 
 /**
- * Slots of a folder that are looked for in the store, evenly spread. Chosen: two folders of one chain agree in every
- * slot, so that a few would do; this many take less than a second on a cluster.
+ * Maximum number of a folder's slots looked up in the store, evenly spread. Two folders of one chain agree in every
+ * slot, so a few would do; this many take less than a second on a cluster.
  */
 const COMPARED_MAX = 200
-/** Slots that are held against the times of their stored neighbours, which takes some twenty reads each. */
+/** Maximum number of slots compared with the times of stored neighbours, at about twenty reads each. */
 const NEIGHBOURS_MAX = 8
-/** Block times may fall along a chain by a second or two. */
+/** Block times may decrease along a chain by a second or two. */
 const TIME_SLACK_SECONDS = 60
-/** Twice the fastest localnet; mainnet has two and a half. */
+/** Twice the rate of the fastest localnet; mainnet makes two and a half slots a second. */
 const SLOTS_PER_SECOND_MAX = 200
 
 /**
- * Holds a folder against the store that it is to be added to. A folder has no genesis, so blocks are the witnesses:
+ * Compares a folder with the store that it is added to. A folder has no genesis, so blocks are the evidence:
  *
- * R1. A slot that both have is the same block, or one of another chain; the majority of those compared decides.
- * R2. A later slot is not of an earlier time, and no chain makes more than SLOTS_PER_SECOND_MAX slots a second.
- * R3. Where no slot is in both and nothing contradicts it, the folder is taken, and its operator is told.
+ * R1. A slot that both have is the same block, or one of another chain; the majority of the compared slots decides.
+ * R2. A later slot has no earlier time, and no chain makes more than SLOTS_PER_SECOND_MAX slots a second.
+ * R3. If no slot is in both and nothing contradicts it, the folder is accepted, and the operator is warned.
  *
- * Rejects with what the store rejects with.
+ * Rejects as the store does.
  */
 export async function standingOf(index: RecordedIndex, store: StoredBlocks): Promise<FolderStanding> {
   const { slots, bySlot } = index
@@ -86,7 +86,7 @@ export async function standingOf(index: RecordedIndex, store: StoredBlocks): Pro
   return { kind: 'unknown', detail: `none of its blocks is among the stored ones`, ...counts }
 }
 
-/** How two blocks of one slot differ; null where they can be the same block. */
+/** Describes how two blocks of one slot differ; null when they can be the same block. */
 function differenceOf(stored: PlacedBlock, recorded: PlacedBlock): string | null {
   const { slot } = stored
   if (stored.blockTime !== recorded.blockTime)
@@ -96,7 +96,7 @@ function differenceOf(stored: PlacedBlock, recorded: PlacedBlock): string | null
   return `its block of slot ${slot} follows slot ${recorded.parentSlot}, the stored one slot ${stored.parentSlot}`
 }
 
-/** Why a stored and a recorded block of two slots cannot be of one chain; null where they can. */
+/** Describes why a stored and a recorded block of two slots cannot be of one chain; null when they can. */
 function contradictionOf(stored: PlacedBlock, recorded: PlacedBlock): string | null {
   const [earlier, later] = stored.slot < recorded.slot ? [stored, recorded] : [recorded, stored]
   const seconds = later.blockTime - earlier.blockTime
@@ -106,7 +106,7 @@ function contradictionOf(stored: PlacedBlock, recorded: PlacedBlock): string | n
   return later.slot - earlier.slot > slotsMax ? `${said}: no chain makes slots so fast` : null
 }
 
-/** Holds recorded blocks that are not stored against the head and against what is stored of their times. */
+/** Compares recorded blocks that are not stored with the head and with the stored blocks near their times. */
 async function contradictionAmong(
   blocks: readonly PlacedBlock[],
   head: PlacedBlock,
@@ -129,7 +129,7 @@ const placeOf = (slot: number, { blockTime, parentSlot }: RecordedSlot): PlacedB
   parentSlot
 })
 
-/** At most so many of a list, evenly spread, with its first and its last. */
+/** Returns at most `most` items of a list, evenly spread, including its first and last. */
 function spread<T>(all: readonly T[], most: number): readonly T[] {
   if (all.length <= most) return all
   return Array.from({ length: most }, (_, at) => all[Math.round((at * (all.length - 1)) / (most - 1))]!)

@@ -1,44 +1,44 @@
-/** A slot of a folder, as far as its place in a chain goes. Hashes are in base58. */
+/** A slot of a folder, as far as its place in a chain is known. Hashes are in base58. */
 export interface ChainedSlot {
-  /** Null of single transactions, and of blocks that do not say; so are the hashes. */
+  /** Null for single transactions and for blocks that do not state it; the same holds for the hashes. */
   readonly parentSlot: number | null
   readonly blockhash: string | null
   readonly parentBlockhash: string | null
-  /** Where the block is recorded; null where there are single transactions alone. */
+  /** Place of the recorded block; null for single transactions. */
   readonly block: object | null
 }
 
-/** A block that cannot be of the same chain as one that stays. */
+/** A block that cannot be of the same chain as one that is kept. */
 export interface StrayBlock {
   readonly slot: number
-  /** The slot of the block that stays and that it, or a block of its run, contradicts. */
+  /** The slot of the kept block that it, or a block of its run, contradicts. */
   readonly contradicts: number
 }
 
-/** A block of the folder with what it is joined to. */
+/** A block of the folder with its parent and children. */
 interface Link {
   readonly slot: number
   readonly block: ChainedSlot
-  /** Its parent, where the folder has it under the hash that this block names, or one of them names none. */
+  /** Its parent, if the folder has it under the hash that this block names, or one of the two has no hash. */
   readonly parent: Link | null
-  /** Blocks that descend from it, itself among them. */
+  /** Number of blocks that descend from it, including itself. */
   descendants: number
-  /** The child with the most descendants, the earliest of several. */
+  /** The child with the most descendants, the earliest of equals. */
   heir: Link | null
   run: Run
 }
 
-/** Blocks of which each is the parent of the next. */
+/** A run of blocks, each the parent of the next. */
 interface Run {
   length: number
-  /** The slot of a block that stays and that a block of this run contradicts; null while the run stays. */
+  /** The slot of a kept block that a block of this run contradicts; null while the run is kept. */
   contradicts: number | null
 }
 
 /**
- * Finds the blocks of a folder that are not of its chain, in time linear to its blocks. Blocks are joined into runs; of two
- * runs that contradict each other the longer one stays, the earlier one where they are as long. Two runs of different chains
- * whose slots do not overlap contradict each other nowhere, and both stay.
+ * Finds the blocks of a folder that are not of its chain, in time linear in the number of blocks. Blocks are joined
+ * into runs. Of two runs that contradict each other the longer one is kept, the earlier one of equals. Two runs of
+ * different chains whose slots do not overlap contradict each other nowhere, so both are kept.
  *
  * @param slots Ascending.
  */
@@ -47,12 +47,12 @@ export function strayBlocks(
   bySlot: ReadonlyMap<number, ChainedSlot>
 ): readonly StrayBlock[] {
   const links = joined(slots, bySlot)
-  // Blocks that stay so far. One contradicts an earlier one only if it contradicts the last: a parent below an earlier slot is
-  // below the last one as well.
+  // Blocks kept so far. One contradicts an earlier one only if it contradicts the last: a parent below an earlier slot
+  // is also below the last one.
   const chain: Link[] = []
   for (const link of links) {
     const lost = link.parent?.run.contradicts ?? null
-    // A block goes with its parent.
+    // A block is dropped with its parent.
     if (lost !== null) link.run.contradicts ??= lost
     for (let top = chain.at(-1); link.run.contradicts === null && top !== undefined; top = chain.at(-1)) {
       if (top.run.contradicts === null) {
@@ -72,7 +72,7 @@ export function strayBlocks(
   )
 }
 
-/** Joins blocks to their parents; a run goes on with the child that has the most descendants. */
+/** Joins blocks to their parents; a run continues with the child that has the most descendants. */
 function joined(slots: readonly number[], bySlot: ReadonlyMap<number, ChainedSlot>): readonly Link[] {
   const links: Link[] = []
   const linkOf = new Map<number, Link>()
@@ -105,7 +105,7 @@ function contradicts({ block }: Link, earlier: Link): boolean {
   return parentSlot < earlier.slot || (parentSlot === earlier.slot && isOtherParent(block, earlier))
 }
 
-/** Whether a block names another hash for its parent than the block of its parent's slot has. */
+/** Whether a block names a hash for its parent that differs from that of the parent slot's block. */
 function isOtherParent({ parentBlockhash }: ChainedSlot, { block: { blockhash } }: Link): boolean {
   return parentBlockhash !== null && blockhash !== null && parentBlockhash !== blockhash
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 
-/** How a recorded file holds its records: one document, or one a line; compressed or not. */
+/** The format of a recorded file: one document, or one per line; compressed or not. */
 export interface RecordedFormat {
   readonly lines: boolean
   readonly compression: 'gzip' | 'zstd' | null
@@ -13,7 +13,7 @@ export interface RecordedFormat {
 const NAME = /^(.+)\.(json|ndjson)(?:\.(gz|zst))?$/
 const COMPRESSION = { gz: 'gzip', zst: 'zstd' } as const
 
-/** The format that a file's name says; null when it is none of a recorded file. */
+/** Returns the format that a file's name tells; null if it is not the name of a recorded file. */
 export function formatOf(name: string): RecordedFormat | null {
   const [, , kind, ending] = NAME.exec(name) ?? []
   if (kind === undefined) return null
@@ -21,7 +21,7 @@ export function formatOf(name: string): RecordedFormat | null {
   return { lines: kind === 'ndjson', compression }
 }
 
-/** The slot that a file's name gives: its only number, as in `254170887.json.gz` or `block-254170887.json`. */
+/** Returns the slot in a file's name: its only number, as in `254170887.json.gz` or `block-254170887.json`. */
 export function slotOfName(path: string): number | null {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const stem = NAME.exec(name)?.[1] ?? name
@@ -32,8 +32,8 @@ export function slotOfName(path: string): number | null {
 }
 
 /**
- * The files below a directory at any depth, as paths relative to it with `/`, in order of their names. A directory that
- * cannot be listed is told of by its path, empty for the outermost, and passed over.
+ * Lists the files below a directory at any depth, as relative paths with `/`, ordered by name. An unreadable directory
+ * is reported with its path, empty for the outermost, and skipped.
  */
 export async function listFiles(
   directory: string,
@@ -55,7 +55,7 @@ export async function listFiles(
   return paths.sort()
 }
 
-/** The bytes of a file, decompressed. `start` and `length` address an uncompressed one. */
+/** Reads and decompresses a file. `start` and `length` address an uncompressed one. */
 export function openBytes(
   path: string,
   compression: RecordedFormat['compression'],
@@ -65,11 +65,11 @@ export function openBytes(
   const file = createReadStream(path, { ...range, highWaterMark: 256 * 1024 })
   if (compression === null) return file
   const decompressed = compression === 'gzip' ? createGunzip() : createZstdDecompress()
-  // A fault of either stream ends the reading of the second, which is where it is seen.
+  // An error of either stream ends reading from the second, where the reader sees it.
   return pipeline(file, decompressed, () => undefined)
 }
 
-/** All of it as text; null when it has more bytes than allowed, of which no more are read. */
+/** Reads the whole stream as text; null when it exceeds the limit, where reading stops. */
 export async function readText(bytes: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
   const chunks: Buffer[] = []
   let size = 0
@@ -81,7 +81,7 @@ export async function readText(bytes: AsyncIterable<Buffer>, bytesMax: number): 
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** A link to a directory is not followed: it may lead back. */
+/** Whether a link points to a file. Links to directories are not followed: they may form a loop. */
 async function isLinkedFile(path: string): Promise<boolean> {
   return stat(path).then(
     (target) => target.isFile(),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RpcBlock } from '../chain/rpc/block.ts'
 import type { TokenBalance } from '../chain/transaction.ts'
 
-/** A digest of what a block says, the same under every lossless encoding of it. */
+/** Returns a digest of a block's content that is the same under every lossless encoding. */
 export function blockFingerprint(block: RpcBlock): string {
   const hash = createHash('sha256')
   const say = (...facts: readonly unknown[]): void => void hash.update(facts.join(',') + ';')

@@ -1,16 +1,16 @@
 import { formatOf, openBytes, readText } from './files.ts'
 import { readRecordText, type TextOutcome } from './loader.ts'
 
-/** A record of a file or of standard input, with where it stands. */
+/** A record of a file or of standard input, with its name and line. */
 export interface InputRecord {
   readonly name: string
   readonly outcome: TextOutcome | { readonly kind: 'unreadable'; readonly reason: string }
 }
 
-/** As of a recorded folder's single record. */
+/** The same limit as for a record of a folder. */
 const INPUT_BYTES_MAX = 256 * 1024 * 1024
 
-/** The records of files in order, `-` being standard input: one document, or one a line. */
+/** Reads the records of files in order: one document, or one per line. `-` is standard input. */
 export async function* readInputs(
   files: readonly string[],
   stdin: AsyncIterable<string | Buffer>
@@ -40,7 +40,7 @@ async function* buffersOf(chunks: AsyncIterable<string | Buffer>): AsyncGenerato
   for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
 }
 
-/** A text that is no document as a whole is read line by line. */
+/** Reads a text as one document, or else line by line. */
 function* recordsOf(name: string, text: string): Generator<InputRecord> {
   const whole = readRecordText(text, name)
   const lines = text.split('\n')
@@ -49,7 +49,7 @@ function* recordsOf(name: string, text: string): Generator<InputRecord> {
     return
   }
   const first = lines.findIndex((line) => line.trim() !== '')
-  // A pretty-printed document that is broken has no record on its first line.
+  // A broken pretty-printed document has no record on its first line.
   if (readRecordText(lines[first]!, name).kind === 'not-json' && formatOf(name)?.lines !== true) {
     yield { name, outcome: whole }
     return

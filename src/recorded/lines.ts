@@ -1,8 +1,8 @@
-/** A line of a file: its text, or null when it is longer than allowed. */
+/** A line of a file: its text, or null when it exceeds the limit. */
 export interface Line {
   /** 1-based. */
   readonly number: number
-  /** Where it begins in the decompressed bytes, and how many it has. */
+  /** Offset and length in the decompressed bytes. */
   readonly start: number
   readonly length: number
   readonly text: string | null
@@ -11,8 +11,8 @@ export interface Line {
 const NEWLINE = 10
 
 /**
- * The lines of a byte stream that are not blank, one held at a time. A line longer than `bytesMax` is passed over
- * without being kept. A fault of the stream is thrown after the lines before it.
+ * Yields the lines of a byte stream that are not blank, holding one at a time. A line longer than `bytesMax` is skipped
+ * without buffering it. An error of the stream is thrown after the lines before it.
  */
 export async function* readLines(bytes: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Line> {
   let number = 1

@@ -3,7 +3,7 @@ import { readRpcRecord, type RecordContext, type RecordOutcome } from '../chain/
 import { formatOf, openBytes, readText, slotOfName } from './files.ts'
 import { readLines, type Line } from './lines.ts'
 
-/** Where a record is: a whole file, or a line of one. */
+/** The place of a record: a whole file, or a line of one. */
 export interface RecordPlace {
   /** Path below the folder. */
   readonly file: string
@@ -12,7 +12,7 @@ export interface RecordPlace {
 
 export type TextOutcome = RecordOutcome | { readonly kind: 'not-json'; readonly detail: string }
 
-/** The record in a text; the file's name stands in where the record has no slot. */
+/** Parses the record in a text; a record without a slot gets the one in the file's name. */
 export function readRecordText(text: string, file: string, context: RecordContext = {}): TextOutcome {
   let value: unknown
   try {
@@ -23,12 +23,12 @@ export function readRecordText(text: string, file: string, context: RecordContex
   return readRpcRecord(value, { slot: slotOfName(file), ...context })
 }
 
-// Chosen: files interleaved by slot are few; each holds a decompressor of some 100 KiB to 8 MiB.
+// Limits memory: each open file holds a decompressor of 100 KiB to 8 MiB, and few files are interleaved by slot.
 const OPEN_MAX = 8
 
 /**
- * Reads records again by their place. Lines of a compressed file are read forward from where the last one ended, so
- * records in order of their lines cost one pass, and a step back costs reading from the start.
+ * Reads records again by their place. Lines of a compressed file are read forward from the last one, so records in
+ * order of their lines cost one pass. A step back starts again at the beginning of the file.
  */
 export class RecordLoader {
   readonly #directory: string
@@ -42,7 +42,7 @@ export class RecordLoader {
     this.#recordBytesMax = recordBytesMax
   }
 
-  /** The record; null when it is not there any more. Rejects when the file cannot be read. */
+  /** Reads a record; null when it no longer exists. Rejects when the file cannot be read. */
   async load({ file, line }: RecordPlace, context: RecordContext): Promise<TextOutcome | null> {
     const compression = formatOf(file)?.compression ?? null
     const text =

@@ -1,4 +1,4 @@
-/** Why something in a recorded folder is left out. */
+/** Reasons for which an item of a recorded folder is left out. */
 export const PROBLEM_REASONS = [
   'other-file',
   'unreadable-file',
@@ -28,9 +28,11 @@ export interface RecordedProblem {
   readonly detail: string
 }
 
-// Chosen: enough to recognise a kind of file in the log, few enough to read.
+// Problems logged per reason: enough to recognize a kind of file, few enough to read.
 const NAMED_PER_REASON = 5
-/** Chosen: 15 reasons with 10,000 problems of some 250 bytes each take 38 MB. Those beyond it are counted only. */
+/**
+ * Problems listed per reason; further ones are only counted. 15 reasons with 10,000 of some 250 bytes each take 38 MB.
+ */
 export const LISTED_PER_REASON = 10_000
 export const LISTED_MAX = LISTED_PER_REASON * PROBLEM_REASONS.length
 
@@ -42,7 +44,7 @@ export class ProblemTally {
   readonly #onProblem: (problem: RecordedProblem) => void
   readonly #listedPerReason: number
 
-  /** `onProblem` hears of the named ones only. */
+  /** Takes a callback that is called for the named problems only. */
   constructor(
     onProblem: (problem: RecordedProblem) => void = () => undefined,
     listedPerReason = LISTED_PER_REASON
@@ -64,7 +66,7 @@ export class ProblemTally {
     return this.#counts.get(reason) ?? 0
   }
 
-  /** Counts by reason, without those that are zero. */
+  /** Counts by reason, without zeros. */
   get counts(): Readonly<Partial<Record<ProblemReason, number>>> {
     return Object.fromEntries(this.#counts)
   }
@@ -77,7 +79,7 @@ export class ProblemTally {
     return this.#named
   }
 
-  /** In the order in which they were found. */
+  /** Problems up to the limit, in the order in which they were found. */
   get listed(): readonly RecordedProblem[] {
     return this.#listed
   }

@@ -4,9 +4,9 @@ import { RecordLoader, type RecordPlace, type TextOutcome } from './loader.ts'
 import type { RecordedIndex, SingleRecord } from './scan.ts'
 
 /**
- * The blocks of a scanned folder in ascending order of slots, from a slot on. Single transactions of a slot are one
- * block, with positions that rise: the recorded one, else one after the transaction before. A record that has
- * gone or changed since the scan is reported to the index's problems and left out.
+ * Yields the blocks of a scanned folder, ascending by slot, from a slot on. Single transactions of a slot become one
+ * block, with ascending positions: the recorded one, else one after the transaction before. A record that was deleted
+ * or changed since the scan is reported to the index's problems and left out.
  */
 export async function* readRecorded(
   index: RecordedIndex,
@@ -62,7 +62,7 @@ async function mergeSingles(
   return blockTime === null ? null : { slot, blockTime, parentSlot: null, transactions, votes: 0 }
 }
 
-/** By index where known, those without one after them in order of their files. */
+/** Compares by recorded index; records without one come last, in order of their files. */
 function byPosition(a: SingleRecord, b: SingleRecord): number {
   if (a.index !== null && b.index !== null && a.index !== b.index) return a.index - b.index
   if ((a.index === null) !== (b.index === null)) return a.index === null ? 1 : -1

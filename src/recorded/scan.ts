@@ -13,46 +13,46 @@ import { ProblemTally, type ProblemReason, type RecordedProblem } from './proble
 /** A transaction recorded on its own. */
 export interface SingleRecord {
   readonly place: RecordPlace
-  /** Position in the block, where a record of it says so. */
+  /** Position in the block; null when no record states it. */
   readonly index: number | null
   readonly parsed: boolean
 }
 
-/** What is known of one slot: a whole block, or the single transactions in order of their files. */
+/** The records of one slot: a whole block, or single transactions in order of their files. */
 export interface RecordedSlot extends ChainedSlot {
-  /** Unix seconds; of single transactions the first one's. */
+  /** Unix seconds; for single transactions, that of the first. */
   readonly blockTime: number
   readonly block: RecordPlace | null
   readonly singles: ReadonlyMap<string, SingleRecord>
 }
 
-/** The index of a folder, without contents: some 480 bytes of memory a record. */
+/** The index of a folder, without contents: some 480 bytes of memory per record. */
 export interface RecordedIndex {
-  /** `empty`: no record that could be served; `not-a-directory`: nothing could be looked at. */
+  /** `empty`: no readable record; `not-a-directory`: the folder cannot be opened. */
   readonly kind: 'indexed' | 'empty' | 'not-a-directory'
   readonly directory: string
   /** Slots in ascending order. */
   readonly slots: readonly number[]
   readonly bySlot: ReadonlyMap<number, RecordedSlot>
   readonly files: number
-  /** Records of a block or transaction that another record already gives. */
+  /** Number of records that repeat a block or transaction of another record. */
   readonly repeated: number
-  /** Votes among single transactions; those of blocks are counted by the blocks. */
+  /** Number of votes among single transactions; blocks count their own votes. */
   readonly votes: number
   readonly problems: ProblemTally
   readonly recordBytesMax: number
 }
 
 export interface ScanOptions {
-  /** Hears of the first few problems of each reason. */
+  /** Called for the first few problems of each reason. */
   readonly onProblem?: (problem: RecordedProblem) => void
-  /** Takes the problems, in place of a tally with `onProblem`. */
+  /** Collects the problems; replaces a tally with `onProblem`. */
   readonly problems?: ProblemTally
-  /** Bytes of one record, decompressed. A mainnet block of 2026 has 5 to 15 million. */
+  /** Maximum size of one decompressed record, in bytes. A mainnet block of 2026 has 5 to 15 million. */
   readonly recordBytesMax?: number
-  /** Records kept in the index. */
+  /** Maximum number of records in the index. */
   readonly recordsMax?: number
-  /** Ends the scan at the next record; the index holds what was found until then. */
+  /** Ends the scan at the next record; the index then holds the records found so far. */
   readonly signal?: AbortSignal
 }
 
@@ -60,8 +60,8 @@ const RECORD_BYTES_MAX = 256 * 1024 * 1024
 const RECORDS_MAX = 1_000_000
 
 /**
- * The first pass over a recorded folder: reads every record once to learn its slot and whether it can be read, and
- * keeps only where it is. Holds one record in memory at a time. Never rejects for what the folder holds.
+ * Makes the first pass over a recorded folder: reads every record once to learn its slot and whether it can be read,
+ * and keeps only its place. Holds one record in memory at a time. Never rejects because of the folder's contents.
  */
 export async function scanRecorded(directory: string, options: ScanOptions = {}): Promise<RecordedIndex> {
   const isDirectory = await stat(directory).then(
@@ -108,7 +108,7 @@ class Scan {
   votes = 0
   readonly #directory: string
   readonly #recordsMax: number
-  /** The slot under which a single transaction is kept, by its signature. */
+  /** Slot by signature, for single transactions. */
   readonly #slotOf = new Map<string, number>()
   readonly #loader: RecordLoader
   readonly #signal: AbortSignal | undefined
@@ -127,7 +127,7 @@ class Scan {
     await this.#loader.close()
   }
 
-  /** Leaves out blocks that are not of the folder's chain; gives the slots of all others, ascending. */
+  /** Removes blocks that are not of the folder's chain; returns all other slots, ascending. */
   takeOneChain(): readonly number[] {
     const slots = [...this.bySlot].flatMap(([slot, { block, singles }]) =>
       block === null && singles.size === 0 ? [] : [slot]
@@ -141,7 +141,7 @@ class Scan {
     return slots.filter((slot) => this.bySlot.has(slot))
   }
 
-  /** Takes note of a directory whose files cannot be listed. */
+  /** Records a directory whose files cannot be listed. */
   missDirectory(path: string, error: Error): void {
     this.#report('unreadable-file', error.message, { file: path === '' ? '.' : path, line: null })
   }
@@ -188,7 +188,7 @@ class Scan {
     }
     const { parentSlot } = block
     if (parentSlot !== null && parentSlot >= block.slot && block.slot > 0) {
-      // As of files that are named by block height, or by another slot's number.
+      // Occurs when files are named by block height, or by the number of another slot.
       this.#report('out-of-range', `parentSlot ${parentSlot} is not below slot ${block.slot}`, place)
       return
     }
@@ -218,7 +218,7 @@ class Scan {
     const earlier = slot.singles.get(signature)
     if (earlier !== undefined) {
       this.repeated++
-      // Of two records the lossless one is read; the position may come from either.
+      // The lossless one of two records is used; the position may come from either.
       const better = earlier.parsed && !outcome.parsed ? { place, parsed: false } : earlier
       slot.singles.set(signature, { ...better, index: earlier.index ?? index })
     } else if (slot.block !== null) {
@@ -229,7 +229,7 @@ class Scan {
     }
   }
 
-  /** Whether a record says when it was; reported where not. */
+  /** Whether a record has a slot and a time; reports it otherwise. */
   #isPlaced<T extends { slot: number | null; blockTime: number | null }>(
     place: RecordPlace,
     record: T
@@ -250,7 +250,7 @@ class Scan {
     return false
   }
 
-  /** Whether a block says the same as the one at a place that was read before. */
+  /** Whether a block has the same content as the record at an earlier place. */
   async #isSame(place: RecordPlace, block: RpcBlock): Promise<boolean> {
     const earlier = await this.#loader.load(place, {}).catch(() => null)
     return earlier?.kind === 'block' && blockFingerprint(earlier.block) === blockFingerprint(block)

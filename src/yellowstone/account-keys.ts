@@ -5,8 +5,8 @@ import type { ProtobufReader } from './protobuf.ts'
 const KEY_BYTES = 32
 
 /**
- * The keys of a transaction, by where they lie in the message of its block. A key is copied when it is first asked for:
- * rows and the market keep keys for long, and a view would keep the whole block with it.
+ * The keys of a transaction, by their offsets in the message of its block. A key is copied on first use: rows and
+ * market state keep keys for long, and a view would retain the whole block.
  */
 export class StreamedKeys implements AccountKeys {
   readonly length: number
@@ -15,7 +15,7 @@ export class StreamedKeys implements AccountKeys {
   readonly #loaded: readonly number[]
   readonly #copies: (Pubkey | undefined)[] = []
 
-  /** Where 32 bytes each start: the static keys, and the loaded ones. */
+  /** Takes the offsets of the static and of the loaded keys, 32 bytes each. */
   constructor(from: ProtobufReader, statics: readonly number[], loaded: readonly number[]) {
     this.#from = from
     this.#static = statics

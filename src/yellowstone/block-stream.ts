@@ -9,27 +9,27 @@ import { readUpdate, type Update } from './read-block.ts'
 export const STREAM_STATES = ['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'] as const
 
 /**
- * `advancing`: newer slots come. `full`: nobody reads until there is room. `stalled` and `waiting`: connects again after a
- * wait. `refused`: it does not, until it is started anew.
+ * `advancing`: newer slots come. `full`: reading pauses until there is room. `stalled` and `waiting`: reconnects after
+ * a wait. `refused`: does not reconnect until it is restarted.
  */
 export type StreamState = (typeof STREAM_STATES)[number]
 
 export interface StreamStatus {
   readonly state: StreamState
-  /** Why it is not advancing. */
+  /** Reason why it is not advancing; null while it is. */
   readonly reason: string | null
-  /** The newest slot that came, or that was there before. */
+  /** The newest slot that came, or that was stored before. */
   readonly slot: number | null
-  /** The slot that came last, newer or not; null while none has. */
+  /** The slot that came last, newer or not; null before the first. */
   readonly at: number | null
-  /** Connections in a row without a newer slot. */
+  /** Number of connections in a row without a newer slot. */
   readonly attempt: number
 }
 
 export interface StreamTuning {
-  /** Without a newer slot for so long, while it is read, a stream is stalled. */
+  /** Time without a newer slot, while being read, after which a stream is stalled. */
   readonly stallMs: number
-  /** Full for so long, a stream is closed, so that the server keeps nothing for us. */
+  /** Time without room after which a stream is closed, so that the server does not buffer for it. */
   readonly fullMs: number
   readonly backoff: Backoff
 }
@@ -37,38 +37,39 @@ export interface StreamTuning {
 export interface StreamDeps extends Ports {
   readonly open: OpenStream
   readonly held: HeldBlocks
-  /** Says of the first block of each connection whether it is of our chain. */
+  /** Tells from the first block of each connection whether it is of our chain. */
   readonly cluster: ClusterCheck
   readonly tuning: StreamTuning
-  /** The first slot that is wanted, or null for the newest. */
+  /** Returns the first wanted slot, or null for the newest. */
   readonly wanted: () => number | null
   readonly onArrival: () => void
-  /** Waits until there may be room, the time is over, or the signal aborts. */
+  /** Resolves when there may be room, after `ms`, or when the signal aborts. */
   readonly room: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Hears of each change of the state or its reason. */
+  /** Called for each change of the state or its reason. */
   readonly onStatus: (status: StreamStatus) => void
-  /** Hears what is odd and stops nothing. */
+  /** Called for oddities that stop nothing. */
   readonly onOddity: (slot: number | null, detail: string) => void
 }
 
-/** Slots above the first one that a server still has, to ask for: it forgets while we ask. */
+/** Slots above the server's first one to request, because it prunes while the request is on its way. */
 const REPLAY_MARGIN = 4
-/** Streams in a row that break on bytes that are none, after which it begins at the newest slot. */
+/** Number of streams in a row that break on invalid bytes, after which the next one begins at the newest slot. */
 const GARBAGE_MAX = 2
 const MINUTE_MS = 60_000
 
-/** What a server says of where it can begin: from a slot on, or at the newest one only, for good or this time. */
+/** A server's answer about where it can begin: from a slot on, or only at the newest one, for good or this time. */
 type Replay = { readonly from: number } | 'never' | 'not-now'
 
 /**
- * Reads a stream into the held blocks, and connects again where that helps.
+ * Reads a stream into the held blocks and reconnects when that can help.
  *
- * S1. Only a newer slot is progress: a stream that carries pings, repeated slots or anything else is stalled.
- * S2. A message is read only while there is room; the rest waits at the server, and the stream is closed when that
- *     takes long.
- * S3. It goes on from the last slot that is there. Where the server cannot, it goes on from what there is, and the
- *     slots between are missing.
- * S4. Nothing of a connection is taken before its first block is found to be of the chain that the store goes on with.
+ * S1. Only a newer slot is progress: a stream with only pings, repeated slots or other updates is stalled.
+ * S2. A message is read only while there is room; the rest waits at the server. If that takes long, the stream is
+ * closed.
+ * S3. A new connection continues from the last slot held. If the server cannot, it continues from the first slot that
+ * the
+ * server has, and the slots between are missing.
+ * S4. No block of a connection is accepted before its first one is found to be of the store's chain.
  */
 export class BlockStream {
   readonly counts = { connections: 0, messages: 0, pings: 0, unreadable: 0, repeated: 0, pauses: 0 }
@@ -77,7 +78,7 @@ export class BlockStream {
   #replay: Replay | null = null
   #garbage = 0
 
-  /** A slot at or below `after` is not news. */
+  /** Takes the last stored slot; slots at or below it are no progress. */
   constructor(after: number | null, deps: StreamDeps) {
     this.#deps = deps
     this.#status = { state: 'connecting', reason: null, slot: after, at: null, attempt: 0 }
@@ -87,7 +88,7 @@ export class BlockStream {
     return this.#status
   }
 
-  /** Runs until the signal aborts, or until nothing helps; it never rejects. */
+  /** Runs until the signal aborts, or until reconnecting cannot help; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random, tuning, held } = this.#deps
     while (!signal.aborted) {
@@ -128,8 +129,8 @@ export class BlockStream {
   }
 
   /**
-   * The slot to ask for: the last one that is there, once more, for the one after it may not exist yet, and servers refuse
-   * a slot that they do not have.
+   * Returns the slot to request: the last one held, again, because the next one may not exist yet, and servers reject a
+   * slot that they do not have.
    */
   #fromSlot(): number | null {
     const wanted = this.#deps.wanted()
@@ -139,7 +140,7 @@ export class BlockStream {
     return Math.max(wanted - 1, replay?.from ?? 0)
   }
 
-  /** One connection, to its end; null when it was closed for want of room. */
+  /** Runs one connection to its end; null when it was closed for lack of room. */
   async #session(signal: AbortSignal): Promise<StreamFault | null> {
     const { clock, open, tuning, cluster } = this.#deps
     const watch = new Watch(clock, tuning.stallMs, signal)
@@ -147,7 +148,7 @@ export class BlockStream {
     let isAdmitted = false
     try {
       const opening = open(this.#fromSlot())
-      // One that opens too late concerns nobody.
+      // A stream that opens after the timeout is closed.
       opening.then(
         (late) => watch.isOver && late.close(),
         () => undefined
@@ -183,7 +184,7 @@ export class BlockStream {
     }
   }
 
-  /** Takes a message in; whether it is progress. */
+  /** Handles a message; returns whether it is progress. */
   #take(update: Update, bytes: number, stream: UpdateStream): boolean {
     const { held, cluster, clock, onArrival, onOddity } = this.#deps
     if (update.kind === 'ping') {
@@ -207,7 +208,7 @@ export class BlockStream {
     return true
   }
 
-  /** Waits for room without reading; false when that takes so long that the stream is given up. */
+  /** Waits for room without reading; false when that takes so long that the stream is closed. */
   async #pause(signal: AbortSignal): Promise<boolean> {
     const { held, tuning } = this.#deps
     this.counts.pauses++
@@ -229,7 +230,7 @@ export class BlockStream {
 const ENDED: StreamFault = { remedy: 'again', reason: 'ended the stream' }
 const STALLED: StreamFault = { remedy: 'again', reason: 'brings no newer slot' }
 
-/** Ends a wait when there was no progress for a time, or when the signal aborts. */
+/** Ends a wait after a time without progress, or when the signal aborts. */
 class Watch {
   readonly stalled = new Error('stalled')
   isOver = false

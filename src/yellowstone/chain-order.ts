@@ -5,23 +5,25 @@ import type { RollbackFinder } from '../node/rollback.ts'
 import { sleep, type Clock } from '../ports.ts'
 import type { HeldBlocks } from './held-blocks.ts'
 
-/** Asks a node for the block of a slot: the block, `skipped` where the chain has none, or null where it is not to be had. */
+/**
+ * Requests the block of a slot: returns the block, `skipped` where the chain has none, or null when no node has it now.
+ */
 export type FetchMissing = (slot: number, signal: AbortSignal) => Promise<Block | 'skipped' | null>
 
-/** Slots that were given up. */
+/** A range of slots that were given up. */
 export interface StreamGap {
   readonly from: number
-  /** The last one, included. */
+  /** The last slot, included. */
   readonly to: number
-  /** `missing`: no node gave them in time; `no-node`: there is no node to ask. */
+  /** `missing`: no node returned them in time; `no-node`: there is no node to ask. */
   readonly reason: 'missing' | 'no-node'
 }
 
-/** A block that does not follow the last one that was given out: that one is not of its chain. */
+/** A block that does not follow the last delivered one, which is therefore on another fork. */
 export interface StreamFork {
   readonly slot: number
   readonly parentSlot: number
-  /** The last block that was given out. All after the parent are lost. */
+  /** The slot of the last delivered block. All slots after the parent are lost. */
   readonly head: number
 }
 
@@ -30,66 +32,66 @@ export interface OrderOptions {
   readonly clock: Clock
   readonly tuning: OrderTuning
   readonly fetchMissing: FetchMissing | null
-  /** Is told before any later block is given out. */
+  /** Called and awaited before any later block is delivered. */
   readonly onGap: (gap: StreamGap) => void | Promise<void>
-  /** Is told before the block is given out. */
+  /** Called and awaited before the block is delivered. */
   readonly onFork: (fork: StreamFork) => void | Promise<void>
-  /** Looks for where the chain left what was given out; null where there is no node to ask. */
+  /** Finds where the chain diverged from the delivered blocks; null without a node to ask. */
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** Hears why nothing more is given out though there are blocks; null once there is. */
+  /** Called with the reason why no block is delivered though there are some; with null once delivery continues. */
   readonly onDoubt?: (reason: string | null) => void
-  /** Hears what is odd about a slot that stops nothing. */
+  /** Called for oddities of a slot that stop nothing. */
   readonly onOddity: (slot: number, detail: string) => void
-  /** Waits until a block came, the time is over, or the signal aborts. */
+  /** Resolves when a block arrives, after `ms`, or when the signal aborts. */
   readonly arrival: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Hears that a block left the held ones. */
+  /** Called when a block leaves the held ones. */
   readonly onTaken: () => void
 }
 
 export interface OrderTuning {
-  /** How long a block waits for its parent to come by itself. */
+  /** Time for which a block waits for its parent to arrive in the stream. */
   readonly graceMs: number
-  /** How long a missing block is asked for. */
+  /** Time for which a missing block is requested. */
   readonly giveUpMs: number
   readonly retryMs: number
-  /** Missing blocks that are asked for at a time. */
+  /** Maximum number of missing blocks requested at once. */
   readonly prefetch: number
 }
 
 const LONG_MS = 60_000
-/** Between two looks at a chain that does not follow and is not proven. */
+/** Time between two searches for a rollback that is not proven. */
 const DOUBT_MS = 2_000
 
 /**
  * Puts blocks of a stream in the order of the chain.
  *
- * C1. A block is given out once, after every slot before it is given out, skipped or told as a gap.
- * C2. It follows the one given out before it, by slot and hash, or comes after a gap, or a fork is told of.
- * C3. A slot at or below the last one is given out only as part of a rollback, which is looked for where a block does not
- *     follow and there are nodes to ask. Until it is proven nothing more is given out.
+ * C1. A block is delivered once, after every slot before it was delivered, skipped or reported as a gap.
+ * C2. It follows the block delivered before it by slot and hash, or comes after a gap or a reported fork.
+ * C3. A slot at or below the last one is delivered only as part of a rollback. If a block does not follow and there are
+ * nodes to ask, a rollback is searched for; until it is proven nothing is delivered.
  *
- * At confirmed and finalized a fork does not happen on a chain that works. At processed it does: the block that is given
- * out next names the parent it goes on from, and what was given out after that is lost. Blocks of the winning fork below
- * the last slot are not given out any more, and of two blocks of one slot the first is; both end with a fork that is
- * told. A dead slot has no block in a stream.
+ * A working chain has no forks at confirmed and finalized. At processed it has: the next delivered block names the
+ * parent from which it continues, and all blocks delivered after that parent are lost. Blocks of the winning fork below
+ * the last slot are not delivered any more, and of two blocks of one slot the first is; both end with a reported fork.
+ * A dead slot has no block in a stream.
  */
 export class ChainOrder {
   readonly counts = { given: 0, repeated: 0, fetched: 0, gapSlots: 0, forks: 0 }
   readonly #held: HeldBlocks
   readonly #options: OrderOptions
-  /** The last block that was given out; the hash is known of one that came in the stream. */
+  /** The last delivered block; its hash is known if it came in the stream. */
   #head: { readonly slot: number; readonly blockhash: string | null } | null = null
-  /** The last slot that is accounted for. */
+  /** The last slot that was delivered, skipped or given up. */
   #settled: number | null = null
-  /** Given up since the head, and not told yet. */
+  /** A gap since the head that is not reported yet. */
   #gap: StreamGap | null = null
-  /** Since when a slot is asked for in vain; it stays until a block is there. */
+  /** Time since which a slot is requested without success; kept until a block is delivered. */
   #missingSinceMs: number | null = null
-  /** Said to be skipped, by a node, and to have a block, by its child. */
+  /** Slots that a node called skipped although their child names them as its parent. */
   readonly #doubted = new Set<number>()
   readonly #asked = new Map<number, Promise<Block | 'skipped' | null>>()
 
-  /** `blockhash`: of the block of `after`, where it is known. */
+  /** Takes the position to continue after, and its block's hash if known. */
   constructor(
     held: HeldBlocks,
     after: number | null,
@@ -106,7 +108,7 @@ export class ChainOrder {
     return this.#settled
   }
 
-  /** The first slot that is neither accounted for nor held; null while any would do. */
+  /** The first slot that is neither settled nor held; null when any slot is wanted. */
   get wanted(): number | null {
     return this.#settled === null ? null : this.#held.lastFollowing(this.#settled) + 1
   }
@@ -155,14 +157,14 @@ export class ChainOrder {
     return hashes.includes(null) || hashes[0] === hashes[1] ? 'next' : 'fork'
   }
 
-  /** A node said that there is no block in a slot that a block names as its parent: it is asked again. */
+  /** Requests a slot again: a node called it skipped, but a block names it as its parent. */
   #doubt(slot: number): void {
     this.#options.onOddity(slot, 'a node says it is skipped, but a block comes after it')
     this.#doubted.add(slot)
     this.#settled = slot - 1
   }
 
-  /** One step towards a block whose parent is missing: waits for it, fetches the next slot, or gives it up. */
+  /** Makes one step towards a block whose parent is missing: waits for it, fetches the next slot, or gives it up. */
   async *#bridge(to: number, sinceMs: number, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
     const { clock, tuning, fetchMissing, arrival } = this.#options
     const graceMs = sinceMs + tuning.graceMs - clock.now()
@@ -180,7 +182,10 @@ export class ChainOrder {
     }
   }
 
-  /** The rollback that a block shows, if any, once it is proven; null where it is not, and the block has to wait. */
+  /**
+   * Returns the proven rollback of a block that does not follow, if any; null when nothing is proven and the block must
+   * wait.
+   */
   async #leave(block: Linked, signal: AbortSignal): Promise<{ readonly rollback?: Rollback } | null> {
     const { rollbacks = null, onDoubt = () => undefined, clock } = this.#options
     const { slot, parentBlockhash = null } = block
@@ -206,7 +211,7 @@ export class ChainOrder {
     yield { ...(await this.#giveOut(block, this.#options.clock.now())), ...rollback }
   }
 
-  /** Asks for a slot and for some after it, so that they are on their way. */
+  /** Requests a slot and some after it, so that these are in flight. */
   async #fetch(
     slot: number,
     to: number,
@@ -217,7 +222,7 @@ export class ChainOrder {
     const end = Math.min(to, slot + this.#options.tuning.prefetch - 1)
     for (let each = slot; each <= end; each++) {
       if (this.#asked.has(each) || this.#held.has(each)) continue
-      // A node that fails has not got it.
+      // A node that fails does not have the block.
       const answer = fetchMissing(each, signal).catch(() => null)
       this.#asked.set(each, answer)
     }
@@ -229,8 +234,8 @@ export class ChainOrder {
   }
 
   /**
-   * Gives up the slots from the last block on: of those that are said to be skipped before one that is missing nobody
-   * knows, for what would name its parent is not there.
+   * Gives up the slots from the last block on. Even those reported as skipped are uncertain: the missing block would
+   * have named its parent.
    */
   #giveUp(to: number, reason: StreamGap['reason']): void {
     const from = (this.#head?.slot ?? to - 1) + 1
@@ -269,7 +274,7 @@ export class ChainOrder {
   }
 }
 
-/** What ties a block to the chain. */
+/** A block's links to the chain. */
 interface Linked {
   readonly slot: number
   readonly parentSlot: number | null

@@ -3,13 +3,13 @@ import type * as Native from '@triton-one/yellowstone-grpc/napi'
 import type { Commitment } from '../market/rows.ts'
 import { faultOf, StreamError } from './failure.ts'
 
-/** A subscription that is open. */
+/** An open subscription. */
 export interface UpdateStream {
-  /** The bytes of the next message, or null at the end; rejects with StreamError. One at a time. */
+  /** Returns the bytes of the next message, or null at the end; rejects with StreamError. One call at a time. */
   read(): Promise<Uint8Array | null>
-  /** Answers a ping, for servers and balancers that drop who does not. */
+  /** Answers a ping; servers and load balancers drop clients that do not. */
   answerPing(): void
-  /** Ends it; a read under way may stay without an answer. */
+  /** Ends the subscription; a read in flight may never settle. */
   close(): void
 }
 
@@ -23,11 +23,11 @@ export interface ServerAddress {
   readonly commitment: Commitment
 }
 
-/** A mainnet block is 3 to 10 MB; one above this is refused by the client. */
+/** Maximum message size; the client rejects larger ones. A mainnet block has 3 to 10 MB. */
 export const MESSAGE_BYTES_MAX = 128 * 2 ** 20
 /**
- * What may be under way towards us without being read: the client reads a message when it is asked for one, and beyond
- * this the server has to wait. A block or two, so that a distant server sends at its full rate.
+ * Maximum number of bytes in flight before the server must wait, because a message is read only on demand. It holds a
+ * block or two, so that a distant server sends at its full rate.
  */
 const WINDOW_BYTES = 16 * 2 ** 20
 
@@ -36,20 +36,20 @@ const CHANNEL = {
   grpcMaxDecodingMessageSize: MESSAGE_BYTES_MAX,
   grpcInitialConnectionWindowSize: WINDOW_BYTES,
   grpcInitialStreamWindowSize: WINDOW_BYTES,
-  // A peer that is gone without a word is found out, so that nothing of a connection is left.
+  // Detects a peer that vanished silently, so that its connection is closed.
   grpcHttp2KeepAliveInterval: 10_000,
   grpcKeepAliveTimeout: 10_000,
   grpcKeepAliveWhileIdle: true,
   grpcTcpNodelay: true
 } as const
 
-/** The client's two parts; a test gives others. */
+/** The parts of the client package that are used; tests replace them. */
 export interface YellowstonePackage {
   readonly SubscribeRequest: typeof Package.SubscribeRequest
   readonly GrpcClient: typeof Native.GrpcClient
 }
 
-/** The package is native and optional: there are platforms that it is not built for. */
+/** Loads the package on demand: it is native and optional, and not built for every platform. */
 export async function loadYellowstone(): Promise<YellowstonePackage> {
   const { GrpcClient } = await import('@triton-one/yellowstone-grpc/napi')
   const { SubscribeRequest } = await import('@triton-one/yellowstone-grpc')
@@ -57,11 +57,11 @@ export async function loadYellowstone(): Promise<YellowstonePackage> {
 }
 
 /**
- * Subscribes to blocks with transactions through the native client, below its decoded stream: a block is one message,
- * whole or not there at all, and its bytes go to our reader as they come. Each subscription has a connection of its own.
+ * Subscribes to blocks with transactions through the native client, below its decoded stream: a block arrives whole in
+ * one message or not at all, and our reader parses the raw bytes. Each subscription has its own connection.
  *
- * Transactions with block metas are the other way. They leave votes out at the server, but are a message each, which
- * costs more to receive than the votes do, and tell nobody whether all of a block came
+ * The alternative is a subscription to transactions and block metas. It omits votes at the server, but each transaction
+ * is a message, which costs more than receiving the votes, and nothing tells whether a block is complete
  * (loadtest/results/yellowstone.json).
  */
 export function openStreams(
@@ -94,7 +94,7 @@ export function openStreams(
     const stream = await client.subscribe(request).catch(failed)
     return {
       read: async () => (await stream.read().catch(failed)) ?? null,
-      // Whether it arrives shows in what the server does next.
+      // A lost answer shows in the server's next action.
       answerPing: () => void stream.writeRaw(answer).catch(() => undefined),
       close: () => stream.close()
     }

@@ -2,38 +2,41 @@ import type { Commitment, SlotRow } from '../market/rows.ts'
 import { other, SAME, type Standing, type WitnessedBlock } from '../node/standing.ts'
 import type { StreamedBlock } from './read-block.ts'
 
-/** Asks nodes whether the block of a slot with a hash is of the cluster of the store: they know its genesis. */
+/** Asks nodes whether the block of a slot with a hash is of the store's cluster; they know their genesis. */
 export type AskNodes = (block: WitnessedBlock, signal: AbortSignal) => Promise<Standing>
 
 export interface ClusterCheckOptions {
   readonly commitment: Commitment
-  /** The newest block that is stored; null of an empty store. */
+  /** Returns the newest stored block; null for an empty store. */
   readonly head: () => Promise<Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'> | null>
-  /** A committed slot; null where it is none. */
+  /** Returns a committed slot; null when it is not stored. */
   readonly at?: (slot: number) => Promise<Pick<SlotRow, 'blockhash'> | null>
-  /** Null where there is no node to ask. */
+  /** Null without a node to ask. */
   readonly askNodes: AskNodes | null
-  /** Hears of a stream that is taken without proof. */
+  /** Called when a stream is accepted without proof. */
   readonly onUnproven: (line: string) => void
 }
 
-/** Blocks whose hashes are kept in mind: more than a server is ahead of us when a connection breaks. */
+/** Maximum number of block hashes remembered: more than a server is ahead of us when a connection breaks. */
 const KNOWN_MAX = 1_000
-/** Block times do not fall along a chain; so far they may, for all that is relied on here. */
+/** Block times do not fall along a chain; this much decrease is tolerated. */
 const TIME_SLACK_SECONDS = 60
 
 /**
- * Tells a stream of another cluster by the first block of each connection. The protocol has no genesis to ask for, so that
- * it takes other witnesses:
+ * Recognizes a stream of another cluster by the first block of each connection. The protocol cannot be asked for the
+ * genesis, so other evidence counts:
  *
- * G1. A block that came before or is stored, again or as the parent, shows the same chain, by its hash.
- * G2. A node has the block under the same hash, and its genesis is the store's; or its genesis is another. A node of the
- *     store's genesis with another block of the slot says nothing yet: it or the stream's server may have been put back.
- * G3. The newest stored block comes again with its time and parent; or not so; or a later slot is of an earlier time.
- * G4. Another block in the place of one that came before or is stored, at confirmed, is of another cluster, or of a node that
- *     was put back to an older state: only a node can tell, and without one the stream is refused.
- * G5. Where nothing of this can be had: with nodes to ask it is waited for; without, the stream is taken, and told of once
- *     where something is stored.
+ * G1. A block that came before or is stored, repeated or as the parent, shows the same chain by its hash.
+ * G2. A node has the block under the same hash and its genesis is the store's, or its genesis is another. If a node of
+ * the
+ * store's genesis has another block of the slot, nothing is decided: either server may have been restored.
+ * G3. The newest stored block comes again with its time and parent, or differs; or a later slot has an earlier time.
+ * G4. Another block in the place of one that came before or is stored, at confirmed, is of another cluster, or of a
+ * node
+ * restored to an older state. Only a node can tell; without one the stream is refused.
+ * G5. Without any of this evidence: with nodes to ask, it waits. Without, the stream is accepted, and a warning is
+ * logged
+ * once if the store is not empty.
  */
 export class ClusterCheck {
   readonly #options: ClusterCheckOptions
@@ -48,13 +51,13 @@ export class ClusterCheck {
     return this.#options.commitment !== 'processed'
   }
 
-  /** Keeps a block in mind that was found to be of the chain. */
+  /** Remembers a block that was found to be of the chain. */
   note({ slot, blockhash }: StreamedBlock): void {
     this.#known.set(slot, blockhash)
     if (this.#known.size > KNOWN_MAX) this.#known.delete(this.#known.keys().next().value!)
   }
 
-  /** How the stream stands whose first block this is. Rejects with what the store rejects with. */
+  /** Judges a stream by its first block. Rejects as the store does. */
   async standingOf(block: StreamedBlock, signal: AbortSignal): Promise<Standing> {
     const { askNodes } = this.#options
     const known = await this.#knownHash(block.slot)
@@ -68,13 +71,13 @@ export class ClusterCheck {
     const head = await this.#options.head()
     if (head === null) return told ?? SAME
     const stored = this.#againstHead(block, head)
-    // What nodes may yet tell is waited for: a server that was put back has new blocks under old slots.
+    // Waits for nodes that may still decide: a restored server has new blocks under old slots.
     if (stored !== null && (told === null || stored.kind === 'same')) return stored
     if (told === null) this.#tellUnproven(head.slot)
     return told ?? SAME
   }
 
-  /** The hash of a slot's block that came before or is stored; null where it is not known. */
+  /** Returns the hash of a slot's block that came before or is stored; null when unknown. */
   async #knownHash(slot: number): Promise<string | null> {
     return this.#known.get(slot) ?? (await this.#options.at?.(slot))?.blockhash ?? null
   }

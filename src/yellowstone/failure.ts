@@ -1,8 +1,8 @@
 /**
- * Why a stream could not be opened or ended, and what helps.
+ * A remedy for a stream that ended or could not be opened.
  *
- * `again`: connect again after a wait. `replay`: connect again at once and ask for other slots. `never`: nothing changes
- * until an operator changes a setting or the server.
+ * `again`: reconnect after a wait. `replay`: reconnect at once and request other slots. `never`: nothing helps until an
+ * operator changes a setting or the server.
  */
 export type Remedy = 'again' | 'replay' | 'never'
 
@@ -11,11 +11,11 @@ export interface StreamFault {
   /** One line for people, without secrets. */
   readonly reason: string
   /**
-   * The first slot that the server still has; null where it cannot go back at all, and none where it has nothing yet from
-   * the slot on that it was asked for.
+   * The first slot that the server still has. Null: it cannot go back at all. Absent: it has nothing yet from the
+   * requested slot on.
    */
   readonly firstSlot?: number | null
-  /** Bytes came that are no message of the protocol. */
+  /** True when the bytes were not a message of the protocol. */
   readonly garbage?: true
 }
 
@@ -29,7 +29,7 @@ export class StreamError extends Error {
   }
 }
 
-/** What a client says, and the fault that it is. The native client gives texts, not codes: gRPC's own for each status. */
+/** Patterns of the client's texts, with the fault of each. The native client returns gRPC's texts, not status codes. */
 const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][] = [
   [/valid authentication credentials/, (said) => never(`refuses the token: ${said}`)],
   [/caller does not have permission/, (said) => never(`does not allow the token to subscribe: ${said}`)],
@@ -52,7 +52,7 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
     /from_slot is not supported/,
     () => ({ remedy: 'replay', reason: 'keeps no slots to begin from', firstSlot: null })
   ],
-  // The plugin (15.1.2) says so of slots above its newest one.
+  // The plugin (15.1.2) says this for slots above its newest one.
   [
     /failed to get replay response/,
     () => ({ remedy: 'replay', reason: 'has no slot yet as new as the last one' })
@@ -88,7 +88,7 @@ const never = (reason: string): StreamFault => ({ remedy: 'never', reason })
 const again = (reason: string, garbage = false): StreamFault =>
   garbage ? { remedy: 'again', reason, garbage } : { remedy: 'again', reason }
 
-/** The fault behind an error of the native client, whose causes say more the deeper they lie. */
+/** Finds the fault behind an error of the native client. The deepest causes say the most. */
 export function faultOf(error: unknown, secret: string | undefined): StreamFault {
   if (error instanceof StreamError) return error.fault
   const said = chainOf(error)
@@ -104,7 +104,7 @@ function chainOf(error: unknown): string[] {
   return said.length > 0 ? said : [String(error)]
 }
 
-/** What the server wrote, inside of what the client makes of it. */
+/** Extracts the server's message from the client's text. */
 function quotedMessage(all: string): string | null {
   return /message: "((?:[^"\\]|\\.)*)"/.exec(all)?.[1] ?? null
 }
@@ -116,7 +116,7 @@ function withoutSecret(text: string, secret: string | undefined): string {
   return clean.length > LENGTH_MAX ? `${clean.slice(0, LENGTH_MAX)}…` : clean
 }
 
-/** "broadcast from 5 is not available, last available: 9" */
+/** Returns the number in a text such as "broadcast from 5 is not available, last available: 9". */
 function lastNumber(text: string): number | null {
   const digits = /(\d{1,15})\D*$/.exec(text)?.[1]
   return digits === undefined ? null : Number(digits)

@@ -1,9 +1,9 @@
 import type { StreamedBlock } from './read-block.ts'
 
-/** A block that came and waits for its turn. */
+/** A block that arrived and waits for delivery. */
 export interface HeldBlock {
   readonly block: StreamedBlock
-  /** Of its message. */
+  /** Size of its message. */
   readonly bytes: number
   readonly receivedAtMs: number
 }
@@ -14,8 +14,8 @@ export interface HeldLimits {
 }
 
 /**
- * Blocks between the stream and whoever takes them, by slot. Bounded: when it is full, nobody reads the stream until
- * half of it is taken; the last message may go beyond the limit, by itself.
+ * A buffer of blocks between the stream and its reader, by slot. When it is full, the stream is not read until half of
+ * it is taken; only the last message may exceed the limit.
  */
 export class HeldBlocks {
   readonly #limits: HeldLimits
@@ -42,7 +42,7 @@ export class HeldBlocks {
     return this.size <= this.#limits.blocksMax / 2 && this.#bytes <= this.#limits.bytesMax / 2
   }
 
-  /** Keeps a block; false for a slot that is held already, of which the first stays. */
+  /** Adds a block; false for a slot already held, whose first block stays. */
   add(held: HeldBlock): boolean {
     const { slot } = held.block
     if (this.#bySlot.has(slot)) return false
@@ -70,7 +70,7 @@ export class HeldBlocks {
     this.#bytes -= held.bytes
   }
 
-  /** The last of the slots after one whose blocks are held and follow each other; the slot itself where none do. */
+  /** Returns the last slot of the consecutive held blocks that follow a slot; the slot itself if there are none. */
   lastFollowing(slot: number): number {
     let last = slot
     for (const next of [...this.#bySlot.keys()].sort((a, b) => a - b)) {

@@ -1,7 +1,7 @@
 import type { Instruction } from '../chain/transaction.ts'
 import { bytesField, MessageFault, varintField, type ProtobufReader } from './protobuf.ts'
 
-// solana.storage.ConfirmedBlock.CompiledInstruction and InnerInstruction, which is one with a height more.
+// solana.storage.ConfirmedBlock.CompiledInstruction, and InnerInstruction, which also has a height.
 const PROGRAM = varintField(1)
 const ACCOUNTS = bytesField(2)
 const DATA = bytesField(3)
@@ -10,7 +10,10 @@ const HEIGHT = varintField(4)
 const OUTER_INDEX = varintField(1)
 const INSTRUCTION = bytesField(2)
 
-/** Reads the inner instructions of one outer one, whose message ends at `end`: the index of the outer one comes first. */
+/**
+ * Reads the inner instructions of one outer instruction, whose message ends at `end`; throws MessageFault. The outer
+ * index comes first.
+ */
 export function readInnerGroup(
   from: ProtobufReader,
   end: number,
@@ -38,7 +41,7 @@ export function readInnerGroup(
   return { outerIndex, instructions }
 }
 
-/** The instruction whose message ends at `end`; throws MessageFault. */
+/** Reads the instruction whose message ends at `end`; throws MessageFault. */
 export function readInstruction(
   from: ProtobufReader,
   end: number,
@@ -81,8 +84,8 @@ interface Spans {
 }
 
 /**
- * An instruction whose parts are made when first asked for. Its data is a copy: what a venue stated in it, such as a
- * mint, is kept for long, and as a view it would keep the whole block.
+ * An instruction whose parts are created on first use. Its data is a copy: a venue may keep a part of it, such as a
+ * mint, for long, and a view would retain the whole block.
  */
 export class StreamedInstruction implements Instruction {
   readonly program: number

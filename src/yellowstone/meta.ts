@@ -17,20 +17,22 @@ const NO_LOGS = varintField(11)
 const LOADED_WRITABLE = bytesField(12)
 const LOADED_READONLY = bytesField(13)
 
-/** What the runtime says of a transaction. */
+/** The runtime's report on a transaction. */
 export interface TransactionMeta {
   readonly failed: boolean
   readonly feeLamports: bigint
-  /** The inner instructions of each outer one that has any. */
+  /** Inner instructions by index of their outer one; undefined where it has none. */
   readonly inner: readonly (readonly Instruction[] | undefined)[]
   readonly nestingKnown: boolean
   readonly preBalances: readonly number[]
   readonly postBalances: readonly number[]
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
-  /** Where the loaded keys start: the writable ones, then the readonly ones. */
+  /** Offsets of the loaded keys, writable ones first. */
   readonly loaded: readonly number[]
-  /** Texts cost more than all else, and most transactions are decoded without them. */
+  /**
+   * Reads the log lines. Done on demand: texts cost more than all else, and most transactions are decoded without them.
+   */
   readonly readLogs: () => readonly string[] | null
 }
 
@@ -141,7 +143,7 @@ function readBalance(
   into.push(readTokenBalance(from, stop, keyCount, field))
 }
 
-/** Packed numbers; a list may come in several parts. */
+/** Reads packed numbers; a list may come in several fields. */
 function readLamports(from: ProtobufReader, end: number, into: number[], field: string): void {
   const stop = from.span(end, field)
   while (from.at < stop) into.push(from.rounded(stop, field))

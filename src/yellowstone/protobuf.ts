@@ -1,4 +1,6 @@
-/** Ends the reading of one message, naming what is not as the protocol has it. Callers of a reader get an outcome. */
+/**
+ * Ends the reading of one message and names the field that violates the protocol. Callers of a reader get an outcome.
+ */
 export class MessageFault extends Error {
   readonly field: string
 
@@ -8,14 +10,14 @@ export class MessageFault extends Error {
   }
 }
 
-/** Tag of a field: its number and how it is written. */
+/** Returns the tag of a field: its number and its wire type. */
 export const varintField = (number: number): number => number << 3
 export const bytesField = (number: number): number => (number << 3) | 2
 
 /**
- * Reads protobuf's wire form in place: nothing is copied and nothing is made of fields that nobody asks for, which are
- * skipped by their length. A message is read as `while (from.at < end)` over its tags, with its own end, so that no
- * field reaches out of its message.
+ * Reads protobuf's wire format in place: nothing is copied, and unused fields are skipped by their length. A message is
+ * read by looping over its tags with `while (from.at < end)`. Each message has its own end, so that no field reaches
+ * beyond it.
  */
 export class ProtobufReader {
   readonly bytes: Uint8Array
@@ -23,17 +25,17 @@ export class ProtobufReader {
   readonly #text: Buffer
 
   constructor(bytes: Uint8Array) {
-    // Parts of a Buffer are Buffers, which take longer to make than plain views.
+    // Slices of a Buffer are Buffers, which take longer to create than plain views.
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
-  /** The next field's tag, before `end`. */
+  /** Reads the next field's tag, before `end`. */
   tag(end: number): number {
     return this.count(end, 'field')
   }
 
-  /** The end of the bytes, text or message that starts here. */
+  /** Returns the end of the bytes, text or message that starts here. */
   span(end: number, field: string): number {
     const size = this.count(end, field)
     const stop = this.at + size
@@ -41,7 +43,7 @@ export class ProtobufReader {
     return stop
   }
 
-  /** Skips bytes of a known size and gives where they start. */
+  /** Skips bytes of a known size and returns their offset. */
   fixedBytes(end: number, size: number, field: string): number {
     const stop = this.span(end, field)
     const start = this.at
@@ -50,7 +52,7 @@ export class ProtobufReader {
     return start
   }
 
-  /** A number that a double holds exactly. */
+  /** Reads a number that a double holds exactly. */
   count(end: number, field: string): number {
     const { bytes } = this
     const first = this.at < end ? bytes[this.at++]! : -1
@@ -62,19 +64,19 @@ export class ProtobufReader {
     return number
   }
 
-  /** A number from 0 to a limit; the fault of another one names it. */
+  /** Reads a number from 0 to a limit; the fault of a larger one names it. */
   bounded(end: number, max: number, field: string): number {
     const value = this.#varint(end, field)
     if (value <= max) return Number(value)
     throw new MessageFault(`${field} ${value} is above ${max}`)
   }
 
-  /** A number as a double, rounded where it has none of its own, as JSON.parse rounds. */
+  /** Reads a number as a double, rounded like JSON.parse does. */
   rounded(end: number, field: string): number {
     return Number(this.#varint(end, field))
   }
 
-  /** A 64-bit number without sign. */
+  /** Reads an unsigned 64-bit number. */
   u64(end: number, field: string): bigint {
     return BigInt(this.#varint(end, field))
   }
@@ -104,7 +106,7 @@ export class ProtobufReader {
     if (this.at > end) throw new MessageFault('length')
   }
 
-  /** A view of bytes that are already known to be there. */
+  /** Returns a view of bytes already known to exist. */
   view(start: number, end: number): Uint8Array {
     return this.bytes.subarray(start, end)
   }
@@ -113,12 +115,12 @@ export class ProtobufReader {
     return this.bytes.slice(start, end)
   }
 
-  /** UTF-8; bytes that are none become replacement characters. */
+  /** Decodes UTF-8; invalid bytes become replacement characters. */
   text(start: number, end: number): string {
     return this.#text.toString('utf8', start, end)
   }
 
-  /** Ten bytes at most, of seven bits each: a number, or a big integer where a double is not exact. */
+  /** Reads at most ten bytes of seven bits each: a number, or a big integer where a double is not exact. */
   #varint(end: number, field: string): number | bigint {
     const { bytes } = this
     let value = 0
@@ -126,7 +128,7 @@ export class ProtobufReader {
     for (let place = 0; place < 10; place++) {
       if (this.at >= end) throw new MessageFault(field)
       const byte = bytes[this.at++]!
-      // Seven bytes are 49 bits; from there on the sum may not be exact any more.
+      // Seven bytes have 49 bits; with more the sum may be inexact.
       if (place >= 7) return this.#longVarint(value, place, byte, end, field)
       value += (byte & 0x7f) * factor
       if (byte < 0x80) return value

@@ -18,10 +18,10 @@ const EXECUTED_COUNT = varintField(9)
 // solana.storage.ConfirmedBlock.UnixTimestamp
 const TIMESTAMP = varintField(1)
 
-/** A block as a stream has it, with what ties it to the chain. */
+/** A block from a stream, with its links to the chain. */
 export interface StreamedBlock extends Block {
   readonly parentSlot: number
-  /** As base58. */
+  /** Base58. */
   readonly blockhash: string
   readonly parentBlockhash: string
   /** Transactions left out because they cannot be read. */
@@ -30,24 +30,23 @@ export interface StreamedBlock extends Block {
 
 export type Update =
   | { readonly kind: 'block'; readonly block: StreamedBlock }
-  /** The server asks whether we are there. */
+  /** The server checks that we are there. */
   | { readonly kind: 'ping' }
-  /** An update that nobody asked for, or the answer to a ping. */
+  /** An update that was not requested, or the answer to a ping. */
   | { readonly kind: 'other' }
   | {
       readonly kind: 'unreadable'
-      /** Null where not even that can be read. */
+      /** Null where even the slot cannot be read. */
       readonly slot: number | null
-      /** The field that cannot be read; of a number out of range with the number. */
+      /** The unreadable field; for a number out of range, with the number. */
       readonly reason: string
     }
 
 /**
- * Reads one SubscribeUpdate of a subscription to blocks with transactions, from its bytes. A block has to be whole, each
- * of its transactions once under its index; votes are counted and left out before anything of them is read. A
- * transaction that cannot be read does not take the others with it, but a block of which nothing can be read is
- * unreadable, as is one whose slot or time the service has no room for (INVARIANTS 9). Any bytes are answered with an
- * outcome; what a block gives throws nothing later.
+ * Reads the bytes of one SubscribeUpdate for a subscription to blocks with transactions. A block must be whole, each
+ * transaction once under its index. Votes are counted and left out unread. An unreadable transaction is left out too,
+ * unless no transaction is readable: then the block is unreadable, as is one whose slot or time is out of range
+ * (INVARIANTS 9). Never throws: all bytes have an outcome, and no accessor of a returned block throws later.
  */
 export function readUpdate(bytes: Uint8Array): Update {
   const from = new ProtobufReader(bytes)
@@ -82,7 +81,7 @@ interface BlockParts {
   parentSlot: number
   parentBlockhash: string
   executed: number
-  /** Start and end of each. */
+  /** Start and end offset of each. */
   readonly transactions: number[]
 }
 
@@ -117,7 +116,7 @@ function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => 
   return parts
 }
 
-/** Unix seconds; a time before 1970 is, as protobuf writes it, one far above the limit. */
+/** Reads Unix seconds. Protobuf writes a time before 1970 as a number far above the limit. */
 function readTimestamp(from: ProtobufReader, end: number): number {
   let seconds = 0
   while (from.at < end) {
@@ -155,7 +154,7 @@ function readBlock(from: ProtobufReader, parts: BlockParts): StreamedBlock {
   return { slot, blockTime, parentSlot, blockhash, parentBlockhash, transactions, votes, unreadable }
 }
 
-/** The places of all transactions by their index, which is each number from 0 once. */
+/** Returns the places of all transactions by their index; the indexes must be 0, 1, 2 and so on, each once. */
 function inOrder(from: ProtobufReader, spans: readonly number[]): readonly TransactionPlace[] {
   const places: TransactionPlace[] = []
   let ordered = true

@@ -12,7 +12,7 @@ const OWNER = bytesField(4)
 const DECIMALS = varintField(2)
 const AMOUNT = bytesField(3)
 
-/** The token balance that ends at `end`; throws MessageFault. */
+/** Reads the token balance that ends at `end`; throws MessageFault. */
 export function readTokenBalance(
   from: ProtobufReader,
   end: number,
@@ -54,10 +54,10 @@ export function readTokenBalance(
   return new StreamedTokenBalance(account, mint, owner, amount, decimals)
 }
 
-/** Of the largest 64-bit number. */
+/** Digits of the largest unsigned 64-bit number. */
 const AMOUNT_DIGITS_MAX = 20
 
-/** Most balances are never looked at: keys and amount are decoded when asked for. */
+/** A token balance whose keys and amount are decoded on first use, because most are never read. */
 class StreamedTokenBalance implements TokenBalance {
   readonly account: number
   readonly decimals: number

@@ -37,10 +37,10 @@ const READONLY_INDEXES = bytesField(3)
 const VOTE = pubkeyFromBase58(VOTE_PROGRAM)
 const SIGNATURE_BYTES = 64
 const KEY_BYTES = 32
-/** An index of an account is one byte. */
+/** An account index is one byte. */
 const KEYS_MAX = 256
 
-/** Where a transaction's parts lie in the message of its block; nothing of them is read. */
+/** The offsets of a transaction's parts in the message of its block; the parts are not read yet. */
 export interface TransactionPlace {
   /** Position in the block. */
   readonly index: number
@@ -59,7 +59,7 @@ export function placeTransaction(from: ProtobufReader, end: number): Transaction
     const tag = from.tag(end)
     if (tag === SIGNATURE) {
       const stop = from.span(end, 'signature')
-      // One of another size is as none: the transaction falls, not the block.
+      // A signature of another size counts as absent, so that only this transaction is left out, not the block.
       if (stop - from.at === SIGNATURE_BYTES) signature = from.at
       from.at = stop
     } else if (tag === IS_VOTE) isVote = from.flag(end, 'isVote')
@@ -78,11 +78,11 @@ export function placeTransaction(from: ProtobufReader, end: number): Transaction
 }
 
 /**
- * The transaction at a place, or null for one that does nothing but vote, of which nothing is read. Throws MessageFault;
- * what the transaction gives throws nothing later.
+ * Reads the transaction at a place; null for one that only votes, which is not read. Throws MessageFault. No accessor
+ * of the returned transaction throws later.
  */
 export function readTransaction(from: ProtobufReader, place: TransactionPlace): Transaction | null {
-  // The runtime calls a transaction a vote that has one instruction, of the vote program.
+  // The runtime marks a transaction as a vote if it has one instruction, of the vote program.
   if (place.isVote) return null
   if (place.signature < 0) throw new MessageFault('signature')
   if (place.body < 0) throw new MessageFault('transaction')
@@ -101,9 +101,9 @@ export function readTransaction(from: ProtobufReader, place: TransactionPlace): 
 interface MessageParts {
   readonly version: TransactionVersion
   readonly signerCount: number
-  /** Where the static keys start. */
+  /** Offsets of the static keys. */
   readonly keys: readonly number[]
-  /** Start and end of each outer instruction. */
+  /** Start and end offset of each outer instruction. */
   readonly instructions: readonly number[]
   readonly lookedUp: number
 }
@@ -146,7 +146,7 @@ function readMessage(from: ProtobufReader, end: number): MessageParts {
     else if (tag === VERSIONED) versioned = from.flag(end, `${field}.versioned`)
     else if (tag === LOOKUP) lookedUp += countLookedUp(from, from.span(end, `${field}.addressTableLookups`))
     else {
-      // Its presence is what tells version 1, whatever is in it.
+      // The presence of the config means version 1, whatever its content.
       if (tag === CONFIG) hasConfig = true
       from.skip(tag, end)
     }
@@ -182,7 +182,7 @@ function countLookedUp(from: ProtobufReader, end: number): number {
   return count
 }
 
-/** Whether every outer instruction is of the vote program, as src/chain/rpc has it. */
+/** Whether every outer instruction calls the vote program, as in src/chain/rpc. */
 function votesOnly(from: ProtobufReader, { instructions, keys }: MessageParts): boolean {
   for (let i = 0; i < instructions.length; i += 2) {
     from.at = instructions[i]!
@@ -252,7 +252,7 @@ class StreamedTransaction implements Transaction {
     this.#readLogs = meta.readLogs
   }
 
-  /** A copy, as of keys. */
+  /** A copy, like the keys. */
   get signature(): Uint8Array {
     return (this.#signature ??= this.#from.copy(this.#signatureAt, this.#signatureAt + SIGNATURE_BYTES))
   }
@@ -262,7 +262,7 @@ class StreamedTransaction implements Transaction {
   }
 }
 
-/** Outer and inner instructions in execution order. */
+/** Returns outer and inner instructions in execution order. */
 function inOrder(
   from: ProtobufReader,
   message: MessageParts,
