@@ -1,53 +1,57 @@
 import type { Commitment } from '../market/rows.ts'
 
 /**
- * What the parts of a localnet agree on: the chain makes blocks, the market puts transactions into them, and the node tells
- * the world of both in the words of JSON-RPC. Addresses, hashes and signatures are raw bytes; balances are lamports or raw
- * token amounts.
+ * The interface between the parts of a localnet: the chain produces blocks, the market adds transactions to them, and
+ * the node serves both by JSON-RPC. Addresses, hashes and signatures are raw bytes; balances are lamports or raw token
+ * amounts.
  */
 export interface LocalChain {
   readonly genesisHash: Uint8Array
-  /** The first slot whose block is still kept. */
+  /** The first slot whose block is kept. */
   readonly firstSlot: number
   slot(commitment: Commitment): number
-  /** How many blocks there are up to the slot of a commitment: skipped slots have none. */
+  /** Returns the number of blocks up to the slot of a commitment; skipped slots have none. */
   blockHeight(commitment: Commitment): number
   latestBlockhash(commitment: Commitment): LatestBlockhash
-  /** Whether a transaction with this blockhash can still land in the next block of a commitment. */
+  /** Whether a transaction with this blockhash can still land in the next block at a commitment. */
   isBlockhashValid(blockhash: Uint8Array, commitment: Commitment): boolean
-  /** The block of a slot as the chain sees it at a commitment. */
+  /** Returns the block of a slot at a commitment. */
   block(slot: number, commitment: Commitment): BlockAnswer
-  /** The slots of kept blocks from one slot to another as the chain sees them at a commitment, ascending, at most so many. */
+  /** Returns the slots of kept blocks between two slots, both included, at a commitment; ascending, at most `limit`. */
   blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[]
-  /** As of the newest processed block, like all that is said of accounts. Null where there is none, or it holds no lamports. */
+  /**
+   * Returns an account as of the newest processed block, like all account reads. Null when it is missing or has no
+   * lamports.
+   */
   account(address: Uint8Array): LocalAccount | null
   accountsOf(program: Uint8Array): readonly LocalAccount[]
   minimumBalance(dataLength: number): bigint
-  /** Where a transaction is, and in which block: null when nobody has seen it, or its block is no longer kept. */
+  /** Finds a transaction and its block; null when it is unknown or its block is no longer kept. */
   transaction(signature: Uint8Array): FoundTransaction | null
-  /** Newest first, of kept blocks; `before` and `until` are signatures, both excluded. */
+  /** Returns transactions of kept blocks, newest first; `before` and `until` are signatures, both excluded. */
   signaturesOf(
     address: Uint8Array,
     page: { readonly before?: Uint8Array; readonly until?: Uint8Array; readonly limit: number }
   ): readonly FoundTransaction[]
   /**
-   * Takes a signed transaction for one of the next blocks. Throws a SendFailure where a node's preflight would refuse it, or
-   * where its bytes, signatures or blockhash cannot land; with `skipPreflight` a transaction that fails lands as failed.
+   * Queues a signed transaction for one of the next blocks; returns its signature. Throws a SendFailure when a node's
+   * preflight would refuse it, or when its bytes, signatures or blockhash cannot land. With `skipPreflight` a failing
+   * transaction lands as failed.
    */
   send(wire: Uint8Array, options: { readonly skipPreflight: boolean }): Uint8Array
   simulate(wire: Uint8Array, options: SimulationOptions): Simulation
-  /** Sends lamports of the faucet by a transfer that lands as any other; returns its signature. Throws as `send` does. */
+  /** Sends lamports of the faucet in an ordinary transfer; returns its signature. Throws as `send` does. */
   airdrop(to: Uint8Array, lamports: bigint): Uint8Array
-  /** Puts a transaction into the next block as it stands, with what it did to accounts: for the market alone. */
+  /** Adds an executed transaction to the next block with the accounts that it changed; only for the market. */
   include(transaction: ExecutedTransaction, accounts: readonly LocalAccount[]): void
-  /** Hears of what happens, in order, until the returned function is called. A listener must not throw. */
+  /** Calls a listener for every event, in order, until the returned function is called. A listener must not throw. */
   listen(listener: (event: ChainEvent) => void): () => void
 }
 
 export interface LatestBlockhash {
   readonly blockhash: Uint8Array
   readonly lastValidBlockHeight: number
-  /** The slot as of which this is said. */
+  /** The slot as of which this holds. */
   readonly slot: number
 }
 
@@ -73,10 +77,12 @@ export interface LocalBlock {
 
 export type BlockAnswer =
   | { readonly kind: 'block'; readonly block: LocalBlock }
-  /** `pending`: not there yet at this commitment; `pruned`: no longer kept; `skipped`: there is none, and never will be. */
+  /**
+   * `pending`: not there yet at this commitment; `pruned`: no longer kept; `skipped`: there is none and never will be.
+   */
   | { readonly kind: 'pending' | 'pruned' | 'skipped' }
 
-/** A transaction of a block: its bytes, and what a node records of its execution. */
+/** A transaction of a block: its bytes, and a node's record of its execution. */
 export interface ExecutedTransaction {
   readonly signature: Uint8Array
   readonly wire: Uint8Array
@@ -85,7 +91,7 @@ export interface ExecutedTransaction {
 }
 
 export interface ExecutionMeta {
-  /** As JSON-RPC writes it, such as `{ InstructionError: [0, { Custom: 1 }] }`; null where it succeeded. */
+  /** The error in JSON-RPC form, such as `{ InstructionError: [0, { Custom: 1 }] }`; null on success. */
   readonly err: unknown
   readonly fee: bigint
   readonly computeUnits: bigint
@@ -135,7 +141,7 @@ export interface FoundTransaction {
 export interface SimulationOptions {
   readonly sigVerify: boolean
   readonly replaceRecentBlockhash: boolean
-  /** Accounts whose state after the transaction is wanted. */
+  /** Accounts to return in their state after the transaction. */
   readonly accounts: readonly Uint8Array[]
 }
 
@@ -146,17 +152,17 @@ export interface Simulation {
   readonly inner: readonly InnerGroup[]
   readonly returnData: { readonly program: Uint8Array; readonly data: Uint8Array } | null
   readonly accounts: readonly (LocalAccount | null)[]
-  /** With `replaceRecentBlockhash`: the one that was put in. */
+  /** The inserted blockhash; null without `replaceRecentBlockhash`. */
   readonly replacement: LatestBlockhash | null
 }
 
-/** Why a transaction was not taken. */
+/** Reasons for which a transaction was not accepted. */
 export type SendProblem =
   | { readonly kind: 'undecodable'; readonly detail: string }
   | { readonly kind: 'signature' }
   | { readonly kind: 'blockhash' }
   | { readonly kind: 'preflight'; readonly simulation: Simulation }
-  /** As many wait for a block as may: try again after the next one. */
+  /** The queue is full; retry after the next block. */
   | { readonly kind: 'full'; readonly waitingMax: number }
 
 export class SendFailure extends Error {
@@ -169,11 +175,11 @@ export class SendFailure extends Error {
 }
 
 export type ChainEvent =
-  /** The block of a slot begins; skipped slots are not told of, as on a node. `root` is the newest finalized slot. */
+  /** The block of a slot begins; skipped slots are not reported, as on a node. `root` is the newest finalized slot. */
   | { readonly kind: 'slot'; readonly slot: number; readonly parent: number; readonly root: number }
   /**
-   * A block has reached a commitment; with the accounts that it changed, as they are after it. After a fork at processed the
-   * next block follows an earlier parent, or comes for the same slot again, and has the accounts that went back with it.
+   * A block has reached a commitment; has the accounts that it changed, in their state after it. After a fork at
+   * processed the next block follows an earlier parent, or repeats a slot, and has the accounts that were restored.
    */
   | {
       readonly kind: 'block'

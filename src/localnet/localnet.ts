@@ -16,51 +16,54 @@ function isMarket(name: string): name is keyof typeof MARKETS {
 }
 
 export interface LocalnetOptions {
-  /** Where the chain is kept; made where it is missing. */
+  /** Directory of the chain; created if missing. */
   readonly directory: string
   readonly host: string
-  /** Of JSON-RPC, with pubsub on it and on the next one; where one of them is taken, two free ones are. 0: two free ones. */
+  /**
+   * Port of JSON-RPC, with pubsub on it and on the next one. If one of them is in use, two free ports are used; so with
+   * 0.
+   */
   readonly port: number
   readonly clock: Clock
-  /** What the chain and its market follow from; kept with the chain, made by chance where none is given. */
+  /** Determines the chain and its market. Stored with the chain; random by default. */
   readonly seed?: string
   /**
-   * From one slot to the next; 400 where none is given. A chain may be opened at another pace each time: block times are the
-   * clock's in whole seconds, so that slots share one at a fast pace, and the market does as much a slot at any pace.
+   * Milliseconds per slot; 400 by default. May differ at each start: block times are the clock's in whole seconds, so
+   * at a fast pace slots share one. The market does the same amount per slot at any pace.
    */
   readonly slotMs?: number
-  /** The past of a new chain; a day unless given. A chain that has begun stays as it is. */
+  /** Past of a new chain; a day by default. An existing chain stays as it is. */
   readonly past?: 'day' | 'none'
   /**
-   * How much the market does: `usual` keeps an idle service cheap, `busy` has something of everything within some hundred
-   * slots. Kept with the chain; `usual` where none is given.
+   * Activity of the market: `usual` keeps an idle service cheap, `busy` shows every kind of event within some hundred
+   * slots. Stored with the chain; `usual` by default.
    */
   readonly market?: keyof typeof MARKETS
-  /** Hears how many blocks of the past were made, and within how many milliseconds. */
+  /** Called with the number of past blocks made, and the milliseconds it took. */
   readonly onPast?: (blocks: number, ms: number) => void
-  /** Memory for blocks that its node has rendered; left out, as much as is of use. */
+  /** Memory for rendered blocks; by default as much as is useful. */
   readonly renderedBytes?: number
-  /** Hears of faults of ours in answers of the node. */
+  /** Called for bugs while the node answers. */
   readonly onFault: (error: unknown) => void
 }
 
-/** A chain of its own with a market on it, that listens as a node does. */
+/** A local chain with a market, listening like a node. */
 export interface Localnet {
   readonly bank: LocalBank
   readonly node: LocalNode
   readonly rpcUrl: string
-  /** In base58. */
+  /** Genesis hash in base58. */
   readonly genesis: string
-  /** Makes what is missing of the past, then slots until the signal aborts; rejects where a block cannot be written. */
+  /** Completes the past, then produces slots until the signal aborts; rejects when a block cannot be written. */
   run(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens the localnet of a directory where it was left, or makes a new one. */
+/** Opens the localnet of a directory where it ended, or creates one. */
 export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> {
   const { directory, clock, slotMs, past = 'day' } = options
   await mkdir(directory, { recursive: true })
-  // Two localnets that have nothing to do with each other have different seeds, and so different genesis hashes.
+  // Unrelated localnets have different seeds, and so different genesis hashes.
   const seed = await keptText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
   const market = await keptText(join(directory, 'market'), options.market ?? 'usual')
   if (!isMarket(market)) throw new RangeError(`${join(directory, 'market')} names no market: ${market}`)
@@ -92,7 +95,7 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   }
 }
 
-/** The market fills the chain's slots, and goes on with it from what is kept there. */
+/** Connects the market to the chain; it continues from its notes there. */
 function openMarket(bank: LocalBank, settings: MarketSettings, past: PastMaker | null): void {
   const kept = {
     part: (name: string) => bank.note(name),
@@ -118,7 +121,7 @@ async function listen(bank: LocalBank, { port, ...rest }: LocalnetOptions): Prom
   }
 }
 
-/** The text of a file that is kept with the chain; written where it is missing. */
+/** Reads a text file stored with the chain; writes the given text if the file is missing. */
 async function keptText(file: string, given: string): Promise<string> {
   const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

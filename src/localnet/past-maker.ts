@@ -3,15 +3,15 @@ import type { LocalBank } from './bank/bank.ts'
 import { DAY_MS, PAST_SLOTS, planPast, type PastBlock } from './market/past.ts'
 import type { MarketPace } from './market/pace.ts'
 
-/** The note that says when the past begins, Unix milliseconds; there as long as some of it is missing. */
+/** Note with the start of the past, Unix milliseconds; present while some of it is missing. */
 const NOTE = 'past'
 /**
- * Blocks that are made and written together. Chosen: some 70 transactions, so that the service answers within 30 ms while
- * the past is made, and a disk that takes 10 ms to sync makes it a second longer.
+ * Number of blocks produced and written together: some 70 transactions. The service then answers within 30 ms while the
+ * past is produced, and a disk that takes 10 ms to sync adds one second in all.
  */
 const SLICE_BLOCKS = 8
 
-/** Makes the past of a chain, in slices between which others have their turn; one that was cut short is gone on with. */
+/** Produces the past of a chain in slices that yield to the event loop; an interrupted past is resumed. */
 export class PastMaker {
   readonly #bank: LocalBank
   readonly #clock: Clock
@@ -29,28 +29,28 @@ export class PastMaker {
     this.#last = missing.at(-1)?.slot ?? head
   }
 
-  /** Null where nothing of a past is missing, or the chain has none. */
+  /** Returns a maker, or null when nothing of a past is missing or the chain has none. */
   static of(bank: LocalBank, clock: Clock, isWanted: boolean): PastMaker | null {
     const note = bank.note(NOTE)
     if (note !== null) return new PastMaker(bank, clock, Number(new TextDecoder().decode(note)))
     if (!isWanted || bank.slot('processed') > 0) return null
     const startMs = bank.blockTime(0)! * 1_000
-    // A chain that was begun without a past has its genesis at the time of its first start.
+    // The genesis of a chain without a past has the time of its first start.
     return startMs + DAY_MS > clock.now() ? null : new PastMaker(bank, clock, startMs)
   }
 
-  /** How much happens in a slot of the past; undefined in any other. */
+  /** Returns the pace of a past slot; undefined for any other slot. */
   paceOf(slot: number): MarketPace | undefined {
     return this.#blocks.get(slot)?.pace
   }
 
-  /** Keeps with each block of the past that more is missing, and with the last one that nothing is. */
+  /** Stores with each past block that more is missing, and with the last one that nothing is. */
   note(slot: number, keep: (name: string, note: Uint8Array | null) => void): void {
     if (this.#blocks.has(slot))
       keep(NOTE, slot < this.#last ? new TextEncoder().encode(`${this.#startMs}`) : null)
   }
 
-  /** Makes what is missing, until the signal aborts. Rejects where a block cannot be written. */
+  /** Produces the missing blocks until the signal aborts. Rejects when a block cannot be written. */
   async run(signal: AbortSignal, onMade: (blocks: number, ms: number) => void = () => undefined) {
     const beganMs = this.#clock.now()
     const slots = [...this.#blocks.values()].map(({ slot, offsetMs }) => ({

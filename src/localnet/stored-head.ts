@@ -2,17 +2,17 @@ import { encodeBase58 } from '../chain/base58.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { LocalChain } from './chain.ts'
 
-/** The chain that a store was filled from, as far as the store says. */
+/** The chain that a store was filled from, as far as the store knows it. */
 export interface StoredEnd {
-  /** The newest stored block; null of an empty store. */
+  /** The newest stored block; null for an empty store. */
   readonly head: Pick<SlotRow, 'slot' | 'blockTime' | 'blockhash'> | null
-  /** In base58; null while none is known. */
+  /** Base58; null while unknown. */
   readonly genesis: string | null
 }
 
 /**
- * Why a chain cannot be the one that a store was filled from, as where one of the two was put back to an older state; null
- * where it can. A store that is behind its chain catches up.
+ * Returns the reason why a chain cannot be the one that a store was filled from, as after restoring one of the two from
+ * a backup; null when it can be. A store that is behind its chain catches up.
  */
 export function contradictionWith(
   chain: Pick<LocalChain, 'genesisHash' | 'slot' | 'block'>,
@@ -26,9 +26,9 @@ export function contradictionWith(
   if (head.slot > newest)
     return `it ends at slot ${newest}, before slot ${head.slot}, the newest that is stored`
   const answer = chain.block(head.slot, 'processed')
-  // A block that is no longer kept says nothing.
+  // A pruned block proves nothing.
   if (answer.kind === 'pruned') return null
-  // Hashes follow from the seed and the slots alone: a chain that went on anew has them under other times.
+  // Hashes follow from the seed and the slots alone, so a restarted chain repeats them, but with other times.
   if (answer.kind === 'block' && answer.block.blockTime === head.blockTime) {
     const blockhash = encodeBase58(answer.block.blockhash)
     if ((head.blockhash ?? blockhash) === blockhash) return null

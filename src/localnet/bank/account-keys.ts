@@ -8,14 +8,16 @@ export interface AccountKeys {
   readonly all: readonly Uint8Array[]
   readonly loadedWritable: readonly Uint8Array[]
   readonly loadedReadonly: readonly Uint8Array[]
-  /** By index: whether the transaction may change it. */
+  /** Whether the transaction may change the account at an index. */
   isWritable(index: number): boolean
 }
 
-/** Where the addresses begin in the data of a lookup table. */
+/** Offset of the addresses in a lookup table's data. */
 const TABLE_HEAD_BYTES = 56
 
-/** Null where a lookup table is not there, or not so long: the engine has the words for why. */
+/**
+ * Resolves a transaction's accounts; null where a lookup table is missing or too short, which the engine then reports.
+ */
 export function accountKeysOf(
   wire: WireTransaction,
   accountOf: (address: Uint8Array) => LocalAccount | null

@@ -10,7 +10,10 @@ import type { SettledSlots } from './kept-blocks.ts'
 const FORMAT = 1
 const WRITE_BUFFER_BYTES = 4 * 2 ** 20
 const CACHE_BYTES = 2 * 2 ** 20
-/** Slots that are dropped until their room on disk is given back. Chosen: a tenth of a second's reading, off the main thread. */
+/**
+ * Dropped slots after which their disk space is reclaimed. Compacting that many takes a tenth of a second, off the main
+ * thread; fewer would repeat it often, more would leave dead data on disk.
+ */
 const DROPPED_MAX = 300
 
 const headSchema = z.strictObject({
@@ -21,27 +24,27 @@ const headSchema = z.strictObject({
   finalized: z.int().min(0)
 })
 
-/** All that one slot changes on disk. */
+/** All changes of one slot on disk. */
 export interface SlotWrite {
   readonly genesisHash: Uint8Array
-  /** Blocks made, the oldest first: two where one takes the place of another and the next follows at once. */
+  /** New blocks, oldest first: two where one replaces another and the next follows at once. */
   readonly blocks: readonly { readonly packed: PackedBlock; readonly accounts: readonly LocalAccount[] }[]
-  /** Notes of the market, by name; null forgets one. */
+  /** Notes of the market by name; null deletes one. */
   readonly notes: ReadonlyMap<string, Uint8Array | null>
-  /** Slots whose blocks are gone, for they are old or of a lost fork. */
+  /** Slots whose blocks are removed, because they are old or on a lost fork. */
   readonly dropped: readonly number[]
-  /** Slots whose changed accounts are no longer told of. */
+  /** Slots whose changed accounts are no longer needed. */
   readonly finalized: readonly number[]
   readonly firstSlot: number
   readonly settled: SettledSlots
 }
 
-/** What was on disk. */
+/** The stored state of a chain. */
 export interface StoredChain {
   readonly genesisHash: Uint8Array
   readonly firstSlot: number
   readonly settled: SettledSlots
-  /** Oldest first; the accounts of those that are not finalized. */
+  /** Oldest first. Accounts are null for a finalized block. */
   readonly blocks: readonly {
     readonly packed: PackedBlock
     readonly accounts: readonly LocalAccount[] | null
@@ -50,9 +53,9 @@ export interface StoredChain {
   readonly notes: ReadonlyMap<string, Uint8Array>
 }
 
-/** Where a chain is kept. */
+/** Storage of a chain. */
 export interface ChainStore {
-  /** Null where nothing was written yet. */
+  /** Reads the chain; null when nothing was written yet. */
   load(): Promise<StoredChain | null>
   /** Resolves when the slot is on disk. Writes must not overlap. */
   write(slot: SlotWrite): Promise<void>
@@ -62,23 +65,22 @@ export interface ChainStore {
 type Level = ClassicLevel<Buffer, Uint8Array>
 
 /**
- * The chain on disk. Each slot is one synced batch of the engine, which has checksums and forgets a batch whose last bytes
- * are missing: a killed process leaves whole slots. Disk: kept blocks (about 2 KB a transaction before compression), every
- * account once with some 100 bytes more, and up to as much again until the engine has merged what was overwritten. By
- * itself the engine gives back the room of dropped blocks late or never, since nothing is written where they were: it is
- * told to.
+ * The chain on disk. Each slot is one synced batch of LevelDB, which has checksums and drops a batch whose last bytes
+ * are missing, so a killed process leaves whole slots. Disk: kept blocks (about 2 KB a transaction before compression),
+ * every account once with some 100 bytes more, and up to as much again until the engine has compacted. The engine
+ * hardly compacts the range of dropped blocks by itself, because nothing is written there, so it is requested.
  */
 export class BankStore implements ChainStore {
   readonly #level: Level
   #dropped = 0
-  /** Giving back room, which goes on while slots are written. */
+  /** The compaction in progress; slots are written meanwhile. */
   #clearing: Promise<void> = Promise.resolve()
 
   private constructor(level: Level) {
     this.#level = level
   }
 
-  /** Throws a ServiceError that names the directory where it is in use or not to be read. */
+  /** Opens a store. Throws a ServiceError that names the directory when it is in use or cannot be read. */
   static async open(directory: string): Promise<BankStore> {
     const level: Level = new ClassicLevel(directory, {
       keyEncoding: 'buffer',
@@ -137,7 +139,7 @@ export class BankStore implements ChainStore {
     this.#dropped += slot.dropped.length
     if (this.#dropped < DROPPED_MAX) return
     this.#dropped = 0
-    // At most one at a time; where one failed, the chain cannot be written any more.
+    // At most one at a time. After a failed one, the chain cannot be written any more.
     await this.#clearing
     this.#clearing = this.#clear(slot.firstSlot)
     this.#clearing.catch(() => undefined)
@@ -164,7 +166,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const HEAD_KEY = Buffer.from('h')
 
-/** Slots in an order that is that of their texts. */
+/** Returns a slot's key; padded, so that keys sort like slots. */
 const slotKey = (kind: 'b' | 'c', slot: number): Buffer => Buffer.from(kind + String(slot).padStart(16, '0'))
 const slotOf = (key: Buffer): number => Number(key.toString('latin1', 1))
 const accountKey = (address: Uint8Array): Buffer => Buffer.concat([Buffer.from('a'), address])

@@ -21,24 +21,27 @@ import { WaitingTransactions } from './waiting-transactions.ts'
 
 export interface LocalBankOptions {
   readonly clock: Clock
-  /** Genesis hash, blockhashes and the faucet's key follow from it. */
+  /** Determines genesis hash, blockhashes and the faucet's key. */
   readonly seed: string
-  /** Where the chain is kept; without it, the chain ends with the process. */
+  /** Directory of the chain; without it, the chain ends with the process. */
   readonly directory?: string
   readonly slotMs?: number
-  /** How many blocks are kept, with their transactions; at least 512: blockhashes and signatures are told from them. */
+  /**
+   * Number of slots whose blocks are kept, with their transactions; at least 512, because blockhashes and signatures
+   * are looked up in them.
+   */
   readonly keptSlots?: number
-  /** How many durable blocks on top make a block confirmed; fewer than those that make it finalized. */
+  /** Number of durable blocks on top that make a block confirmed; less than the number for finalized. */
   readonly confirmedAfter?: number
   readonly finalizedAfter?: number
-  /** How many sent transactions may wait for a block; the next one is refused. */
+  /** Maximum number of sent transactions waiting for a block; further ones are refused. */
   readonly waitingMax?: number
   readonly faucetLamports?: bigint
-  /** The time of a new chain's genesis block, Unix milliseconds; the clock's where none is given. */
+  /** Time of a new chain's genesis block, Unix milliseconds; the clock's by default. */
   readonly genesisMs?: number
 }
 
-/** A slot that is made at another time than its own. */
+/** A slot produced at another time than its own. */
 export interface TimedSlot {
   readonly slot: number
   /** Unix milliseconds. */
@@ -46,22 +49,26 @@ export interface TimedSlot {
 }
 
 const SLOT_MS = 400
-/** So many slots that are late come one after another: fewer than there may be on their way to the disk. */
+/** Maximum number of overdue slots produced back to back; below WRITES_PENDING_MAX. */
 const MADE_UP_SLOTS = 8
-/** Ten minutes at the usual pace; blocks and not minutes, so that memory and disk are the same at any pace. */
+/** Ten minutes at the usual pace. Counted in blocks, so that memory and disk are the same at any pace. */
 const KEPT_SLOTS = 1_500
 const KEPT_SLOTS_MIN = 512
 const WAITING_MAX = 1_000
 const FAUCET_LAMPORTS = 500_000_000_000_000_000n
-/** Chosen: a slot that is asked for while so many before it are not on disk is refused. */
+/** Maximum number of slots not yet on disk; a further one is refused, so that a slow disk cannot fill memory. */
 const WRITES_PENDING_MAX = 16
 
 /**
- * A chain in this process. B1: a block is on disk before anybody is told that it is confirmed. B2: what is on disk is
- * whole slots, so that a killed process goes on at its last block with the accounts that it left; transactions that
- * waited are lost, as on a node. B3: given the seed, the times of slots and what is sent, everything repeats.
+ * A chain in this process.
  *
- * A slot of 50 transfers costs some 5 ms. Memory: 2 KB a kept transaction and all accounts. Disk: see BankStore.
+ * B1. A block is on disk before it is reported as confirmed.
+ * B2. The disk has whole slots, so a killed process continues at its last block with the accounts of that block.
+ * Waiting
+ * transactions are lost, as on a node.
+ * B3. The same seed, times of slots and sent transactions give the same chain.
+ *
+ * A slot of 50 transfers costs some 5 ms. Memory: 2 KB a kept transaction, and all accounts. Disk: see BankStore.
  */
 export class LocalBank implements chain.LocalChain {
   readonly genesisHash: Uint8Array
@@ -102,8 +109,8 @@ export class LocalBank implements chain.LocalChain {
   }
 
   /**
-   * Opens the chain of a directory where it was left, or makes a new one with its genesis block, which is finalized.
-   * Throws a ServiceError where the directory is open already, unreadable, or of another seed.
+   * Opens the chain of a directory where it ended, or creates one with its genesis block, which is finalized. Throws a
+   * ServiceError when the directory is open already, unreadable, or of another seed.
    */
   static async open(
     options: LocalBankOptions,
@@ -129,23 +136,23 @@ export class LocalBank implements chain.LocalChain {
     return this.#blocks.firstSlot
   }
 
-  /** Begins a slot every `slotMs` until the signal aborts; rejects where a block cannot be written. */
+  /** Produces a slot every `slotMs` until the signal aborts; rejects when a block cannot be written. */
   async run(signal: AbortSignal): Promise<void> {
     let due = this.#clock.now() + this.#slotMs
     while (!signal.aborted) {
       await sleep(this.#clock, Math.min(Math.max(due - this.#clock.now(), 0), this.#slotMs), signal)
       if (signal.aborted) return
       await this.produceSlot()
-      // Slots keep to the clock on average; one that is later still, of a machine that slept, moves those after it.
+      // Slots keep to the clock on average. After a longer delay, as when the machine slept, the schedule moves.
       due = Math.max(due + this.#slotMs, this.#clock.now() - MADE_UP_SLOTS * this.#slotMs)
     }
   }
 
   /**
-   * Makes one slot now, unless a fault stops it. Its block is processed, and told so, when this returns; the promise
-   * resolves when it is durable and what is settled by it was told. Rejects, and makes no further slot, after a write failed or
-   * the market or a listener threw; and when closed.
-   * In a loop that never lets the event loop turn, memory that the engine hands out is not freed.
+   * Produces one slot now, unless a fault prevents it. Its block is processed and reported when this returns. The
+   * promise resolves when the block is durable and newly confirmed and finalized blocks were reported. After a failed
+   * write, an exception of the market or a listener, or `close`, it rejects and no further slot is produced. In a loop
+   * that never yields to the event loop, memory of the engine is not freed.
    */
   produceSlot(): Promise<void> {
     if (this.#end !== null) return Promise.reject(this.#end)
@@ -159,15 +166,15 @@ export class LocalBank implements chain.LocalChain {
       const fork = this.#production.canFork() ? this.faults.takeFork() : null
       return this.#commit(this.#makeSlot(this.#clock.now(), fork))
     } catch (error) {
-      // Half a slot: nobody knows what the accounts are, and the next start goes on at the last durable block.
+      // Half a slot: the accounts are undefined, so the next start continues at the last durable block.
       this.#end = error as Error
       return Promise.reject(this.#end)
     }
   }
 
   /**
-   * Makes slots of a past, ascending, and puts them on disk in one write; slots between them are skipped. No fault of the
-   * plan happens to them. Resolves and rejects as `produceSlot` does.
+   * Produces past slots, ascending, and writes them at once; slots between them are skipped. Planned faults do not
+   * affect them. Resolves and rejects like `produceSlot`.
    */
   producePast(slots: readonly TimedSlot[]): Promise<void> {
     if (this.#end !== null) return Promise.reject(this.#end)
@@ -188,27 +195,27 @@ export class LocalBank implements chain.LocalChain {
     }
   }
 
-  /** Skips the slots up to this one; the next block is made in it. */
+  /** Skips the slots before this one; the next block is produced in it. */
   skipTo(slot: number): void {
     this.#production.skipTo(slot)
   }
 
-  /** The time of a block's slot, Unix seconds; null where there is no such block, or it is no longer kept. */
+  /** Returns the time of a block's slot in Unix seconds; null where there is no such block, or it is no longer kept. */
   blockTime(slot: number): number | null {
     return this.#blocks.header(slot)?.blockTime ?? null
   }
 
-  /** Who fills slots beside users: one market. */
+  /** Sets the market, which fills slots besides users; there is one. */
   onSlot(fill: FillSlot): void {
     this.#production.onSlot(fill)
   }
 
-  /** What the market kept under a name, as of the newest block; null where there is none. */
+  /** Returns the market's note under a name, as of the newest block; null where there is none. */
   note(name: string): Uint8Array | null {
     return this.#notes.get(name) ?? null
   }
 
-  /** Ends the chain once what was made is on disk. */
+  /** Ends the chain once all produced blocks are on disk. */
   async close(): Promise<void> {
     this.#end ??= new ServiceError('STORAGE_UNAVAILABLE', 'the localnet is closed')
     await this.#writing.catch(() => undefined)
@@ -335,7 +342,7 @@ export class LocalBank implements chain.LocalChain {
     return this.#writing
   }
 
-  /** These are durable now (B1): tells of what is settled by it. */
+  /** Marks blocks as durable (B1) and reports the blocks that this settles. */
   #settle(made: MadeSlot['made']): void {
     for (const { kept } of made) kept.isDurable = true
     for (const { commitment, kept } of this.#blocks.settle()) {
@@ -361,7 +368,7 @@ export class LocalBank implements chain.LocalChain {
   }
 
   #resume(stored: StoredChain): void {
-    // Programs that users deployed come after what holds their code.
+    // Deployed programs are restored after the accounts that hold their code.
     for (const isProgram of [false, true]) {
       for (const account of stored.accounts) {
         if (account.executable === isProgram) this.#runtime.restore(account.address, account)
@@ -372,7 +379,7 @@ export class LocalBank implements chain.LocalChain {
       this.#blocks.append({ packed, whole, isDurable: true })
     }
     this.#blocks.resume(stored.firstSlot, stored.settled)
-    // Told before the process ended, or told by nobody: who listens from now on reads it by slot.
+    // These were reported before the process ended, or have no listener; listeners read older blocks by slot.
     for (const { commitment, kept } of this.#blocks.settle()) {
       if (commitment === 'finalized') this.#finalize(kept)
     }

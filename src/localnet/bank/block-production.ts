@@ -13,9 +13,9 @@ import type { AccountChange, Runtime } from './runtime.ts'
 import type { WaitingTransactions } from './waiting-transactions.ts'
 
 /**
- * Fills a slot with what the market did in it, after the transactions of users: with the slot, its time in Unix seconds,
- * what puts a transaction into its block, and what keeps a note of the market on disk together with the block, or forgets
- * the one of that name by null. It is called once a slot, also when a fork later moves what it included to the next slot.
+ * Fills a slot with the market's actions, after the transactions of users. Takes the slot, its time in Unix seconds, a
+ * function that adds a transaction to the block, and one that stores a note together with the block (null deletes it).
+ * Called once per slot, even if a fork later moves its transactions to the next slot.
  */
 export type FillSlot = (
   slot: number,
@@ -24,7 +24,7 @@ export type FillSlot = (
   keep: (name: string, note: Uint8Array | null) => void
 ) => void
 
-/** A transaction of a block, as it can be put into another one. */
+/** A transaction of a block, in a form that can be added to another block. */
 type Entry =
   | { readonly kind: 'sent'; readonly transaction: ReadTransaction }
   | {
@@ -33,11 +33,11 @@ type Entry =
       readonly accounts: readonly LocalAccount[]
     }
 
-/** What it takes to undo a block that is not confirmed. */
+/** State needed to undo an unconfirmed block. */
 interface Undo {
   readonly changes: readonly AccountChange[]
   readonly entries: readonly Entry[]
-  /** How often the slot had a block before. */
+  /** Number of blocks that the slot had before. */
   readonly attempt: number
 }
 
@@ -48,13 +48,16 @@ export interface MadeBlock {
 }
 
 export interface MadeSlot extends Pick<SlotWrite, 'dropped' | 'notes'> {
-  /** In the order in which they are told of. */
+  /** In the order of reporting. */
   readonly made: readonly MadeBlock[]
 }
 
-/** Of users, in one block. Chosen: what the engine executes in a fifth of a slot at ten times the speed. */
+/**
+ * Maximum number of users' transactions in a block: the engine executes them in a fifth of a slot at ten times the
+ * speed.
+ */
 const SENT_PER_BLOCK_MAX = 400
-/** Put in between two slots. Chosen: many times what a market does in a slot. */
+/** Maximum number of transactions added between two slots: many times a market's number per slot. */
 const INCLUDED_MAX = 10_000
 
 interface Parts {
@@ -64,13 +67,13 @@ interface Parts {
   readonly waiting: WaitingTransactions
 }
 
-/** Makes blocks: executes what waits, takes what the market did, and undoes what a fork gives up. */
+/** Produces blocks: executes waiting transactions, adds the market's, and undoes blocks for a fork. */
 export class BlockProduction {
   readonly #parts: Parts
   readonly #undo = new Map<number, Undo>()
   #nextSlot: number
   #fill: FillSlot | null = null
-  /** What goes into the next block before anything else: of lost blocks, and included between slots. */
+  /** Transactions that go first into the next block: from lost blocks, and added between slots. */
   #carried: Entry[] = []
   #open: {
     readonly entries: Entry[]
@@ -91,17 +94,17 @@ export class BlockProduction {
     this.#nextSlot++
   }
 
-  /** Whether the newest block may be given up: it was made by this process, and nobody was told that it is confirmed. */
+  /** Whether the newest block may be undone: this process produced it, and it was not reported as confirmed. */
   canFork(): boolean {
     return this.#undo.has(this.#parts.blocks.head.packed.header.slot)
   }
 
-  /** Skips all slots up to this one. Slots that are made already stay: it never goes back. */
+  /** Skips all slots before this one. Never goes back: produced slots stay. */
   skipTo(slot: number): void {
     this.#nextSlot = Math.max(this.#nextSlot, slot)
   }
 
-  /** Makes the block of the next slot, after a fork if one is asked for. */
+  /** Produces the block of the next slot, after a fork if requested. */
   makeSlot(now: number, fork: ForkKind | null): MadeSlot {
     const made: MadeBlock[] = []
     const dropped: number[] = []
@@ -135,12 +138,12 @@ export class BlockProduction {
     this.#carried.push(entry)
   }
 
-  /** Forgets how to undo blocks up to a slot. */
+  /** Drops the undo state of blocks up to a slot. */
   confirmed(slot: number): void {
     for (const known of this.#undo.keys()) if (known <= slot) this.#undo.delete(known)
   }
 
-  /** Whether a transaction's blockhash or nonce lets it into a block of this height. */
+  /** Whether a transaction's blockhash or nonce is valid for a block of this height. */
   mayLand({ wire }: ReadTransaction, height: number): boolean {
     const { blocks, runtime } = this.#parts
     return blocks.isValid(wire.lifetime, height) || standsOnNonce(wire, (address) => runtime.account(address))
@@ -151,15 +154,15 @@ export class BlockProduction {
     readonly now: number
     readonly attempt: number
     readonly entries: readonly Entry[]
-    /** Accounts that a fork has set back, which are told of with the first block after it. */
+    /** Accounts that a fork restored; reported with the first block after it. */
     readonly undone: readonly AccountChange[]
-    /** Where the market's notes go; absent where the market has filled the slot before. */
+    /** Collects the market's notes; absent where the market has filled the slot before. */
     readonly notes?: Map<string, Uint8Array | null>
   }): MadeBlock {
     const { runtime, blocks } = this.#parts
     const { slot, attempt } = plan
     const parent = blocks.isEmpty ? null : blocks.head.packed.header
-    // A clock may be set back; the time of blocks never goes back.
+    // A clock may be set back; block times never decrease.
     const blockTime = Math.max(parent?.blockTime ?? 0, Math.floor(plan.now / 1_000))
     runtime.beginSlot({ slot, blockTime, slotHashes: () => blocks.headers() })
     this.#open = { entries: [], transactions: [], signatures: new Set() }

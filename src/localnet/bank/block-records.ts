@@ -1,15 +1,15 @@
 import type { ExecutedTransaction, InnerGroup, LocalAccount, LocalBlock, MetaTokenBalance } from '../chain.ts'
 import { RecordReader, RecordWriter } from './record-bytes.ts'
 
-/** What a block says of itself besides its transactions. */
+/** The fields of a block besides its transactions. */
 export type BlockHeader = Omit<LocalBlock, 'transactions'>
 
-/** A block as it is kept: its transactions are read one by one, when somebody asks for them. */
+/** A block in stored form; transactions are unpacked one by one on demand. */
 export interface PackedBlock {
   readonly header: BlockHeader
-  /** The whole record, as it is on disk. */
+  /** The whole record as stored on disk. */
   readonly bytes: Uint8Array
-  /** Where in the record each transaction begins. */
+  /** Offset in the record of each transaction. */
   readonly offsets: Uint32Array
 }
 
@@ -34,7 +34,7 @@ export function packBlock(block: LocalBlock): PackedBlock {
   return { header, bytes: writer.take(), offsets }
 }
 
-/** Throws a RangeError where the bytes are no block. */
+/** Reads a stored block's header and offsets; throws a RangeError when the bytes are no block. */
 export function readPackedBlock(bytes: Uint8Array): PackedBlock {
   const from = new RecordReader(bytes)
   const header = {

@@ -3,12 +3,12 @@ import type { Signer } from './ed25519.ts'
 
 const TRANSFER_INSTRUCTION = 2
 const SET_COMPUTE_UNIT_LIMIT = 2
-/** A transfer with its budget takes 300. */
+/** A transfer with its budget instruction takes 300. */
 const COMPUTE_UNITS = 1_000
 
 /**
- * A signed legacy transfer of lamports. `serial` is put into its limit of compute units, so that two alike with one
- * blockhash have two signatures.
+ * Builds a signed legacy transfer of lamports. `serial` is added to its compute unit limit, so that two equal transfers
+ * with one blockhash have different signatures.
  */
 export function transferWire(
   from: Signer,

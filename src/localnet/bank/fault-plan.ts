@@ -1,9 +1,12 @@
-/** `drop`: the newest block is lost and the next slot follows its parent. `replace`: its slot gets another block as well. */
+/**
+ * With `drop` the newest block is lost and the next slot follows its parent; with `replace` its slot also gets another
+ * block.
+ */
 export type ForkKind = 'drop' | 'replace'
 
 /**
- * Faults that tests ask of a chain, each at the next slot that it can happen at. Asked again before that, skips add up and
- * the last fork counts.
+ * Faults that tests request, each at the next slot where it can happen. Repeated requests before that add up for skips;
+ * for forks the last one counts.
  */
 export class FaultPlan {
   #skips = 0
@@ -11,17 +14,17 @@ export class FaultPlan {
   #isStalled = false
   #fired = { skips: 0, forks: 0, stalledSlots: 0 }
 
-  /** How often each has happened. */
+  /** How often each fault has happened. */
   get fired(): { readonly skips: number; readonly forks: number; readonly stalledSlots: number } {
     return this.#fired
   }
 
-  /** The next so many slots have no block. */
+  /** Skips the next `slots` slots: they have no block. */
   skip(slots: number): void {
     this.#skips += slots
   }
 
-  /** No slot begins until `resume`. */
+  /** Stops slots until `resume`. */
   stall(): void {
     this.#isStalled = true
   }
@@ -30,7 +33,7 @@ export class FaultPlan {
     this.#isStalled = false
   }
 
-  /** The newest block is given up before it is confirmed; its transactions go to the next ones, where they still can land. */
+  /** Undoes the newest unconfirmed block; its transactions move to the next blocks if they can still land. */
   fork(kind: ForkKind): void {
     this.#fork = kind
   }

@@ -12,8 +12,8 @@ const SET_COMPUTE_UNIT_LIMIT = 2
 const SET_COMPUTE_UNIT_PRICE = 3
 
 /**
- * Lamports that a transaction pays whether it succeeds or fails: 5,000 a signature, those that precompiles check
- * included, and the priority fee, which is the price by the limit of compute units, rounded up. The engine takes the same.
+ * Returns the lamports that a transaction pays whether it succeeds or fails: 5,000 per signature, including those that
+ * precompiles check, plus the priority fee: price × compute unit limit, rounded up. The engine charges the same.
  */
 export function feeOf(wire: WireTransaction): bigint {
   let signatures = wire.header.signatures
@@ -42,7 +42,7 @@ function priorityFee(wire: WireTransaction): bigint {
   return BigInt.asUintN(64, fee)
 }
 
-/** Programs are static keys, which `readTransaction` has checked. */
+/** Returns a program's key; programs are static keys, as `readTransaction` checks. */
 function programOf(wire: WireTransaction, { program }: WireInstruction): Uint8Array {
   return wire.keys.subarray(program * 32, program * 32 + 32)
 }

@@ -5,43 +5,45 @@ import type { BlockAnswer, FoundTransaction, LatestBlockhash, LocalAccount, Loca
 import { unpackBlock, unpackTransaction } from './block-records.ts'
 import type { BlockHeader, PackedBlock } from './block-records.ts'
 
-/** A transaction lands in one of this many blocks after that of its blockhash. */
+/** Number of blocks after that of its blockhash in which a transaction can land. */
 const BLOCKHASH_BLOCKS = 150
 
-/** A block of the chain, with what is still needed of it. */
+/** A block of the chain, with the data that is still needed. */
 export interface KeptBlock {
   readonly packed: PackedBlock
-  /** Until the block is finalized: whole, and with the accounts that it changed, as they are told of. */
+  /** Set until the block is finalized: the whole block, and the accounts that it changed, for reporting. */
   whole: { readonly block: LocalBlock; readonly accounts: readonly LocalAccount[] } | null
-  /** Whether it outlives the process. */
+  /** Whether the block is on disk. */
   isDurable: boolean
 }
 
 export interface SettlingRule {
-  /** How many durable blocks are on top of a confirmed one, and of a finalized one. */
+  /** Numbers of durable blocks on top of a confirmed and of a finalized one. */
   readonly confirmedAfter: number
   readonly finalizedAfter: number
 }
 
-/** Slots up to which blocks are settled, as far as anybody was told. */
+/** Slots up to which blocks were reported as confirmed and finalized. */
 export interface SettledSlots {
   readonly confirmed: number
   readonly finalized: number
 }
 
 /**
- * The blocks of the newest slots in one line, each the parent of the next. K1: what was confirmed stays, also after a
- * fork and a restart. K2: old blocks are kept as bytes, about 2 KB a transaction, and read when asked for.
+ * The blocks of the newest slots in one chain, each the parent of the next.
+ *
+ * K1. A confirmed block stays, also after a fork and a restart.
+ * K2. Old blocks are kept as bytes, about 2 KB a transaction, and unpacked on demand.
  */
 export class KeptBlocks {
   readonly #rule: SettlingRule
-  /** By ascending slot and height, without holes in height. */
+  /** Ascending by slot and height, without gaps in height. */
   #blocks: KeptBlock[] = []
   readonly #bySlot = new Map<number, KeptBlock>()
-  /** Slots by signature, as one character a byte. */
+  /** Slots by signature; keys have one character per byte. */
   readonly #slotOfSignature = new Map<string, number>()
   readonly #heightOfBlockhash = new Map<string, number>()
-  /** Indexes by block: sorted address prefixes in the upper half of each number, transactions in the lower. */
+  /** Indexes by block: sorted numbers with an address prefix in the upper half and a transaction index in the lower. */
   readonly #addresses = new WeakMap<KeptBlock, Float64Array>()
   #firstSlot = 0
   #settled: SettledSlots = { confirmed: -1, finalized: -1 }
@@ -50,7 +52,7 @@ export class KeptBlocks {
     this.#rule = rule
   }
 
-  /** Where kept slots begin; slots before it are forgotten. */
+  /** The first kept slot; earlier slots were pruned. */
   get firstSlot(): number {
     return this.#firstSlot
   }
@@ -78,19 +80,19 @@ export class KeptBlocks {
     this.#addresses.set(block, addressIndex(block))
   }
 
-  /** Takes the newest block away, which nobody was told is confirmed. */
+  /** Removes the newest block, which must not have been reported as confirmed. */
   removeHead(): KeptBlock {
     const removed = this.#blocks.pop()!
     this.#forget(removed)
     return removed
   }
 
-  /** The slot of the oldest of the newest so many blocks; where there are fewer, the first slot that is kept. */
+  /** Returns the slot of the oldest of the newest `count` blocks; with fewer blocks, the first kept slot. */
   slotFromEnd(count: number): number {
     return this.#blocks.at(-count)?.packed.header.slot ?? this.#firstSlot
   }
 
-  /** The slots of blocks from one slot to another, ascending, of which at most so many. */
+  /** Returns the slots of blocks between two slots, both included, ascending, at most `limit`. */
   slotsBetween(first: number, last: number, limit: number): number[] {
     const slots: number[] = []
     for (let at = this.#indexOf(first); at < this.#blocks.length && slots.length < limit; at++) {
@@ -101,7 +103,7 @@ export class KeptBlocks {
     return slots
   }
 
-  /** Forgets the blocks of slots before this one; returns their slots. */
+  /** Removes the blocks of slots before this one; returns their slots. */
   prune(firstSlot: number): number[] {
     const kept = this.#blocks.findIndex(({ packed }) => packed.header.slot >= firstSlot)
     const pruned = this.#blocks.splice(0, kept)
@@ -110,13 +112,13 @@ export class KeptBlocks {
     return pruned.map(({ packed }) => packed.header.slot)
   }
 
-  /** Says where a loaded chain begins and how far it was settled. */
+  /** Sets where a loaded chain begins and how far it was settled. */
   resume(firstSlot: number, settled: SettledSlots): void {
     this.#firstSlot = firstSlot
     this.#settled = settled
   }
 
-  /** The blocks that are settled by now and were not before, oldest first; each is told of once. */
+  /** Returns the blocks that are newly confirmed or finalized, oldest first; each is returned once per commitment. */
   settle(): { readonly commitment: 'confirmed' | 'finalized'; readonly kept: KeptBlock }[] {
     const durable = this.#blocks.findLastIndex(({ isDurable }) => isDurable)
     const { confirmedAfter, finalizedAfter } = this.#rule
@@ -152,7 +154,7 @@ export class KeptBlocks {
     return since !== undefined && since < height && height - since <= BLOCKHASH_BLOCKS
   }
 
-  /** Newest first. */
+  /** Yields the headers, newest first. */
   *headers(): Generator<BlockHeader> {
     for (let at = this.#blocks.length - 1; at >= 0; at--) yield this.#blocks[at]!.packed.header
   }
@@ -179,13 +181,15 @@ export class KeptBlocks {
     return this.#found(kept, index)
   }
 
-  /** Newest first, looking at every kept block: some 0.1 ms where an address is in few of them. */
+  /**
+   * Returns transactions of an address, newest first. Checks every kept block: some 0.1 ms if few contain the address.
+   */
   page(
     address: Uint8Array,
     page: { readonly before?: Uint8Array; readonly until?: Uint8Array; readonly limit: number }
   ): FoundTransaction[] {
     const before = page.before === undefined ? null : this.#placeOf(page.before)
-    // Of a transaction that nobody knows, nobody knows what was before it.
+    // For an unknown transaction, nothing is known to come before it.
     if (page.before !== undefined && before === null) return []
     const until = page.until === undefined ? null : this.#placeOf(page.until)
     const found: FoundTransaction[] = []
@@ -222,7 +226,7 @@ export class KeptBlocks {
     return { transaction, slot, blockTime, indexInBlock: index, commitment }
   }
 
-  /** Place of the first block at a slot or after it. */
+  /** Returns the index of the first block at a slot or after it. */
   #indexOf(slot: number): number {
     let low = 0
     let end = this.#blocks.length
@@ -234,7 +238,7 @@ export class KeptBlocks {
     return low
   }
 
-  /** After a slot, up to a place in the line. */
+  /** Returns the blocks after a slot, up to an index. */
   #between(slot: number, end: number): KeptBlock[] {
     let start = end + 1
     while (start > 0 && this.#blocks[start - 1]!.packed.header.slot > slot) start--
@@ -254,7 +258,7 @@ export class KeptBlocks {
 export const signatureKey = (signature: Uint8Array): string =>
   Buffer.from(signature.buffer, signature.byteOffset, signature.byteLength).toString('latin1')
 
-/** A transaction's record begins with its signature. */
+/** Returns a transaction's signature, with which its record begins. */
 function signatureAt({ bytes, offsets }: PackedBlock, index: number): Uint8Array {
   return bytes.subarray(offsets[index], offsets[index]! + 64)
 }
@@ -271,7 +275,7 @@ function addressesOf({ wire, meta }: Indexed): Uint8Array[] {
 
 const INDEXES = 2 ** 21
 
-/** Four bytes of an address: rarely of two in one block, which does no harm. */
+/** Returns four bytes of an address. They rarely collide within a block; a collision costs time only. */
 function addressPrefix(address: Uint8Array): number {
   return (((address[4]! << 24) | (address[5]! << 16) | (address[6]! << 8) | address[7]!) >>> 0) * INDEXES
 }
@@ -285,7 +289,7 @@ function addressIndex({ packed, whole }: KeptBlock): Float64Array {
   return Float64Array.from(entries).sort()
 }
 
-/** Indexes of transactions with a prefix, the last first. */
+/** Returns the indexes of transactions with a prefix, the last first. */
 function transactionsAt(index: Float64Array, prefix: number): number[] {
   let low = 0
   let end = index.length

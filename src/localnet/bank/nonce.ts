@@ -9,8 +9,8 @@ const INITIALIZED = 1
 const NONCE_BYTES = 80
 
 /**
- * Whether a transaction stands on a durable nonce instead of a blockhash: its first instruction advances the nonce account,
- * which holds the value that stands where the blockhash would, and whose authority signs.
+ * Whether a transaction uses a durable nonce instead of a blockhash: its first instruction advances the nonce account,
+ * whose value equals the transaction's blockhash field and whose authority signs.
  */
 export function standsOnNonce(
   wire: WireTransaction,

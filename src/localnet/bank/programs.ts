@@ -2,14 +2,14 @@ import { pubkeyFromBase58, pubkeyMapKey } from '../../chain/pubkey.ts'
 import type { Pubkey } from '../../chain/pubkey.ts'
 import { TOKEN, TOKEN_2022 } from '../programs.ts'
 
-/** Precompiles, whose first byte of data is a number of signatures that is paid for. */
+/** Precompiles; the first byte of their data is a number of signatures that are paid for. */
 const PRECOMPILES = keySet(
   'Ed25519SigVerify111111111111111111111111111',
   'KeccakSecp256k11111111111111111111111111111',
   'Secp256r1SigVerify1111111111111111111111111'
 )
 
-/** Programs that count 3,000 units where no limit is set, for they are no bytecode (SIMD-0170). */
+/** Programs that count 3,000 units without a limit, because they are no bytecode (SIMD-0170). */
 const BUILTINS = keySet(
   '11111111111111111111111111111111',
   'ComputeBudget111111111111111111111111111111',

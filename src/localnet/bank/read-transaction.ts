@@ -3,12 +3,12 @@ import type { WireTransaction } from '../../chain/wire.ts'
 import { SendFailure } from '../chain.ts'
 import { VOTE } from '../programs.ts'
 
-/** Of a packet (Solana's PACKET_DATA_SIZE), and of a version 1 transaction (SIMD-0385). */
+/** Maximum size of a packet (Solana's PACKET_DATA_SIZE) and of a version 1 transaction (SIMD-0385). */
 const LEGACY_BYTES_MAX = 1_232
 const VERSION_1_BYTES_MAX = 4_096
 const UNSOUND = 'Transaction failed to sanitize accounts offsets correctly'
 
-/** A transaction that the engine can be given: it ends the process at bytes that it cannot read. */
+/** A transaction that is safe to pass to the engine, which ends the process on bytes that it cannot read. */
 export interface ReadTransaction {
   readonly bytes: Uint8Array
   readonly wire: WireTransaction
@@ -19,7 +19,7 @@ export interface ReadTransaction {
 
 /**
  * Reads a transaction as strictly as a node does: sizes in their shortest form, indexes and header in order. Throws a
- * SendFailure `undecodable` where it is not so. Signatures are not verified.
+ * SendFailure `undecodable` otherwise. Signatures are not verified.
  */
 export function readTransaction(bytes: Uint8Array): ReadTransaction {
   const read = readWire(bytes)
@@ -38,7 +38,9 @@ export function readTransaction(bytes: Uint8Array): ReadTransaction {
 
 const undecodable = (detail: string): SendFailure => new SendFailure({ kind: 'undecodable', detail })
 
-/** Longer than this are bytes whose sizes are written with leading zeros, which Solana's reader refuses. */
+/**
+ * Returns the length with all sizes in shortest form. Longer bytes have padded sizes, which Solana's reader refuses.
+ */
 function shortestLength(wire: WireTransaction): number {
   let length = sized(wire.signatures.length, 64) + 3 + sized(wire.keyCount, 32) + 32
   length += sized(wire.instructions.length, 1)
@@ -55,7 +57,7 @@ function sized(count: number, bytesEach: number): number {
   return (count < 0x80 ? 1 : count < 0x4000 ? 2 : 3) + count * bytesEach
 }
 
-/** What `Message::sanitize` of the SDK asks for, besides what the reader has seen to. */
+/** Whether the parts of `Message::sanitize` hold that the reader has not checked. */
 function isSound({ header, keyCount, instructions, lookups }: WireTransaction): boolean {
   if (header.readonlySigned >= header.signatures) return false
   if (header.signatures + header.readonlyUnsigned > keyCount) return false

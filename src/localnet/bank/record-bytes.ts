@@ -1,6 +1,6 @@
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Bytes in the making. Counts are little-endian base 128, raw amounts eight bytes, little-endian. */
+/** Writes records. Counts are little-endian base 128, raw amounts eight bytes, little-endian. */
 export class RecordWriter {
   #bytes = Buffer.alloc(65_536)
   #view = new DataView(this.#bytes.buffer)
@@ -10,12 +10,12 @@ export class RecordWriter {
     return this.#length
   }
 
-  /** A copy of what was written; the writer starts again. */
+  /** Returns a copy of the written bytes and resets the writer. */
   take(): Uint8Array {
     return new Uint8Array(this.drain())
   }
 
-  /** What was written, good until the writer is used again; it starts again. */
+  /** Returns the written bytes, valid until the next write, and resets the writer. */
   drain(): Uint8Array {
     const written = this.#bytes.subarray(0, this.#length)
     this.#length = 0
@@ -27,7 +27,7 @@ export class RecordWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** An integer from 0 to 2^53 − 1. */
+  /** Writes an integer from 0 to 2^53 − 1. */
   count(value: number): void {
     if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a count`)
     this.#reserve(8)
@@ -35,7 +35,7 @@ export class RecordWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** An unsigned integer of 64 bits. */
+  /** Writes an unsigned integer of 64 bits. */
   amount(value: bigint): void {
     if (BigInt.asUintN(64, value) !== value) throw new RangeError(`${value} is not an amount`)
     this.#reserve(8)
@@ -43,7 +43,7 @@ export class RecordWriter {
     this.#length += 8
   }
 
-  /** Bytes whose number the reader knows. */
+  /** Writes bytes whose number the reader knows. */
   fixed(bytes: Uint8Array, length: number): void {
     if (bytes.length !== length) throw new RangeError(`${bytes.length} bytes where ${length} belong`)
     this.#reserve(length)
@@ -77,14 +77,14 @@ export class RecordWriter {
   }
 }
 
-/** Reads what RecordWriter wrote; a read past the end throws a RangeError. Bytes are views, not copies. */
+/** Reads the output of RecordWriter; a read past the end throws a RangeError. Bytes are views, not copies. */
 export class RecordReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   #at: number
 
   constructor(bytes: Uint8Array, at = 0) {
-    // A Buffer's slice gives Buffers; the plain array over the same bytes has no such habit.
+    // Slices of a Buffer are Buffers; slices of a plain array over the same bytes are plain.
     this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#at = at

@@ -12,45 +12,48 @@ import type { ReadTransaction } from './read-transaction.ts'
 import { tokenBalancesOf } from './token-balances.ts'
 import { transactionError } from './transaction-error.ts'
 
-/** What an account was before a block, and what it is after it. */
+/** An account before and after a block. */
 export interface AccountChange {
   readonly address: Uint8Array
   readonly before: LocalAccount | null
   readonly after: LocalAccount | null
 }
 
-/** A transaction that cannot even pay, or whose accounts cannot be loaded, is in no block. */
+/** The result of executing. A transaction that cannot pay, or whose accounts cannot be loaded, is in no block. */
 export type Execution =
   | { readonly kind: 'landed'; readonly meta: ExecutionMeta }
   | { readonly kind: 'dropped'; readonly err: unknown }
 
-/** The slot that is executed, as sysvars tell of it. */
+/** The slot being executed, as sysvars report it. */
 export interface SlotState {
   readonly slot: number
   readonly blockTime: number
-  /** The blocks there are, newest first; those before the slot count. */
+  /** Iterates the blocks, newest first; only those before the slot count. */
   readonly slotHashes: () => Iterator<{ readonly slot: number; readonly blockhash: Uint8Array }>
 }
 
 const SLOTS_PER_EPOCH = 432_000n
 const SLOT_HASHES_MAX = 512
-/** Of an account that pays no rent. */
+/** Value for an account that pays no rent. */
 const RENT_EPOCH = 2n ** 64n - 1n
-/** Accounts as they were last read or set: a read of the engine takes 10 µs, and its memory is freed late. Chosen. */
+/**
+ * Limits the cache of accounts. A read of the engine takes 10 µs, and its memory is freed late; 8 MiB hold the hot
+ * accounts.
+ */
 const RECENT_BYTES_MAX = 8 * 2 ** 20
 const RECENT_ENTRY_BYTES = 300
-/** Errors of loading, at which a fee is taken all the same (SIMD-0082). */
+/** Loading errors for which a fee is charged all the same (SIMD-0082). */
 const FEE_ONLY = ['ProgramAccountNotFound', 'InvalidProgramForExecution', 'MaxLoadedAccountsDataSizeExceeded']
 
 /**
- * Accounts and programs, executed by litesvm. Signatures, blockhashes and duplicates are the bank's matter: the engine
- * takes what `readTransaction` has read. It remembers what a block changed.
+ * Accounts and programs, executed by litesvm, with the changes of each block. The bank checks signatures, blockhashes
+ * and duplicates; the engine takes only transactions that `readTransaction` accepted.
  */
 export class Runtime {
   readonly #svm = new LiteSvm()
   readonly #recent = new SecondChance<LocalAccount | null>(RECENT_BYTES_MAX)
   #changes = new Map<string, { readonly address: Uint8Array; readonly before: LocalAccount | null }>()
-  /** Sysvars that only programs read are written when the first program runs. */
+  /** Set until the first program runs, which then writes the sysvars that only programs read. */
   #slotHashes: SlotState['slotHashes'] | null = null
 
   constructor() {
@@ -67,7 +70,7 @@ export class Runtime {
     clock.leaderScheduleEpoch = clock.epoch + 1n
     clock.unixTimestamp = BigInt(blockTime)
     this.#svm.setClock(clock)
-    // Nonces advance once a block.
+    // Nonces advance once per block.
     this.#svm.expireBlockhash()
     this.#slotHashes = () => Iterator.from(slotHashes()).filter((before) => before.slot < slot)
   }
@@ -79,12 +82,12 @@ export class Runtime {
     if (samePubkey(address, SLOT_HASHES_SYSVAR)) this.#writeSlotHashes()
     const found = this.#svm.getAccount(address)
     const account = found === null || found.lamports() === 0n ? null : localAccount(address, found)
-    // The engine writes sysvars by itself.
+    // Not cached: the engine itself writes sysvars.
     if (account === null || !samePubkey(account.owner, SYSVAR_OWNER)) this.#keepRecent(key, account)
     return account
   }
 
-  /** Looks at every account there is: 2 µs each. */
+  /** Returns a program's accounts. Scans all accounts at 2 µs each. */
   accountsOf(program: Uint8Array): LocalAccount[] {
     return this.#svm
       .getProgramAccounts(program)
@@ -96,18 +99,18 @@ export class Runtime {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataLength))
   }
 
-  /** Sets an account as it stands; one without lamports goes away. */
+  /** Sets an account; one without lamports is deleted. */
   put(account: LocalAccount): void {
     this.#remember(account.address)
     this.#write(account)
   }
 
-  /** Sets an account behind the back of every block: while a chain is loaded, or a fork undone. */
+  /** Sets an account outside any block: while a chain is loaded, or a fork undone. */
   restore(address: Uint8Array, account: LocalAccount | null): void {
     this.#write(account ?? emptyAccount(address))
   }
 
-  /** What has changed since this was asked last, in the order of first changes. */
+  /** Returns the changes since the last call, in the order of first changes. */
   takeChanges(): AccountChange[] {
     const changes: AccountChange[] = []
     for (const { address, before } of this.#changes.values()) {
@@ -154,7 +157,7 @@ export class Runtime {
     return { kind: 'landed', meta }
   }
 
-  /** As the state is now, for the next block; nothing is changed. */
+  /** Executes on the current state, for the next block, without changing it. */
   simulate(
     { bytes, wire }: ReadTransaction,
     wanted: SimulationOptions['accounts']
@@ -182,7 +185,7 @@ export class Runtime {
     return { err: null, outcome: result.meta(), accounts }
   }
 
-  /** The engine says of a program that is not there what a node says of one that is no program. */
+  /** Corrects an error: the engine reports a missing program like a node reports an account that is no program. */
   #explain({ wire }: Pick<ReadTransaction, 'wire'>, keys: AccountKeys, err: unknown): unknown {
     if (err !== 'InvalidProgramForExecution') return err
     const isMissing = wire.instructions.some(({ program }) => this.account(keys.all[program]!) === null)
@@ -194,7 +197,7 @@ export class Runtime {
     return balance === fee || balance - fee >= this.minimumBalance(0)
   }
 
-  /** The accounts of a transaction but programs that are called: what they hold is large and stays as it is. */
+  /** Loads the accounts of a transaction except called programs, which are large and do not change. */
   #load({ wire }: ReadTransaction, keys: AccountKeys): (LocalAccount | null)[] {
     const called = new Set(wire.instructions.map(({ program }) => program))
     return keys.all.map((address, index) =>
@@ -236,7 +239,7 @@ export class Runtime {
     if (this.#slotHashes === null) return
     const hashes = Iterator.from(this.#slotHashes()).take(SLOT_HASHES_MAX).toArray()
     this.#slotHashes = null
-    // Programs read it in its full size, as it is on chain.
+    // Programs read it in its full size, as on chain.
     const data = new Uint8Array(8 + SLOT_HASHES_MAX * 40)
     const view = new DataView(data.buffer)
     view.setBigUint64(0, BigInt(hashes.length), true)
@@ -248,7 +251,7 @@ export class Runtime {
   }
 }
 
-/** What stands for an account that is gone. */
+/** Returns the representation of a deleted account. */
 export function emptyAccount(address: Uint8Array): LocalAccount {
   const data = new Uint8Array(0)
   return { address, owner: SYSTEM, lamports: 0n, data, executable: false, rentEpoch: RENT_EPOCH }
@@ -269,7 +272,7 @@ function localAccount(address: Uint8Array, found: Account): LocalAccount {
     address: new Uint8Array(address),
     owner: new Uint8Array(found.owner()),
     lamports: found.lamports(),
-    // Copied, for what the engine hands out is freed late.
+    // Copied, because the engine frees its memory late.
     data: new Uint8Array(found.data()),
     executable: found.executable(),
     rentEpoch: found.rentEpoch()
@@ -289,7 +292,7 @@ function outcomeOf(
   }
 }
 
-/** Only outer instructions that called something have a group. */
+/** Returns inner instructions by outer one; outer instructions without calls have no group. */
 function innerGroups(groups: readonly (readonly EngineInstruction[])[]): InnerGroup[] {
   return groups.flatMap((instructions, index) => {
     if (instructions.length === 0) return []

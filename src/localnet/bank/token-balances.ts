@@ -8,13 +8,13 @@ const MINT_BYTES = 82
 const STATE_OFFSET = 108
 const MINT_INITIALIZED_OFFSET = 45
 const MINT_DECIMALS_OFFSET = 44
-/** Token-2022 tells accounts with extensions from mints with extensions by a byte after the account's own. */
+/** Account kinds: a byte after the account's own bytes tells Token-2022 accounts and mints with extensions apart. */
 const MINT_TYPE = 1
 const ACCOUNT_TYPE = 2
 
 /**
- * What a node records of the token accounts among a transaction's accounts, in their order. `accounts` has null for
- * those that are not there and for those that are called as programs, of which a node records nothing.
+ * Returns the balances that a node records for the token accounts of a transaction, in order. `accounts` has null for
+ * missing accounts and for those called as programs, for which a node records nothing.
  */
 export function tokenBalancesOf(
   accounts: readonly (LocalAccount | null)[],

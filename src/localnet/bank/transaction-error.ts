@@ -7,7 +7,7 @@ import {
 } from 'litesvm/dist/internal.js'
 import type { FailedTransactionMetadata } from 'litesvm/dist/internal.js'
 
-/** TransactionError of Agave without its variants that carry something, in the runtime's order. */
+/** The variants of Agave's TransactionError without a payload, in the runtime's order. */
 const TRANSACTION_ERRORS =
   `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee
   InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee InvalidAccountIndex
@@ -20,7 +20,7 @@ const TRANSACTION_ERRORS =
     /\s+/
   )
 
-/** InstructionError without Custom, in the runtime's order. */
+/** The variants of InstructionError without Custom, in the runtime's order. */
 const INSTRUCTION_ERRORS =
   `GenericError InvalidArgument InvalidInstructionData InvalidAccountData AccountDataTooSmall InsufficientFunds
   IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized UninitializedAccount UnbalancedInstruction
@@ -34,7 +34,7 @@ const INSTRUCTION_ERRORS =
   MaxAccountsDataAllocationsExceeded MaxAccountsExceeded MaxInstructionTraceLengthExceeded
   BuiltinProgramsMustConsumeComputeUnits BorshIoError`.split(/\s+/)
 
-/** The error of a failed transaction as JSON-RPC writes it. */
+/** Converts the error of a failed transaction to its JSON-RPC form. */
 export function transactionError(failed: FailedTransactionMetadata): unknown {
   const error = failed.err()
   if (error instanceof TransactionErrorInstructionError) {

@@ -18,7 +18,7 @@ interface Parts {
   readonly faucet: Signer
 }
 
-/** What becomes of bytes that a user sends: they wait for a block, are only tried out, or are refused. */
+/** Takes transactions of users: they wait for a block, are only simulated, or are refused. */
 export class TransactionIntake {
   readonly #parts: Parts
   #airdrops = 0
@@ -38,7 +38,7 @@ export class TransactionIntake {
       const simulation = this.#simulated(transaction, [], true)
       if (simulation.err !== null) throw new SendFailure({ kind: 'preflight', simulation })
     }
-    // What has landed is taken once more without preflight, as a node takes it, and lands no second time.
+    // Without preflight a node accepts a landed transaction again, which does not land a second time.
     if (!blocks.has(signature)) waiting.add(transaction)
     return signature
   }
@@ -58,7 +58,7 @@ export class TransactionIntake {
     for (;;) {
       const wire = transferWire(faucet, to, lamports, blockhash, this.#airdrops++)
       const { signature } = readTransaction(wire)
-      // Counted anew after a restart, a serial may have been used with this blockhash.
+      // Serials restart with the process, so one may already be used with this blockhash.
       if (!blocks.has(signature) && !waiting.has(signature)) return this.send(wire, { skipPreflight: false })
     }
   }

@@ -2,12 +2,12 @@ import { SendFailure } from '../chain.ts'
 import { signatureKey } from './kept-blocks.ts'
 import type { ReadTransaction } from './read-transaction.ts'
 
-/** Transactions that were taken and are in no block yet, in the order they came. */
+/** A queue of accepted transactions that are in no block yet, in order of arrival. */
 export class WaitingTransactions {
   readonly #max: number
   readonly #waiting = new Map<string, ReadTransaction>()
 
-  /** At `max` of them the next one is refused. */
+  /** Takes the limit at which further transactions are refused. */
   constructor(max: number) {
     this.#max = max
   }
@@ -26,7 +26,7 @@ export class WaitingTransactions {
     this.#waiting.set(signatureKey(transaction.signature), transaction)
   }
 
-  /** Takes the oldest ones out. */
+  /** Removes and returns the oldest transactions, at most `max`. */
   take(max: number): ReadTransaction[] {
     const taken = [...this.#waiting.entries().take(max)]
     for (const [key] of taken) this.#waiting.delete(key)

@@ -2,12 +2,15 @@ import type { Coin } from './coin.ts'
 import type { MarketState } from './market-state.ts'
 import type { MarketTurn } from './turn.ts'
 
-/** So many wait, so that a holder of several gives them up at once. Chosen. */
+/**
+ * Number of dead coins that stay, so that a holder of several sells them in one sweep. Fewer would cost a transaction
+ * each; more would keep more dead accounts.
+ */
 const WAITING_COINS = 10
-/** Given up by one transaction: as many as fit a packet. */
+/** Maximum number of coins in one sweep: as many as fit a packet. */
 const SWEPT_MAX = 6
 
-/** Nobody trades a coin any more, on its curve or in its pool. Those who have some give it up later. */
+/** Retires a coin: it is no longer traded, on its curve or in its pool. Its holders close their accounts later. */
 export function abandonCoin(state: MarketState, coin: Coin): void {
   const { head, coins, abandoned, pairs } = state
   head.liveCoins = head.liveCoins.filter((live) => live !== coin.id)
@@ -25,8 +28,8 @@ export function abandonCoin(state: MarketState, coin: Coin): void {
 }
 
 /**
- * A holder burns what is left of dead coins and closes the accounts, as people do for their rent. Without it a chain that
- * launches a coin every ten seconds would have a million accounts of dead ones in a week.
+ * Lets holders burn the rest of dead coins and close the accounts, as people do for their rent. Otherwise a chain with
+ * a launch every ten seconds would have a million accounts of dead coins after a week.
  */
 export function sweepCoins(turn: MarketTurn): void {
   const { state } = turn.parts
@@ -54,7 +57,7 @@ function sweep(turn: MarketTurn): void {
       }
     })
     if (!done) {
-      // One who lacks the fee comes last.
+      // A holder who cannot pay the fee is tried last.
       oldest.everHeld = [...oldest.everHeld.slice(1), holder]
       return
     }

@@ -7,16 +7,16 @@ import { swapOnPair } from './pair-trading.ts'
 import type { MarketTurn } from './turn.ts'
 
 interface PoolKind {
-  /** How far the price may be off, as a share, before a trade back earns more than its fee. */
+  /** Share by which the price may be off before a trade back earns more than its fee. */
   readonly band: number
-  /** How far a trade of all that one side holds would move the logarithm of the price. */
+  /** Change in the logarithm of the price by a trade of all that one side holds. */
   readonly impact: number
 }
 
-/** A pool of two equal halves whose product stays the same. */
+/** Impact in a constant product pool with two halves of equal worth. */
 const PRODUCT = 2
 
-/** By venue: the band is the fee, and what the venue's own steps of price add to it. */
+/** By venue. The band is the fee plus the venue's own price steps. */
 const POOL_KINDS: Partial<Record<VenueId, PoolKind>> = {
   // Its price wanders by itself: twice the fee of 0.1 %.
   lifinity: { band: 0.002, impact: 0.5 },
@@ -34,15 +34,18 @@ const POOL_KINDS: Partial<Record<VenueId, PoolKind>> = {
   'raydium-stable': { band: 0.0004, impact: 0.1 }
 }
 
-/** An arbitrageur trades back to this part of the band, so that the next small move does not call for another trade. */
+/** Part of the band to which an arbitrageur trades back, so that the next small move needs no further trade. */
 const TARGET = 0.1
-/** Trades on one pool in a slot. One is enough but where the price moves in steps. */
+/** Maximum number of trades on one pool in a slot. More than one is needed only where the price moves in steps. */
 const ATTEMPTS = 4
 
-/** Without trades a price drifts by less than 0.05 % in so many slots: a pool that nobody traded on is looked at that often. */
+/** Slots between two checks of a pool without trades; its price drifts by less than 0.05 % in that time. */
 const LOOK_EVERY_SLOTS = 8
 
-/** Trades pools of listed tokens back within their fees of the tokens' price. `elapsed` is in slots since the last call. */
+/**
+ * Trades pools of listed tokens back to the tokens' price within their fees. `elapsed` is the number of slots since the
+ * last call.
+ */
 export function arbitrage(turn: MarketTurn, elapsed: number): void {
   const { state } = turn.parts
   for (const pair of state.pairs.values()) {
@@ -60,7 +63,7 @@ function tradeBack(turn: MarketTurn, pair: Pair, { band, impact }: PoolKind): vo
     const wanted = Math.abs(off) - TARGET * band
     if (!trade(turn, pair, off < 0, (pair.depthUsd * wanted * factor) / impact)) return
     const after = offOf(turn, pair)
-    // Within one bin or order the price does not move: more is taken of it.
+    // Within one bin or order the price does not move, so the next trade is larger.
     factor = Math.abs(after - off) < wanted / 2 ? factor * 2 : 1
     off = after
   }
@@ -76,7 +79,7 @@ function trade(turn: MarketTurn, pair: Pair, isBuy: boolean, usd: number): boole
   return isHeld && swapOnPair(turn, pair, { trader, isBuy, amountIn }, false)
 }
 
-/** The logarithm of a pool's price over that of its token. */
+/** Returns the logarithm of a pool's price over the token's reference price. */
 function offOf(turn: MarketTurn, { venue: id, pool, base, quote }: Pair): number {
   const { pools, prices } = turn.parts
   const venue = pools.find(({ venue }) => venue === id)!

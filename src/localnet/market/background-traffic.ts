@@ -1,7 +1,7 @@
 import { MEMO, USDC, VOTE } from '../programs.ts'
 import { Refused, type MarketTurn } from './turn.ts'
 
-/** A validator votes for the blocks before. */
+/** Writes a validator's vote on earlier blocks. */
 export function vote(turn: MarketTurn, number: number): boolean {
   const { voters } = turn.parts.people
   const { identity, account } = voters[number % voters.length]!
@@ -15,7 +15,7 @@ export function vote(turn: MarketTurn, number: number): boolean {
   )
 }
 
-/** TowerSync: root, lockouts of the last slots with their confirmations, bank hash, no time, block id. */
+/** Builds a TowerSync vote: root, lockouts of the last slots with their confirmations, bank hash, no time, block id. */
 function towerSync(slot: number, hash: Uint8Array, blockId: Uint8Array): Uint8Array {
   const votes = Math.min(31, Math.max(1, slot))
   const data = new DataView(new ArrayBuffer(4 + 8 + 1 + 2 * votes + 32 + 1 + 32))
@@ -32,7 +32,7 @@ function towerSync(slot: number, hash: Uint8Array, blockId: Uint8Array): Uint8Ar
   return bytes
 }
 
-/** Lamports or dollars from one wallet to another, now and then with a memo. */
+/** Sends lamports or dollars between two wallets, sometimes with a memo. */
 export function payment(turn: MarketTurn, fails: boolean): boolean {
   const { people, ledger } = turn.parts
   const from = turn.pick(people.traders)

@@ -6,9 +6,9 @@ import { seededRandom } from './random.ts'
 /** Properties that a coin has from its launch on. */
 export interface CoinLife {
   readonly fate: CoinFate
-  /** How much is traded at its birth, 1 for the usual flash. */
+  /** Trading activity at its birth; 1 for the usual flash. */
   readonly heat: number
-  /** Slots in which its heat falls to a half. */
+  /** Half-life of its heat, in slots. */
   readonly spanSlots: number
 }
 
@@ -16,7 +16,7 @@ export interface CoinLife {
 const STILL_SHARE = 0.52
 const RISER_SHARE = 0.035
 
-/** Heat that a coin never falls below, so that it is traded now and then as long as it is remembered. */
+/** Minimum heat, so that a live coin is traded now and then. */
 const LEAST_HEAT = 0.0001
 /** Heat of a coin that has just graduated. */
 const GRADUATED_HEAT = 2.5
@@ -24,8 +24,8 @@ const GRADUATED_HEAT = 2.5
 const DAY_SLOTS = 216_000
 
 /**
- * Draws the life of a coin from the seed and its number. One coin in every `graduateEvery` is a graduate, at a place in the
- * row that follows from the seed: so each row has one, however few coins a market launches.
+ * Draws the life of a coin from the seed and its number. One coin in every `graduateEvery` graduates, at a place within
+ * its group that follows from the seed. So each group has one, however few coins a market launches.
  */
 export function lifeOf(seed: string, id: number, graduateEvery: number): CoinLife {
   const row = Math.floor(id / graduateEvery)
@@ -46,7 +46,7 @@ function placeInRow(seed: string, row: number, length: number): number {
   return hash.readUInt32LE(0) % length
 }
 
-/** How much a coin is traded in a slot, beside others. */
+/** Returns a coin's trading activity in a slot, relative to other coins. */
 export function heatOf(coin: Coin, slot: number): number {
   const { fate, heat, spanSlots, graduatedSlot } = coin
   if (fate === 'graduate' && graduatedSlot === null) return heat
@@ -55,7 +55,10 @@ export function heatOf(coin: Coin, slot: number): number {
   return first * 0.5 ** ((slot - since) / spanSlots) + LEAST_HEAT
 }
 
-/** How large buys of a coin are beside usual ones: those who see a coin rise buy more of it, and less of one that falls. */
+/**
+ * Returns the size of buys of a coin relative to usual ones: buyers spend more on a rising coin and less on a falling
+ * one.
+ */
 export function buySizeOf(coin: Coin, slot: number): number {
   if (coin.graduatedSlot !== null) return 1
   if (coin.fate === 'graduate') return 2
@@ -63,40 +66,40 @@ export function buySizeOf(coin: Coin, slot: number): number {
   return coin.fate === 'flash' && slot - coin.bornSlot < HYPE_SPANS * coin.spanSlots ? 3 : 0.4
 }
 
-/** Until when a flash is bought rather than sold, in spans. */
+/** Number of half-lives during which a flash is mostly bought. */
 const HYPE_SPANS = 0.5
 
-/** The share of buys among the trades of a coin in a slot. `sold` is the share of its curve that is sold. */
+/** Returns the share of buys among a coin's trades in a slot. `sold` is the sold share of its curve. */
 export function buyShareOf(coin: Coin, slot: number, sold: number): number {
   const { fate, spanSlots } = coin
   const age = slot - coin.bornSlot
   if (coin.graduatedSlot !== null) return 0.5 + waveOf(coin, slot, 0.12)
   if (fate === 'graduate') return 0.86
-  // A coin that is not meant to graduate is sold rather than bought once its curve is half sold.
+  // A coin that does not graduate is mostly sold once its curve is half sold.
   if (sold > 0.5) return 0.35
   if (fate === 'riser') return 0.56 + waveOf(coin, slot, 0.12)
   if (fate === 'flash' && age < HYPE_SPANS * spanSlots) return 0.78
   return 0.13
 }
 
-/** A coin's mood, which swings within hours, at a place and a pace of its own. */
+/** Returns a coin's mood, which swings within hours at a phase and pace of its own. */
 function waveOf({ id, spanSlots }: Coin, slot: number, swing: number): number {
   return swing * Math.sin((4 * slot) / spanSlots + id * 2.4)
 }
 
-/** Whether a coin is sold off within its first spans. */
+/** Whether a coin is sold off within its first half-lives. */
 export function isShortLived({ fate }: Pick<CoinLife, 'fate'>): boolean {
   return fate === 'still' || fate === 'flash'
 }
 
-/** Spans after which nobody expects anything of a short-lived coin. */
+/** Number of half-lives after which trading of a short-lived coin ends. */
 const LIFE_SPANS = 4
 
 export function overSlotOf({ bornSlot, spanSlots }: Coin): number {
   return bornSlot + LIFE_SPANS * spanSlots
 }
 
-/** When the creator and the snipers sell all that they have; null where they stay. */
+/** Returns the slot in which the creator and the snipers sell everything; null if they keep it. */
 export function exitSlotOf(
   { fate, spanSlots }: CoinLife,
   bornSlot: number,

@@ -12,17 +12,17 @@ import type { LaunchpadVenue, MarketPool, Swap } from './venue.ts'
 const SOL = 1e9
 /** Slippage errors of the launchpads' programs. */
 const TOO_MUCH = 6002
-/** The largest buy of a coin, in SOL: about half of what a curve takes in all. */
+/** The largest buy of a coin, in SOL: about half of a curve's total. */
 const LARGEST_BUY_SOL = 40
-/** The square root of the price of a sold out curve over that of a new one is this more than one. */
+/** Square root of a sold-out curve's price over that of a new one, minus one. */
 const ROOT_PRICE_RISE = 2.83
 
-/** The currency of a curve: lamports need no account of wrapped SOL. */
+/** Returns the amount of wrapped SOL that a trader needs: none where the curve takes lamports. */
 export function giveOf({ paidIn }: LaunchpadVenue<MarketPool>, amount: bigint) {
   return { mint: NATIVE_MINT, amount: paidIn === 'lamports' ? 0n : amount }
 }
 
-/** A trade of a coin as its traders choose it; null where nobody has any to sell. */
+/** Draws a trade of a coin; null when nobody holds any to sell. */
 export function chooseCoinTrade(turn: MarketTurn, coin: Coin): (Swap & { readonly number: number }) | null {
   const { people, ledger } = turn.parts
   const isBuy = turn.chance(buyShareOf(coin, turn.slot, raisedShareOf(turn, coin)))
@@ -40,7 +40,7 @@ export function chooseCoinTrade(turn: MarketTurn, coin: Coin): (Swap & { readonl
   return { number, trader: people.traders[number]!, isBuy, amountIn: BigInt(Math.floor(sol * SOL)) }
 }
 
-/** The share of what a curve takes in all that it has taken, from its price. */
+/** Returns the raised share of a curve's total, computed from its price. */
 function raisedShareOf(turn: MarketTurn, coin: Coin): number {
   if (coin.graduatedSlot !== null || coin.launchPrice === 0) return 0
   const launchpad = launchpadOf(turn, coin)
@@ -53,7 +53,7 @@ function launchpadOf(turn: MarketTurn, coin: Coin): LaunchpadVenue<MarketPool> |
   return turn.parts.launchpads.find(({ venue }) => venue === coin.launchpad)
 }
 
-/** A trader buys from a curve, or sells back; with `fails`, the transaction ends as failed. False where nobody could. */
+/** Trades on a curve; with `fails` the transaction lands as failed. False when no trader could trade. */
 export function tradeOnCurve(turn: MarketTurn, coin: Coin, fails: boolean): boolean {
   const chosen = chooseCoinTrade(turn, coin)
   if (chosen === null) return false
@@ -62,12 +62,12 @@ export function tradeOnCurve(turn: MarketTurn, coin: Coin, fails: boolean): bool
   return done
 }
 
-/** Holders who sell all that they have when a coin is over, the largest first; the others keep what is worth nothing. */
+/** Number of the largest holders who sell out when a coin is over; the others keep a worthless rest. */
 const GIVING_UP = 3
 
 /**
- * Those who were there first sell all that they have: the creator of a coin, then its snipers. Of a coin that is over its
- * largest holders sell too.
+ * Sells everything of a coin's first holders: its creator, then its snipers. When the coin is over, its largest holders
+ * sell too.
  */
 export function sellOut(turn: MarketTurn, coin: Coin): void {
   const { ledger, state, people } = turn.parts
@@ -88,7 +88,7 @@ export function sellOut(turn: MarketTurn, coin: Coin): void {
   }
 }
 
-/** One swap on a curve. A seller of all closes the account, mostly. False where it could not happen. */
+/** Swaps on a curve. A seller of everything usually closes the account. False when the swap could not happen. */
 export function swapOnCurve(turn: MarketTurn, coin: Coin, swap: Swap, fails: boolean): boolean {
   const { ledger, state } = turn.parts
   const { mint, curve } = coin
@@ -135,7 +135,7 @@ function prepareSwap(
   return turn.prepare(script, trader, { mint, amount: amountIn }, NATIVE_MINT)
 }
 
-/** Keeps the list of who may hold a coin in step with a trade. */
+/** Updates the list of possible holders after a trade. */
 export function noteHolder(turn: MarketTurn, coin: Coin, number: number): void {
   const { people, ledger, state } = turn.parts
   const holds = ledger.tokens(ledger.tokenAccountOf(people.traders[number]!, coin.mint)) > 0n
@@ -146,7 +146,7 @@ export function noteHolder(turn: MarketTurn, coin: Coin, number: number): void {
   state.touch(coin)
 }
 
-/** Migrates a curve that has sold all to the pool that it graduates to. */
+/** Migrates a sold-out curve to the pool that it graduates to. */
 export function graduateCoin(turn: MarketTurn, coin: Coin): void {
   const { people, state } = turn.parts
   const launchpad = launchpadOf(turn, coin)
@@ -168,7 +168,7 @@ export function graduateCoin(turn: MarketTurn, coin: Coin): void {
   addPair(turn, { ...destination, base: mint, quote: NATIVE_MINT, coin: coin.id, depthUsd: 12_000 })
 }
 
-/** Whether a curve has sold all that it sells, and waits to be migrated. */
+/** Whether a curve is sold out and waits for its migration. */
 export function isReadyToGraduate(turn: MarketTurn, coin: Coin): boolean {
   return coin.graduatedSlot === null && launchpadOf(turn, coin)?.isComplete(coin.curve) === true
 }

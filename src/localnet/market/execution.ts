@@ -15,16 +15,16 @@ import { CallWriter, type WrittenCall } from './script-call.ts'
 import type { TransactionScript } from './script.ts'
 import { tokenAccount } from './token-layouts.ts'
 
-/** What a transaction of the market starts from. */
+/** The fixed fields of a market transaction. */
 export interface TransactionFrame {
   readonly payer: Pubkey
   readonly slot: number
   /** Unix seconds of the block. */
   readonly blockTime: number
   readonly blockhash: Uint8Array
-  /** Makes its signatures unlike those of any other transaction. */
+  /** Makes its signatures unique. */
   readonly nonce: string
-  /** Version 0 where there are tables. */
+  /** Lookup tables; the transaction has version 0 if there are any. */
   readonly tables?: readonly LookupTable[]
   readonly version?: 'legacy' | 0
   readonly isVote?: boolean
@@ -32,14 +32,14 @@ export interface TransactionFrame {
 
 export interface ExecutedScript {
   readonly transaction: ExecutedTransaction
-  /** The accounts that it changed, as they are after it; those without lamports are gone. */
+  /** Accounts that it changed, in their state after it; those without lamports are deleted. */
   readonly accounts: readonly LocalAccount[]
 }
 
-/** The longest transaction that a cluster takes (agave, PACKET_DATA_SIZE). */
+/** The longest transaction that a cluster accepts (agave, PACKET_DATA_SIZE). */
 const PACKET_BYTES = 1232
 
-/** A script whose transaction is longer than a packet: nobody could send it. */
+/** Thrown when a script's transaction exceeds a packet, so that nobody could send it. */
 export class PacketOverflow extends Error {
   constructor(bytes: number) {
     super(`a transaction of ${bytes} bytes does not fit a packet of ${PACKET_BYTES}`)
@@ -51,8 +51,8 @@ const DEFAULT_UNITS = 200_000
 const BUILTIN_UNITS = 150
 
 /**
- * Runs a script on the ledger and records it as a node does. The ledger is as before where the script throws, or its
- * transaction does not fit a packet; where it ends as failed, only the fee is gone.
+ * Runs a script on the ledger and records it as a node does. When the script throws or its transaction does not fit a
+ * packet, the ledger stays as it was. When it ends as failed, only the fee is charged.
  */
 export function executeScript(
   ledger: Ledger,
@@ -65,7 +65,7 @@ export function executeScript(
   try {
     write(writer)
     const { failure } = writer
-    // A failed transaction did nothing; its instructions, inner ones and logs are recorded all the same.
+    // A failed transaction changes nothing; its instructions, inner ones and logs are recorded all the same.
     if (failure !== null) {
       ledger.drop()
       ledger.begin()
@@ -120,7 +120,7 @@ class OuterWriter extends CallWriter implements TransactionScript {
   }
 }
 
-/** Calls below one, in execution order. */
+/** Returns the calls below one, in execution order. */
 function callsBelow(call: WrittenCall): WrittenCall[] {
   const below: WrittenCall[] = []
   for (const item of call.items) {
@@ -129,7 +129,7 @@ function callsBelow(call: WrittenCall): WrittenCall[] {
   return below
 }
 
-/** What the compute-budget instructions ask for: the limit in units, and the priority fee in lamports. */
+/** Returns the requested compute budget: the limit in units, and the priority fee in lamports. */
 function budgetOf(outer: readonly WrittenCall[]): { limit: number; fee: bigint } {
   let asked: number | null = null
   let microLamports = 0n
@@ -204,7 +204,7 @@ function tokenBalances(ledger: Ledger, accounts: readonly (LocalAccount | null)[
   return balances
 }
 
-/** The log lines of a runtime, with compute units that follow from what was called. */
+/** The log lines that a runtime writes, with compute units derived from the calls. */
 class ExecutionLog {
   readonly lines: string[] = []
   readonly #limit: number
@@ -214,7 +214,7 @@ class ExecutionLog {
     this.#limit = limit
   }
 
-  /** A failure is the call's own, after all that it called succeeded. */
+  /** Logs a call. A failure is the call's own, after everything that it called succeeded. */
   run(call: WrittenCall, failure: number | null): void {
     const name = pubkeyToBase58(call.program)
     const left = this.#limit - this.used

@@ -9,7 +9,7 @@ import { TOKEN, USDC, VOTE } from '../programs.ts'
 import { seededRandom } from './random.ts'
 import { newMint, rentExempt } from './token-layouts.ts'
 
-/** Makes what is there before the first slot: mints, and people with lamports and tokens. Returns all of it. */
+/** Creates the accounts before the first slot: mints, and people with lamports and tokens. Returns all of them. */
 export function foundMarket(
   ledger: Ledger,
   seed: string,
@@ -18,7 +18,7 @@ export function foundMarket(
   const random = seededRandom(`${seed}/genesis`)
   const authority = people.makers[0]!
   ledger.begin()
-  // The native mint was there already; it is told with the rest.
+  // The native mint exists already; it is returned with the rest.
   ledger.addLamports(NATIVE_MINT, 0n)
   const tokens = [{ mint: USDC, decimals: 6, usd: 1 }, ...prices.listed]
   for (const { mint, decimals } of tokens) {
@@ -57,16 +57,16 @@ export function foundMarket(
   return ledger.commit()
 }
 
-/** A pool that a market begins with. */
+/** A pool that exists from the start of a market. */
 export interface FirstPool {
   readonly venue: VenueId
   readonly base: Pubkey
   readonly quote: Pubkey
-  /** What goes into each side, in dollars. */
+  /** Worth of each side, in dollars. */
   readonly usd: number
 }
 
-/** SOL against dollars on most venues, so that there is a price of SOL, and listed tokens on each. */
+/** Returns the first pools: SOL against dollars on most venues, so that SOL has a price, and listed tokens on each. */
 export function firstPools(venues: readonly VenueId[], prices: ReferencePrices): FirstPool[] {
   const { listed } = prices
   const [dollar, ...tokens] = listed

@@ -1,17 +1,17 @@
 import type { MarketTurn } from './turn.ts'
 
-/** A trader's number among `People.traders`, and how large a trade of theirs is beside a usual one. */
+/** A trader's number in `People.traders`, and the size of the trader's trades relative to usual ones. */
 export interface ChosenTrader {
   readonly number: number
   readonly sizeFactor: number
 }
 
-/** Traders by number: the first ones snipe, the next ones are bots, then come whales and then everybody else. */
+/** Ends of ranges of trader numbers: first snipers, then bots, then whales, then everybody else. */
 const SNIPERS_END = 12
 const BOTS_END = 32
 const WHALES_END = 40
 
-/** Bots trade often and little, whales seldom and much. Of all others a few trade most. */
+/** Shares of trades. Bots trade often and little, whales seldom and much; a few of all others trade most. */
 const BOT_SHARE = 0.4
 const WHALE_SHARE = 0.04
 const CROWD_SKEW = 2.2
@@ -25,7 +25,7 @@ export function chooseTrader(turn: MarketTurn): ChosenTrader {
   return { number: WHALES_END + Math.floor(crowd * turn.random.next() ** CROWD_SKEW), sizeFactor: 1 }
 }
 
-/** A wallet that buys what was just launched. */
+/** Draws a sniper, a wallet that buys coins at their launch. */
 export function chooseSniper(turn: MarketTurn): number {
   return numberBetween(turn, 0, SNIPERS_END)
 }
@@ -34,7 +34,7 @@ export function isSniper(number: number): boolean {
   return number < SNIPERS_END
 }
 
-/** Draws the holder of a coin that sells: mostly a sniper before all others. */
+/** Draws the selling holder of a coin: usually a sniper before all others. */
 export function chooseSeller(turn: MarketTurn, holders: readonly number[]): number {
   const sniper = holders.find(isSniper)
   return sniper !== undefined && turn.chance(0.7) ? sniper : turn.pick(holders)

@@ -8,17 +8,20 @@ import type { LaunchpadVenue, MarketPool } from './venue.ts'
 
 const SOL = 1e9
 
-/** One launch of a burst follows the one before within a fraction of the mean; the next burst waits for several of them. */
+/**
+ * Launches of a burst follow each other within a fraction of the mean gap; the next burst comes after several mean
+ * gaps.
+ */
 const BURST_SHARE = 0.6
 const BURST_GAP = [0.02, 0.12] as const
 const PAUSE_GAP = [1, 3.9] as const
-/** Launches that are late: of a slot that comes long after the one before, no more than this are made. */
+/** Maximum number of launches in one slot, however late they are. */
 const LAUNCHES_PER_SLOT = 4
 
-/** Launchpads in the order of launches: each soon, and as on mainnet most coins on the first one. */
+/** Launchpads by launch: each is used early, and most coins are on the first one, as on mainnet. */
 const LAUNCHPAD_ORDER = [0, 1, 2, 3, 0, 0, 1, 0] as const
 
-/** A wallet that is no part of the launch buys in the block of the launch: so often, and so many of them. */
+/** Share of launches with snipers, which are not part of the launch but buy in its block, and their maximum number. */
 const SNIPED_SHARE = 0.55
 const SNIPERS_MAX = 3
 
@@ -36,7 +39,7 @@ const NAMES = [
 ]
 const BEASTS = ['Otter', 'Heron', 'Badger', 'Lynx', 'Newt', 'Puffin', 'Marten', 'Toad', 'Wren', 'Yak']
 
-/** Launches the coins that are due, each with the snipers that wait for it. */
+/** Launches the coins that are due, each with its snipers. */
 export function launchDueCoins(turn: MarketTurn): void {
   const { head } = turn.parts.state
   const { launchpads } = turn.parts
@@ -65,7 +68,7 @@ function snipe(turn: MarketTurn, coin: Coin): void {
   }
 }
 
-/** Launches a coin; its creator mostly buys some of it at once. Null where the creator could not. */
+/** Launches a coin; its creator usually buys some at once. Null when the creator cannot pay. */
 function launchCoin(turn: MarketTurn, launchpad: LaunchpadVenue<MarketPool>): Coin | null {
   const { state, people, ledger, seed, graduateEvery } = turn.parts
   const { head } = state

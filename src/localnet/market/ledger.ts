@@ -11,12 +11,12 @@ type Draft = { -readonly [K in keyof LocalAccount]: LocalAccount[K] }
 const NO_RENT_EPOCH = 2n ** 64n - 1n
 
 /**
- * The market's accounts: their data as the chain has it, and nothing beside it. What one transaction changes is a draft
- * until it is committed or dropped; reads see the draft. Accounts that were handed out never change.
+ * The market's accounts, with their data as on chain and nothing else. Changes of a transaction are a draft until it is
+ * committed or dropped; reads see the draft. Returned accounts are never modified.
  */
 export class Ledger implements LedgerView {
   readonly #accounts = new Map<string, LocalAccount>()
-  /** The chain, which has the accounts that this ledger has not seen. */
+  /** Reads accounts that this ledger has not seen from the chain; null without a chain. */
   readonly #elsewhere: ((address: Pubkey) => LocalAccount | null) | null
   #draft: Map<string, Draft> | null = null
 
@@ -29,7 +29,7 @@ export class Ledger implements LedgerView {
     for (const account of accounts) this.#set(account)
   }
 
-  /** All accounts, in the order in which they were made: enough to make the same ledger again. */
+  /** Returns all accounts in order of creation; they are enough to create the same ledger again. */
   accounts(): readonly LocalAccount[] {
     return [...this.#accounts.values()].filter(({ lamports }) => lamports > 0n)
   }
@@ -39,8 +39,8 @@ export class Ledger implements LedgerView {
   }
 
   /**
-   * Reads accounts from the chain anew, once it has all that was committed here: others may have paid into them since.
-   * Without a chain, this ledger is all there is.
+   * Drops all accounts, so that they are read from the chain again: others may have paid into them. To be called only
+   * once the chain has everything that was committed here. Without a chain, nothing happens.
    */
   refresh(): void {
     if (this.#elsewhere !== null) this.#accounts.clear()
@@ -52,7 +52,7 @@ export class Ledger implements LedgerView {
     this.#draft = new Map()
   }
 
-  /** Ends the transaction; gives what it changed. An account without lamports is gone, and given once as such. */
+  /** Ends the transaction and returns the changed accounts. A deleted account is returned once, without lamports. */
   commit(): readonly LocalAccount[] {
     const changed = [...this.#open().values()]
     this.#draft = null
@@ -64,19 +64,19 @@ export class Ledger implements LedgerView {
     this.#draft = null
   }
 
-  /** An account as it is now; null where there is none. */
+  /** Returns an account in its current state; null when there is none. */
   account(address: Pubkey): LocalAccount | null {
     const key = pubkeyMapKey(address)
     const account = this.#draft?.get(key) ?? this.#known(key, address)
     return account === undefined || account.lamports === 0n ? null : account
   }
 
-  /** Whether the open transaction touched it. */
+  /** Whether the open transaction changed an account. */
   isDrafted(address: Pubkey): boolean {
     return this.#open().has(pubkeyMapKey(address))
   }
 
-  /** An account as it was before the open transaction. */
+  /** Returns an account as before the open transaction. */
   accountBefore(address: Pubkey): LocalAccount | null {
     return this.#known(pubkeyMapKey(address), address) ?? null
   }
@@ -105,7 +105,7 @@ export class Ledger implements LedgerView {
     return associatedTokenAccount(owner, mint, this.mint(mint).program)
   }
 
-  /** Adds lamports, or takes them; an account that is not there is made as one of the system program. */
+  /** Adds lamports, or takes them if negative; a missing account is created with the system program as owner. */
   addLamports(address: Pubkey, lamports: bigint): void {
     const draft = this.#touch(address)
     draft.lamports += lamports
@@ -135,7 +135,7 @@ export class Ledger implements LedgerView {
     this.create(address, this.mint(mint).program, newTokenAccount(mint, owner, immutable))
   }
 
-  /** Tokens into an account, or out of it; wrapped SOL takes its lamports along. */
+  /** Adds tokens to an account, or takes them if negative; wrapped SOL also moves its lamports. */
   addTokens(address: Pubkey, mint: Pubkey, amount: bigint): void {
     const draft = this.#touch(address)
     if (!holdsTokens(draft)) throw new Error('there is no such token account')
@@ -146,7 +146,7 @@ export class Ledger implements LedgerView {
     if (tokenAccount.isNative(draft.data)) draft.lamports += amount
   }
 
-  /** Makes tokens of the lamports that were sent to an account of wrapped SOL. */
+  /** Converts lamports sent to an account of wrapped SOL to tokens. */
   syncNative(address: Pubkey): void {
     const draft = this.#touch(address)
     tokenAccount.setAmount(draft.data, draft.lamports - tokenAccount.nativeReserve(draft.data))
@@ -173,7 +173,7 @@ export class Ledger implements LedgerView {
 
   #known(key: string, address: Pubkey): LocalAccount | undefined {
     const known = this.#accounts.get(key)
-    // One that was closed is remembered as such: elsewhere it may still be open.
+    // A closed account stays here as such: the chain may still have it open.
     if (known !== undefined) return known
     const found = this.#elsewhere?.(address) ?? null
     if (found === null || found.lamports === 0n) return undefined
@@ -191,14 +191,14 @@ export class Ledger implements LedgerView {
   }
 }
 
-/** A transfer of more than there is. */
+/** Thrown by a transfer of more than the account holds. */
 export class LackingFunds extends Error {
   constructor(what: string) {
     super(`an account lacks the ${what}`)
   }
 }
 
-/** Whether a token program owns it, and it holds tokens. */
+/** Whether an account is a token account of one of the token programs. */
 export function holdsTokens({ owner, data }: LocalAccount): boolean {
   return (samePubkey(owner, TOKEN) || samePubkey(owner, TOKEN_2022)) && tokenAccount.is(data)
 }

@@ -5,22 +5,22 @@ import type { Coin } from './coin.ts'
 import type { LookupTable } from './message.ts'
 import type { MarketPool } from './venue.ts'
 
-/** A pool that is traded. */
+/** A traded pool. */
 export interface Pair {
   readonly id: number
   readonly venue: VenueId
   readonly pool: MarketPool
   readonly base: Pubkey
   readonly quote: Pubkey
-  /** Number of the launched coin that graduated to it; null for a pair with a price of its own. */
+  /** Number of the launched coin that graduated to it; null for a pair with a reference price. */
   readonly coin: number | null
-  /** What its quote was worth when it opened, in dollars. */
+  /** Worth of its quote side when it opened, in dollars. */
   readonly depthUsd: number
-  /** Since when its accounts stand in a lookup table; null where they do not. */
+  /** Slot in which its accounts were added to a lookup table; null before. */
   tabledSlot: number | null
 }
 
-/** Defaults of fields that coins of former versions lack. */
+/** Defaults of fields that coins stored by former versions lack. */
 const FORMER_COIN = {
   fate: 'flash',
   spanSlots: 400,
@@ -29,36 +29,36 @@ const FORMER_COIN = {
   graduatedSlot: null
 } as const
 
-/** What the market remembers besides coins and pairs. */
+/** The market's state besides coins and pairs. */
 export interface MarketHead {
   slot: number
   coins: number
   pairs: number
-  /** How many of the pools that a market begins with are open. */
+  /** Number of first pools that are open. */
   opened: number
   nextLaunch: number
-  /** Coins that are not traded any more are left out. */
+  /** Numbers of the traded coins. */
   liveCoins: number[]
-  /** Coins that are not traded any more and that somebody may still have, oldest first. */
+  /** Numbers of coins that are no longer traded but may still be held, oldest first. */
   abandonedCoins: number[]
 }
 
-/** The lookup tables: a part of their own, as they are large and change only while pools are opened. */
+/** The lookup tables. They are stored apart, because they are large and change only while pools are opened. */
 export interface MarketTables {
   tables: LookupTable[]
-  /** Accounts that wait for a place in a table: a pair, and what it names. */
+  /** Accounts to be added to a table: a pair, and the accounts that it names. */
   untabled: { readonly pair: number; addresses: Pubkey[] }[]
 }
 
 /**
- * All that a market goes on from, beside the accounts: plain data in parts that are kept by name, so that only what a slot
- * changed has to be written again.
+ * The market's state besides the accounts: plain data in named parts, so that only parts that a slot changed are
+ * written again.
  */
 export class MarketState {
   head: MarketHead
   readonly lookup: MarketTables
   readonly coins = new Map<number, Coin>()
-  /** Those that nobody trades any more, until nobody has an account of theirs. */
+  /** Coins that are no longer traded, until nobody has an account of them. */
   readonly abandoned = new Map<number, Coin>()
   readonly pairs = new Map<number, Pair>()
   readonly #changed = new Set<string>()
@@ -68,13 +68,13 @@ export class MarketState {
     this.lookup = lookup
   }
 
-  /** Reads the parts back by name; null where there is no market yet. */
+  /** Restores the state from its parts; null when there is no market yet. */
   static restore(part: (name: string) => Uint8Array | null): MarketState | null {
     const head = part('head')
     if (head === null) return null
     const stored = deserialize(head) as MarketHead & Partial<MarketTables>
     const lookup = part('tables')
-    // Former versions kept the tables in the head, and abandoned coins without a word.
+    // Former versions stored the tables in the head, and did not list abandoned coins.
     const { tables = [], untabled = [] } = lookup === null ? stored : (deserialize(lookup) as MarketTables)
     const state = new MarketState(stored, { tables, untabled })
     state.head.abandonedCoins ??= []
@@ -92,12 +92,12 @@ export class MarketState {
     return state
   }
 
-  /** Marks a coin or a pair as changed, or gone, since the parts were taken last. */
+  /** Marks a coin or a pair as changed or removed since the parts were last taken. */
   touch(part: Coin | Pair): void {
     this.#changed.add(nameOf(part))
   }
 
-  /** Whether a coin or a pair was marked since the parts were taken last. */
+  /** Whether a coin or a pair was marked since the parts were last taken. */
   isTouched(part: Coin | Pair): boolean {
     return this.#changed.has(nameOf(part))
   }
@@ -107,7 +107,7 @@ export class MarketState {
     this.#changed.add('tables')
   }
 
-  /** What changed since the last call, by name; the head always, and null for what is gone. */
+  /** Returns the parts changed since the last call, by name; always the head, and null for removed parts. */
   takeParts(): Map<string, Uint8Array | null> {
     const parts = new Map<string, Uint8Array | null>()
     for (const name of this.#changed) {

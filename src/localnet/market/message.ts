@@ -1,7 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
 import type { AccountUse } from './script.ts'
 
-/** A table of addresses that transactions of version 0 name by one byte. */
+/** A table of addresses, each of which a version 0 transaction names by one byte. */
 export interface LookupTable {
   readonly address: Pubkey
   readonly addresses: readonly Pubkey[]
@@ -20,9 +20,9 @@ export interface MessageParts {
   readonly blockhash: Uint8Array
   readonly tables: readonly LookupTable[]
   readonly outer: readonly CompiledCall[]
-  /** Calls below the outer ones: what they name has to be named by the message too. */
+  /** Calls below the outer ones; the message must name their accounts too. */
   readonly inner: readonly CompiledCall[]
-  /** Whether execution changed an account, so that the message must have named it as writable. */
+  /** Whether execution changed an account, so that the message must mark it writable. */
   readonly isChanged: (address: Pubkey) => boolean
 }
 
@@ -43,7 +43,7 @@ interface Key {
   program: boolean
 }
 
-/** Orders the accounts of a transaction as the runtime wants them, and writes its message. */
+/** Orders the accounts of a transaction as the runtime requires, and writes its message. */
 export function compileMessage(parts: MessageParts): Message {
   const named = collectKeys(parts)
   const lookups = parts.version === 0 ? placeInTables(named, parts.tables) : new Map<Key, TablePlace>()
@@ -95,7 +95,7 @@ export function compileMessage(parts: MessageParts): Message {
   return { bytes: bytes.finish(), signerCount, keys, loadedWritable, loadedReadonly, indexOf }
 }
 
-/** Signatures, then the message. */
+/** Joins signatures and message. */
 export function writeTransaction(signatures: readonly Uint8Array[], message: Uint8Array): Uint8Array {
   const bytes = new Bytes()
   bytes.compact(signatures.length)
@@ -150,7 +150,7 @@ function placeInTables(keys: readonly Key[], tables: readonly LookupTable[]): Ma
   return places
 }
 
-/** One for all, as one message is written at a time; beyond what any node takes. */
+/** Shared, because messages are written one at a time; larger than any transaction that a node accepts. */
 const SCRATCH = new Uint8Array(16_384)
 
 class Bytes {
@@ -165,14 +165,14 @@ class Bytes {
     this.#size += bytes.length
   }
 
-  /** Solana's compact-u16. */
+  /** Writes Solana's compact-u16. */
   compact(value: number): void {
     let rest = value
     for (; rest > 127; rest >>= 7) this.u8((rest & 127) | 128)
     this.u8(rest)
   }
 
-  /** Throws a RangeError where it is more than can be written. */
+  /** Returns the bytes; throws a RangeError when they exceed the buffer. */
   finish(): Uint8Array {
     if (this.#size > SCRATCH.length) throw new RangeError('a transaction is too long')
     return SCRATCH.slice(0, this.#size)

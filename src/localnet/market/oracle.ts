@@ -1,8 +1,8 @@
 import type { VenueId } from '../../chain/venue-id.ts'
 
 /**
- * What the market meant to happen, told beside what it wrote: the service never reads it, tests compare with it. Keys are
- * raw bytes, amounts raw units.
+ * The market's intention for a slot. The service never reads it; tests compare its output with it. Keys are raw bytes,
+ * amounts raw units.
  */
 export interface IntendedSlot {
   readonly slot: number
@@ -14,7 +14,7 @@ export interface IntendedSlot {
 export interface IntendedTransaction {
   readonly signature: Uint8Array
   readonly kind: TransactionKind
-  /** In execution order; none of a transaction that failed. */
+  /** In execution order; empty for a failed transaction. */
   readonly events: readonly IntendedEvent[]
 }
 
@@ -41,12 +41,12 @@ export interface IntendedTrade {
   readonly user: Uint8Array
   readonly inMint: Uint8Array
   readonly outMint: Uint8Array
-  /** What left the trader, and what reached the trader, all fees included. */
+  /** Amounts that left and reached the trader, all fees included. */
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** Place among the fills of a route, from 1; null outside of one. */
+  /** Position among the fills of a route, from 1; null outside a route. */
   readonly hop: number | null
-  /** Whether it sold the last that a curve had to sell. */
+  /** Whether it bought the rest of a curve. */
   readonly completes: boolean
 }
 
@@ -86,7 +86,7 @@ export interface IntendedLiquidity {
   readonly event: 'add' | 'remove'
   readonly base: Uint8Array
   readonly quote: Uint8Array
-  /** What the provider's accounts lost or gained. */
+  /** Amounts that the provider's accounts lost or gained. */
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
 }

@@ -13,7 +13,7 @@ const SLIPPAGE = 6001
 const JUPITER = pubkeyFromBase58('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
 const ROUTE = Uint8Array.fromHex('e517cb977ae3ad2a')
 
-/** Somebody trades on a pool; with `fails`, the transaction ends as failed. False where nobody could. */
+/** Trades on a pool; with `fails` the transaction lands as failed. False when no trader could trade. */
 export function tradeOnPair(turn: MarketTurn, pair: Pair, fails: boolean): boolean {
   const coin = pair.coin === null ? null : (turn.parts.state.coins.get(pair.coin) ?? null)
   if (pair.coin !== null && coin === null) return false
@@ -24,7 +24,7 @@ export function tradeOnPair(turn: MarketTurn, pair: Pair, fails: boolean): boole
   return done
 }
 
-/** One swap on a pool. False where it could not happen. */
+/** Swaps on a pool. False when the swap could not happen. */
 export function swapOnPair(turn: MarketTurn, pair: Pair, swap: Swap, fails: boolean): boolean {
   const { pools, state } = turn.parts
   const venue = pools.find((candidate) => candidate.venue === pair.venue)
@@ -48,10 +48,13 @@ export function swapOnPair(turn: MarketTurn, pair: Pair, swap: Swap, fails: bool
   return done
 }
 
-/** The largest trade of somebody who does not arbitrage, as a part of a pool: it moves the price by a percent. */
+/** Size limit of a trade that is no arbitrage, as a part of the pool: it moves the price by one percent. */
 const LARGEST_PART = 1 / 200
 
-/** A trade on a pair with a price of its own: in either direction alike, as arbitrageurs bring the price back. */
+/**
+ * Draws a trade on a pair with a reference price. Both directions are equally likely, because arbitrage restores the
+ * price.
+ */
 function chooseListedTrade(turn: MarketTurn, pair: Pair): (Swap & { readonly number: number }) | null {
   const { people, prices, ledger } = turn.parts
   const { number, sizeFactor } = chooseTrader(turn)
@@ -70,8 +73,8 @@ function chooseListedTrade(turn: MarketTurn, pair: Pair): (Swap & { readonly num
 }
 
 /**
- * A route of two hops over SOL by an aggregator, such as dollars to SOL to a token; its pools stand in lookup tables. False
- * where there are no two pools for it.
+ * Routes two hops over SOL through an aggregator, such as dollars to SOL to a token; its pools are in lookup tables.
+ * False when no two pools fit.
  */
 export function tradeRoute(turn: MarketTurn, fails: boolean): boolean {
   const { state, people, pools, prices, ledger } = turn.parts
@@ -85,7 +88,7 @@ export function tradeRoute(turn: MarketTurn, fails: boolean): boolean {
   const first = turn.pick(selling)
   const second = turn.pick(selling)
   if (first === second) return false
-  // The first hop gives SOL, the second takes it.
+  // The first hop pays out SOL, the second takes it.
   const firstBuys = samePubkey(first.base, NATIVE_MINT)
   const secondBuys = samePubkey(second.quote, NATIVE_MINT)
   const startMint = firstBuys ? first.quote : first.base
@@ -147,7 +150,7 @@ export function tradeRoute(turn: MarketTurn, fails: boolean): boolean {
   return done
 }
 
-/** The arguments of a route of two steps, all of it through each; what it must give at least is not asked for. */
+/** Encodes the arguments of a route of two steps, each with the full amount and without a minimum output. */
 function routeData(amountIn: bigint): Uint8Array {
   const tail = new DataView(new ArrayBuffer(19))
   tail.setBigUint64(0, amountIn, true)
@@ -155,7 +158,7 @@ function routeData(amountIn: bigint): Uint8Array {
   return Uint8Array.of(...ROUTE, 2, 0, 0, 0, 7, 100, 0, 1, 7, 100, 1, 2, ...new Uint8Array(tail.buffer))
 }
 
-/** A maker adds a part of a pool's liquidity, or takes some back. False where the venue has no such thing. */
+/** Adds a part of a pool's liquidity for a maker, or removes some. False where the venue has no liquidity changes. */
 export function changePairLiquidity(turn: MarketTurn, pair: Pair): boolean {
   const { pools, people, ledger, state } = turn.parts
   const venue = pools.find((candidate) => candidate.venue === pair.venue)

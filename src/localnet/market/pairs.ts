@@ -8,12 +8,12 @@ import { programAddress } from './program-address.ts'
 import type { MarketTurn } from './turn.ts'
 import type { MarketPool } from './venue.ts'
 
-/** Addresses of one table at most, and of one transaction that adds some. */
+/** Maximum number of addresses in one table, and in one transaction that extends it. */
 const TABLE_SIZE = 250
 const EXTENSION = 20
 const NO_SLOT = 2n ** 64n - 1n
 
-/** Adds a pool that was opened to those that are traded. */
+/** Adds an opened pool to the traded ones. */
 export function addPair(turn: MarketTurn, pair: Omit<Pair, 'id' | 'tabledSlot'>): Pair {
   const { state } = turn.parts
   const added: Pair = { ...pair, id: state.head.pairs++, tabledSlot: null }
@@ -22,7 +22,7 @@ export function addPair(turn: MarketTurn, pair: Omit<Pair, 'id' | 'tabledSlot'>)
   return added
 }
 
-/** A maker opens one of the pools that a market begins with. */
+/** Opens one of the first pools for a maker. */
 export function openPair(turn: MarketTurn, { venue: id, base, quote, usd }: FirstPool): void {
   const { pools, people, prices, state } = turn.parts
   const venue = pools.find((candidate) => candidate.venue === id)
@@ -43,7 +43,7 @@ export function openPair(turn: MarketTurn, { venue: id, base, quote, usd }: Firs
   state.touchTables()
 }
 
-/** What an opening named besides its signers: what a trade on the pool will name again. */
+/** Returns the accounts that an opening named besides its signers; trades on the pool will name them again. */
 function accountsOf({ transaction }: ExecutedScript): Pubkey[] {
   const read = readWire(transaction.wire)
   if (read.kind !== 'wire') throw new Error(read.reason)
@@ -52,7 +52,9 @@ function accountsOf({ transaction }: ExecutedScript): Pubkey[] {
   return all.slice(header.signatures)
 }
 
-/** The operator puts accounts that wait into a lookup table, so that a route over several pools can name them. */
+/**
+ * Adds waiting accounts to a lookup table, signed by the operator, so that a route over several pools can name them.
+ */
 export function extendTables(turn: MarketTurn): boolean {
   const { state, people } = turn.parts
   const { lookup } = state
@@ -118,7 +120,7 @@ export function extendTables(turn: MarketTurn): boolean {
   return true
 }
 
-/** A table's account: type 1, open, with its authority. */
+/** Encodes a table's account: type 1, open, with its authority. */
 function tableData(authority: Pubkey, slot: number, addresses: readonly Pubkey[]): Uint8Array {
   const data = new Uint8Array(56 + 32 * addresses.length)
   const view = new DataView(data.buffer)
@@ -131,7 +133,7 @@ function tableData(authority: Pubkey, slot: number, addresses: readonly Pubkey[]
   return data
 }
 
-/** The mint of a pair that a trader gives. */
+/** Returns the mint of a pair that a trader pays. */
 export function inMintOf({ base, quote }: Pair, isBuy: boolean): Pubkey {
   return isBuy ? quote : base
 }

@@ -1,9 +1,9 @@
 import { USUAL_PACE, type MarketPace } from './pace.ts'
 
-/** A block of the past: its slot, its time and how much happens in it. */
+/** A block of the past: its slot, its time and its pace. */
 export interface PastBlock {
   readonly slot: number
-  /** After the beginning of the past. */
+  /** Milliseconds since the beginning of the past. */
   readonly offsetMs: number
   readonly pace: MarketPace
 }
@@ -13,16 +13,21 @@ export const DAY_MS = 86_400_000
 /** The first slot after the past. */
 export const PAST_SLOTS = DAY_MS / SLOT_MS
 
-/** Seconds between two blocks: so many at the end of the day, and so many more at its beginning. */
+/**
+ * Time between two blocks, in milliseconds: the minimum at the end of the day, and the amount added at its beginning.
+ */
 const CLOSEST_MS = 15_000
 const WIDENING_MS = 285_000
 
-/** Slots between two launches on average: so many more at the beginning of the day than at its end, which is as live slots. */
+/**
+ * Average number of slots between two launches, added at the beginning of the day; at its end the pace is that of live
+ * slots.
+ */
 const LAUNCH_EVERY_MORE = 950
 
 /**
- * Plans a day before the first live slot: some 500 blocks with what happened in a minute or three, closer together towards
- * its end, so that the last hour has charts as the day has. Slots between are skipped.
+ * Plans the day before the first live slot: some 500 blocks, each with the events of one to three minutes. They are
+ * closer together toward its end, so that both the last hour and the day have charts. Slots between are skipped.
  */
 export function planPast(): PastBlock[] {
   const blocks: PastBlock[] = []

@@ -2,16 +2,16 @@ import type { Pubkey } from '../../chain/pubkey.ts'
 import { isOnCurve } from './program-address.ts'
 import { seededRandom } from './random.ts'
 
-/** Who trades: wallets that follow from the seed alone. */
+/** The market's wallets, which follow from the seed alone. */
 export interface People {
   /** By habit: snipers, then bots, then whales, then all others. */
   readonly traders: readonly Pubkey[]
   readonly creators: readonly Pubkey[]
-  /** They open pools and provide liquidity. */
+  /** Wallets that open pools and provide liquidity. */
   readonly makers: readonly Pubkey[]
-  /** They bring pools back to the price of a token. */
+  /** Wallets that trade pools back to a token's reference price. */
   readonly arbitrageurs: readonly Pubkey[]
-  /** Migrates curves and keeps the lookup tables. */
+  /** Wallet that migrates curves and maintains the lookup tables. */
   readonly operator: Pubkey
   readonly voters: readonly { readonly identity: Pubkey; readonly account: Pubkey }[]
 }
@@ -41,7 +41,7 @@ export function peopleOf(seed: string): People {
   }
 }
 
-/** Whether a wallet keeps an account of wrapped SOL; others wrap what a trade needs and unwrap what is left. */
+/** Whether a wallet keeps an account of wrapped SOL; others wrap the amount of a trade and unwrap the rest. */
 export function keepsWrapped(wallet: Pubkey): boolean {
   return (wallet[0]! & 1) === 0
 }

@@ -1,6 +1,6 @@
 /**
- * A copy of plain data that shares nothing which could change: objects, lists, maps and sets of values and bytes. Addresses
- * are shared, as nobody changes their bytes; ten times as fast as `structuredClone` for that.
+ * Copies plain data deeply: objects, lists, maps and sets of values and bytes. Addresses are shared, because their
+ * bytes never change; that makes it ten times as fast as `structuredClone`.
  */
 export function plainCopy<T>(value: T): T {
   return copyOf(value) as T

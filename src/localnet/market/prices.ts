@@ -4,7 +4,7 @@ import { USDC } from '../programs.ts'
 import { seededRandom } from './random.ts'
 import type { SeededRandom } from './venue.ts'
 
-/** A token that was there before the market began, with a price in dollars. */
+/** A token that exists before the market begins, with a price in dollars. */
 export interface ListedToken {
   readonly mint: Pubkey
   readonly symbol: string
@@ -14,7 +14,7 @@ export interface ListedToken {
 
 const SOL_USD = 150
 
-/** Listed tokens by symbol, decimals and dollars; the first is worth one, as USDC is. */
+/** Listed tokens: symbol, decimals and dollars; the first is worth one dollar, like USDC. */
 const LISTED = [
   ['USDX', 6, 1],
   ['GRNT', 9, 0.82],
@@ -27,19 +27,23 @@ const LISTED = [
 ] as const
 
 /**
- * Swing of a token's price: the most that one octave moves it, as a logarithm. A price stays within twice its swing
- * around the listed one, so that a pair of two tokens stays within the 17 % that the bins of a meteora-dlmm pool span.
+ * Swing of a token's price: the largest move by one octave, as a logarithm. A price stays within twice its swing around
+ * the listed one, so that a pair of two tokens stays within the 17 % that the bins of a meteora-dlmm pool span.
  */
 const SOL_SWING = 0.022
 const LISTED_SWING = 0.05
 
-/** Slots of the slowest octave: a day at 400 ms. Each further octave is three times as fast, the last one 40 seconds. */
+/**
+ * Slots of the slowest octave: a day at 400 ms. Each further octave is three times as fast; the last takes 40 seconds.
+ */
 const SLOWEST_SLOTS = 216_000
 const OCTAVES = 8
-/** From one octave to the next: a little smoother than a random walk, whose factor is 0.58. */
+/** Factor from one octave to the next: slightly smoother than a random walk, whose factor is 0.58. */
 const FALL = 0.5
 
-/** The prices that pairs without a launch are held near to: pure functions of the seed and the slot. */
+/**
+ * Reference prices of listed tokens, near which arbitrage holds their pairs: pure functions of the seed and the slot.
+ */
 export class ReferencePrices {
   readonly listed: readonly ListedToken[]
   readonly #byMint = new Map<string, { readonly decimals: number; readonly at: (slot: number) => number }>()
@@ -56,13 +60,13 @@ export class ReferencePrices {
     this.#byMint.set(pubkeyMapKey(USDC), { decimals: 6, at: () => 1 })
   }
 
-  /** Dollars of a raw unit; null for a coin without a price of its own. */
+  /** Returns the dollars of a raw unit; null for a coin without a reference price. */
   rawUsd(mint: Pubkey, slot: number): number | null {
     const price = this.#byMint.get(pubkeyMapKey(mint))
     return price === undefined ? null : price.at(slot) / 10 ** price.decimals
   }
 
-  /** Raw units of quote that a raw unit of base is worth. */
+  /** Returns the raw units of quote that a raw unit of base is worth; null without a reference price. */
   pairPrice(base: Pubkey, quote: Pubkey, slot: number): number | null {
     const [baseUsd, quoteUsd] = [this.rawUsd(base, slot), this.rawUsd(quote, slot)]
     return baseUsd === null || quoteUsd === null ? null : baseUsd / quoteUsd
@@ -70,8 +74,8 @@ export class ReferencePrices {
 }
 
 /**
- * Returns a price by slot that wanders like a random walk and comes back: value noise in octaves. The last answer is
- * remembered, since a slot asks for the same price many times.
+ * Returns a price by slot that wanders like a random walk and comes back: value noise in octaves. The last result is
+ * cached, because a slot needs the same price many times.
  */
 function wandering(usd: number, swing: number, random: SeededRandom): (slot: number) => number {
   const key = Math.floor(random.next() * 2 ** 32)
@@ -91,7 +95,7 @@ function wandering(usd: number, swing: number, random: SeededRandom): (slot: num
   }
 }
 
-/** Smooth noise in [-1, 1] with one random value at each whole number. */
+/** Returns smooth noise in [-1, 1] with one random value at each whole number. */
 function noiseAt(key: number, at: number): number {
   const left = Math.floor(at)
   const share = at - left
@@ -100,7 +104,7 @@ function noiseAt(key: number, at: number): number {
   return from + (to - from) * smooth
 }
 
-/** The finalizer of MurmurHash3 over key and index, in [-1, 1). */
+/** Returns the finalizer of MurmurHash3 over key and index, in [-1, 1). */
 function latticeValue(key: number, index: number): number {
   let hash = Math.imul(key ^ Math.imul(index, 0x9e3779b1), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)

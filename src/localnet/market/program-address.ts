@@ -7,13 +7,13 @@ const D = 3709570593466943934313808350875456518954211387984321901638878553308594
 const MARKER = new TextEncoder().encode('ProgramDerivedAddress')
 const encoder = new TextEncoder()
 
-/** Derived addresses that are remembered; all are forgotten at once when there are more. */
+/** Maximum number of cached addresses; beyond it all are dropped. */
 const MEMORY = 50_000
 const remembered = new Map<string, Pubkey>()
 
 /**
- * The address that a program derives from seeds: the first below bump 255 that is no point of the curve. Nobody changes its
- * bytes: addresses that were asked for lately are the same object.
+ * Derives a program's address from seeds: the first below bump 255 that is no point of the curve. Cached: equal
+ * requests return the same object, whose bytes must not be modified.
  */
 export function programAddress(seeds: readonly (string | Uint8Array)[], program: Pubkey): Pubkey {
   const parts = seeds.map((seed) => (typeof seed === 'string' ? encoder.encode(seed) : seed))
@@ -37,7 +37,7 @@ function derive(seeds: readonly Uint8Array[], program: Pubkey): Pubkey {
   throw new Error('no bump gives an address off the curve')
 }
 
-/** The owner's associated token account. */
+/** Returns the owner's associated token account. */
 export function associatedTokenAccount(owner: Pubkey, mint: Pubkey, tokenProgram: Pubkey): Pubkey {
   return programAddress([owner, tokenProgram, mint], ASSOCIATED_TOKEN)
 }
@@ -49,12 +49,12 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   const square = (y * y) % FIELD
   const above = (square + FIELD - 1n) % FIELD
   const below = (D * square + 1n) % FIELD
-  // A quotient is a square where the product is one.
+  // A quotient is a square if the product is one.
   const value = (above * below) % FIELD
   return value === 0n || isSquare(value)
 }
 
-/** The Jacobi symbol, by reciprocity: some ten times as fast as a power. */
+/** Whether a value is a square, by the Jacobi symbol with reciprocity: some ten times as fast as a power. */
 function isSquare(value: bigint): boolean {
   let [above, below] = [value, FIELD]
   let isOne = true

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SeededRandom } from './venue.ts'
 
-/**
- * A stream of numbers that follows from a text alone. sfc32: fast, passes the usual batteries, and no secret.
- */
+/** Returns a stream of numbers determined by a text. Uses sfc32: fast, passes the usual test batteries, not secure. */
 export function seededRandom(text: string): SeededRandom {
   const seed = new DataView(Uint8Array.from(createHash('sha256').update(text).digest()).buffer)
   let a = seed.getUint32(0, true)

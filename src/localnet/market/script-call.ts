@@ -7,15 +7,15 @@ import type { CompiledCall } from './message.ts'
 import type { AccountUse, CallScript, NewMint, TokenMovement } from './script.ts'
 import { mintAccount, newMint, rentExempt } from './token-layouts.ts'
 
-/** A call that was written: what it ran and logged, in order. */
+/** A written call: its calls and log lines, in order. */
 export interface WrittenCall extends CompiledCall {
   readonly height: number
   readonly items: (WrittenCall | string)[]
 }
 
 /**
- * Writes calls below one call, or the outer instructions of a transaction where `height` is 0, and does to the ledger what
- * they do.
+ * Writes the calls below one call, or the outer instructions of a transaction if `height` is 0, and applies them to the
+ * ledger.
  */
 export class CallWriter implements CallScript {
   readonly blockTime: number
@@ -108,7 +108,7 @@ export class CallWriter implements CallScript {
     const data = account.data.slice()
     mintAccount.dropAuthority(data)
     this.#ledger.setData(mint, data)
-    // SetAuthority of the mint's tokens, to nobody.
+    // SetAuthority of the mint's tokens, to none.
     const accounts = [writable(mint), signing(authority)]
     this.#token(account.owner, 'SetAuthority', accounts, Uint8Array.of(6, 0, 0))
   }
@@ -212,7 +212,7 @@ export class CallWriter implements CallScript {
     this.#token(program, 'InitializeAccount3', [writable(address), { address: mint }], initialize)
   }
 
-  /** The system program's CreateAccount; the payer leaves its rent. */
+  /** Calls the system program's CreateAccount; the payer pays the rent. */
   #createAccount(address: Pubkey, program: Pubkey, data: Uint8Array): void {
     const rent = rentExempt(data.length)
     const already = this.#ledger.lamports(address)
@@ -258,7 +258,7 @@ function payingFrom(address: Pubkey): AccountUse {
   return { address, signer: true, writable: true }
 }
 
-/** Below an instruction, who signs is the business of the outer one. */
+/** Removes the signer mark: below an instruction, only the outer one lists signers. */
 function unsigned({ address, writable }: AccountUse): AccountUse {
   return { address, writable: writable === true }
 }

@@ -1,11 +1,11 @@
 /**
- * One transaction of the market while it is written: its instructions, what they call, move and log. Balances, logs,
- * indexes of accounts, stack heights and rent follow from what is written, so a venue says only what its program does.
+ * A market transaction being written: its instructions, calls, transfers and logs. Balances, account indexes, stack
+ * heights and rent follow from them, so a venue only states what its program does.
  */
 export interface TransactionScript extends TokenCalls {
   /** Pays the fee and signs. */
   readonly payer: Uint8Array
-  /** Ends as failed with this error code of the last call's program: nothing of it has happened, but the fee. */
+  /** Ends the transaction as failed with an error code of the last call's program; only the fee is charged. */
   fail(customError: number): void
 }
 
@@ -15,15 +15,15 @@ export interface AccountUse {
   readonly writable?: boolean
 }
 
-/** What a program does while one of its instructions runs, in order. */
+/** The actions of a program while one of its instructions runs, in order. */
 export interface CallScript extends TokenCalls {
-  /** `Program log: <text>`. */
+  /** Logs `Program log: <text>`. */
   log(text: string): void
-  /** `Program data: <base64>`. */
+  /** Logs `Program data: <base64>`. */
   logData(data: Uint8Array): void
-  /** The calling program takes lamports out of an account that it owns, without a call. */
+  /** Takes lamports from an account that the calling program owns, without a call. */
   takeLamports(from: Uint8Array, to: Uint8Array, lamports: bigint): void
-  /** Writes an account of the calling program; it is made, and its rent paid by the payer, where it was not there. */
+  /** Writes an account of the calling program; a missing one is created, and the payer pays its rent. */
   write(address: Uint8Array, data: Uint8Array): void
 }
 
@@ -33,8 +33,8 @@ export interface TokenCalls {
   readonly blockTime: number
   readonly slot: number
   /**
-   * Calls a program, which may be itself: for self-calls that carry an event, `data` is the event with its tag. Of an
-   * outer instruction, accounts that sign have to say so; below one, nobody looks at it.
+   * Calls a program, which may be the caller: in a self-call with an event, `data` is the event with its tag. Accounts
+   * of an outer instruction must mark their signers; below one, the mark is ignored.
    */
   call(
     program: Uint8Array,
@@ -43,8 +43,8 @@ export interface TokenCalls {
     body?: (call: CallScript) => void
   ): void
   /**
-   * Moves tokens between two token accounts by a call of the mint's token program. Throws a LackingFunds where the source
-   * lacks them, an Error where one of the two is not there or of another mint.
+   * Moves tokens between two token accounts by a call of the mint's token program. Throws a LackingFunds when the
+   * source lacks them, an Error when one of the two is missing or of another mint.
    */
   transfer(movement: TokenMovement): void
   mintTo(movement: {
@@ -59,19 +59,19 @@ export interface TokenCalls {
     readonly authority: Uint8Array
     readonly amount: bigint
   }): void
-  /** A transfer by the system program. */
+  /** Transfers lamports by the system program. */
   transferLamports(from: Uint8Array, to: Uint8Array, lamports: bigint): void
-  /** Makes a mint; its first supply comes by `mintTo`. */
+  /** Creates a mint; its first supply comes from `mintTo`. */
   createMint(mint: NewMint): void
-  /** Takes the right to mint from everybody. */
+  /** Removes a mint's authority, so that no more can be minted. */
   dropMintAuthority(mint: Uint8Array, authority: Uint8Array): void
-  /** Makes the owner's associated token account unless it is there; returns its address. */
+  /** Creates the owner's associated token account unless it exists; returns its address. */
   ensureTokenAccount(owner: Uint8Array, mint: Uint8Array): Uint8Array
-  /** Makes a token account at an address, such as a vault. */
+  /** Creates a token account at an address, such as a vault. */
   createTokenAccount(address: Uint8Array, owner: Uint8Array, mint: Uint8Array): void
-  /** Its lamports, with those of wrapped SOL, go to an account. */
+  /** Closes a token account; its lamports, with those of wrapped SOL, go to `to`. */
   closeTokenAccount(address: Uint8Array, to: Uint8Array, authority: Uint8Array): void
-  /** Turns the owner's lamports into tokens of the owner's associated account of wrapped SOL; returns its address. */
+  /** Converts the owner's lamports to tokens in the owner's associated account of wrapped SOL; returns its address. */
   wrap(owner: Uint8Array, lamports: bigint): Uint8Array
 }
 
@@ -81,7 +81,7 @@ export interface TokenMovement {
   readonly to: Uint8Array
   readonly authority: Uint8Array
   readonly amount: bigint
-  /** TransferChecked, as nearly all programs use; plain Transfer where false. */
+  /** Whether to use TransferChecked, the default like in nearly all programs, or plain Transfer. */
   readonly checked?: boolean
 }
 
@@ -89,23 +89,23 @@ export interface NewMint {
   readonly address: Uint8Array
   readonly decimals: number
   readonly authority: Uint8Array
-  /** Token-2022 instead of the classic token program. */
+  /** Whether to use Token-2022 instead of the classic token program. */
   readonly token2022?: boolean
 }
 
-/** What the market knows of accounts, as they are after everything written so far. */
+/** The market's reads of accounts, in their state after everything written so far. */
 export interface LedgerView {
   lamports(address: Uint8Array): bigint
-  /** Raw amount in a token account; 0n where there is none. */
+  /** Returns the raw amount in a token account; 0n when it does not exist. */
   tokens(tokenAccount: Uint8Array): bigint
-  /** The bytes of an account; null where there is none. */
+  /** Returns the bytes of an account; null when it does not exist. */
   data(address: Uint8Array): Uint8Array | null
-  /** Throws where there is no such mint. */
+  /** Returns a mint's facts; throws when it does not exist. */
   mint(address: Uint8Array): {
     readonly decimals: number
     readonly supply: bigint
     readonly program: Uint8Array
   }
-  /** The address of the owner's associated token account, whether it is there or not. */
+  /** Returns the address of the owner's associated token account, whether or not it exists. */
   tokenAccountOf(owner: Uint8Array, mint: Uint8Array): Uint8Array
 }

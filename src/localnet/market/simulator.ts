@@ -20,31 +20,31 @@ import { LAUNCHPADS, POOL_VENUES } from './venues.ts'
 import { WeightedChoice } from './weighted-choice.ts'
 
 export interface MarketSettings {
-  /** All that happens follows from it. */
+  /** Determines everything that happens. */
   readonly seed: string
-  /** The pace of slots that `fill` is given none for. */
+  /** The pace of slots for which `fill` gets none. */
   readonly pace: MarketPace
-  /** One launched coin in so many graduates. */
+  /** Number of launched coins of which one graduates. */
   readonly graduateEvery: number
-  /** Coins that are traded; the coldest is left when there are more. */
+  /** Maximum number of traded coins; beyond it the coldest are abandoned. */
   readonly liveCoinsMax: number
 }
 
-/** As on mainnet, one coin in a hundred graduates. The coins of a day's past stay, so that their charts go on. */
+/** The market of a localnet: one coin in a hundred graduates, as on mainnet. Coins of the past day stay traded. */
 export const USUAL_MARKET: Omit<MarketSettings, 'seed'> = {
   pace: USUAL_PACE,
   graduateEvery: 100,
   liveCoinsMax: 400
 }
 
-/** For tests and load: one coin in three graduates, and coins are left soon. */
+/** A market for tests and load: one coin in three graduates, and coins are abandoned early. */
 export const BUSY_MARKET: Omit<MarketSettings, 'seed'> = {
   pace: BUSY_PACE,
   graduateEvery: 3,
   liveCoinsMax: 100
 }
 
-/** The chain that a market is on: the parts that it kept by name, as `takeParts` gave them, and its accounts as they are. */
+/** Reads of the chain that a market resumes on: its parts by name, as `takeParts` returned them, and its accounts. */
 export interface KeptMarket {
   part(name: string): Uint8Array | null
   account(address: Uint8Array): LocalAccount | null
@@ -52,22 +52,22 @@ export interface KeptMarket {
 
 export interface MarketTransaction {
   readonly transaction: ExecutedTransaction
-  /** Accounts as they are after it; those without lamports are gone. */
+  /** Accounts in their state after it; those without lamports are deleted. */
   readonly accounts: readonly LocalAccount[]
 }
 
 const OPENINGS_PER_SLOT = 5
-/** Share of the trades of coins that goes to those that were just launched, where there are warm ones of both kinds. */
+/** Share of coin trades in newly launched coins, if both new and older ones are warm. */
 const FRESH_SHARE = 0.5
-/** Heat of all coins of a kind below which nobody looks for them: that of a few that hardly anybody trades. */
+/** Total heat below which a kind of coins gets no trades of its own: that of a few hardly traded ones. */
 const WARM_HEAT = 0.2
-/** Shares of routes of two hops, and of changes of liquidity, among the transactions. */
+/** Shares of routes of two hops and of liquidity changes among the transactions. */
 const ROUTE_SHARE = 0.06
 const LIQUIDITY_SHARE = 0.02
 
 /**
- * A market that never stands still and repeats exactly: what it does in a slot follows from the seed, the slot and what it
- * did before. It trades on every venue, launches coins, lets some graduate, and tells an oracle what it meant.
+ * A market that never stops and repeats exactly: a slot follows from the seed, the slot number and the market's
+ * history. It trades on every venue, launches coins, lets some graduate, and reports its intentions to an oracle.
  */
 export class MarketSimulator {
   readonly #settings: MarketSettings
@@ -76,9 +76,7 @@ export class MarketSimulator {
   readonly #tell: (slot: IntendedSlot) => void
   #genesis: readonly LocalAccount[]
 
-  /**
-   * Begins a market, or goes on with a kept one. `tell` hears what each slot was meant to do.
-   */
+  /** Begins a market, or resumes a stored one. `tell` is called with the intention for each slot. */
   constructor(
     settings: MarketSettings,
     kept: KeptMarket | null = null,
@@ -101,7 +99,7 @@ export class MarketSimulator {
     )
   }
 
-  /** The newest slot that was filled; -1 before the first. */
+  /** The newest filled slot; -1 before the first. */
   get slot(): number {
     return this.#parts.state.head.slot
   }
@@ -112,8 +110,9 @@ export class MarketSimulator {
   }
 
   /**
-   * What the market does in a slot, later than all before; skipped slots are left out. With its first transaction come the
-   * accounts that were there before the market began. A chain has put all of it in by the next slot.
+   * Returns the market's transactions for a slot, which must be later than all before; slots may be skipped. The first
+   * transaction also has the accounts from before the market's begin. The chain must apply all of them before the next
+   * call.
    */
   fill(slot: number, blockTime: number, pace = this.#settings.pace): MarketTransaction[] {
     const { state, ledger } = this.#parts
@@ -143,7 +142,10 @@ export class MarketSimulator {
     }))
   }
 
-  /** What has to be kept of the market, by name, beside its accounts: what changed since the last call; null forgets. */
+  /**
+   * Returns the market's changed parts by name since the last call, for storing besides its accounts; null deletes a
+   * part.
+   */
   takeParts(): Map<string, Uint8Array | null> {
     return this.#parts.state.takeParts()
   }
@@ -156,7 +158,7 @@ export class MarketSimulator {
     for (let i = 0; i < 4 && extendTables(turn); i++);
   }
 
-  /** Leaves out the coldest coins when there are too many: nobody trades them any more. */
+  /** Abandons the coldest coins when there are too many. */
   #retire(turn: MarketTurn): void {
     const { state } = this.#parts
     const excess = state.coins.size - this.#settings.liveCoinsMax
@@ -187,7 +189,7 @@ export class MarketSimulator {
     for (let i = 0; i < count; i++) this.#act(turn, i / count, choices)
   }
 
-  /** One transaction of the usual mix; another is tried where nobody could do the first. */
+  /** Makes one transaction of the usual mix; tries another kind when nobody could do the first. */
   #act(turn: MarketTurn, share: number, { fresh, known, listed }: Choices): void {
     const { random, pace } = turn
     const dice = random.next()
@@ -214,7 +216,7 @@ export class MarketSimulator {
     }
   }
 
-  /** On its curve, or in the pool that it graduated to. */
+  /** Trades a coin on its curve, or in the pool that it graduated to. */
   #tradeCoin(turn: MarketTurn, coin: Coin, fails: boolean): boolean {
     if (coin.graduatedSlot === null) return tradeOnCurve(turn, coin, fails)
     const pair = [...this.#parts.state.pairs.values()].find((candidate) => candidate.coin === coin.id)

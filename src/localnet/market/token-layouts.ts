@@ -2,22 +2,30 @@ import type { Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { samePubkey } from '../../chain/pubkey.ts'
 
-/** Account data of the token programs, as their state structs lie in memory; Token-2022 adds a type and extensions. */
+/**
+ * Account data of the token programs, in the memory layout of their state structs; Token-2022 adds a type and
+ * extensions.
+ */
 
 const TOKEN_ACCOUNT_BYTES = 165
 const MINT_BYTES = 82
 const AMOUNT_AT = 64
 const SUPPLY_AT = 36
 
-/** A Token-2022 account made by the associated-token program: account type 2, then ImmutableOwner (7) without a value. */
+/**
+ * Tail of a Token-2022 account created by the associated-token program: account type 2, then ImmutableOwner (7), empty.
+ */
 const ACCOUNT_TYPE_AND_IMMUTABLE_OWNER = [2, 7, 0, 0, 0]
 
-/** Lamports that keep an account of so many bytes free of rent. */
+/** Returns the lamports that make an account of `dataLength` bytes exempt from rent. */
 export function rentExempt(dataLength: number): bigint {
   return BigInt(128 + dataLength) * 6960n
 }
 
-/** Data of an initialized token account without tokens. `immutable` is the form that Token-2022 gives associated ones. */
+/**
+ * Returns the data of an initialized token account without tokens. `immutable` selects Token-2022's form of associated
+ * ones.
+ */
 export function newTokenAccount(mint: Pubkey, owner: Pubkey, immutable: boolean): Uint8Array {
   const data = new Uint8Array(TOKEN_ACCOUNT_BYTES + (immutable ? ACCOUNT_TYPE_AND_IMMUTABLE_OWNER.length : 0))
   data.set(mint, 0)
@@ -31,7 +39,7 @@ export function newTokenAccount(mint: Pubkey, owner: Pubkey, immutable: boolean)
   return data
 }
 
-/** Data of an initialized mint without supply. */
+/** Returns the data of an initialized mint without supply. */
 export function newMint(decimals: number, authority: Pubkey | null): Uint8Array {
   const data = new Uint8Array(MINT_BYTES)
   if (authority !== null) {
@@ -59,7 +67,7 @@ export const mintAccount = {
   decimals: (data: Uint8Array): number => data[44]!,
   supply: (data: Uint8Array): bigint => viewOf(data).getBigUint64(SUPPLY_AT, true),
   setSupply: (data: Uint8Array, supply: bigint): void => viewOf(data).setBigUint64(SUPPLY_AT, supply, true),
-  /** Nobody can mint any more. */
+  /** Removes the mint authority. */
   dropAuthority: (data: Uint8Array): void => void data.fill(0, 0, 36)
 }
 

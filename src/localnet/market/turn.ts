@@ -15,10 +15,10 @@ import { seededRandom } from './random.ts'
 import type { TransactionScript } from './script.ts'
 import type { LaunchpadVenue, MarketPool, PoolVenue, SeededRandom, VenueWorld } from './venue.ts'
 
-/** What a market works with, the same in every slot. */
+/** The parts of a market, the same in every slot. */
 export interface MarketParts {
   readonly seed: string
-  /** One launched coin in so many graduates. */
+  /** Number of launched coins of which one graduates. */
   readonly graduateEvery: number
   readonly ledger: Ledger
   readonly state: MarketState
@@ -31,19 +31,19 @@ export interface MarketParts {
 export interface TransactionPlan {
   readonly kind: TransactionKind
   readonly payer: Pubkey
-  /** Pools and curves that the script changes; they are put back where it does not happen. */
+  /** Pools and curves that the script changes; they are restored when the transaction does not happen. */
   readonly changes?: readonly MarketPool[]
-  /** Version 0, with the market's lookup tables. */
+  /** Whether to use version 0 with the market's lookup tables. */
   readonly usesTables?: boolean
   readonly isVote?: boolean
-  /** Whether compute-budget instructions come first; most transactions have them. */
+  /** Whether compute-budget instructions come first, as in most transactions. */
   readonly hasBudget?: boolean
 }
 
-/** Thrown by a script whose trade gives nothing: there is no transaction then. */
+/** Thrown by a script whose trade has no output; the transaction is then not made. */
 export class Refused extends Error {}
 
-/** One slot of the market while it is made. */
+/** One slot of the market while it is filled. */
 export class MarketTurn {
   readonly parts: MarketParts
   readonly slot: number
@@ -74,8 +74,8 @@ export class MarketTurn {
   }
 
   /**
-   * Writes a transaction, and what is meant by it. False where there is none, since the script was refused, it does not fit
-   * a packet or somebody lacks what it takes: then nothing has happened.
+   * Writes a transaction and its intention. Returns false without any change when the script was refused, does not fit
+   * a packet, or an account lacks funds.
    */
   run(
     plan: TransactionPlan,
@@ -133,15 +133,15 @@ export class MarketTurn {
     return picked
   }
 
-  /** A size around a usual one, mostly below it and now and then far above. */
+  /** Draws a size around a usual one, mostly below it and sometimes far above. */
   size(usual: number): number {
     const bell = this.random.next() + this.random.next() + this.random.next() - 1.5
     return usual * Math.exp(2.2 * bell)
   }
 
   /**
-   * Puts what a trader gives into the trader's account, and makes the one that receives. Returns what undoes temporary
-   * accounts of wrapped SOL after the trade.
+   * Puts the paid amount into the trader's account and creates the receiving one. Returns a function that closes
+   * temporary accounts of wrapped SOL after the trade.
    */
   prepare(
     script: TransactionScript,

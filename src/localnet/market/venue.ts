@@ -1,24 +1,24 @@
 import type { VenueId } from '../../chain/venue-id.ts'
 import type { CallScript, LedgerView, TransactionScript } from './script.ts'
 
-/** A number in [0, 1), the same sequence for the same seed; and bytes for new addresses. */
+/** A seeded random source: numbers in [0, 1), and bytes for new addresses. */
 export interface SeededRandom {
   next(): number
   bytes(length: number): Uint8Array
 }
 
-/** What a venue's simulator works with. */
+/** The surroundings of a venue's simulator. */
 export interface VenueWorld {
   readonly ledger: LedgerView
   readonly random: SeededRandom
 }
 
-/** What everybody may know of a venue's pool or curve, whatever else it holds. */
+/** The common part of a venue's pool or curve. */
 export interface MarketPool {
   readonly address: Uint8Array
 }
 
-/** Two mints with a pool: `base` is the token, `quote` what it is paid with (wrapped SOL, a dollar, another token). */
+/** Two mints with a pool: `base` is the token, `quote` its currency (wrapped SOL, a dollar, another token). */
 export interface NewPool {
   readonly creator: Uint8Array
   readonly base: Uint8Array
@@ -29,35 +29,35 @@ export interface NewPool {
 
 export interface Swap {
   readonly trader: Uint8Array
-  /** Whether the trader gives the quote and gets the base. */
+  /** Whether the trader pays the quote and gets the base. */
   readonly isBuy: boolean
-  /** What the trader gives, raw. */
+  /** Raw amount that the trader pays. */
   readonly amountIn: bigint
 }
 
-/** What a swap did: what left the trader and what came to the trader, raw. */
+/** The result of a swap: raw amounts that left and reached the trader. */
 export interface Executed {
   readonly amountIn: bigint
   readonly amountOut: bigint
 }
 
 /**
- * How a venue trades, in its program's true layouts: instructions, events, logs and accounts are those that the decoder
- * reads from mainnet, by tables that are not the decoder's. Pools are plain data, so that a market can be stored and gone
- * on with; what a pool's reserves are is read from the ledger or kept in the plain data, which the market puts back where
- * the transaction fails. Amounts follow the venue's own curve, rounded in the pool's favour.
+ * A venue's trading, in its program's true layouts: instructions, events, logs and accounts are those that the decoder
+ * reads from mainnet, but from tables of their own. Pools are plain data, so that a market can be stored and resumed. A
+ * pool's reserves are read from the ledger, or stored in the plain data, which the market restores when the transaction
+ * fails. Amounts follow the venue's own curve, rounded in the pool's favor.
  *
- * Accounts of users: the creator and the trader have their associated token accounts of both mints, wrapped SOL included,
- * and what they give is in them. Mints, traders and creators are there before; vaults, LP mints, positions and state
- * accounts are made by the venue. A trader and a creator sign the transaction.
+ * Users' accounts: creator and trader have associated token accounts of both mints, wrapped SOL included, that hold the
+ * paid amounts. Mints, traders and creators exist before; the venue creates vaults, LP mints, positions and state
+ * accounts. Trader and creator sign the transaction.
  */
 export interface PoolVenue<Pool> {
   readonly venue: VenueId
-  /** The creator pays; in a migration it is the migrating program's own address, below that program's call. */
+  /** Opens a pool. The creator pays; in a migration that is the migrating program's own address, below its call. */
   open(script: TransactionScript | CallScript, pool: NewPool, world: VenueWorld): Pool
-  /** Null where the pool cannot give anything for it. `into` is the call below which it happens, in a route. */
+  /** Swaps; null where the pool has no output. In a route, `script` is the call below which it happens. */
   swap(script: TransactionScript | CallScript, pool: Pool, swap: Swap, world: VenueWorld): Executed | null
-  /** Adds or removes a part of the pool's liquidity, in thousandths; null where the venue has no such thing. */
+  /** Adds or removes a part of the pool's liquidity, in thousandths; null where the venue has no liquidity. */
   changeLiquidity:
     | ((
         script: TransactionScript,
@@ -67,7 +67,7 @@ export interface PoolVenue<Pool> {
         world: VenueWorld
       ) => void)
     | null
-  /** Price of one raw unit of base in raw units of quote. */
+  /** Returns the price of one raw unit of base in raw units of quote. */
   price(pool: Pool, world: VenueWorld): number
 }
 
@@ -79,17 +79,17 @@ export interface NewCurve {
 }
 
 /**
- * A launchpad: a curve that sells a new mint, until it graduates to a pool. Where it is paid in lamports, a trader has the
- * token account of the mint and lamports; elsewhere both token accounts, as with pools. The new mint's key signs the launch. `graduate` opens
- * the pool by the rules of its program: a migrator is the payer of that transaction.
+ * A launchpad: a curve that sells a new mint until it graduates to a pool. If it is paid in lamports, a trader has the
+ * mint's token account and lamports; else both token accounts, as with pools. The new mint's key signs the launch.
+ * `graduate` opens the pool by the rules of its program; a migrator pays that transaction.
  */
 export interface LaunchpadVenue<Curve> extends Pick<PoolVenue<Curve>, 'venue' | 'swap' | 'price'> {
   readonly paidIn: 'lamports' | 'wrapped-sol'
   launch(script: TransactionScript, curve: NewCurve, world: VenueWorld): Curve
   mintOf(curve: Curve): Uint8Array
-  /** Whether all that it sells is sold, so that only `graduate` is left. */
+  /** Whether everything is sold, so that only `graduate` remains. */
   isComplete(curve: Curve): boolean
-  /** Migrates the curve to the venue that it graduates to; returns the pool there, of that venue's simulator. */
+  /** Migrates the curve to the venue that it graduates to; returns that venue's pool. */
   graduate(
     script: TransactionScript,
     curve: Curve,

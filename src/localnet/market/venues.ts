@@ -16,7 +16,7 @@ import { raydiumCpmmPools } from './venues/raydium-cpmm.ts'
 import { launchlabCurves } from './venues/raydium-launchlab.ts'
 import { raydiumStablePools } from './venues/raydium-stable.ts'
 
-/** Pools are plain data that only their own venue looks into. */
+/** Erases a pool's type; only its own venue reads its fields. */
 function anyPool<Pool extends MarketPool>(venue: PoolVenue<Pool>): PoolVenue<MarketPool> {
   return venue as unknown as PoolVenue<MarketPool>
 }

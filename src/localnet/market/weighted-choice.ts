@@ -1,6 +1,6 @@
 import type { SeededRandom } from './venue.ts'
 
-/** Picks from a list by weight, in logarithmic time; the weights are taken once. */
+/** Picks from a list by weight, in logarithmic time; weights are read once. */
 export class WeightedChoice<T> {
   readonly #items: readonly T[]
   /** Sums of the weights up to each item. */
@@ -21,7 +21,7 @@ export class WeightedChoice<T> {
     return this.#sums.at(-1) ?? 0
   }
 
-  /** Null where there is nothing to pick from. */
+  /** Picks an item; null when the list is empty. */
   pick(random: SeededRandom): T | null {
     const wanted = random.next() * this.total
     let low = 0

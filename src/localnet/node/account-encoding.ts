@@ -11,7 +11,7 @@ const ENCODINGS = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as
 
 export type AccountEncoding = (typeof ENCODINGS)[number]
 
-/** How an account is to be written: the encoding, and the part of its data that is wanted. */
+/** The requested form of an account: the encoding, and a slice of its data. */
 export interface AccountForm {
   readonly encoding: AccountEncoding
   readonly slice: DataSlice | null
@@ -22,10 +22,10 @@ export interface DataSlice {
   readonly length: number
 }
 
-/** Base58 takes time with the square of the length: a node writes no more of it (agave, MAX_BASE58_BYTES). */
+/** Maximum number of bytes that a node writes as base58, whose time is quadratic (agave, MAX_BASE58_BYTES). */
 const BASE58_BYTES_MAX = 128
 
-/** The encoding and the slice of a configuration. */
+/** Reads the encoding and the slice of a configuration. */
 export function accountFormOf(config: JsonMap, fallback: AccountEncoding): AccountForm {
   return {
     encoding: optional(config.encoding, (value) => variantOf(value, ENCODINGS)) ?? fallback,
@@ -42,7 +42,7 @@ function sliceOf(value: unknown): DataSlice {
   return { offset: field('offset'), length: field('length') }
 }
 
-/** An account as nodes write it. Throws where base58 is asked for and there is too much data for it. */
+/** Encodes an account as nodes write it. Throws an RpcError when it has too much data for base58. */
 export function encodeAccount(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): object {
   const { lamports, owner, executable, rentEpoch, data } = account
   return {

@@ -6,12 +6,12 @@ import { isTokenAccount } from './token-state.ts'
 
 export type AccountFilter = (account: LocalAccount) => boolean
 
-// Both as agave has them: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and what a memcmp may compare (filter.rs).
+// Both as in agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and the limit of a memcmp (filter.rs).
 const FILTERS_MAX = 4
 const COMPARED_BYTES_MAX = 128
 const KINDS = ['dataSize', 'memcmp', 'tokenAccountState']
 
-/** One filter of all that a list names; `prefix` stands before a refusal of their number. */
+/** Combines a list of filters into one; `prefix` begins the message that refuses too many. */
 export function accountFilterOf(value: unknown, prefix = ''): AccountFilter {
   const list = listOf(value)
   const filters = list.map(filterOf)
@@ -52,7 +52,7 @@ function memcmpOf(value: unknown): AccountFilter {
   }
 }
 
-// The text of 128 bytes: longer ones are refused before they are decoded (agave, filter.rs).
+// Digits for 128 bytes; longer texts are refused before decoding (agave, filter.rs).
 const BASE58_DIGITS_MAX = 175
 const BASE64_DIGITS_MAX = 172
 
@@ -68,7 +68,7 @@ function comparedBytes({ bytes, encoding }: JsonMap): Uint8Array {
     : base58Bytes(text, 'Invalid param: Base58DecodeError(', ')')
 }
 
-/** Bytes of a base64 text; refuses another in a node's words, between what is given. */
+/** Decodes base64; throws an RpcError in a node's words, between `before` and `after`. */
 export function base64Bytes(text: string, before: string, after = ''): Uint8Array {
   const strange = /[^A-Za-z0-9+/=]/.exec(text)
   if (strange !== null) {
@@ -83,7 +83,7 @@ export function base64Bytes(text: string, before: string, after = ''): Uint8Arra
   }
 }
 
-/** Bytes of a base58 text, with refusals like those of base64Bytes. */
+/** Decodes base58; throws like base64Bytes. */
 export function base58Bytes(text: string, before: string, after = ''): Uint8Array {
   const strange = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)
   if (strange === null) return decodeBase58(text)

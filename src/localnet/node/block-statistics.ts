@@ -4,24 +4,24 @@ import type { LocalBlock, LocalChain } from '../chain.ts'
 import { computeUnitPrice } from './compute-budget.ts'
 import { wireOf } from './transaction-encoding.ts'
 
-/** Blocks that the fees of recent ones are told of (agave, MAX_NUM_RECENT_BLOCKS). */
+/** Number of recent blocks whose fees are reported (agave, MAX_NUM_RECENT_BLOCKS). */
 const FEE_BLOCKS_MAX = 150
 
 interface BlockFees {
   readonly slot: number
-  /** Micro-lamports per compute unit: the least that was paid in the block, and the least for each account written. */
+  /** Micro-lamports per compute unit: the lowest paid in the block, and the lowest for each written account. */
   readonly least: number
   readonly byAccount: ReadonlyMap<string, number>
 }
 
-/** What is known of blocks without looking at them again: how many transactions there were, and which fees got in. */
+/** Counts of transactions and lowest fees by block, so that blocks need not be read again. */
 export class BlockStatistics {
   readonly #chain: LocalChain
-  /** Of confirmed blocks, the oldest first. */
+  /** Fees of confirmed blocks, oldest first. */
   #fees: BlockFees[] = []
   #counted = { confirmed: 0, finalized: 0 }
 
-  /** Counts from the first block that the chain still keeps. */
+  /** Counts from the first kept block on. */
   constructor(chain: LocalChain) {
     this.#chain = chain
     const confirmed = chain.slot('confirmed')
@@ -51,7 +51,7 @@ export class BlockStatistics {
     return count
   }
 
-  /** By slot, the least fee with which a transaction that writes all of the accounts got into the block. */
+  /** Returns by slot the lowest fee at which a transaction that writes all of the accounts got into the block. */
   prioritizationFees(accounts: readonly Uint8Array[]): { slot: number; prioritizationFee: number }[] {
     const keys = accounts.map(pubkeyMapKey)
     return this.#fees.map(({ slot, least, byAccount }) => {

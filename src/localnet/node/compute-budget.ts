@@ -5,7 +5,9 @@ import { COMPUTE_BUDGET } from '../programs.ts'
 const SET_COMPUTE_UNIT_PRICE = 3
 const UNITS_DEFAULT = 200_000
 
-/** Micro-lamports per compute unit that a transaction offers for its place; version 1 states lamports, and a limit. */
+/**
+ * Returns the micro-lamports per compute unit that a transaction offers; version 1 states lamports and a limit instead.
+ */
 export function computeUnitPrice(wire: WireTransaction): number {
   if (wire.config !== null) {
     const { priorityFeeLamports, computeUnitLimit } = wire.config

@@ -1,6 +1,6 @@
 import { isMap } from './params.ts'
 
-/** A transaction's error in words, as a node has them in the message of a failed preflight. */
+/** Describes a transaction's error as in the message of a node's failed preflight. */
 export function errorText(err: unknown): string {
   if (typeof err === 'string') return TRANSACTION_ERRORS[err] ?? err
   if (!isMap(err)) return String(err)

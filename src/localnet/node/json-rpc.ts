@@ -3,14 +3,19 @@ import { paramsOf, type Method, type NodeContext } from './method.ts'
 import { isMap, type JsonMap } from './params.ts'
 import { internalError, invalidRequest, methodNotFound, parseError, RpcError } from './rpc-error.ts'
 
-/** Characters that the answers to one batch may have together; calls beyond are not run, and refused. */
+/**
+ * Maximum total length of a batch's answers, in characters; calls beyond it are refused without running. It bounds the
+ * memory of one request.
+ */
 export const BATCH_ANSWER_CHARACTERS_MAX = 64 * 1024 * 1024
 
-/** Runs a call by its method's name: the answer as JSON text. Throws RpcError. */
+/** Runs a method by name and returns the answer as JSON text. Throws RpcError. */
 export type Run = (name: string, params: unknown) => string
 
-/** Runs methods on a node. Anything that a method throws besides RpcError is a fault of ours, and handed to `onFault`.
- * `check` may throw one before a call is run. */
+/**
+ * Builds a runner of methods. An error other than RpcError is a bug: it is passed to `onFault`. `check` may throw one
+ * before a call is run.
+ */
 export function runner(
   node: NodeContext,
   methods: ReadonlyMap<string, Method>,
@@ -32,8 +37,8 @@ export function runner(
 }
 
 /**
- * Answers a request body, of one call or a batch, as JSON-RPC 2.0 has it and Agave's server takes it: null where there is
- * nothing to answer. A batch runs in order; what is not a call spoils all of it.
+ * Answers a request body with one call or a batch, as in JSON-RPC 2.0 and Agave's server; null when no answer is due. A
+ * batch runs in order; an element that is no call fails the whole batch.
  */
 export function answer(body: string, run: Run): string | null {
   let request: unknown
@@ -64,7 +69,7 @@ const refuseMore: Run = () => {
 
 const U64_MAX = 2n ** 64n - 1n
 
-/** An object whose id is one that a node takes: text, a u64, null, or none. */
+/** Whether a value is an object with an id that a node accepts: text, a u64, null, or none. */
 function isCall(value: unknown): value is JsonMap {
   if (!isMap(value)) return false
   const { id } = value
@@ -87,7 +92,7 @@ function answerCall(call: JsonMap, run: Run): string | null {
     Object.keys(call).every((name) => MEMBERS.has(name))
   if (!wellFormed) return failure(invalidRequest(), text)
   if (jsonrpc !== '2.0') {
-    // Without a version the answer has none.
+    // A request without a version gets an answer without one.
     const { code, message } = invalidRequest('Unsupported JSON-RPC protocol version')
     return `{"error":${JSON.stringify({ code, message })},"id":${text}}`
   }

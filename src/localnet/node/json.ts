@@ -1,4 +1,4 @@
-/** JSON that is already written, to be put into an answer as it stands. */
+/** A value that is already JSON text, inserted into an answer as it is. */
 export class Rendered {
   readonly text: string
 
@@ -7,7 +7,7 @@ export class Rendered {
   }
 }
 
-/** Node writes and reads integers beyond 2^53 without loss; TypeScript's library does not know of it yet. */
+/** Node.js reads and writes integers beyond 2^53 without loss; TypeScript's library does not declare it yet. */
 interface ExactJson {
   rawJSON(text: string): unknown
   parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
@@ -15,7 +15,7 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson
 
-/** A u64 or i64 as JSON.stringify is to write it: exact whatever its size. */
+/** Wraps a u64 or i64 for JSON.stringify, which then writes it exactly. */
 export function integer(value: bigint): unknown {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : exact.rawJSON(value.toString())
@@ -24,7 +24,7 @@ export function integer(value: bigint): unknown {
 const LONG_NUMBER = /\d{16}/
 const INTEGER = /^-?\d+$/
 
-/** Reads JSON; integers that a double does not hold become bigint. Throws a SyntaxError. */
+/** Parses JSON; integers that a double cannot hold become bigint. Throws a SyntaxError. */
 export function parseJson(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text)
   return exact.parse(text, (_key, value, { source }) =>
@@ -34,7 +34,7 @@ export function parseJson(text: string): unknown {
   )
 }
 
-/** Writes a value. A bigint in it is a fault of ours: what writes one passes it through `integer`. */
+/** Writes a value as JSON. A bigint in it is a bug: writers pass it through `integer`. */
 export function writeJson(value: unknown): string {
   return value instanceof Rendered ? value.text : JSON.stringify(value)
 }

@@ -18,7 +18,7 @@ import { RenderedBlocks } from './rendered-blocks.ts'
 import { pubsubApp, rpcApp } from './rpc-app.ts'
 import { SubscriptionHub } from './subscription-hub.ts'
 
-/** Every method of JSON-RPC that the node answers, by name. */
+/** Every JSON-RPC method that the node answers, by name. */
 export const METHODS: ReadonlyMap<string, Method> = new Map([
   ...Object.entries(accountMethods),
   ...Object.entries(blockMethods),
@@ -31,35 +31,35 @@ export interface LocalNodeOptions {
   readonly chain: LocalChain
   readonly clock: Clock
   readonly host: string
-  /** Of JSON-RPC, with pubsub on it and on the next one; 0 takes two free ones. */
+  /** Port of JSON-RPC, with pubsub on it and on the next one; 0 uses two free ones. */
   readonly port: number
-  /** Hears of faults of ours: the client is told -32603 and no more. */
+  /** Called for bugs; the client gets only -32603. */
   readonly onFault: (error: unknown) => void
   readonly limits?: PubsubLimits
-  /** Memory for rendered blocks; left out, as much as is of use. */
+  /** Memory for rendered blocks; by default as much as is useful. */
   readonly renderedBytes?: number | undefined
 }
 
-/** A localnet that listens. */
+/** A localnet's node that listens. */
 export interface LocalNode {
   readonly host: string
-  /** JSON-RPC by POST, and pubsub by upgrade. */
+  /** Port of JSON-RPC by POST and pubsub by upgrade. */
   readonly port: number
-  /** Pubsub alone: where clients look for it that derive its address from that of JSON-RPC, as web3.js does. */
+  /** Port of pubsub alone, where clients expect it that derive its address from that of JSON-RPC, like web3.js. */
   readonly pubsubPort: number
   readonly faults: NodeFaults
-  /** Memory that rendered blocks have. */
+  /** Returns the memory use of rendered blocks. */
   readonly renderedBlocks: () => CacheUse
-  /** Ends all connections and stops following the chain. */
+  /** Closes all connections and stops following the chain. */
   close(): Promise<void>
 }
 
-/** Pairs of free ports that are tried before giving up. */
+/** Maximum number of pairs of free ports that are tried. */
 const PORT_TRIES = 20
 
 /**
- * Serves a chain as a node does: JSON-RPC over HTTP and pubsub over WebSocket on one port, and pubsub on the next one too,
- * so that a client given only the HTTP address finds it. Rejects where a port is taken.
+ * Serves a chain as a node does: JSON-RPC over HTTP and pubsub over WebSocket on one port, and pubsub on the next one
+ * too, so that a client given only the HTTP address finds it. Rejects when a port is in use.
  */
 export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNode> {
   const { chain, clock, host, limits = PUBSUB_LIMITS } = options
@@ -111,7 +111,7 @@ export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNo
   }
 }
 
-/** The key of the only validator: made from the genesis, so that it stays the same. */
+/** Returns the key of the only validator, derived from the genesis, so that it stays the same. */
 function identityOf(genesisHash: Uint8Array): Uint8Array {
   return createHash('sha256').update('localnet identity').update(genesisHash).digest()
 }

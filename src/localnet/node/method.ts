@@ -5,23 +5,23 @@ import { commitmentOf, countOf, isMap, optional, type JsonMap } from './params.t
 import { invalidParams, minContextSlotNotReached } from './rpc-error.ts'
 import type { RenderedBlocks } from './rendered-blocks.ts'
 
-/** The release of Agave whose answers this node's are like; clients read it to know what they may ask. */
+/** The release of Agave whose answers this node imitates; clients read it to learn which methods exist. */
 export const NODE_VERSION = '4.2.1'
 
-/** What methods need of the rest. */
+/** The context in which methods run. */
 export interface NodeContext {
   readonly chain: LocalChain
-  /** Of the only validator, which leads every slot. */
+  /** Key of the only validator, which leads every slot. */
   readonly identity: Uint8Array
   readonly blocks: RenderedBlocks
   readonly statistics: BlockStatistics
 }
 
 export interface Method {
-  /** How many parameters there must be, and how many there may be. */
+  /** Minimum and maximum number of parameters. */
   readonly required: number
   readonly most: number
-  /** The answer, to be written as JSON; throws RpcError. */
+  /** Returns the value to be written as JSON; throws RpcError. */
   readonly run: (node: NodeContext, params: readonly unknown[]) => unknown
 }
 
@@ -29,7 +29,7 @@ export function method(required: number, most: number, run: Method['run']): Meth
   return { required, most, run }
 }
 
-/** The parameters of a call as a list, of a number that the method takes. */
+/** Returns the parameters of a call as a list, after checking their number. */
 export function paramsOf({ required, most }: Method, params: unknown): readonly unknown[] {
   const absent = params === undefined || params === null
   if (isMap(params)) throw invalidParams('`params` should be an array')
@@ -38,7 +38,7 @@ export function paramsOf({ required, most }: Method, params: unknown): readonly 
     if (list.length === 0) return list
     throw invalidParams('Invalid parameters: No parameters were expected', debugOf(list))
   }
-  // A method without optional parameters is read by a node as one value of that many parts.
+  // A node reads a method without optional parameters as one tuple.
   if (required === most) return exactly(required, list, absent)
   if (list.length < required) {
     throw invalidParams(`\`params\` should have at least ${required} argument(s)`)
@@ -52,7 +52,10 @@ export function paramsOf({ required, most }: Method, params: unknown): readonly 
   return list
 }
 
-/** Methods without optional parameters take slots, counts and ids alone: what is there is looked at before its number. */
+/**
+ * Checks the parameters of a method without optional ones. They are slots, counts and ids, and a node checks given
+ * values before their number.
+ */
 function exactly(size: number, list: readonly unknown[], absent: boolean): readonly unknown[] {
   const expected = `expected a tuple of size ${size}.`
   if (absent) throw invalidParams(`Invalid params: invalid type: null, ${expected}`)
@@ -64,7 +67,7 @@ function exactly(size: number, list: readonly unknown[], absent: boolean): reado
 
 const DEBUG_CHARACTERS_MAX = 1000
 
-/** Values as a node shows those that it did not expect, cut where they are long. */
+/** Describes unexpected values as a node does, truncated when long. */
 function debugOf(values: readonly unknown[]): string {
   const show = (value: unknown): string => {
     if (value === null) return 'Null'
@@ -85,7 +88,7 @@ function debugOf(values: readonly unknown[]): string {
   return show(values).slice(0, DEBUG_CHARACTERS_MAX)
 }
 
-/** The slot that an answer at a commitment is of; refuses one before the slot that the client has seen already. */
+/** Returns the slot of an answer at a commitment; refuses one below the client's minimum. */
 export function contextSlot({ chain }: NodeContext, commitment: Commitment, config: JsonMap): number {
   const slot = chain.slot(commitment)
   const least = optional(config.minContextSlot, countOf)
@@ -93,7 +96,7 @@ export function contextSlot({ chain }: NodeContext, commitment: Commitment, conf
   return slot
 }
 
-/** A value with the slot that it is of, at the commitment of a configuration. */
+/** Returns a value with its slot, at the commitment of a configuration. */
 export function inContext(
   node: NodeContext,
   config: JsonMap,

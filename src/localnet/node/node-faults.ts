@@ -1,8 +1,8 @@
 import { nodeUnhealthy, type RpcError } from './rpc-error.ts'
 
 /**
- * Faults that tests ask of a node, beside those of its chain (which stalls, skips and forks): it fails, answers late, calls
- * itself behind, and drops its sockets. Each counts how often it has happened.
+ * Faults that tests request of a node, besides those of its chain (which stalls, skips and forks): errors, late
+ * answers, an unhealthy state and dropped sockets. Counts how often each has happened.
  */
 export class NodeFaults {
   readonly #failing = new Map<string, { error: RpcError; times: number }>()
@@ -19,28 +19,28 @@ export class NodeFaults {
     return this.#fired
   }
 
-  /** The next so many calls of a method end with this error; 0 ends it. */
+  /** Fails the next `times` calls of a method with an error; 0 stops it. */
   fail(method: string, error: RpcError, times = Infinity): void {
     if (times > 0) this.#failing.set(method, { error, times })
     else this.#failing.delete(method)
   }
 
-  /** Every answer over HTTP comes so much later, until it is asked for 0. */
+  /** Delays every HTTP answer; 0 stops it. */
   answerAfter(ms: number): void {
     this.#slowMs = ms
   }
 
-  /** The node says that it is so many slots behind, until it is asked for 0. Its answers stay as they are. */
+  /** Reports the node as `slots` behind; 0 stops it. Its answers stay as they are. */
   fallBehind(slots: number): void {
     this.#behind = slots
   }
 
-  /** All pubsub connections end without a word. */
+  /** Drops all pubsub connections without a close frame. */
   dropSockets(): void {
     this.#fired.droppedSockets += this.#dropSockets()
   }
 
-  /** Throws where a call of this method is to fail. */
+  /** Throws when a call of this method is to fail. */
   check(method: string): void {
     if (method === 'getHealth' && this.#behind > 0) {
       this.#fired.unhealthy++
@@ -53,7 +53,7 @@ export class NodeFaults {
     throw failing.error
   }
 
-  /** How long the next answer is to wait. */
+  /** Returns the delay of the next answer in milliseconds. */
   takeDelay(): number {
     if (this.#slowMs > 0) this.#fired.slowAnswers++
     return this.#slowMs

@@ -8,7 +8,7 @@ export function isMap(value: unknown): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What a value is in the words of a node that refuses it. */
+/** Describes a value in the words of a node that refuses it. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'sequence'
@@ -47,36 +47,36 @@ export function booleanOf(value: unknown): boolean {
 
 const U64_MAX = 2n ** 64n - 1n
 
-/** A u64 or usize of any size. */
+/** Reads a u64 or usize of any size. */
 export function u64Of(value: unknown, expected = 'u64'): bigint {
   if (typeof value !== 'bigint' && !Number.isInteger(value)) throw invalidType(value, expected)
   const integer = BigInt(value as number | bigint)
   if (integer < 0n) {
     throw invalidParams(`Invalid params: invalid value: integer \`${integer}\`, expected ${expected}.`)
   }
-  // Beyond 64 bits a node reads a number as a floating point one.
+  // Beyond 64 bits a node reads a floating point number.
   if (integer > U64_MAX) throw invalidType(Number(integer) + 0.5, expected)
   return integer
 }
 
-/** A u64 that stands for a slot, a length or a limit: beyond 2^53 none exists, and the nearest double will do. */
+/** Reads a u64 that is a slot, a length or a limit: none exists beyond 2^53, so the nearest double suffices. */
 export function countOf(value: unknown, expected = 'u64'): number {
   return Number(u64Of(value, expected))
 }
 
-/** Null and an absent value are the same to a node. */
+/** Reads an optional value; a node treats null as absent. */
 export function optional<T>(value: unknown, read: (value: unknown) => T): T | null {
   return value === undefined || value === null ? null : read(value)
 }
 
-/** A configuration object by the name that a node's refusal has for it; absent is empty. */
+/** Reads a configuration object, named as in a node's refusal; an absent one is empty. */
 export function configOf(value: unknown, name: string): JsonMap {
   if (value === undefined || value === null) return {}
   if (!isMap(value)) throw invalidType(value, `struct ${name}`)
   return value
 }
 
-/** One of several words; another is refused with all of them. */
+/** Reads one of several words; the refusal of another lists them all. */
 export function variantOf<T extends string>(value: unknown, variants: readonly T[]): T {
   if (typeof value !== 'string') throw invalidType(value, 'string or map')
   if ((variants as readonly string[]).includes(value)) return value as T
@@ -91,17 +91,17 @@ export function unknownVariant(value: string, variants: readonly string[]): RpcE
 
 const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
 
-/** The commitment of a configuration; as on a node, one that it does not know counts as none: finalized. */
+/** Reads the commitment of a configuration. Like on a node, an unknown one counts as absent: finalized. */
 export function commitmentOf({ commitment }: JsonMap): Commitment {
   return COMMITMENTS.find((known) => known === commitment) ?? 'finalized'
 }
 
-/** A commitment that stands alone, or in a field of its own, is checked. */
+/** Reads a commitment that stands alone or in a field of its own; an unknown one is refused. */
 export function strictCommitmentOf(value: unknown): Commitment {
   return optional(value, (given) => variantOf(given, COMMITMENTS)) ?? 'finalized'
 }
 
-/** The parameter that is a commitment's configuration and nothing else. */
+/** Reads a parameter that is a commitment configuration and nothing else. */
 export function commitmentConfigOf(value: unknown): Commitment {
   return (
     optional(value, (given) => {
@@ -112,13 +112,13 @@ export function commitmentConfigOf(value: unknown): Commitment {
   )
 }
 
-/** History is not kept of blocks that may still be lost. */
+/** Refuses processed: blocks that may still be lost have no history. */
 export function atLeastConfirmed(commitment: Commitment): Commitment {
   if (commitment !== 'processed') return commitment
   throw invalidParams('Method does not support commitment below `confirmed`')
 }
 
-// A text longer than this is of no key, hash or signature, and is not decoded to find out.
+// Texts longer than this are no key, hash or signature, and are not decoded.
 const DIGITS_MAX = 90
 
 function bytesOf(text: string, size: number): Uint8Array {
@@ -145,10 +145,10 @@ function sized(value: unknown, size: number, prefix: string): Uint8Array {
 
 export const addressOf = (value: unknown): Uint8Array => sized(value, 32, 'Invalid param: ')
 export const signatureOf = (value: unknown): Uint8Array => sized(value, 64, 'Invalid param: ')
-/** Of a blockhash a node says what is wrong without more ado. */
+/** Reads a blockhash; a node's refusal of one has no prefix. */
 export const blockhashOf = (value: unknown): Uint8Array => sized(value, 32, '')
 
-/** The bytes of a key or signature, or null where it is none. */
+/** Decodes a key or signature; null when the text is neither. */
 export function bytesOrNull(text: string, size: 32 | 64): Uint8Array | null {
   try {
     return bytesOf(text, size)

@@ -6,13 +6,12 @@ import { readMint, readTokenAccount, tokenProgramOf } from './token-state.ts'
 
 const LOADER = pubkeyFromBase58('BPFLoaderUpgradeab1e11111111111111111111111')
 
-/** How many decimals a mint has; null where it is no mint. */
+/** Returns the decimals of a mint; null when the account is no mint. */
 export type DecimalsOf = (mint: Uint8Array) => number | null
 
 /**
- * The `jsonParsed` form of account data: mints and token accounts of both token programs, nonces, programs, and lookup
- * tables.
- * Null for all else, and for a token account whose mint is not there: a node then answers with base64.
+ * Returns the `jsonParsed` form of account data: mints and token accounts of both token programs, nonces, programs, and
+ * lookup tables. Null for all else, and for a token account without its mint: a node then answers with base64.
  */
 export function parseAccount({ owner, data }: LocalAccount, decimalsOf: DecimalsOf): object | null {
   const tokenProgram = tokenProgramOf(owner)
@@ -79,7 +78,7 @@ function parseTokenAccount(data: Uint8Array, decimalsOf: DecimalsOf): object | n
 
 const IMMUTABLE_OWNER = 7
 
-/** Of extensions only those without a value are told by name; the others as a node tells what it cannot read. */
+/** Lists extensions. Only those without a value have names; others are written like those that a node cannot parse. */
 function extensions(types: readonly number[]): object {
   if (types.length === 0) return {}
   return {

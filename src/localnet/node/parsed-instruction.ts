@@ -2,7 +2,7 @@ import { encodeBase58 } from '../../chain/base58.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { uiTokenAmount } from './token-amount.ts'
 
-/** An instruction by the indexes of its accounts. */
+/** An instruction with account indexes. */
 export interface CompiledInstruction {
   readonly program: number
   readonly accounts: ArrayLike<number>
@@ -10,9 +10,10 @@ export interface CompiledInstruction {
 }
 
 /**
- * The `jsonParsed` form of an instruction. Read are memos, what the system program does with lamports and accounts, the
- * making of associated token accounts, and of the token programs all that moves, mints, burns, opens or closes, with a single
- * authority; anything else stays as it is, with addresses in place of indexes, as a node leaves what it cannot read.
+ * Returns the `jsonParsed` form of an instruction. It knows memos, the system program's instructions on lamports and
+ * accounts, the creation of associated token accounts, and of the token programs all that move, mint, burn, open or
+ * close, with a single authority. Others stay as they are, with addresses for indexes, as a node leaves unknown
+ * instructions.
  */
 export function parseInstruction(
   { program, accounts, data }: CompiledInstruction,
@@ -34,7 +35,7 @@ interface ParsableProgram {
   readonly parse: (data: Uint8Array, accounts: readonly string[]) => unknown
 }
 
-/** Null where data or accounts are not what the instruction needs. */
+/** Template of an instruction; it does not apply if data or accounts are too short. */
 interface Form {
   readonly type: string
   readonly accounts: readonly string[]
@@ -53,7 +54,7 @@ const checked = (view: DataView): object => ({
 const key = (data: Uint8Array, at: number): string => pubkeyToBase58(data.subarray(at, at + 32))
 const lamports = (view: DataView, at: number): number => Number(view.getBigUint64(at, true))
 
-/** By the first byte; lengths are those of the data with it. */
+/** Token instructions by their first byte; lengths include it. */
 const TOKEN = new Map<number, Form>([
   [3, form('transfer', 'source destination authority', 9, amount)],
   [7, form('mintTo', 'mint account mintAuthority', 9, amount)],
@@ -64,7 +65,7 @@ const TOKEN = new Map<number, Form>([
   [15, form('burnChecked', 'account mint authority', 10, checked)],
   [17, form('syncNative', 'account', 1)],
   [18, form('initializeAccount3', 'account mint', 33, (_view, data) => ({ owner: key(data, 1) }))],
-  // What the associated-token program asks for, which is always this one extension.
+  // The associated-token program requests only this extension.
   [21, form('getAccountDataSize', 'mint', 3, () => ({ extensionTypes: ['immutableOwner'] }))],
   [22, form('initializeImmutableOwner', 'account', 1)]
 ])
@@ -84,7 +85,7 @@ function mintInfo(_view: DataView, data: Uint8Array): object {
   }
 }
 
-/** By the first four bytes. */
+/** System instructions by their first four bytes. */
 const SYSTEM = new Map<number, Form>([
   [
     0,
@@ -134,7 +135,7 @@ function parseSystem(data: Uint8Array, accounts: readonly string[]): object | nu
   return apply(SYSTEM.get(tag), data, accounts)
 }
 
-/** An empty instruction is `create`. */
+/** Parses an associated-token instruction; empty data means `create`. */
 function parseAssociated(data: Uint8Array, accounts: readonly string[]): object | null {
   return data.length === 0
     ? apply(ASSOCIATED.get(0), data, accounts, 0)

@@ -10,11 +10,14 @@ import type { Subscriber, SubscriptionHub } from './subscription-hub.ts'
 import { SUBSCRIPTIONS, type Topic } from './subscription.ts'
 
 export interface PubsubLimits {
-  /** Subscriptions of one connection; one more is refused with -32603, as Agave refuses beyond its own. */
+  /** Maximum number of subscriptions of one connection; a further one is refused with -32603, like Agave's limit. */
   readonly subscriptionsMax: number
-  /** Bytes that a connection may be owed; past them it is closed with 1013, as it could not be told what it missed. */
+  /**
+   * Maximum number of unsent bytes of a connection; beyond it the connection is closed with 1013, because it would miss
+   * messages.
+   */
   readonly owedBytesMax: number
-  /** A ping goes out every so often; who has not answered the last one is cut off. */
+  /** Interval of pings; a client that has not answered the last one is cut off. */
   readonly pingMs: number
 }
 
@@ -47,7 +50,7 @@ export class PubsubConnection implements Subscriber {
     socket.on('message', (data: Buffer) => this.#take(data.toString()))
     socket.on('pong', () => (this.#answered = true))
     socket.on('close', () => this.#close())
-    // What breaks a socket closes it next.
+    // An error of a socket is followed by its close.
     socket.on('error', () => undefined)
     this.#wait()
   }
@@ -58,7 +61,7 @@ export class PubsubConnection implements Subscriber {
     if (this.#socket.bufferedAmount <= this.#limits.owedBytesMax) return
     this.#close()
     this.#socket.close(TRY_AGAIN_LATER, 'too far behind')
-    // The close would wait behind all that is not read.
+    // A close frame would wait behind the unread bytes.
     this.#socket.terminate()
   }
 
@@ -66,7 +69,7 @@ export class PubsubConnection implements Subscriber {
     this.#ids.delete(id)
   }
 
-  /** Ids of subscriptions that were made while one message was answered: they are told what they missed after it. */
+  /** Handles a message. Subscriptions made by it get missed notifications after its answer. */
   #take(message: string): void {
     const made: number[] = []
     const text = answer(message, this.#runner(made))

@@ -17,15 +17,14 @@ export interface BlockForm {
   readonly encoding: TransactionEncoding
   readonly details: (typeof TRANSACTION_DETAILS)[number]
   readonly rewards: boolean
-  /** The highest version that the client reads; null where it knows of none. */
+  /** The highest version that the client supports; null when it states none. */
   readonly versionMax: number | null
 }
 
 /**
- * Blocks as getBlock writes them, none of which is asked for before it is confirmed: what is confirmed stays. A block is
- * rendered once for each form that is asked for, and the text is kept: all who follow the chain ask for the same few. What is
- * kept has at most `charactersMax` characters (one byte each, but for logs in other scripts); beyond, what was asked for
- * longest ago goes.
+ * Caches blocks as getBlock writes them. They are requested only once confirmed, so they never change. Each block is
+ * rendered once per requested form, because followers request the same few. The cache is an LRU with at most
+ * `charactersMax` characters (one byte each, except for logs in other scripts).
  */
 export class RenderedBlocks {
   readonly #charactersMax: number
@@ -36,7 +35,7 @@ export class RenderedBlocks {
     this.#charactersMax = charactersMax
   }
 
-  /** How many characters are kept. */
+  /** The number of cached characters. */
   get characters(): number {
     return this.#characters
   }
@@ -45,7 +44,7 @@ export class RenderedBlocks {
     return { bytes: this.#characters, bytesMax: this.#charactersMax }
   }
 
-  /** The block of a slot where it is rendered already, else null. Throws as `render` does. */
+  /** Returns the cached block of a slot, or null. Throws as `render` does. */
   find(slot: number, form: BlockForm): Rendered | null {
     const key = keyOf(slot, form)
     const kept = this.#kept.get(key)
@@ -55,7 +54,7 @@ export class RenderedBlocks {
     return readable(kept, form)
   }
 
-  /** Throws where the block has a transaction of a version that the form's client does not read. */
+  /** Renders and caches a block. Throws when it has a transaction of a version that the client does not support. */
   render(block: LocalBlock, form: BlockForm): Rendered {
     const kept = { rendered: renderBlock(block, form), version: highestVersion(block, form) }
     this.#kept.set(keyOf(block.slot, form), kept)
@@ -71,7 +70,7 @@ export class RenderedBlocks {
 
 interface KeptText {
   readonly rendered: Rendered
-  /** The highest version of a transaction that is shown. */
+  /** The highest version of a shown transaction. */
   readonly version: number
 }
 
@@ -80,17 +79,17 @@ function readable({ rendered, version }: KeptText, { versionMax }: BlockForm): R
   return rendered
 }
 
-/** Every version is rendered; whether the client reads it is asked afterwards. */
+/** Returns the cache key. Every version is rendered; whether the client supports it is checked afterwards. */
 function keyOf(slot: number, { encoding, details, rewards, versionMax }: BlockForm): string {
   const said = versionMax === null ? 'unsaid' : 'said'
-  // Without whole transactions the encoding says nothing.
+  // Without whole transactions the encoding has no effect.
   const body = details === 'full' ? `${details} ${encoding}` : details
   return `${slot} ${body} ${said} ${rewards}`
 }
 
 const NO_VERSION = -1
 
-/** The highest version of a transaction that the form shows. */
+/** Returns the highest version of a transaction that the form shows. */
 function highestVersion(block: LocalBlock, { details }: BlockForm): number {
   if (details === 'none' || details === 'signatures') return NO_VERSION
   let highest = NO_VERSION
@@ -108,7 +107,7 @@ function renderBlock(block: LocalBlock, form: BlockForm): Rendered {
       blockhash: encodeBase58(block.blockhash),
       parentSlot: block.parentSlot,
       ...transactionsOf(block, form),
-      // The leader's share of fees goes to nobody on a localnet.
+      // The leader's share of fees is not paid out on a localnet.
       ...(form.rewards ? { rewards: [] } : {}),
       blockTime: block.blockTime,
       blockHeight: block.blockHeight
@@ -119,7 +118,7 @@ function renderBlock(block: LocalBlock, form: BlockForm): Rendered {
 const ANY_VERSION = 255
 
 function transactionsOf({ transactions }: LocalBlock, { encoding, details, versionMax }: BlockForm): object {
-  // A version too high is refused by who asks for the rendered block; here all are rendered, and told where asked for.
+  // All versions are rendered here; the caller refuses versions that the client does not support.
   const shown = ({ transaction, meta, version }: EncodedTransaction): object =>
     versionMax === null ? { transaction, meta } : { transaction, meta, version }
   switch (details) {

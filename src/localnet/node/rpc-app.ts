@@ -5,14 +5,16 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { WebSocket } from 'ws'
 import { answer, type Run } from './json-rpc.ts'
 
-/** Bytes of a request, over HTTP and over a socket (agave, MAX_REQUEST_BODY_SIZE). They bound the calls of a batch too. */
+/**
+ * Maximum size of a request over HTTP or a socket (agave, MAX_REQUEST_BODY_SIZE); it also bounds the calls of a batch.
+ */
 export const REQUEST_BYTES_MAX = 50 * 1024
-/** HTTP connections and sockets of one port; a further one is closed at once. */
+/** Maximum number of HTTP connections and sockets per port; a further one is closed at once. */
 const CONNECTIONS_MAX = 1_024
 const REQUEST_MS_MAX = 60_000
-/** Shorter answers fit a packet, and are sent as they are. */
+/** Shorter answers fit a packet and are not compressed. */
 const GZIP_CHARACTERS_MIN = 1_400
-/** The fastest level: the text of a block shrinks to a tenth of it at any. */
+/** The fastest level: at any level the text of a block shrinks to a tenth. */
 const GZIP_LEVEL = 1
 
 const compress = promisify(gzip)
@@ -24,7 +26,10 @@ const TOO_LARGE = 'request body size exceeds allowed maximum\n'
 const TEXT = 'text/plain; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** JSON-RPC over HTTP, at any path, and pubsub for those who upgrade. Answers wait for `delayed`. It does not listen. */
+/**
+ * Builds the app for JSON-RPC over HTTP at any path, and for pubsub by upgrade. Answers wait for `delayed`. It does not
+ * listen.
+ */
 export function rpcApp(
   run: Run,
   connect: (socket: WebSocket) => void,
@@ -55,7 +60,7 @@ export function rpcApp(
       wsHandler: connect
     })
     app.post('*', async (request, reply) => {
-      // Without a body there is no type either, and nothing has looked at it.
+      // Without a body there is no content type, and no parser has run.
       if (typeof request.body !== 'string') return reply.code(415).type(TEXT).send(NOT_JSON)
       await delayed()
       const text = answer(request.body, run)
@@ -72,7 +77,7 @@ export function rpcApp(
   return app
 }
 
-/** Pubsub alone, as a node has it on the port after the one of JSON-RPC. */
+/** Builds the app for pubsub alone, as a node has it on the port after that of JSON-RPC. */
 export function pubsubApp(connect: (socket: WebSocket) => void): FastifyInstance {
   const app = bareApp()
   void app.register(async (app) => {

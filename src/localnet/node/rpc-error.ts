@@ -1,4 +1,4 @@
-/** An answer that is no result, as JSON-RPC 2.0 writes it. Codes and messages are those of Agave 4.2. */
+/** A JSON-RPC 2.0 error. Codes and messages are those of Agave 4.2. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -17,7 +17,7 @@ export const invalidParams = (message: string, data?: unknown): RpcError =>
   new RpcError(-32602, message, data)
 export const internalError = (message = 'Internal error'): RpcError => new RpcError(-32603, message)
 
-/** Custom codes (agave, rpc-client-api/src/custom_error.rs). */
+/** Errors with custom codes (agave, rpc-client-api/src/custom_error.rs). */
 export const blockCleanedUp = (slot: number, first: number): RpcError =>
   new RpcError(-32001, `Block ${slot} cleaned up, does not exist on node. First available block: ${first}`)
 

@@ -8,10 +8,10 @@ import { decimalsOf } from './methods/accounts.ts'
 import type { SubscriptionRequest, Topic } from './subscription.ts'
 import { wireOf } from './transaction-encoding.ts'
 
-/** Who hears of a subscription. */
+/** A receiver of notifications. */
 export interface Subscriber {
   send(text: string): void
-  /** The subscription has ended by itself, with what was sent last. */
+  /** Called when the subscription has ended by itself, after its last notification. */
   ended(id: number): void
 }
 
@@ -23,17 +23,17 @@ interface Subscription {
 }
 
 /**
- * All subscriptions of a node. Those that ask for the same are one: it has one id on all connections, as on Agave, and what
- * it tells is written once. Subscriptions are found by what they are of, so that a block costs what it has in common with
- * them, not their number.
+ * All subscriptions of a node. Equal requests share one: it has one id on all connections, as on Agave, and its
+ * notifications are written once. Subscriptions are indexed by their topic, so that a block costs only those that it
+ * concerns, not all of them.
  */
 export class SubscriptionHub {
   readonly #chain: LocalChain
   readonly #byId = new Map<number, Subscription>()
   readonly #byKey = new Map<string, Subscription>()
-  /** By kind, commitment and what they are of, such as an address. */
+  /** Subscriptions by kind, commitment and subject, such as an address. */
   readonly #index = new Map<string, Set<Subscription>>()
-  /** How many ask for the logs of an account: without them no transaction's accounts are looked at. */
+  /** Numbers of subscriptions to logs of an account; without any, accounts of transactions are not read. */
   readonly #mentions = { processed: 0, confirmed: 0, finalized: 0 }
   #nextId = 1
 
@@ -41,7 +41,7 @@ export class SubscriptionHub {
     this.#chain = chain
   }
 
-  /** How many there are. */
+  /** Number of subscriptions. */
   get size(): number {
     return this.#byId.size
   }
@@ -74,7 +74,7 @@ export class SubscriptionHub {
     if (subscription.subscribers.size === 0) this.#drop(subscription)
   }
 
-  /** Tells of a signature that has reached its commitment already: nothing else would. */
+  /** Notifies of a signature that has already reached its commitment, because no later block will. */
   catchUp(id: number): void {
     const subscription = this.#byId.get(id)
     if (subscription?.topic.kind !== 'signature') return
@@ -134,7 +134,7 @@ export class SubscriptionHub {
     }
   }
 
-  /** The only news of a signature: with it the subscription is over. */
+  /** Sends the only notification of a signature, which ends the subscription. */
   #end(subscription: Subscription, slot: number, { meta }: ExecutedTransaction): void {
     send(subscription, inSlot(slot, { err: meta.err }))
     this.#drop(subscription)
@@ -159,11 +159,11 @@ const SILENT = Symbol('nothing to tell')
 
 function send({ id, topic, subscribers }: Subscription, result: unknown): void {
   const text = `{"jsonrpc":"2.0","method":"${topic.kind}Notification","params":{"result":${writeJson(result)},"subscription":${id}}}`
-  // A subscriber that is dropped for what it has not read leaves the set meanwhile.
+  // A subscriber that is too far behind leaves the set during the loop.
   for (const subscriber of [...subscribers]) subscriber.send(text)
 }
 
-/** Unlike answers, notifications do not say the release. */
+/** Unlike answers, notifications do not state the release. */
 function inSlot(slot: number, value: unknown): object {
   return { context: { slot }, value }
 }
@@ -172,7 +172,7 @@ function logsOf({ signature, meta }: ExecutedTransaction): object {
   return { signature: encodeBase58(signature), err: meta.err, logs: meta.logs }
 }
 
-/** Every account of a transaction once, as index keys. */
+/** Returns the distinct accounts of a transaction as index keys. */
 function mentioned(transaction: ExecutedTransaction): Set<string> {
   const { keys, keyCount } = wireOf(transaction)
   const found = new Set<string>()

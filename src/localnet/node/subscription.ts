@@ -17,7 +17,7 @@ import {
 } from './params.ts'
 import { invalidParams } from './rpc-error.ts'
 
-/** What a subscription asks to hear of. */
+/** The topic of a subscription. */
 export type Topic =
   | {
       readonly kind: 'account'
@@ -43,11 +43,11 @@ export type Topic =
 
 export interface SubscriptionRequest {
   readonly topic: Topic
-  /** The same for requests that ask for the same: they share what is written for them. */
+  /** Equal for equal requests, which share notifications. */
   readonly key: string
 }
 
-/** By the kind, how many parameters there must and may be, and what they ask for. */
+/** Parameter counts and reader of each kind of subscription. */
 export const SUBSCRIPTIONS: Readonly<
   Record<
     Topic['kind'],
@@ -110,7 +110,7 @@ function logsOf(value: unknown): 'all' | 'allWithVotes' | Uint8Array {
 function readSignature([signature, options]: readonly unknown[]): SubscriptionRequest {
   const text = stringOf(signature)
   const config = configOf(options, 'RpcSignatureSubscribeConfig')
-  // A node that leads every slot takes a transaction and puts it into a block at once: there is nothing to say in between.
+  // A node that leads every slot puts a transaction into a block at once, so there is no notification in between.
   optional(config.enableReceivedNotification, booleanOf)
   const commitment = commitmentOf(config)
   const key = keyOf(text, 64, 'signature')

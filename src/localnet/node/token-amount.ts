@@ -1,4 +1,4 @@
-/** A raw token amount as nodes write it: exact as a string, and as a double for those who ask for no more. */
+/** A raw token amount as nodes write it: exact as text, and as a double. */
 export interface UiTokenAmount {
   readonly amount: string
   readonly decimals: number

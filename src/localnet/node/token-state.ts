@@ -1,7 +1,7 @@
 import { samePubkey } from '../../chain/pubkey.ts'
 import { TOKEN, TOKEN_2022 } from '../programs.ts'
 
-/** The states of the token programs as their account data holds them (spl-token, state.rs). */
+/** The states of the token programs as stored in account data (spl-token, state.rs). */
 
 export type TokenProgram = 'spl-token' | 'spl-token-2022'
 
@@ -16,7 +16,7 @@ export interface MintState {
   readonly decimals: number
   readonly isInitialized: boolean
   readonly freezeAuthority: Uint8Array | null
-  /** Numbers of the extensions, in their order; none in the classic program. */
+  /** Numbers of the extensions, in order; empty in the classic program. */
   readonly extensions: readonly number[]
 }
 
@@ -26,7 +26,7 @@ export interface TokenAccountState {
   readonly amount: bigint
   readonly delegate: Uint8Array | null
   readonly state: 'initialized' | 'frozen'
-  /** Lamports that are no tokens, in a native account. */
+  /** Lamports of a native account that are not tokens; null for other accounts. */
   readonly nativeReserve: bigint | null
   readonly delegatedAmount: bigint
   readonly closeAuthority: Uint8Array | null
@@ -35,13 +35,13 @@ export interface TokenAccountState {
 
 const MINT_BYTES = 82
 const ACCOUNT_BYTES = 165
-// With extensions both kinds are as long as an account, and the byte after it says which it is.
+// With extensions both kinds are at least as long as an account, and the byte after it tells the kind.
 const KIND_AT = 165
 const MINT_KIND = 1
 const ACCOUNT_KIND = 2
 const EXTENSIONS_AT = 166
 
-/** The mint in account data; null where there is none. */
+/** Reads the mint in account data; null when there is none. */
 export function readMint(data: Uint8Array): MintState | null {
   const extended = data.length > KIND_AT && data[KIND_AT] === MINT_KIND
   if (data.length !== MINT_BYTES && !extended) return null
@@ -57,7 +57,7 @@ export function readMint(data: Uint8Array): MintState | null {
   }
 }
 
-/** The token account in account data; null where there is none, or an uninitialized one. */
+/** Reads the token account in account data; null when there is none or it is uninitialized. */
 export function readTokenAccount(data: Uint8Array): TokenAccountState | null {
   if (!isTokenAccount(data)) return null
   const view = viewOf(data)
@@ -74,7 +74,7 @@ export function readTokenAccount(data: Uint8Array): TokenAccountState | null {
   }
 }
 
-/** Whether account data is an initialized token account, looking at nothing else. */
+/** Whether account data is an initialized token account; reads only length and state. */
 export function isTokenAccount(data: Uint8Array): boolean {
   const extended = data.length > KIND_AT && data[KIND_AT] === ACCOUNT_KIND
   if (data.length !== ACCOUNT_BYTES && !extended) return false
@@ -89,7 +89,7 @@ function optionOf(data: Uint8Array, view: DataView, at: number): Uint8Array | nu
   return view.getUint32(at, true) === 1 ? data.subarray(at + 4, at + 36) : null
 }
 
-/** Type and length, two bytes each, before every value; zero ends the list. */
+/** Reads the types of extensions: type and length, two bytes each, precede every value; zero ends the list. */
 function extensionsOf(data: Uint8Array, view: DataView): number[] {
   const found: number[] = []
   let at = EXTENSIONS_AT

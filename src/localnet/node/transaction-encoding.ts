@@ -12,7 +12,7 @@ export const TRANSACTION_ENCODINGS = ['binary', 'base64', 'base58', 'json', 'jso
 
 export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number]
 
-/** What a node says of a transaction besides where it is: the transaction, its meta, and its version where it is asked for. */
+/** A transaction as a node encodes it: body, meta, and its version if requested. */
 export interface EncodedTransaction {
   readonly transaction: unknown
   readonly meta: object
@@ -20,8 +20,8 @@ export interface EncodedTransaction {
 }
 
 /**
- * A transaction as getTransaction and getBlock write it. Throws where the client does not read its version; null stands for
- * a client that knows of none, and is not told the version either.
+ * Encodes a transaction as getTransaction and getBlock write it. Throws when the client does not support its version;
+ * null means a client that states no version, and gets none.
  */
 export function encodeExecuted(
   executed: ExecutedTransaction,
@@ -38,7 +38,7 @@ export function encodeExecuted(
   }
 }
 
-/** The form of `transactionDetails: accounts`: who took part, and what it cost them. */
+/** Encodes the form `transactionDetails: accounts`: the accounts and their balances. */
 export function encodeAccountsOnly(
   executed: ExecutedTransaction,
   versionMax: number | null
@@ -66,7 +66,7 @@ export function encodeAccountsOnly(
   }
 }
 
-/** The parsed bytes of a transaction that the chain has taken. */
+/** Parses the bytes of a transaction in a block. */
 export function wireOf({ wire }: ExecutedTransaction): WireTransaction {
   const outcome = readWire(wire)
   if (outcome.kind === 'wire') return outcome.wire
@@ -77,7 +77,7 @@ export function statusOf(err: unknown): object {
   return err === null ? { Ok: null } : { Err: err }
 }
 
-/** Static keys, then loaded writable ones, then loaded readonly ones, as base58. */
+/** Returns static keys, then loaded writable ones, then loaded readonly ones, as base58. */
 export function keysOf(wire: WireTransaction, meta: ExecutionMeta): string[] {
   const keys: string[] = []
   for (let i = 0; i < wire.keyCount; i++) keys.push(pubkeyToBase58(wire.keys.subarray(i * 32, i * 32 + 32)))
@@ -141,7 +141,7 @@ function parseMessage(wire: WireTransaction, keys: readonly string[]): object {
   }
 }
 
-/** What only versioned messages have. */
+/** Returns the fields that only versioned messages have. */
 function versioned({ version, lookups, config }: WireTransaction): object {
   if (version === 0) {
     return {
@@ -174,7 +174,7 @@ function accountKeys(wire: WireTransaction, keys: readonly string[]): object[] {
     if (index >= keyCount) writable = index < keyCount + writableLoaded
     else if (signer) writable = index < header.signatures - header.readonlySigned
     else writable = index < keyCount - header.readonlyUnsigned
-    // A program that is called is locked for reading only, whatever the message says.
+    // A called program is locked for reading only, whatever the message says.
     return {
       pubkey,
       signer,
@@ -198,7 +198,7 @@ function encodeMeta(meta: ExecutionMeta, keys: readonly string[], encoding: Tran
     preTokenBalances: meta.preTokenBalances.map(tokenBalance),
     postTokenBalances: meta.postTokenBalances.map(tokenBalance),
     rewards: [],
-    // Where keys are told one by one, each says itself where it comes from.
+    // In the parsed form each key states its own source.
     ...(parsed
       ? {}
       : {
@@ -216,7 +216,7 @@ export function encodeReturnData({ program, data }: NonNullable<ExecutionMeta['r
   return { programId: pubkeyToBase58(program), data: [base64Of(data), 'base64'] }
 }
 
-/** Inner instructions by outer one. */
+/** Encodes inner instructions, grouped by outer one. */
 export function encodeInner(
   { inner }: Pick<ExecutionMeta, 'inner'>,
   keys: readonly string[],

@@ -1,18 +1,18 @@
 import { ceilDiv, smaller } from './integers.ts'
 
-/** Tokens at one price. Amounts are raw; those of fees are not in it. */
+/** A bin: raw amounts of both tokens at one price, without fees. */
 export interface Bin {
   readonly x: bigint
   readonly y: bigint
 }
 
-/** Bins side by side, the first of them with an id. */
+/** Consecutive bins; `firstId` is the id of the first. */
 export interface Bins {
   readonly firstId: number
   readonly bins: readonly Bin[]
 }
 
-/** What a swap did in one bin. */
+/** The effect of a swap on one bin. */
 export interface BinFill {
   readonly id: number
   readonly input: bigint
@@ -23,11 +23,13 @@ export interface BinFill {
 const BITS = 128n
 const BILLION = 1_000_000_000n
 
-/** Prices that were computed. Chosen: many times the bins of all pools of a market; all are dropped when there are more. */
+/** Maximum number of cached prices: many times the bins of all pools of a market. Beyond it all are dropped. */
 const KNOWN_PRICES_MAX = 10_000
 const knownPrices = new Map<number, bigint>()
 
-/** Price of a bin, Y per X in Q64.64: 1 + step/10,000 to the power of its id. An account of bins names 70 of them. */
+/**
+ * Returns a bin's price, Y per X in Q64.64: (1 + step/10,000)^id. Cached, because one account of bins needs 70 of them.
+ */
 export function binPrice(id: number, step: number): bigint {
   // Ids stay below 2^24 and steps below 2^16.
   const key = id * 2 ** 16 + step
@@ -49,14 +51,14 @@ function computePrice(id: number, step: number): bigint {
   return id < 0 ? (1n << (BITS + 64n)) / price : price >> (BITS - 64n)
 }
 
-/** The bin whose price is nearest to Y per X. */
+/** Returns the id of the bin whose price is nearest to the given Y per X. */
 export function binAtPrice(price: number, step: number): number {
   return Math.round(Math.log(price) / Math.log(1 + step / 10_000))
 }
 
 /**
- * Walks bins from the active one until the input is used up: down where X goes in, up where Y does. The fee is taken of the
- * input, in units of 1e-9 of it with the fee. Null where the bins end before, or nothing comes out.
+ * Fills bins from the active one until the input is used up: downward for X in, upward for Y in. The fee is part of the
+ * input, in units of 1e-9 of it. Null when the bins run out or the output is zero.
  */
 export function fillBins(
   { firstId, bins }: Bins,
@@ -92,7 +94,7 @@ function fillBin(id: number, price: bigint, there: bigint, left: bigint, xIn: bo
   return { id, input, output: smaller(worth, there), fee: taken }
 }
 
-/** The bins after a swap. */
+/** Returns the bins after a swap. */
 export function afterFills({ firstId, bins }: Bins, fills: readonly BinFill[], xIn: boolean): Bin[] {
   const after = [...bins]
   for (const { id, input, output } of fills) {
@@ -102,7 +104,7 @@ export function afterFills({ firstId, bins }: Bins, fills: readonly BinFill[], x
   return after
 }
 
-/** The same amount in each bin: Y up to the active one, X from it on; what does not part evenly lies in the active bin. */
+/** Spreads amounts evenly: Y over the bins up to the active one, X from it on. The remainder goes to the active bin. */
 export function spreadEvenly(x: bigint, y: bigint, each: number): Bin[] {
   const count = BigInt(each + 1)
   const [ofX, ofY] = [x / count, y / count]
@@ -112,7 +114,7 @@ export function spreadEvenly(x: bigint, y: bigint, each: number): Bin[] {
   })
 }
 
-/** A part of every bin: rounded up for who brings it, down for who takes it. */
+/** Returns a share of every bin: rounded up for a deposit, down for a withdrawal. */
 export function partOfBins(
   bins: readonly Bin[],
   part: bigint,

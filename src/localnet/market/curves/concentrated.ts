@@ -1,8 +1,8 @@
 import { ceilDiv, floorSqrt, smaller } from './integers.ts'
 
 /**
- * Liquidity between two prices, as Uniswap v3 has it: a price is the square root of second tokens per first token in
- * Q64.64. Programs keep liquidity as a whole number, or in Q64.64: `bits` of it are the fraction. Amounts are raw.
+ * A price range of liquidity, as in Uniswap v3. A price is the square root of second tokens per first token in Q64.64.
+ * Programs store liquidity as a whole number or in Q64.64: `bits` is the size of its fraction. Amounts are raw.
  */
 export interface Range {
   readonly lower: bigint
@@ -11,18 +11,18 @@ export interface Range {
 
 type Pair = readonly [bigint, bigint]
 
-/** The price at which two amounts are worth the same. */
+/** Returns the price at which two amounts are worth the same. */
 export function sqrtPriceOf([first, second]: Pair): bigint {
   return floorSqrt((second << 128n) / first)
 }
 
-/** Second tokens per first token, as a plain number. */
+/** Converts a price to second tokens per first token. */
 export function priceOf(sqrtPrice: bigint): number {
   const root = Number(sqrtPrice) / 2 ** 64
   return root * root
 }
 
-/** What liquidity is worth at a price: rounded up for who brings it, down for who takes it. */
+/** Returns the amounts of some liquidity at a price: rounded up for a deposit, down for a withdrawal. */
 export function liquidityWorth(
   liquidity: bigint,
   sqrtPrice: bigint,
@@ -36,7 +36,7 @@ export function liquidityWorth(
   ]
 }
 
-/** The most liquidity that both amounts are enough for. */
+/** Returns the most liquidity for which both amounts suffice. */
 export function liquidityOf([first, second]: Pair, sqrtPrice: bigint, range: Range, bits: bigint): bigint {
   const ofFirst = ((first * sqrtPrice * range.upper) << bits) / ((range.upper - sqrtPrice) << 64n)
   const ofSecond = (second << (64n + bits)) / (sqrtPrice - range.lower)
@@ -45,12 +45,12 @@ export function liquidityOf([first, second]: Pair, sqrtPrice: bigint, range: Ran
 
 export interface Step {
   readonly sqrtPrice: bigint
-  /** What of the input moves the price; the rest is rounding, which programs count as fee. */
+  /** The part of the input that moves the price; the rest is rounding, which programs count as fee. */
   readonly used: bigint
   readonly output: bigint
 }
 
-/** Where an input moves the price to, and what comes out; null where the liquidity ends before. */
+/** Returns the price after an input, and the output; null when the liquidity ends before. */
 export function stepOf(
   input: bigint,
   firstIn: boolean,
@@ -82,8 +82,8 @@ export function stepOf(
 const MILLION = 1_000_000n
 
 /**
- * A swap that takes its fee, in millionths, of the input: all that does not move the price. Null where nothing comes out,
- * or the liquidity ends before. Liquidity is a whole number.
+ * Swaps with a fee on the input, in millionths; the fee is the part of the input that does not move the price. Null
+ * when the output is zero or the liquidity ends before. Liquidity is a whole number.
  */
 export function swapWithFee(
   amountIn: bigint,

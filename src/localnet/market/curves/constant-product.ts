@@ -1,16 +1,16 @@
 import { ceilDiv, floorSqrt, smaller } from './integers.ts'
 
-/** What comes out of reserves whose product must not fall, for an input without its fee. */
+/** Returns the output for an input without its fee, so that the product of the reserves does not fall. */
 export function productOut(input: bigint, reserveIn: bigint, reserveOut: bigint): bigint {
   return (input * reserveOut) / (reserveIn + input)
 }
 
-/** Shares of a new pool: the geometric mean of what it starts with. */
+/** Returns the shares of a new pool: the geometric mean of its first amounts. */
 export function firstShares(amounts: readonly [bigint, bigint]): bigint {
   return floorSqrt(amounts[0] * amounts[1])
 }
 
-/** What a number of shares is worth: rounded up for who brings it, down for who takes it. */
+/** Returns the amounts of a number of shares: rounded up for a deposit, down for a withdrawal. */
 export function shareWorth(
   shares: bigint,
   supply: bigint,
@@ -22,7 +22,7 @@ export function shareWorth(
   return [worth(reserves[0]), worth(reserves[1])]
 }
 
-/** How many shares a part of the supply in thousandths is; of a removal no more than there are to give back. */
+/** Returns a part of the supply, in thousandths, as shares; a removal is limited to the owned shares. */
 export function sharesOf(thousandths: number, supply: bigint, owned: bigint): bigint {
   const shares = (supply * BigInt(Math.abs(thousandths))) / 1000n
   return thousandths < 0 ? smaller(shares, owned) : shares

@@ -1,9 +1,9 @@
-/** Divisions and roots of whole numbers, with the rounding said. */
+/** Divides and rounds up. */
 export function ceilDiv(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by
 }
 
-/** The largest number whose square is not above. */
+/** Returns the square root, rounded down. */
 export function floorSqrt(value: bigint): bigint {
   if (value < 2n) return value
   let guess = 1n << BigInt((value.toString(16).length * 4 + 1) >> 1)

@@ -2,8 +2,7 @@ import { productOut } from './constant-product.ts'
 import { ceilDiv } from './integers.ts'
 
 /**
- * A curve that sells a part of a supply: reserves that it pretends to start with, what it sold of the base and took of the
- * quote. Plain data.
+ * A curve that sells a part of a supply: its virtual reserves, and the base sold and quote raised so far. Plain data.
  */
 export interface LaunchCurve {
   readonly virtualBase: bigint
@@ -13,7 +12,7 @@ export interface LaunchCurve {
   raised: bigint
 }
 
-/** The parameters that most launchpads use: 793.1 of 1,073 million sold take 85 SOL. */
+/** Returns a curve with the parameters of most launchpads: 793.1 of 1,073 million sold take 85 SOL. */
 export function newLaunchCurve(decimals: number): LaunchCurve {
   const unit = 10n ** BigInt(decimals)
   return {
@@ -27,7 +26,7 @@ export function newLaunchCurve(decimals: number): LaunchCurve {
 
 export const LAUNCH_SUPPLY = 1_000_000_000n
 
-/** Raised when all is sold. */
+/** Returns the quote raised when everything is sold. */
 export function raisedAtEnd({ virtualBase, virtualQuote, forSale }: LaunchCurve): bigint {
   return ceilDiv(forSale * virtualQuote, virtualBase - forSale)
 }
@@ -36,7 +35,7 @@ export function isSoldOut({ sold, forSale }: LaunchCurve): boolean {
   return sold === forSale
 }
 
-/** What an input without fees buys, and how much of it is needed: the last buy takes what is left. */
+/** Returns the base bought by an input without fees, and the part of the input used: the last buy takes the rest. */
 export function buyFromCurve(curve: LaunchCurve, input: bigint): { quote: bigint; base: bigint } | null {
   const left = curve.forSale - curve.sold
   const [base, quote] = reservesOf(curve)
@@ -46,7 +45,7 @@ export function buyFromCurve(curve: LaunchCurve, input: bigint): { quote: bigint
   return { quote: raisedAtEnd(curve) - curve.raised, base: left }
 }
 
-/** What the curve gives for tokens, before fees; null where it is nothing, or none were sold. */
+/** Returns the quote paid for tokens, before fees; null when it is zero or the curve has not sold that many. */
 export function sellToCurve(curve: LaunchCurve, tokens: bigint): bigint | null {
   if (isSoldOut(curve) || tokens <= 0n || tokens > curve.sold) return null
   const [base, quote] = reservesOf(curve)
@@ -64,7 +63,7 @@ export function curvePrice(curve: LaunchCurve): number {
   return Number(quote) / Number(base)
 }
 
-/** Base and quote as the product has them. */
+/** Returns the virtual base and quote reserves, whose product is constant. */
 export function reservesOf(curve: LaunchCurve): readonly [bigint, bigint] {
   return [curve.virtualBase - curve.sold, curve.virtualQuote + curve.raised]
 }

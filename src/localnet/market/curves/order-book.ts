@@ -1,19 +1,19 @@
 import { ceilDiv, smaller } from './integers.ts'
 
-/** An order that rests: a price in ticks, and how many base lots are left of it. */
+/** A resting order: its price in ticks and its remaining base lots. */
 export interface RestingOrder {
   readonly sequence: bigint
   readonly price: bigint
   readonly lots: bigint
 }
 
-/** The best order of each side stands first. */
+/** Both sides of a book, each with its best order first. */
 export interface Book {
   readonly bids: readonly RestingOrder[]
   readonly asks: readonly RestingOrder[]
 }
 
-/** Lots of a market: a tick is one quote lot for so many base lots. */
+/** Lot sizes of a market: a tick is one quote lot per `baseLotsPerUnit` base lots. */
 export interface LotTerms {
   readonly baseLotsPerUnit: bigint
   readonly feeBps: bigint
@@ -24,7 +24,7 @@ export interface BookFill {
   readonly lots: bigint
 }
 
-/** What an order took: quote lots are those of the makers, the fee besides. */
+/** The result of a taking order; `quoteLots` excludes the fee. */
 export interface Taken {
   readonly fills: readonly BookFill[]
   readonly baseLots: bigint
@@ -34,7 +34,7 @@ export interface Taken {
 
 const BASIS = 10_000n
 
-/** Buys from the asks for no more than a budget in quote lots, fee included; null where that buys no lot. */
+/** Buys from the asks within a budget in quote lots, fee included; null when it buys no lot. */
 export function takeAsks(asks: readonly RestingOrder[], budget: bigint, terms: LotTerms): Taken | null {
   let left = ((budget * BASIS) / (BASIS + terms.feeBps)) * terms.baseLotsPerUnit
   const fills: BookFill[] = []
@@ -51,7 +51,7 @@ export function takeAsks(asks: readonly RestingOrder[], budget: bigint, terms: L
   return { fills, baseLots, quoteLots, fee: ceilDiv(quoteLots * terms.feeBps, BASIS) }
 }
 
-/** Sells to the bids no more than so many base lots; null where that brings nothing. */
+/** Sells at most `most` base lots to the bids; null when it earns nothing. */
 export function takeBids(bids: readonly RestingOrder[], most: bigint, terms: LotTerms): Taken | null {
   let left = most
   const fills: BookFill[] = []
@@ -67,7 +67,7 @@ export function takeBids(bids: readonly RestingOrder[], most: bigint, terms: Lot
   return quoteLots > fee ? { fills, baseLots, quoteLots, fee } : null
 }
 
-/** The orders that are left of a side. */
+/** Returns the remaining orders of a side. */
 export function afterTake(
   orders: readonly RestingOrder[],
   fills: readonly BookFill[]

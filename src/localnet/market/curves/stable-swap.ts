@@ -2,11 +2,11 @@ import { smaller } from './integers.ts'
 
 type Pair = readonly [bigint, bigint]
 
-/** How flat the curve is: the higher, the longer its price stays. */
+/** Flatness of the curve: the higher, the wider the range in which the price hardly moves. */
 const AMPLIFICATION = 100n
 const ROUNDS = 255
 
-/** The sum that both balances would have at the price of one, by Curve's invariant for two tokens. */
+/** Returns the sum of both balances at a price of one, by Curve's invariant for two tokens. */
 export function invariantOf([x, y]: Pair): bigint {
   const sum = x + y
   if (x === 0n || y === 0n) return 0n
@@ -22,7 +22,7 @@ export function invariantOf([x, y]: Pair): bigint {
   return invariant
 }
 
-/** The other balance that an invariant asks for beside one, rounded up. */
+/** Returns the other balance for an invariant and one balance, rounded up. */
 export function balanceBeside(balance: bigint, invariant: bigint): bigint {
   const amplified = AMPLIFICATION * 4n
   const c = (((invariant * invariant) / (2n * balance)) * invariant) / (2n * amplified) + 1n
@@ -36,13 +36,13 @@ export function balanceBeside(balance: bigint, invariant: bigint): bigint {
   return other + 1n
 }
 
-/** What comes out for an input without its fee: at least one unit is left. */
+/** Returns the output for an input without its fee; at least one unit of the reserve remains. */
 export function stableOut(input: bigint, reserveIn: bigint, reserveOut: bigint): bigint {
   const beside = balanceBeside(reserveIn + input, invariantOf([reserveIn, reserveOut]) + 1n)
   return reserveOut > beside ? reserveOut - beside : 0n
 }
 
-/** Out per in for a trade that is too small to matter. */
+/** Returns output per input for a negligible trade. */
 export function stablePrice(reserveIn: bigint, reserveOut: bigint): number {
   const part = reserveIn / 1_000_000n + 1n
   return Number(stableOut(part, reserveIn, reserveOut)) / Number(part)

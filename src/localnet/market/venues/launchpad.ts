@@ -6,12 +6,12 @@ import type { LaunchpadVenue, MarketPool, PoolVenue, VenueWorld } from '../venue
 import { createVaults, key, type PoolSides } from './pool-sides.ts'
 import type { Instruction } from './program.ts'
 
-/** Metaplex, whose account of a mint's name is made with it. */
+/** Metaplex, whose account with a mint's name is created with the mint. */
 export const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 
 /** The parts in which launchpads with launch curves differ. */
 interface Launchpad<Curve> extends Pick<LaunchpadVenue<Curve>, 'venue' | 'paidIn' | 'launch' | 'swap'> {
-  /** Opens the pool that the curve goes on as. */
+  /** Opens the pool that replaces the curve. */
   readonly migrate: (script: TransactionScript, curve: Curve, world: VenueWorld) => MarketPool
 }
 
@@ -38,13 +38,13 @@ export interface VaultedCurve extends LaunchCurve {
   readonly creator: Pubkey
 }
 
-/** The curve as a pool of its token and wrapped SOL. */
+/** Returns the curve as a pool of its token and wrapped SOL. */
 export function curveSides(curve: VaultedCurve): PoolSides & MarketPool {
   const { address, mint, baseVault, quoteVault } = curve
   return { address, mints: [mint, NATIVE_MINT], vaults: [baseVault, quoteVault], baseSide: 0 }
 }
 
-/** Makes a curve's mint and vaults, and all tokens that there will ever be. */
+/** Creates a curve's mint and vaults, and mints the whole supply. */
 export function mintIntoVault(
   call: CallScript,
   curve: VaultedCurve,
@@ -59,10 +59,12 @@ export function mintIntoVault(
   call.dropMintAuthority(mint, authority)
 }
 
-/** The accounts of a migration: of the curve, of who pays, and of the pool that it opens. */
+/** Names of a migration's accounts: those of the curve, the payer, and the opened pool. */
 type MigrationNames = 'pool' | 'mint' | 'baseVault' | 'quoteVault' | 'payer' | 'opened'
 
-/** Opens a pool of another venue with all tokens that a curve has left and all that it raised, by its program's authority. */
+/**
+ * Opens a pool of another venue with the unsold tokens and the raised quote of a curve, under its program's authority.
+ */
 export function migrateVaults(
   script: TransactionScript,
   instruction: Instruction<'', MigrationNames>,
@@ -73,7 +75,7 @@ export function migrateVaults(
   end: (call: CallScript) => void
 ): MarketPool {
   const { mint, baseVault, quoteVault, raised } = curve
-  // The list has the new pool's address, which is known once it is open.
+  // The list has the new pool's address, which is known only after opening.
   const opened = new Uint8Array(32)
   const addresses = { ...curve, pool: curve.address, payer: script.payer, opened }
   let pool: MarketPool | null = null
@@ -94,13 +96,13 @@ export function migrateVaults(
   return pool!
 }
 
-/** A curve with its tokens in a vault, which holds its lamports itself. */
+/** A curve with its tokens in a vault; its own account holds the lamports. */
 interface LamportCurve extends MarketPool {
   readonly mint: Pubkey
   readonly vault: Pubkey
 }
 
-/** Moves tokens one way and lamports the other between a trader and a curve; the trader pays fees out of a sale. */
+/** Exchanges tokens and lamports between a trader and a curve; in a sale the trader pays the fees from the proceeds. */
 export function exchangeForLamports(
   call: CallScript,
   { address, mint, vault }: LamportCurve,

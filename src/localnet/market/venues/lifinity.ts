@@ -21,9 +21,9 @@ import { payIn, payOut, poolSwap, type SwapRoute, type Swapped } from './pool-sw
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: the vendor's published interface of version 1; accounts and layouts of version 2, whose program this is. A swap
-// mints pool tokens to the fee account between its two transfers. How a pool is made is not published: its accounts come with
-// its first deposit.
+// Source: the vendor's published interface of version 1; accounts and layouts of version 2, whose program this is. A
+// swap mints pool tokens to the fee account between its two transfers. The creation of a pool is not published: its
+// accounts come with its first deposit.
 
 const program = new Program(key('2wT8Yq49kHgDzXuPxZSaeLaH1qbmGXtEyPy64bL7aD3c'), 'log', {})
 const swapInstruction = program.instruction(
@@ -51,7 +51,7 @@ const poolAccount = account(
   `decimals:u8@125 vaults:pubkey[2]@158 poolMint:pubkey@222 mints:pubkey[2]@254 feeAccount:pubkey@318`
 )
 
-/** Off the oracle's price, in millionths; a tenth of it goes to the fee account. */
+/** Distance from the oracle's price, in millionths; a tenth of it goes to the fee account. */
 const SPREAD = 1000n
 const MILLION = 1_000_000n
 const PRICE_BITS = 96n
@@ -64,7 +64,7 @@ export interface LifinityPool extends PoolSides {
   readonly poolMint: Pubkey
   readonly feeAccount: Pubkey
   readonly oracles: readonly [Pubkey, Pubkey]
-  /** Raw quote per raw base, with 96 bits behind the point. */
+  /** Raw quote per raw base, with 96 fractional bits. */
   oraclePrice: bigint
 }
 
@@ -119,7 +119,7 @@ function quoteSwap(pool: LifinityPool, { from, to }: SwapRoute, amountIn: bigint
     ? (amountIn << PRICE_BITS) / pool.oraclePrice
     : (amountIn * pool.oraclePrice) >> PRICE_BITS
   const amountOut = (fair * (MILLION - SPREAD)) / MILLION
-  // More than a third of what there is no pool gives at one price.
+  // A pool does not sell more than a third of a reserve at one price.
   if (amountOut * 3n > reserves[to]) return null
   return { amountOut, isBuy, reserveIn: reserves[from], reserveOut: reserves[to] }
 }
@@ -143,7 +143,7 @@ function writeSwap(
   })
 }
 
-/** The price after a trade that took so many millionths of the pool: it follows by half of them, and wanders. */
+/** Returns the price after a trade of `taken` millionths of the pool: it moves by half of them, and wanders. */
 function movedPrice(price: bigint, isBuy: boolean, taken: bigint, chance: number): bigint {
   const wandered = BigInt(Math.round((2 * chance - 1) * WANDERING))
   const moved = (price * (MILLION + (isBuy ? taken : -taken) / 2n + wandered)) / MILLION
@@ -159,7 +159,7 @@ function writeLiquidity(script: Caller, pool: LifinityPool, change: SharesChange
   deposit.call(script, addresses, { poolTokenAmount, maximumTokenAAmount, maximumTokenBAmount }, body)
 }
 
-/** Says where everything is; how much there is, only the vaults say. */
+/** Writes the pool's account: its addresses, without amounts, which only the vaults have. */
 function writeState(call: CallScript, pool: LifinityPool, ledger: LedgerView): void {
   const { decimals } = ledger.mint(pool.mints[0])
   call.write(pool.address, poolAccount({ ...pool, decimals }))

@@ -22,8 +22,8 @@ import { poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: IDL 0.5.3 of @meteora-ag/dynamic-amm-sdk 1.4.1. Tokens lie in vaults of another program: a swap pays the protocol's
-// fee aside, deposits what it was given and withdraws what it gives.
+// Source: IDL 0.5.3 of @meteora-ag/dynamic-amm-sdk 1.4.1. Tokens are in vaults of another program: a swap pays the
+// protocol's fee directly, deposits its input and withdraws its output.
 
 const program = new Program(key('Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB'), 'log', {
   metadataProgram: key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'),
@@ -76,16 +76,16 @@ const poolAccount = account(
   protocolAccounts:pubkey[2]@234 poolType:u8@362`
 )
 
-/** Of the input in units of 1e-5, and the protocol's part of that in hundredths. */
+/** Fee on the input in units of 1e-5, and the protocol's part of it in hundredths. */
 const FEE = 250
 const PROTOCOL_SHARE = 20n
 
 export interface DammV1Pool extends PoolSides {
   readonly address: Pubkey
   readonly lpMint: Pubkey
-  /** `vaults` of the pool are where these keep their tokens. */
+  /** The vaults' accounts; their token accounts are the `vaults` of the pool. */
   readonly stores: readonly [MeteoraVault, MeteoraVault]
-  /** The pool's shares of both; the first account is the authority of both. */
+  /** The pool's share accounts in both vaults; the first one is the authority of both. */
   readonly shares: Keys
   readonly protocolAccounts: Keys
 }
@@ -216,13 +216,13 @@ function writeLiquidity(script: Caller, pool: DammV1Pool, change: SharesChange, 
   addBalanceLiquidity.call(script, addresses, { poolTokenAmount: lpAmount, ...most }, body)
 }
 
-/** The pool's accounts in the vaults' program, by the names that account lists have for them. */
+/** Returns the pool's accounts in the vault program, by their names in account lists. */
 function addressesOf(pool: DammV1Pool) {
   const [a, b] = pool.stores
   return { shares: pool.shares, stores: [a.address, b.address], storeMints: [a.lpMint, b.lpMint] }
 }
 
-/** Says where everything is; how much there is stands in the vaults' accounts. */
+/** Writes the pool's account: its addresses, without amounts, which the vaults' accounts have. */
 function writeState(call: CallScript, pool: DammV1Pool): void {
   call.write(pool.address, poolAccount({ ...pool, ...addressesOf(pool), enabled: true, poolType: 1 }))
 }

@@ -33,7 +33,7 @@ import {
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: MeteoraAg/damm-v2, program source; IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0. Token A is the token that is traded.
+// Source: MeteoraAg/damm-v2, program source; IDL 0.2.5 of @meteora-ag/cp-amm-sdk 1.5.0. Token A is the traded token.
 
 const AUTHORITY = key('HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC')
 
@@ -56,7 +56,7 @@ const createPosition = program.instruction(
   '',
   `owner nftMint! nftAccount* pool* position* authority owner! token2022 system eventAuthority program`
 )
-// The place of a referral is the program's own address.
+// Without a referral its account is the program's own address.
 const swap2 = program.instruction(
   'Swap2',
   '414b3f4ceb5b5b88',
@@ -113,15 +113,15 @@ const poolAccount = account(
 )
 const positionAccount = account(408, 'aabc8fe47a40f7d0', 'pool:pubkey@8 nftMint:pubkey@40')
 
-/** The whole range of prices that the program allows; liquidity is in Q64.64 beside them. */
+/** The program's full price range; liquidity is in Q64.64. */
 const RANGE = { lower: 4295048016n, upper: 79226673521066979257578248091n }
 const BITS = 64n
-/** In units of 1e-9, and of that the protocol's part in hundredths. */
+/** Fee in units of 1e-9, and the protocol's part of it in hundredths. */
 const FEE = 2_500_000n
 const BILLION = 1_000_000_000n
 const PROTOCOL_SHARE = 20n
 
-/** Fees are taken of whatever comes out, or always of the second token. */
+/** Modes of collecting fees: on the output, or always on the second token. */
 const COLLECT_BOTH = 0
 const COLLECT_ONLY_B = 1
 
@@ -132,7 +132,7 @@ export interface DammV2Pool extends PoolSides {
   readonly activationPoint: bigint
   sqrtPrice: bigint
   liquidity: bigint
-  /** What the vaults hold without fees that nobody has claimed yet. */
+  /** Vault balances without unclaimed fees. */
   reserves: Pair
   protocolFees: Pair
   lpFees: Pair

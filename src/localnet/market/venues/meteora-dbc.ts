@@ -26,8 +26,8 @@ import { exchange, swapOf, type SwapRoute, type Swapped } from './pool-swap.ts'
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: MeteoraAg/dynamic-bonding-curve 0.1.10. Fees are taken of the quote and stay in its vault until claimed. The
-// curve has one segment of constant liquidity, which is a product of reserves that it pretends to have.
+// Source: MeteoraAg/dynamic-bonding-curve 0.1.10. Fees are on the quote and stay in its vault until claimed. The curve
+// has one segment of constant liquidity, which is a product of virtual reserves.
 
 const PROGRAM = key('dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN')
 const AUTHORITY = key('FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM')
@@ -48,7 +48,7 @@ const initializeVirtualPool = program.instruction(
   `config authority creator! mint! nativeMint pool* baseVault* quoteVault* metadata* metadataProgram creator!
   token token system eventAuthority program`
 )
-// The place of a referral is the program's own address.
+// Without a referral its account is the program's own address.
 const swap2 = program.instruction(
   'Swap2',
   '414b3f4ceb5b5b88',
@@ -56,7 +56,7 @@ const swap2 = program.instruction(
   `authority config pool* userIn* userOut* baseVault* quoteVault* mint nativeMint trader! token token program
   eventAuthority program`
 )
-// Of the new pool's accounts only its address is named; the authority stands for the others.
+// Only the new pool's address is named; the authority fills the places of its other accounts.
 const migrationDammV2 = program.instruction(
   'MigrationDammV2',
   '9ca9e66735e45040',
@@ -98,15 +98,15 @@ const configAccount = account(
   `quoteMint:pubkey@8 migrationOption:u8@233 decimals:u8@235 raised:u64@264`
 )
 
-/** Where a curve goes on, by the tag that its configuration has for it. */
+/** Tag of the venue that the curve migrates to, in its configuration. */
 const TO_DAMM_V2 = 1
 const DECIMALS = 6
 const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
-/** One percent, a fifth of it the protocol's. */
+/** One percent, a fifth of which is the protocol's. */
 const FEE_BPS = 100n
 const ONE = 10_000n
 const PROTOCOL_FIFTH = 5n
-/** Exact in that may end early, where the curve has no more to sell. */
+/** Exact in, filled partially if the curve has no more to sell. */
 const PARTIAL_FILL = 1
 
 export interface DbcCurve extends VaultedCurve {
@@ -116,7 +116,7 @@ export interface DbcCurve extends VaultedCurve {
   isMigrated: boolean
 }
 
-/** Curves that graduate to pools of the given venue, DAMM v2. */
+/** Returns curves that graduate to pools of the given venue, DAMM v2. */
 export function dbcCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<DbcCurve> {
   const own = { venue: 'meteora-dbc', paidIn: 'wrapped-sol', launch, migrate } as const
   return launchpad<DbcCurve>({ ...own, swap: swapOf(curveSides, quoteSwap, writeSwap) }, destination)
@@ -162,7 +162,7 @@ function launch(
   return curve
 }
 
-/** Base and quote are the curve's, what goes in and comes out the trader's. */
+/** Quotes a swap: base and quote are the curve's amounts, amountIn and amountOut the trader's. */
 function quoteSwap(curve: DbcCurve, { from }: SwapRoute, offered: bigint) {
   if (curve.isMigrated) return null
   if (from === 1) {
@@ -232,7 +232,7 @@ function emitSwap(
   completeEvent.emit(call, { pool: curve.address, config: CONFIG, ...reserves })
 }
 
-/** Square root of the price as a fraction of 2^64. */
+/** Returns the square root of the price as a fraction of 2^64. */
 function sqrtPrice(curve: DbcCurve): bigint {
   const [base, quote] = reservesOf(curve)
   return floorSqrt((quote << 128n) / base)

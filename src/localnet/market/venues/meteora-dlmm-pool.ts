@@ -4,11 +4,14 @@ import type { CallScript } from '../script.ts'
 import type { Pair, PoolSides } from './pool-sides.ts'
 import { account } from './record.ts'
 
-/** Between two bins, in basis points: twice the fee, so that one bin is always within the fee of a price. */
+/** Distance of two bins in basis points: twice the fee, so that one bin is always within the fee of a price. */
 export const BIN_STEP = 50
-/** Bins on either side of the first price: a position's 70 hold them. */
+/** Bins on either side of the first price: a position's 70 bins hold them. */
 export const BINS_EACH_SIDE = 34
-/** The base fee in units of 1e-9 is factor × step × 10; of it the protocol's part in ten-thousandths. */
+/**
+ * Base factor and protocol share. The fee in units of 1e-9 is factor × step × 10; the share is in ten-thousandths of
+ * it.
+ */
 export const BASE_FACTOR = 5000
 export const FEE = BigInt(BASE_FACTOR * BIN_STEP * 10)
 export const PROTOCOL_SHARE = 1000n
@@ -32,7 +35,7 @@ const NO_BIN = new Uint8Array(BIN_SIZE)
 export interface DlmmPosition {
   readonly owner: Pubkey
   readonly address: Pubkey
-  /** Of all bins alike: who adds, adds to each in proportion. */
+  /** Shares of every bin: a provider adds to each in proportion. */
   shares: bigint
 }
 
@@ -46,7 +49,7 @@ export interface DlmmPool extends PoolSides {
   bins: Bin[]
   shares: bigint
   protocolFees: Pair
-  /** Fees of the positions, which nobody has claimed. */
+  /** Unclaimed fees of the positions. */
   lpFees: Pair
   positions: DlmmPosition[]
 }
@@ -56,12 +59,12 @@ export interface BinArray {
   readonly address: Pubkey
 }
 
-/** Index of the array that holds a bin. */
+/** Returns the index of the array that holds a bin. */
 export function arrayIndexOf(id: number): number {
   return Math.floor(id / BINS_OF_ARRAY)
 }
 
-/** The arrays that hold the bins between two, in the order from the one to the other. */
+/** Returns the arrays that hold the bins between two, ordered from the first to the second. */
 export function arraysBetween({ arrays }: DlmmPool, from: number, to: number): readonly BinArray[] {
   const [first, last] = [arrayIndexOf(Math.min(from, to)), arrayIndexOf(Math.max(from, to))]
   const between = arrays.filter(({ index }) => index >= first && index <= last)
@@ -74,7 +77,7 @@ export function writePair(call: CallScript, pool: DlmmPool): void {
   call.write(pool.address, pairAccount(stated))
 }
 
-/** Writes arrays of bins; a bin has its amounts, its price and its supply of liquidity first. */
+/** Writes arrays of bins; a bin begins with its amounts, price and supply of liquidity. */
 export function writeArrays(call: CallScript, pool: DlmmPool, arrays: readonly BinArray[]): void {
   for (const { index, address } of arrays) {
     const firstId = index * BINS_OF_ARRAY

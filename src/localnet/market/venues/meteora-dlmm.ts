@@ -42,8 +42,8 @@ import { POSITION_LIMIT } from './positions.ts'
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14. X is the token that is traded. Swaps state two events. An account that is
-// left out has the program's own address in its place.
+// Source: IDL 0.12.0 of @meteora-ag/dlmm 1.9.14. X is the traded token. Swaps state two events. An optional account
+// that is omitted is replaced by the program's own address.
 
 const program = new Program(key('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'), 'self-call', {})
 const initializePair = program.instruction(
@@ -108,10 +108,10 @@ const addLiquidityEvent = program.event('1f5e7d5ae3343dba', LIQUIDITY_MOVED)
 const removeLiquidityEvent = program.event('74f461e8671f983a', LIQUIDITY_MOVED)
 const positionAccount = account(8120, '75b0d4c7f5b485b6', 'pair:pubkey@8 owner:pubkey@40')
 
-/** What a first position is given for what it brings; only proportions matter. */
+/** Shares of the first position; only proportions matter. */
 const FIRST_SHARES = 1n << 64n
 const WIDTH = 2 * BINS_EACH_SIDE + 1
-/** Spot, in the proportion that the bins have. */
+/** Strategy: spot, in the bins' proportions. */
 const SPOT_IMBALANCED = 6
 
 export const meteoraDlmmPools = {
@@ -239,7 +239,7 @@ function openPosition(script: Caller, pool: DlmmPool, owner: Pubkey, world: Venu
   return position
 }
 
-/** Adds tokens to every bin, or takes them out where the shares are negative. */
+/** Adds tokens to every bin, or removes them if the shares are negative. */
 function moveLiquidity(
   script: Caller,
   pool: DlmmPool,

@@ -36,7 +36,7 @@ const vaultAccount = account(
   `enabled:bool@8 total:u64@11 tokenVault:pubkey@19 mint:pubkey@83 lpMint:pubkey@115`
 )
 
-/** A vault of one mint, where a pool keeps its tokens. It earns nothing here, so that a share is worth a token. */
+/** A vault of one mint that holds a pool's tokens. It earns nothing here, so that a share is worth one token. */
 export interface MeteoraVault {
   readonly address: Pubkey
   readonly mint: Pubkey
@@ -44,11 +44,11 @@ export interface MeteoraVault {
   readonly lpMint: Pubkey
 }
 
-/** Whose tokens and shares a vault takes or gives. */
+/** Accounts of a vault's user. */
 export interface VaultUser {
   readonly userToken: Pubkey
   readonly userShares: Pubkey
-  /** Signs for what the vault takes. */
+  /** Signs deposits. */
   readonly authority: Pubkey
 }
 
@@ -69,7 +69,7 @@ export function openVault(script: Caller, payer: Pubkey, mint: Pubkey, world: Ve
   return vault
 }
 
-/** Pays tokens of a user in for shares, or takes tokens out for shares that are burnt. */
+/** Deposits tokens of a user for shares, or withdraws tokens for burned shares. */
 export function moveThrough(
   call: CallScript,
   way: 'in' | 'out',

@@ -18,7 +18,7 @@ import { key, type Caller } from './pool-sides.ts'
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: IDL_V4 of @wen-moon-ser/moonshot-sdk. The curve's account holds the lamports; events stand in the log.
+// Source: IDL_V4 of @wen-moon-ser/moonshot-sdk. The curve's account holds the lamports; events are in the log.
 
 const DEX_FEE = key('3udvfL24waJcLhskRAsStNMoNUvtyXdxrWQz4hgi953N')
 const HELIO_FEE = key('5K5RtTWzzLp4P8Npi84ocf7F1vBsAu29N1irG4iiUnzt')
@@ -37,7 +37,7 @@ const tokenMint = program.instruction(
   migrationTarget:u8`,
   `creator! backend+ curve* mint! metadata* vault* config token associatedToken metadataProgram system`
 )
-// Of an exact input the fixed side is 0.
+// For an exact input the fixed side is 0.
 const TRADE_ARGS = 'tokenAmount:u64 collateralAmount:u64 fixedSide?:u8 slippageBps:u64'
 const TRADE_ACCOUNTS =
   'trader! userTokens* curve* vault* dexFee* helioFee* mint config token associatedToken system'
@@ -72,7 +72,7 @@ const SUPPLY = LAUNCH_SUPPLY * 10n ** BigInt(DECIMALS)
 const FEE_BPS = 100n
 const ONE = 10_000n
 const MIGRATION_FEE = 500_000_000n
-/** Constant product, first version; to Raydium. */
+/** Tags of the constant product's first version, and of Raydium as destination. */
 const CURVE_TYPE = 1
 const TO_RAYDIUM = 0
 
@@ -81,11 +81,11 @@ export interface MoonshotCurve extends LaunchCurve {
   readonly mint: Pubkey
   readonly vault: Pubkey
   readonly creator: Pubkey
-  /** Tokens that it holds: all, less what was sold; none once migrated. */
+  /** Tokens in its vault: the supply less the sold ones; zero once migrated. */
   held: bigint
 }
 
-/** Curves whose funds go to a migration authority, which opens a pool of the given venue, Raydium's. */
+/** Returns curves whose funds go to a migration authority, which opens a pool of the given venue, Raydium's. */
 export function moonshotCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<MoonshotCurve> {
   return launchpad<MoonshotCurve>(
     {
@@ -183,7 +183,7 @@ function quoteSale(curve: MoonshotCurve, amountIn: bigint) {
   return lamports <= fees ? null : { tokens: amountIn, lamports, fees }
 }
 
-/** The payer is the migration authority: it takes the funds and opens the pool. */
+/** Migrates a curve. The payer is the migration authority: it takes the funds and opens the pool. */
 function migrate(
   script: TransactionScript,
   curve: MoonshotCurve,

@@ -28,7 +28,7 @@ import {
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: the program's published interface, version 0.9.0, restated as facts. All liquidity spans the whole range.
+// Source: the program's published interface, version 0.9.0. All liquidity spans the full range.
 
 const CONFIG = key('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ')
 
@@ -102,7 +102,7 @@ const poolAccount = account(
 const TICK_SPACING = 64
 const RANGE = fullRange(TICK_SPACING)
 const RANGE_TICKS = { tickLowerIndex: RANGE.lowerTick, tickUpperIndex: RANGE.upperTick }
-/** Of the input in millionths, and of that the protocol's part in ten-thousandths. */
+/** Fee on the input in millionths, and the protocol's part of it in ten-thousandths. */
 const FEE = 3000
 const PROTOCOL_SHARE = 1300n
 
@@ -110,12 +110,12 @@ export interface Whirlpool extends PoolSides {
   readonly address: Pubkey
   readonly oracle: Pubkey
   readonly feeTier: Pubkey
-  /** Of the lowest, the current and the highest prices. */
+  /** Tick arrays of the lowest, the current and the highest prices. */
   readonly tickArrays: readonly [Pubkey, Pubkey, Pubkey]
   sqrtPrice: bigint
   liquidity: bigint
   protocolFees: Pair
-  /** Fees of the positions, which nobody has collected. */
+  /** Uncollected fees of the positions. */
   lpFees: Pair
   positions: Position[]
 }
@@ -152,7 +152,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): Whirlpool {
     positions: []
   }
   const { address, mints } = opened
-  // The mints have no extensions that would need badges: nothing is at these addresses.
+  // The mints have no extensions that need badges, so these addresses have no accounts.
   const badges = [newAddress(world), newAddress(world)]
   const addresses = { ...poolAddresses(opened, pool.creator, ledger), creator: pool.creator, badges }
   const terms = { tickSpacing: TICK_SPACING, initialSqrtPrice: sqrtPrice }
@@ -202,7 +202,7 @@ function writeSwap(
     userB: users[1],
     vaultA: vaults[0],
     vaultB: vaults[1],
-    // The current array thrice, as clients do where the next ones are not there.
+    // Repeats the current array, like clients do where the next ones do not exist.
     ticks: [tickArrays[1], tickArrays[1], tickArrays[1]]
   }
   const args = {

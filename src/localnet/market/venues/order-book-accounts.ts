@@ -5,7 +5,7 @@ import { key, newAddress } from './pool-sides.ts'
 /** The order book program that Raydium's older pools name. */
 export const OPEN_BOOK = key('srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX')
 
-/** The accounts of a market that a pool names. Nothing trades there, and none of them is there. */
+/** Accounts of a market that a pool names. It has no trades, and none of the accounts exists. */
 export interface OrderBook {
   readonly market: Pubkey
   readonly bids: Pubkey
@@ -28,7 +28,7 @@ export function orderBookOf(world: VenueWorld): OrderBook {
   }
 }
 
-/** How a swap and a withdrawal list them. */
+/** Account lists of the book in a swap and in a withdrawal. */
 export const SWAP_BOOK = 'openBook market* bids* asks* eventQueue* coinVault* pcVault* vaultSigner'
 export const WITHDRAWAL_BOOK = 'openBook market* coinVault* pcVault* vaultSigner'
 export const WITHDRAWAL_QUEUES = 'eventQueue* bids* asks*'

@@ -8,7 +8,7 @@ import { account } from './record.ts'
 export const phoenix = new Program(key('PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY'), 'self-call', {
   logAuthority: key('7aDTsspkQNGKmrexAN7FLx9oxU3iPczSSvHNggyuqYkR')
 })
-/** The accounts with which every instruction of a market begins. */
+/** The first accounts of every instruction of a market. */
 export const MARKET_ACCOUNTS = 'program logAuthority market* signer!'
 
 const marketAccount = account(
@@ -20,10 +20,10 @@ const marketAccount = account(
   tokensPerUnit:u32@312`
 )
 
-/** Orders of each side and seats that a market has room for. */
+/** Maximum numbers of orders per side and of seats. */
 export const MARKET_SIZE = { bidsSize: 512n, asksSize: 512n, seats: 128n }
 export const TAKER_FEE_BPS = 2
-/** Orders of the maker on each side, and how far apart they are in ten-thousandths. All fit one log batch. */
+/** Number of the maker's orders on each side, and their distance in ten-thousandths. All fit one log batch. */
 const LEVELS = 12
 const SPACING = 60n
 const BASIS = 10_000n
@@ -31,11 +31,11 @@ const LEAST_LOTS_PER_UNIT = 1_000_000n
 const LEVELS_LEFT = 6
 const WIDEST_SPREAD = 300n
 
-/** Sizes of what a market counts in. Lots are powers of ten; a tick is one quote lot for a base unit. */
+/** Units of a market. Lots are powers of ten; a tick is one quote lot per base unit. */
 export interface MarketTerms extends LotTerms {
   readonly baseLot: bigint
   readonly quoteLot: bigint
-  /** Whole tokens in a base unit. */
+  /** Number of whole tokens in a base unit. */
   readonly tokensPerUnit: bigint
 }
 
@@ -45,13 +45,13 @@ export interface PhoenixMarket extends PoolSides {
   readonly maker: Pubkey
   readonly seat: Pubkey
   readonly terms: MarketTerms
-  /** What the maker has in the market, resting or free, in lots. */
+  /** The maker's funds in the market, resting or free, in lots. */
   makerBase: bigint
   makerQuote: bigint
-  /** Fees that nobody collected, in quote lots. */
+  /** Uncollected fees, in quote lots. */
   fees: bigint
   book: Book
-  /** Of the market's events, and of orders. */
+  /** Sequence number of the market's events; `orderSequence` is that of orders. */
   sequence: bigint
   orderSequence: bigint
 }
@@ -77,7 +77,7 @@ function powerOfTenBelow(value: bigint): bigint {
   return power
 }
 
-/** Whether the maker has to quote anew: few orders are left on the side that is taken, or the sides are far apart. */
+/** Whether the maker must replace the orders: few are left on the taken side, or the sides are far apart. */
 export function needsQuotes({ bids, asks }: Book, isBuy: boolean): boolean {
   const taken = isBuy ? asks : bids
   if (taken.length < LEVELS_LEFT) return true
@@ -85,7 +85,7 @@ export function needsQuotes({ bids, asks }: Book, isBuy: boolean): boolean {
   return bid === undefined || ask === undefined || ask.price * BASIS > bid.price * (BASIS + WIDEST_SPREAD)
 }
 
-/** What the maker takes for the price, in ticks: that at which both halves of what there is are worth the same. */
+/** Returns the maker's price in ticks: the one at which base and quote funds are worth the same. */
 export function fairPrice({ makerBase, makerQuote, terms }: PhoenixMarket): bigint {
   return makerBase === 0n ? 0n : (makerQuote * terms.baseLotsPerUnit) / makerBase
 }
@@ -107,14 +107,14 @@ export function quotesOf(market: PhoenixMarket): Book {
     const sequence = orderSequence + 2n * level
     asks.push({ sequence, price: fair + away, lots: asked })
     if (bidPrice <= 0n) continue
-    // Bids are stored inverted, so that the older of two stands first on both sides.
+    // Bids are stored inverted, so that the older of two comes first on both sides.
     const inverted = BigInt.asUintN(64, ~(sequence + 1n))
     bids.push({ sequence: inverted, price: bidPrice, lots: (paid * terms.baseLotsPerUnit) / bidPrice })
   }
   return { bids: bids.filter(({ lots }) => lots > 0n), asks: asks.filter(({ lots }) => lots > 0n) }
 }
 
-/** The header of a market's account; the book that follows it on mainnet is left out. */
+/** Writes the header of a market's account; the book that follows it on mainnet is omitted. */
 export function writeMarket(call: CallScript, market: PhoenixMarket, ledger: LedgerView): void {
   const { mints, vaults, terms } = market
   const [baseDecimals, quoteDecimals] = decimalsOf(market, ledger)

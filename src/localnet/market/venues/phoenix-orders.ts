@@ -5,7 +5,7 @@ import { MARKET_ACCOUNTS, phoenix, writeMarket, type PhoenixMarket } from './pho
 import { moveBoth, poolAddresses, slotOf, timeOf, type Caller } from './pool-sides.ts'
 import { record } from './record.ts'
 
-// Source: Ellipsis-Labs/phoenix-v1, program source. Discriminators are one byte, of instructions and of events.
+// Source: Ellipsis-Labs/phoenix-v1, program source. Discriminators of instructions and events are one byte.
 
 const SEAT_APPROVED = 1n
 
@@ -48,7 +48,7 @@ const reduceEvent = record(
   'index:u16 orderSequence:u64 priceInTicks:u64 baseLotsRemoved:u64 baseLotsRemaining?:u64'
 )
 
-/** States a batch of events, as many as one instruction gave, by the program's call of its own log instruction. */
+/** States a batch of one instruction's events, in a call of the program's own log instruction. */
 export function logEvents(
   call: CallScript,
   script: Caller,
@@ -69,7 +69,7 @@ export function logEvents(
   log.call(call, {}, { header: head, events: Buffer.concat(events) })
 }
 
-/** Gives the maker a seat, and takes what the maker trades with. */
+/** Gives the maker a seat and deposits the maker's funds. */
 export function seatMaker(script: Caller, market: PhoenixMarket, ledger: LedgerView): void {
   const { maker: signer, seat, terms, makerBase, makerQuote } = market
   const addresses = { ...poolAddresses(market, signer, ledger), market: market.address, signer }
@@ -87,7 +87,7 @@ export function seatMaker(script: Caller, market: PhoenixMarket, ledger: LedgerV
   })
 }
 
-/** The maker takes back what is left of the old orders and places new ones; both are instructions that the maker signs. */
+/** Cancels the maker's old orders and places new ones, in two instructions that the maker signs. */
 export function quoteAnew(script: Caller, market: PhoenixMarket, book: Book, ledger: LedgerView): void {
   const { maker: signer, seat } = market
   const { bids, asks } = book

@@ -18,8 +18,8 @@ import { newAddress, newSides, type Caller } from './pool-sides.ts'
 import { payIn, payOut, swapRoute } from './pool-swap.ts'
 import { record } from './record.ts'
 
-// Source: Ellipsis-Labs/phoenix-v1, program source. A market pays out before it takes in. Its only maker is who opened it, and
-// quotes anew in the taker's transaction where the orders run out; below a router, the orders that are there have to do.
+// Source: Ellipsis-Labs/phoenix-v1, program source. A market pays out before it takes in. Its only maker opened it, and
+// places new orders in the taker's transaction when they run out; below a router only the existing orders are used.
 
 const initializeMarket = phoenix.instruction(
   'InitializeMarket',
@@ -51,7 +51,7 @@ export const phoenixMarkets = {
   venue: 'phoenix',
   open,
   swap,
-  // The decoder knows no liquidity of an order book.
+  // The decoder reads no liquidity changes of an order book.
   changeLiquidity: null,
   price
 } satisfies PoolVenue<PhoenixMarket>
@@ -100,7 +100,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): PhoenixMarket {
 
 function swap(script: Caller, market: PhoenixMarket, asked: Swap, { ledger }: VenueWorld): Executed | null {
   const { trader, isBuy, amountIn } = asked
-  // An order of the maker's would cancel the maker's own.
+  // The maker's own order would cancel the maker's resting ones.
   if (samePubkey(trader, market.maker)) return null
   const { terms } = market
   const canQuote = 'payer' in script

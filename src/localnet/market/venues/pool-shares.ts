@@ -14,7 +14,7 @@ import {
   type PoolTokens
 } from './pool-sides.ts'
 
-/** Liquidity that is added or removed for shares, with its accounts by the names that account lists have for them. */
+/** A change of liquidity for shares, with its accounts by their names in account lists. */
 export interface SharesChange extends PoolTokens {
   readonly adds: boolean
   readonly shares: bigint
@@ -32,14 +32,14 @@ export interface SharesChange extends PoolTokens {
 
 interface SharesOf<Pool> {
   lpMint(pool: Pool): Pubkey
-  /** All shares, locked ones included; the supply of the LP mint unless stated. */
+  /** Returns all shares, locked ones included; by default the supply of the LP mint. */
   supply?(pool: Pool): bigint
-  /** Reserves that the shares are parts of; the vaults' balances unless stated. */
+  /** Returns the reserves that the shares divide; by default the vaults' balances. */
   reserves?(pool: Pool, ledger: LedgerView): Pair
   write(script: Caller, pool: Pool, change: SharesChange, ledger: LedgerView): void
 }
 
-/** Returns the change of liquidity of a venue whose providers have shares of the whole pool. */
+/** Returns the liquidity changes of a venue whose providers have shares of the whole pool. */
 export function sharesLiquidity<Pool extends PoolTokens & MarketPool>(venue: SharesOf<Pool>) {
   return (script: Caller, pool: Pool, by: Pubkey, thousandths: number, { ledger }: VenueWorld): void => {
     const adds = thousandths > 0
@@ -67,7 +67,7 @@ export function moveLpTokens(call: CallScript, change: SharesChange, authority: 
   else call.burn({ mint, from: lpAccount, authority: provider, amount })
 }
 
-/** Moves the tokens of both sides, and mints shares after it or burns them before or after it. */
+/** Moves the tokens of both sides; mints shares afterwards, or burns them before or afterwards. */
 export function moveShares(
   call: CallScript,
   change: SharesChange,

@@ -2,7 +2,7 @@ import { pubkeyFromBase58, type Pubkey } from '../../../chain/pubkey.ts'
 import type { CallScript, LedgerView, TokenCalls } from '../script.ts'
 import type { MarketPool, NewPool, VenueWorld } from '../venue.ts'
 
-/** Where a venue's instruction is written: a transaction, or a call that routes or migrates. */
+/** The place of a venue's instruction: a transaction, or a call that routes or migrates. */
 export type Caller = TokenCalls
 
 export type Side = 0 | 1
@@ -17,14 +17,14 @@ export interface PoolTokens {
 }
 
 export interface PoolSides extends PoolTokens {
-  /** Which of the two is the token that is traded; the other is what it is paid with. */
+  /** Index of the traded token; the other one is its currency. */
   readonly baseSide: Side
 }
 
-/** No token amount is beyond this. */
+/** The largest token amount. */
 export const U64_MAX = (1n << 64n) - 1n
 
-/** New sides with addresses for the vaults; some programs sort their mints by bytes. */
+/** Creates sides with new vault addresses; some programs sort their mints by bytes. */
 export function newSides(pool: NewPool, world: VenueWorld, order: 'sorted' | 'as-given'): PoolSides {
   const baseSide = order === 'sorted' && Buffer.compare(pool.base, pool.quote) > 0 ? 1 : 0
   return {
@@ -38,12 +38,12 @@ export function newAddress(world: VenueWorld): Pubkey {
   return world.random.bytes(32)
 }
 
-/** What a new pool starts with, in the order of its sides. */
+/** Returns a new pool's amounts, in the order of its sides. */
 export function startAmounts({ baseSide }: PoolSides, pool: NewPool): Pair {
   return baseSide === 0 ? [pool.baseAmount, pool.quoteAmount] : [pool.quoteAmount, pool.baseAmount]
 }
 
-/** The side that a trader pays into; the other one pays out. */
+/** Returns the side that a trader pays into; the other one pays out. */
 export function sideIn({ baseSide }: PoolSides, isBuy: boolean): Side {
   return isBuy ? otherSide(baseSide) : baseSide
 }
@@ -52,7 +52,7 @@ export function otherSide(side: Side): Side {
   return side === 0 ? 1 : 0
 }
 
-/** A pair with an amount, which may be negative, added to a side. */
+/** Adds an amount, which may be negative, to one side of a pair. */
 export function addToSide(pair: Pair, side: Side, amount: bigint): Pair {
   return side === 0 ? [pair[0] + amount, pair[1]] : [pair[0], pair[1] + amount]
 }
@@ -61,7 +61,7 @@ export function vaultBalances({ vaults }: PoolTokens, ledger: LedgerView): Pair 
   return [ledger.tokens(vaults[0]), ledger.tokens(vaults[1])]
 }
 
-/** Price of a raw unit of base in raw units of quote, by what the pool holds of both. */
+/** Returns the price of a raw unit of base in raw units of quote, as the ratio of the reserves. */
 export function ratioPrice({ baseSide }: PoolSides, reserves: Pair): number {
   return Number(reserves[otherSide(baseSide)]) / Number(reserves[baseSide])
 }
@@ -74,14 +74,14 @@ export function tokenPrograms({ mints }: PoolTokens, ledger: LedgerView): Keys {
   return [ledger.mint(mints[0]).program, ledger.mint(mints[1]).program]
 }
 
-/** A user's associated token accounts of both mints. */
+/** Returns a user's associated token accounts of both mints. */
 export function userAccounts({ mints }: Pick<PoolTokens, 'mints'>, owner: Pubkey, ledger: LedgerView): Keys {
   return [ledger.tokenAccountOf(owner, mints[0]), ledger.tokenAccountOf(owner, mints[1])]
 }
 
 /**
- * Whether liquidity of these amounts can come from its provider, or go back: some of both, no more than there is. Who has
- * nothing to add or to take changes nothing, and nothing is written.
+ * Whether a change of these amounts is possible: some of both, and no more than the provider or the pool has. Otherwise
+ * nothing is written.
  */
 export function canMove(
   pool: PoolTokens,
@@ -98,7 +98,7 @@ export function canMove(
   return held0 + amounts[0] <= U64_MAX && held1 + amounts[1] <= U64_MAX
 }
 
-/** A pool's accounts and a user's, by the names that account lists have for them. */
+/** Returns a pool's and a user's accounts, by their names in account lists. */
 export function poolAddresses<Pool extends PoolTokens & MarketPool>(
   pool: Pool,
   user: Pubkey,
@@ -108,13 +108,15 @@ export function poolAddresses<Pool extends PoolTokens & MarketPool>(
   return { ...pool, pool: pool.address, users, programs: tokenPrograms(pool, ledger) }
 }
 
-/** Makes both vaults, which belong to this authority. */
+/** Creates both vaults under an authority. */
 export function createVaults(call: CallScript, { mints, vaults }: PoolTokens, authority: Pubkey): void {
   call.createTokenAccount(vaults[0], authority, mints[0])
   call.createTokenAccount(vaults[1], authority, mints[1])
 }
 
-/** Pays into both vaults from a user's accounts, as their owner, or takes out of the vaults, by their authority. */
+/**
+ * Moves tokens from a user's accounts into both vaults, signed by the owner, or out of them, signed by their authority.
+ */
 export function moveBoth(
   call: CallScript,
   { mints, vaults, users }: PoolTokens & { readonly users: Keys },
@@ -130,7 +132,7 @@ export function moveBoth(
   }
 }
 
-/** Unix seconds of the block; zero below a call, which does not know it. */
+/** Returns the Unix seconds of the block; zero below a call, which does not know it. */
 export function timeOf(script: Caller): bigint {
   return 'blockTime' in script && typeof script.blockTime === 'number' ? BigInt(script.blockTime) : 0n
 }
@@ -139,5 +141,5 @@ export function slotOf(script: Caller): bigint {
   return 'slot' in script && typeof script.slot === 'number' ? BigInt(script.slot) : 0n
 }
 
-/** Constants of the venues' programs. */
+/** Decodes an address constant. */
 export const key = pubkeyFromBase58

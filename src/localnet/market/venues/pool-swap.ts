@@ -14,7 +14,7 @@ import {
   type Side
 } from './pool-sides.ts'
 
-/** The direction of a swap, and its accounts by the names that account lists have for them. */
+/** The direction of a swap, and its accounts by their names in account lists. */
 export interface SwapRoute {
   readonly from: Side
   readonly to: Side
@@ -61,13 +61,13 @@ export function swapRoute(
   }
 }
 
-/** Quote of a swap, with the amount that goes in. */
+/** A quote of a swap, with the input amount. */
 export type Swapped<Quote extends (...given: never[]) => unknown> = NonNullable<ReturnType<Quote>> & Executed
 
 /**
- * Returns a venue's swap of its two parts: `quote` says what comes out, and what goes in where that is not all that is
- * offered, without changing anything; `write` changes the pool and writes the instruction. A swap that gives nothing, or more
- * than a vault can hold, is refused.
+ * Builds a venue's swap from two functions. `quote` returns the output, and the input if it is less than the offered
+ * amount, without changing anything. `write` changes the pool and writes the instruction. A swap with no output, or
+ * with more than a vault can hold, is refused.
  */
 export function swapOf<Pool, Quote extends { readonly amountOut: bigint; readonly amountIn?: bigint }>(
   sidesOf: (pool: Pool) => PoolSides & MarketPool,
@@ -86,7 +86,7 @@ export function swapOf<Pool, Quote extends { readonly amountOut: bigint; readonl
   }
 }
 
-/** The same for pools that have their sides themselves. */
+/** Builds the swap of pools that have sides themselves; see swapOf. */
 export function poolSwap<
   Pool extends PoolSides & MarketPool,
   Quote extends { readonly amountOut: bigint; readonly amountIn?: bigint }
@@ -112,7 +112,7 @@ export function payOut(
   call.transfer({ mint, from, to, authority, amount, checked })
 }
 
-/** The two transfers of a swap: into a vault, and out of the other one by its authority. */
+/** Writes the two transfers of a swap: into one vault, and out of the other by its authority. */
 export function exchange(
   call: CallScript,
   route: SwapRoute,

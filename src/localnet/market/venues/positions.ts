@@ -6,7 +6,7 @@ import type { CallScript, LedgerView } from '../script.ts'
 import type { MarketPool, VenueWorld } from '../venue.ts'
 import { canMove, newAddress, poolAddresses, type Caller, type Pair, type PoolTokens } from './pool-sides.ts'
 
-/** A provider's part of a pool, which an NFT stands for. */
+/** A provider's part of a pool, represented by an NFT. */
 export interface Position {
   readonly owner: Pubkey
   readonly address: Pubkey
@@ -15,14 +15,14 @@ export interface Position {
   liquidity: bigint
 }
 
-/** Providers of a pool that are remembered; where there are more, one who comes new adds nothing. */
+/** Maximum number of a pool's providers; beyond it a new provider adds nothing. Keeps the pool's stored state small. */
 export const POSITION_LIMIT = 64
 
 export function positionOf<P extends Position>(positions: readonly P[], owner: Pubkey): P | undefined {
   return positions.find((position) => samePubkey(position.owner, owner))
 }
 
-/** A position whose token lies in an account of its own, or in its owner's associated one. */
+/** Creates a position whose NFT is in an account of its own, or in its owner's associated one. */
 export function newPosition(owner: Pubkey, world: VenueWorld, token: 'own' | 'associated' = 'own'): Position {
   const nftMint = newAddress(world)
   return {
@@ -34,7 +34,7 @@ export function newPosition(owner: Pubkey, world: VenueWorld, token: 'own' | 'as
   }
 }
 
-/** Makes the NFT: a Token-2022 mint with one token in the position's account. */
+/** Creates the NFT: a Token-2022 mint with one token in the position's account. */
 export function mintPositionNft(call: CallScript, position: Position, authority: Pubkey): void {
   const { nftMint: mint, nftAccount, owner } = position
   call.createMint({ address: mint, decimals: 0, authority, token2022: true })
@@ -42,23 +42,23 @@ export function mintPositionNft(call: CallScript, position: Position, authority:
   call.mintTo({ mint, to: nftAccount, authority, amount: 1n })
 }
 
-/** A pool whose liquidity is its providers' positions over one range of prices. */
+/** A pool whose liquidity is the sum of its providers' positions over one price range. */
 interface PositionsPool extends PoolTokens, MarketPool {
   readonly sqrtPrice: bigint
   liquidity: bigint
   positions: Position[]
 }
 
-/** Liquidity that is added to a position, or removed from it. */
+/** Liquidity added to or removed from a position. */
 export interface PositionChange<P> {
   readonly adds: boolean
   readonly liquidity: bigint
   readonly amounts: Pair
-  /** Undefined where the provider has to open one first. */
+  /** Undefined when the provider must open a position first. */
   readonly known: P | undefined
 }
 
-/** Returns the change of liquidity of a venue whose providers have positions over the range that is given. */
+/** Returns the liquidity changes of a venue whose providers have positions over the given range. */
 export function positionLiquidity<Pool extends PositionsPool>(
   range: Range,
   bits: bigint,
@@ -81,14 +81,14 @@ export function positionLiquidity<Pool extends PositionsPool>(
   }
 }
 
-/** Changes the liquidity of a position and of its pool; an empty position is forgotten. */
+/** Changes the liquidity of a position and of its pool; removes an empty position. */
 export function addLiquidity(pool: PositionsPool, position: Position, liquidity: bigint): void {
   position.liquidity += liquidity
   pool.liquidity += liquidity
   if (position.liquidity === 0n) pool.positions = pool.positions.filter((each) => each !== position)
 }
 
-/** The accounts of a position and of its pool by the names that account lists have for them. */
+/** Returns the accounts of a position and of its pool, by their names in account lists. */
 export function positionAddresses<Pool extends PositionsPool>(
   pool: Pool,
   position: Position,
@@ -98,7 +98,7 @@ export function positionAddresses<Pool extends PositionsPool>(
   return { ...poolAddresses(pool, owner, ledger), position: address, owner, nftMint, nftAccount }
 }
 
-/** The liquidity that a change in thousandths of the pool's means to a position: no more is taken than it has. */
+/** Converts a change in thousandths of the pool to a position's liquidity; a removal is limited to what it has. */
 export function liquidityChange(thousandths: number, total: bigint, position: Position | undefined): bigint {
   const part = (total * BigInt(Math.abs(thousandths))) / 1000n
   if (thousandths > 0) return part

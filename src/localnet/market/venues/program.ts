@@ -4,7 +4,7 @@ import { programAddress } from '../program-address.ts'
 import type { AccountUse, CallScript, TokenCalls } from '../script.ts'
 import { record, wordsOf, type Values, type Words } from './record.ts'
 
-/** Programs and system accounts that an account list may name without being given their addresses. */
+/** Programs and system accounts that an account list may name without an address. */
 const COMMON = {
   system: SYSTEM,
   token: TOKEN,
@@ -14,21 +14,24 @@ const COMMON = {
   memo: MEMO
 }
 
-/** Anchor's tag of an event that a program emits by a call to itself. */
+/** Anchor's tag of an event that a program emits by a self-call. */
 const SELF_CALL_TAG = 'e445a52e51cb9a1d'
-/** Size of Anchor's discriminators; programs without Anchor have shorter ones and do not log instructions. */
+/**
+ * Number of hex digits of Anchor's discriminators; programs without Anchor have shorter ones and do not log
+ * instructions.
+ */
 const ANCHOR_HEX = 16
 
 type Unmarked<W extends string> = W extends `${infer Name}${'*' | '!' | '+'}` ? Name : W
 
-/** Addresses by the names that an account list has for them; a name may stand for several accounts in a row. */
+/** Addresses by their names in an account list; a name may stand for several consecutive accounts. */
 export type Addresses<Names extends string> = {
   readonly [N in Names]: Pubkey | readonly Pubkey[]
 }
 
 /** An instruction of a venue's program. */
 export interface Instruction<F extends string, Names extends string> {
-  /** Calls the program; Anchor's log line of the instruction comes before what the body does. */
+  /** Calls the program; Anchor's log line of the instruction precedes the body. */
   call(
     script: TokenCalls,
     addresses: Addresses<Names>,
@@ -44,13 +47,13 @@ export interface EventTable<F extends string> {
 
 type OwnNames = 'program' | 'eventAuthority'
 
-/** A venue's program: the accounts that are the same in all its instructions, and its tables. */
+/** A venue's program: the accounts that all its instructions share, and its tables. */
 export class Program<Constant extends string> {
   readonly address: Pubkey
   readonly #events: 'log' | 'self-call'
   readonly #known: Readonly<Record<string, Pubkey>>
 
-  /** `events` is how the program emits events: as `Program data:` lines, or by calls to itself. */
+  /** Takes the way in which the program emits events: `Program data:` lines, or self-calls. */
   constructor(address: Pubkey, events: 'log' | 'self-call', constants: Readonly<Record<Constant, Pubkey>>) {
     this.address = address
     this.#events = events
@@ -59,8 +62,8 @@ export class Program<Constant extends string> {
   }
 
   /**
-   * Declares an instruction: its name, its discriminator in hexadecimal, its arguments and its accounts in their order. An
-   * account is written where its name ends in `*`, signs where it ends in `+`, and does both where it ends in `!`.
+   * Declares an instruction: its name, its discriminator in hexadecimal, its arguments and its accounts in order. The
+   * suffix of an account's name marks it: `*` writable, `+` signer, `!` both.
    */
   instruction<const F extends string, const A extends string>(
     name: string,
@@ -102,7 +105,7 @@ export class Program<Constant extends string> {
   }
 }
 
-/** How accounts are listed by the marks at the ends of their names. */
+/** Account flags by the suffix of the name. */
 const MARKS: Readonly<Record<string, Omit<AccountUse, 'address'>>> = {
   '*': { writable: true },
   '+': { signer: true },

@@ -7,7 +7,7 @@ import { Program } from './program.ts'
 import { PUMP_FEES, feeConfigOf } from './pumpswap-pool.ts'
 import { account } from './record.ts'
 
-// What the instructions of Pump.fun have in common. Source: pump-fun/pump-public-docs.
+// Code shared by the instructions of Pump.fun. Source: pump-fun/pump-public-docs.
 
 export const PUMPFUN_PROGRAM = key('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P')
 export const PUMPFUN_FEE_RECIPIENT = key('CebN5WGQ4jvEPvsVU4EoHEpgzq1VV7AbicfhtW4xC9iM')
@@ -29,7 +29,7 @@ const curveAccount = account(
   complete:bool@48 creator:pubkey@49 creatorFeeBps:u64@115 initialLamports:u64@142`
 )
 
-/** Reserves of a new curve in raw units and lamports, and what it sells. */
+/** Reserves of a new curve in raw units and lamports, and the amount for sale. */
 export const VIRTUAL_TOKENS = 1_073_000_000_000_000n
 export const VIRTUAL_LAMPORTS = 30_000_000_000n
 export const TOKENS_FOR_SALE = 793_100_000_000_000n
@@ -40,7 +40,7 @@ export const FEE_BPS = 95n
 export const CREATOR_BPS = 30n
 const ONE = 10_000n
 
-/** A curve as its account shows it. */
+/** A curve as stored in its account. */
 export interface PumpfunCurve {
   readonly address: Pubkey
   readonly mint: Pubkey
@@ -70,7 +70,7 @@ export function newCurve(mint: Pubkey, creator: Pubkey, vaultOf: (curve: Pubkey)
   }
 }
 
-/** A trade in the curve's own amounts, with the fees beside them. */
+/** A trade in the curve's own amounts, with the fees apart. */
 export interface CurveTrade {
   readonly lamports: bigint
   readonly tokens: bigint
@@ -78,7 +78,7 @@ export interface CurveTrade {
   readonly creatorFee: bigint
 }
 
-/** What so many lamports buy, fees included; the last buy takes what is left, for less. */
+/** Returns the trade for an amount of lamports, fees included; the last buy takes the rest for less. */
 export function quoteBuy(curve: PumpfunCurve, spendable: bigint): CurveTrade | null {
   let lamports = (spendable * ONE) / (ONE + FEE_BPS + CREATOR_BPS)
   const excess = lamports + feesOf(lamports).fee + feesOf(lamports).creatorFee - spendable
@@ -105,7 +105,7 @@ function feesOf(lamports: bigint): { fee: bigint; creatorFee: bigint } {
   return { fee: ceilDiv(lamports * FEE_BPS, ONE), creatorFee: ceilDiv(lamports * CREATOR_BPS, ONE) }
 }
 
-/** Moves the reserves by a trade; a curve whose tokens are sold is complete. */
+/** Applies a trade to the reserves; a curve whose tokens are sold is complete. */
 export function applyTrade(curve: PumpfunCurve, { lamports, tokens }: CurveTrade, isBuy: boolean): void {
   const sign = isBuy ? 1n : -1n
   curve.virtualTokens -= sign * tokens

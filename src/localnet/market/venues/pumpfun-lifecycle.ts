@@ -51,16 +51,16 @@ const migrationEvent = pumpfun.event(
   timestamp:i64 pool:pubkey quoteMint:pubkey`
 )
 
-/** Lamports that a migration keeps for the accounts it makes. */
+/** Lamports that a migration keeps for the accounts it creates. */
 const MIGRATION_FEE = 15_000_001n
 
-/** Addresses of the program behind coins of the mayhem mode, which every launch names. */
+/** Addresses of the program for coins of the mayhem mode, which every launch names. */
 const MAYHEM = {
   mayhem: MAYHEM_PROGRAM,
   mayhemParams: programAddress(['global-params'], MAYHEM_PROGRAM),
   mayhemSolVault: programAddress(['sol-vault'], MAYHEM_PROGRAM)
 }
-/** The same in every migration. */
+/** Accounts that are the same in every migration. */
 const DESTINATION = {
   pumpswap: PUMPSWAP_PROGRAM,
   withdrawAuthority: key('39azUYFWPz3VHgKCf3VChUwbpURdCHRxjWVowf5jUJjg'),
@@ -69,7 +69,7 @@ const DESTINATION = {
   nativeMint: NATIVE_MINT
 }
 
-/** A new coin of Token-2022 with its curve, by `create_v2`. */
+/** Launches a coin of Token-2022 with its curve, by `create_v2`. */
 export function launchPumpfun(
   script: TransactionScript,
   { creator, name, symbol, uri }: NewCurve,
@@ -111,7 +111,7 @@ export function launchPumpfun(
   return curve
 }
 
-/** Moves what the curve took, and the tokens that it did not sell, to the coin's pool on PumpSwap. */
+/** Moves the raised lamports and the unsold tokens of a curve to the coin's pool on PumpSwap. */
 export function graduatePumpfun(
   script: TransactionScript,
   curve: PumpfunCurve,

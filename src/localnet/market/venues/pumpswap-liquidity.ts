@@ -18,7 +18,7 @@ import {
   type PumpswapPool
 } from './pumpswap-pool.ts'
 
-// The coin's creator stands in a group of arguments that was appended later.
+// The coin's creator is in a group of arguments that was appended later.
 const createPool = pumpswap.instruction(
   'CreatePool',
   'e992d18ecf6840bc',
@@ -61,7 +61,7 @@ const withdrawEvent = pumpswap.event(
   baseAmountOut:u64 quoteAmountOut:u64 ${PARTIES}`
 )
 
-/** Opens a pool; one of a graduated coin names who launched it. */
+/** Opens a pool; for a graduated coin, `coinCreator` launched it. */
 export function openPumpswap(
   script: Caller,
   pool: NewPool,
@@ -117,13 +117,13 @@ export function openPumpswap(
       creatorFeeBps: CREATOR_BPS
     })
   })
-  // Where the fees of later trades go; whoever trades first makes these accounts.
+  // Accounts that receive the fees of later trades; on mainnet the first trader creates them.
   script.ensureTokenAccount(FEE_RECIPIENT, quote)
   script.ensureTokenAccount(opened.creatorVault, quote)
   return opened
 }
 
-/** Adds or removes a part of the shares; nothing where the provider lacks what it takes. */
+/** Adds or removes a part of the shares; does nothing when the provider lacks the funds. */
 export const changePumpswapLiquidity = sharesLiquidity<PumpswapPool>({
   lpMint: ({ lpMint }) => lpMint,
   supply: ({ lpSupply }) => lpSupply,

@@ -5,19 +5,19 @@ import { key, type Pair, type PoolSides, type PoolTokens } from './pool-sides.ts
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// What the instructions of PumpSwap have in common. Source: pump-fun/pump-public-docs.
+// Code shared by the instructions of PumpSwap. Source: pump-fun/pump-public-docs.
 
 export const PUMPSWAP_PROGRAM = key('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA')
 export const GLOBAL_CONFIG = key('ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw')
 export const FEE_RECIPIENT = key('62qc2CNXwrYqQScmEdiZFFAnJR262PxWEuNQtxfafNgV')
-/** The program that states the fees of this one and of Pump.fun. */
+/** The program that stores the fees of this program and of Pump.fun. */
 export const PUMP_FEES = key('pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ')
-/** Of the fees, what goes to who launched the coin. */
+/** Part of the fees for the creator of the coin. */
 export const CREATOR_BPS = 5n
-/** Shares that nobody gets. */
+/** Shares that stay locked in the pool. */
 export const LOCKED_SHARES = 100n
 
-/** The account of the fees' program that has the fees of another one. */
+/** Returns the fee program's account with the fees of another program. */
 export function feeConfigOf(program: Pubkey): Pubkey {
   return programAddress(['fee_config', program], PUMP_FEES)
 }
@@ -29,7 +29,7 @@ export const pumpswap = new Program(PUMPSWAP_PROGRAM, 'self-call', {
   feeConfig: feeConfigOf(PUMPSWAP_PROGRAM),
   feeProgram: PUMP_FEES
 })
-/** Fields with which the events of trades and of liquidity tell what user and pool had. */
+/** Event fields of trades and liquidity changes for the balances of user and pool. */
 export const RESERVES = `userBaseTokenReserves:u64 userQuoteTokenReserves:u64 poolBaseTokenReserves:u64
   poolQuoteTokenReserves:u64`
 
@@ -43,7 +43,7 @@ const poolAccount = account(
 export interface PumpswapPool extends PoolTokens {
   readonly address: Pubkey
   readonly creator: Pubkey
-  /** Who gets the creator's fees: the one who launched the coin. */
+  /** The coin's creator, who receives the creator fees. */
   readonly coinCreator: Pubkey
   readonly creatorVault: Pubkey
   readonly lpMint: Pubkey

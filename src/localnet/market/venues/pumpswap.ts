@@ -18,8 +18,8 @@ import {
   type PumpswapPool
 } from './pumpswap-pool.ts'
 
-// Source: pump-fun/pump-public-docs. The reserves in events are those before the trade. Accounts are listed as in the first
-// version; a sale has no volume accumulators.
+// Source: pump-fun/pump-public-docs. The reserves in events are those before the trade. Accounts are listed as in the
+// first version; a sale has no volume accumulators.
 
 const TRADE_ACCOUNTS = `pool* trader! globalConfig mints users* vaults* feeRecipient feeTokens* programs system
   associatedToken eventAuthority program creatorTokens* creatorVault`
@@ -39,7 +39,7 @@ const FEES = 'lpFeeBasisPoints:u64 lpFee:u64 protocolFeeBasisPoints:u64 protocol
 const PARTIES = `pool:pubkey user:pubkey userBaseTokenAccount:pubkey userQuoteTokenAccount:pubkey
   protocolFeeRecipient:pubkey protocolFeeRecipientTokenAccount:pubkey coinCreator:pubkey
   coinCreatorFeeBasisPoints:u64 coinCreatorFee:u64`
-// What newer programs appended; of it, only the supply is in use here.
+// Fields that newer programs appended; only the supply is used here.
 const APPENDED = `cashbackFeeBasisPoints?:u64 cashback?:u64 buybackFeeBasisPoints?:u64 buybackFee?:u64
   virtualQuoteReserves?:i128 canBoost?:bool baseSupply:u64 holderRewardsBps?:u64 holderRewards?:u64
   creatorFeeUnclaimed?:u64`
@@ -73,7 +73,7 @@ export const pumpswapPools = {
     ratioPrice(pumpswapSides(pool), vaultBalances(pool, ledger))
 } satisfies PoolVenue<PumpswapPool>
 
-/** `quote` is what the pool's product takes or gives; a buy spends the whole offer, of which fees and that are parts. */
+/** Quotes a swap. `quote` is the amount of the pool's product; a buy spends the whole offer on it and on fees. */
 function quoteSwap(pool: PumpswapPool, { from }: SwapRoute, offered: bigint, { ledger }: VenueWorld) {
   const reserves = vaultBalances(pool, ledger)
   const [baseReserve, quoteReserve] = reserves
@@ -111,7 +111,7 @@ function buyBase(
       maxQuoteAmountIn: offered,
       quoteAmountIn: amountIn,
       quoteAmountInWithLpFee: quote + fees.lp,
-      // Of an exact quote the program states the amount before all fees here.
+      // For an exact quote the program states the amount before all fees here.
       userQuoteAmountIn: quote,
       trackVolume: true,
       minBaseAmountOut: 1n,
@@ -158,7 +158,7 @@ function payFees(
 
 type Fees = ReturnType<typeof feesOf>
 
-/** Of the amount that the pool's product takes or gives; each rounded up. */
+/** Returns the fees on the amount of the pool's product, each rounded up. */
 function feesOf(quote: bigint) {
   const part = (bps: bigint): bigint => ceilDiv(quote * bps, ONE)
   const [lp, protocol, creator] = [part(LP_BPS), part(PROTOCOL_BPS), part(CREATOR_BPS)]
@@ -169,7 +169,7 @@ function heldBy({ users }: SwapRoute, ledger: LedgerView): Pair {
   return [ledger.tokens(users[0]), ledger.tokens(users[1])]
 }
 
-/** Fields that the events of both directions share. */
+/** Returns the fields that the events of both directions share. */
 function stated(
   call: CallScript,
   pool: PumpswapPool,

@@ -33,8 +33,8 @@ import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts
 import { Program } from './program.ts'
 import { account, record } from './record.ts'
 
-// Source: raydium-io/raydium-amm, program source. Coin is the token, pc what it is paid with. The order book is long out of
-// use: its accounts are named and hold nothing, so that the vaults are the reserves.
+// Source: raydium-io/raydium-amm, program source. Coin is the token, pc its currency. The order book is no longer used:
+// its accounts are named and empty, so that the vaults are the reserves.
 
 const AUTHORITY = key('5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1')
 const OWNER = key('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ')
@@ -103,7 +103,7 @@ const depositLog = record(
 )
 const withdrawLog = record('02', `withdrawLp:u64 userLp:u64 ${BEFORE} outCoin:u64 outPc:u64`)
 
-/** Of the input, which stays in the pool whole. */
+/** Fee on the input, which stays in the pool in full. */
 const FEE = { numerator: 25n, denominator: 10_000n }
 const OPEN_STATUS = 6n
 const NONCE = 254
@@ -115,7 +115,7 @@ export interface AmmV4Pool extends PoolSides {
   readonly targetOrders: Pubkey
   readonly book: OrderBook
   readonly openTime: bigint
-  /** The supply of shares with what was locked at the start. */
+  /** Supply of shares, including those locked at the start. */
   lpAmount: bigint
 }
 
@@ -190,7 +190,7 @@ function writeSwap(
   { ledger, random }: VenueWorld
 ): void {
   const { amountIn, amountOut, before } = swapped
-  // Since September 2025 the program takes a list without the order book too; both are in use.
+  // Since September 2025 the program also accepts a list without the order book; both are in use.
   const instruction = random.next() < 0.5 ? swapBaseInV2 : swapBaseIn
   instruction.call(script, { ...pool, ...pool.book, ...route }, { amountIn }, (call) => {
     const line = swapBaseInLog({

@@ -20,13 +20,13 @@ const poolAccount = account(
 )
 
 export const TICK_SPACING = 60
-/** All liquidity spans the whole range. */
+/** The price range of all liquidity. */
 export const RANGE = fullRange(TICK_SPACING)
-/** Of the input in millionths, and the protocol's part of that. */
+/** Fee on the input in millionths, and the protocol's part of it. */
 export const FEE = 2500
 export const PROTOCOL_SHARE = 120_000n
 
-/** What a position earned up to a growth of fees, and has not been paid. */
+/** A position with the fee growth up to which it was settled, and its unpaid fees. */
 export interface ClmmPosition extends Position {
   growth: Pair
   owed: Pair
@@ -36,7 +36,7 @@ export interface ClmmPool extends PoolSides {
   readonly address: Pubkey
   readonly creator: Pubkey
   readonly observation: Pubkey
-  /** Of the lowest, the current and the highest prices. */
+  /** Tick arrays of the lowest, the current and the highest prices. */
   readonly tickArrays: readonly [Pubkey, Pubkey, Pubkey]
   readonly protocolPosition: Pubkey
   sqrtPrice: bigint
@@ -44,7 +44,7 @@ export interface ClmmPool extends PoolSides {
   /** Fees per unit of liquidity since the start, in Q64.64. */
   growth: Pair
   protocolFees: Pair
-  /** Fees of the positions that lie in the vaults. */
+  /** Fees of the positions, still in the vaults. */
   lpFees: Pair
   positions: ClmmPosition[]
 }

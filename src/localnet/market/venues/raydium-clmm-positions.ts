@@ -68,7 +68,7 @@ const positionAccount = account(
 
 const TICKS_OF_ARRAY = 60 * TICK_SPACING
 
-/** Opens a position over the whole range, with liquidity at once. */
+/** Opens a position over the full range, with its first liquidity. */
 export function openPosition(
   script: Caller,
   pool: ClmmPool,
@@ -129,7 +129,7 @@ export function increasePosition(
   })
 }
 
-/** Takes liquidity out; the fees that the position earned leave in the same transfers. */
+/** Removes liquidity; the fees that the position earned leave in the same transfers. */
 export function decreasePosition(
   script: Caller,
   pool: ClmmPool,
@@ -164,7 +164,7 @@ function addressesOf(pool: ClmmPool, position: ClmmPosition, ledger: LedgerView)
   return { ...positionAddresses(pool, position, ledger), edgeTicks: [lowest, highest] }
 }
 
-/** Adds liquidity to a position; returns what it costs. */
+/** Adds liquidity to a position; returns its cost. */
 function grow(pool: ClmmPool, position: ClmmPosition, liquidity: bigint): Pair {
   settleFees(pool, position)
   addLiquidity(pool, position, liquidity)

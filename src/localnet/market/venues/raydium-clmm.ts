@@ -24,7 +24,7 @@ import {
   type ClmmPool
 } from './raydium-clmm-pool.ts'
 
-// Source: raydium-io/raydium-clmm, program source. The swap's event stands before its transfers.
+// Source: raydium-io/raydium-clmm, program source. The swap's event precedes its transfers.
 
 const createPool = clmm.instruction(
   'CreatePool',

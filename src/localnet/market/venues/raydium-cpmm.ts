@@ -28,7 +28,7 @@ import { exchange, poolSwap, type SwapRoute, type Swapped } from './pool-swap.ts
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: raydium-io/raydium-cp-swap, program source. The event stands before the transfers.
+// Source: raydium-io/raydium-cp-swap, program source. The event precedes the transfers.
 
 const AUTHORITY = key('GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL')
 const CONFIG = key('D4FPEruKEHrG5TenZ2mpDGEfu1iUvTiqBxvpU8HLBvC2')
@@ -86,13 +86,13 @@ const poolAccount = account(
   protocolFees:u64[2]@341 fundFees:u64[2]@357 openTime:u64@373`
 )
 
-/** Of the input in millionths; of that fee, what the protocol and the fund keep for themselves. */
+/** Fee on the input in millionths; the parts of it for the protocol and the fund. */
 const TRADE_FEE = 2500n
 const PROTOCOL_SHARE = 120_000n
 const FUND_SHARE = 40_000n
 const MILLION = 1_000_000n
 const LP_DECIMALS = 9
-/** Shares that nobody gets. */
+/** Shares that stay locked in the pool. */
 const LOCKED_SHARES = 100n
 
 export interface CpmmPool extends PoolSides {
@@ -102,7 +102,7 @@ export interface CpmmPool extends PoolSides {
   readonly observation: Pubkey
   readonly openTime: bigint
   lpSupply: bigint
-  /** Fees that lie in the vaults and are not the pool's any more. */
+  /** Fees in the vaults that no longer belong to the pool. */
   protocolFees: Pair
   fundFees: Pair
 }
@@ -210,7 +210,7 @@ function writeLiquidity(script: Caller, pool: CpmmPool, change: SharesChange, le
   else withdraw.call(script, change, { lpTokenAmount: shares }, body)
 }
 
-/** What the vaults hold without the fees that were taken out of the pool. */
+/** Returns the vaults' balances without the protocol's and the fund's fees. */
 function reservesOf(pool: CpmmPool, ledger: LedgerView): Pair {
   const { protocolFees, fundFees } = pool
   const [vault0, vault1] = vaultBalances(pool, ledger)

@@ -39,7 +39,7 @@ const program = new Program(key('LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj'), 
   nativeMint: NATIVE_MINT,
   cpmm: key('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C')
 })
-// A curve of constant product, and fees in the quote, have the tag 0.
+// Tag 0 means a constant product curve, and fees in the quote.
 const LAUNCH = `decimals:u8 name:string symbol:string uri:string curve?:u8 supply:u64 totalBaseSell:u64
   totalQuoteFundRaising:u64 migrateType:u8 totalLockedAmount?:u64 cliffPeriod?:u64 unlockPeriod?:u64
   ammFeeOn?:u8`
@@ -55,7 +55,7 @@ const SWAP_ACCOUNTS = `trader! authority globalConfig platformConfig pool* users
   nativeMint token token eventAuthority program`
 const buyExactIn = program.instruction('BuyExactIn', 'faea0d7bd59c13ec', SWAP_ARGS, SWAP_ACCOUNTS)
 const sellExactIn = program.instruction('SellExactIn', '9527de9bd37c981a', SWAP_ARGS, SWAP_ACCOUNTS)
-// Of the new pool's accounts only its address is named; the authority stands for the others.
+// Only the new pool's address is named; the authority fills the places of its other accounts.
 const migrateToCpswap = program.instruction(
   'MigrateToCpswap',
   '885cc8671cda908c',
@@ -93,13 +93,13 @@ const TO_CPMM = 1
 const STATUS = { fund: 0, migrate: 1, trade: 2 } as const
 
 export interface LaunchlabCurve extends VaultedCurve {
-  /** Fees that lie in the quote vault. */
+  /** Fees in the quote vault. */
   protocolFees: bigint
   platformFees: bigint
   status: keyof typeof STATUS
 }
 
-/** Curves that graduate to pools of the given venue, Raydium's constant product. */
+/** Returns curves that graduate to pools of the given venue, Raydium's constant product. */
 export function launchlabCurves(destination: PoolVenue<MarketPool>): LaunchpadVenue<LaunchlabCurve> {
   const own = { venue: 'raydium-launchlab', paidIn: 'wrapped-sol', launch, migrate } as const
   return launchpad<LaunchlabCurve>({ ...own, swap: swapOf(curveSides, quoteSwap, writeSwap) }, destination)
@@ -149,7 +149,7 @@ function launch(
   return curve
 }
 
-/** Base and quote are the curve's, what goes in and comes out the trader's. */
+/** Quotes a swap: base and quote are the curve's amounts, amountIn and amountOut the trader's. */
 function quoteSwap(curve: LaunchlabCurve, { from }: SwapRoute, offered: bigint) {
   if (curve.status !== 'fund') return null
   if (from === 1) return quoteBuy(curve, offered)
@@ -167,7 +167,7 @@ function quoteBuy(curve: LaunchlabCurve, offered: bigint) {
   if (bought === null) return null
   const { base, quote } = bought
   if (quote === spent) return { base, quote, amountIn: offered, amountOut: base, offered, ...fees }
-  // The last buy pays for what is left, and the fees of that.
+  // The last buy pays for the remaining tokens and the fees on them.
   const amountIn = ceilDiv(quote * MILLION, MILLION - PROTOCOL_RATE - PLATFORM_RATE)
   const protocolFee = (amountIn * PROTOCOL_RATE) / MILLION
   const platformFee = amountIn - quote - protocolFee

@@ -33,8 +33,8 @@ import { exchange, poolSwap, type SwapRoute } from './pool-swap.ts'
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: raydium-sdk-v2, version-5 pools. The program is closed, its curve a table: here it is Curve's, flat around the price
-// that the pool was opened with.
+// Source: raydium-sdk-v2, version-5 pools. The program is closed and its curve a table; here it is Curve's, flat around
+// the pool's opening price.
 
 const AUTHORITY = key('3uaZBfHPfmpAHW7dsimC1SnyR61X4bJqQZKWmRSCXJxv')
 const MODEL_DATA = key('CDSr3ssLcRB6XYPJwAfFt18MZvEZp4LjHcvzBVZ45duo')
@@ -85,7 +85,7 @@ const poolAccount = account(
   openOrders:pubkey@560 market:pubkey@592 openBook:pubkey@624 targetOrders:pubkey@656 owner:pubkey@688`
 )
 
-/** Of the input, which stays in the pool whole. */
+/** Fee on the input, which stays in the pool in full. */
 const FEE = { numerator: 4n, denominator: 10_000n }
 
 export interface StablePool extends PoolSides {
@@ -94,7 +94,7 @@ export interface StablePool extends PoolSides {
   readonly openOrders: Pubkey
   readonly targetOrders: Pubkey
   readonly book: OrderBook
-  /** What a raw unit of each side counts for: at the first price both count the same. */
+  /** Weight of a raw unit of each side: at the first price both sides weigh the same. */
   readonly weights: Pair
 }
 
@@ -169,7 +169,7 @@ function writeLiquidity(script: Caller, pool: StablePool, change: SharesChange):
   else withdraw.call(script, addresses, { amount: shares }, body)
 }
 
-/** Says where everything is; how much there is, only the vaults say. */
+/** Writes the pool's account: its addresses, without amounts, which only the vaults have. */
 function writeState(call: CallScript, pool: StablePool, ledger: LedgerView): void {
   const { market } = pool.book
   const decimals = decimalsOf(pool, ledger).map(BigInt)

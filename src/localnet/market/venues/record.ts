@@ -4,11 +4,11 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
  * Bytes of instructions, events and accounts, written from field lists as programs publish them:
  * `pool:pubkey amountIn:u64 transferFee?:u64 activationPoint:option<u64> padding?:u8[90] liquidity:u128@360`.
  * Integers are little-endian, `string` and `vec` begin with a u32 length, `option` with a tag byte. A field marked `?`
- * may be left out and is then zero, empty or none; one with an offset begins there. The decoder has layouts of its own:
- * tests hold them against these, so that an error in either shows.
+ * is optional and defaults to zero, empty or none; `@` gives its offset. The decoder has its own layouts: tests compare
+ * both, so that an error in either shows.
  */
 
-/** The most that the runtime passes to a program; a longer record is a RangeError. */
+/** Maximum data size that the runtime passes to a program; a longer record is a RangeError. */
 const LIMIT_BYTES = 10_240
 
 interface Scalars {
@@ -23,7 +23,7 @@ interface Scalars {
   readonly bool: boolean
   readonly pubkey: Pubkey
   readonly string: string
-  /** Bytes as they are, such as another record. */
+  /** Raw bytes, such as another record. */
   readonly bytes: Uint8Array
 }
 
@@ -35,7 +35,7 @@ type Value<T extends string> = T extends keyof Scalars
       ? readonly Value<Inner>[]
       : never
 
-/** The words of a text, separated by spaces and line ends. */
+/** The words of a text, separated by spaces and newlines. */
 export type Words<S extends string> = S extends `${infer Line}\n${infer Rest}`
   ? WordsOfLine<Line> | Words<Rest>
   : WordsOfLine<S>
@@ -63,7 +63,7 @@ export type RecordWriter<F extends string> = (values: Values<F>) => Uint8Array
 
 type Writes = (value: unknown) => void
 
-/** Returns the writer of a record with this discriminator, in hexadecimal, and these fields. */
+/** Builds the writer of a record from its discriminator, in hexadecimal, and its fields. */
 export function record<const F extends string>(discriminatorHex: string, fields: F): RecordWriter<F> {
   const discriminator = Uint8Array.fromHex(discriminatorHex)
   const writers = wordsOf(fields).map(readField)
@@ -74,7 +74,7 @@ export function record<const F extends string>(discriminatorHex: string, fields:
   }
 }
 
-/** Returns the writer of an account of a fixed size; what no field states of it is zero. */
+/** Builds the writer of an account of a fixed size; bytes without a field are zero. */
 export function account<const F extends string>(
   sizeBytes: number,
   discriminatorHex: string,
@@ -88,7 +88,7 @@ export function account<const F extends string>(
   }
 }
 
-/** Splits a table at its spaces and line ends. */
+/** Splits a table at spaces and newlines. */
 export function wordsOf(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '')
 }
@@ -103,7 +103,7 @@ function readField(word: string): (values: object) => void {
   }
 }
 
-/** The buffer in which a record is written before its length is known. */
+/** A buffer in which a record is written before its length is known. */
 class Scratch {
   readonly #bytes = new Uint8Array(LIMIT_BYTES)
   readonly #view = new DataView(this.#bytes.buffer)
@@ -167,7 +167,7 @@ const out = new Scratch()
 const utf8 = new TextEncoder()
 const NOTHING = new Uint8Array()
 
-/** Writes a value of a type; `undefined` as zero, empty or none. */
+/** Writers by type; `undefined` becomes zero, empty or none. */
 const SCALARS: { readonly [T in keyof Scalars]: (value: Scalars[T] | undefined) => void } = {
   u8: (value = 0) => out.u8(value),
   u16: (value = 0) => out.u16(value),

@@ -21,9 +21,9 @@ import { invalidParams, invalidRequest } from '../rpc-error.ts'
 import { uiTokenAmount } from '../token-amount.ts'
 import { readMint, readTokenAccount, tokenProgramOf } from '../token-state.ts'
 
-/** Accounts of one getMultipleAccounts (agave, MAX_MULTIPLE_ACCOUNTS). */
+/** Maximum number of accounts in getMultipleAccounts (agave, MAX_MULTIPLE_ACCOUNTS). */
 const ACCOUNTS_MAX = 100
-/** Of a data length that rent is asked for (agave, MAX_PERMITTED_DATA_LENGTH). */
+/** Maximum data length for a rent query (agave, MAX_PERMITTED_DATA_LENGTH). */
 const DATA_BYTES_MAX = 10 * 1024 * 1024
 
 export const decimalsOf =
@@ -34,7 +34,7 @@ export const decimalsOf =
     return readMint(account.data)?.decimals ?? null
   }
 
-/** All that ask for accounts. A localnet has one state of them, the newest: the commitment decides the slot alone. */
+/** Methods that read accounts. A localnet has only their newest state: the commitment decides just the slot. */
 export const accountMethods: Readonly<Record<string, Method>> = {
   getBalance: method(1, 2, (node, [address, options]) => {
     const key = addressOf(address)

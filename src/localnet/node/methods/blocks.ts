@@ -14,11 +14,11 @@ import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, type Rpc
 import { TRANSACTION_DETAILS, type BlockForm } from '../rendered-blocks.ts'
 import { TRANSACTION_ENCODINGS, type TransactionEncoding } from '../transaction-encoding.ts'
 
-/** Slots of one getBlocks or getBlocksWithLimit (agave, MAX_GET_CONFIRMED_BLOCKS_RANGE). */
+/** Maximum number of slots in getBlocks or getBlocksWithLimit (agave, MAX_GET_CONFIRMED_BLOCKS_RANGE). */
 const SLOTS_MAX = 500_000
-/** Entries of a vote's tower: what getBlockCommitment counts votes by (agave, MAX_LOCKOUT_HISTORY). */
+/** Entries of a vote's tower, by which getBlockCommitment counts votes (agave, MAX_LOCKOUT_HISTORY). */
 const LOCKOUTS = 32
-/** All stake is the only validator's; nothing on a localnet depends on how much it is. */
+/** The only validator's stake. Arbitrary; nothing on a localnet depends on it. */
 const TOTAL_STAKE = 1_000_000_000
 
 export const blockMethods: Readonly<Record<string, Method>> = {
@@ -49,7 +49,7 @@ export const blockMethods: Readonly<Record<string, Method>> = {
 
   getBlocks: method(1, 3, (node, [start, endOrOptions, options]) => {
     const first = countOf(start)
-    // The end may be left out, its place taken by the configuration.
+    // The end may be omitted, and the configuration takes its place.
     const end = isMap(endOrOptions) ? null : optional(endOrOptions, endOf)
     const config = configOf(options ?? (isMap(endOrOptions) ? endOrOptions : null), 'RpcContextConfig')
     const commitment = atLeastConfirmed(commitmentOf(config))
@@ -77,7 +77,7 @@ export const blockMethods: Readonly<Record<string, Method>> = {
   minimumLedgerSlot: method(0, 0, ({ chain }) => chain.firstSlot)
 }
 
-/** A node knows that a slot is skipped once a later one is final; before, its block may still come. */
+/** Returns the error for an absent block. A node knows that a slot is skipped once a later one is final. */
 function absenceOf(
   chain: LocalChain,
   slot: number,
@@ -87,7 +87,7 @@ function absenceOf(
   return kind === 'skipped' && slot <= chain.slot('finalized') ? slotSkipped(slot) : blockNotAvailable(slot)
 }
 
-/** By the number of confirmations, the stake that has voted for the block or a later one. */
+/** Returns by number of confirmations the stake that voted for the block or a later one; null for an unknown block. */
 function votesFor(chain: LocalChain, slot: number): number[] | null {
   const depth = chain.slot('processed') - slot
   if (depth < 0 || slot < chain.firstSlot) return null
@@ -107,7 +107,7 @@ function endOf(value: unknown): number {
 const unreadableConfig = (): RpcError =>
   invalidParams('Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.')
 
-/** A configuration, or in its place the encoding alone, as older clients give it. */
+/** Reads a configuration, or the encoding alone, as older clients pass it. */
 export function encodingConfigOf(value: unknown): JsonMap {
   if (value === undefined || value === null) return {}
   if (typeof value === 'string') return { encoding: value }

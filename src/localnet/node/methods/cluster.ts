@@ -6,15 +6,15 @@ import { invalidParams, noSnapshot } from '../rpc-error.ts'
 
 /** Slots of an epoch, as on mainnet (agave, DEFAULT_SLOTS_PER_EPOCH). Epochs begin at slot 0 and have no warm-up. */
 const SLOTS_PER_EPOCH = 432_000
-/** Of one getSlotLeaders (agave, MAX_GET_SLOT_LEADERS). */
+/** Maximum number of leaders in getSlotLeaders (agave, MAX_GET_SLOT_LEADERS). */
 const LEADERS_MAX = 5_000
-/** Accounts that a transaction may lock: as many may fees be asked for (agave, MAX_TX_ACCOUNT_LOCKS). */
+/** Maximum number of accounts in a fee query, which is that of a transaction's locks (agave, MAX_TX_ACCOUNT_LOCKS). */
 const LOCKS_MAX = 128
 const STAKE_MINIMUM = 1_000_000_000
-/** Of Agave 4.2.1: clients show it, none depends on it. */
+/** The feature set of Agave 4.2.1; clients show it, none depends on it. */
 const FEATURE_SET = 565_236_538
 
-/** What is asked of the chain as a whole. */
+/** Methods about the whole chain. */
 export const clusterMethods: Readonly<Record<string, Method>> = {
   getHealth: method(0, 0, () => 'ok'),
   getVersion: method(0, 0, () => nodeVersion()),
@@ -79,7 +79,7 @@ export const clusterMethods: Readonly<Record<string, Method>> = {
     const count = countOf(limit)
     if (count > LEADERS_MAX) throw invalidParams(`Invalid limit; max ${LEADERS_MAX}`)
     const epoch = Math.floor(first / SLOTS_PER_EPOCH)
-    // Leaders are known up to the end of the next epoch.
+    // Leaders are known until the end of the next epoch.
     const known = Math.floor(chain.slot('finalized') / SLOTS_PER_EPOCH) + 1
     if (count > 0 && epoch > known) {
       throw invalidParams(`Invalid slot range: leader schedule for epoch ${epoch} is unavailable`)

@@ -27,14 +27,17 @@ import { simulatedProgramNote } from '../simulated-programs.ts'
 import { encodeInner, encodeReturnData, TRANSACTION_ENCODINGS } from '../transaction-encoding.ts'
 import { decimalsOf } from './accounts.ts'
 
-/** A packet holds so many bytes; a text of more cannot be one of it (agave, PACKET_DATA_SIZE, MAX_BASE58_SIZE, MAX_BASE64_SIZE). */
+/**
+ * Size of a packet, and the longest texts that can encode one (agave, PACKET_DATA_SIZE, MAX_BASE58_SIZE,
+ * MAX_BASE64_SIZE).
+ */
 const PACKET_BYTES_MAX = 1232
 const BASE58_DIGITS_MAX = 1683
 const BASE64_DIGITS_MAX = 1644
 const TRANSACTION = 'solana_transaction::versioned::VersionedTransaction'
 const MESSAGE = 'solana_message::versions::VersionedMessage'
 
-/** All that take a transaction which has not landed. */
+/** Methods that take a transaction which has not landed. */
 export const submissionMethods: Readonly<Record<string, Method>> = {
   sendTransaction: method(1, 2, (node, [text, options]) => {
     const given = stringOf(text)
@@ -47,7 +50,7 @@ export const submissionMethods: Readonly<Record<string, Method>> = {
     try {
       return encodeBase58(node.chain.send(bytes.subarray(0, lengthOf(wire)), { skipPreflight }))
     } catch (error) {
-      // Without preflight a node passes on what it has not looked into: what cannot land is heard of no more.
+      // Without preflight a node forwards a transaction unchecked; one that cannot land is never heard of again.
       if (skipPreflight && isUnlanded(error)) return encodeBase58(wire.signatures[0]!)
       throw refusal(error, wire)
     }
@@ -124,7 +127,7 @@ function decode(text: string, encoding: 'base58' | 'base64', type: string): Uint
   throw invalidParams(`decoded ${type} too large: ${bytes.length} bytes (max: ${PACKET_BYTES_MAX} bytes)`)
 }
 
-/** Bytes after a transaction are no part of it; a node leaves them aside. */
+/** Reads a transaction; a node ignores bytes after it. */
 function transactionOf(bytes: Uint8Array): WireTransaction {
   const outcome = readLeading(bytes)
   if (outcome.kind === 'wire') return outcome.wire
@@ -134,7 +137,7 @@ function transactionOf(bytes: Uint8Array): WireTransaction {
   throw invalidParams(`failed to deserialize ${TRANSACTION}: ${outcome.reason}`)
 }
 
-/** What `readWire` says of bytes that are a transaction, but none that can be. */
+/** Faults by `readWire` of bytes that are a transaction, but an invalid one. */
 const SANITIZE_FAULTS = new Set([
   'message header',
   'number of signatures',
@@ -146,7 +149,7 @@ const SANITIZE_FAULTS = new Set([
 function readLeading(bytes: Uint8Array): ReturnType<typeof readWire> {
   const outcome = readWire(bytes)
   if (outcome.kind === 'wire' || outcome.reason !== 'bytes after the transaction') return outcome
-  // A length at which it can be read lies between: shorter ones end early.
+  // A readable length lies between: shorter ones end early.
   for (let length = bytes.length - 1; length > 0; length--) {
     const shorter = readWire(bytes.subarray(0, length))
     if (shorter.kind === 'wire' || shorter.reason !== 'bytes after the transaction') return shorter
@@ -159,7 +162,7 @@ function lengthOf({ version, signatures, message }: WireTransaction): number {
   return message.length + signatureBytes + (version === 1 ? 0 : signatures.length < 0x80 ? 1 : 2)
 }
 
-/** A message as a transaction without its signatures: they are put as zeros before it, or in version 1 after it. */
+/** Reads a message as a transaction with zeros as signatures: before the message, or in version 1 after it. */
 function messageOf(message: Uint8Array): WireTransaction {
   const first = message[0] ?? 0
   const signatures = first === 0x81 || first === 0x80 ? (message[1] ?? 0) : first
@@ -196,7 +199,7 @@ function wantedAccounts(config: JsonMap, wire: WireTransaction): WantedAccounts 
   })
 }
 
-/** A bad signature is what a simulation ends with, not a refusal of it. */
+/** Simulates; a bad signature is a result of the simulation, not an error of the call. */
 function simulate(
   chain: LocalChain,
   bytes: Uint8Array,
@@ -213,7 +216,10 @@ function simulate(
   }
 }
 
-/** None after a failure; an account that the transaction does not name is as it was. */
+/**
+ * Returns the requested accounts after a simulation; none after a failure. An account that the transaction does not
+ * name is returned as it is.
+ */
 function accountsAfter(
   chain: LocalChain,
   wire: WireTransaction,
@@ -232,7 +238,7 @@ function accountsAfter(
 
 const TABLE_HEAD_BYTES = 56
 
-/** What a transaction looks up in tables, as they are now. */
+/** Returns the addresses that a transaction loads from tables, in the tables' current state. */
 function loadedOf(
   chain: LocalChain,
   { lookups }: WireTransaction
@@ -252,7 +258,9 @@ function staticKeys({ keys, keyCount }: WireTransaction): string[] {
   return Array.from({ length: keyCount }, (_, i) => encodeBase58(keys.subarray(i * 32, i * 32 + 32)))
 }
 
-/** A simulation as nodes write it. What the chain does not measure of one is null, as on a node that did not measure it. */
+/**
+ * Encodes a simulation as nodes write it. Values that the chain does not measure are null, as on a node without them.
+ */
 function encodeSimulation(simulation: Simulation, wire: WireTransaction): object {
   const { err, logs, computeUnits, returnData, replacement } = simulation
   const isExecuted = err === null || logs.length > 0
@@ -290,12 +298,14 @@ const NOTHING_DONE: Simulation = {
   replacement: null
 }
 
-/** Whether the chain did not take what a node would have passed on to a leader that drops it. */
+/** Whether the chain refused a transaction that a node would forward to a leader, which drops it. */
 function isUnlanded(error: unknown): boolean {
   return error instanceof SendFailure && ['signature', 'blockhash', 'full'].includes(error.problem.kind)
 }
 
-/** Why the chain did not take a transaction, in a node's words. Since Agave 4 a bad signature is told as preflight tells it. */
+/**
+ * Returns the error for a refused transaction, in a node's words. Since Agave 4 a bad signature is a preflight failure.
+ */
 function refusal(error: unknown, wire: WireTransaction): unknown {
   if (!(error instanceof SendFailure)) return error
   const { problem } = error
@@ -313,7 +323,7 @@ function refusal(error: unknown, wire: WireTransaction): unknown {
   }
 }
 
-/** A failed simulation of a call that only a real chain can carry out says so in its logs. */
+/** Adds a log line to a failed simulation of a program that only a real chain has. */
 function noted(simulation: Simulation, wire: WireTransaction): Simulation {
   const note = simulation.err === null ? null : simulatedProgramNote(wire)
   return note === null ? simulation : { ...simulation, logs: [...simulation.logs, `Localnet: ${note}`] }

@@ -20,10 +20,10 @@ import { memoOf } from '../memo.ts'
 /** Limits of agave: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS, MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT. */
 const STATUSES_MAX = 256
 const SIGNATURES_MAX = 1000
-/** Slots that a node remembers statuses of without looking into its history (agave, MAX_RECENT_BLOCKHASHES). */
+/** Number of slots whose statuses a node has without its history (agave, MAX_RECENT_BLOCKHASHES). */
 const RECENT_SLOTS = 300
 
-/** What is asked of transactions that have landed. */
+/** Methods about landed transactions. */
 export const transactionMethods: Readonly<Record<string, Method>> = {
   getTransaction: method(1, 2, ({ chain }, [signature, options]) => {
     const key = signatureOf(signature)
@@ -92,7 +92,7 @@ function statusAt({ slot, transaction, commitment }: FoundTransaction, processed
   const { err } = transaction.meta
   return {
     slot,
-    // Votes on the block and its descendants; none are counted once it is final.
+    // Votes on the block and its descendants; null once it is final.
     confirmations: commitment === 'finalized' ? null : processed - slot,
     status: statusOf(err),
     err,
@@ -100,7 +100,7 @@ function statusAt({ slot, transaction, commitment }: FoundTransaction, processed
   }
 }
 
-/** The newest transactions of an address up to a slot: those of later blocks are passed over, page by page. */
+/** Returns the newest transactions of an address up to a slot; those of later blocks are skipped, page by page. */
 function newest(
   { chain }: Parameters<Method['run']>[0],
   address: Uint8Array,
