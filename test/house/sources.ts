@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
-/** A source file of the house: its path from the root, and what it imports. */
+/** A source file: its path from the root, its text and its imports. */
 export interface SourceFile {
   readonly path: string
   readonly text: string
@@ -13,10 +13,14 @@ export interface SourceFile {
 
 export const HOUSE = ['src', 'actors', 'machines', 'storage', 'loadtest', 'test'] as const
 
-export function readSources(folders: readonly string[] = HOUSE): SourceFile[] {
+/** Reads the files below some folders whose names have one of the endings; test and script files included. */
+export function readSources(
+  folders: readonly string[] = HOUSE,
+  endings: readonly string[] = ['.ts']
+): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))
       .map((entry) => readSource(join(entry.parentPath, entry.name)))
   )
 }
