@@ -1,7 +1,8 @@
 /**
- * The limit that REST is measured against: one Fastify route that returns bytes from memory. Its first argument is a file
- * of bodies, each after its length in four bytes, big-endian; `/n` gives the n-th, and a file of one body has `/` alone.
- * The second are header fields that it sends with each, as JSON.
+ * The baseline for REST: one Fastify route that returns bytes from memory.
+ * The first argument is a file of bodies, each preceded by its length as four big-endian bytes. `/n` returns the n-th body;
+ * a file of one body is served at `/` alone. The second argument is a JSON object of header fields, which are sent with
+ * every body.
  */
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'

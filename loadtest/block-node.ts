@@ -1,6 +1,6 @@
 /**
- * A node that has the recorded mainnet block under every slot, served from memory: what varies from slot to slot is a
- * small gzip member of its own before the one that all share, so that serving costs it next to nothing. Its argument is
+ * A JSON-RPC node that serves the recorded mainnet block under every slot, from memory. The bytes that vary by slot are a
+ * small gzip member of their own before the member that all slots share, so serving costs next to nothing. The argument is
  * the head slot.
  */
 import { createServer } from 'node:http'
@@ -38,7 +38,7 @@ function bodyOf({ id, method, params: [slot, limit] }: Request): Buffer {
       return Buffer.concat([gzipSync(own), shared])
     }
     default:
-      throw new Error(`nobody asks for ${method}`)
+      throw new Error(`method ${method} is not served`)
   }
 }
 

@@ -1,17 +1,17 @@
 import autocannon from 'autocannon'
 import type { MeasuredProcess } from './measured-process.ts'
 
-/** Latencies in classes of 10 µs up to 1 s, and one class for all above. */
+/** Latencies are counted in classes of 10 µs up to 1 s; one more class counts everything above. */
 const CLASSES_PER_MS = 100
 const CLASSES = 1000 * CLASSES_PER_MS
 
 export interface Load {
   readonly headers: Readonly<Record<string, string>>
-  /** What each connection asks for, one after the other and over again; as many connections as lists. */
+  /** Paths that a connection requests in order, over and over; one list per connection. */
   readonly paths: readonly (readonly string[])[]
-  /** A span, or each path once. */
+  /** Seconds to run, or `once` to request each path once. */
   readonly seconds: number | 'once'
-  /** A pace that a connection keeps to as long as it has its answers in time; without it there is none. */
+  /** Maximum request rate of a connection, kept while answers arrive in time; unlimited without it. */
   readonly perConnectionPerSecond?: number
 }
 
@@ -20,13 +20,13 @@ export interface Measurement {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Processor time of the server a request. */
+  /** The server's processor time per request, in microseconds. */
   readonly cpuMicros: number
-  /** Answers by status; a broken connection counts as 0. */
+  /** Number of answers by status; a broken connection counts as status 0. */
   readonly statuses: Readonly<Record<number, number>>
 }
 
-/** Asks a server in a closed loop: each connection sends its next request when it has the answer to the last. */
+/** Runs a closed loop against a server: a connection sends its next request when its last one is answered. */
 export async function measure(server: MeasuredProcess, load: Load): Promise<Measurement> {
   const counts = new Uint32Array(CLASSES + 1)
   const statuses: Record<number, number> = {}

@@ -1,19 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
-/** A server that is measured has the first core, and everybody else the others. */
+/** The measured server runs on the first core, every other process on the rest. */
 const SERVER = '0'
 const OTHERS = `1-${availableParallelism() - 1}`
 
 /**
- * Leaves the first core to servers: who has it decides what being woken costs, and whatever the scheduler begins with stays.
- * Gives whether it could: there is another core, and `taskset`.
+ * Moves this process off the first core and returns whether that worked: it needs a second core and `taskset`. Without it
+ * the scheduler decides who shares a core with the server, which changes the cost of waking a thread for a whole run.
  */
 export function leaveServersACore(): boolean {
   return availableParallelism() > 1 && moved(process.pid, OTHERS)
 }
 
-/** Moves a server there, with all of its threads. */
+/** Moves a server and all of its threads to the first core. Throws if `taskset` fails. */
 export function giveServersCore(pid: number): void {
   if (!moved(pid, SERVER)) throw new Error(`the server ${pid} cannot be moved to a core of its own`)
 }

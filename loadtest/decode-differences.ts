@@ -12,7 +12,7 @@ interface Fill {
   readonly program: string
   readonly inMint: string
   readonly outMint: string
-  /** Fill and trader's totals: a peer that reports either is right. */
+  /** Fill and trader's totals, in base units: a peer that reports either one is right. */
   readonly inAmounts: readonly string[]
   readonly outAmounts: readonly string[]
 }
@@ -21,11 +21,11 @@ interface Difference {
   readonly kind: 'ours_only' | 'peer_only' | 'other_amounts'
   readonly signature: string
   readonly fill: Fill
-  /** Our reading, where both found the trade. */
+  /** The fill that Millrace decoded, if both sides found the trade. */
   readonly beside?: Fill
 }
 
-/** What one transaction gives on both sides. */
+/** The fills that each side finds in one transaction. */
 interface Sides {
   readonly signature: string
   readonly failed: boolean
@@ -34,7 +34,10 @@ interface Sides {
   readonly peers: readonly Fill[]
 }
 
-/** The trades that both find, with equal or other amounts, and those that one alone finds, counted by the reason. */
+/**
+ * Compares the fills of both sides: counts the trades that both find, with equal or other amounts, and by reason those that
+ * only one finds.
+ */
 export function compareTrades(ours: readonly unknown[], peers: readonly PeerTransaction[]) {
   const parser = new DexParser()
   const found = { ours: 0, peer: 0, same: 0, other_amounts: 0, ours_only: 0, peer_only: 0 }
@@ -76,7 +79,7 @@ function compare({ signature, own, peers }: Sides): { same: number; differences:
   return { same, differences }
 }
 
-/** Cases that were looked at one by one, by the start of their signature. */
+/** Cases that a person has reviewed, by the first characters of their signature. */
 const REVIEWED: Readonly<Record<string, string>> = {
   '5yqnLaYVBKtM': "the peer takes the trader's lamport difference, which holds the network fee of 19,000",
   '4NAjaq6zBbFJ':

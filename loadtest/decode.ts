@@ -1,7 +1,7 @@
 /**
- * Decoding against solana-dex-parser: the same recorded transactions, parsed from JSON once, in alternate rounds of one
- * run. Both start at the parsed JSON. Prints transactions a second of one core, the ratio, and the trades that each
- * finds.
+ * Compares decoding with solana-dex-parser: the same recorded transactions, parsed from JSON once, in alternate rounds of
+ * one run. Both start at the parsed JSON. Prints transactions per second on one core, the ratio, and the number of trades
+ * that each side finds.
  *
  *     node loadtest/decode.ts [seconds]
  */
@@ -19,7 +19,7 @@ type PeerTransaction = Parameters<DexParser['parseAll']>[0]
 const secondsPerSide = Number(process.argv[2] ?? 6)
 const directory = fixturesDirectory()
 const texts = listFixtures(directory, 'tx').map((file) => readFileSync(join(directory, file), 'utf8'))
-// Each side has objects of its own, so that neither finds what the other left in them.
+// Each side gets its own objects, so that neither profits from values that the other cached in them.
 const ours = texts.map((text) => JSON.parse(text) as unknown)
 const peers = texts.map((text) => JSON.parse(text) as PeerTransaction)
 const peer = new DexParser()
@@ -81,7 +81,7 @@ await writeResult('decode', {
   ratio_to_all: rates.millrace! / rates['solana-dex-parser']!,
   ratio_to_trades_only: rates.millrace! / rates['solana-dex-parser, trades only']!,
   bar: 20,
-  // Millrace does the whole job; the peer's trades alone are a part of it.
+  // Millrace decodes everything in both comparisons; the peer's `trades only` mode does less.
   reached: {
     all: rates.millrace! / rates['solana-dex-parser']! >= 20,
     trades_only: rates.millrace! / rates['solana-dex-parser, trades only']! >= 20

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a folder takes on disk, with what is below it. Files that go while it looks do not count. */
+/** Returns the bytes that a folder and its subfolders take on disk. Files deleted during the walk do not count. */
 export function diskBytes(directory: string): number {
   let bytes = 0
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** The folder of recorded mainnet data; without it there is nothing to measure on. */
+/** Returns the folder of recorded mainnet data (`FIXTURES_DIR`). Throws if it is missing. */
 export function fixturesDirectory(): string {
   const directory = resolve(process.env.FIXTURES_DIR ?? '../shared/fixtures')
   if (!existsSync(join(directory, 'index.json'))) {
@@ -10,7 +10,7 @@ export function fixturesDirectory(): string {
   return directory
 }
 
-/** JSON files below a folder of the fixtures, as paths relative to the fixtures, in order of their names. */
+/** Returns the JSON files below a folder of the fixtures, as paths relative to the fixtures, sorted by name. */
 export function listFixtures(directory: string, below: string): string[] {
   return readdirSync(join(directory, below), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.json'))

@@ -2,37 +2,40 @@ import { once } from 'node:events'
 import type { MeasuredProcess } from './measured-process.ts'
 import { seriesOf } from './series.ts'
 
-/** Lets a process be asked what it holds; on a free port of loopback. */
+/** Node options that open an inspector on a free loopback port, through which garbage is collected and memory read. */
 export const INSPECTED = ['--inspect=127.0.0.1:0'] as const
 
 const LISTENING = /^Debugger listening on (ws:\S+)/
 const MIB = 2 ** 20
 const SAYS = /^(?:Debugger |For help, see)/
 
-/** What a process holds after its garbage is collected: what grows here grows for good. */
+/** Memory of a process after a garbage collection, in bytes. Growth here is a leak, not garbage. */
 export interface HeldMemory {
   readonly rss: number
   readonly heapUsed: number
   readonly external: number
 }
 
-/** What a process has said on standard error, without what its inspector says. */
+/** Lines that a process wrote to standard error, without those of its inspector. */
 export const saidByItself = ({ stderr }: MeasuredProcess): string[] =>
   stderr.filter((line) => !SAYS.test(line))
 
-/** Where the inspector of a process that was started with INSPECTED listens; asked for at its start. */
+/** Returns the inspector's URL of a process started with INSPECTED. Call it right after the start. */
 export function inspectorOf({ stderr }: MeasuredProcess): string {
   const url = stderr.map((line) => LISTENING.exec(line)?.[1]).find((url) => url !== undefined)
   if (url === undefined) throw new Error('the process has no inspector')
   return url
 }
 
-/** Collects the garbage of a process, which stands still for some tenths of a second, and looks what is left, in bytes. */
+/**
+ * Collects a process's garbage and returns the memory that is left, in bytes. The process pauses for some tenths of a
+ * second.
+ */
 export async function heldMemory(inspector: string): Promise<HeldMemory> {
   const socket = new WebSocket(inspector)
   try {
     await once(socket, 'open')
-    // What one collection frees the next one gives back.
+    // The second collection releases memory that the first one only made unreachable.
     for (let i = 0; i < 2; i++) await call(socket, 'HeapProfiler.collectGarbage', {})
     const expression = 'JSON.stringify(process.memoryUsage())'
     const { result } = await call(socket, 'Runtime.evaluate', { expression })
@@ -42,7 +45,7 @@ export async function heldMemory(inspector: string): Promise<HeldMemory> {
   }
 }
 
-/** How what was held went on, of the samples that came with a collection; in MiB. */
+/** Summarizes the samples that were taken after a collection, in MiB. */
 export function heldSeries(
   samples: readonly { readonly second: number; readonly held: HeldMemory | null }[]
 ) {
@@ -63,7 +66,7 @@ interface Answer {
   readonly result?: { readonly value: string }
 }
 
-/** One call at a time. */
+/** Sends one inspector call and waits for its answer; calls must not overlap. */
 async function call(socket: WebSocket, method: string, params: object): Promise<Answer> {
   const answered = once(socket, 'message') as Promise<[MessageEvent]>
   socket.send(JSON.stringify({ id: 1, method, params }))

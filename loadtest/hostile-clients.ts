@@ -1,4 +1,4 @@
-/** The hostile clients of `hostile.ts`, in a thread of their own. */
+/** Runs the hostile clients of `hostile.ts` in a worker thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { complaintOf, exchange } from './hostile-exchange.ts'
 import { drawHostileRequest } from './hostile-requests.ts'
@@ -15,9 +15,9 @@ export interface Attack {
 
 export interface AttackReport {
   readonly requests: number
-  /** Null is a connection that was closed without an answer. */
+  /** Answers by status; null counts connections that were closed without an answer. */
   readonly statuses: readonly (readonly [status: number | null, count: number])[]
-  /** The first hundred, each with the number that draws its request again. */
+  /** The first hundred complaints, each with the number that reproduces its request. */
   readonly complaints: readonly string[]
 }
 

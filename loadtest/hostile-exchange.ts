@@ -1,19 +1,19 @@
 import { connect } from 'node:net'
 import type { HostileRequest } from './hostile-requests.ts'
 
-/** What only the service's own side knows: paths, stacks, names of libraries and of their errors. */
+/** Details that must not reach a client: paths, stacks, names of libraries and of their errors. */
 const INTERNAL =
   /\/work|\/tmp\/|\/usr\/|\/home\/|root:x:|node_modules|node:internal|\.ts\b|\n\s+at |\bstack\b|FST_|HPE_|ERR_|\bzod\b|ENOENT|LEVEL_|[A-Z]\w+Error\b|fastify|undefined|\[object/i
 const PATIENCE_MS = 10_000
 
 export interface Exchange {
-  /** Null when the connection was closed without an answer, as for bytes that are no request. */
+  /** Null if the connection was closed without an answer, as it is for bytes that are no request. */
   readonly status: number | null
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
 
-/** Writes a request's bytes, ends the writing side, and reads what comes until the service closes. */
+/** Writes a request, ends the writing side, and reads until the service closes the connection. */
 export function exchange(port: number, { bytes }: HostileRequest): Promise<Exchange | 'no end'> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -26,14 +26,15 @@ export function exchange(port: number, { bytes }: HostileRequest): Promise<Excha
     }
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     socket.on('end', () => finish())
-    // A service that refuses halfway resets what is still being written; its answer, if any, has come by then.
+    // A service that refuses a request early resets the connection while bytes are still being written. Its answer, if any,
+    // has arrived by then.
     socket.on('error', () => finish())
     socket.on('connect', () => socket.end(bytes))
   })
 }
 
 function parsed(whole: string): Exchange {
-  // An interim answer says only that the service listens.
+  // Skips an interim answer, which only says that the service is ready for the body.
   const text = whole.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
   const end = text.indexOf('\r\n\r\n')
   const [first = '', ...lines] = text.slice(0, end === -1 ? text.length : end).split('\r\n')
@@ -45,7 +46,7 @@ function parsed(whole: string): Exchange {
   return { status: status === undefined ? null : Number(status), headers, body }
 }
 
-/** What is wrong with how the service answered a bad request; null when nothing is. */
+/** Returns the fault in the service's answer to a bad request, or null if the answer is correct. */
 export function complaintOf({ isHead }: HostileRequest, outcome: Exchange | 'no end'): string | null {
   if (outcome === 'no end') return 'no answer and no end'
   const { status, headers, body } = outcome

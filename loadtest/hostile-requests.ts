@@ -13,10 +13,10 @@ import type { SeededRandom } from './market/random.ts'
 
 /** A request as the bytes that a hostile client writes. */
 export interface HostileRequest {
-  /** What is wrong with it. */
+  /** The fault of the request, as a label for the report. */
   readonly kind: string
   readonly bytes: Buffer
-  /** Whether the answer may have a body: none has for HEAD. */
+  /** Whether the request is HEAD, whose answer has no body. */
   readonly isHead: boolean
 }
 
@@ -24,17 +24,17 @@ interface Parts {
   readonly method?: string
   readonly target?: string
   readonly version?: string
-  /** Whole lines without their ends. */
+  /** Header lines without their line ends. */
   readonly headers?: readonly string[]
   readonly body?: Buffer | string
 }
 
-/** A valid address that nobody uses. */
+/** Returns a valid address that no account has. */
 export function strangeAddress(random: SeededRandom): string {
   return encodeBase58(random.bytes(32))
 }
 
-/** Draws a bad request. Its key is right in most cases, so that what lies behind the door is reached. */
+/** Draws a bad request. Most requests carry a valid key, so that they pass authentication. */
 export function drawHostileRequest(random: SeededRandom, key: string): HostileRequest {
   const [kind, make] = random.pick(KINDS)
   const parts = make(random)
@@ -52,7 +52,7 @@ export function drawHostileRequest(random: SeededRandom, key: string): HostileRe
       : [])
   ]
   const head = [`${method} ${target} ${parts.version ?? 'HTTP/1.1'}`, ...headers, '', ''].join('\r\n')
-  // As latin1, so that a character is the byte that it stands for.
+  // Latin-1 keeps each character one byte.
   return { kind, isHead: method === 'HEAD', bytes: Buffer.concat([Buffer.from(head, 'latin1'), body]) }
 }
 
@@ -234,13 +234,13 @@ function withQuery(random: SeededRandom, name: string): string {
   return `${routeWith(random, strangeAddress(random))}?${name}=${random.pick(VALUES).replaceAll(' ', '+')}`
 }
 
-/** Printable characters that a target may hold. */
+/** Returns printable characters that a request target may contain. */
 function text(random: SeededRandom, length: number): string {
   const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~!$&()*+,;=:@'
   return Array.from({ length }, () => letters[random.below(letters.length)]!).join('')
 }
 
-/** Bytes of any value but the ends of lines. */
+/** Returns characters of any byte value except line ends. */
 function latin(random: SeededRandom, length: number): string {
   return Array.from({ length }, () => String.fromCharCode(random.below(256)))
     .join('')

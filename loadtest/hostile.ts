@@ -1,7 +1,7 @@
 /**
- * 200 clients with random bad input against the started service, while good clients go on at a steady pace: what the
- * bad ones are answered, and what the good ones notice. Then 10,000 mints that nobody knows within a minute, twice:
- * what of them stays in memory.
+ * Runs 200 clients that send random bad input to the started service, beside good clients at a steady rate. Reports the
+ * answers to the bad requests and the latency of the good ones. Then requests 10,000 unknown mints within a minute, twice,
+ * and reports the memory that stays allocated.
  *
  *     node loadtest/hostile.ts DIRECTORY [trades] [seconds]
  */
@@ -22,7 +22,7 @@ import { HEADERS, serveMarket, type Served } from './served-market.ts'
 import { workingCopy } from './working-copy.ts'
 
 const [directory, trades = '10000000', span = '60'] = process.argv.slice(2)
-if (directory === undefined) throw new Error('name the directory of the store')
+if (directory === undefined) throw new Error('missing argument DIRECTORY: where to build the store')
 const seconds = Number(span)
 const SEED = 7
 const HOSTILE = { clients: 200, perClientPerSecond: 5 }
@@ -34,7 +34,7 @@ const scenarios = scenariosOf(new SyntheticMarket(store.size))
 const scratch = workingCopy(directory)
 mkdirSync(join(scratch, 'nothing'))
 
-/** Every endpoint in turn, at a pace that leaves the service time. */
+/** Requests every endpoint in turn, at a rate that leaves the service idle time. */
 function goodClients(service: Served): Promise<Measurement> {
   const random = new SeededRandom(SEED, 2)
   const paths = Array.from({ length: GOOD.clients }, () =>
@@ -61,7 +61,7 @@ async function attacked(service: Served): Promise<AttackReport> {
   return report
 }
 
-/** Resident memory after each of two rounds of mints that nobody knows, each mint asked for once. */
+/** Returns resident memory in MiB, before and after each of two rounds of unknown mints, each mint requested once. */
 async function strangeMints(service: Served): Promise<number[]> {
   const random = new SeededRandom(SEED, 3)
   const clients = 20

@@ -6,10 +6,10 @@ import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { writeResult } from './result.ts'
 
 /**
- * What a localnet takes of a machine that does nothing else: processor time until it listens, and once its past is indexed
- * the memory and the part of a core that an idle service takes, at the first start and after a restart.
+ * Measures a localnet on an otherwise idle machine: processor time until it listens; then, once its past is indexed, the
+ * memory and share of a core of the idle service. Measured at the first start and after a restart.
  *
- * node loadtest/idle.ts [SECONDS]
+ *     node loadtest/idle.ts [SECONDS]
  */
 
 const seconds = Number(process.argv[2] ?? 60)

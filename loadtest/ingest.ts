@@ -1,7 +1,7 @@
 /**
- * Ingest of the recorded mainnet block, repeated under new slots, from the decoder's input form to the durable commit;
- * beside it what reading the same block from JSON costs, and what it takes without keeping the stream's log. The bar is
- * ten times mainnet's live rate on one core:
+ * Measures ingest of the recorded mainnet block, repeated under new slots, from the decoder's input form to the durable
+ * commit. Beside it: the cost of reading the same block from JSON, and ingest without the stream's log. The bar is ten
+ * times mainnet's live rate on one core:
  *
  *     taskset -c 0 node loadtest/ingest.ts [blocks]
  */
@@ -47,7 +47,7 @@ function blockAt(place: number): Block {
   }
 }
 
-/** A store that the block is put into again and again. */
+/** A store that ingests the block under one slot after another. */
 class Side {
   readonly decoding: DecodingReport
   readonly waits: number[] = []
@@ -66,7 +66,7 @@ class Side {
     this.#ingester = store.ingester
   }
 
-  /** With or without keeping what the stream's log has of a block. */
+  /** Opens a store, with or without the stream's log of each block. */
   static async open(hasLog: boolean): Promise<Side> {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-ingest-'))
     const storage = await openEmbeddedStorage({ directory })
@@ -89,7 +89,7 @@ class Side {
     this.cpuMicros += user + system
   }
 
-  /** What was measured so far was to warm up. */
+  /** Discards the measurements so far: they were the warm-up. */
   begin(): void {
     this.waits.length = 0
     this.cpuMicros = 0
@@ -105,7 +105,7 @@ class Side {
     return this.cpuMicros / 1000 / this.waits.length
   }
 
-  /** Whether every block is there, in order, with all of its rows, each once. */
+  /** Returns whether the store has every block in order, with each of its rows exactly once. */
   async isComplete(): Promise<boolean> {
     const head = await this.#storage.blocks.head()
     const rows: number[] = []
@@ -126,7 +126,7 @@ class Side {
     )
   }
 
-  /** Gives the bytes on disk, each record counted once: what was written over goes as the engine finds the time. */
+  /** Closes the store and returns its bytes on disk after a compaction, so that overwritten values do not count. */
   async end(): Promise<number> {
     await this.#storage.close()
     await compactStore(this.#directory)
@@ -138,7 +138,7 @@ class Side {
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
 
-/** Puts all blocks into the sides, in turn, after some to warm up. */
+/** Ingests all blocks into the sides, alternating block by block, after a warm-up. */
 async function run(sides: readonly Side[], eachBlock: () => void = () => undefined): Promise<void> {
   for (let place = 0; place < warmUp + blocks; place++) {
     for (const side of place % 2 === 0 ? sides : sides.toReversed()) {
@@ -155,7 +155,7 @@ await run([whole], () => (peakRss = Math.max(peakRss, process.memoryUsage.rss())
 const heap = process.memoryUsage().heapUsed
 let complete = await whole.isComplete()
 const bytes = await whole.end()
-// Block for block, so that what the machine does meanwhile is the same for both.
+// The sides alternate block by block, so that other work of the machine affects both equally.
 const [withLog, withoutLog] = [await Side.open(true), await Side.open(false)]
 await run([withLog, withoutLog])
 for (const side of [withLog, withoutLog]) complete &&= await side.isComplete()

@@ -1,9 +1,6 @@
 const WSOL = 'So11111111111111111111111111111111111111112'
 
-/**
- * Pages through all trades of SOL, again and again, until it is told to end: it fills what the service keeps of answers to
- * its limit.
- */
+/** Pages through all trades of SOL, repeatedly, until `end` is called: fills the service's response cache to its limit. */
 export function pagingUser(url: string, key: string, perSecond: number) {
   const pages = `${url}/v1/tokens/${WSOL}/trades?limit=1000`
   let isEnding = false
@@ -26,8 +23,8 @@ export function pagingUser(url: string, key: string, perSecond: number) {
 }
 
 /**
- * Asks for what a page of a market shows, at a steady pace and one at a time, until it is told to end: lists, the newest
- * coin in each of its answers, and a wallet of its trades.
+ * Requests the data of a market page at a steady rate, one request at a time, until `end` is called: lists, the newest coin
+ * of each answer, and a wallet of its trades.
  */
 export function lightUser(url: string, key: string, perSecond: number) {
   const ms: number[] = []

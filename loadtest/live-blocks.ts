@@ -15,17 +15,17 @@ import {
   type PlainTransaction
 } from './recorded-block.ts'
 
-/** Castings of the recorded block that are made ahead; each costs a megabyte. */
+/** Variants of the recorded block that are prepared at the start; each takes about a megabyte. */
 const CASTINGS = 16
-/** Transactions that are made between two turns of the service. */
+/** Transactions that are built before the event loop gets a turn. */
 const PER_TURN = 200
 
 type Recast = (key: Pubkey) => Pubkey
 
 /**
- * The recorded mainnet block as blocks of a synthetic market at mainnet's live rate: its transactions with the market's
- * mints and wallets in the place of the recorded ones, drawn as the market draws them, so that ingest does its whole
- * work and changes what readers ask for.
+ * The recorded mainnet block as blocks of a synthetic market at mainnet's live rate. Its mints and wallets are replaced by
+ * the market's own, drawn with the market's distribution. Ingest so does its whole work and changes the data that readers
+ * request.
  */
 export class LiveBlocks {
   readonly #castings: readonly (readonly PlainTransaction[])[]
@@ -43,8 +43,8 @@ export class LiveBlocks {
   }
 
   /**
-   * The n-th block: as many transactions as a live one has, each with a signature of its own. Made in turns, for it
-   * stands for a source that reads them as they come.
+   * Returns the n-th block, with as many transactions as a live block, each with its own signature. Yields to the event
+   * loop while building, as a source that reads transactions when they arrive would.
    */
   async at(n: number, slot: number, blockTime: number): Promise<Block> {
     const transactions: Transaction[] = []
@@ -61,7 +61,10 @@ export class LiveBlocks {
   }
 }
 
-/** Who stands for whom: mints for mints of the same decimals, wallets for wallets, new pools for pools. */
+/**
+ * Returns the replacement of each recorded key: mints by mints of the same decimals, wallets by wallets, pools by new
+ * pools.
+ */
 function castingOf(
   recorded: readonly PlainTransaction[],
   population: Population,
@@ -129,7 +132,7 @@ function castLog(line: string, recast: Recast): string {
   return LOGGED_BYTES + casted.join(' ')
 }
 
-/** Replaces keys wherever they stand among other bytes. */
+/** Replaces every 32-byte key within other bytes. */
 function castBytes(data: Uint8Array, recast: Recast): Uint8Array {
   let casted = data
   for (let at = 0; at + 32 <= data.length; at++) {

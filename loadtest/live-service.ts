@@ -1,6 +1,6 @@
 /**
- * The service on the store of a synthetic market while blocks come at mainnet's live rate. Takes the flags of `serve`;
- * the market's directory is the first argument. Sent `pause` by its parent, it lets no further block come.
+ * Runs the service on the store of a synthetic market while blocks arrive at mainnet's live rate. The first argument is the
+ * market's directory, the others are flags of `serve`. The message `pause` from the parent process stops further blocks.
  */
 import { aborted } from '../actors/supervision/aborted.ts'
 import type { Run } from '../actors/supervision/process.ts'

@@ -13,7 +13,7 @@ interface Unit {
   readonly children: readonly Unit[]
 }
 
-/** What a service on a localnet tells of its chain, its index and its memory. */
+/** Reads the state of a service on a localnet: the chain's and the index's newest slot, and memory in bytes. */
 export async function localnetFigures(url: string, key: string): Promise<LocalnetFigures> {
   const ask = (path: string): Promise<Response> => asked(url + path, key)
   const answers = await Promise.all(['/v1/health', '/v1/admin/tree', '/metrics'].map((path) => ask(path)))
@@ -34,7 +34,7 @@ export async function localnetFigures(url: string, key: string): Promise<Localne
   }
 }
 
-/** How many ranges of slots the index has, how many gaps, and how long it takes to say so. */
+/** Returns the number of indexed slot ranges and of gaps, and the milliseconds that the answer took. */
 export async function coverageFigures(url: string, key: string) {
   const started = performance.now()
   const answer = await asked(`${url}/v1/admin/coverage`, key)
@@ -45,7 +45,7 @@ export async function coverageFigures(url: string, key: string) {
 async function asked(url: string, key: string): Promise<Response> {
   const answer = await fetch(url, { headers: { 'x-api-key': key } })
   if (answer.ok) return answer
-  throw new Error(`${url} is answered with ${answer.status}: ${await answer.text()}`)
+  throw new Error(`${url} returned ${answer.status}: ${await answer.text()}`)
 }
 
 function unit(tree: Unit, name: string): Unit | null {

@@ -1,8 +1,8 @@
 /**
- * The whole service as a user starts it, on a localnet of ten times the speed: what its memory, its disk and its pace do in
- * an hour, while a light user asks. What is resident has garbage in it that nobody had to collect yet; what is held is
- * looked at after a collection, every five minutes. Then it is started again on the same folder, at a pace at which the
- * chain stands still for a while, to see that the index holds all of the chain.
+ * Runs the whole service as a user starts it, on a localnet at ten times the usual speed, for an hour, while a light user
+ * sends requests. Reports the course of memory, disk and block rate. Resident memory includes garbage that was not
+ * collected yet; held memory is measured after a collection, every five minutes. Then restarts the service on the same
+ * folder with slots of ten seconds, to check that the index has all of the chain.
  *
  *     node loadtest/localnet-hour.ts [seconds] [milliseconds a slot] [directory]
  */
@@ -27,10 +27,10 @@ import { seriesOf } from './series.ts'
 const seconds = Number(process.argv[2] ?? 3_600)
 const slotMs = Number(process.argv[3] ?? 40)
 const SAMPLE_SECONDS = 30
-/** Samples from one collection to the next. */
+/** Samples between two collections. */
 const SAMPLES_A_COLLECTION = 10
 const REQUESTS_PER_SECOND = 3
-/** What a service needs until its caches are as full as they become, and who fills them until then. */
+/** Seconds until the caches are full, and the rate of the user that fills them. */
 const PAGES_PER_SECOND = 4
 const WARM_SECONDS = Math.min(600, seconds / 4)
 const UNANSWERED_MAX = 10
@@ -43,7 +43,7 @@ interface Sample extends LocalnetFigures {
   readonly cpuMs: number
   readonly chainBytes: number
   readonly storeBytes: number
-  /** Null where nothing was collected. */
+  /** Null if no garbage was collected for this sample. */
   readonly held: HeldMemory | null
 }
 
@@ -84,7 +84,7 @@ try {
     seriesOf(warm.map((sample) => ({ hour: sample.second / 3_600, value: of(sample) })))
   const span = last.second - first.second
   const slots = last.chainSlot - first.chainSlot
-  // Kept blocks fill the folder of the chain first; what it grows by afterwards is accounts.
+  // Kept blocks fill the chain's folder first; later growth is accounts.
   const settled = warm[0]!
   const perSlot = (bytes: (sample: Sample) => number): number =>
     (bytes(last) - bytes(settled)) / (last.chainSlot - settled.chainSlot)
@@ -158,7 +158,7 @@ async function sampleOf(service: MeasuredProcess, second: number, inspector: str
   }
 }
 
-/** What the chain and the index of it hold, with ten seconds to the next slot, in which the index has to reach the chain. */
+/** Restarts with ten seconds a slot, waits until the index reaches the chain, and returns the state of both. */
 async function endState() {
   const service = await start(10_000)
   const deadline = performance.now() + 60_000
@@ -167,7 +167,7 @@ async function endState() {
     await new Promise((resolve) => setTimeout(resolve, 100))
     figures = await localnetFigures(service.url, KEY)
   }
-  // Read slot by slot: the first answer may be refused for it took too long.
+  // Coverage is read slot by slot: the first answer may be refused because it took too long.
   const coverage = await coverageFigures(service.url, KEY).catch((error: unknown) => String(error))
   const listening_ms = Math.round(service.listeningMs)
   const rss_mib = Math.round(service.rssMib())

@@ -1,7 +1,7 @@
 /**
- * Holds the service to a market that meant what it tells, while the chain stalls, skips slots and forks, the node fails and
- * is slow, sockets are cut and the service is killed: every trade, launch, graduation, candle and curve, on each storage
- * adapter and for several seeds.
+ * Compares the service with the market's own record of its trades, launches, graduations, candles and curves, on each
+ * storage adapter and for several seeds. Meanwhile the chain stalls, skips slots and forks, the node fails and is slow,
+ * sockets are cut and the service is killed.
  *
  *     node loadtest/localnet-oracle.ts [--slots 2000] [--seeds 3] [--first 1] [--storage embedded,scylla]
  */

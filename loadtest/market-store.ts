@@ -1,7 +1,6 @@
 /**
- * Builds the store of a synthetic market through the real fold and the real commit, and keeps it, settled as one that
- * has grown by blocks: a directory that already holds the same market so is left as it is, one that was left half-built
- * is gone on with.
+ * Builds the store of a synthetic market through the real fold and the real commit, then settles it like a store that grew
+ * block by block. A directory that already holds the same market is left as it is; a half-built one is continued.
  *
  *     node --max-semi-space-size=64 loadtest/market-store.ts DIRECTORY [trades]
  */
@@ -19,23 +18,23 @@ import { mergeCommits } from './market/merged-commit.ts'
 import { marketOf, type MarketSize } from './market/population.ts'
 import { settleStore } from './settled-store.ts'
 
-/** Blocks that are committed together: a list's newest page is written once for all of them. */
+/** Blocks merged into one commit, so that a list's newest page is written once for all of them. */
 const BLOCKS_PER_COMMIT = 15
-/** Memory of the store while it is built. */
+/** Bytes of the store's caches while it is built. */
 const HOT_BYTES_MAX = 512 * 2 ** 20
 
-/** What a built store is, beside it in `market.json`. */
+/** Description of a built store, saved beside it as `market.json`. */
 export interface MarketStore {
   readonly size: MarketSize
   readonly blocks: number
   readonly headSlot: number
   readonly headTime: number
   readonly bytes: number
-  /** Of the process that finished the store. */
+  /** Milliseconds of the process that finished the store; earlier, interrupted ones do not count. */
   readonly builtMs: number
 }
 
-/** Makes sure that DIRECTORY/store holds the market, and tells of it. */
+/** Builds DIRECTORY/store unless it already holds the market. Throws if it holds a market of another size. */
 export async function ensureMarketStore(
   directory: string,
   size: MarketSize,
@@ -65,7 +64,7 @@ export async function ensureMarketStore(
   return store
 }
 
-/** The store that a directory holds; null while none is complete. */
+/** Reads the description of a directory's store, or returns null if none is complete. */
 export function readMarketStore(directory: string): MarketStore | null {
   const path = join(directory, 'market.json')
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as MarketStore) : null
@@ -81,7 +80,7 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
   const storage = await openEmbeddedStorage({ directory, hotBytesMax: HOT_BYTES_MAX })
   try {
     const head = await storage.blocks.head()
-    // All of the market stays in memory, some hundreds of megabytes, so that nothing is looked up twice.
+    // The whole market stays in memory, some hundreds of megabytes, so that the fold reads nothing from the store.
     const all = size.mints * 2
     const limits = { pairs: all, launches: all, tokens: all, pools: all, curves: all }
     const market = await restoreMarket(storage, head, limits)
@@ -124,7 +123,7 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
 
 if (import.meta.main) {
   const [directory, trades] = process.argv.slice(2)
-  if (directory === undefined) throw new Error('name the directory of the store')
+  if (directory === undefined) throw new Error('missing argument DIRECTORY: where to build the store')
   const store = await ensureMarketStore(directory, marketOf(Number(trades ?? 10_000_000)), (line) =>
     process.stdout.write(`${line}\n`)
   )

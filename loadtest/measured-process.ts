@@ -5,29 +5,29 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const PAGE_BYTES = 4096
-/** Of /proc; Linux has 100 on every machine that Node runs on. */
+/** Unit of the processor times in /proc; Linux uses 100 on every machine that Node supports. */
 const TICKS_PER_SECOND = 100
 
-/** A server in a process of its own, whose memory and processor time are read from outside. */
+/** A server in its own process, whose memory and processor time are read from /proc. */
 export interface MeasuredProcess {
   readonly pid: number
   readonly url: string
-  /** From the spawn to the line that says where it listens. */
+  /** Milliseconds from the spawn to the line that names the listening URL. */
   readonly listeningMs: number
   readonly stderr: readonly string[]
   rssMib(): number
-  /** Processor time of all its threads so far, in steps of 10 ms. */
+  /** Processor time of all threads since the start, including ended ones, in steps of 10 ms. */
   cpuMs(): number
-  /** The same of the threads that it has now, exactly: for short spans of a process whose threads stay. */
+  /** Processor time of the threads that exist now, exact: for short spans of a process whose threads stay. */
   threadsCpuMs(): number
   send(message: string): void
-  /** Sends a message, and resolves with the one that the process answers with. */
+  /** Sends a message and resolves with the process's next message. */
   ask(message: string): Promise<unknown>
-  /** Ends it, by SIGTERM unless another signal is named, and resolves with its exit code. */
+  /** Ends the process with a signal, SIGTERM by default, and resolves with its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts a script of this folder and waits until it says `listening on URL`. */
+/** Starts a script of this folder and resolves when it prints `listening on URL`. Rejects if it ends before. */
 export async function startMeasured(
   script: string,
   args: readonly string[],
@@ -70,7 +70,7 @@ export async function startMeasured(
   }
 }
 
-/** What a process of any kind takes of the machine. */
+/** Reads memory and processor time of any process from /proc. */
 export function figuresOf(pid: number): Pick<MeasuredProcess, 'pid' | 'rssMib' | 'cpuMs' | 'threadsCpuMs'> {
   const stat = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
   return {

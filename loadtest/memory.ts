@@ -2,7 +2,7 @@ import type { MeasuredProcess } from './measured-process.ts'
 
 const SAMPLE_MS = 250
 
-/** The resident memory of a server from its start to its end, in MiB. */
+/** Resident memory of a server from its start to its end, in MiB. */
 export class Memory {
   readonly #server: Pick<MeasuredProcess, 'rssMib'>
   readonly #atStart: number

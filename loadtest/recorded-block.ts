@@ -6,13 +6,13 @@ import { readRpcBlock } from '../src/chain/rpc/block.ts'
 import type { Block, TokenBalance, Transaction } from '../src/chain/transaction.ts'
 import { fixturesDirectory } from './fixtures.ts'
 
-/** Of the recorded mainnet block. */
+/** Slot of the recorded mainnet block. */
 export const RECORDED_SLOT = 254170887
 
-/** Mainnet in 2026: about 1,500 transactions that are no votes a block, 2.5 blocks a second. */
+/** Mainnet's live rate in 2026: about 1,500 non-vote transactions a block, 2.5 blocks a second. */
 export const LIVE = { transactionsPerBlock: 1500, blocksPerSecond: 2.5 } as const
 
-/** The recorded mainnet block as JSON text. */
+/** Returns the recorded mainnet block as JSON text. */
 export function recordedBlockText(): string {
   const path = join(fixturesDirectory(), `blocks/${RECORDED_SLOT}.json.gz`)
   return gunzipSync(readFileSync(path)).toString('utf8')
@@ -24,7 +24,7 @@ export function readBlock(value: unknown): Block {
   return { ...outcome.block, slot: RECORDED_SLOT, blockTime: outcome.block.blockTime! }
 }
 
-/** Everything of a transaction as plain data, its keys as one string of bytes: nothing looked up or decoded yet. */
+/** All fields of a transaction as plain data, with its keys as one byte string: nothing looked up or decoded yet. */
 export type PlainTransaction = Omit<Transaction, 'keys'> & { readonly keyBytes: Uint8Array }
 
 export function plainTransaction(transaction: Transaction): PlainTransaction {
@@ -54,7 +54,7 @@ export function plainTransaction(transaction: Transaction): PlainTransaction {
   }
 }
 
-/** A transaction as a binary source hands it over: nothing that an earlier look has decoded. */
+/** Returns a transaction as a binary source delivers it, without values cached by an earlier decode. */
 export function binaryForm({ keyBytes, ...plain }: PlainTransaction): Transaction {
   return { ...plain, keys: new ByteKeys(keyBytes) }
 }

@@ -1,11 +1,12 @@
 /**
- * REST over the wire on the store of a synthetic market: the started service against a bare Fastify route that returns
- * the same bytes from memory, header fields and body, each in a process of its own, in alternate rounds of one run; a hot
- * URL also against one that sends the body alone, which a client reads in two thirds of the time. Warm: one hot URL. Skewed:
- * URLs drawn as the market's trades are. Both after a round that is not counted, and once more while blocks come at
- * mainnet's live rate. Cold: the hot URL from the start of a service on, whose memory is empty and whose code is not
- * compiled. First: URLs that nobody has asked for since the start, each once, which is what making an answer costs.
- * Answers are compared byte by byte after the load.
+ * Measures REST over the wire on the store of a synthetic market, against a bare Fastify route that returns the same bytes
+ * and header fields from memory. Each server has its own process; rounds alternate within one run. A hot URL is also
+ * compared with a route that sends the body alone, which a client reads in two thirds of the time.
+ *
+ * Scenarios: *warm* is one hot URL. *Skewed* draws URLs with the distribution of the market's trades. Both follow a round
+ * that is not counted, and are repeated while blocks arrive at mainnet's live rate. *Cold* is the hot URL from the start of
+ * a service, with empty caches and code that is not compiled. *First* requests URLs that nobody has requested since the
+ * start, each once: the cost of a cache miss. Answers are compared byte by byte after the load.
  *
  *     node loadtest/rest.ts DIRECTORY [trades] [seconds] [scenario…]
  */
@@ -24,7 +25,7 @@ import { answersOf, differing } from './verify.ts'
 import { workingCopy } from './working-copy.ts'
 
 const [directory, trades = '10000000', span = '5', ...names] = process.argv.slice(2)
-if (directory === undefined) throw new Error('name the directory of the store')
+if (directory === undefined) throw new Error('missing argument DIRECTORY: where to build the store')
 const seconds = Number(span)
 const FIRST_PATHS = 1000
 const SKEWED_PATHS = 20_000
@@ -42,7 +43,7 @@ function skewedPaths(scenario: Scenario): string[] {
   return Array.from({ length: SKEWED_PATHS }, () => scenario.draw(random))
 }
 
-/** A sample of what the rounds asked for: the same for every server. */
+/** Returns a sample of the requested paths, the same for every server. */
 function verifiedPaths(): string[] {
   const random = new SeededRandom(store.size.seed, 31)
   return scenarios.flatMap((scenario) => [
@@ -59,14 +60,14 @@ async function measureScenario(service: Served, scenario: Scenario, memory: Memo
   return { warm, skewed }
 }
 
-/** The round in the middle of some starts: of the first two seconds of a process whatever else goes on takes much. */
+/** Returns the median round of several starts: other work on the machine weighs much in a process's first two seconds. */
 async function measureStarts(paths: readonly string[]): Promise<Round> {
   const rounds: Round[] = []
   for (let i = 0; i < COLD_STARTS; i++) rounds.push(await measureStarted(paths, seconds))
   return rounds.toSorted((a, b) => a.ratio - b.ratio)[Math.floor(COLD_STARTS / 2)]!
 }
 
-/** The load on a service of its own that has just started, and has read what it reads by itself. */
+/** Runs the load on a service that has just started and has finished its own reads. */
 async function measureStarted(paths: readonly string[], span: number | 'once'): Promise<Round> {
   const service = await serveMarket(scratch, 'quiet')
   try {
@@ -77,7 +78,7 @@ async function measureStarted(paths: readonly string[], span: number | 'once'): 
   }
 }
 
-/** A part of the scenarios is looked at, and takes the place of no result. */
+/** Prints figures without replacing the saved result: for runs of selected scenarios. */
 async function printed(_name: string, figures: object): Promise<void> {
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 const RESULTS = join(import.meta.dirname, 'results')
 
-/** Keeps a result with machine and commit, and prints it. */
+/** Saves figures with machine and commit as `results/NAME.json`, and prints them. */
 export async function writeResult(name: string, figures: Readonly<Record<string, unknown>>): Promise<void> {
   const [cpu] = cpus()
   const result = {

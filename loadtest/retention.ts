@@ -26,15 +26,15 @@ import {
 import { writeResult } from './result.ts'
 
 const RATIO_MAX = 1.25
-/** Blocks of expired rows at the beginning: more than the sweep gets through meanwhile. */
+/** Blocks of expired rows at the start: more than the sweep deletes during the run. */
 const EXPIRED_BLOCKS = 5_000
 const BLOCKS_PER_PHASE = 50
-/** Comparisons, each on fresh copies of one store; the median of their ratios counts. */
+/** Comparisons, each on fresh copies of one store. The median of their ratios counts. */
 const PAIRS = 3
 const LIVE_SLOT_MS = 400
-/** Ten times the live rate. */
+/** Milliseconds a block: ten times the live rate. */
 const PACE_MS = LIVE_SLOT_MS / 10
-/** Blocks within the retention whose disk is measured, and how many times it passes. */
+/** Blocks within the retention, and how many retention periods the run lasts. */
 const KEPT_BLOCKS = 240
 const PASSES = 6
 
@@ -52,13 +52,13 @@ function blockAt(place: number, secondsLater = 0): Block {
   }
 }
 
-/** A store that takes blocks, and is swept on demand as the service does it. */
+/** A store that ingests blocks and is swept on demand, as the service does it. */
 class Side {
   readonly waits: number[] = []
   steps = 0
   /** Milliseconds that the sweep took so far, pauses included. */
   sweepMs = 0
-  /** Whether the sweep had more to do after its newest step. */
+  /** Whether the last step of the sweep left work to do. */
   isBusy = true
   readonly storage: Storage
   readonly #ingester: Ingester
@@ -84,7 +84,7 @@ class Side {
     this.steps++
   }
 
-  /** A step and the pause after it. */
+  /** Runs a step and the pause after it. */
   async stepAtPace(): Promise<void> {
     const began = performance.now()
     await this.step()
@@ -92,7 +92,7 @@ class Side {
     this.sweepMs += performance.now() - began
   }
 
-  /** Takes blocks at their pace, and sweeps meanwhile where the store has a sweeper. */
+  /** Ingests blocks at the configured rate; if the store has a sweeper, sweeps at the same time. */
   async phase(places: readonly number[]): Promise<void> {
     let isOver = false
     const sweeping = (async () => {
@@ -129,7 +129,7 @@ async function besideASweep(filled: string, scratch: string) {
     const places = Array.from({ length: BLOCKS_PER_PHASE }, (_, n) => EXPIRED_BLOCKS + from + n)
     const sides = (from / BLOCKS_PER_PHASE) % 2 === 0 ? [without, withSweep] : [withSweep, without]
     for (const side of sides) await side.phase(places)
-    // The first phases warm up.
+    // The first phase of each side is its warm-up.
     if (from === 0) for (const side of sides) side.waits.length = 0
   }
   const isBusyThroughout = withSweep.isBusy
@@ -175,7 +175,7 @@ async function diskOverTime(directory: string) {
     if ((place + 1) % (KEPT_BLOCKS / 4) === 0) mib.push(diskBytes(directory) / 2 ** 20)
   }
   await side.storage.close()
-  // The first two passes fill the store, and the engine's levels with them.
+  // The first two retention periods fill the store and the engine's levels.
   const settled = mib.slice(mib.length / 3)
   const half = settled.length / 2
   const mean = (values: readonly number[]): number =>

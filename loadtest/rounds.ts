@@ -7,21 +7,21 @@ import { HEADERS } from './served-market.ts'
 
 export const CONNECTIONS = 20
 const ROUNDS = 2
-/** In which most of a list is asked for once. */
+/** Seconds in which most paths of a list are requested once. */
 const LIST_WARM_UP_SECONDS = 10
-/** The bare route has so many of the bodies; the mean of a thousand draws is that of all within a few percent. */
+/** Bodies that the bare route serves. More draws change the mean size by a few percent only. */
 const BODIES = 500
 
-/** What Node writes to the head of an answer by itself. */
+/** Header fields that Node adds by itself, so the bare route is not given them. */
 const NODES_FIELDS = new Set(['connection', 'content-length', 'date', 'keep-alive'])
 
-/** A load on the service and on the bare route. */
+/** Results of one load on the service and on the bare route. */
 export interface Round {
   readonly mean_bytes: number
   readonly requests_per_second: number
   readonly bare_route: number
   readonly ratio: number
-  /** Against a route that sends the type and the body alone, of a hot URL: most of it is what the client has to read. */
+  /** Ratio to a route that sends only type and body, for a hot URL: there the client's reading dominates. */
   readonly ratio_to_body_alone?: number
   readonly p50_ms: { readonly millrace: number; readonly bare_route: number }
   readonly p99_ms: { readonly millrace: number; readonly bare_route: number }
@@ -31,17 +31,17 @@ export interface Round {
 
 interface RoundsOptions {
   readonly paths: readonly string[]
-  /** A span a round, or each path once. */
+  /** Seconds a round, or `once` to request each path once. */
   readonly seconds: number | 'once'
-  /** Whether both have just started: then their first round is the one that counts. */
+  /** Whether both servers have just started: then only their first round counts. */
   readonly justStarted: boolean
 }
 
-/** Puts the same load on the service and on bare routes, in turn: two rounds each, after one that is not counted. */
+/** Runs the same load on the service and on bare routes in turn: two rounds each, after one that is not counted. */
 export async function runAgainstBare(service: MeasuredProcess, options: RoundsOptions): Promise<Round> {
   const { paths, seconds, justStarted } = options
   const load = { headers: HEADERS, paths: spread(paths), seconds }
-  // Whoever asks for bodies first finds them cold, so then the service goes first.
+  // The first reader of the bodies finds the caches cold. In a cold measurement that must be the measured load.
   const ours: Measurement[] = justStarted ? [await measure(service, load)] : []
   const { bodies, fields } = await answersOf(service, paths)
   const scratch = mkdtempSync(join(tmpdir(), 'millrace-bare-'))
@@ -82,7 +82,7 @@ export async function runAgainstBare(service: MeasuredProcess, options: RoundsOp
   }
 }
 
-/** Lets both servers run for a while; what the first requests cost is measured of those that have just started. */
+/** Runs an uncounted load on each server. Skipped for just started servers, whose first requests are measured. */
 async function warmUp(...loads: (readonly [MeasuredProcess, Load])[]): Promise<void> {
   for (const [server, load] of loads) {
     const isOne = load.paths[0]!.length === 1
@@ -90,14 +90,17 @@ async function warmUp(...loads: (readonly [MeasuredProcess, Load])[]): Promise<v
   }
 }
 
-/** Deals paths out to the connections; one path goes to each. */
+/** Divides paths among the connections; if there are few, each connection gets all of them. */
 function spread(paths: readonly string[]): string[][] {
   if (paths.length < CONNECTIONS) return Array.from({ length: CONNECTIONS }, () => [...paths])
   const each = Math.floor(paths.length / CONNECTIONS)
   return Array.from({ length: CONNECTIONS }, (_, i) => paths.slice(i * each, (i + 1) * each))
 }
 
-/** The bodies of the first paths, and the header fields of the first, which differ from answer to answer in values only. */
+/**
+ * Returns the bodies of the first paths and the header fields of the first answer; other answers differ only in their
+ * values.
+ */
 async function answersOf(
   { url }: MeasuredProcess,
   paths: readonly string[]
@@ -119,7 +122,7 @@ function lengthOf(body: Buffer): Buffer {
   return length
 }
 
-/** Means of the rounds, but the worse of their tails. */
+/** Averages the rounds; tail latency is the worst of them. */
 function combined(rounds: readonly Measurement[]): Measurement {
   const mean = (of: (round: Measurement) => number): number =>
     rounds.reduce((sum, round) => sum + of(round), 0) / rounds.length

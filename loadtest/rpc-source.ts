@@ -1,7 +1,7 @@
 /**
- * Blocks from a polled node, from its answers to decoded blocks in strict order; beside it, in alternate rounds of one
- * run, fetch and JSON.parse of the same answers with as many of them under way. The bar is 70 % of that. Also what the
- * encodings of a block cost to read.
+ * Measures blocks from a polled node, from its answers to decoded blocks in strict order. Beside it, in alternate rounds of
+ * one run: fetch and JSON.parse of the same answers with the same concurrency. The bar is 70 % of that. Also measures the
+ * cost of reading each encoding of a block.
  *
  *     node loadtest/rpc-source.ts [blocks a round]
  */
@@ -40,7 +40,7 @@ const end = new AbortController()
 const source = await startSource()
 const ours: Spent = { ms: 0, cpuMs: 0, blocks: 0 }
 const bare: Spent = { ms: 0, cpuMs: 0, blocks: 0 }
-// The first round of each warms up.
+// The first round of each is its warm-up.
 for (let round = 0; round <= ROUNDS; round++) {
   const counted = round > 0
   await timed(counted ? bare : null, fetchAll)
@@ -60,7 +60,7 @@ async function startSource(): Promise<RpcSource> {
     onGap: ({ from, to }: { from: number; to: number }) => {
       throw new Error(`slots ${from} to ${to} are missing`)
     },
-    // Its head does not move here.
+    // The node's head does not move here, so the source must not take it for stalled.
     tuning: { stallMs: 600_000, client: { requestsPerSecond: Infinity, concurrency: UNDER_WAY } }
   } as const
   const started = await new Promise<RpcSource>((resolve) => {
@@ -78,19 +78,21 @@ async function startSource(): Promise<RpcSource> {
   return started
 }
 
-/** Reads all blocks through the source, and looks that they are all there, in order and whole. */
+/** Reads all blocks through the source. Throws unless they are complete and in order. */
 async function readAll(): Promise<void> {
   let slot = RECORDED_SLOT
   const leave = new AbortController()
   for await (const { block } of source.blocks({ after: slot, signal: leave.signal })) {
     if (block.slot !== ++slot || block.transactions.length !== expected.transactions.length)
-      throw new Error(`slot ${block.slot} is not as it should be`)
+      throw new Error(
+        `slot ${block.slot} came instead of ${slot}, with ${block.transactions.length} transactions`
+      )
     if (slot === RECORDED_SLOT + blocks) break
   }
   leave.abort()
 }
 
-/** Fetches and parses the same answers, as many at once. */
+/** Fetches and parses the same answers with the same concurrency. */
 async function fetchAll(): Promise<void> {
   let slot = RECORDED_SLOT
   const ask = async (): Promise<void> => {
@@ -102,7 +104,8 @@ async function fetchAll(): Promise<void> {
         body: JSON.stringify({ jsonrpc: '2.0', id: slot, method: 'getBlock', params })
       })
       const { result } = JSON.parse(await response.text()) as { result: typeof recorded }
-      if (result.transactions.length !== recorded.transactions.length) throw new Error('another answer')
+      if (result.transactions.length !== recorded.transactions.length)
+        throw new Error('the answer has other transactions than the recorded block')
     }
   }
   await Promise.all(Array.from({ length: UNDER_WAY }, ask))
@@ -119,7 +122,7 @@ async function timed(spent: Spent | null, run: () => Promise<void>): Promise<voi
   spent.blocks += blocks
 }
 
-/** The block as a node gives it in encoding `json`. */
+/** Returns the block as a node sends it in encoding `json`. */
 function inJson(): string {
   const transactions = recorded.transactions.map((entry) => {
     const { signatures, message } = VersionedTransaction.deserialize(
@@ -153,7 +156,10 @@ function inJson(): string {
   return JSON.stringify({ ...recorded, transactions })
 }
 
-/** What the forms of a block cost in processor time, in alternate rounds: parsed, read, and decoded to events. */
+/**
+ * Returns the processor milliseconds that each form of a block costs, in alternate rounds: parsed, read, and decoded to
+ * events.
+ */
 function encodingCosts(forms: Readonly<Record<string, string>>) {
   const steps = {
     parse_cpu_ms: (block: string) => void JSON.parse(block),
@@ -164,7 +170,7 @@ function encodingCosts(forms: Readonly<Record<string, string>>) {
   const costs: Record<string, Record<string, number>> = {}
   for (const [name, block] of Object.entries(forms)) {
     if (readBlock(JSON.parse(block)).transactions.length !== expected.transactions.length)
-      throw new Error(`${name} reads differently`)
+      throw new Error(`${name} has other transactions than the recorded block`)
     costs[name] = { bytes: Buffer.byteLength(block), gzip_bytes: gzipSync(block).length }
   }
   for (let run = 0; run <= ENCODING_RUNS; run++) {
@@ -173,7 +179,7 @@ function encodingCosts(forms: Readonly<Record<string, string>>) {
         const cpu = process.cpuUsage()
         work(block)
         const { user, system } = process.cpuUsage(cpu)
-        // The first run warms up.
+        // The first run is the warm-up.
         if (run > 0) costs[name]![step] = (costs[name]![step] ?? 0) + (user + system) / 1000 / ENCODING_RUNS
       }
     }

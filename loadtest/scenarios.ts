@@ -4,18 +4,18 @@ import { SOL_SHARE, type Population } from './market/population.ts'
 import type { SyntheticMarket } from './market/blocks.ts'
 import { WeightedChoice, type SeededRandom } from './market/random.ts'
 
-/** What one kind of reader asks for. */
+/** The requests of one kind of reader. */
 export interface Scenario {
   readonly name: string
   /** One hot path. */
   readonly warm: string
-  /** A path as readers of the whole market draw it. */
+  /** Draws a path with the distribution of the whole market's readers. */
   readonly draw: (random: SeededRandom) => string
-  /** Paths that are all different, `count` at most, the hot ones among them. */
+  /** Returns at most `count` different paths, the hot ones among them. */
   readonly distinct: (count: number, random: SeededRandom) => string[]
 }
 
-/** The scenarios of the bars. Mints are drawn by their part of all trades, wallets likewise. */
+/** The scenarios that the bars are stated for. Mints and wallets are drawn by their share of all trades. */
 export function scenariosOf(market: SyntheticMarket): Scenario[] {
   const { population } = market
   const mint = mintDraw(market)
@@ -68,7 +68,7 @@ function trending(window: string, limit: number): string {
   return `/v1/trending?window=${window}&limit=${limit}`
 }
 
-/** SOL's candles are in dollars. */
+/** The query field for SOL, whose candles are in USDC; empty for other mints. */
 function cashOf(mint: number): string {
   return mint === 0 ? `&cash=${USDC}` : ''
 }

@@ -1,14 +1,14 @@
 import { Client } from 'cassandra-driver'
 import { BARE, withConcurrency } from './scylla-server.ts'
 
-/** Rows of one partition in a batch. */
+/** Rows of a single-partition batch. */
 export const BATCH_ROWS = 30
 const TABLE = 'bare_rows'
-/** What the key of a row and the numbers beside its blob take. */
+/** Bytes of a row besides its blob: its key and the numbers beside the blob. */
 const KEY_BYTES = 52
 const INSERT = `INSERT INTO ${TABLE} (owner, bucket, cursor, epoch, commit, row) VALUES (?, ?, ?, ?, ?, ?)`
 
-/** The driver's methods that send statements, as an object that can be changed. */
+/** The driver's methods that send statements, as an object whose methods can be replaced. */
 interface Driver {
   execute: (query: string, params: unknown[], options: object) => unknown
   batch: (rows: Statement[], options: object) => unknown
@@ -19,22 +19,22 @@ interface Statement {
   readonly params: unknown[]
 }
 
-/** Rows that this process writes, by table, with the bytes of their values; deletions aside. */
+/** Counts the rows that this process writes, by table, with the bytes of their values. Deletions do not count. */
 export class SentRows {
   readonly tables = new Map<string, { requests: number; rows: number; bytes: number }>()
-  /** Of each row, in the order they were sent. */
+  /** Bytes of each row, in the order in which rows were sent. */
   readonly sizes: number[] = []
   requests = 0
-  /** Statements that read. */
+  /** Number of statements that read. */
   reads = 0
   readonly #without: readonly string[]
 
-  /** `without`: tables whose rows are not counted. */
+  /** `without` names tables whose rows are not counted. */
   constructor(without: readonly string[] = []) {
     this.#without = without
   }
 
-  /** Counts what every driver of this process writes while something runs. */
+  /** Counts the statements of every driver in this process while `run` runs. */
   async count(run: () => Promise<void>): Promise<void> {
     const driver = Client.prototype as unknown as Driver
     const { execute, batch } = driver
@@ -80,7 +80,7 @@ function bytesOf(value: unknown): number {
   return typeof value === 'bigint' ? 8 : 4
 }
 
-/** Rows of given sizes in single-partition batches, by the driver alone. */
+/** Writes rows of given sizes in single-partition batches with the driver alone. */
 export class BareWriter {
   readonly #client: Client
   #partition = 0
@@ -96,7 +96,7 @@ export class BareWriter {
     )
   }
 
-  /** Makes all that is sent before the time counts; gives what sends it. */
+  /** Prepares the batches, which is not measured, and returns the function that sends them. */
   batchesOf(sizes: readonly number[]): (concurrency: number) => Promise<void> {
     const batches: { query: string; params: unknown[] }[][] = []
     for (let from = 0; from < sizes.length; from += BATCH_ROWS) {

@@ -6,16 +6,16 @@ import type { BlockCommit, Storage } from '../storage/port.ts'
 import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
 import { readBlock, RECORDED_SLOT, recordedBlockText } from './recorded-block.ts'
 
-/** What ingest commits of the recorded block, repeated under new slots. */
+/** The commits that ingest makes of the recorded block, repeated under new slots. */
 export interface RecordedCommits {
   readonly commits: readonly BlockCommit[]
-  /** An embedded store that has them all, to compare another one with. */
+  /** An embedded store that has all of the commits, for comparison. */
   readonly reference: Storage
-  /** Closes the reference and removes it. */
+  /** Closes the reference store and deletes it. */
   readonly remove: () => Promise<void>
 }
 
-/** Decodes and folds so many blocks, by the code of ingest. */
+/** Decodes and folds `count` blocks with the code of ingest. */
 export async function recordedCommits(count: number): Promise<RecordedCommits> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-commits-'))
   const reference = await openEmbeddedStorage({ directory })

@@ -1,9 +1,11 @@
 /**
- * Ingest of the recorded mainnet block, repeated under new slots, into one CQL node on this machine: rows a second against
- * the bare driver's best for rows of the same sizes in unlogged batches of 30 of one partition, in alternate rounds.
- * Blocks are decoded and folded before, and given as ingest gives them: several before the first of them is committed. A
- * block's rows are those of all tables that the adapter writes for it when it is flushed alone; its copy in the journal and
- * the watermarks are not counted. A round ends when the adapter is closed, and the tables have all of it.
+ * Measures ingest of the recorded mainnet block, repeated under new slots, into one CQL node on this machine. The unit is
+ * rows a second. The comparison, in alternate rounds, is the bare driver's best rate for rows of the same sizes, in
+ * unlogged single-partition batches of 30.
+ *
+ * Blocks are decoded and folded before a round, and committed as ingest does it: several in flight at once. A block's rows
+ * are those of all tables that the adapter writes when the block is flushed alone; its copy in the journal and the
+ * watermarks do not count. A round ends when the adapter is closed, and so all rows are in the tables.
  *
  *     node loadtest/scylla-ingest.ts [blocks a round] [rounds]
  */
@@ -34,12 +36,12 @@ const cql = await startCql()
 let next = 0
 const waits: number[] = []
 
-/** As ingest does: so many under way, each after the one before. */
+/** Commits the blocks with the same number in flight as ingest has, in order. */
 async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Promise<void> {
   await withConcurrency(UNDER_WAY_MAX, blocks.length, async (i) => {
     const started = performance.now()
     if (!(await storage.blocks.commit(blocks[i]!, undefined, blocks[i - 1]?.slot.slot)))
-      throw new Error(`slot ${blocks[i]!.slot.slot} was there already`)
+      throw new Error(`slot ${blocks[i]!.slot.slot} is stored already`)
     waits.push(performance.now() - started)
   })
 }
@@ -49,7 +51,7 @@ async function commitBlocks(count: number): Promise<void> {
   await commitAll(cql.storage, commits.slice(next - count, next))
 }
 
-/** What blocks write when each is flushed alone. */
+/** Returns the rows that blocks write when each is flushed alone. */
 async function rowsAlone(): Promise<SentRows> {
   const storage = await cql.open('counted', { flushBlocks: 1 })
   await storage.blocks.claim(null)
@@ -69,7 +71,7 @@ const rowsPerBlock = alone.sizes.length / COUNTED_BLOCKS
 const bare = new BareWriter(cql.bare)
 await bare.prepare()
 
-/** The same block at a later slot. */
+/** Returns the same block at a later slot. */
 function later(commit: BlockCommit, slots: number): BlockCommit {
   const shifted = <Row extends { readonly slot: number; readonly cursor: number }>(row: Row): Row => ({
     ...row,
@@ -90,7 +92,7 @@ function later(commit: BlockCommit, slots: number): BlockCommit {
   }
 }
 
-/** The server compiles what it runs often: it has run all of it before it counts. */
+/** Runs all statements before anything is measured: the server compiles the code that it runs often. */
 async function warmUp(): Promise<void> {
   const storage = await cql.open('counted')
   await storage.blocks.claim(null)
@@ -114,7 +116,7 @@ await sent.count(async () => {
   await commitBlocks(blocks)
   await cql.storage.close()
 })
-/** As many rows as a round of blocks has, of the same sizes in the same order. */
+/** Sizes of as many rows as a round of blocks writes, in the same order. */
 const sizes = Array.from(
   { length: Math.round(rowsPerBlock * blocks) },
   (_, i) => alone.sizes[i % alone.sizes.length]!

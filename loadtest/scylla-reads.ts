@@ -1,7 +1,8 @@
 /**
- * Pages of 100 trades of a mint out of one CQL node on this machine, against the bare driver's prepared range read of the
- * same rows, in alternate rounds with as many requests under way: over HTTP of the started service, as users ask (some
- * pages more than others), for the first time, and again, and of the store's port (`trades.ofMint`), which keeps nothing.
+ * Measures pages of 100 trades of a mint from one CQL node on this machine, against the bare driver's prepared range read
+ * of the same rows, in alternate rounds with equal concurrency. Pages are read over HTTP from the started service: with the
+ * skew of users, for the first time, and again. They are also read from the store's port (`trades.ofMint`), which caches
+ * nothing.
  *
  *     node loadtest/scylla-reads.ts [seconds a round] [rounds]
  */
@@ -28,11 +29,11 @@ const { commits, reference, remove } = await recordedCommits(BLOCKS)
 const cql = await startCql()
 await cql.storage.blocks.claim(null)
 for (const commit of commits) await cql.storage.blocks.commit(commit)
-// The bare driver reads the tables alone.
+// Reopening flushes the memtable: the bare driver sees the tables alone.
 await cql.reopen()
 const { storage, bare } = cql
 
-/** A page as the port asks for it, and as the one statement that reads its rows. */
+/** A page as the port requests it, and as the one statement that reads its rows. */
 interface Page {
   readonly mint: Uint8Array
   readonly from: number
@@ -40,11 +41,11 @@ interface Page {
   readonly params: readonly unknown[]
 }
 
-/** Pages that are in one bucket, spread over all rows. */
+/** Pages that lie within one bucket, spread over all rows. */
 function pagesOf(lists: readonly (readonly TradeRow[])[]): Page[] {
   const pages = lists.flatMap((rows) =>
     rows.slice(PAGE_ROWS).flatMap((row, i): Page[] => {
-      // The row at `i + PAGE_ROWS` is the first that the page does not have.
+      // The row at `i + PAGE_ROWS` is the first one after the page.
       const [oldest, newest] = [rows[i]!.cursor, rows[i + PAGE_ROWS - 1]!.cursor]
       const [bucket, other] = [bucketOf(newest), bucketOf(oldest)]
       if (bucket !== other) return []
@@ -54,7 +55,7 @@ function pagesOf(lists: readonly (readonly TradeRow[])[]): Page[] {
       ]
     })
   )
-  // Steps that share no factor with most lengths, so that neighbours are far apart.
+  // The step shares no factor with most lengths, so pages next to each other lie far apart.
   return Array.from({ length: PAGES }, (_, i) => pages[(i * 7_919) % pages.length]!)
 }
 
@@ -82,12 +83,12 @@ async function readBare({ params, newest }: Page): Promise<void> {
   if (rows.length !== PAGE_ROWS || rows[0]!['cursor'] !== BigInt(newest)) throw new Error('a page is wrong')
 }
 
-/** One round, and how many were answered in it. */
+/** A round and the number of requests that were answered in it. */
 interface Round extends RoundTime {
   readonly answered: number
 }
 
-/** Asks in a closed loop for so long. */
+/** Runs a closed loop for the seconds of a round. */
 async function round(concurrency: number, ask: (page: Page) => Promise<void>): Promise<Round> {
   let answered = 0
   const end = performance.now() + seconds * 1_000

@@ -1,7 +1,7 @@
 /**
- * Replay of many channels to one connection, from a store on one CQL node beside it: trades, prices and pools of twelve
- * tokens, and their venue, which are 37 channels. Once undisturbed, and once cut off again and again by a client that goes
- * on after the last event that it has.
+ * Measures the replay of many channels to one connection, from a store on one CQL node: trades, prices and pools of twelve
+ * tokens and their venue, 37 channels in all. Measured once undisturbed, and once with a client that disconnects repeatedly
+ * and resumes after its last event.
  *
  *     node loadtest/scylla-replay.ts [blocks of the past] [rounds]
  */
@@ -17,12 +17,14 @@ import { channelNamed, FIRST_SLOT, poolChannelOf, tradesOf, VENUE } from './stre
 
 const BAR_PER_SECOND = 20_000
 const TOKENS = 12
-/** Trades of a token in a block. The n-th token trades in each n-th block: tokens of a market differ as much. */
+/**
+ * Trades of a token in a block. The n-th token trades in every n-th block: activity of a market's tokens varies as much.
+ */
 const TRADES = 4
 const CUT_AFTER_MS = 1_000
 const blocks = Number(process.argv[2] ?? 1_000)
 const rounds = Number(process.argv[3] ?? 3)
-/** A trade is told of on each of the four kinds of channels. */
+/** Each trade is published on four kinds of channels. */
 const events =
   4 *
   Array.from({ length: blocks }, (_, i) => FIRST_SLOT + i)
@@ -38,7 +40,7 @@ const server = await millrace(100, { past: [blocks, TRADES, TOKENS], cqlPort: cl
 const node = figuresOf(cluster.nodes[0]!.pid!)
 let connections = 0
 
-/** Reads on from a cursor until so many events have come or it is cut off; gives how many, and the last one's cursor. */
+/** Reads after a cursor until `most` events arrived or the time is over. Returns their number and the last cursor. */
 function read(since: number, most: number, cutAfterMs: number): Promise<{ got: number; last: number }> {
   return new Promise((resolve, reject) => {
     const url = server.url.replace('http', 'ws') + server.path(connections++ % 100)
@@ -88,7 +90,7 @@ try {
   ] as const) {
     const all = []
     for (let round = 0; round <= rounds; round++) all.push(await replay(cutAfterMs))
-    // The first round warms up.
+    // The first round is the warm-up.
     const perSecond = median(all.slice(1).map(({ events_per_second }) => events_per_second))
     measured[name] = {
       events_per_second: perSecond,

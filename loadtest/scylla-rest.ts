@@ -7,13 +7,13 @@ import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { HEADERS } from './served-market.ts'
 
 const CONNECTIONS = 16
-/** As many as what the service keeps of answers has room for. */
+/** As many paths as the service's response cache has room for. */
 const PATHS = 1_000
-/** The first page of a walk has so many rows, so that walks have no page in common. */
+/** Rows of a walk's first page: the offsets differ, so that walks have no page in common. */
 const OFFSETS = Array.from({ length: 20 }, (_, i) => 5 * i + 1)
 const DRAWS = 40_000
 
-/** The service on a keyspace, as a process that only answers. */
+/** Starts the service on a keyspace as a gateway, which answers and does not ingest. */
 function serve(server: CqlServer, keyspace: string): Promise<MeasuredProcess> {
   return startMeasured('../src/main.ts', ['serve', '--role', 'gateway', '--port', '0'], {
     env: {
@@ -25,7 +25,7 @@ function serve(server: CqlServer, keyspace: string): Promise<MeasuredProcess> {
   })
 }
 
-/** Paths of different pages of some mints' trades, of `limit` rows each. */
+/** Returns paths of different pages of some mints' trades, `limit` rows each. */
 async function pagesOf(url: string, mints: readonly Uint8Array[], limit: number): Promise<string[]> {
   const paths: string[] = []
   for (const offset of OFFSETS)
@@ -35,7 +35,7 @@ async function pagesOf(url: string, mints: readonly Uint8Array[], limit: number)
       while (cursor !== null) {
         const path = `${trades}?limit=${limit}&after=${cursor}`
         cursor = await nextOf(url + path)
-        // The last page of a list has fewer rows.
+        // The last page of a list has fewer rows and is left out.
         if (cursor !== null) paths.push(path)
         if (paths.length === PATHS) return paths
       }
@@ -45,16 +45,16 @@ async function pagesOf(url: string, mints: readonly Uint8Array[], limit: number)
 
 async function nextOf(url: string): Promise<string | null> {
   const response = await fetch(url, { headers: HEADERS })
-  if (response.status !== 200) throw new Error(`${url} is answered with ${response.status}`)
+  if (response.status !== 200) throw new Error(`${url} returned ${response.status}`)
   return ((await response.json()) as { nextCursor: string | null }).nextCursor
 }
 
 export interface RestRound {
-  /** Pages that nobody has asked for since the start. */
+  /** Pages that nobody has requested since the start. */
   readonly first: Measurement
-  /** The same pages, over and over. */
+  /** The same pages, repeatedly. */
   readonly again: Measurement
-  /** As users ask, of another start: the n-th page is asked for 1/n times as often as the first one. */
+  /** Pages with the skew of users, from another start: the n-th page is requested 1/n times as often as the first. */
   readonly drawn: Measurement
 }
 
@@ -64,7 +64,7 @@ function drawn(paths: readonly string[]): string[] {
   return Array.from({ length: DRAWS }, () => paths[choice.draw(random)]!)
 }
 
-/** The same pages over HTTP, of a service that is started for each round. */
+/** Requests the same pages over HTTP from a service that is started for each round. */
 export async function restOn(
   server: CqlServer,
   keyspace: string,
@@ -77,7 +77,7 @@ export async function restOn(
   await scout.end()
   const dealt = (all: readonly string[]): string[][] =>
     Array.from({ length: CONNECTIONS }, (_, at) => all.filter((_, i) => i % CONNECTIONS === at))
-  /** Runs measurements on a service of their own; what runs for the first time is compiled by pages that do not count. */
+  /** Runs measurements on a new service. Uncounted pages come first, so that its code is compiled. */
   const started = async <T>(run: (service: MeasuredProcess) => Promise<T>): Promise<T> => {
     const service = await serve(server, keyspace)
     try {

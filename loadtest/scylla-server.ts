@@ -7,10 +7,10 @@ import { CqlCluster } from '../test/servers/cql-cluster.ts'
 import type { CqlServer } from '../test/servers/cql.ts'
 
 export const KEYSPACE = 'measured'
-/** Of /proc; Linux has 100 on every machine that Node runs on. */
+/** Unit of the processor times in /proc; Linux uses 100 on every machine that Node supports. */
 const TICKS_PER_SECOND = 100
 
-/** How the bare driver runs statements: prepared, with the adapter's consistency and the driver's cheapest options. */
+/** Options of the bare driver's statements: prepared, the adapter's consistency, else the driver's cheapest options. */
 export const BARE = {
   prepare: true,
   isIdempotent: true,
@@ -18,16 +18,16 @@ export const BARE = {
   captureStackTrace: false
 } as const
 
-/** One CQL node on this machine, the adapter on it, and the bare driver beside. */
+/** One CQL node on this machine, with the adapter and the bare driver on it. */
 export interface MeasuredCql {
   readonly storage: Storage
   readonly bare: Client
   readonly server: CqlServer
-  /** Another store on the node, in a keyspace of its own, which who opens it closes. */
+  /** Opens another store in its own keyspace. The caller closes it. */
   open(keyspace: string, options?: Partial<ScyllaStorageOptions>): Promise<Storage>
-  /** Closes the adapter, so that the tables have all that is committed, and opens it again. */
+  /** Closes the adapter, which flushes all commits into the tables, and opens it again. */
   reopen(): Promise<void>
-  /** Processor time of the node so far, of all its threads. */
+  /** Processor milliseconds of all threads of the node since its start. */
   serverCpuMs(): number
   end(): Promise<void>
 }
@@ -80,7 +80,7 @@ export async function startCql(): Promise<MeasuredCql> {
   }
 }
 
-/** Runs something with so many under way at a time. */
+/** Runs `count` pieces of work with at most `most` in flight. */
 export async function withConcurrency(
   most: number,
   count: number,
@@ -93,7 +93,7 @@ export async function withConcurrency(
   await Promise.all(Array.from({ length: Math.min(most, count) }, worker))
 }
 
-/** Time of a round: on the clock, and of both processors. */
+/** Duration of a round by the clock, and processor time of both processes. */
 export interface RoundTime {
   readonly ms: number
   readonly cpuMs: number

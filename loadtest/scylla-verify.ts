@@ -6,19 +6,19 @@ import type { BlockCommit, PageRequest, Storage } from '../storage/port.ts'
 
 const PAGE_ROWS = 1_000
 
-/** What a store has after a load. */
+/** The state of a store after a load. */
 export interface Verdict {
   /** Rows of lists that were read. */
   readonly rows: number
-  /** Records, and pages of them, that were compared. */
+  /** Records, and pages of records, that were compared. */
   readonly records: number
-  /** What is not as it is to be: lost, there twice, out of order or other. */
+  /** Names of lists and records that are wrong: rows lost, repeated, out of order or different. */
   readonly wrong: readonly string[]
 }
 
 /**
- * Reads all that blocks have left in a store: every list must have the rows of the commits, each once and in their order,
- * and every record must be that of a store that has the same blocks.
+ * Reads everything that blocks left in a store. Every list must have the rows of the commits, each once and in order; every
+ * record must equal that of a reference store with the same blocks.
  */
 export async function verify(
   storage: Storage,
@@ -49,7 +49,7 @@ interface List {
 
 function* listsOf(storage: Storage, commits: readonly BlockCommit[]): Generator<List> {
   const trades = commits.flatMap((commit) => commit.trades)
-  // Of a trade with a row for each mint, its trader's list has the first.
+  // A trade with a row for each of its mints is in its trader's list once, as the first row.
   const made = trades.filter((row) => row.cashSide !== null || isDeepStrictEqual(row.mint, row.inMint))
   const events = commits.flatMap((commit) => commit.poolEvents)
   for (const [mint, expected] of byOwner(trades, (row) => row.mint))
@@ -81,7 +81,7 @@ function byOwner<T extends Row>(rows: readonly T[], ownerOf: (row: T) => Pubkey)
 
 type Ask = (storage: Storage) => Promise<unknown>
 
-/** Questions by name, each once, about all that the blocks have replaced. */
+/** Returns reads by name, each once, of everything that the blocks have replaced. */
 function questionsOf(commits: readonly BlockCommit[]): Map<string, Ask> {
   const asked = new Map<string, Ask>([
     ['the head', (storage) => storage.blocks.head()],

@@ -3,7 +3,7 @@ export interface Point {
   readonly value: number
 }
 
-/** A series in short: where it begins and ends, its largest value, and the slope of the least squares, an hour. */
+/** Summarizes a series: first and last value, maximum, and least-squares slope per hour. */
 export function seriesOf(points: readonly Point[]) {
   const mean = (of: (point: Point) => number): number =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length

@@ -4,23 +4,23 @@ import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 
 const KEY = 'an-admin-key-of-the-loadtest'
 export const HEADERS = { 'x-api-key': KEY }
-/** How long a paused service is given to store the block that it has begun. */
+/** Milliseconds that a paused service gets to store the block in progress. */
 const SETTLE_MS = 1000
 
 export interface Head {
   readonly slot: number
 }
 
-/** The service on a data directory, and how to stop what changes it. */
+/** The service on a data directory, with a way to stop further blocks. */
 export interface Served extends MeasuredProcess {
   readonly firstHead: Head
-  /** Lets no further block come and resolves with the head once it stays. */
+  /** Stops further blocks and resolves with the head once it no longer changes. */
   pause(): Promise<Head>
 }
 
 /**
- * Starts the service: `quiet` as a user does, on a folder without blocks, or `live`, with blocks of the market that is
- * in `marketDirectory`.
+ * Starts the service: `quiet` as a user does, on a folder without blocks, or `live`, with blocks of the market in
+ * `marketDirectory`.
  */
 export async function serveMarket(
   dataDir: string,
@@ -62,15 +62,15 @@ export async function serveMarket(
   }
 }
 
-/** Milliseconds from the spawn of a process. */
+/** Milliseconds since the spawn of a process. */
 export interface StartUp {
-  /** To the first whole answer of the data API. */
+  /** Until the first complete answer of the data API. */
   readonly first_answer_ms: number
-  /** To the first answer that needs the ranking of the last day, which is read in the background. */
+  /** Until the first answer that needs the ranking of the last day, which is read in the background. */
   readonly ranking_ms: number
 }
 
-/** Starts the service three times, and asks it for a path. */
+/** Starts the service three times and requests a path from each. */
 export async function startUp(dataDir: string, path: string): Promise<StartUp[]> {
   const starts: StartUp[] = []
   for (let i = 0; i < 3; i++) {
@@ -78,7 +78,7 @@ export async function startUp(dataDir: string, path: string): Promise<StartUp[]>
     const service = await serveMarket(dataDir, 'quiet')
     const response = await fetch(service.url + path, { headers: HEADERS })
     await response.arrayBuffer()
-    if (response.status !== 200) throw new Error(`${path} is answered with ${response.status}`)
+    if (response.status !== 200) throw new Error(`${path} returned ${response.status}`)
     const answered = performance.now()
     await ranked(service)
     const span = (to: number): number => Math.round(to - started)
@@ -88,14 +88,15 @@ export async function startUp(dataDir: string, path: string): Promise<StartUp[]>
   return starts
 }
 
-/** Resolves once trending tokens are served; at most a minute. */
+/** Resolves once trending tokens are served. Rejects after a minute. */
 export async function ranked({ url }: Pick<MeasuredProcess, 'url'>): Promise<void> {
   const until = performance.now() + 60_000
   for (;;) {
     const response = await fetch(`${url}/v1/trending`, { headers: HEADERS })
     await response.arrayBuffer()
     if (response.status === 200) return
-    if (performance.now() > until) throw new Error(`trending is answered with ${response.status}`)
+    if (performance.now() > until)
+      throw new Error(`trending tokens still return ${response.status} after a minute`)
   }
 }
 

@@ -3,25 +3,25 @@ import { ClassicLevel } from 'classic-level'
 import { ENGINE } from '../storage/embedded/database.ts'
 import type { Level } from '../storage/embedded/level.ts'
 
-/** What the engine lets its levels hold, in MiB; the first one, in tables as blocks make them, four write buffers. */
+/** Capacity of the engine's levels in MiB, in order. Level 0 holds four write buffers when it is written by blocks. */
 const LEVELS_MAX = [(4 * ENGINE.writeBufferSize) / 2 ** 20, 10, 100, 1000, 10_000]
 const ANY_KEY = Buffer.from('m')
 const ALL_KEYS = [Buffer.of(0), Buffer.of(255)] as const
 
 /**
- * Lets the engine finish what a build in large batches has left: a log and tables of 150 MB each, which it merges only
- * once the next blocks come. A store that has grown block by block has none of them, and a service that is measured
- * would merge them meanwhile. Every level stays as full as it may be. A store that is settled stays as it is.
+ * Merges the log and the tables of 150 MB each that a build in large batches leaves. The engine would merge them only when
+ * the next blocks arrive, during a measurement. A store that grew block by block has none of them. Every level keeps as
+ * much as its capacity allows; a settled store stays unchanged.
  */
 export function settleStore(directory: string): Promise<void> {
   return withEngine(directory, async (level) => {
-    // Of its own accord the engine leaves three tables in the first level, of whatever size.
+    // Without a request, the engine leaves up to three tables in level 0, whatever their size.
     if (overfull(level).includes(0)) await level.compactRange(ANY_KEY, ANY_KEY)
     while (overfull(level).length > 0) await sleep(100)
   })
 }
 
-/** Lets the engine write every record once, and nothing of what was written over: the bytes of what is stored. */
+/** Compacts a store, so that its size is the bytes of its records without overwritten ones. */
 export function compactStore(directory: string): Promise<void> {
   return withEngine(directory, (level) => level.compactRange(...ALL_KEYS))
 }
@@ -36,7 +36,7 @@ async function withEngine(directory: string, work: (level: Level) => Promise<voi
   }
 }
 
-/** The levels that hold more than they may, as the engine's own table of them says. */
+/** Returns the levels above their capacity, according to the engine's statistics. */
 function overfull(level: Level): number[] {
   const rows = level.getProperty('leveldb.stats').matchAll(/^ *(\d+) +\d+ +(\d+)/gm)
   return [...rows]

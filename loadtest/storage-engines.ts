@@ -27,10 +27,10 @@ import { ClassicLevel } from 'classic-level'
 
 interface Engine {
   readonly name: string
-  /** Writes the batch and resolves when it is on disk. */
+  /** Writes a batch and resolves when it is on disk. */
   batch(puts: readonly Put[]): Promise<void>
   get(key: Buffer): Promise<Uint8Array | undefined>
-  /** The last `limit` values at or after `from` and below `to`, newest first. */
+  /** Reads the last `limit` values at or after `from` and below `to`, newest first. Returns their number. */
   newest(from: Buffer, to: Buffer, limit: number): Promise<number>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ const { values: options } = parseArgs({
 const BLOCKS = Number(options.blocks)
 const TRADES = Number(options.trades)
 const MINTS = 50_000
-/** Sizes in bytes: a row on its own, a row in a page that shares its keys, a candle, a pair row. */
+/** Bytes of a row on its own, of a row in a page that shares its keys, of a candle, of a pair row. */
 const ROW_BYTES = 230
 const PACKED_ROW_BYTES = 140
 const CANDLE_BYTES = 90
@@ -75,7 +75,7 @@ function key(kind: string, mint: number, tail: number, sub = 0): Buffer {
   return out
 }
 
-/** Mint ranks with a Zipf skew of exponent 0.9, the same for every run. */
+/** Draws mints by a Zipf distribution of exponent 0.9, the same for every run. */
 function mintsOfBlocks(): () => number {
   const sums = new Float64Array(MINTS)
   let sum = 0
@@ -95,7 +95,7 @@ function mintsOfBlocks(): () => number {
   }
 }
 
-/** The puts of each block in a layout; keeps count of what each mint holds. */
+/** Builds the puts of each block in a layout, and counts the rows of each mint. */
 class Workload {
   readonly rowsOf = new Uint32Array(MINTS)
   readonly #layout: Layout
@@ -232,7 +232,7 @@ async function lmdb(directory: string): Promise<Engine> {
   }
 }
 
-/** The floor of any engine: the block's bytes appended to a file and synced. */
+/** The lower bound for any engine: appends the block's bytes to a file and syncs it. */
 function append(directory: string): Promise<Engine> {
   const file = openSync(join(directory, 'log'), 'a')
   return Promise.resolve({
@@ -281,7 +281,7 @@ async function measure(open: (directory: string) => Promise<Engine>, layout: Lay
   const { user, system } = process.cpuUsage(cpu)
   blocks.sort((a, b) => a - b)
 
-  // A hot mint holds many rows; a quiet one has about ten.
+  // A hot mint has many rows; a quiet one has about ten.
   const quiet: number[] = []
   for (let mint = MINTS - 1; quiet.length < 500; mint--)
     if (workload.rowsOf[mint]! >= Math.min(8, BLOCKS / 200)) quiet.push(mint)

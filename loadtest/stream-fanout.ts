@@ -1,12 +1,12 @@
 /**
- * Fan-out: what it takes to tell many connections of what was committed, against plain `ws` (one `send` a connection and
- * event, of a text made once) and `nats-server` over its WebSocket, with the same payloads and receivers, in alternate
- * rounds of one run. Each receiver verifies every event: nothing lost, repeated or out of order.
+ * Measures fan-out: the cost of sending committed events to many connections. Compared with plain `ws` (one `send` per
+ * connection and event, of a text encoded once) and with `nats-server` over its WebSocket, with the same payloads and
+ * receivers, in alternate rounds of one run. Each receiver checks every event: none lost, repeated or out of order.
  *
- * What is measured begins with a commit: rows, what ingest encodes for the log, and the peers' texts of trades are made
- * before. A tick, which no log has, is encoded at the commit; for NATS by its publisher, which does not count. Processor
- * time is that of the server's process, all threads, on a core that it has for itself. A block is committed when every
- * connection has all of the one before.
+ * A measurement starts with a commit. Rows, log entries encoded by ingest, and the peers' texts of trades are prepared
+ * before. A price tick is not in the log and is encoded at the commit; for NATS its publisher encodes it, which does not
+ * count. Processor time is that of the server's process, all threads, on its own core. A block is committed when every
+ * connection has received all of the previous one.
  *
  *     node loadtest/stream-fanout.ts [path of nats-server] [rounds] [connections/channels…]
  */
@@ -28,12 +28,12 @@ const AUDIENCES = (sizes.length > 0 ? sizes : ['1/1', '100/1', '1000/1', '5000/1
 )
 const BURSTS = [1, 8, 64]
 const KINDS: readonly Kind[] = ['price', 'trades']
-/** Rounds until the code is compiled: its compiler's threads count as the server's time. */
+/** Rounds until the code is compiled; the compiler's threads would count as the server's time. */
 const WARM_UP_ROUNDS = 3
-/** Events that a round delivers, about; and blocks of a round. */
+/** Approximate number of deliveries a round, and the bounds of its number of blocks. */
 const DELIVERIES = 200_000
 const BLOCKS = { least: 2, most: 1_024 }
-/** Deliveries a second of processor time, at bursts of 8 and 1, to that of the peer. */
+/** Required ratios of deliveries per second of processor time: to plain `ws` at bursts of 8 and of 1, and to NATS. */
 const BARS = { plain_ws: 5, plain_ws_single: 1, nats_server: 2 }
 
 interface Audience {
@@ -42,7 +42,7 @@ interface Audience {
 }
 
 interface Round extends Received {
-  /** Of the server, a delivery. */
+  /** Processor time of the server per delivery, in microseconds. */
   readonly cpuMicros: number
 }
 

@@ -1,8 +1,8 @@
 /**
- * The whole service as a user starts it, on a localnet, and hundreds of clients of its stream for an hour: of lists,
- * venues, tokens and pools, which leave at random and go on after the last event that they have. Each event has to be the
- * one that is next, the same for all and the same as a replay's. What the service holds is looked at after a collection,
- * every five minutes. The pace is such that the machine has time for other work.
+ * Runs the whole service as a user starts it, on a localnet, with hundreds of stream clients for an hour. Clients subscribe
+ * to lists, venues, tokens and pools, disconnect at random and resume after their last event. Each event must be the next
+ * one, the same for all clients and the same as in a replay. Held memory is measured after a collection, every five
+ * minutes. The rate leaves the machine time for other work.
  *
  *     node loadtest/stream-hour.ts [seconds] [directory] [clients] [milliseconds a slot]
  */
@@ -32,16 +32,16 @@ const [secondsText = '3600', directory = tmpdir(), clientsText = '300', slotMsTe
   process.argv.slice(2)
 const seconds = Number(secondsText)
 const SAMPLES = 120
-/** Samples from one collection to the next. */
+/** Samples between two collections. */
 const SAMPLES_A_COLLECTION = 10
-/** Flocks of tokens that one after another lasts as long as. */
+/** Generations of token flocks within the run. */
 const FLOCK_LIVES = 6
 const FIRST_SLOTS = 20
 const UNANSWERED_MAX = 10
-/** Who fills the caches of the service does so in the first of as many parts. */
+/** The user that fills the caches runs in the first of this many parts of the run. */
 const FILLING_PART = 6
 const PAGES_PER_SECOND = 2
-/** At the end all that was heard is replayed. */
+/** Timeouts of the clients' answers. At the end they replay all that was received. */
 const PATIENCE_MS = { figures: 30_000, end: 900_000 }
 const KEY = 'an-admin-key-of-the-loadtest'
 const MIB = 2 ** 20
@@ -51,7 +51,7 @@ interface Sample extends LocalnetFigures {
   readonly rssMib: number
   readonly cpuMs: number
   readonly clients: ClientFigures
-  /** Null where nothing was collected. */
+  /** Null if no garbage was collected for this sample. */
   readonly held: HeldMemory | null
 }
 
@@ -65,7 +65,7 @@ const service = await startMeasured(
 const { url } = service
 try {
   const inspector = inspectorOf(service)
-  // Tokens are picked from what is traded.
+  // Clients choose tokens by their trades, so there must be some.
   while ((await headSlot(url)) < FIRST_SLOTS) await pause(200)
   const clients = fork(
     join(import.meta.dirname, 'stream/hour-clients.ts'),
@@ -80,7 +80,7 @@ try {
     clients.send(order)
     return ((await answer) as [ClientFigures])[0]
   }
-  // Fills what the service keeps of answers, as far as that goes.
+  // Fills the response cache as far as the number of pages allows.
   const filling = pagingUser(url, KEY, PAGES_PER_SECOND)
   const sampleOf = async (second: number, collects: boolean): Promise<Sample> => ({
     second,

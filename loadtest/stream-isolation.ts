@@ -1,8 +1,9 @@
 /**
- * Isolation: what a tenant with 200 clients that never read and 200 that subscribe and unsubscribe in a loop does to the
- * latency of another tenant's clients, who read the same channel. Quiet and disturbed rounds alternate in one run. Blocks
- * come by the clock, whatever became of those before, and a latency begins when the block was sent to the server, so that
- * a server that is busy elsewhere is seen. Each event is verified: none lost, repeated or out of order.
+ * Measures isolation: how 200 clients of one tenant that never read, and 200 that subscribe and unsubscribe in a loop,
+ * change the latency of another tenant's clients on the same channel. Quiet and disturbed rounds alternate in one run.
+ *
+ * Blocks are sent by the clock, whether or not earlier ones have arrived. A latency starts when the block is sent to the
+ * server, so that a busy server shows. Each event is checked: none lost, repeated or out of order.
  *
  *     node loadtest/stream-isolation.ts [rounds] [seconds of a round]
  */
@@ -29,12 +30,12 @@ const GOOD = { connections: 50, burst: 8, everyMs: 25 }
 const FROZEN = 200
 const CHURNING = 200
 const BARS = { ratio: 1.2, ms: 5 }
-/** Of the disturbing tenant's keys: no quota is in the way of its loops. And what a key has where nothing else is said. */
+/** Requests a minute of the disturbing tenant's keys: so many that no quota limits its loops, or the default. */
 const QUOTAS = { without_quota: 1_000_000_000, default_quota: 600 } as const
 type Quota = keyof typeof QUOTAS
-/** Two pings without an answer take up to 75 s; more is told, and as much is too much. */
+/** Seconds until the server must have dropped frozen clients: two unanswered pings take up to 75 s; the rest is margin. */
 const GONE_SECONDS_MAX = 300
-/** How long the system may take what frozen clients do not read, and how often it is looked whether it still does. */
+/** Seconds until the system's buffers for frozen clients must be full, and the interval at which that is checked. */
 const FILLING_SECONDS_MAX = 60
 const FILLING_STEP = 2
 const MIB = 2 ** 20
@@ -56,7 +57,7 @@ interface Round extends Latency {
 
 async function measure(quota: Quota): Promise<object> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-isolation-'))
-  // Other keys for each round, and for the frozen ones alone.
+  // Each round, and the measurement of frozen clients alone, has its own keys.
   await storeOtherTenant(directory, (FROZEN + CHURNING) * (rounds + 2), QUOTAS[quota])
   const connections = String(GOOD.connections)
   const server = await startMeasured('stream/millrace-server.ts', [connections, directory], {
@@ -74,14 +75,14 @@ async function measure(quota: Quota): Promise<object> {
     const latency = await good.round(seconds)
     return { ...latency, cpuShare: (server.cpuMs() - before) / (seconds * 1000) }
   }
-  /** Blocks, until the frozen ones are owed as much as they may be: what the system buffers for them comes first. */
+  /** Commits blocks until the server starts to drop the frozen clients' events. The system's socket buffers fill first. */
   const fill = async (droppedBefore: number): Promise<Latency & { readonly seconds: number }> => {
     for (let n = 1; n <= FILLING_SECONDS_MAX / FILLING_STEP; n++) {
       const latency = await good.round(FILLING_STEP)
       const { dropped_total: dropped } = await health()
       if (dropped - droppedBefore > FROZEN * GOOD.burst) return { ...latency, seconds: n * FILLING_STEP }
     }
-    throw new Error('the frozen clients lose nothing: they are not frozen')
+    throw new Error('the server dropped nothing for the frozen clients: they still read')
   }
 
   async function frozenAlone(): Promise<object> {
@@ -133,7 +134,7 @@ async function measure(quota: Quota): Promise<object> {
         quota,
         JSON.stringify({ quiet: calm, filling: whileFilling, disturbed: meanwhile, ...faults })
       )
-      // The first round warms up.
+      // The first round is the warm-up.
       if (n === 0) continue
       quiet.push(calm)
       filling.push(whileFilling)
@@ -171,7 +172,7 @@ function compared(quiet: readonly Round[], disturbed: readonly Round[]) {
   }
 }
 
-/** The other tenant's clients, in a process of their own. */
+/** The other tenant's clients, in their own process. */
 class Disturbing {
   readonly #url: string
   readonly #child = fork(join(import.meta.dirname, 'stream/disturbing-clients.ts'))
@@ -205,11 +206,11 @@ class Disturbing {
   }
 }
 
-/** The clients that are measured, in this process, and the blocks that they are told of. */
+/** The measured clients, in this process, and the blocks that are published to them. */
 class GoodTenant {
   readonly #commit: (slot: number) => void
   #receivers: Receiver[] = []
-  /** When each block was sent to the server. */
+  /** When each block was sent to the server, in milliseconds. */
   readonly #sentAt: number[] = []
   #latencies: number[] = []
   #fault: string | null = null
@@ -224,7 +225,7 @@ class GoodTenant {
     this.#receivers = Array.from({ length: GOOD.connections }, () => {
       const take = (receiver: Receiver, cursor: number, nowMs: number): void => {
         const expected = cursorOf(receiver.events++, run, 0)
-        if (cursor !== expected) fault(`${cursor} came where ${expected} is next`)
+        if (cursor !== expected) fault(`event ${cursor} came instead of ${expected}`)
         this.#latencies.push(nowMs - this.#sentAt[splitCursor(cursor).slot - FIRST_SLOT]!)
       }
       return new Receiver('messages', 0, take, fault)
@@ -235,7 +236,7 @@ class GoodTenant {
     }
   }
 
-  /** Commits blocks for so long, and resolves when all have come. */
+  /** Commits blocks for some seconds and resolves when all events have arrived. */
   async round(seconds: number): Promise<{ p50Ms: number; p99Ms: number }> {
     this.#latencies = []
     const blocks = (seconds * 1000) / GOOD.everyMs

@@ -1,6 +1,6 @@
 /**
- * What idle connections take: the resident memory of the service above what it had before the first of them, each with a
- * channel. Twice: as it comes, and once the garbage of their opening is collected.
+ * Measures the memory of idle connections, each with one subscribed channel: the service's resident memory above the one
+ * before the first connection. Read twice: as it is, and after the garbage of opening the connections is collected.
  *
  *     node loadtest/stream-memory.ts [connections]
  */
@@ -13,7 +13,7 @@ import { channelNamed, FIRST_SLOT, OFFSETS } from './stream/trades.ts'
 
 const BAR_MIB = 250
 const CHANNELS = 500
-/** How long they are left alone; more than one round of pings. */
+/** Milliseconds of idleness; longer than one interval of pings. */
 const IDLE_MS = 30_000
 
 const connections = Number(process.argv[2] ?? 10_000)
@@ -42,7 +42,7 @@ try {
   await pause(IDLE_MS)
   const rssIdle = server.rssMib()
   const collected = await held()
-  // Every connection is still there, and told what is committed.
+  // Checks that every connection is still open and receives the next commit.
   await receiving.run({ firstSlot: FIRST_SLOT, burst: 1, offset: OFFSETS.trades }, connections)
   const got = receiving.got()
   await server.prepare([{ slot: FIRST_SLOT, shape: { channels: CHANNELS, burst: 1 } }])

@@ -1,7 +1,7 @@
 /**
- * Replay to a socket: how fast one client is sent what is past of a channel, and what twenty that are sent it at once do
- * to the latency of others, who are told of blocks as they come. Both are read from the embedded store: `venue:` as it was
- * sent, from the log, and `trades:` from rows.
+ * Measures replay to a socket: the speed at which one client receives the past of a channel, and the effect of twenty
+ * simultaneous replays on the latency of clients that receive new blocks. Both kinds of channels are read from the embedded
+ * store: `venue:` from the log, as it was sent, and `trades:` from rows.
  *
  *     node loadtest/stream-replay.ts [events of the past] [rounds]
  */
@@ -14,13 +14,16 @@ import { millrace } from './stream/sides.ts'
 import { channelNamed, FIRST_SLOT, OFFSETS, OTHER_TOKEN, VENUE } from './stream/trades.ts'
 
 const BARS = { events_per_second: 200_000, live_p99: 2 }
-/** About what a slot has of the busiest venue. */
+/** Trades a block, about as many as a slot has on the busiest venue. */
 const TRADES_A_BLOCK = 256
 const CLIENTS_AT_ONCE = 20
 const LIVE = { connections: 100, burst: 8, everyMs: 25, quietMs: 3_000 }
 const CHANNELS = { venue: `venue:${VENUE}`, trades: channelNamed('trades', 0) } as const
 type Channel = keyof typeof CHANNELS
-/** There are fewer cores than processes: those whose latency is measured do not wait for clients that read the past. */
+/**
+ * `nice` value of the replaying clients. There are fewer cores than processes, and the measured clients must not wait for
+ * them.
+ */
 const REPLAYING_PRIORITY = 10
 
 const events = Number(process.argv[2] ?? 100_000)
@@ -35,7 +38,7 @@ interface Replay extends Received {
   readonly cpuMicros: number
 }
 
-/** Has clients read the last blocks of the past at once, each all of them. */
+/** Has clients read the last blocks of the past at the same time, each all of them. */
 async function replay(channel: Channel, clients: number, ofBlocks: number): Promise<Replay> {
   const receiving = new Receiving(REPLAYING_PRIORITY)
   try {
@@ -63,7 +66,7 @@ async function replay(channel: Channel, clients: number, ofBlocks: number): Prom
   }
 }
 
-/** What they are told while something goes on. */
+/** Measures the latency of live clients while `during` runs. */
 async function live(receiving: Receiving, during: () => Promise<unknown>): Promise<Received> {
   const { connections, burst, everyMs } = LIVE
   await receiving.run({ firstSlot: slot, burst, offset: OFFSETS.trades }, connections * burst)
@@ -98,7 +101,7 @@ async function measureLive(channel: Channel): Promise<object> {
         const { perSecond } = await replay(channel, CLIENTS_AT_ONCE, Math.ceil(blocks / 4))
         rates.push(perSecond)
       })
-      // The first round warms up.
+      // The first round is the warm-up.
       if (round === 0) continue
       quiet.push(before.p99Ms)
       busy.push(meanwhile.p99Ms)

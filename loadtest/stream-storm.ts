@@ -1,8 +1,8 @@
 /**
- * A storm: thousands of subscriptions of the real client, all of which lose the service at once, killed and drained in
- * turn, and come back to the one that is started again on its store and port: with the client's own backoff, each since
- * its last cursor. The service runs as a user starts it, on a localnet whose blocks go on from its start. What each
- * subscription heard, over all storms, is compared with the others and with a replay.
+ * Measures a reconnect storm: thousands of subscriptions of the real client lose the service at once and resume on the
+ * service that is restarted on the same store and port. The service is killed and drained in turn. Clients use their own
+ * backoff and resume after their last cursor. The service runs as a user starts it, on a localnet whose blocks continue.
+ * The events of each subscription, over all storms, are compared with the other subscriptions and with a replay.
  *
  *     node loadtest/stream-storm.ts [subscriptions] [rounds of both] [milliseconds a slot] [directory]
  */
@@ -22,7 +22,7 @@ import { makeBusyLocalnet } from '../test/service/localnet-process.ts'
 const [sizeText = '5000', roundsText = '2', slotMsText = '400', directory = tmpdir()] = process.argv.slice(2)
 const ENDS = { killed: 'SIGKILL', drained: 'SIGTERM' } as const
 const KEY = 'an-admin-key-of-the-loadtest'
-/** Slots before the first subscription, so that there are tokens that are traded, and between storms. */
+/** Slots before the first subscription, so that there are traded tokens; and milliseconds between storms. */
 const FIRST_SLOTS = 30
 const QUIET_MS = 5_000
 const LATE_MS = 300_000

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { HEADERS } from './served-market.ts'
 
-/** Answers by path: the status and a digest of the bytes; of a problem, which names its request, the code. */
+/** Returns answers by path: the status and a digest of the bytes. For a problem, whose body has a request id, its code. */
 export async function answersOf(
   { url }: { readonly url: string },
   paths: readonly string[]
@@ -18,7 +18,7 @@ export async function answersOf(
   return answers
 }
 
-/** The paths whose answers differ. */
+/** Returns the paths whose answers differ. */
 export function differing(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): string[] {
   return [...a].filter(([path, answer]) => b.get(path) !== answer).map(([path]) => path)
 }

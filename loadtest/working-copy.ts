@@ -2,8 +2,8 @@ import { copyFileSync, linkSync, mkdirSync, mkdtempSync, readdirSync } from 'nod
 import { join } from 'node:path'
 
 /**
- * A data directory beside a built one, with its store: tables, which the engine never changes, are linked, the others
- * copied, so that a service may write to it and the built one stays as it is.
+ * Makes a data directory beside a built one, with a copy of its store that a service may write to. Tables, which the engine
+ * never changes, are hard-linked; other files are copied.
  */
 export function workingCopy(directory: string): string {
   const copy = mkdtempSync(join(directory, 'working-'))

@@ -1,7 +1,7 @@
 /**
- * The source of a Yellowstone stream against the bare client that only receives the same stream, over loopback: the
- * recorded mainnet block under ever new slots, in alternate rounds of one process, the server in another. What is
- * compared is transactions that are no votes a second of processor time, of all threads.
+ * Compares the source of a Yellowstone stream with the bare client, which only receives the same stream, over loopback. The
+ * stream is the recorded mainnet block under new slots; rounds alternate within one process, and the server has another.
+ * The unit is non-vote transactions per second of processor time, all threads.
  *
  *     node loadtest/yellowstone.ts [blocks a round]
  */
@@ -27,11 +27,11 @@ import { writeResult } from './result.ts'
 
 const ROUNDS = 4
 
-/** The recorded block as a message, which becomes that of another slot in place. */
+/** Returns the recorded block as a message whose slot is changed in place. */
 function repeatedBlock() {
   const whole = updateBlock(JSON.parse(recordedBlockText()), RECORDED_SLOT)
   const message = encodeBlock({ ...whole, parentBlockhash: whole.blockhash })
-  // Both numbers take four bytes here and for all slots up to 2^28.
+  // Both numbers take four bytes as varints here, and for all slots up to 2^28.
   const slotAt = message.indexOf(varint(RECORDED_SLOT))
   const parentAt = message.indexOf(varint(RECORDED_SLOT - 1))
   return {
@@ -89,10 +89,10 @@ const inParts: SubscribeRequest = {
   blocksMeta: { all: {} }
 }
 
-/** The package's types say that its default export is one of CommonJS, which it is not in a module. */
+/** The package's types declare a CommonJS default export, which the module does not have. */
 const BareClient = Client as unknown as (typeof Client)['default']
 
-/** The package as its README shows it: every message decoded, and dropped. */
+/** Receives as the package's README shows: decodes every message and drops it. */
 async function receiveBare(url: string, count: number, wanted = request): Promise<void> {
   const client = new BareClient(url, undefined, { grpcMaxDecodingMessageSize: 2 ** 27 })
   await client.connect()
@@ -105,14 +105,14 @@ async function receiveBare(url: string, count: number, wanted = request): Promis
   stream.destroy()
 }
 
-/** The least that can be received: the bytes of each message, which nobody looks at. */
+/** Receives the bytes of each message without decoding them: the least work possible. */
 async function receiveBytes(url: string, count: number): Promise<void> {
   const stream = await openStreams({ url, token: undefined, commitment: 'confirmed' })(null)
   for (let blocks = 0; blocks < count; blocks++) await stream.read()
   stream.close()
 }
 
-/** The source as the service runs it, and what is done with each block. */
+/** Runs the source as the service does, and passes each block to `take`. */
 async function readBlocks(url: string, count: number, take: (block: Block) => void): Promise<void> {
   const end = new AbortController()
   let source: YellowstoneSource | undefined
@@ -133,7 +133,7 @@ async function readBlocks(url: string, count: number, take: (block: Block) => vo
     commitment: 'confirmed',
     fetchMissing: null,
     onGap: () => {
-      throw new Error('a gap')
+      throw new Error('the stream reported a gap')
     }
   } as const
   const done = yellowstoneSource(options, { ...systemPorts, logger: pino({ level: 'error' }) })(scope)
@@ -173,7 +173,7 @@ async function measure(blocks: number): Promise<void> {
       const started = performance.now()
       await run()
       const { user, system } = process.cpuUsage(cpu)
-      // The first round warms up.
+      // The first round is the warm-up.
       if (round === 0) continue
       const side = (spent[name] ??= { cpuMs: 0, wallMs: 0 })
       side.cpuMs += (user + system) / 1000

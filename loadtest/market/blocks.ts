@@ -17,8 +17,8 @@ import { SeededRandom } from './random.ts'
 import { scheduleLaunches, type Schedule } from './schedule.ts'
 
 /**
- * A block holds what 150 slots of the chain do, a minute, of which each has the 58 trades of the recorded mainnet block:
- * fewer blocks of more rows are folded several times as fast.
+ * Slots merged into one block: a minute of the chain, with 58 trades a slot as in the recorded mainnet block. Fewer blocks
+ * of more rows fold several times as fast.
  */
 const SLOTS_PER_BLOCK = 150
 const TRADES_PER_BLOCK = 58 * SLOTS_PER_BLOCK
@@ -26,14 +26,14 @@ const TRANSACTIONS_PER_BLOCK = 1500 * SLOTS_PER_BLOCK
 const LIQUIDITY_PER_BLOCK = 3 * SLOTS_PER_BLOCK
 const SECONDS_PER_BLOCK = 0.4 * SLOTS_PER_BLOCK
 const FIRST_SLOT = 400_000_000
-/** 2026-11-20 00:00:00 UTC. */
+/** 2026-11-20 00:00:00 UTC, in unix seconds. */
 const FIRST_TIME = Date.UTC(2026, 10, 20) / 1000
 const AGGREGATOR = pubkeyFromBase58('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
 const SWAPPING_MINTS = 200
 
 /**
- * The blocks of a synthetic market, in order, as the decoder would hand them over. The whole market follows from its
- * size and seed; prices, curves and addresses are carried from block to block, so it is read from the beginning.
+ * The blocks of a synthetic market, in order, as the decoder would deliver them. The whole market follows from its size and
+ * seed. Prices, curves and addresses are carried from block to block, so reading starts at the first block.
  */
 export class SyntheticMarket {
   readonly population: Population
@@ -42,7 +42,7 @@ export class SyntheticMarket {
   readonly #curves: CurveTokens
   readonly #random: SeededRandom
   readonly #pools: (readonly SyntheticPool[] | undefined)[] = []
-  /** USD of a standing token, SOL of a launched one that left its curve. */
+  /** Prices in USD of standing tokens, in SOL of launched ones that left their curve. */
   readonly #prices: Float64Array
   #solUsd = 180
   #entries: BlockEntry[] = []
@@ -57,7 +57,7 @@ export class SyntheticMarket {
     this.#prices = Float64Array.from({ length: size.mints }, () => Math.exp(2.5 * this.#random.normal() - 4))
   }
 
-  /** How often each launched token is traded, by its number. */
+  /** Number of trades of each launched token, by its number. */
   get launchedTrades(): Int32Array {
     return this.#schedule.tradesOf
   }
@@ -75,7 +75,7 @@ export class SyntheticMarket {
     this.#txIndex = 0
     for (const token of this.#schedule.bornIn(block)) this.#launch(token)
     const launched = this.#schedule.tradedIn(block)
-    // Launched tokens are below zero: ~token.
+    // Standing mints are planned as their index, launched tokens as ~token, below zero.
     const plan = new Int32Array(launched.length + otherTrades)
     for (let i = 0; i < launched.length; i++) plan[i] = ~launched[i]!
     for (let i = launched.length; i < plan.length; i++) plan[i] = this.#otherMint()
@@ -147,7 +147,7 @@ export class SyntheticMarket {
     }
     if (!completes) return this.#emit([trade])
     this.#curves.setStage(token, 'complete')
-    // Moonshot states no completion, only the migration.
+    // Moonshot emits no completion event, only the migration.
     if (venue === 'moonshot') return this.#emit([trade])
     const mints = { baseMint: base.mint, quoteMint: SOL, curve }
     const reserves = this.#curves.reserves(token)
@@ -157,7 +157,7 @@ export class SyntheticMarket {
     ])
   }
 
-  /** A complete curve migrates when it is next traded, so that some are always on the way. */
+  /** Migrates a complete curve at its next trade, so that some curves are always complete and not migrated. */
   #migrate(token: number): void {
     const mint = this.population.standing + token
     const pool = this.#poolsAfterCurve(token)[0]!
@@ -193,7 +193,7 @@ export class SyntheticMarket {
     this.#emit([isBuy ? this.#poolTrade(pool, quote, base) : this.#poolTrade(pool, base, quote)])
   }
 
-  /** Two tokens, neither of them cash. */
+  /** Emits a swap of two tokens, neither of them cash. */
   #swap(mint: number): void {
     const other = 1 + (mint % SWAPPING_MINTS)
     if (other === mint) return
@@ -250,7 +250,7 @@ export class SyntheticMarket {
     this.#emit([change])
   }
 
-  /** A transaction of its own for events that happen together. */
+  /** Emits events as one transaction. */
   #emit(events: readonly ChainEvent[]): void {
     const signature = this.#random.bytes(64)
     const txIndex = this.#txIndex++
@@ -267,7 +267,7 @@ export class SyntheticMarket {
     return { mint: this.population.mint(mint), decimals, amount: units(amount, decimals) }
   }
 
-  /** Lognormal: half of the trades are below 55 USD, the mean is 112. */
+  /** Draws a trade's value in USD, lognormal: half of the trades are below 55, the mean is 112. */
   #usd(): number {
     return 55 * Math.exp(1.2 * this.#random.normal())
   }

@@ -10,14 +10,14 @@ const VIRTUAL_TOKENS = 1_073_000_000e6
 const TOKENS_FOR_SALE = 793_100_000e6
 const PRODUCT = VIRTUAL_LAMPORTS * VIRTUAL_TOKENS
 const GRADUATION_LAMPORTS = 85e9
-/** A curve that does not graduate stays below this. */
+/** Lamports that a curve without graduation stays below. */
 const PLATEAU_LAMPORTS = 60e9
 /** Launched tokens with more trades than this graduate, about one in a hundred. */
 const GRADUATING_TRADES = 2000
 
 export type CurveStage = 'unborn' | 'bonding' | 'complete' | 'migrated'
 
-/** What a trade on a curve moved, in base units, and what the curve holds after it. */
+/** Amounts of a trade on a curve in base units, and the curve's holdings after it. */
 export interface CurveFill {
   readonly isBuy: boolean
   readonly lamports: bigint
@@ -26,8 +26,8 @@ export interface CurveFill {
 }
 
 /**
- * The launched tokens' curves: constant products of 30 SOL and 1,073,000,000 tokens, as pump.fun's; a graduating one
- * gains its 85 SOL over the first third of its trades, any other wanders.
+ * The launched tokens' curves: constant products of 30 SOL and 1,073,000,000 tokens, like pump.fun's. A graduating curve
+ * gains its 85 SOL over the first third of its trades; any other wanders.
  */
 export class CurveTokens {
   readonly #raised: Float64Array
@@ -70,7 +70,7 @@ export class CurveTokens {
     const wanted = Math.max(1e5, Math.round(mean * random.exponential()))
     const ceiling = graduates ? GRADUATION_LAMPORTS : PLATEAU_LAMPORTS
     const after = isBuy ? Math.min(ceiling, raised + wanted) : Math.max(0, raised - wanted)
-    // A curve at its plateau is bought for the least amount.
+    // At its plateau a curve is bought for the least amount.
     const lamports = Math.max(1e5, Math.abs(after - raised))
     const next = isBuy ? raised + lamports : raised - lamports
     this.#raised[token] = next
@@ -82,7 +82,7 @@ export class CurveTokens {
     }
   }
 
-  /** What the launchpad states of a curve after a trade: each states as much as it does on the chain. */
+  /** Returns the reserves that the launchpad emits after a trade; each launchpad emits the same fields as on the chain. */
   tradeReserves(token: number, isBuy: boolean): TradeReserves | null {
     const { realBase, realQuote, virtualBase, virtualQuote } = this.reserves(token)
     switch (this.launchpadOf(token).venue) {

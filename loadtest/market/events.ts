@@ -9,7 +9,7 @@ export interface Amount {
   readonly amount: bigint
 }
 
-/** Base units of an amount in human units, one at least. */
+/** Converts an amount to base units, at least one. */
 export function units(amount: number, decimals: number): bigint {
   return BigInt(Math.max(1, Math.round(amount * 10 ** decimals)))
 }
@@ -25,7 +25,7 @@ export function legs(paid: Amount, received: Amount) {
   }
 }
 
-/** A launch and the creation of its curve, whose place is the origin. */
+/** Returns a launch and the creation of its curve, at the origin's place in the chain. */
 export function launchEvents(
   origin: EventOrigin,
   baseMint: Pubkey,
@@ -46,7 +46,7 @@ export function launchEvents(
   ]
 }
 
-/** The creation of the pool that a curve leads to, and its migration there. */
+/** Returns the creation of a curve's destination pool, and the migration to it. */
 export function migrationEvents(
   curve: EventOrigin,
   pool: EventOrigin,

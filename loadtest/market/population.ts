@@ -5,7 +5,7 @@ import { VENUES } from '../../src/chain/venues.ts'
 import { USDC, USDT, WSOL } from '../../src/market/cash.ts'
 import { SeededRandom, WeightedChoice } from './random.ts'
 
-/** How large a synthetic market is; equal sizes give equal markets, to the byte. */
+/** The size of a synthetic market. Equal sizes and seeds give equal markets, to the byte. */
 export interface MarketSize {
   readonly seed: number
   readonly trades: number
@@ -13,7 +13,7 @@ export interface MarketSize {
   readonly wallets: number
 }
 
-/** The market that the bars are stated for, or one in the same proportions. */
+/** Returns the market that the bars are stated for, scaled to a number of trades. */
 export function marketOf(trades: number, seed = 1): MarketSize {
   return {
     seed,
@@ -26,7 +26,7 @@ export function marketOf(trades: number, seed = 1): MarketSize {
 export interface SyntheticPool {
   readonly address: Pubkey
   readonly venue: VenueId
-  /** The other side of the pool: cash, or of a swap pool another token. */
+  /** The other mint of the pool: cash, or another token for a swap pool. */
   readonly quote: Pubkey
 }
 
@@ -34,10 +34,10 @@ export const SOL = pubkeyFromBase58(WSOL)
 export const USD_COIN = pubkeyFromBase58(USDC)
 export const TETHER = pubkeyFromBase58(USDT)
 
-/** Mainnet's, as of the recorded block: about one trade in eight is SOL for dollars, one in twenty has no cash side. */
+/** Shares of all trades on mainnet, as of the recorded block: SOL for dollars, and without a cash side. */
 export const SOL_SHARE = 0.12
 export const SWAP_SHARE = 0.05
-/** Tokens launched within the market's span are 2 in 5 of the mints and have that part of the trades. */
+/** Share of mints that are launched within the market's span, and their share of the trades. */
 export const LAUNCHED_MINTS = 0.4
 export const LAUNCHED_SHARE = 0.45
 
@@ -54,7 +54,7 @@ const AMM_VENUES: readonly VenueId[] = [
   'phoenix',
   'raydium-stable'
 ]
-/** A curve's venue, and where its migration leads. Shares of launches as of 2026, rounded. */
+/** A launchpad's venue, the venue of its migrations, and its share of launches as of 2026, rounded. */
 export const LAUNCHPADS = [
   { venue: 'pumpfun', destination: 'pumpswap', share: 0.7 },
   { venue: 'raydium-launchlab', destination: 'raydium-cpmm', share: 0.13 },
@@ -65,12 +65,12 @@ export const LAUNCHPADS = [
 const ADDRESS = { mint: 1, pool: 2, wallet: 3, swapPool: 4 } as const
 
 /**
- * Who trades what: the mints, pools and wallets of a synthetic market, and the laws by which they are drawn.
+ * The mints, pools and wallets of a synthetic market, and the distributions by which they are drawn.
  *
- * Mint 0 is SOL, listed as a token against dollars. The next ones stand from before the first block; their trades
- * follow Zipf's law with exponent 1. The last two fifths are launched within the span: the number of their trades is
- * Pareto-distributed (exponent 1.1, the largest 2,000 times the least), their ages exponential.
- * Of the trades two fifths are bots' (one wallet in a thousand, the first far ahead), the others a long tail's.
+ * Mint 0 is SOL, listed as a token against dollars. The next ones exist before the first block; their trades follow Zipf's
+ * law with exponent 1. The last two fifths are launched within the span: the number of their trades is Pareto-distributed
+ * (exponent 1.1, the largest 2,000 times the least), their ages exponential. Two fifths of the trades are made by bots (one
+ * wallet in a thousand, the first far ahead), the others by a long tail of wallets.
  */
 export class Population {
   readonly size: MarketSize
@@ -98,7 +98,7 @@ export class Population {
     return this.#mints[index]!
   }
 
-  /** A power of ten per mint: SOL and a quarter of the standing tokens have 9 decimals, all others 6. */
+  /** Decimals of a mint: 9 for SOL and a quarter of the standing tokens, 6 for all others. */
   decimals(index: number): number {
     return index < this.standing && index % 4 === 0 ? 9 : 6
   }
@@ -125,7 +125,7 @@ export class Population {
     return Array.from({ length: count }, (_, place) => this.#pool(mint, place))
   }
 
-  /** The pool of a launched token's migration, and a second one that others open. */
+  /** The pool of a launched token's migration, and a second one that a user opens. */
   poolsAfterCurve(mint: number, destination: VenueId): readonly SyntheticPool[] {
     return [destination, 'meteora-dlmm' as const].map((venue, place) => ({
       address: this.#address(ADDRESS.pool, mint * 16 + place),
@@ -139,7 +139,7 @@ export class Population {
     return this.#address(ADDRESS.pool, mint * 16 + 15)
   }
 
-  /** A pool of two tokens, neither of them cash. */
+  /** The pool of two tokens, neither of them cash. */
   swapPool(a: number, b: number): Pubkey {
     return this.#address(ADDRESS.swapPool, a * 2 ** 16 + b)
   }

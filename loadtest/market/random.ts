@@ -27,12 +27,12 @@ export class SeededRandom {
     return sum >>> 0
   }
 
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   unit(): number {
     return this.uint32() * FRACTION
   }
 
-  /** An integer in [0, below). */
+  /** Returns an integer in [0, below). */
   below(below: number): number {
     return Math.floor(this.unit() * below)
   }
@@ -45,12 +45,12 @@ export class SeededRandom {
     return values[this.below(values.length)]!
   }
 
-  /** With mean 1. */
+  /** Returns an exponentially distributed number with mean 1. */
   exponential(): number {
     return -Math.log(1 - this.unit())
   }
 
-  /** With mean 0 and deviation 1. */
+  /** Returns a normally distributed number with mean 0 and deviation 1. */
   normal(): number {
     const spare = this.#spareNormal
     if (spare !== null) {
@@ -63,7 +63,7 @@ export class SeededRandom {
     return radius * Math.cos(angle)
   }
 
-  /** `length` must be a multiple of 4. */
+  /** Returns random bytes; `length` must be a multiple of 4. */
   bytes(length: number): Uint8Array {
     const words = new Uint32Array(length / 4)
     for (let i = 0; i < words.length; i++) words[i] = this.uint32()

@@ -3,20 +3,20 @@ import type { Population } from './population.ts'
 import { SeededRandom } from './random.ts'
 
 const PARETO_EXPONENT = 1.1
-/** The most that one launched token trades, as a multiple of the least. */
+/** Trades of the busiest launched token, as a multiple of the least busy one's. */
 const LARGEST = 2000
-/** Of a token's life, for one with 200 trades: exponential ages of this mean, up to a lognormal factor. */
+/** Mean age of a trade for a token with 200 trades. Ages are exponential; each token has a lognormal factor. */
 const LIFE_SECONDS = 15 * 60
 
-/** When each launched token is born and traded. Ages are exponential; busier tokens live longer. */
+/** The blocks in which each launched token is born and traded. Ages are exponential; busier tokens live longer. */
 export interface Schedule {
-  /** Launched tokens, counted from 0, by the block they are born in. */
+  /** Launched tokens, numbered from 0, that are born in a block. */
   bornIn(block: number): readonly number[]
-  /** Launched tokens that trade in a block, one entry a trade. */
+  /** Launched tokens that trade in a block, one entry per trade. */
   tradedIn(block: number): Int32Array
   /** Trades of all launched tokens within the span. */
   readonly trades: number
-  /** How many trades a launched token has, those after the span included. */
+  /** Trades of each launched token, including those after the span. */
   readonly tradesOf: Int32Array
 }
 
@@ -64,7 +64,7 @@ function tradeCounts(launched: number, trades: number, random: SeededRandom): In
   return Int32Array.from(weights, (weight) => Math.floor((weight * trades * LAUNCHED_SHARE) / sum))
 }
 
-/** Trades past the last block fall away. */
+/** Groups trades by block; trades after the last block are dropped. */
 function sortedByBlock(tradesOf: Int32Array, blockOf: Int32Array, starts: Int32Array): Int32Array {
   const next = starts.slice()
   const tokens = new Int32Array(starts.at(-1)!)

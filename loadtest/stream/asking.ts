@@ -1,10 +1,10 @@
-/** What clients of a started service ask of it before they stream, as its operator. */
+/** Requests that clients of a started service make as its operator, before they stream. */
 export interface Asking {
-  /** A JSON answer; rejects with one that is an error. */
+  /** Returns a JSON answer; rejects if the status is an error. */
   readonly ask: <T>(path: string, init?: RequestInit) => Promise<T>
-  /** A new key for the stream, whose quota is in nobody's way. */
+  /** Makes a key for the stream, with a quota that no client exhausts. */
   readonly newKey: () => Promise<string>
-  /** The last cursor of the newest block that was told. */
+  /** Returns the last cursor of the newest published block. */
   readonly head: () => Promise<number>
 }
 
@@ -12,7 +12,7 @@ export function askingOf(url: string, adminKey: string): Asking {
   const headers = { 'x-api-key': adminKey, 'content-type': 'application/json' }
   const ask = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
     const answer = await fetch(url + path, { ...init, headers })
-    if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${await answer.text()}`)
+    if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`)
     return (await answer.json()) as T
   }
   return {

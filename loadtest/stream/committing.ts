@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs, type Block } from './trades.ts'
 
-/** What a server under load is told: to make blocks ready, to commit the next of them, or to tell when it did. */
+/** A message to a server under load: build blocks, commit the next one, or report the commit times. */
 export type Order =
   | { readonly kind: 'prepare'; readonly blocks: readonly Block[] }
   | { readonly kind: 'commit' }
-  /** Asks when blocks were committed since this was asked before. */
+  /** Asks for the times of the commits since the last such message. */
   | { readonly kind: 'times' }
 
-/** A server that is started with it collects the garbage of making blocks at once, where telling of them is what is measured. */
+/** Node option for servers whose publishing is measured: they collect the garbage of building blocks right away. */
 export const TIDY = '--expose-gc'
-/** In which the collector's threads end what they were told: they count as the server's time. */
+/** Milliseconds for the collector's threads to finish, which would count as the server's time. */
 const TIDYING_MS = 100
 
-/** Commits blocks when the parent process says so; they are made before, which is no part of telling of them. */
+/** Commits blocks on request of the parent process. Blocks are built in advance, so that building is not measured. */
 export function commitAsTold<Made>(make: (block: Block) => Made, commit: (made: Made) => void): void {
   const commits = new Commits(commit)
   process.on('message', (text: string) => {
@@ -30,7 +30,7 @@ export function commitAsTold<Made>(make: (block: Block) => Made, commit: (made: 
   })
 }
 
-/** Blocks that are ready, and when those before them were committed. */
+/** Built blocks, and the times at which earlier ones were committed. */
 export class Commits<Made> {
   prepared: Made[] = []
   readonly #commit: (made: Made) => void
@@ -45,7 +45,7 @@ export class Commits<Made> {
     this.#commit(this.prepared.shift()!)
   }
 
-  /** When it committed since this was asked before, by `monotonicMs`. */
+  /** Returns the times of the commits since the last call, by `monotonicMs`. */
   takeTimes(): readonly number[] {
     const times = this.#times
     this.#times = []

@@ -1,6 +1,6 @@
 /**
- * A tenant that behaves badly, in a process of its own: clients that subscribe and never read, and clients that subscribe
- * and unsubscribe in a loop, as fast as messages are read of them. They do what messages of who started them say.
+ * A tenant that misbehaves, in its own process: clients that subscribe and never read, and clients that subscribe and
+ * unsubscribe in a loop, as fast as the server reads their messages. Messages of the parent process start and stop them.
  */
 import type { Socket } from 'node:net'
 import { MESSAGES_A_SECOND } from '../../actors/stream/message-rate.ts'
@@ -12,7 +12,7 @@ export interface Disturbance {
   readonly channel: string
   readonly frozen: number
   readonly churning: number
-  /** The number of the first of its connections: each time other keys, with a quota that is not used up. */
+  /** Number of the first connection; a new number each time gives keys whose quota is unused. */
   readonly first: number
 }
 
@@ -20,17 +20,17 @@ export interface DisturbanceReport {
   readonly kind: 'begun' | 'ended'
   /** Messages that were sent in the loops. */
   readonly messages: number
-  /** Sockets that the server has ended. */
+  /** Sockets that the server closed. */
   readonly lost: number
 }
 
-/** Two messages, so that a client sends as many a second as the service reads of it. */
+/** Interval of a loop's two messages, at the rate of messages that the service accepts from a client. */
 const LOOP_MS = 2_000 / MESSAGES_A_SECOND
 const OPENING_AT_ONCE = 20
 
 let sockets: Socket[] = []
 let loops: NodeJS.Timeout[] = []
-/** They begin when all are connected, for what a loop takes of the quota is no longer there to connect with. */
+/** Starts of the loops, run once all clients are connected: the loops use up the quota that connecting needs. */
 let starting: (() => void)[] = []
 let messages = 0
 let lost = 0
@@ -59,7 +59,7 @@ async function churn(connection: number, { url, channel }: Disturbance): Promise
     socket.write(both)
     messages += 2
   }
-  // Spread over the interval.
+  // Loops start spread over the interval.
   starting.push(() => setTimeout(() => loops.push(setInterval(loop, LOOP_MS)), Math.random() * LOOP_MS))
 }
 

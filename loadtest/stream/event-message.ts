@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib'
 
-/** What is read of an event's message: nothing is parsed, for the receivers share the machine with the server. */
+/** The fields of an event's message, cut out without parsing: the receivers share the machine with the server. */
 export interface HeardEvent {
   readonly channel: string
   readonly cursor: number
   readonly isReplay: boolean
-  /** Of its `data`. */
+  /** CRC-32 of the bytes of `data`. */
   readonly sum: number
 }
 
@@ -16,7 +16,7 @@ const REPLAY_TAIL = ',"replay":true}'
 const [QUOTE, COLON, LAST_OF_TRUE, FIRST_OF_EVENT, SECOND_OF_EVENT] = [0x22, 0x3a, 0x65, 0x65, 0x76]
 const KIND_AT = HEAD.indexOf('event')
 
-/** Reads a message as the service writes them; null where it is another than an event. */
+/** Reads a message by the byte layout that the service writes. Returns null for other messages than events. */
 export function eventOf(message: Buffer): HeardEvent | null {
   if (message[KIND_AT] !== FIRST_OF_EVENT || message[KIND_AT + 1] !== SECOND_OF_EVENT) return null
   const channelEnd = message.indexOf(QUOTE, HEAD.length)

@@ -2,25 +2,25 @@ import { setMaxListeners } from 'node:events'
 import { Ledger } from './ledger.ts'
 import { ResumingClient, type Habits, type Tally } from './resuming-client.ts'
 
-/** How long its clients may take to catch up at its end, and a replay of one of its channels. */
+/** Milliseconds that a client may take to catch up at the end, and a replay of one channel. */
 const LATE_MS = 120_000
 const SETTLING_AT_ONCE = 20
 
-/** A client of a flock: where it connects, and its channels. */
+/** A client of a flock: its URL and its channels. */
 export interface Place {
   readonly url: string
   readonly channels: readonly string[]
 }
 
-/** What a flock was found to have heard at its end. */
+/** Counts of what a flock received until its end. */
 export interface Judged {
   readonly channels: number
-  /** Events of its channels, each counted once, and as its clients heard them. */
+  /** Events of its channels, each counted once; and as received by all clients. */
   readonly events: number
   readonly heard: number
 }
 
-/** Clients that begin at one cursor, so that all have to hear the same of a channel. */
+/** Clients that start at one cursor, so that all must receive the same events of a channel. */
 export class Flock {
   readonly #places: readonly Place[]
   readonly #since: number
@@ -43,7 +43,10 @@ export class Flock {
     )
   }
 
-  /** Ends it at a cursor: each client has to have all up to there, which has to be what a replay says. */
+  /**
+   * Ends the flock at a cursor: each client must have all events up to it, equal to those of a replay. Faults go to the
+   * tally.
+   */
   async judge(until: number): Promise<Judged> {
     this.#over.abort()
     await this.#lives
@@ -75,17 +78,17 @@ export class Flock {
     return all
   }
 
-  /** A client that comes now is told the same. */
+  /** Compares with a replay, which must deliver the same events to a new client. */
   async #judgeReplay(channel: string, ledger: Ledger, events: number, until: number): Promise<void> {
     const late = AbortSignal.timeout(LATE_MS)
     const replayed = new ResumingClient(new Map([[channel, ledger]]), this.#since, this.#tally)
     await replayed.settle(this.#places[0]!.url, until, late)
     const heard = replayed.heard(channel)
     if (heard < events) this.#tally.fault(`${channel}: a replay has ${heard} of ${events} events`)
-    // What a replay has past the last of them was told to nobody.
+    // Events of the replay after the flock's last one were never sent to the flock.
     const replayedEvents = ledger.upTo(until)
     if (replayedEvents > events)
-      this.#tally.fault(`${channel}: ${events} of ${replayedEvents} events were told`)
+      this.#tally.fault(`${channel}: ${events} of ${replayedEvents} events were sent`)
   }
 
   #only(names: readonly string[]): Map<string, Ledger | null> {

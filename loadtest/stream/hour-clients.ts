@@ -1,8 +1,8 @@
 /**
- * The clients of an hour, all in this process: a flock that has the lists and venues from the first moment to the last,
- * and flocks of what is traded just then, each of which is judged and replaced after a while. Its arguments: where the
- * service is, an admin key, clients, and seconds that a flock of tokens lasts. Sent `figures`, it tells them; sent `end`,
- * it judges all that is left and tells of it.
+ * The clients of `stream-hour.ts`, all in this process: one flock subscribes to lists and venues for the whole run; other
+ * flocks subscribe to tokens traded at the time, and each is judged and replaced after a while. Arguments: the service's
+ * URL, an admin key, the number of clients, and the seconds that a flock of tokens lasts. The message `figures` asks for
+ * the counts so far; `end` judges the remaining flocks and reports.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
@@ -20,10 +20,10 @@ export interface ClientFigures {
 
 const WSOL = 'So11111111111111111111111111111111111111112'
 const LISTS = ['launches', 'curves', 'pools', ...VENUE_IDS.map((venue) => `venue:${venue}`)]
-/** Of a key, which may have 20: one that was just left may still count. */
+/** Clients per key. The limit is 20 connections, and a connection that just closed may still count. */
 const CLIENTS_A_KEY = 15
 const TOKEN_FLOCKS = 5
-/** The rest have lists. */
+/** Share of clients that subscribe to tokens; the others subscribe to lists. */
 const TOKEN_SHARE = 0.4
 const CHANNELS_MAX = 3
 const HABITS: Habits = { staysMs: 120_000, awayMs: 4_000 }
@@ -38,7 +38,7 @@ let flocks = 0
 
 const { ask, newKey, head } = askingOf(url, adminKey)
 
-/** Where so many clients connect, with some of the channels; each channel has somebody. */
+/** Returns URL and channels of `count` clients; each channel has at least one client. */
 async function places(count: number, channels: readonly string[]): Promise<Place[]> {
   const found: Place[] = []
   let key = ''
@@ -52,7 +52,7 @@ async function places(count: number, channels: readonly string[]): Promise<Place
   return found
 }
 
-/** What is traded now, what has just been launched, and pools of SOL. */
+/** Returns channels of the tokens traded now, of the newest launches and of SOL's pools. */
 async function tokenChannels(): Promise<string[]> {
   const list = async (path: string, field: string): Promise<string[]> => {
     const { data } = await ask<{ data: readonly Readonly<Record<string, unknown>>[] }>(path)

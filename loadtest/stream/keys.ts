@@ -2,11 +2,11 @@ import { CONNECTIONS_PER_KEY_MAX } from '../../actors/stream/tenants.ts'
 import { newKey } from '../../src/access/key-row.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** The key of the n-th connection; each key has as many connections as it may have. */
+/** Returns the key of the n-th connection; a key serves as many connections as its limit allows. */
 export const keyOf = (connection: number): string =>
   `mr_live_loadtest_${Math.floor(connection / CONNECTIONS_PER_KEY_MAX)}`
 
-/** Stores the keys of so many connections. */
+/** Stores the keys for a number of connections. */
 export async function storeKeys({ keys, tenants }: Storage, connections: number): Promise<void> {
   await tenants.create({ name: 'loadtest', createdAtMs: 1 })
   for (let i = 0; i < connections; i += CONNECTIONS_PER_KEY_MAX) {

@@ -1,4 +1,4 @@
-/** What a channel told after a cursor, as whoever heard it first says; what all others hear is held to it. */
+/** The events of a channel after a cursor, as the first client received them. Other clients are compared with it. */
 export class Ledger {
   readonly from: number
   readonly #cursors: number[] = []
@@ -8,29 +8,29 @@ export class Ledger {
     this.from = from
   }
 
-  /** Takes the n-th event, by its cursor and a checksum of its data. Null where it is right, else what is wrong with it. */
+  /** Compares the n-th event with the ledger, or appends it if it is new. Returns the fault, or null if there is none. */
   hold(n: number, cursor: number, sum: number): string | null {
     if (n === this.#cursors.length) {
       const last = this.#cursors.at(-1) ?? this.from
-      if (cursor <= last) return `${cursor} comes after ${last}`
+      if (cursor <= last) return `event ${cursor} comes after ${last}`
       this.#cursors.push(cursor)
       this.#sums.push(sum)
       return null
     }
-    if (cursor !== this.#cursors[n]) return `${cursor} comes where ${this.#cursors[n]} is next`
-    return sum === this.#sums[n] ? null : `the data of ${cursor} is not what others were told`
+    if (cursor !== this.#cursors[n]) return `event ${cursor} comes instead of ${this.#cursors[n]}`
+    return sum === this.#sums[n] ? null : `event ${cursor} has other data than other clients received`
   }
 
-  /** Whether its first events have the cursors of another's; null where they have, else the first that has not. */
+  /** Compares the first cursors of two ledgers. Returns the first difference, or null if they are equal. */
   differsFrom(other: Ledger, events: number): string | null {
     for (let n = 0; n < events; n++) {
       const [own, others] = [this.#cursors[n], other.#cursors[n]]
-      if (own !== others) return `a replay has ${own} where ${others} was told`
+      if (own !== others) return `a replay has ${own} where clients received ${others}`
     }
     return null
   }
 
-  /** How many of its events are not past a cursor. */
+  /** Returns the number of events up to and including a cursor. */
   upTo(cursor: number): number {
     let count = this.#cursors.length
     while (count > 0 && this.#cursors[count - 1]! > cursor) count--

@@ -1,8 +1,8 @@
 /**
- * The stream as the service runs it, behind its HTTP side, without a chain: who measures it says which block is committed
- * next. Its arguments: for how many connections there are keys, and where the store is: the directory of an embedded one, or
- * `cql:` and the port of a CQL server on 127.0.0.1; then how many blocks of the past are stored first, of how many tokens,
- * with how many trades of each, of which the n-th trades in each n-th slot alone.
+ * Runs the stream as the service does, behind its HTTP side, without a chain: the parent process decides which block is
+ * committed next. Arguments: the number of connections that need keys; the store, which is the directory of an embedded
+ * one, or `cql:` and the port of a CQL server on 127.0.0.1; then the number of past blocks to store first, their number of
+ * tokens, and the trades of a token in a block. The n-th token trades in every n-th slot.
  */
 import { pino } from 'pino'
 import { Horizon } from '../../actors/stream/horizon.ts'
@@ -49,12 +49,12 @@ for (let i = 0; i < Number(pastBlocks); i++) {
   last = blockOf({ slot: FIRST_SLOT + i, shape })
   await storage.blocks.commit(i > 0 ? last : { ...last, pools: poolsOf(shape) })
 }
-// What REST keeps for as long as blocks leave it as it is, is not what is measured.
+// REST's caches follow a feed without blocks: their invalidation is not measured.
 const feedOfRest = new CommitFeed()
 const feed = new CommitFeed()
 const hub = new StreamHub(feed, cash, report)
 hub.follow()
-// The first block after a start is read from the store, where those of the load are not.
+// Publishes the past's last block: the first one after a start is read from the store, which lacks the load's blocks.
 feed.publish(last)
 const horizon = new Horizon(storage.blocks, null)
 await horizon.look()

@@ -4,13 +4,13 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 
 const TENANT = 'disturbing'
 
-/** Where the n-th connection of the other tenant is made. */
+/** Returns the URL path of the other tenant's n-th connection. */
 export const otherPath = (connection: number): string => `/v1/stream?key=${keyOf(connection)}`
 
 const keyOf = (connection: number): string =>
   `mr_live_${TENANT}_${Math.floor(connection / CONNECTIONS_PER_KEY_MAX)}`
 
-/** Stores keys of a second tenant for so many connections, in a store that no server has open. */
+/** Stores keys of a second tenant for a number of connections. No server may have the store open. */
 export async function storeOtherTenant(
   directory: string,
   connections: number,

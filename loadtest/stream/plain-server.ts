@@ -1,4 +1,4 @@
-/** The peer: `ws` as its README shows a broadcast, one `send` a connection and event, of a text that is made once. */
+/** The peer: a broadcast as in the README of `ws`, one `send` per connection and event, of a text encoded once. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'

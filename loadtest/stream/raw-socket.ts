@@ -5,7 +5,10 @@ import { connect, type Socket } from 'node:net'
 const LENGTH_SHORT_MAX = 125
 const LENGTH_MEDIUM = 126
 
-/** Opens a WebSocket by hand, so that what is read of it, and when, is ours to say. Rejects with what refused it. */
+/**
+ * Opens a WebSocket without a client library, so that the caller decides when it is read. Rejects with the server's
+ * refusal.
+ */
 export async function openRaw(url: string, path: string): Promise<Socket> {
   const { hostname, port, host } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -19,7 +22,7 @@ export async function openRaw(url: string, path: string): Promise<Socket> {
   return socket
 }
 
-/** A message as a frame of a client; a mask of zeros leaves it as it is. */
+/** Encodes a message as a client's frame; a mask of zeros leaves the payload unchanged. */
 export function textFrame(message: object): Buffer {
   const payload = Buffer.from(JSON.stringify(message))
   const { length } = payload

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { monotonicMs } from './trades.ts'
 
-/** What is inside the frames: a message each, or the text protocol of NATS. */
+/** Content of the frames: one message each, or the text protocol of NATS. */
 export type Protocol = 'messages' | 'nats'
 
-/** Takes an event: its cursor, and when it came. */
+/** Receives an event: its cursor and the time at which it arrived. */
 export type Take = (receiver: Receiver, cursor: number, nowMs: number) => void
 
 const PING = 9
@@ -18,11 +18,11 @@ const [COLON, NEWLINE, SPACE, ZERO] = [0x3a, 0x0a, 0x20, 0x30]
 const REPLAY_TAIL = ',"replay":true}'
 const LAST_OF_TRUE = 0x65
 
-/** One client: a socket, and what is read from it. */
+/** One client: a socket and the parser of its bytes. */
 export class Receiver {
   readonly channel: number
   socket!: Socket
-  /** In the run. */
+  /** Events received in the current run. */
   events = 0
   bytes = 0
   readonly #protocol: Protocol
@@ -59,7 +59,7 @@ export class Receiver {
     if (end + 4 < data.length) this.#read(data.subarray(end + 4))
   }
 
-  /** Resolves when the server has said that the channel is subscribed. */
+  /** Subscribes to a channel and resolves when the server confirms it. */
   subscribe(name: string, since: number | null): Promise<void> {
     const answered = new Promise<void>((resolve) => (this.#answered = resolve))
     if (this.#protocol === 'nats') this.#send(`CONNECT {"verbose":false}\r\nSUB ${name} 1\r\nPING\r\n`)
@@ -73,7 +73,7 @@ export class Receiver {
       payload.length <= 125
         ? [0x80 | opcode, 0x80 | payload.length]
         : [0x80 | opcode, 0x80 | 126, payload.length >> 8, payload.length & 255]
-    // A mask of zeros leaves the payload as it is.
+    // A mask of zeros leaves the payload unchanged.
     this.socket.write(Buffer.concat([Buffer.from(header), Buffer.alloc(4), payload]))
   }
 
@@ -108,7 +108,7 @@ export class Receiver {
     else this.#nats(data.subarray(start, end))
   }
 
-  /** `{"type":"event"` or another type. */
+  /** Handles a message by its type, read at a fixed offset: `{"type":"event"` or another type. */
   #message(data: Buffer, start: number, end: number): void {
     if (data[start + 9] === 0x65 && data[start + 10] === 0x76) return this.#event(data, end)
     const text = data.toString('utf8', start, end)
@@ -143,7 +143,7 @@ export class Receiver {
     this.#natsRest = at === data.length ? EMPTY : data.subarray(at)
   }
 
-  /** Its cursor is the last that is written of it. */
+  /** Reads the cursor, the last field of an event. */
   #event(data: Buffer, end: number): void {
     let at = data[end - 2] === LAST_OF_TRUE ? end - REPLAY_TAIL.length - 1 : end - 2
     let cursor = 0

@@ -1,6 +1,6 @@
 /**
- * Clients of a stream, all in this process, each on a socket of its own, with as little work for a message as can be: of
- * every event the cursor is read and has to be the one that is next. They do what messages of who started them say.
+ * Clients of a stream, all in this process, each on its own socket, with as little work per message as possible: they read
+ * each event's cursor and check that it is the next one. Messages of the parent process control them.
  */
 import { Receiver } from './receiver.ts'
 import type { Order, Report } from './receiving.ts'
@@ -10,10 +10,10 @@ const CONNECTING_AT_ONCE = 64
 
 let receivers: Receiver[] = []
 let run: Run | null = null
-/** Events of all receivers since the run began, and after how many of them it is told. */
+/** Events of all receivers in the current run, and the number after which the parent is notified. */
 let received = 0
 let every = Infinity
-/** When each came, and of which block of the run it is. */
+/** Arrival time of each event, and the number of its block in the run. */
 let times: number[] = []
 let blocks: number[] = []
 let firstAt = 0
@@ -23,10 +23,10 @@ const tell = (report: Report): void => void process.send!(report)
 const fault = (text: string): void => tell({ kind: 'fault', text })
 
 function took(receiver: Receiver, cursor: number, nowMs: number): void {
-  if (run === null) return fault(`the event ${cursor} came to nobody`)
+  if (run === null) return fault(`event ${cursor} came outside a run`)
   const n = receiver.events++
   const expected = cursorOf(n, run, receiver.channel)
-  if (cursor !== expected) return fault(`${cursor} came where ${expected} is next`)
+  if (cursor !== expected) return fault(`event ${cursor} came instead of ${expected}`)
   times.push(nowMs)
   blocks.push(Math.floor(n / run.burst))
   if (received === 0) firstAt = nowMs

@@ -7,7 +7,7 @@ import type { Run } from './trades.ts'
 
 export interface Client {
   readonly path: string
-  /** The number of its channel. */
+  /** The number of the client's channel. */
   readonly channel: number
 }
 
@@ -29,22 +29,22 @@ export type Report =
 
 export interface Received {
   readonly received: number
-  /** From the commit of an event's block to its receipt. */
+  /** Milliseconds from the commit of an event's block to its receipt. */
   readonly p50Ms: number
   readonly p99Ms: number
-  /** From the first event to the last one. */
+  /** Milliseconds from the first event to the last one. */
   readonly ms: number
   readonly bytes: number
 }
 
-/** Clients of a server in a process of their own. What is wrong with what they are sent rejects all that is asked of them. */
+/** Clients of a server, in their own process. After a wrong event every further request rejects. */
 export class Receiving {
   readonly #child: ChildProcess
   #fault: Error | null = null
   #waiting: PromiseWithResolvers<Report> | null = null
   readonly #reports: Report[] = []
 
-  /** `priority` as `nice` has it: above 0 it leaves the processor to others that want it. */
+  /** `priority` is a `nice` value: above 0 the process yields the processor to others. */
   constructor(priority = 0) {
     this.#child = fork(join(import.meta.dirname, 'receivers.ts'), {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc']
@@ -67,12 +67,12 @@ export class Receiving {
     await this.#ask({ kind: 'connect', url, protocol, clients }, 'connected')
   }
 
-  /** Subscribes each to its channel, the names of which are given in the order of the clients. */
+  /** Subscribes each client to its channel. `names` are in the order of the clients. */
   async subscribe(names: readonly string[], since: number | null = null): Promise<void> {
     await this.#ask({ kind: 'subscribe', names, since }, 'subscribed')
   }
 
-  /** From now on these events have to come; `got` resolves each time that `every` more have come to all together. */
+  /** Starts a run of expected events. `got` resolves each time that all clients together received `every` more. */
   async run(run: Run, every: number): Promise<void> {
     await this.#ask({ kind: 'run', run, every }, 'ready')
   }
@@ -81,12 +81,15 @@ export class Receiving {
     await this.#next('got')
   }
 
-  /** Of the run; `committedAt` has when its blocks were committed, by `monotonicMs`, and none where nobody wants to know. */
+  /**
+   * Returns the figures of the run. `committedAt` has the commit times of its blocks, by `monotonicMs`; it may be empty if
+   * latencies are not needed.
+   */
   report(committedAt: readonly number[]): Promise<Received> {
     return this.#ask({ kind: 'report', committedAt }, 'report')
   }
 
-  /** Ends all. */
+  /** Ends the process and with it all clients. */
   async end(): Promise<void> {
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')

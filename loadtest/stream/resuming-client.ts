@@ -3,11 +3,11 @@ import WebSocket from 'ws'
 import { eventOf, type HeardEvent } from './event-message.ts'
 import type { Ledger } from './ledger.ts'
 
-/** What clients have heard and met, together. */
+/** Counts of all clients together. */
 export class Tally {
   live = 0
   replayed = 0
-  /** Made, ended by the client, ended by the service (by code), and refused (by what was said). */
+  /** Connections opened, closed by the client, closed by the service (by code), and refused (by message). */
   connections = 0
   cuts = 0
   readonly closes: Record<string, number> = {}
@@ -21,7 +21,7 @@ export class Tally {
   }
 }
 
-/** How long a connection lasts, and how long its client is away, on average and at least. */
+/** Milliseconds that a connection lasts and that its client is away, on average and at least. */
 export interface Habits {
   readonly staysMs: number
   readonly awayMs: number
@@ -33,19 +33,19 @@ interface Message {
   readonly cursor: number
 }
 
-/** A refused client waits so long. */
+/** Milliseconds that a refused client waits. */
 const REFUSED_MS = 500
 
 /**
- * A client that leaves at random and goes on after the last event that it has. Each event has to be the one that is next
- * on its channel; of a channel without replay only their order is looked at.
+ * A client that disconnects at random and resumes after its last event. Each event must be the next one of its channel; for
+ * a channel without replay only the order is checked.
  */
 export class ResumingClient {
   readonly #channels: ReadonlyMap<string, Ledger | null>
   readonly #tally: Tally
-  /** Events of each channel so far, and the last cursor of those without replay. */
+  /** Number of events of each channel; for channels without replay, the last cursor. */
   readonly #heard = new Map<string, number>()
-  /** Channels on which something was wrong: what comes after it says nothing more. */
+  /** Channels with a fault: later faults of them say nothing new. */
   readonly #wrong = new Set<string>()
   #last: number
 
@@ -55,7 +55,7 @@ export class ResumingClient {
     this.#tally = tally
   }
 
-  /** Connects, stays a while, leaves, and so on until `over`. */
+  /** Connects, stays a while, disconnects, and repeats until `over` aborts. */
   async live(url: string, { staysMs, awayMs }: Habits, over: AbortSignal): Promise<void> {
     while (!over.aborted) {
       const cut = new AbortController()
@@ -68,7 +68,7 @@ export class ResumingClient {
     }
   }
 
-  /** Connects once more and resolves when nothing up to a cursor is missing, or rejects when `late` aborts. */
+  /** Connects once more and resolves when no event up to a cursor is missing. Rejects when `late` aborts. */
   async settle(url: string, until: number, late: AbortSignal): Promise<void> {
     for (;;) {
       late.throwIfAborted()
@@ -81,12 +81,12 @@ export class ResumingClient {
     }
   }
 
-  /** How many events of a channel it has. */
+  /** Returns the number of events that the client has of a channel. */
   heard(channel: string): number {
     return this.#heard.get(channel) ?? 0
   }
 
-  /** One connection, until `end` aborts or the service ends it; says whether there was one. */
+  /** Keeps one connection until `end` aborts or the service closes it. Returns whether there was one. */
   async #connected(url: string, end: AbortSignal, caughtUp: (cursor: number) => void): Promise<boolean> {
     const socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true })
     const tally = this.#tally
@@ -100,7 +100,7 @@ export class ResumingClient {
       socket.send(JSON.stringify({ subscribe: [...this.#channels.keys()], since: this.#last }))
     })
     socket.on('message', (data: Buffer) => {
-      // What comes after the cut is not heard, as if the client had ended.
+      // Events after the disconnect are ignored, as if the client had ended.
       if (end.aborted) return
       const event = eventOf(data)
       if (event !== null) return this.#hear(event)
@@ -148,6 +148,6 @@ export class ResumingClient {
   }
 }
 
-/** `pools` is live only. */
+/** `pools` has no replay. */
 const isExpected = ({ code }: Message): boolean =>
   code === 'replay_not_supported' || code === 'server_draining'

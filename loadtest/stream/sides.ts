@@ -13,29 +13,29 @@ import { keyOf } from './keys.ts'
 import type { Protocol } from './receiver.ts'
 import { eventMessages, type Block, type EventMessage, type Kind } from './trades.ts'
 
-/** A server that tells many of what was committed, in a process of its own. */
+/** A server that publishes commits to many connections, in its own process. */
 export interface Side extends Pick<MeasuredProcess, 'pid' | 'url' | 'threadsCpuMs'> {
   readonly protocol: Protocol
-  /** Where the n-th connection is made. */
+  /** Returns the URL path of the n-th connection. */
   path(connection: number): string
-  /** Makes blocks ready; resolves when they are. */
+  /** Builds blocks; resolves when they are ready. */
   prepare(blocks: readonly Block[]): Promise<void>
-  /** Commits the next of those that are ready. */
+  /** Commits the next block that is ready. */
   commit(): void
-  /** When it committed since this was asked before, by `monotonicMs`. */
+  /** Returns the times of the commits since the last call, by `monotonicMs`. */
   committedAt(): Promise<readonly number[]>
   end(): Promise<unknown>
 }
 
 export interface MillraceOptions {
   readonly nodeArgs?: readonly string[]
-  /** Blocks that are stored, from FIRST_SLOT on, and trades in each. */
+  /** Blocks to store before the start, from FIRST_SLOT on, and the trades in each. */
   readonly past?: readonly [blocks: number, trades: number, tokens?: number]
-  /** The port of a CQL server that has the store; without one it is embedded. */
+  /** Port of a CQL server that has the store; without one the store is embedded. */
   readonly cqlPort?: number
 }
 
-/** The stream of the service, with keys for so many connections. */
+/** Starts the service's stream with keys for a number of connections. */
 export async function millrace(
   connections: number,
   { nodeArgs = [], past = [0, 0], cqlPort }: MillraceOptions = {}
@@ -62,7 +62,7 @@ export async function millrace(
   }
 }
 
-/** `PROFILE=DIRECTORY` has the service's processor time written there by function. */
+/** Node options that write a profile by function to the folder in `PROFILE`; none without it. */
 function profiling(): string[] {
   const directory = process.env.PROFILE
   return directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`]
@@ -90,13 +90,13 @@ function ordersTo(server: MeasuredProcess): Pick<Side, 'prepare' | 'commit' | 'c
 
 const LOOPBACK = ['127.0.0.1']
 
-/** Where `nats-server` is on this machine; null where it is not. */
+/** Returns the path of `nats-server`, or null if it is not in PATH. */
 export function findNats(): string | null {
   const directories = (process.env.PATH ?? '').split(delimiter)
   return directories.map((directory) => join(directory, 'nats-server')).find(existsSync) ?? null
 }
 
-/** A NATS server whose readers come by WebSocket, and who publishes the same texts to it from this process. */
+/** Starts a NATS server with WebSocket subscribers; this process publishes the same texts to it. */
 export async function nats(binary: string, kind: Kind): Promise<Side> {
   const [port, webPort] = [await freePort(LOOPBACK), await freePort(LOOPBACK)]
   const directory = mkdtempSync(join(tmpdir(), 'millrace-nats-'))

@@ -1,7 +1,7 @@
 /**
- * Thousands of the real client in this process, each subscription on a connection of its own, whose events are held to
- * what others heard. Its arguments: where the service is, an admin key, and how many subscriptions. It does what messages
- * of who started it say.
+ * Thousands of real clients in this process, each subscription on its own connection. Their events are compared with each
+ * other. Arguments: the service's URL, an admin key, and the number of subscriptions. Messages of the parent process
+ * control them.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
@@ -11,25 +11,25 @@ import { askingOf } from './asking.ts'
 import { Ledger } from './ledger.ts'
 import { ResumingClient, Tally } from './resuming-client.ts'
 
-/** `storm`: from now on all will be cut off. `up`: the service listens again. `end`: all is compared with replays. */
+/** `storm`: the service is about to be cut off. `up`: it listens again. `end`: compare everything with replays. */
 export type StormOrder = 'storm' | 'up' | 'end'
 
-/** Sent when all are live, the first time and after a storm, and at the end. */
+/** Sent when all subscriptions are live, at first and after each storm, and at the end. */
 export interface StormReport {
   readonly storm: Storm | null
   readonly judged: Judged | null
 }
 
-/** How all came back. */
+/** Figures of a storm and the recovery from it. */
 export interface Storm {
-  /** From the moment at which the service was said to listen again until half of them, and all, are live. */
+  /** Milliseconds from the order `up` until half of the subscriptions, and all of them, are live. */
   readonly halfLiveMs: number
   readonly allLiveMs: number
   readonly attempts: number
-  /** Attempts that failed and began before the service listened, and after that, by what was said. */
+  /** Failed attempts that started before the service listened; and those after it, by message. */
   readonly refusedWhileDown: number
   readonly refusedAfter: Readonly<Record<string, number>>
-  /** Events that were taken from replays until all were live. */
+  /** Replayed events until all subscriptions were live. */
   readonly replayed: number
   readonly upgradeMs: { readonly p50: number; readonly p99: number; readonly slowest: number }
 }
@@ -50,7 +50,7 @@ const [url, adminKey, sizeText] = process.argv.slice(2) as [string, string, stri
 const size = Number(sizeText)
 const tally = new Tally()
 const ledgers = new Map<string, Ledger>()
-/** Events that each subscription has. */
+/** Number of events that each subscription received. */
 const counts = new Map<number, { readonly channel: string; heard: number }>()
 const live = new Set<number>()
 
@@ -64,7 +64,7 @@ let refusedAfter: Record<string, number> = {}
 let upgrades: number[] = []
 let isLiveTold = true
 
-/** The platform's, as far as the client uses it, with a look at how long a handshake takes and what refuses it. */
+/** A WebSocket for the client that also measures the handshake and records refusals. */
 class WatchedSocket extends WebSocket {
   constructor(address: string) {
     super(address, { perMessageDeflate: false, skipUTF8Validation: true })
@@ -92,7 +92,7 @@ async function channels(): Promise<string[]> {
   return ['launches', 'curves', ...data.flatMap(({ mint }) => [`trades:${mint}`, `price:${mint}`])]
 }
 
-/** A subscription, until the process ends. */
+/** Subscribes until the process ends. */
 async function subscribe(n: number, key: string, channel: string, since: number): Promise<void> {
   const count = { channel, heard: 0 }
   counts.set(n, count)
@@ -138,7 +138,7 @@ function cameLive(n: number): void {
   })
 }
 
-/** Every subscription has all that was told up to now, which is what a replay says. */
+/** Checks that each subscription has all events published so far, equal to those of a replay. */
 async function judge(): Promise<Judged> {
   const until = await head()
   const late = performance.now() + LATE_MS
@@ -146,7 +146,7 @@ async function judge(): Promise<Judged> {
   const judged = { channels: 0, events: 0, heard: 0 }
   for (const [channel, ledger] of ledgers) {
     const replay = new Tally()
-    // What the replay says is held to a ledger of its own: the other's sums are of parsed data.
+    // The replay has its own ledger: the other ledger's checksums are of parsed data.
     const own = new Ledger(ledger.from)
     const client = new ResumingClient(new Map([[channel, own]]), ledger.from, replay)
     await client.settle(

@@ -13,12 +13,12 @@ export const VENUE = 'pumpswap'
 const OTHER_VENUE = 'raydium-cpmm'
 export const cash = new CashList()
 
-/** Positions that a trade takes of its slot. */
+/** Cursor positions that a trade occupies in its slot. */
 const COPIES = 4
 
 const SOL = pubkeyFromBase58(WSOL)
 
-/** Made once, so that making rows is not what is measured. */
+/** Addresses are cached, so that building rows takes no measured time. */
 const addresses = new Map<number, Pubkey>()
 
 function address(kind: number, n: number): Pubkey {
@@ -35,15 +35,15 @@ function address(kind: number, n: number): Pubkey {
 
 const mintOf = (n: number): Pubkey => address(1, n)
 
-/** What readers are sent of each trade: all of it, or its price. */
+/** Content of a reader's events: whole trades, or their prices. */
 export type Kind = 'trades' | 'price'
 
-/** The channel of the n-th token, as clients name it. */
+/** The channel name of the n-th token. */
 export const channelNamed = (kind: Kind, n: number): string => `${kind}:${pubkeyToBase58(mintOf(n))}`
-/** The channel of its pool. */
+/** The channel name of the n-th token's pool. */
 export const poolChannelOf = (n: number): string => `pool:${pubkeyToBase58(POOLS[n % POOLS.length]!)}`
 
-/** A trade on a pool with reserves, fees and a route, as most of the chain's are. */
+/** Returns a trade on a pool with reserves, fees and a route, like most trades on mainnet. */
 function tradeRow(slot: number, position: number, token: number, venue: VenueId): TradeRow {
   const [mint, user] = [mintOf(token), address(4, position)]
   return {
@@ -83,7 +83,7 @@ function tradeRow(slot: number, position: number, token: number, venue: VenueId)
 const SIGNATURE = Uint8Array.from({ length: 64 }, (_, i) => (i * 91 + 13) & 255)
 const POOLS = Array.from({ length: 64 }, (_, n) => address(3, n))
 
-/** The pools of tokens from the first on, each of one of them at most. */
+/** Returns the pools of the first tokens, at most one pool for each. */
 export function poolsOf({ channels }: Shape): PoolRow[] {
   return Array.from({ length: Math.min(channels, POOLS.length) }, (_, token) => ({
     pool: POOLS[token]!,
@@ -106,21 +106,21 @@ export function poolsOf({ channels }: Shape): PoolRow[] {
   }))
 }
 
-/** How trades lie in the blocks of a run: the n-th channel's come one after another in each block. */
+/** The trades in each block of a run; those of the n-th channel are consecutive. */
 export interface Shape {
   readonly channels: number
   /** Trades of a channel in a block. */
   readonly burst: number
-  /** Of other tokens and another venue than those of the past. */
+  /** Whether tokens and venue differ from those of the past. */
   readonly isOther?: boolean
-  /** Whether the n-th channel, from 0, has trades in each (n + 1)-th slot alone. */
+  /** Whether the n-th channel, counted from 0, has trades only in every (n + 1)-th slot. */
   readonly isUneven?: boolean
 }
 
-/** The number of the first of the other tokens. */
+/** Number of the first token that is not one of the past's. */
 export const OTHER_TOKEN = 1_000_000
 
-/** What a server is told to commit. */
+/** A block that a server is told to commit. */
 export interface Block {
   readonly slot: number
   readonly shape: Shape
@@ -134,7 +134,7 @@ export function tradesOf(slot: number, { channels, burst, isOther, isUneven }: S
     .map(({ i, n }) => tradeRow(slot, i * COPIES, first + n, venue))
 }
 
-/** The cursor of the n-th event that a reader of a channel is sent, counted from the first slot of a run. */
+/** Returns the cursor of the n-th event on a channel, counted from the first slot of a run. */
 export function cursorOf(n: number, run: Run, channel: number): number {
   const { firstSlot, burst, offset } = run
   return cursorAt(firstSlot + Math.floor(n / burst), (channel * burst + (n % burst)) * COPIES + offset)
@@ -144,7 +144,7 @@ export interface Run {
   readonly firstSlot: number
   /** Events of a channel in a block. */
   readonly burst: number
-  /** Of the channel's copy behind the trade's cursor. */
+  /** Offset of the channel's copy behind the trade's cursor. */
   readonly offset: number
 }
 
@@ -152,7 +152,7 @@ export const OFFSETS = COPY_OFFSETS.trade
 
 const RECEIVED_AT_MS = 1_790_000_000_400
 
-/** A block of trades alone, with what the log has of it. */
+/** Returns a commit of trades alone, with their log entries. */
 export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit {
   const counts = { transactions: trades.length, trades: trades.length, events: trades.length }
   const rows = {
@@ -172,7 +172,7 @@ export function commitOf(slot: number, trades: readonly TradeRow[]): BlockCommit
 
 export const blockOf = ({ slot, shape }: Block): BlockCommit => commitOf(slot, tradesOf(slot, shape))
 
-/** The messages of trades for servers that are no part of ours. */
+/** Returns the messages of trades for the servers that are compared. */
 export function eventMessages(kind: Kind, { slot, shape }: Block): EventMessage[] {
   return tradesOf(slot, shape).map((row, i) => {
     const cursor = row.cursor + OFFSETS[kind]
@@ -187,9 +187,12 @@ export function eventMessages(kind: Kind, { slot, shape }: Block): EventMessage[
 
 export interface EventMessage {
   readonly channel: string
-  /** Of a trade it is there, as what ingest encodes for the log is; a tick, which no log has, is encoded when it is sent. */
+  /**
+   * Returns the message. A trade's is encoded in advance, as ingest encodes it for the log; a price tick is not in the log
+   * and is encoded when it is sent.
+   */
   readonly text: () => string
 }
 
-/** A clock that all processes of this machine share. */
+/** Milliseconds of a clock that all processes of this machine share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1000n) / 1000
