@@ -19,7 +19,7 @@ const ACME: KeyAttributes = {
 }
 const ADMIN = { ...ACME, scopes: ['admin'] }
 
-/** A directory of a process among others, and how often it has told them of a change. */
+/** Opens the directory of one process among others; `told` counts the changes that it announced. */
 async function join(access: MemoryAccess): Promise<{ keys: KeyDirectory; told: () => number }> {
   let told = 0
   const keys = await KeyDirectory.load(access, 600, { tell: () => told++ })
@@ -153,7 +153,7 @@ t.test('a revocation that another process overwrote at the same time is written 
   await one.createTenant('acme', 1)
   const { key, row } = await one.issue(ACME, 2)
   await two.reload()
-  // One has read the key, and writes what it makes of it after the other has revoked it.
+  // One process has read the key, and writes its change after the other has revoked the key.
   const write = Promise.withResolvers<void>()
   let writes = 0
   access.beforeWrite = async () => {
@@ -242,7 +242,7 @@ t.test(
             Array.from({ length: 4 }, async () => (await seed.issue(ACME, 2)).row.id)
           )
           const members = [await join(access), await join(access), await join(access)].map(({ keys }) => keys)
-          // What is read is as old as the beginning of the read, what is written is there at its end.
+          // A read sees the store as of its start; a write is visible at its end.
           Object.assign(access.keys, {
             put: (row: Parameters<typeof plain.put>[0]) =>
               scheduler.schedule(Promise.resolve()).then(() => plain.put(row)),

@@ -29,7 +29,7 @@ async function directory(): Promise<{ access: MemoryAccess; keys: KeyDirectory }
   return { access, keys }
 }
 
-/** The code of the error that a change is refused with. */
+/** Returns the error code of a refused change, or null if it succeeds. */
 async function refusal(change: Promise<unknown>): Promise<ErrorCode | null> {
   return change.then(
     () => null,

@@ -4,7 +4,7 @@ import { followKeys, LOOK_AT_LEAST_MS, LOOK_MS, type KeyHints } from '../../src/
 import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 import { MemoryAccess } from './memory-access.ts'
 
-/** Hints that a test gives. */
+/** Hints that the test sends. */
 class TestHints implements KeyHints {
   available = true
   readonly followers = new Set<() => void>()
@@ -21,10 +21,10 @@ class TestHints implements KeyHints {
 
 interface Watched {
   readonly clock: VirtualClock
-  /** When each look began. */
+  /** Start time of each look at the store, in order. */
   readonly looks: number[]
   readonly faults: string[]
-  /** What a look does. */
+  /** Runs in place of a look at the store. */
   look: () => Promise<void>
   end(): Promise<void>
 }

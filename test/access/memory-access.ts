@@ -1,10 +1,10 @@
 import type { KeyRow, KeyStore, TenantRow, TenantStore } from '../../storage/port.ts'
 
-/** Keys and tenants in plain Maps, with a moment at which a test can hold or fail writes. */
+/** Keys and tenants in plain Maps. Writes can be held or failed by the test. */
 export class MemoryAccess {
   readonly rows = new Map<string, KeyRow>()
   readonly tenantRows = new Map<string, TenantRow>()
-  /** Awaited before each write is done. */
+  /** Awaited before each write. */
   beforeWrite: () => Promise<void> = async () => undefined
 
   readonly keys: KeyStore = {

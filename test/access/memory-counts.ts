@@ -4,15 +4,15 @@ import type { Clock } from '../../src/ports.ts'
 type Call = Parameters<SharedCounts['count']>[0]
 type Count = Awaited<ReturnType<SharedCounts['count']>>
 
-/** Counts that processes share, in memory, with a clock of their own and whatever a test makes of their answers. */
+/** Counts that processes share, in memory, with their own clock. The test controls the answers. */
 export class MemoryCounts implements SharedCounts {
   available = true
   processes: number | null = 2
-  /** Of its clock before that of the test. */
+  /** Milliseconds by which its clock is ahead of the test's. */
   aheadMs = 0
-  /** Awaited before a call is answered; it has been counted then. */
+  /** Awaited after a call is counted and before it is answered. */
   beforeAnswer: () => Promise<void> = async () => undefined
-  /** Every call that arrived. */
+  /** Every call that arrived, in order. */
   readonly calls: Call[] = []
   readonly #clock: Clock
   readonly #counts = new Map<string, number>()
@@ -21,7 +21,7 @@ export class MemoryCounts implements SharedCounts {
     this.#clock = clock
   }
 
-  /** Forgets all, as a server that keeps nothing on disk does when it is killed. */
+  /** Forgets all counts, as a server without persistence does when it is killed. */
   forget(): void {
     this.#counts.clear()
   }

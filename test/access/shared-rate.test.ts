@@ -12,7 +12,7 @@ function start(): { clock: VirtualClock; counts: MemoryCounts; process: () => Sh
   return { clock, counts, process: () => new SharedRate(counts, { clock, namesMax: 100 }) }
 }
 
-/** Makes so many calls one after another, and says how many were let through. */
+/** Makes calls one after another and returns the number that was allowed. */
 async function allowedOf(
   rate: SharedRate,
   calls: number,
@@ -123,7 +123,7 @@ t.test('a process that stood still reads the answers that came meanwhile before 
   const hold = Promise.withResolvers<void>()
   counts.beforeAnswer = () => hold.promise
   const use = rate.take('key', 10, 0)
-  // One timer fires late, as after a pause of the process; the answer is read in the same turn of the loop.
+  // One timer fires late, as after a pause of the process. The answer is read in the same turn of the event loop.
   clock.increment(5_000)
   hold.resolve()
   t.match(await use, { allowed: true, left: 9 })
@@ -176,7 +176,7 @@ t.test('whatever happens to the shared count, no quota opens and nobody waits to
       const rates = Array.from({ length: PROCESSES }, () => new SharedRate(counts, { clock, namesMax: 10 }))
       const asked = new Map<number, number>()
       const allowed = new Map<number, number>()
-      /** Minutes in which the server was away or slow or forgot, and those in which it was nothing but away. */
+      /** Minutes in which the server was away, slow or restarted; and minutes in which it was only away. */
       const troubled = new Set<number>()
       const present = new Set<number>()
       let hold = Promise.resolve()
@@ -190,7 +190,7 @@ t.test('whatever happens to the shared count, no quota opens and nobody waits to
         if (counts.available) present.add(minute)
       }
       const pass = async (ms: number): Promise<void> => {
-        // By the millisecond as long as a call may wait; one step fires one timer of a chain only.
+        // Advances by the millisecond while a call may wait: one step fires only one timer of a chain.
         for (let left = ms; left > 0;) {
           const step = ms - left < ANSWER_MS ? 1 : Math.min(left, 500)
           clock.increment(step)
@@ -222,7 +222,7 @@ t.test('whatever happens to the shared count, no quota opens and nobody waits to
           void Promise.resolve(rates[at]!.take('key', QUOTA, sinceMs)).then((use) => {
             waits.push(clock.now() - sinceMs)
             if (use.allowed) allowed.set(minute, (allowed.get(minute) ?? 0) + 1)
-            // A call on the turn of a minute may be counted in the next one.
+            // A call at the end of a minute may be counted in the next one.
             if (use.resetAt !== (minute + 1) * 60) troubled.add(minute).add(minute + 1)
           })
         }

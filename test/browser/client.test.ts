@@ -26,9 +26,9 @@ if (BROWSER === undefined) {
       const name = new URL(route.request().url()).pathname.slice('/client/'.length)
       return route.fulfill({ contentType: 'text/javascript', path: join(client, 'dist/client', name) })
     })
-    // A page of the service itself: to one that comes from nowhere the browser denies loopback.
+    // The page must be the service's own: from an opaque origin the browser denies loopback.
     await page.goto(`${service.url}/v1/health`)
-    // As text, for the page has modules that the compiler does not know.
+    // The script is text, because the compiler does not know the page's modules.
     const read = await page.evaluate(`(async () => {
       const { connect } = await import('/client/client.js')
       const sockets = []

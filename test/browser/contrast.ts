@@ -12,7 +12,7 @@ export async function measureContrast(page: Page): Promise<ContrastReport> {
   return page.evaluate<ContrastReport>(MEASURE)
 }
 
-/** As text: it runs in the page, where the compiler does not know the types of a browser. */
+/** The script is text: it runs in the page, and the compiler does not know the types of a browser. */
 const MEASURE = `(() => {
   const parse = (color) => {
     const numbers = /^rgba?\\(([^)]*)\\)$/.exec(color)
@@ -38,7 +38,7 @@ const MEASURE = `(() => {
   while (walker.nextNode()) {
     const text = walker.currentNode.data.trim()
     const element = walker.currentNode.parentElement
-    // Disabled controls are exempt; names for screen readers are not seen.
+    // Disabled controls are exempt; names for screen readers are invisible.
     if (text === '' || element.closest('script, noscript, option, :disabled, .field-name') !== null) continue
     if (!element.checkVisibility({ visibilityProperty: true })) continue
     const { color, fontSize, fontWeight } = getComputedStyle(element)

@@ -128,13 +128,13 @@ if (BROWSER === undefined) {
   )
 }
 
-/** Switches the scheme of colors, and waits until the page has followed; without motion no color is half-way. */
+/** Switches the color scheme and waits until the page follows; without motion no color is half-way. */
 async function setColors(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   await page.waitForSelector(colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)')
 }
 
-/** Opens every disclosure of a page, those within others included. */
+/** Opens every disclosure of a page, nested ones included. */
 async function openAll(page: Page): Promise<void> {
   const closed = page.locator('details:not([open])')
   while ((await closed.count()) > 0)

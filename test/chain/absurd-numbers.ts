@@ -23,7 +23,7 @@ const BOUNDS: Readonly<Record<string, readonly string[]>> = {
 
 type Path = readonly (string | number)[]
 
-/** A number's place and what is put there: one of its bounds, or what is absurd. Places are counted anew in each record. */
+/** The place of a number and its replacement: a bound of the field or an absurd value. Places are counted per record. */
 export interface AbsurdChange {
   readonly place: number
   readonly value: number
@@ -33,12 +33,12 @@ export interface AbsurdChange {
 const draw = fc.noBias(fc.nat())
 const change = (isAbsurd: boolean) => fc.record({ place: draw, value: draw, isAbsurd: fc.constant(isAbsurd) })
 
-/** Some numbers at their bounds, and in half of the records an absurd one. */
+/** Changes of some numbers to their bounds; half of the records also get one absurd value. */
 export const absurdChanges: fc.Arbitrary<readonly AbsurdChange[]> = fc
   .tuple(fc.array(change(false), { maxLength: 4 }), fc.array(change(true), { maxLength: 1 }))
   .map((changes) => changes.flat())
 
-/** A record as JSON with other values in the place of some of its numbers; half of the absurd ones are at its bounded fields. */
+/** Returns a record as JSON with some numbers replaced. Half of the absurd values are put into fields with bounds. */
 export function withAbsurdNumbers(record: unknown, changes: readonly AbsurdChange[]): string {
   const places = numberPaths(record)
   const bounded = places.filter((path) => boundsAt(path) !== undefined)
@@ -65,7 +65,7 @@ function numberPaths(value: unknown, path: Path = []): Path[] {
   )
 }
 
-/** JSON that is put in as text: JSON.stringify would change 1e400 and -0. */
+/** Values are inserted as text, because JSON.stringify would change 1e400 and -0. */
 function put(root: unknown, path: Path, { value, isAbsurd }: AbsurdChange): void {
   const values = isAbsurd ? ABSURD : boundsAt(path)!
   const holder = path
@@ -77,7 +77,7 @@ function put(root: unknown, path: Path, { value, isAbsurd }: AbsurdChange): void
 
 const U64_MAX = 2n ** 64n - 1n
 
-/** Numbers of 64 bits without a sign, most of them beside a power of two. */
+/** Unsigned 64-bit numbers, most of them next to a power of two. */
 export const wholeNumbers: fc.Arbitrary<bigint> = fc.oneof(
   fc.bigInt({ min: 0n, max: U64_MAX }),
   fc.tuple(fc.bigInt({ min: 0n, max: 63n }), fc.bigInt({ min: -2n, max: 2n })).map(([bit, near]) => {

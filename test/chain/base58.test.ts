@@ -66,7 +66,7 @@ t.test(
         .array(fc.constantFrom(0, 0, 1, 57, 58, 255), { minLength: size, maxLength: size })
         .map((bytes) => Uint8Array.from(bytes))
     for (const size of [32, 64]) {
-      // Of a size without a table the big integer is used; a leading zero byte is a leading 1.
+      // Sizes without a table use the big integer. A leading zero byte is a leading 1.
       const isSame = (bytes: Uint8Array) =>
         `1${encodeBase58(bytes)}` === encodeBase58(Uint8Array.from([0, ...bytes]))
       for (const bytes of edges(size)) t.ok(isSame(bytes), bytes.toHex())

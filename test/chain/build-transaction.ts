@@ -9,14 +9,14 @@ import {
 import type { AccountKeys, Instruction, TokenBalance, Transaction } from '../../src/chain/transaction.ts'
 
 /**
- * Transactions written by names, for tests. An account is a base58 address, or any other text, which stands for an
- * address of its own.
+ * Transactions built from names, for tests. An account is a base58 address, or any other text, which gets an address
+ * derived from it.
  */
 export interface CallSpec {
   readonly program: string
   readonly accounts: readonly string[]
   readonly data: Uint8Array
-  /** What the call runs, in order; nests to any depth. */
+  /** Inner calls in execution order, nested to any depth. */
   readonly inner?: readonly CallSpec[]
   /** Payloads that the call itself writes as `Program data:`, after its inner calls. */
   readonly logged?: readonly Uint8Array[]
@@ -30,8 +30,8 @@ export interface BalanceSpec {
   readonly owner?: string
   readonly decimals: number
   /**
-   * Null where the account does not exist then. One that is left out follows from the other and what the calls moved;
-   * without both, the account holds no more than it must. A Token-2022 transfer that does not state its fee moves
+   * Balance before and after; null if the account does not exist then. If one is missing, it follows from the other and the
+   * calls' movements; if both are, the account holds the least possible. A Token-2022 transfer without a stated fee moves
    * nothing here: the balances leave it open.
    */
   readonly before?: bigint | null
@@ -140,7 +140,7 @@ function amountsOf(
   return net < 0n ? { before: -net, after: 0n } : { before: 0n, after: net }
 }
 
-/** What the calls moved into an account, less what they moved out of it. */
+/** Returns what the calls moved into an account, minus what they moved out of it. */
 function netMovement(
   instructions: readonly Instruction[],
   names: readonly string[],

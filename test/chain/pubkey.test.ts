@@ -21,7 +21,7 @@ t.test('an address comes back from its bytes', (t) => {
 })
 
 t.test('addresses that take turns at one place of the texts kept keep to their own text', (t) => {
-  // The kept texts are found by the first four bytes and the last.
+  // Cached texts are found by the first four bytes and the last.
   const rivals = fc
     .array(fc.nat(5), { minLength: 1, maxLength: 40 })
     .map((numbers) => numbers.map((n) => Uint8Array.from({ length: 32 }, (_, i) => (i === 16 ? n : 9))))

@@ -7,8 +7,8 @@ import type { VenueId } from '../../src/chain/venue-id.ts'
 import { fixtureTransactions, type FixtureEntry } from '../fixtures.ts'
 
 /**
- * A reading of recorded transactions apart from the decoder: which instructions a program ran, as the record lists
- * them, and what the balances that the node reports changed by.
+ * A recorded transaction read without the decoder: a program's instructions as recorded, and the changes of the reported
+ * balances.
  */
 export interface RecordedCall {
   readonly ixIndex: number
@@ -80,7 +80,7 @@ export class RecordedFacts {
     return found
   }
 
-  /** What a token account gained; null when the record has no balance of it. */
+  /** Returns the change of a token account, or null if the record has no balance of it. */
   tokenDifference(account: string): { readonly mint: string; readonly amount: bigint } | null {
     const { preTokenBalances, postTokenBalances } = this.#record.meta
     const index = this.#keys.indexOf(account)
@@ -102,8 +102,8 @@ export class RecordedFacts {
 }
 
 /**
- * Compares trades with what the balances of their pools' vaults changed by, where one call of the program touches a
- * vault: once checked, in the order found. `vaultsOf` names a call's two vaults by the venue's published account lists.
+ * Compares trades with the balance changes of their pools' vaults, if only one call of the program touches a vault. Returns
+ * the checked trades in order. `vaultsOf` names a call's two vaults by the venue's published account lists.
  */
 export function checkVaults(
   facts: RecordedFacts,
@@ -138,7 +138,7 @@ export function checkVaults(
   return { checked, differences }
 }
 
-/** A recorded transaction of a venue, decoded: that venue's events and notes only. */
+/** A recorded transaction with the decoded events and notes of one venue. */
 export interface RecordedVenue {
   readonly entry: FixtureEntry
   readonly facts: RecordedFacts

@@ -19,9 +19,9 @@ export function readVectors(fixtures: string, file: string): Vector[] {
 }
 
 /**
- * What a vector's source states against what the venue's layouts read. An expected name is looked for as written in
- * snake_case or dotted form, by its camelCase or its last part, anywhere in the value; `aliases` maps names that the
- * source chose itself, `null` says that the name is not about the bytes.
+ * Compares the values that a vector's source states with those that the venue's layouts read. A name is searched anywhere
+ * in the value, in snake_case or dotted form, by its camelCase or its last part. `aliases` maps names that the source made
+ * up; `null` marks a name that is not in the bytes.
  */
 export function compareVector(
   venue: Pick<Venue, 'instructions' | 'events' | 'statedEventOffset'>,

@@ -9,7 +9,7 @@ import { buildTransaction, tokenTransfer, type CallSpec } from './build-transact
 
 const SEED = 20261121
 
-/** Mostly zeros and small bytes, so that counts, tags and lengths are often valid. */
+/** Bytes that are mostly zero or small, so that counts, tags and lengths are often valid. */
 const body = fc
   .array(fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, fc.nat(3), fc.nat(255)), {
     maxLength: 420,
@@ -17,7 +17,7 @@ const body = fc
   })
   .map((bytes) => Uint8Array.from(bytes))
 
-/** Whatever bytes a layout reads, it writes again so that it reads the same; shorter ones give null. */
+/** Property: a value that a layout reads from any bytes, written and read again, is equal; shorter bytes give null. */
 export function layoutsReadWhatTheyWrite(t: Test, venue: Venue): void {
   const layouts: readonly Layout<unknown>[] = [...venue.instructions.entries, ...venue.events.entries]
   for (const layout of layouts) {
@@ -38,7 +38,7 @@ export function layoutsReadWhatTheyWrite(t: Test, venue: Venue): void {
   }
 }
 
-/** No bytes, account lists, logs or transfers make the venue throw (INVARIANTS 9). */
+/** Property: no bytes, account lists, logs or transfers make the venue throw (INVARIANTS 9). */
 export function anyCallDecodes(t: Test, venue: Venue): void {
   const names = Array.from({ length: 12 }, (_, i) => `account ${i}`)
   const account = fc.constantFrom(...names)

@@ -29,7 +29,7 @@ export interface JsonLookup {
   readonly readonlyIndexes: readonly number[]
 }
 
-/** Serializes a transaction; independent of the reader under test. */
+/** Serializes a transaction, independently of the reader under test. */
 export function writeWire(
   version: 'legacy' | 0 | 1,
   signatures: readonly string[],

@@ -17,7 +17,7 @@ interface Said {
   readonly rows: () => Record<string, unknown>[]
 }
 
-/** Runs a command here, in an environment that has no other variable of ours. */
+/** Runs a command in this process, in an environment without any other variable of Millrace. */
 async function run(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {}
@@ -40,7 +40,7 @@ async function run(
   }
 }
 
-/** Runs a command as a user does. */
+/** Runs a command in its own process, as a user does. */
 async function runProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>>
@@ -59,7 +59,7 @@ function said(code: number | null, lines: readonly string[], stderr: string): Sa
   return { code, lines, stderr, rows: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
 }
 
-/** A data folder with a store that has been started once. */
+/** Returns a data folder with a store that was started once. */
 async function dataFolder(t: Test): Promise<string> {
   const dataDir = t.testdir({ store: {} })
   const storage = await openEmbeddedStorage({ directory: storeDirectory({ dataDir }) })

@@ -49,7 +49,7 @@ t.test(
       }
       for (const example of examples) {
         t.match(out, example)
-        // With a flag that there is not, what is refused is that flag alone.
+        // With an unknown flag added, only that flag is refused.
         const [program, ...line] = example.split(' ')
         t.equal(program, 'millrace')
         t.same(line.slice(0, words.length), words)

@@ -38,7 +38,7 @@ function flags(node: FaultyNode, directory: string): string[] {
   return ['--rpc-url', node.url, '--recorded-dir', directory]
 }
 
-/** Slots of blocks as a recorded source gives them. */
+/** Returns the slots of a folder's blocks as a recorded source delivers them. */
 async function recordedSlots(directory: string): Promise<number[]> {
   const index = await scanRecorded(directory)
   const slots: number[] = []
@@ -134,7 +134,7 @@ t.test('faults of a node cost tries and no block', async (t) => {
   t.same(await recordedSlots(directory), SLOTS)
 })
 
-/** A recording by itself, which gives up soon. */
+/** Runs a recording with short timeouts. */
 async function recordSoon(t: Test, nodes: readonly FaultyNode[], from: number, to: number) {
   const archives = nodes.map((_, index) => index > 0)
   const direct = nodeAddresses(nodes.map(({ url }) => url)).map(

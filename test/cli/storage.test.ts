@@ -62,6 +62,6 @@ t.test('where there is no store and no service, that is said and nothing is made
   t.same(readdirSync(join(dataDir, '..')), [])
 })
 
-/** Asks a service, with an admin key. */
+/** Runs `millrace storage` against a service, with an admin key. */
 const ask = (args: readonly string[], key = ADMIN_KEY) =>
   runMillrace(['storage', ...args], { MILLRACE_ADMIN_KEY: key })

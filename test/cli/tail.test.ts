@@ -17,7 +17,7 @@ interface Line {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** `millrace tail` in a process of its own. */
+/** `millrace tail` in its own process. */
 class Tail {
   readonly child
   readonly lines: string[] = []
@@ -40,7 +40,7 @@ class Tail {
     return this.#parsed
   }
 
-  /** Its lines once a condition holds of them. */
+  /** Returns its lines once they meet a condition. */
   async until(isEnough: (lines: readonly Line[]) => boolean): Promise<readonly Line[]> {
     for (;;) {
       const lines = [...this.parsed]

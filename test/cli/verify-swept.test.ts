@@ -13,12 +13,12 @@ import type { BlockCommit, Storage } from '../../storage/port.ts'
 import { openMarket, recordMarket } from '../actors/chain/market-blocks.ts'
 import { stretched, sweptMarket } from '../storage/swept-market.ts'
 
-/** So that a minute has ten blocks, and the market takes several minutes. */
+/** A minute has ten blocks, so the market takes several minutes. */
 const SECONDS_A_BLOCK = 6
 const market = await openMarket('a swept market to be verified', 70)
 t.teardown(() => market.close())
 
-/** A trade in a later block of the minute in which its mint began, about a third into the market. */
+/** Returns a trade in a later block of the minute in which its mint was first traded, about a third into the market. */
 function straddling(commits: readonly BlockCommit[]): TradeRow {
   const first = new Map<string, number>()
   const found: TradeRow[] = []

@@ -116,7 +116,7 @@ t.test('what cannot be compared is said', async (t) => {
 t.test('a store that a service has open is compared in a snapshot, which is gone afterwards', async (t) => {
   mkdirSync(join(dataDir, 'store.snapshot-999999999'))
   await withStore(async (storage) => {
-    // Beside a writer that never pauses, each snapshot is a state between two commits.
+    // Beside a writer that never pauses, each snapshot is the state between two commits.
     let isDone = false
     const writing = (async () => {
       for (let n = 0; !isDone; n++) await storage.tenants.create({ name: `t${n}`, createdAtMs: n })

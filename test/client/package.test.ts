@@ -12,7 +12,7 @@ import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
 import { installPackedClient } from './packed-client.ts'
 
-/** Supported releases beside the one that tests run on. */
+/** Supported releases besides the one that runs the tests. */
 const NODE_VERSIONS = ['20.20.2', '22.23.3', '24.21.0']
 
 const TYPED = `
@@ -159,7 +159,7 @@ else
     t.match(message, /TypeError: this platform has no WebSocket \(Node before 22\): install the package ws/)
   })
 
-/** Installs the platform packages of the releases; where each lies. */
+/** Installs the platform packages of the releases and returns their paths. */
 async function installNodes(): Promise<(readonly [string, string])[]> {
   const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const packages = NODE_VERSIONS.map((version) => `node-${version}@npm:node-${platform}@${version}`)
@@ -172,7 +172,7 @@ async function installNodes(): Promise<(readonly [string, string])[]> {
   })
 }
 
-/** Fails with all that a program printed before it failed. */
+/** Throws an error with everything that a program printed before it failed. */
 function told(error: { readonly stdout: string; readonly stderr: string }): never {
   throw new Error(`${error.stdout}\n${error.stderr}`)
 }

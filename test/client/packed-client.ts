@@ -8,19 +8,19 @@ import { ROOT } from '../house/sources.ts'
 
 const run = promisify(execFile)
 
-/** A project of its own, into which the client's tarball was installed as its users install it. */
+/** A project into which the client's tarball was installed as users install it. */
 export interface ClientProject {
   readonly folder: string
-  /** Where the installed package lies. */
+  /** Path of the installed package. */
   readonly client: string
-  /** Names of the files of the tarball, from its root. */
+  /** File names of the tarball, from its root. */
   readonly files: readonly string[]
   write(name: string, text: string): void
-  /** Runs a program in the folder; resolves with what it printed. Rejects where it fails, with both outputs. */
+  /** Runs a program in the folder and resolves with its output. Rejects with both outputs if it fails. */
   run(program: string, args: readonly string[]): Promise<string>
 }
 
-/** Packs a copy of the checkout, since packing changes package.json for a moment, and installs the tarball elsewhere. */
+/** Packs a copy of the checkout, because packing changes package.json for a moment, and installs the tarball elsewhere. */
 export async function installPackedClient(t: Test): Promise<ClientProject> {
   const base = mkdtempSync(join(tmpdir(), 'millrace-client-'))
   t.teardown(() => rmSync(base, { recursive: true }))

@@ -14,7 +14,7 @@ export interface Said {
   readonly ping?: true
 }
 
-/** The server's side of one connection, which does what the test says. */
+/** The server's side of one connection, controlled by the test. */
 export class ScriptedConnection {
   readonly #socket: WsSocket
   readonly #said: Said[] = []
@@ -33,13 +33,13 @@ export class ScriptedConnection {
     for (const message of sent) this.#socket.send(JSON.stringify(message))
   }
 
-  /** The next message of the client. */
+  /** Resolves with the client's next message. */
   async said(): Promise<Said> {
     while (this.#said.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
     return this.#said.shift()!
   }
 
-  /** The next message, which subscribes, and its answer. */
+  /** Answers the client's next message, a subscription, and resolves with it. */
   async subscribes(head = 0): Promise<Said> {
     const said = await this.said()
     const names = said.subscribe ?? []
@@ -55,7 +55,7 @@ export class ScriptedConnection {
     this.#socket.close(code, reason)
   }
 
-  /** Ends it as a cable does that is pulled out. */
+  /** Ends the connection without a close frame, as a pulled cable does. */
   cut(): void {
     this.#socket.terminate()
   }
@@ -73,7 +73,7 @@ export const eventMessage = (channel: Channel, cursor: number, replay: boolean):
   ...(replay ? { replay: true } : {})
 })
 
-/** A stream in this process that does what a test says, and clients of it whose time the test moves. */
+/** A scripted stream server in this process, with clients on virtual time. */
 export class ScriptedStream {
   readonly clock: VirtualClock = virtualClock()
   readonly notices: Notice[] = []
@@ -117,7 +117,7 @@ export class ScriptedStream {
     return client
   }
 
-  /** The next connection that a client makes. */
+  /** Resolves with the next connection of a client. */
   async connection(): Promise<ScriptedConnection> {
     while (this.#arrived.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
     return this.#arrived.shift()!
@@ -127,7 +127,7 @@ export class ScriptedStream {
     return this.#arrived.length
   }
 
-  /** Resolves once a notice of a kind has come, and forgets it and those before it. */
+  /** Resolves once a notice of a kind has arrived, and removes it and those before it. */
   async noticed(kind: Notice['kind']): Promise<Notice> {
     for (;;) {
       const at = this.notices.findIndex((notice) => notice.kind === kind)

@@ -11,7 +11,7 @@ import { ScriptedStream } from './scripted-stream.ts'
 const TRADES = 'trades:A'
 const BOTH: Channel[] = [TRADES, 'launches']
 
-/** The next items, events as their cursors. */
+/** Returns the next items, events as their cursors. */
 async function take(subscription: Subscription, count: number): Promise<unknown[]> {
   const taken: unknown[] = []
   while (taken.length < count) {

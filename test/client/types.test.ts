@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Client } from '../../src/client/client.ts'
 
-/** Never called: the compiler reads it. */
+/** Never called: only the compiler checks it. */
 export async function reads(client: Client): Promise<void> {
   for await (const item of client.subscribe(['launches', 'trades:A'])) {
     // @ts-expect-error a gap has no data: it has to be looked at first

@@ -14,7 +14,7 @@ const duration = z.string().regex(/^\d+s$/)
 /** `NAME:/path`. */
 const mount = z.string().regex(/^[\w-]+:\/[\w/-]+$/)
 
-/** What we use of the Compose Specification; another key is a mistake until it is written here. */
+/** The part of the Compose Specification that is used here; any other key is a mistake until it is added. */
 const service = z.strictObject({
   image: z
     .string()
@@ -28,7 +28,7 @@ const service = z.strictObject({
   ports: z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'is open to other machines')).optional(),
   volumes: z.array(mount).min(1),
   depends_on: z.record(z.string(), z.strictObject({ condition: z.literal('service_healthy') })).optional(),
-  // Of the project's own image it is in the Dockerfile.
+  // The project's own image has its health check in the Dockerfile.
   healthcheck: z
     .strictObject({
       test: z.array(z.string()).min(2),
@@ -46,7 +46,7 @@ const compose = z.object({
   volumes: z.record(z.string(), z.null())
 })
 
-/** Reads the file as Compose does: anchors and merge keys resolved; a fault of its syntax throws. */
+/** Reads the file as Compose does, with anchors and merge keys resolved. Throws on a syntax error. */
 function readCompose(): z.infer<typeof compose> {
   const document = parseDocument(readFileSync(FILE, 'utf8'), { merge: true, strict: true, uniqueKeys: true })
   for (const problem of [...document.errors, ...document.warnings]) throw problem

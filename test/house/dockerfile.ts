@@ -7,7 +7,7 @@ export interface Instruction {
   readonly text: string
 }
 
-/** The stages of the Dockerfile, each as its instructions; continued lines are one. */
+/** Returns the stages of the Dockerfile as lists of instructions; continued lines are joined. */
 export function readDockerfile(): Instruction[][] {
   const lines = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
     .replaceAll(/^#.*\n/gm, '')
@@ -23,14 +23,14 @@ export function readDockerfile(): Instruction[][] {
   return stages
 }
 
-/** The text of the only instruction of a name. */
+/** Returns the text of the stage's only instruction with a name. Throws if there are none or several. */
 export function only(stage: readonly Instruction[], name: string): string {
   const found = stage.filter((instruction) => instruction.name === name)
   if (found.length !== 1) throw new Error(`${found.length} ${name}`)
   return found[0]!.text
 }
 
-/** The environment that the image sets. */
+/** Returns the environment that the image sets. */
 export function environmentOf(stage: readonly Instruction[]): Record<string, string> {
   return Object.fromEntries(
     only(stage, 'ENV')

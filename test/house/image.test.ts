@@ -10,7 +10,7 @@ import { environmentOf, only, readDockerfile, type Instruction } from './dockerf
 import { ROOT } from './sources.ts'
 
 const [packages, image] = readDockerfile() as [Instruction[], Instruction[]]
-/** In MB, as the README says. */
+/** Megabytes that the image adds, as the README states. */
 const README_SIZE = /adds (\d+) MB to Node's image/
 
 t.test('the image is that of the Node that the packages bring, and its user is not root', async (t) => {
@@ -43,7 +43,7 @@ t.test('the container is well while the service answers, if only that its data i
   t.equal(await check(), 1)
 })
 
-/** Does in a folder what a stage does; `from` is the folder of the stage before. */
+/** Carries out a stage's instructions in a folder; `from` is the folder of the previous stage. */
 function build(stage: readonly Instruction[], into: string, from: string): void {
   mkdirSync(into)
   for (const { name, text } of stage) {
@@ -57,7 +57,7 @@ function build(stage: readonly Instruction[], into: string, from: string): void 
           recursive: true
         })
       }
-    // The folder of the data is the test's own.
+    // The test has its own data folder.
     if (name === 'RUN' && !text.includes('/data'))
       execFileSync('sh', ['-c', text], {
         cwd: into,
@@ -93,7 +93,7 @@ t.test('what the image holds is small, and runs a localnet with a moving market'
     []
   )
 
-  // What is imported only when it is configured.
+  // These packages are imported only if they are configured.
   const { resolve } = createRequire(join(app, 'src/main.ts'))
   for (const name of ['@triton-one/yellowstone-grpc/napi', 'cassandra-driver', 'ioredis']) {
     const { status, stderr } = spawnSync(process.execPath, [

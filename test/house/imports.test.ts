@@ -2,7 +2,7 @@ import t from 'tap'
 import { readSources, type SourceFile } from './sources.ts'
 
 const sources = readSources(['src', 'actors', 'machines', 'storage'])
-/** Files of storage but for its ports and its report. */
+/** Files of storage other than its ports and its report. */
 const STORAGE_ADAPTER = /^storage\/(?!port\.ts|coordination\.ts|report\/)/
 const under = (...folders: string[]) =>
   sources.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
@@ -26,8 +26,8 @@ function trespasses(files: readonly SourceFile[], forbidden: readonly RegExp[]):
 }
 
 /**
- * The rooms of the house, from the ground up: a file imports from its own room and from those below it. Names that share a
- * line do not know each other.
+ * The rooms of the house from the ground up: a file imports from its own room and from those below it. Rooms on the same
+ * line do not import each other.
  */
 const FLOORS = [
   ['src/chain'],

@@ -63,9 +63,9 @@ t.test(
 
 for (const folder of HOUSE) {
   t.test(`comments in ${folder} open with a verb or a noun, and limits give their reason`, async (t) => {
-    const found = readSources([folder], ['.ts', '.js']).flatMap(({ path, text }) =>
-      riddlesOf(text).map((comment) => `${path}: ${comment}`)
-    )
+    const found = readSources([folder], ['.ts', '.js'])
+      .filter(({ path }) => path !== 'test/house/language.test.ts')
+      .flatMap(({ path, text }) => riddlesOf(text).map((comment) => `${path}: ${comment}`))
     t.same(found.length > (STILL_ALLOWED[folder] ?? 0) ? found : [], [], `${found.length} in ${folder}`)
   })
 }

@@ -11,7 +11,7 @@ import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 const NOON = Date.UTC(2026, 7, 24, 12)
 
 interface Operator extends MarketApp {
-  /** Asks with an admin key, and holds the answer to the document of the API. */
+  /** Sends a request with an admin key and checks the answer against the OpenAPI document. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>
 }
 

@@ -5,9 +5,9 @@ const PAGE = 'https://app.example.org'
 const OTHER = 'https://evil.example.org'
 
 interface Browsed extends MarketApp {
-  /** A key that lists the page. */
+  /** A key that lists the page's origin. */
   readonly pageKey: string
-  /** What a browser asks before a page of an origin may send a key. */
+  /** Sends the preflight request that precedes a browser's cross-origin request with a key. */
   preflight(origin: string, path?: string): ReturnType<MarketApp['ask']>
 }
 

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { makeApiKey } from '../../src/access/api-key.ts'
 import { marketApp } from './market-app.ts'
 
-/** A listening service: `ask` sends header lines as they are and gives status, code and the whole answer. */
+/** A listening service. `ask` sends header lines unchanged and returns status, code and the whole answer. */
 async function listening(t: Test) {
   const app = await marketApp(t)
   await app.app.listen({ host: '127.0.0.1', port: 0 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { makeApiKey } from '../../src/access/api-key.ts'
 import { ADMIN_KEY, startProcess } from '../service/service-process.ts'
 
-/** What nobody may read of a key: all of it but its beginning. */
+/** Returns the secret part of a key: everything after its prefix. */
 const secretOf = (key: string): string => key.slice(12)
 
 t.test('a key that is sent rightly, wrongly or nowhere near a header is told to nobody', async (t) => {

@@ -14,7 +14,7 @@ import { marketApp, type MarketApp } from './market-app.ts'
 
 const ROUTE = { path: '/', scope: 'any-key' } as const
 
-/** Counts the trades of a mint, and how often it was asked to. */
+/** An app with an endpoint that counts the trades of a mint, and counts its own calls. */
 async function countingApp(t: Parameters<typeof marketApp>[0], padding = 0) {
   const app = await marketApp(t)
   const world = { app, made: 0 }
@@ -48,7 +48,7 @@ async function countingApp(t: Parameters<typeof marketApp>[0], padding = 0) {
 
 const PATH = `/v1/counts/${pubkeyToBase58(TOKEN)}`
 const trade = (slot: number, time = NOON) => block(slot, time, [buy(10n ** 9n, 10n ** 9n)])
-/** A trade of another mint in another pool by another wallet. */
+/** Returns a block with a trade of another mint in another pool by another wallet. */
 const strange = (slot: number, time = NOON) =>
   block(slot, time, [buy(10n ** 9n, 10n ** 9n, { outMint: key(8), pool: key(80), user: key(81) })])
 

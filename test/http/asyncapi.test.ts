@@ -19,7 +19,7 @@ const components = document.components as unknown as Readonly<Record<string, Jso
 const channel = document.channels!.stream as Json
 const operations = document.operations as Json
 
-/** Every reference of a document, with where it is. */
+/** Yields every reference of a document with its path. */
 function* references(value: unknown, path = '#'): Generator<[path: string, target: string]> {
   if (typeof value !== 'object' || value === null) return
   for (const [name, part] of Object.entries(value)) {

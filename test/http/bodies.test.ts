@@ -22,7 +22,7 @@ const MINT = pubkeyToBase58(TOKEN)
 const SWAPPED = pubkeyToBase58(OTHER)
 const SLOT = 300_000_000
 
-/** SOL at 200 USD, a launch, buys at 0.001 and a sell at 0.002 SOL a token, a swap of two tokens. */
+/** An app with SOL at 200 USD, a launch, buys at 0.001 and a sell at 0.002 SOL a token, and a swap of two tokens. */
 async function filled(t: Parameters<typeof marketApp>[0]) {
   const app = await marketApp(t)
   const route = { program: key(500), ixIndex: 1, hop: 2, hops: 3 }

@@ -41,7 +41,7 @@ const inDollars = { inMint: USD_COIN, inDecimals: 6 } as const
 
 interface Step {
   readonly what: string
-  /** Seconds after the block before. */
+  /** Seconds after the previous block. */
   readonly after: number
   readonly events: readonly ChainEvent[]
 }
@@ -50,7 +50,7 @@ const step = (what: string, after: number, ...events: ChainEvent[]): Step => ({ 
 const coin = (n: bigint): bigint => n * 1_000_000n
 const sol = (n: bigint): bigint => n * 1_000_000_000n
 
-/** One thing after another, each in a block of its own, so that nothing else lets go of the answers it changes. */
+/** Events that change answers, each in its own block, so that no other event invalidates them. */
 const STORY: readonly Step[] = [
   step('nothing yet', 0),
   step('a launch', 5, launch({ venue: 'pumpfun' })),
@@ -106,7 +106,7 @@ function blocksOf(steps: readonly Step[]): DecodedBlock[] {
   return steps.map(({ after, events }, i) => block(300_000_000 + 2 * i, (time += after), events))
 }
 
-/** What tells one answer from another: the request id of a problem is another each time. */
+/** Returns an answer without the request id of a problem, which differs each time. */
 async function outcome(app: FastifyInstance, url: string, apiKey: string): Promise<string> {
   const { statusCode, headers, body } = await app.inject({ url, headers: { 'x-api-key': apiKey } })
   const text = statusCode === 200 ? body : body.replace(/"request_id":"[^"]*"/, '')
@@ -115,7 +115,7 @@ async function outcome(app: FastifyInstance, url: string, apiKey: string): Promi
 
 const isAnswer = (outcome: string): boolean => outcome.startsWith('200 ')
 
-/** Where two outcomes part, the entity tag aside. */
+/** Returns the place where two outcomes differ, ignoring the entity tag. */
 function difference(served: string, expected: string): string {
   const [ours, theirs] = [served, expected].map((text) => text.replace(/"[\w-]{27}"/, '')) as [string, string]
   let at = 0
@@ -124,14 +124,14 @@ function difference(served: string, expected: string): string {
   return `served …${was}… for …${is}…`
 }
 
-/** Asks every question after every block of an app that keeps its answers, and of one that has none. */
+/** Asks every question after every block, of an app with a response cache and of one without. */
 class Asking {
   readonly #t: Test
   readonly #world: MarketApp
   readonly #urls = new Set(QUESTIONS.map(({ url }) => url))
-  /** URLs of which an answer was made since this was last cleared. */
+  /** URLs with a newly rendered answer since this was last cleared. */
   readonly made = new Set<string>()
-  /** Answers that had been given before a block, and were served again after it. */
+  /** Number of cached answers that were served again after a block. */
   outlived = 0
 
   constructor(t: Test, world: MarketApp) {
@@ -164,7 +164,7 @@ class Asking {
     this.#t.same(wrong, [], what)
   }
 
-  /** Asks for the page after the first one that has any, from then on. */
+  /** Adds the next page to the questions, once a page has one. */
   #goOn(url: string, text: string): void {
     const after = /"nextCursor":"([^"]+)"/.exec(text)?.[1]
     const hasNext = [...this.#urls].some((each) => each.startsWith(url) && each.includes('after='))

@@ -46,7 +46,7 @@ testWithFixtures(t, 'candles of every pair that was recorded are folds of its tr
   }
 })
 
-/** A walk from the newest candles back; what it gives is oldest first. */
+/** Pages from the newest candle back. Returns candles oldest first. */
 async function walkBack(app: MarketApp, path: string, limitOf: () => number): Promise<unknown[]> {
   const pages: (readonly unknown[])[] = []
   for (let after = ''; ;) {

@@ -3,7 +3,7 @@ import { CLOCKS } from '../../src/api/schema.ts'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { marketApp } from './market-app.ts'
 
-/** Names of fields that hold a moment. */
+/** Names of fields that hold a time. */
 const MOMENT =
   /^(ts|ts_ms|price_ts|block_time|at|minute|source_minute|server_time_ms|resets_at|.*_at|.*_at_ms)$/
 
@@ -11,11 +11,11 @@ interface Field {
   readonly path: string
   readonly name: string
   readonly description: string
-  /** Names of the fields beside it. */
+  /** Names of the fields of the same object. */
   readonly beside: readonly string[]
 }
 
-/** Every field of a document that holds a moment; those that are always null hold none. */
+/** Yields every field of a document that holds a time, except those that are always null. */
 function* moments(node: unknown, path: string): Generator<Field> {
   if (typeof node !== 'object' || node === null) return
   const { properties = {} } = node as { properties?: Record<string, JsonSchema> }

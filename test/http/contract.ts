@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 
-/** What a client got of a request. */
+/** A request and its response, as the client sees them. */
 export interface Exchange {
   readonly method: string
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ interface Response {
   readonly headers?: Readonly<Record<string, unknown>>
 }
 
-/** A request that the document shows. */
+/** An example request of the document. */
 export interface ShownRequest {
   readonly operationId: string
   readonly method: string
@@ -43,7 +43,7 @@ export interface ShownRequest {
 
 const METHODS_WITHOUT_BODY = new Set(['HEAD', 'OPTIONS'])
 
-/** A document in which no object has a field that is not named: clients are to expect more fields, tests are not. */
+/** Returns the document with additional fields forbidden: clients must accept them, tests must not. */
 export function closed(document: JsonSchema): JsonSchema {
   const close = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(close)
@@ -55,7 +55,7 @@ export function closed(document: JsonSchema): JsonSchema {
   return close(document) as JsonSchema
 }
 
-/** Holds responses to a document of the API. */
+/** Checks responses against an OpenAPI document. */
 export class Contract {
   readonly #operations: { readonly method: string; readonly path: string; readonly operation: Operation }[]
   readonly #responses: Readonly<Record<string, Response>>
@@ -79,7 +79,7 @@ export class Contract {
     return this.#operations.map(({ operation }) => operation.operationId)
   }
 
-  /** Every request that an operation shows, in the order of the document. */
+  /** Every example request of the operations, in the order of the document. */
   get shown(): ShownRequest[] {
     return this.#operations.flatMap(({ method, path, operation }) => {
       const { parameters = [], requestBody, operationId } = operation
@@ -110,14 +110,14 @@ export class Contract {
     })
   }
 
-  /** What is wrong with a response by the document; null when nothing is. */
+  /** Returns the violation of the document by a response, or null if there is none. */
   breach({ method, path, status, headers, text }: Exchange): string | null {
     const asked = path.split('?', 1)[0]!
     const found = this.#operations.find(
       (one) =>
         (one.method === method || (one.method === 'GET' && method === 'HEAD')) && matches(one.path, asked)
     )
-    // What no operation is for is refused by the path or the method.
+    // Requests without an operation are refused by path or method.
     if (found === undefined) return status === 404 || status === 405 ? null : `${status} where nothing is`
     const referred = found.operation.responses[String(status)]
     if (referred === undefined) return `${status} is not documented of ${found.operation.operationId}`

@@ -71,7 +71,7 @@ t.test('no path below /docs leads anywhere but to a file of the explorer', async
     '/docs/%252e%252e%252fetc%252fpasswd'
   ]
   for (const path of paths) {
-    // As it is: other clients resolve the dots before they send a path.
+    // `get` sends the path unchanged; other clients resolve the dots before they send it.
     const [response] = (await once(get({ port, path }), 'response')) as [IncomingMessage]
     const answer = await text(response)
     t.equal(response.statusCode, 404, path)
@@ -89,7 +89,7 @@ t.test('the type of every problem leads to a page that explains it, to people an
     t.match(page, { status: 200, type: 'text/html; charset=utf-8' })
     t.match(page.headers['content-security-policy'], /default-src 'none'/)
     t.ok(page.text.includes(`<h1>${title}</h1>`) && page.text.includes(code))
-    // As the body has it, and as people write it.
+    // Codes as the body has them, and as people write them.
     for (const name of [code, code.toUpperCase(), code.replaceAll('_', '-').toUpperCase()])
       t.equal((await app.get(`/problems/${name}`, { accept: 'text/html' })).text, page.text, name)
     const { body, type } = await app.get(path, {})

@@ -20,7 +20,7 @@ interface Received {
   readonly body: Buffer
 }
 
-/** A market with a few trades, behind the lane on a socket of its own. */
+/** A market with a few trades, behind the cached fast path, on its own socket. */
 async function laneApp(t: Test, changed: Partial<AppDeps> = {}) {
   const app = await marketApp(t)
   app.nowMs = NOON * 1000
@@ -64,7 +64,7 @@ async function laneApp(t: Test, changed: Partial<AppDeps> = {}) {
   return world
 }
 
-/** What two answers to one question have in common, whoever gives them. */
+/** Removes the fields that differ between two answers to the same question, from either path. */
 function lasting({ status, headers, body }: Received) {
   const { date, connection, 'x-request-id': id, ratelimit, 'x-ratelimit-remaining': left, ...rest } = headers
   return {

@@ -26,7 +26,7 @@ const CASH = [
   { mint: USDT, symbol: 'USDT', name: 'USDT', decimals: 6 }
 ]
 
-/** A buy of the token for dollars of a mint. */
+/** Returns a buy of the token for a dollar mint. */
 const forDollars = (dollars: Pubkey, amount: bigint) =>
   buy(amount, 1_000_000n, { inMint: dollars, inDecimals: 6 })
 
@@ -89,7 +89,7 @@ t.test('further pages of candles without a cash stay with the pair of the first 
 })
 
 const CURVE = { venue: 'pumpfun' } as const
-/** A curve that began with 30 SOL and 1,000 tokens virtual, 800 of them for sale, and has sold 250. */
+/** Reserves of a curve that began with 30 SOL and 1,000 virtual tokens, 800 of them for sale, and has sold 250. */
 const RESERVES = {
   out: 550_000_000n,
   in: 10_000_000_000n,

@@ -3,7 +3,7 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 import { MarketOracle } from './market-oracle.ts'
 
-/** Commits a chain block by block and compares the app with the oracle at the heads that are asked for. */
+/** Commits a chain block by block, and compares the app with the oracle at the selected heads. */
 export async function followMarket(
   t: Test,
   chain: readonly DecodedBlock[],
@@ -19,6 +19,6 @@ export async function followMarket(
   }
 }
 
-/** Whether two numbers are the same but for the rounding of sums, and for `slack`. */
+/** Returns whether two numbers are equal up to the rounding of sums and `slack`. */
 export const isNear = (a: number | null | undefined, b: number | null, slack = 0): boolean =>
   a === b || (typeof a === 'number' && b !== null && Math.abs(a - b) <= 1e-9 * Math.abs(b) + slack)

@@ -8,7 +8,7 @@ import { marketApp, type MarketApp } from './market-app.ts'
 const MINT = pubkeyToBase58(TOKEN)
 const MINUTE = 60
 const SOL = 1_000_000_000n
-/** On its curve, whose price is that of its trades as long as none states virtual reserves. */
+/** A curve venue, whose price is that of its trades as long as none states virtual reserves. */
 const LAUNCHPAD = { venue: 'pumpfun' } as const
 
 interface Views {
@@ -23,7 +23,7 @@ interface Views {
   readonly hour: readonly (number | null)[]
 }
 
-/** The token's price in USD, in SOL, and its change, by every view. */
+/** Returns the token's price in USD and in SOL and its change, from every endpoint that shows them. */
 async function viewsOf(app: MarketApp): Promise<Views> {
   const bodyOf = async (path: string) => (await app.get(path)).body as unknown as Record<string, never>
   const rowOf = async (path: string) => (await app.get(path)).body.data[0] as unknown as Record<string, never>
@@ -58,7 +58,9 @@ async function viewsOf(app: MarketApp): Promise<Views> {
   }
 }
 
-/** Holds every view to one price in SOL and in USD, and to one change over the day and over the hour. */
+/**
+ * Asserts that every endpoint shows the same price in SOL and in USD, and the same change over the day and over the hour.
+ */
 function agree(
   t: Test,
   views: Views,

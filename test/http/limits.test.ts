@@ -23,7 +23,7 @@ const RATE_HEADERS = [
   'x-ratelimit-reset'
 ]
 
-/** The rate headers of an answer, as text; undefined is one that is not there. */
+/** Returns the rate headers of an answer as text, undefined if absent. */
 function rateOf({ headers }: Answer): (string | undefined)[] {
   return RATE_HEADERS.map((name) => headers[name] as string | number | undefined).map((value) =>
     value?.toString()
@@ -184,7 +184,7 @@ t.test('a client has one quota of failures for its whole IPv6 network', async (t
   t.equal(await status('2001:db8:1:3::1'), 401)
 })
 
-/** A route behind the access plugin and a counter, and a key that may call it twice a minute. */
+/** A route behind the access plugin and a counter, with a key that may call it twice a minute. */
 async function countedApp(t: Test, limits: RateCounter) {
   const keys = await KeyDirectory.load(new MemoryAccess(), 2)
   await keys.createTenant('acme', 1)

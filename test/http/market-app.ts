@@ -28,7 +28,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { OPTIONS } from '../market/world.ts'
 
-/** A row of a list, and a response, as a client reads them. */
+/** A row of a list and a response, as a client parses them. */
 export interface Row {
   readonly [field: string]: unknown
   readonly cursor: number
@@ -53,13 +53,13 @@ export interface Answer {
   readonly body: Body
 }
 
-/** The HTTP side on an embedded store, with a clock and a drain that the test sets. */
+/** The HTTP side on an embedded store. The test sets its clock and its drain. */
 export interface MarketApp {
   readonly app: FastifyInstance
   readonly deps: AppDeps
   readonly storage: Storage
   readonly keys: KeyDirectory
-  /** Every line that was logged, at level trace. */
+  /** Every logged line, at level trace. */
   readonly logged: readonly string[]
   forgetLogged(): void
   /** A key of the tenant `acme` that may read data. */
@@ -69,9 +69,9 @@ export interface MarketApp {
   source: SourceStatus | null
   redisAway: boolean
   commit(...blocks: readonly DecodedBlock[]): Promise<void>
-  /** Another app over the same storage and feed, which has answered nothing yet; whoever asks for it closes it. */
+  /** Another app over the same storage and feed, with empty caches. The caller closes it. */
   another(): FastifyInstance
-  /** A key of `acme`, with attributes of its own where some are given. */
+  /** Makes a key of `acme`, with attributes if given. */
   makeKey(scopes: readonly Scope[], attributes?: Partial<KeyAttributes>): Promise<string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
   ask(
@@ -83,7 +83,7 @@ export interface MarketApp {
 }
 
 const NO_BODY = {} as Body
-/** So many that no test meets the limit unawares. */
+/** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
 const ACME: KeyAttributes = {
   tenant: 'acme',
@@ -95,7 +95,7 @@ const ACME: KeyAttributes = {
   corsOrigins: []
 }
 
-/** A stream that nobody reads. */
+/** A stream that admits no connection. */
 const closedDoor: StreamDoor = {
   admits: () => false,
   open: (socket) => socket.close(4429),
@@ -227,7 +227,7 @@ export async function marketApp(
   return world
 }
 
-/** The whole list behind an endpoint, walked by `after` with the limits that `limitOf` gives. */
+/** Returns the whole list of an endpoint, paged by `after` with the limits that `limitOf` returns. */
 export async function walk(
   app: MarketApp,
   path: string,
@@ -249,7 +249,7 @@ export async function walk(
   return rows
 }
 
-/** Limits for pages: the given ones over and over again. */
+/** Returns the given limits in turn, repeatedly. */
 export function cycle(values: readonly number[]): () => number {
   let at = 0
   return () => values[at++ % values.length]!

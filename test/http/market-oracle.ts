@@ -6,7 +6,7 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import { USDC, USDT, WSOL } from '../../src/market/cash.ts'
 import { PEGGED } from '../market/world.ts'
 
-/** Between two of them the earlier is the token. */
+/** Cash mints; of two in one trade the earlier one is the token. */
 const CASH = [WSOL, USDC, USDT, pubkeyToBase58(PEGGED)]
 
 interface Sale {
@@ -26,8 +26,8 @@ export interface ExpectedWindow {
 }
 
 /**
- * What the market did, from the decoder's events alone, in plain lists that are looked through for every question. It
- * shares no code with the fold, the store or the windows.
+ * The market's activity, from the decoder's events alone, in plain lists that are searched for every question. Shares no
+ * code with the fold, the store or the windows.
  */
 export class MarketOracle {
   readonly #sales: Sale[] = []
@@ -59,7 +59,7 @@ export class MarketOracle {
     return this.#tokens.size
   }
 
-  /** Mints that traded in the window, with their sums. */
+  /** Returns the mints that traded in the window, with their sums. */
   mints(seconds: number): Map<string, ExpectedWindow> {
     const within = this.#within(seconds, this.headTime)
     const mints = new Set(within.flatMap((sale) => sale.mints))
@@ -74,7 +74,7 @@ export class MarketOracle {
     return { ...sumOf(this.#within(seconds, end)), launches }
   }
 
-  /** Whether anything was indexed as early as the window of the same length before. */
+  /** Returns whether indexed blocks reach back to the preceding window of the same length. */
   reachesBefore(seconds: number): boolean {
     const { from } = spanOf(seconds, this.headTime - seconds)
     return this.#firstTime !== null && minuteOf(this.#firstTime) <= from
@@ -89,7 +89,7 @@ export class MarketOracle {
     if (this.#launches.every((launch) => launch.mint !== mint)) this.#launches.push({ time, mint })
   }
 
-  /** The rule of the SOL price (choices, section 12), minute by minute. */
+  /** Returns SOL's price in USD by the rule of the spec choices, section 12, minute by minute. */
   #solUsd(minute: number, events: readonly ChainEvent[]): number | null {
     const own = events.flatMap((event) => (event.kind === 'trade' ? solTradeOf(event) : []))
     let price = this.#solPrices.get(minute)
@@ -138,7 +138,7 @@ function saleOf(trade: Trade, mints: readonly string[], time: number, solUsd: nu
   }
 }
 
-/** The mints that an event is listed under: of cash and another the other, of two cash mints the first, else both. */
+/** Returns the mints that an event is listed under: with one cash mint the other mint, with two the first, else both. */
 function tokensOf(event: ChainEvent): string[] {
   const named: (Pubkey | null)[] =
     event.kind === 'trade' ? [event.inMint, event.outMint] : [event.baseMint, event.quoteMint]
@@ -166,7 +166,7 @@ function medianOf(trades: readonly { readonly price: number; readonly sol: numbe
   return sorted.find(({ sol }) => (below += sol) >= half)!.price
 }
 
-/** A recorded `{slot, block}` as ingest decodes it. */
+/** Decodes a recorded `{slot, block}` as ingest does. */
 export function decodedBlock(record: unknown): DecodedBlock {
   const outcome = readRpcBlock(record)
   const block = outcome.kind === 'block' ? placeBlock(outcome.block) : null

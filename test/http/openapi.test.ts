@@ -4,7 +4,7 @@ import { ERRORS } from '../../src/errors.ts'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { marketApp } from './market-app.ts'
 
-/** Routes that are about the API and not of it, and the stream, which has a document of its own. */
+/** Routes that document the API, and the stream, which has its own document. */
 const NOT_OF_THE_API = [
   '/',
   '/docs',
@@ -27,7 +27,7 @@ async function served(t: Parameters<typeof marketApp>[0]) {
   return { app, routes, answer, document: JSON.parse(answer.text) as Record<string, JsonSchema> }
 }
 
-/** Every schema in a schema, with a path to it. */
+/** Yields every nested schema of a schema, with its path. */
 function* schemasIn(schema: unknown, path: string): Generator<[path: string, schema: JsonSchema]> {
   if (typeof schema !== 'object' || schema === null) return
   yield [path, schema as JsonSchema]
@@ -160,7 +160,7 @@ t.test('every error of the service is documented where it can be met', async (t)
   const described = Object.values(responses)
     .map(({ description }) => description)
     .join('\n')
-  // These answer what is no request of any operation.
+  // These problems answer requests without an operation.
   const elsewhere = ['unknown_route', 'method_not_allowed']
   const { text } = await app.get('/asyncapi.json', {})
   for (const { code } of Object.values(ERRORS)) {

@@ -6,7 +6,7 @@ export type Json = Record<string, unknown>
 export const address = (key: Pubkey | null): string | null => (key === null ? null : pubkeyToBase58(key))
 const raw = (amount: bigint | null | undefined): string | null => amount?.toString() ?? null
 
-/** `YYYY-MM-DD HH:MM:SS` of unix seconds. */
+/** Formats unix seconds as `YYYY-MM-DD HH:MM:SS`. */
 export const stamp = (seconds: number): string =>
   new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -106,7 +106,7 @@ export const walletTradeJson = (row: Listed): Json => ({
   side: row.side
 })
 
-/** The launches of a story, newest first, with their status at its end. */
+/** Returns the launches of a story, newest first, with their status at its end. */
 export function launchesJson(story: readonly Told[]): Json[] {
   const seen = new Set<string>()
   const launches = story.flatMap((told, at) => {

@@ -23,7 +23,7 @@ export interface CandleQuestion {
   readonly to?: number
 }
 
-/** What a row is worth in millionths of a USD; null when that is not known. */
+/** Returns a row's value in millionths of a USD, or null if it is unknown. */
 export function microUsd(row: Listed): bigint | null {
   if (row.cash === null || row.cashUsd === null) return null
   return BigInt(Math.round(human(row.cashRaw, row.cashDecimals) * row.cashUsd * 1e6))
@@ -31,7 +31,7 @@ export function microUsd(row: Listed): bigint | null {
 
 export const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n)
 
-/** All candles of a pair's rows, in cursor order, oldest first. */
+/** Returns all candles of a pair's rows, oldest first. Rows are in cursor order. */
 export function candlesJson(rows: readonly Listed[], question: CandleQuestion, headTime: number): Json[] {
   const { interval, currency, raw, fill, from = 0, to = Infinity } = question
   const seconds = LENGTHS[interval]
@@ -88,7 +88,7 @@ export function usdOf({ price, cashUsd }: Listed): number | null {
   return price === null || cashUsd === null ? null : price * cashUsd
 }
 
-/** The worth of rows in USD; null where there are some, and it is known of none. */
+/** Returns the value of rows in USD, or null if there are rows and none has a known value. */
 export function volume(rows: readonly Listed[]): number | null {
   const known = rows.map(microUsd).filter((value) => value !== null)
   return rows.length > 0 && known.length === 0 ? null : Number(sum(known)) / 1e6

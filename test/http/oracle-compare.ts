@@ -3,13 +3,13 @@ import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { closed, Contract } from './contract.ts'
 import type { Answer, MarketApp, Row } from './market-app.ts'
 
-/** Compares without a passing assertion for each of thousands. */
+/** Asserts equality only on a difference, because thousands of passing assertions are slow. */
 export function same(t: Test, found: unknown, expected: unknown, what: string): void {
   const { found: a, expected: b } = { found: sorted(found), expected: sorted(expected) }
   if (JSON.stringify(a) !== JSON.stringify(b)) t.strictSame(a, b, what)
 }
 
-/** Fields in order of their names, so that texts can be compared; undefined fields are none. */
+/** Returns a value with its fields sorted by name and without undefined ones, so that texts can be compared. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -19,10 +19,12 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** Answers of each kind that are held to the document: the schema of one takes a millisecond to compile. */
+/** Answers of each kind that are checked against the document: compiling a schema takes a millisecond. */
 const HELD_TO_DOCUMENT = 25
 
-/** Asks as a client does, and holds some answers of each kind to the closed document of the API. */
+/**
+ * Sends requests as a client does, and checks some answers of each kind against the OpenAPI document with closed schemas.
+ */
 export class Reader {
   readonly #app: MarketApp
   readonly #contract: Contract
@@ -44,7 +46,7 @@ export class Reader {
     return body.data
   }
 
-  /** An object, or null where the service knows none. */
+  /** Returns an object, or null if the service does not know it. */
   async object(path: string): Promise<unknown> {
     const { status, body, text } = await this.#get(path)
     if (status === 404) return null

@@ -25,7 +25,7 @@ interface Curve {
   newest: Told
 }
 
-/** The bonding curve of each mint at the end of a story, told event by event. */
+/** Returns the bonding curve of each mint at the end of a story, folded event by event. */
 export function curvesJson(story: readonly Told[], rows: readonly Listed[]): Map<string, Json> {
   const curves = new Map<string, Curve>()
   const first = new Map(rows.filter(({ isFirst }) => isFirst).map((row) => [row.cursor, row]))

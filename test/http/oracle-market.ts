@@ -39,7 +39,7 @@ function reservesJson(reserves: bigint[] | null, decimals: readonly (number | nu
   }
 }
 
-/** Tokens that a constant-product curve has sold: virtual tokens of its start less those of now. */
+/** Returns the tokens that a constant-product curve has sold: its initial virtual tokens minus the present ones. */
 function soldOf({ reserves, progress_pct }: Json, decimals: number): number | null {
   if (progress_pct === null) return null
   const of = reserves as Record<string, string | null>
@@ -49,10 +49,10 @@ function soldOf({ reserves, progress_pct }: Json, decimals: number): number | nu
   return human(start - BigInt(token), decimals)
 }
 
-/** The market that blocks leave behind, as the service should describe it when their last is the indexed head. */
+/** The state of the market after some blocks, as the service should describe it when their last is the indexed head. */
 export class Oracle {
   readonly story: readonly Told[]
-  /** In cursor order. */
+  /** Rows in cursor order. */
   readonly rows: readonly Listed[]
   readonly headTime: number
   readonly #pools = new Map<string, KnownPool>()
@@ -163,7 +163,7 @@ export class Oracle {
     }
   }
 
-  /** Both sides of a pool at its price; of a bonding curve its cash, while it is open. */
+  /** Returns the liquidity of a pool, both sides at its price; of an open bonding curve only its cash. */
   #liquidity(
     { pool, base, venue }: { pool: string; base: string; venue: string },
     {
@@ -180,7 +180,10 @@ export class Oracle {
     return curve?.curve === pool && curve.status === 'bonding' ? cash * forming.cashUsd : null
   }
 
-  /** Supply as launched, and what of it a curve has sold; by the latest price. */
+  /**
+   * Returns the supply, market cap and related values of a mint by its latest price: supply as launched, and the part that
+   * a curve has sold.
+   */
   #value(mint: string): Json {
     const launch = this.#launches.get(mint)
     const curve = this.curve(mint)

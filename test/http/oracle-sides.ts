@@ -1,7 +1,7 @@
 import { address } from './oracle-bodies.ts'
 import { CASH, isCash, type Told } from './oracle-story.ts'
 
-/** The token and the cash of an event, or its two tokens as it names them. */
+/** Returns the token and the cash of an event, or its two tokens in the event's order. */
 export function sidesOf({ event }: Told): [string | null, string | null] {
   const named = event.kind === 'trade' ? [event.inMint, event.outMint] : [event.baseMint, event.quoteMint]
   const [a, b] = named.map(address)
@@ -9,7 +9,7 @@ export function sidesOf({ event }: Told): [string | null, string | null] {
     const only = a ?? b ?? null
     return [only === null || isCash(only) ? null : only, null]
   }
-  // Of two cash mints the earlier in the list is the token.
+  // With two cash mints, the earlier in the list is the token.
   return CASH.indexOf(a) <= CASH.indexOf(b) ? [a, b] : [b, a]
 }
 

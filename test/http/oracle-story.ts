@@ -6,7 +6,7 @@ import type { BlockEntry, DecodedBlock } from '../../src/market/block.ts'
 import { USDC, USDT, WSOL } from '../../src/market/cash.ts'
 import { placeEvents } from '../../src/market/cursor.ts'
 
-/** What the service should answer, worked out from the decoder's events by the plainest code that does it. */
+/** Expected answers of the service, computed from the decoder's events by the simplest code. */
 
 /** Cash mints, the most like a token first. */
 export const CASH = [WSOL, USDC, USDT]
@@ -22,7 +22,7 @@ export interface Told {
   readonly entry: BlockEntry
   readonly event: ChainEvent
   readonly pool: string
-  /** What one SOL is worth in USD at the block's minute. */
+  /** USD price of one SOL at the block's minute. */
   readonly solUsd: number | null
 }
 
@@ -32,7 +32,7 @@ export interface Listed extends Told {
   readonly mint: string
   readonly user: string
   readonly side: 'buy' | 'sell' | null
-  /** The cash and the token of it; of a trade without cash, the token that it is listed under. */
+  /** The trade's cash and token; without cash, the token that it is listed under. */
   readonly cash: string | null
   readonly cashRaw: bigint
   readonly cashDecimals: number
@@ -41,11 +41,11 @@ export interface Listed extends Told {
   readonly price: number | null
   readonly cashUsd: number | null
   readonly forming: boolean
-  /** Whether it is the first row of its trade. */
+  /** Whether it is the first row of the trade. */
   readonly isFirst: boolean
 }
 
-/** Base units in human units: a decimal point in the right place, read as a number. */
+/** Converts base units to human units: inserts the decimal point and parses the number. */
 export function human(raw: bigint, decimals: number): number {
   const digits = raw.toString().padStart(decimals + 1, '0')
   const at = digits.length - decimals
@@ -83,7 +83,7 @@ interface Sale {
   readonly minute: number
 }
 
-/** A trade of SOL for dollars worth one at least. */
+/** Returns price and amount of a trade of SOL for at least one dollar, else null. */
 function solSale(trade: Trade): Pick<Sale, 'price' | 'lamports'> | null {
   const [paid, received] = [pubkeyToBase58(trade.inMint), pubkeyToBase58(trade.outMint)]
   const dollars = [USDC, USDT]
@@ -98,7 +98,10 @@ function solSale(trade: Trade): Pick<Sale, 'price' | 'lamports'> | null {
   return null
 }
 
-/** Spec choices, section 12: the newest earlier minute that traded, an hour back at most, else this minute's first block. */
+/**
+ * Returns SOL's price by the spec choices, section 12: the newest earlier minute with a trade, an hour back at most, else
+ * this minute's first block.
+ */
 function solUsdAt(sales: readonly Sale[], index: number, minute: number): number | null {
   const earlier = sales.filter((sale) => sale.minute < minute && sale.minute >= minute - 60)
   const newest = Math.max(...earlier.map((sale) => sale.minute))
@@ -115,7 +118,7 @@ function medianOf(sales: readonly Sale[]): number {
   return sorted.find(({ lamports }) => (below += Number(lamports)) >= half)!.price
 }
 
-/** Every row of every trade, in cursor order. */
+/** Returns every row of every trade, in cursor order. */
 export function listTrades(story: readonly Told[]): Listed[] {
   const levels = new Map<string, Level>()
   return story.flatMap((told): Listed[] => {
@@ -165,7 +168,7 @@ export function listTrades(story: readonly Told[]): Listed[] {
   })
 }
 
-/** Whether a price forms one: within 10 times of the median of the last 20, or the third that agrees. */
+/** Decides which prices count: those within 10 times of the median of the last 20, or the third that agrees. */
 class Level {
   #recent: number[] = []
   #excluded: number[] = []

@@ -68,7 +68,7 @@ testWithFixtures(t, 'overview, price, pools and minutes follow what is traded, a
   t.ok(new Oracle(chain).poolsOf('So11111111111111111111111111111111111111112').length > 5)
 })
 
-/** Compares everything that stands for a mint or a pool at the head. */
+/** Compares all state of mints and pools at the head. */
 async function sameState(t: Test, reader: Reader, oracle: Oracle): Promise<void> {
   let priced = 0
   for (const mint of oracle.mints) {

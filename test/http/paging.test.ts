@@ -14,7 +14,7 @@ const ROWS = 60
 let slot = 300_000_000
 let launched = 1000
 
-/** A block of so many trades of the token, and as many launches. */
+/** Returns a block with equally many trades and launches of the token. */
 const blockOf = (rows: number) =>
   block(
     ++slot,
@@ -134,7 +134,7 @@ t.test('a page entered by offset is walked on by after', async (t) => {
   }
 })
 
-/** The heap after everything that nobody holds is gone, in MiB. */
+/** Returns the heap in MiB after a garbage collection. */
 function heapMiB(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
@@ -152,12 +152,12 @@ t.test('10,000 mints that nobody knows leave next to nothing in memory', async (
         headers: { 'x-api-key': app.key }
       })
       if (answer.statusCode !== status) throw new Error(answer.body)
-      // As a socket would: what a turn of the event loop holds on to is let go at its end.
+      // Yields, as a socket would: references held by a turn of the event loop are released at its end.
       await nextTurn()
     }
     app.forgetLogged()
   }
-  // Answers are kept up to a limit of their own, and so is what the store holds in memory.
+  // The response cache has its own limit, and so does the store's memory.
   const held = () => heapMiB() - app.app.answers.bytes / 2 ** 20
   await ask(0, 500)
   const before = held()

@@ -23,7 +23,7 @@ const POOLS = `/v1/tokens/${MINT}/pools`
 let slot = 300_000_000
 let pools = 1000
 
-/** A block that is the first to name so many pools of the token. */
+/** Returns a block with the first events of some pools of the token. */
 const newPools = (count: number) =>
   block(
     ++slot,

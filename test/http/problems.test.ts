@@ -11,7 +11,7 @@ import { marketApp, type Answer, type Body, type MarketApp } from './market-app.
 
 const MINT = pubkeyToBase58(TOKEN)
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** What only our own side knows: paths, stacks, names of libraries and of their errors. */
+/** Details that must not reach a client: paths, stacks, names of libraries and of their errors. */
 const INTERNAL = /\/work|node_modules|node:|\.ts\b|\n\s+at |stack|level|FST_|ERR_|zod|ENOENT|TypeError/i
 
 async function filled(t: Parameters<typeof marketApp>[0]): Promise<MarketApp> {
@@ -21,7 +21,7 @@ async function filled(t: Parameters<typeof marketApp>[0]): Promise<MarketApp> {
   return app
 }
 
-/** Checks what every problem promises, and gives its body. */
+/** Checks the fields that every problem must have, and returns its body. */
 function problem(t: Parameters<typeof marketApp>[0], answer: Answer, status: number, code: string): Body {
   const { body, headers } = answer
   t.equal(answer.status, status, answer.text)
@@ -291,7 +291,7 @@ t.test('while draining, data is refused with 503 and the operator still sees hea
   t.equal((await app.get('/v1/health', {})).body.status, 'draining')
 })
 
-/** Sends bytes as they are and gives the whole answer. */
+/** Sends bytes unchanged and returns the whole answer. */
 async function raw(app: MarketApp, bytes: string): Promise<string> {
   const { port } = app.app.server.address() as { port: number }
   const socket = connect(port, '127.0.0.1')

@@ -3,7 +3,7 @@ import { USDC } from '../../src/market/cash.ts'
 import type { Pace } from '../../src/views/touch-log.ts'
 import { key, NOON, OTHER, PEGGED, POOL, SOL, TOKEN } from '../market/world.ts'
 
-/** A URL of an endpoint whose answers are kept, and what lets go of one, besides a change of what it shows. */
+/** A URL of an endpoint with cached answers, and what invalidates an answer besides a change of its content. */
 export interface Question {
   readonly url: string
   readonly pace: Pace
@@ -25,7 +25,7 @@ const FILTERS = [
 ]
 const PAGES = ['', 'limit=1', 'order=asc&limit=3', 'limit=2&offset=2', 'order=asc&offset=3']
 
-/** Of candles up to the head's bucket; the second list is of buckets that are over. */
+/** Queries of candles up to the head's bucket; the second list queries finished buckets. */
 const RUNNING = [
   '',
   'interval=1h',
@@ -48,7 +48,7 @@ function ask(pace: Pace, path: string, queries: readonly string[] = ['']): Quest
 const of = (kind: string, owner: Pubkey, rest: string): string =>
   `/v1/${kind}/${pubkeyToBase58(owner)}/${rest}`
 
-/** A broad set of what can be asked of every endpoint whose answers are kept, about the world of `world.ts`. */
+/** A broad set of requests to every endpoint with cached answers, about the world of `world.ts`. */
 export const QUESTIONS: readonly Question[] = [
   ...mints.flatMap((mint) => [
     ...ask(

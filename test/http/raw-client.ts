@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { marketApp, type MarketApp } from './market-app.ts'
 
-/** A connection on which a test writes bytes as they are. */
+/** A connection on which a test writes raw bytes. */
 export class RawClient {
   readonly socket: Socket
-  /** Resolves with all that was received, once the service has closed the connection. */
+  /** Resolves with everything that was received, once the service has closed the connection. */
   readonly received: Promise<string>
   #bytes = ''
 
@@ -32,7 +32,7 @@ export class RawClient {
     return this
   }
 
-  /** Sends a byte every few milliseconds until the service closes the connection; resolves with all that it sent. */
+  /** Sends a byte every few milliseconds until the service closes the connection. Resolves with everything sent. */
   async trickle(byte: string): Promise<string> {
     while (!this.isClosed && this.socket.writable) {
       this.send(byte)
@@ -50,7 +50,7 @@ export class RawClient {
   }
 }
 
-/** The answers in what a connection received, as `status code`; one that is no whole problem is named. */
+/** Returns the answers in received bytes as `status code`; an incomplete problem is named. */
 export function answersIn(received: string): string[] {
   const starts = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)]
   return starts.map((start, i) => {
@@ -69,14 +69,14 @@ export function answersIn(received: string): string[] {
 
 export interface ListeningApp extends MarketApp {
   readonly port: number
-  /** A key that may administer. */
+  /** A key with the scope `admin`. */
   readonly adminKey: string
   connect(localAddress?: string): RawClient
-  /** How many connections were refused with a code. */
+  /** Number of connections that were refused with a code. */
   refused(code: string): Promise<number>
 }
 
-/** The HTTP side, listening on loopback; clients that a test leaves open are closed at its end. */
+/** The HTTP side listening on loopback. Clients that a test leaves open are closed at its end. */
 export async function listeningApp(
   t: Test,
   ...options: Parameters<typeof marketApp> extends [Test, ...infer R] ? R : never

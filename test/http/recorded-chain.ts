@@ -28,7 +28,7 @@ interface Recorded {
   readonly transactions: readonly Transaction[]
 }
 
-/** The recorded block, and every recorded transaction of another slot with those of its slot, in order of slots. */
+/** Returns the recorded block, and the recorded single transactions grouped by slot, ascending by slot. */
 function recordedSlots(): Recorded[] {
   const whole = recordedBlock()
   const singles = recordedSingles().flatMap(({ slot, blockTime, transaction }) =>
@@ -57,14 +57,14 @@ function recordedSingles() {
   })
 }
 
-/** What was recorded, where and when it happened. */
+/** Returns the recorded transactions at their own slots and times. */
 export function recordedChain(): DecodedBlock[] {
   return recordedSlots().map(({ slot, blockTime, transactions }) => block(slot, blockTime, transactions))
 }
 
 /**
- * The recorded transactions, those without a slot too, dealt out twice over `hours` before noon in slots of `perBlock`,
- * so that every window has something of them.
+ * Returns the recorded transactions, including those without a slot, dealt out twice over `hours` before noon in slots of
+ * `perBlock`, so that every window has some.
  */
 export function dealtChain(hours: number, perBlock: number): DecodedBlock[] {
   const dealt = [...recordedSingles().map(({ transaction }) => transaction), ...recordedBlock().transactions]

@@ -16,7 +16,7 @@ const post = (path: string, body: string, ...fields: readonly string[]): string 
 const JSON_TYPE = 'Content-Type: application/json'
 const CHUNKED = 'Transfer-Encoding: chunked'
 
-/** Bytes that are refused wherever they are sent, with the answer to them. */
+/** Bytes that are refused on every path, with their answer. */
 const ANYWHERE: readonly [name: string, bytes: string, answer: string][] = [
   ['no Host', request('GET /v1/health HTTP/1.1', CLOSE), '400 invalid_parameter'],
   ['two Hosts', get('/v1/health', 'Host: y'), '400 invalid_parameter'],

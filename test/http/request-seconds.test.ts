@@ -42,7 +42,7 @@ t.test('what is reset starts anew', async (t) => {
   t.notMatch(await registry.metrics(), '_count')
 })
 
-/** Series come in the order in which they were first seen, and labels in no order. */
+/** Sorts lines and labels: series appear in the order of their first use, and labels in no fixed order. */
 function linesOf(text: string): string[] {
   return text
     .split('\n')

@@ -24,12 +24,12 @@ interface Question {
 interface Block {
   readonly owners: readonly number[]
   readonly seconds: number
-  /** Whether the feed tells of it; else it becomes known by the head of the store, as after a restart. */
+  /** Whether the feed publishes it; else it is discovered by the stored head, as after a restart. */
   readonly isTold: boolean
 }
 
 interface Step {
-  /** The question to ask, and the block to commit: while it is being answered, if there are both. */
+  /** The question to ask and the block to commit; with both, the commit happens while the answer is made. */
   readonly ask: number | null
   readonly commit: Block | null
 }
@@ -50,7 +50,7 @@ const question: fc.Arbitrary<Question> = fc.record({
   padding: fc.constantFrom(0, 300, 3000)
 })
 
-/** A market of which each owner has the slot that changed it last, and answers over it. */
+/** A market in which each tag has the slot of its last change, with cached answers. */
 class World {
   readonly feed = new CommitFeed()
   readonly answers: Answers
@@ -87,7 +87,7 @@ class World {
     })
   }
 
-  /** The answer of a question; `meanwhile` comes to pass after what it needs was read, and before it is made of that. */
+  /** Answers a question; `meanwhile` runs after its data was read and before the answer is made. */
   async answer(index: number, meanwhile: () => void): Promise<string> {
     const name = String(index)
     const kept = this.answers.fresh(name)

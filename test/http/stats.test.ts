@@ -11,7 +11,7 @@ import { marketApp, type MarketApp } from './market-app.ts'
 import { decodedBlock, type MarketOracle } from './market-oracle.ts'
 
 const WINDOWS = { '1h': 3_600, '24h': 86_400 } as const
-/** Up to so many traders an hour are counted exactly, and so many in all. */
+/** Up to this number, traders are counted exactly, within an hour and in all. */
 const EXACT = 256
 
 type Sums = Record<string, number | null>
@@ -35,7 +35,7 @@ function change(before: number | null, now: number | null): number | null {
   return before === null || now === null || before === 0 ? null : ((now - before) / before) * 100
 }
 
-/** Compares everything that the endpoint says with what the events say. */
+/** Compares the whole answer of the endpoint with the events. */
 async function compare(t: Test, app: MarketApp, oracle: MarketOracle): Promise<void> {
   const body = await statsOf(t, app)
   t.equal(body.updated_at, new Date(oracle.headTime * 1000).toISOString().slice(0, 19).replace('T', ' '))

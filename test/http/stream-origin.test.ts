@@ -14,7 +14,7 @@ const HANDSHAKE = [
 const REFUSED = '403 origin_not_allowed'
 const OPENED = '101'
 
-/** A stream that lets everybody in, and closes at once. */
+/** A stream that admits every connection and closes it at once. */
 const openDoor: StreamDoor = {
   admits: () => true,
   open: (socket) => socket.terminate(),
@@ -93,7 +93,7 @@ t.test('a page gets the same over HTTP and over WebSocket, whatever its origin a
     'listing another': await app.makeKey(scopes, { corsOrigins: [OTHER] }),
     plain: await app.makeKey(scopes)
   }
-  // The text `null` is the origin of a page that has none.
+  // A page without an origin sends the text `null`.
   const origins = [null, PAGE, OTHER, 'http://api.example.org:8900', 'null', '', `${PAGE}/`, `${PAGE}:8443`]
   const answered = async (lines: readonly string[]) => {
     const received = await app.connect().send(`${lines.join('\r\n')}\r\n\r\n`).received

@@ -5,7 +5,7 @@ import { block } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 
 const NOON = Date.UTC(2026, 0, 2, 12) / 1000
-/** Details as drivers and operating systems word them, with what a tenant must not learn. */
+/** Error details as drivers and operating systems word them, with content that a tenant must not see. */
 const DETAILS = [
   'the store does not answer: 127.0.0.3:19442: Host considered as DOWN',
   'the store refuses: unconfigured table secret_table',
@@ -14,7 +14,7 @@ const DETAILS = [
 ]
 const INTERNAL = /127\.0\.0\.3|10\.0\.0\.5|19442|6379|redis|secret|DOWN|ECONN|\.ldb|driver|cassandra|scylla/i
 
-/** A store that is open, and rejects whatever it is asked. */
+/** An open store that rejects every call. */
 function failing(storage: Storage, errorOf: () => Error): Storage {
   const rejecting = (part: object): object =>
     new Proxy(part, {
@@ -30,7 +30,7 @@ function failing(storage: Storage, errorOf: () => Error): Storage {
   return { ...(Object.fromEntries(parts) as Storage), close: () => storage.close() }
 }
 
-/** Paths of the document with every parameter filled in. */
+/** Returns the paths of the document with every parameter filled in. */
 async function pathsOf(app: MarketApp): Promise<string[]> {
   const { body } = await app.get('/openapi.json')
   const paths = Object.entries(body['paths'] as Record<string, Record<string, unknown>>)
@@ -61,7 +61,7 @@ for (const [name, thrown] of [
       const refused = new Set<string>()
       for (detail of DETAILS) {
         for (const path of paths) {
-          // Metrics are the operator's: of a loopback address, or behind the admin key.
+          // Metrics are for the operator: on loopback, or with the admin key.
           if (path === '/metrics') continue
           const { status, text } = await app.get(path)
           t.notMatch(text, INTERNAL, `${status} ${path}`)

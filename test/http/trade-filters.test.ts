@@ -306,7 +306,7 @@ t.test('a cursor belongs to its list, its order and its filters, however they ar
 
 t.test('min_usd takes every amount that is served, and finds the trades that are worth it', async (t) => {
   const app = await marketApp(t)
-  // From a millionth of a millionth of a USD to far more than there is.
+  // Amounts from a millionth of a millionth of a USD to far more than exists.
   const amounts = [1n, 2n, 7n, 333n, 123_456_789n, 10n ** 12n + 1n, 98_765_432_109_876_543n]
   await app.commit(
     block(++slot, NOON + 4000, [solSale(133.7), ...amounts.map((cash) => buy(cash, 10n ** 9n))])

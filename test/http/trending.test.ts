@@ -36,7 +36,7 @@ async function trendingOf(t: Test, app: MarketApp, query = ''): Promise<readonly
   return body.data as unknown as Item[]
 }
 
-/** Prices in USD that a mint's stored rows have formed, oldest first; null of those whose cash had none. */
+/** Returns the price-forming prices of a mint's stored rows in USD, oldest first; null if the cash had no price. */
 async function pricesOf(app: MarketApp, mint: string) {
   const page = { from: cursorAt(0, 0), order: 'asc', limit: 100_000 } as const
   const rows = await app.storage.trades.ofMint(pubkeyFromBase58(mint), page)
@@ -45,7 +45,7 @@ async function pricesOf(app: MarketApp, mint: string) {
   )
 }
 
-/** Compares every item with what the events say, and the order of the list with its own numbers. */
+/** Compares every item with the events, and the order of the list with its own numbers. */
 async function compare(t: Test, app: MarketApp, oracle: MarketOracle): Promise<void> {
   for (const [window, seconds] of Object.entries(WINDOWS)) {
     const items = await trendingOf(t, app, `?window=${window}&limit=100`)

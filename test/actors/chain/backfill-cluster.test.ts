@@ -15,7 +15,7 @@ import { marketBlocks } from './market-blocks.ts'
 const blocks = withRoom(await marketBlocks('blocks that come late', 90))
 const last = blocks.at(-1)!
 
-// A store that has never missed a block, on a disk of its own.
+// The expected store never missed a block and has its own disk.
 const directory = t.testdir()
 const undisturbed = await run(() => openEmbeddedStorage({ directory }), { steps: blocks, node: blocks })
 await closed(undisturbed, last)
@@ -29,7 +29,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     t.teardown(() => one.end())
     return one
   }
-  /** Asks both stores all that either has been told of, in the process itself and in another one. */
+  /** Compares everything that either run published, in the process itself and in another one. */
   const assertAsUndisturbed = async (t: Test, { storage, told }: Run): Promise<void> => {
     const commits = [...undisturbed.told, ...told]
     const expected = await portRows(undisturbed.storage, commits)
@@ -100,6 +100,6 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
   })
 })
 
-/** What the log says of a lost fork is not there where none was. */
+/** Removes the log's retractions of a lost fork, which the undisturbed store does not have. */
 const withoutRetractions = (answer: unknown): unknown =>
   Array.isArray(answer) ? answer.filter((event) => !String(event).includes('"event":"retract"')) : answer

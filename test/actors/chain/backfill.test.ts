@@ -14,13 +14,13 @@ import { marketBlocks } from './market-blocks.ts'
 
 const blocks = withRoom(await marketBlocks('blocks that come late', 90))
 
-/** Runs a course on the store of a directory, where nodes have all blocks unless it says otherwise. */
+/** Runs a course on the store of a directory. Nodes have all blocks by default. */
 const run = (directory: string, course: Omit<Course, 'node'> & Partial<Pick<Course, 'node'>>): Promise<Run> =>
   late.run(() => openEmbeddedStorage({ directory }), { node: blocks, ...course })
 const closed = (one: Run): Promise<void> => late.closed(one, blocks.at(-1)!)
 const without = (...missing: readonly (readonly [number, number])[]) => late.without(blocks, ...missing)
 
-/** Every record of a closed store but those of kept blocks, by its key. */
+/** Returns every record of a closed store by its key, without kept blocks. */
 function recordsOf(directory: string): Promise<Map<string, string>> {
   return withRawStore(directory, async (raw) => {
     const records = new Map<string, string>()
@@ -43,7 +43,7 @@ await closed(undisturbedRun)
 await undisturbedRun.end()
 const undisturbed = await recordsOf(undisturbedDirectory)
 
-/** `besides`: what there may be beside the records of a store in which nothing was missing. */
+/** `besides` lists records that the undisturbed store need not have. */
 async function assertAsUndisturbed(
   t: Test,
   directory: string,

@@ -4,12 +4,12 @@ import type { DecodedBlock } from '../../../src/market/block.ts'
 import { cursorAt, EVENT_POSITIONS, positionsOf } from '../../../src/market/cursor.ts'
 
 const HEAD = 100
-/** Positions of a trade. */
+/** Cursor positions of a trade. */
 const TRADE = positionsOf([{ kind: 'trade' }])
-/** Trades that fill what is left of the head's slot. */
+/** Number of trades that fill the rest of the head's slot. */
 const ROOM = EVENT_POSITIONS / TRADE
 
-/** A block of so many trades. */
+/** Returns a block with a number of trades. */
 function block(slot: number, trades: number): DecodedBlock {
   const entries = Array.from({ length: trades }, () => ({ event: { kind: 'trade' } }))
   return { slot, entries } as unknown as DecodedBlock

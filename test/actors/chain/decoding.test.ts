@@ -4,7 +4,7 @@ import { decodeTransactions } from '../../../src/chain/decode-block.ts'
 import { readFacts } from '../../chain/facts/encoding.ts'
 
 const facts = readFacts().flatMap((block) => block.facts.map(({ transaction }) => transaction))
-/** As many as take several turns, which say nothing of their places. */
+/** Enough transactions for several turns of the event loop. The places within the block do not matter. */
 const transactions = Array.from({ length: 450 }, (_, place) => ({
   ...facts[place % facts.length]!,
   index: null

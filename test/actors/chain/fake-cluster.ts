@@ -3,25 +3,25 @@ import { sleep, type Clock } from '../../../src/ports.ts'
 import { assertFollows, isStored } from '../../../storage/block-order.ts'
 import type { BlockCommit, Outage, Storage } from '../../../storage/port.ts'
 
-/** What a read of a store that is away takes to say so, and what a commit of one that is there takes. */
+/** Milliseconds until a read of an unavailable store fails, and duration of a commit. */
 const PATIENCE_MS = 400
 const COMMIT_MS = 4
 
-/** What happened to a commit, for tests that look for it. */
+/** Outcome of a commit, for assertions. */
 export interface Attempt {
   readonly slot: number
   readonly outcome: 'written' | 'refused' | 'stored' | 'abandoned'
 }
 
-/** A store of blocks that several processes have, which can be away, and of which one process at a time may write. */
+/** A store of blocks shared by several processes. It can be away, and one process at a time may write. */
 export class FakeCluster {
   readonly commits: BlockCommit[] = []
   readonly attempts: Attempt[] = []
-  /** How many of the newest blocks the journal holds. */
+  /** Number of newest blocks that the journal holds. */
   journalKeeps = Infinity
-  /** Commits that get no answer, of a store that answers everything else. */
+  /** Number of commits that get no answer, while all other calls do. */
   unanswered = 0
-  /** Calls that were answered with a journal's end, or refused. */
+  /** Number of calls that were refused, or answered with the end of the journal. */
   journalGaps = 0
   readonly clock: Clock
   #epoch = 0
@@ -45,7 +45,7 @@ export class FakeCluster {
     this.#back = null
   }
 
-  /** The store as a process has it open. */
+  /** Opens the store as one process does. */
   open(): Storage {
     const { clock } = this
     let epoch = 0

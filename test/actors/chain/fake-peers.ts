@@ -7,16 +7,16 @@ const RENEW_MS = 1_000
 const ATTEMPT_MS = 250
 const MARGIN_MS = 300
 
-/** What processes agree by, which can be away. */
+/** Leases and hints shared by processes. They can be away. */
 export class FakePeers {
   readonly clock: Clock
   away = false
-  /** Processes that do not reach it, while others do. */
+  /** Processes that cannot reach it, while others can. */
   readonly cutOff = new Set<object>()
-  /** Whether hints arrive nowhere. */
+  /** Whether all hints are lost. */
   deaf = false
   hints = 0
-  /** The last that was given. */
+  /** The last fencing token that was granted. */
   token = 0
   #holder: object | null = null
   #untilMs = 0
@@ -30,13 +30,13 @@ export class FakePeers {
     return this.#untilMs > this.clock.now() ? this.#holder : null
   }
 
-  /** Lets the lease end at once, as a server that has lost its memory does. */
+  /** Ends the lease at once, as a server that lost its memory does. */
   forget(): void {
     this.#untilMs = 0
     this.#holder = null
   }
 
-  /** As one process deals with them. */
+  /** Returns the coordination as one process sees it. */
   of(process: object): Peers {
     this.#followers.set(process, new Set())
     const leases: Leases = { acquire: async (_name, above = 0) => this.#acquire(process, above) }

@@ -19,7 +19,7 @@ import { channelNamed, KEY } from '../../stream/stream-world.ts'
 const CHANNELS = ['launches', 'curves', ...VENUE_IDS.map((venue) => `venue:${venue}`)]
 const LIMITS = { rows: 10_000, parts: 10_000 }
 
-/** A client of the stream who is told of blocks as they come, and strikes out what is taken back. */
+/** A client of the stream that receives blocks and removes retracted events. */
 export class ForkListener {
   readonly #heard = new Map<string, Set<number>>(CHANNELS.map((name) => [name, new Set()]))
   readonly #history: ChannelHistory
@@ -50,7 +50,7 @@ export class ForkListener {
     connection.receive(text, text.length)
   }
 
-  /** What is left of what was heard is what the store has up to a cursor. */
+  /** Compares the events that were received and not retracted with the store, up to a cursor. */
   async assertHeard(t: Test, until: number): Promise<void> {
     const stored = new Map<string, number[]>()
     for (const name of CHANNELS) {

@@ -16,7 +16,7 @@ const blocks = await marketBlocks('blocks under way', 60)
 const sourced = (block: Block): SourcedBlock => ({ block, commitment: 'confirmed', receivedAtMs: 1 })
 const logger = pino({ level: 'silent' })
 
-/** A store that commits when it is let, and what it was asked and has done, in order. */
+/** Wraps a store: commits wait for the test, and calls and commits are logged in order. */
 function heldBack(storage: Storage) {
   const log: string[] = []
   const waiting: (() => void)[] = []
@@ -64,7 +64,7 @@ function recordsOf(directory: string): Promise<Map<string, string>> {
 t.test(
   'blocks folded while those before are under way are stored as if each had been waited for',
   async (t) => {
-    // Times fall behind a minute again and again, whose candles a block under way has let go.
+    // Times repeatedly fall back into an earlier minute, whose candles a block in flight has evicted.
     const shaken = blocks.map((block, at) => ({
       ...block,
       blockTime: 1_790_000_039 + (at % 2) + Math.floor(at / 9) * 7
@@ -144,7 +144,7 @@ t.test('after a block that is not committed none is taken in, and each that was 
   t.equal((await storage.blocks.head())?.slot, blocks[0]!.slot, 'nothing is stored behind what is missing')
 })
 
-/** A source of all blocks that then waits for the end, and counts those that were taken. */
+/** A source of all blocks that then waits for the end. Counts the blocks that were taken. */
 function waitingSource() {
   const counts = { taken: 0 }
   const source = {

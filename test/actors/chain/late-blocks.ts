@@ -24,38 +24,38 @@ import { aborted } from '../supervision/recorder.ts'
 
 const CASH = new CashList()
 const RECEIVED_MS = 1_790_000_000_000
-/** Timers are real and the time of day stands still, so that what a store holds does not depend on it. */
+/** Timers are real and the time of day stands still, so that stored rows do not depend on it. */
 const clock: Clock = { ...systemPorts.clock, now: () => RECEIVED_MS }
 export const FOR_GAPS: Keeping = { forForks: false, forGaps: true }
 export const FOR_FORKS: Keeping = { forForks: true, forGaps: true }
 
-/** What a source gives: blocks, a gap that it tells of before, or a wait for something. */
+/** A step of a source: a block, a gap that it reports before the next block, or a condition to wait for. */
 export type Step =
   Block | { readonly gap: readonly [number, number] } | { readonly until: () => Promise<boolean> }
 
 export interface Course {
   readonly steps: readonly Step[]
   readonly keeping?: Keeping
-  /** What nodes answer when asked for the block of a slot. */
+  /** Decides whether nodes have the block of a slot; `asked` counts the requests for it. */
   readonly has?: (slot: number, asked: number) => boolean
   readonly node: readonly Block[]
 }
 
 export interface Run {
   readonly storage: Storage
-  /** The blocks that were told, in order. */
+  /** Published blocks, in order. */
   readonly told: readonly BlockCommit[]
   readonly logged: readonly string[]
   /** Slots that nodes were asked for, in order. */
   readonly asked: readonly number[]
-  /** Who was told of the blocks by the stream. */
+  /** The stream's client that received the blocks. */
   readonly listener: ForkListener
-  /** How often it was said that what was told has changed. */
+  /** Number of times that the feed reported a change of published blocks. */
   readonly jumps: () => number
   end(): Promise<void>
 }
 
-/** Runs a source, ingest and the backfill on a store until the source is through. */
+/** Runs a source, ingest and the backfill on a store until the source has ended. */
 export async function run(openStore: () => Promise<Storage>, course: Course): Promise<Run> {
   const { steps, keeping = FOR_GAPS, has = () => true, node } = course
   const logged: string[] = []
@@ -153,7 +153,7 @@ export async function closed({ storage }: Run, last: Block): Promise<void> {
   return promise
 }
 
-/** The course of blocks without those at some places, the gaps told of before the block that follows. */
+/** Returns the steps of blocks without those at some places. A gap is reported before the block that follows it. */
 export function without(
   blocks: readonly Block[],
   ...missing: readonly (readonly [number, number])[]
@@ -166,11 +166,11 @@ export function without(
   })
 }
 
-/** The block before which some slots have none, and their number: a fork of so many blocks has room there. */
+/** Place of the block that follows a range of empty slots, and their number: the longest fork that fits. */
 const FORK_AT = 60
 const FORK_ROOM = 20
 
-/** The same chain with room for a fork. */
+/** Returns the same chain with room for a fork. */
 export function withRoom(blocks: readonly Block[]): Block[] {
   return blocks.map((block, at) => {
     if (at < FORK_AT) return block
@@ -179,7 +179,7 @@ export function withRoom(blocks: readonly Block[]): Block[] {
   })
 }
 
-/** The course of blocks with room for a fork, with one that is lost. */
+/** Returns the steps of a chain with room for a fork, and a fork that is lost. */
 export function withFork(blocks: readonly Block[], depth: number): Step[] {
   const { slot: before, blockTime } = blocks[FORK_AT - 1]!
   const fork = blocks.slice(FORK_AT + 10, FORK_AT + 10 + depth).map((block, i) => ({
@@ -192,8 +192,8 @@ export function withFork(blocks: readonly Block[], depth: number): Step[] {
 }
 
 /**
- * Of every channel on which events of a fork were told that is not stored any more, the store says that they are taken back,
- * the newest first, behind them and before what comes next. Gives the slot in which it does.
+ * Asserts that the store retracts all published events of a lost fork, on every channel, newest first, after the events and
+ * before those that come next. Returns the slot of the retractions.
  */
 export async function assertRetracted(t: Test, { storage, told }: Run): Promise<number> {
   const isStored = await Promise.all(told.map(({ slot }) => storage.blocks.has(slot.slot)))

@@ -21,7 +21,7 @@ interface World {
   readonly clock: VirtualClock
   readonly cluster: FakeCluster
   readonly others: FakePeers
-  /** Starts a process that ingests, or follows alone. */
+  /** Starts a process that ingests, or one that only follows. */
   readonly start: (what?: {
     readonly ingests?: boolean
     readonly peers?: Peers
@@ -50,17 +50,17 @@ function world(): World {
 const upTo = (last: number, first = 1): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
-/** What a feed has to have told that began with what it began with. */
+/** The slots that a feed must have published from its first one on. */
 const wholeOf = ({ told }: FakeProcess, last: number): number[] => upTo(last, Number(told[0]))
 
-/** Ends processes, in a moment of virtual time, and gives how. */
+/** Drains processes within a moment of virtual time and returns their outcomes. */
 async function stop(clock: VirtualClock, ...processes: readonly FakeProcess[]) {
   const drained = processes.map(({ running }) => running.drain())
   await advance(clock, 50)
   return Promise.all(drained)
 }
 
-/** Lets much time pass, in steps that are coarse beside what anybody waits for. */
+/** Lets a long time pass, in steps that are coarse compared with all timeouts. */
 async function pass(clock: VirtualClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 5) {
     clock.increment(5)
@@ -268,7 +268,7 @@ t.test(
     const me = {}
     const first = start({ peers: others.of(me) })
     await advance(clock, 1_000)
-    // The server forgets: the holder goes on in good faith, and another one is given the lease.
+    // The server forgets its leases: the holder continues unknowingly, and another process acquires the lease.
     others.cutOff.add(me)
     others.forget()
     const second = start()

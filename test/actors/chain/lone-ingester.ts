@@ -8,7 +8,7 @@ import { systemPorts } from '../../../src/ports.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import type { Storage } from '../../../storage/port.ts'
 
-/** Ingest without a service around it: nobody follows its feed, it logs nothing and keeps no block. */
+/** Ingest without a service: its feed has no followers, it logs nothing and keeps no blocks. */
 export function loneIngester(
   storage: Storage,
   writes?: Parameters<typeof Ingester.open>[3],

@@ -7,14 +7,14 @@ import { startLocalNode } from '../../../src/localnet/node/local-node.ts'
 import { MissingBlocks } from '../../../src/node/missing-blocks.ts'
 import { systemPorts } from '../../../src/ports.ts'
 
-/** The first blocks of a market on a localnet, as its node gives them, some slots skipped. */
+/** Returns the first blocks of a market on a localnet, as its node serves them, some slots skipped. */
 export async function marketBlocks(seed: string, count: number): Promise<Block[]> {
   const market = await openMarket(seed, count)
   await market.close()
   return market.blocks
 }
 
-/** The same with the node, which stands still and answers until it is closed. */
+/** Returns the same blocks with their node, which makes no further blocks and answers until it is closed. */
 export async function openMarket(
   seed: string,
   count: number
@@ -44,7 +44,7 @@ export async function openMarket(
       if (slot % 11 === 7) bank.faults.skip(1)
       await bank.produceSlot()
     }
-    // Of a slot that is not final a node does not say that it is skipped.
+    // A node does not report a slot as skipped before it is final.
     while (bank.slot('finalized') < count) await bank.produceSlot()
     const blocks: Block[] = []
     const { signal } = new AbortController()
@@ -66,7 +66,7 @@ export async function openMarket(
   }
 }
 
-/** Writes blocks as a node of their market gives them, but for their times, into a new folder. */
+/** Writes blocks into a new folder as a node of their market serves them, except for their times. */
 export async function recordMarket(directory: string, url: string, blocks: readonly Block[]): Promise<void> {
   mkdirSync(directory)
   const options = { encoding: 'json', transactionDetails: 'full', maxSupportedTransactionVersion: 0 }

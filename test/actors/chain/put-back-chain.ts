@@ -30,7 +30,7 @@ export const sourced = (block: Block): SourcedBlock => ({
   receivedAtMs: NOW_MS
 })
 
-/** Blocks of a fork after one of the chain's: they hold what later blocks of it do, in slots that follow. */
+/** Returns a fork after one of the chain's blocks, with the content of later blocks, in the slots that follow. */
 export function forkAfter(at: number, length: number, name: string): Block[] {
   const { slot, blockTime } = chain[at]!
   return chain
@@ -46,7 +46,7 @@ export interface Opened {
   readonly logged: string[]
 }
 
-/** Opens an ingester on a store, with what listens to it. */
+/** Opens an ingester on a store, with a listener. */
 export async function openedOn(storage: Storage, keeping = KEPT): Promise<Opened> {
   const head = await storage.blocks.claim(null)
   const decoding = new DecodingReport()
@@ -69,7 +69,7 @@ export async function openedOn(storage: Storage, keeping = KEPT): Promise<Opened
   return { storage, ingester: await Ingester.open(storage, head, deps), listener, told, logged }
 }
 
-/** The first block of the chain above a slot, with the rollback that it shows after one of its blocks. */
+/** Returns the first block of the chain above a slot, with the rollback that it reveals after one of its blocks. */
 export function rollbackAfter(
   at: number,
   headSlot: number,

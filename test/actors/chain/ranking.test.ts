@@ -28,7 +28,7 @@ import { randomRuns } from '../../random-runs.ts'
 const WINDOWS = Object.keys(RANKED_WINDOWS) as RankedWindow[]
 const logger = pino({ level: 'silent' })
 
-/** A store of sales, as far as a ranking asks it; each call answers as of the moment when `reads` lets it. */
+/** A store of sales with the reads that a ranking needs. Each call answers as of the moment when `reads` releases it. */
 function storeOf(
   sales: readonly Sale[],
   mints = MINTS,
@@ -50,7 +50,7 @@ function storeOf(
   return { activity, isShared: false } as unknown as Storage
 }
 
-/** A ranking under supervision, on a store that is always there. */
+/** A supervised ranking on a store that is always available. */
 function start(storage: Storage, feed: CommitFeed) {
   const clock = virtualClock()
   const live = new LiveRanking()
@@ -85,7 +85,7 @@ t.test('blocks that are committed while it reads are neither missed nor counted 
       const ahead = blocks.slice(told)
       let visible: BlockCommit | null = null
       let slot = told
-      // A block is visible first and told then, and a read may fall between the two.
+      // A block is visible first and published then; a read may fall in between.
       const step = (): void => {
         if (visible === null) {
           const block = ahead.shift()

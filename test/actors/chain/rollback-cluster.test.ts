@@ -8,12 +8,12 @@ import { portRows } from '../../storage/port-rows.ts'
 import { ScyllaUnderTest } from '../../storage/scylla-keyspace.ts'
 import { chain, forkAfter, openedOn, rollbackAfter, sourced } from './put-back-chain.ts'
 
-// A store that has seen the last course of the chain alone, on a disk of its own.
+// The expected store has seen only the last course of the chain, and has its own disk.
 const undisturbed = await openedOn(await openEmbeddedStorage({ directory: t.testdir() }))
 for (const block of chain) await undisturbed.ingester.ingest(sourced(block))
 t.teardown(() => undisturbed.storage.close())
 
-/** Logs that only a store with a lost fork has: what was taken back, and at which cursors later events were told. */
+/** Logs that only a store with a lost fork has: retractions, and the cursors at which later events were sent. */
 const BESIDE = new Set(['log of retractions', 'log of moves'])
 
 testWithCql(t, 'a chain that was put back, on a CQL server', async (t, server) => {
@@ -47,7 +47,7 @@ testWithCql(t, 'a chain that was put back, on a CQL server', async (t, server) =
 
       const commits = [...undisturbed.told, ...one.told]
       const expected = await portRows(undisturbed.storage, commits)
-      // Another process knows what the tables and the journal say, and nothing else.
+      // Another process knows only the tables and the journal.
       const another = await openScyllaStorage(under.options)
       t.teardown(() => another.close())
       for (const storage of [one.storage, another]) {

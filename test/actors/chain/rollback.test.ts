@@ -48,7 +48,7 @@ async function assertAsUndisturbed(t: Test, directory: string): Promise<void> {
   t.strictSame(different, [], 'every record is as if only the chain had been seen')
 }
 
-/** All that a client is told on a channel after a cursor, with what it was told before, its retractions done. */
+/** Returns all events of a channel that a client has after a cursor, with those received before, retractions applied. */
 async function left(
   history: ChannelHistory,
   name: string,

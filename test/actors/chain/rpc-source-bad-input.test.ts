@@ -66,7 +66,7 @@ t.test('a node that prunes faster than we read loses no more than it prunes, and
   const run = new SourceRun({ urls: [node.url], tuning: { prefetch: 2 } })
   let pruned = 0
   run.read(10, ({ slot }) => {
-    // It forgets five slots with each that is taken, up to the middle of its chain.
+    // The node prunes five slots with each block that is read, up to the middle of its chain.
     if (node.firstSlot >= 200) return
     node.firstSlot = Math.max(node.firstSlot, slot) + 5
     pruned++

@@ -3,7 +3,7 @@ import { at, FaultyNode, jsonChain, type Fault } from '../../node/faulty-node.ts
 import { range } from '../../node/scripted-node.ts'
 import { SourceRun } from '../../node/source-run.ts'
 
-/** A chain of which every seventh slot is skipped. */
+/** Returns the slots of a chain in which every seventh slot is skipped. */
 function slotsTo(last: number): number[] {
   return range(1, last).filter((slot) => slot % 7 !== 0)
 }
@@ -320,7 +320,7 @@ t.test('a block that is missing and then there is waited for; one that stays mis
     run.slots,
     slots.filter((slot) => slot !== 50)
   )
-  // 49 is skipped: 50 alone could have said so.
+  // Slot 49 is skipped: only block 50 could have told so.
   t.match(run.gaps, [{ from: 49, to: 50, reason: 'missing' }])
 })
 

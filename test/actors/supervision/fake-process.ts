@@ -16,18 +16,18 @@ import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { aborted } from './recorder.ts'
 
-/** The units of one process of the service that have to do with blocks. */
+/** The units of one service process that handle blocks. */
 export interface FakeProcess {
   readonly feed: CommitFeed
-  /** What the feed told, and `jump` where it missed blocks in between. */
+  /** Slots that the feed published, and `jump` where it missed blocks in between. */
   readonly told: (number | 'jump')[]
-  /** Messages that were logged, from `info` on. */
+  /** Logged messages of level `info` and above. */
   readonly logged: readonly string[]
   readonly metrics: Metrics
   readonly running: Supervision
 }
 
-/** A chain of blocks without an event, one of them every `everyMs`, up to the slot `last`. */
+/** A chain of blocks without events, one of them every `everyMs`, up to the slot `last`. */
 export function chainOf(clock: Clock, everyMs: number, last: number): BlockSource {
   return {
     async *blocks({ after, signal }) {

@@ -20,17 +20,20 @@ export function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Writes down who starts, on what, and who ends; each process gives its own instance name inward. */
+/**
+ * Records starts, with the instances they were built on, and ends. Each process provides its instance name to those inside
+ * it.
+ */
 export class Recorder {
   readonly clock = virtualClock()
   /** `+storage#1` at a start, `-storage#1` at an end, in order. */
   readonly log: string[] = []
   readonly alive = new Set<InstanceName>()
-  /** What each instance was built on. */
+  /** The instances that each instance was built on. */
   readonly builtOn = new Map<InstanceName, readonly InstanceName[]>()
   readonly #instances = new Map<string, number>()
 
-  /** A process that is ready at once and ends when asked to; or that lives as `live` says. */
+  /** A process that is ready at once and ends when drained, unless `live` does otherwise. */
   process<const Name extends string>(
     name: Name,
     policy: Partial<Policy> = {},
@@ -57,10 +60,10 @@ export class Recorder {
     return child<Name, unknown, InstanceName>(name, run as never, policy)
   }
 
-  /** Hears of every start; for tests that look at each moment. */
+  /** Called at every start, for tests that check each moment. */
   began: (instance: InstanceName) => void = () => {}
 
-  /** Starts a tree on the virtual clock; the backoff takes half of `random` less than its longest. */
+  /** Starts a tree on the virtual clock; `random` sets the jitter of the backoff. */
   async start(
     root: Unit<object>,
     { random = 1, deadlines }: { random?: number; deadlines?: Deadlines } = {}
@@ -70,13 +73,13 @@ export class Recorder {
     return running
   }
 
-  /** Takes what was written since the last time. */
+  /** Returns and removes the log so far. */
   take(): string[] {
     return this.log.splice(0)
   }
 }
 
-/** The node at a path like `chain/ingest`. */
+/** Returns the node at a path like `chain/ingest`. */
 export function nodeAt(tree: TreeNode, path: string): TreeNode {
   const found = path
     .split('/')

@@ -17,7 +17,7 @@ const policy: Partial<Policy> = {
   killMs: 6
 }
 
-/** How slow a process is to get ready and to end once asked; one asked to drain may ignore it. */
+/** Delays of a process until it is ready and until it ends; it may ignore a drain. */
 interface Temper {
   readonly readyMs: number
   readonly endMs: number
@@ -44,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ drain: true } as const) }
 )
 
-/** Storage, then a chain restarted as one, then tenants side by side, then the edge; all with their tempers. */
+/** Storage, a chain restarted as a whole, tenants restarted one by one, and the edge, each with its delays. */
 function tree(recorder: Recorder, tempers: ReadonlyMap<string, Temper>): AnyUnit {
   const process = (name: string): AnyUnit => {
     const { readyMs, endMs, ignoresDrain } = tempers.get(name)!
@@ -68,10 +68,10 @@ function tree(recorder: Recorder, tempers: ReadonlyMap<string, Temper>): AnyUnit
   )
 }
 
-/** Supervisors keep their own bounds of time: none. */
+/** Supervisors have no time limits of their own. */
 const bounds: Partial<Policy> = { intensity: policy.intensity!, backoff: policy.backoff! }
 
-/** A fault in who lives beside whom; undefined when all is well. */
+/** Returns a violation of the order in which processes may live together, or undefined. */
 function disorder({ alive, builtOn }: Recorder, started: InstanceName): string | undefined {
   const [name] = started.split('#')
   for (const other of alive)

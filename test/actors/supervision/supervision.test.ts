@@ -5,7 +5,7 @@ import { aborted, nodeAt, Recorder } from './recorder.ts'
 
 const UP = ['+storage#1', '+source#1', '+ingest#1', '+edge#1']
 
-/** The shape of the service. */
+/** A tree of the service's shape. */
 function service(recorder: Recorder) {
   const chain = supervisor('chain', 'one_for_all', [recorder.process('source'), recorder.process('ingest')])
   return supervisor('service', 'rest_for_one', [recorder.process('storage'), chain, recorder.process('edge')])
@@ -222,7 +222,7 @@ t.test(
     await advance(recorder.clock, 200)
     t.match(await running.done, { kind: 'failed', error: { message: 'address in use' } })
     t.equal(await running.ready, false)
-    // Two tries by edge for each of two by storage for each of two by the service.
+    // The edge is tried twice for each of two tries of storage, for each of two tries of the service.
     t.equal(recorder.log.filter((line) => line.startsWith('+edge')).length, 8)
     t.equal(recorder.log.filter((line) => line.startsWith('+storage')).length, 4)
     t.equal(recorder.alive.size, 0)

@@ -8,7 +8,7 @@ import { decodedRecords, readTransaction, tradesOf } from './decoded-record.ts'
 import { statedByJupiter, type StatedLeg } from './jupiter-statements.ts'
 import { RawRecord } from './raw-record.ts'
 
-/** The legs that Jupiter states of our venues' programs. */
+/** Returns the legs that Jupiter states for programs of our venues. */
 function legsOnVenues(raw: RawRecord): StatedLeg[] {
   return statedByJupiter(raw)
     .map(({ leg }) => leg)
@@ -16,7 +16,10 @@ function legsOnVenues(raw: RawRecord): StatedLeg[] {
     .filter(({ program }) => program !== null && VENUES_BY_PROGRAM.ofText(program) !== undefined)
 }
 
-/** Jupiter states what it offered; a venue may take less of it, and gives what Jupiter's account was credited. */
+/**
+ * Returns whether a trade matches a leg. Jupiter states its offer; a venue may take less, and pays what Jupiter's account
+ * received.
+ */
 function isLeg(trade: Trade, leg: StatedLeg): boolean {
   return (
     trade.ixIndex === leg.ixIndex &&
@@ -28,7 +31,7 @@ function isLeg(trade: Trade, leg: StatedLeg): boolean {
   )
 }
 
-/** Takes the trade of each leg away, in order; what is left of the legs has no trade. */
+/** Matches legs with trades in order and returns the legs without a trade. */
 function legsWithoutTrade(raw: RawRecord, trades: readonly Trade[]): StatedLeg[] {
   const left = [...trades]
   return legsOnVenues(raw).filter((leg) => {

@@ -14,7 +14,7 @@ function recordedText({ events, notes }: DecodedRecord): string {
   return plainText({ events, notes })
 }
 
-/** Compares each record with other forms of it; counts those that have the form and give an event. */
+/** Compares each record with its other forms. Returns how many have such a form and give an event. */
 function compareForms(t: Test, formsOf: (record: DecodedRecord) => readonly unknown[]): number {
   let compared = 0
   for (const record of decodedRecords()) {
@@ -56,7 +56,7 @@ testWithFixtures(t, 'a record without stack heights decodes to the same where it
   const compared = compareForms(t, (record) => {
     const bare = withoutHeights(bareResult(record.result))
     if (hasWholeLog(record)) return [bare]
-    // Nobody can say whose a transfer is: what is still decoded is the same, and what is not is noted.
+    // Without heights a transfer's call is unknown: events still decoded are the same, and the others are noted as missing.
     const { events, notes } = decodeTransaction(readTransaction(bare))
     const known = new Set(record.events.map(plainText))
     t.ok(

@@ -16,7 +16,7 @@ import {
   type Expectation
 } from './expectation.ts'
 
-// Readers of the sources that state fields of events, counts of them, or only that there are some.
+// Readers of sources that state fields of events, counts of events, or only their existence.
 
 const PUMP = '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'
 const PUMPSWAP = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'
@@ -86,7 +86,7 @@ function routeOf(venue: string, field: keyof Trade, expected: unknown): Expectat
   })
 }
 
-/** That a call of the program names the addresses. */
+/** Expects that a call of the program names the addresses. */
 function accountsNamed(program: string, addresses: Values): Expectation[] {
   return Object.entries(addresses).map(([name, address]) => ({
     says: `${name} ${String(address)}`,
@@ -178,7 +178,7 @@ function readCurveTrade(values: Values, position: number): Expectation[] {
   ]
 }
 
-/** rpcpool/yellowstone-vixen: a test's name says which program's parser it is for. */
+/** rpcpool/yellowstone-vixen: a test's name tells which program's parser it tests. */
 const LABELLED: Readonly<Record<string, string>> = {
   test_meteora_pools_specific_signatures: 'meteora-damm-v1',
   test_meteora_amm_specific_signatures: 'meteora-damm-v2',
@@ -203,7 +203,7 @@ export function readDammV2Fields(values: Values): Expectation[] {
   return [statedFields(DAMM_V2, 'event', fields)]
 }
 
-/** kristijorgji/kxypto_bot: what a wallet's lamports changed by, with and without the network's fee. */
+/** kristijorgji/kxypto_bot: the change of a wallet's lamports, with and without the network's fee. */
 export function readWalletDelta(values: Values): Expectation[] {
   const gross = BigInt(Number(values.grossTransferredLamports))
   const net = BigInt(Number(values.netTransferredLamports))
@@ -216,7 +216,7 @@ export function readWalletDelta(values: Values): Expectation[] {
   return [...found, eventField('bought', values.boughtAmountRaw, ({ trades }) => trades[0]?.outAmount)]
 }
 
-/** pivox/sol-token-listener: how many events of a kind there are. */
+/** pivox/sol-token-listener: the number of events of a kind. */
 export function readCounts(values: Values): Expectation[] {
   const isKind =
     (kind: ChainEvent['kind'], venue: string, event?: string) =>

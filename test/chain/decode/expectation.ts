@@ -5,17 +5,17 @@ import { compareVector } from '../vectors.ts'
 import type { DecodedRecord } from './decoded-record.ts'
 import { statedByJupiter } from './jupiter-statements.ts'
 
-/** One thing that a source says of a recorded transaction, and whether we say the same. */
+/** One statement of a source about a recorded transaction, and its check against the decoder. */
 export interface Expectation {
   /** In words; with the signature it names the expectation in the reviewed list. */
   readonly says: string
-  /** What we say instead; null where we agree. */
+  /** The decoder's differing value; null if it agrees. */
   disagreement(record: DecodedRecord): string | null
 }
 
 export const SOL = 'So11111111111111111111111111111111111111112'
 
-/** Which amounts a source speaks of: what the pool exchanged, or what the trader paid and got. */
+/** Meaning of a source's amounts: the pool's exchange, or the trader's totals. */
 export type Reading = 'fill' | 'trader'
 
 const text = pubkeyToBase58
@@ -28,7 +28,7 @@ export function amountOut(trade: Trade, reading: Reading): bigint {
   return reading === 'fill' ? trade.outAmount : trade.traderOut
 }
 
-/** A mint as words show it: its first characters tell the mints of a transaction apart. */
+/** Shortens a mint to its first characters, which tell the mints of a transaction apart. */
 export function short(mint: string): string {
   return mint.slice(0, 4)
 }
@@ -42,7 +42,10 @@ export interface StatedHop {
   readonly outAmount: string
 }
 
-/** A hop of a route: one trade of that program with these mints and amounts, as the pool's fill or the trader's totals. */
+/**
+ * Expects a hop of a route: one trade of the program with these mints and amounts, as the pool's fill or the trader's
+ * totals.
+ */
 export function hop({ program, inMint, inAmount, outMint, outAmount }: StatedHop): Expectation {
   return {
     says: `hop ${inAmount} ${short(inMint)} → ${outAmount} ${short(outMint)}`,
@@ -60,7 +63,7 @@ export function hop({ program, inMint, inAmount, outMint, outAmount }: StatedHop
   }
 }
 
-/** What a route took of one mint, or gave of another: the sum over the trades that take or give it. */
+/** Expects the total that a route took of one mint, or gave of another, summed over its trades. */
 export function routeSide(
   side: 'in' | 'out',
   mint: string,
@@ -80,7 +83,7 @@ export function routeSide(
   }
 }
 
-/** The same in human units, with the decimals that our trades state. */
+/** Expects the same in human units, converted with the decimals of our trades. */
 export function routeSideInUnits(side: 'in' | 'out', mint: string, units: string): Expectation {
   return {
     says: `${side} ${units} ${short(mint)}`,
@@ -100,7 +103,7 @@ function decimalsOf(trades: readonly Trade[], mint: string): number | null {
   return null
 }
 
-/** Human units as base units, exactly. */
+/** Converts human units to base units, exactly. */
 export function rawAmount(units: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = units.split('.')
   return BigInt(whole + fraction.padEnd(decimals, '0'))
@@ -128,7 +131,7 @@ function liquidityDecimals(events: readonly ChainEvent[], mint: string): number 
   return null
 }
 
-/** Who trades, in one of the trades at least. */
+/** Expects an address as the trader of at least one trade. */
 export function trader(address: string): Expectation {
   return {
     says: `trader ${address}`,
@@ -139,7 +142,7 @@ export function trader(address: string): Expectation {
   }
 }
 
-/** A venue's fee of one kind, summed over the trades. */
+/** Expects a venue's fee of one kind, summed over the trades. */
 export function venueFee(kind: Trade['fees'][number]['kind'], amount: string): Expectation {
   return {
     says: `${kind} fee ${amount}`,
@@ -151,7 +154,7 @@ export function venueFee(kind: Trade['fees'][number]['kind'], amount: string): E
   }
 }
 
-/** The fee that the network charged, in lamports. */
+/** Expects the network's fee in lamports. */
 export function networkFee(lamports: bigint): Expectation {
   return {
     says: `network fee ${lamports} lamports`,
@@ -160,7 +163,7 @@ export function networkFee(lamports: bigint): Expectation {
   }
 }
 
-/** What a wallet's lamports changed by: that of its trades. */
+/** Expects the change of a wallet's lamports, that of its trades. */
 export function walletLamports(net: bigint, what: string): Expectation {
   return {
     says: `${what} ${net} lamports`,
@@ -175,12 +178,12 @@ export function walletLamports(net: bigint, what: string): Expectation {
   }
 }
 
-/** Something that a source states beside the trades: the reviewed list says what it is. */
+/** A statement that is not about trades; the reviewed list explains it. */
 export function beside(what: string): Expectation {
   return { says: what, disagreement: () => 'not a trade' }
 }
 
-/** How many events of a kind there are, of those that a test picks. */
+/** Expects a number of events that meet a condition. */
 export function eventCount(what: string, expected: number, is: (event: ChainEvent) => boolean): Expectation {
   return {
     says: `${expected} × ${what}`,
@@ -191,7 +194,7 @@ export function eventCount(what: string, expected: number, is: (event: ChainEven
   }
 }
 
-/** That a venue gives any event of a kind; null for any kind. */
+/** Expects at least one event of a venue, of a kind or of any kind (null). */
 export function eventOf(venue: string, kind: EventKind | null = null): Expectation {
   return {
     says: `${kind ?? 'an event'} of ${venue}`,
@@ -202,7 +205,7 @@ export function eventOf(venue: string, kind: EventKind | null = null): Expectati
   }
 }
 
-/** The value of one field of an event, as text; `of` picks the event. */
+/** Expects the value of an event's field, as text; `of` selects the event. */
 export function eventField(
   what: string,
   expected: unknown,
@@ -218,7 +221,7 @@ export function eventField(
   }
 }
 
-/** Named fields of an instruction or stated event of a program, as our layouts read its bytes. */
+/** Expects named fields of an instruction or stated event of a program, as our layouts read its bytes. */
 export function statedFields(
   program: string,
   type: 'instruction' | 'event',
@@ -245,7 +248,7 @@ export function statedFields(
   }
 }
 
-/** Words of what Jupiter states itself, as its events' bytes read in the transaction. */
+/** Expects an event of Jupiter in the transaction, in words. */
 export function jupiterStatement(statement: string): Expectation {
   return {
     says: `Jupiter states ${statement}`,

@@ -18,7 +18,7 @@ import {
   readWalletTransaction
 } from './route-sources.ts'
 
-/** How the values of each source are read; every value of the catalogue is read by one of them. */
+/** The reader of each source's values; every value of the catalogue has one. */
 const READERS: Readonly<Record<string, (value: never, position: number) => Expectation[]>> = {
   '0xjeffro/tx-parser': readAction,
   'ryoid/anchores': readJupiter,
@@ -39,13 +39,13 @@ const READERS: Readonly<Record<string, (value: never, position: number) => Expec
 
 export const SOURCES = Object.keys(READERS)
 
-/** What one source states of a transaction. */
+/** The expectations of one source about a transaction. */
 export interface StatedBySource {
   readonly source: string
   readonly expectations: readonly Expectation[]
 }
 
-/** Everything that the catalogue's sources state of a transaction; throws on a source that nobody reads. */
+/** Returns all expectations of the catalogue's sources about a transaction. Throws on a source without a reader. */
 export function expectationsOf({ expected }: FixtureEntry): StatedBySource[] {
   return expected.map(({ from, values }) => {
     const source = from.split(' ')[0]!

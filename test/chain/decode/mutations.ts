@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Instruction, Transaction } from '../../../src/chain/transaction.ts'
 
-/** A change to a recorded transaction; numbers are taken modulo what there is to choose from. */
+/** A change to a recorded transaction. Numbers are taken modulo the number of choices. */
 export type Mutation = (transaction: Transaction) => Transaction
 
 const place = fc.nat(10_000)
@@ -69,7 +69,7 @@ const withoutInstruction = place.map((at): Mutation => (transaction) => {
   return withParts(transaction, { instructions: transaction.instructions.filter((each) => each !== removed) })
 })
 
-/** Other bytes, other accounts, or an inner instruction lost: balances stay, and say what happened. */
+/** Mutations that change bytes or accounts or drop an inner instruction. Balances stay and show the truth. */
 export const instructionMutation: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 6, arbitrary: fc.oneof(cutData, otherBytes, otherTail) },
   fewerAccounts,
@@ -83,7 +83,7 @@ const withoutBalance = fc.tuple(place, fc.boolean()).map(([at, before]): Mutatio
   return withParts(transaction, { [side]: kept })
 })
 
-/** A record without stack heights, as older ones are. */
+/** Drops stack heights, as in older records. */
 export const withoutHeights: Mutation = (transaction) =>
   withParts(transaction, {
     nestingKnown: false,
@@ -97,7 +97,7 @@ export const withoutHeights: Mutation = (transaction) =>
     }))
   })
 
-/** Lines of the log missing, doubled, out of order or changed, or the log gone. */
+/** Drops, doubles, reorders or changes log lines, or drops the log. */
 export const logMutation: fc.Arbitrary<Mutation> = fc
   .tuple(
     fc.constantFrom('none', 'cut', 'remove', 'double', 'swap', 'garble'),

@@ -30,7 +30,7 @@ export function isVenueProgram(program: string): boolean {
   return program in VENUES
 }
 
-/** Of the calls whose program and discriminator are listed here. */
+/** Returns a call with its published account list, or null if its program or discriminator is not listed here. */
 export function publishedCall({ program, data }: RawCall): PublishedCall | null {
   const venue = VENUES[program]
   if (venue === undefined) return null
@@ -40,7 +40,7 @@ export function publishedCall({ program, data }: RawCall): PublishedCall | null 
   return { venue: venue.id, name, places, isSwap: /swap|buy|sell/.test(name) }
 }
 
-/** The pools that a call names, with their vaults. */
+/** Returns the pools that a call names, with their vaults. */
 export function publishedPools(call: RawCall): PublishedPool[] {
   const places = publishedCall(call)?.places ?? []
   const listed = typeof places === 'function' ? places(call.accounts.length) : places

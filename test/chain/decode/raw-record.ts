@@ -2,8 +2,8 @@ import { VersionedMessage } from '@solana/web3.js'
 import { decodeBase58, encodeBase58 } from '../../../src/chain/base58.ts'
 
 /**
- * A recorded transaction read apart from the decoder and its readers: the calls that ran, as the record lists them,
- * and what balances changed by. Base64 messages are read by @solana/web3.js.
+ * A recorded transaction read without the decoder and its readers: its calls as recorded, and its balance changes. Base64
+ * messages are read by @solana/web3.js.
  */
 export interface RawCall {
   readonly program: string
@@ -11,11 +11,11 @@ export interface RawCall {
   readonly data: Uint8Array
   readonly ixIndex: number
   readonly innerIxIndex: number | null
-  /** 1 for an outer instruction; null for an inner one whose record does not say. */
+  /** 1 for an outer instruction; null for an inner one without a recorded height. */
   readonly height: number | null
 }
 
-/** A transfer of tokens, with the programs that it ran below, outermost first. */
+/** A token transfer, with the programs above it, outermost first. */
 export interface RawTransfer {
   readonly source: string
   readonly destination: string
@@ -101,7 +101,7 @@ export class RawRecord {
     }
   }
 
-  /** Whether the record has balances at all; partial ones have none. */
+  /** Whether the record has balances; partial ones have none. */
   get hasBalances(): boolean {
     return (this.#meta.preBalances?.length ?? 0) > 0
   }
@@ -124,7 +124,7 @@ export class RawRecord {
     return balance?.owner ?? null
   }
 
-  /** Every transfer of the two token programs; null where the record does not say what ran below what. */
+  /** Returns every transfer of the two token programs, or null if the record lacks the nesting. */
   tokenTransfers(): RawTransfer[] | null {
     const transfers: RawTransfer[] = []
     const open: string[] = []
@@ -143,14 +143,14 @@ export class RawRecord {
     return transfers
   }
 
-  /** What a token account gained in base units; one that does not exist holds nothing. */
+  /** Returns the change of a token account in base units; a missing account counts as empty. */
   tokenDifference(account: string): bigint {
     const before = this.#balance('preTokenBalances', account)?.uiTokenAmount.amount ?? 0
     const after = this.#balance('postTokenBalances', account)?.uiTokenAmount.amount ?? 0
     return BigInt(after) - BigInt(before)
   }
 
-  /** What all token accounts of an owner gained of a mint. */
+  /** Returns the change of a mint over all token accounts of an owner. */
   ownerDifference(owner: string, mint: string): bigint {
     const sum = (balances: readonly RawBalance[] | null): bigint =>
       (balances ?? [])
@@ -177,7 +177,7 @@ function ofJson({ accountKeys, instructions }: RawMessage): OpenedMessage {
   return { keys, instructions, complete: accountKeys.some((key) => typeof key !== 'string') }
 }
 
-/** After the signatures, of which there are fewer than 128, stands the message. */
+/** The message follows the signatures, of which there are fewer than 128. */
 function ofBase64(text: string): OpenedMessage {
   const bytes = Uint8Array.fromBase64(text)
   const message = VersionedMessage.deserialize(bytes.subarray(1 + 64 * bytes[0]!))

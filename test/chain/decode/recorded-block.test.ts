@@ -18,7 +18,7 @@ function recordedBlock(): { readonly block: RpcBlock; readonly entries: readonly
   return { block: outcome.block, entries: result.transactions }
 }
 
-/** Where a swap or its trade stands. */
+/** The place of a swap or its trade, as text. */
 function place(ixIndex: number, innerIxIndex: number | null, venue: string): string {
   return `${ixIndex}.${innerIxIndex ?? 'outer'} ${venue}`
 }
@@ -34,7 +34,7 @@ interface ListedTransaction {
   readonly instructions: Readonly<Record<string, readonly string[]>>
 }
 
-/** The swaps that the catalogue's own list of the block names, by venue. */
+/** Returns the number of swaps by venue in the catalogue's own list for the block. */
 function listedSwaps(): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { kind, instructions } of readFixture(`blocks/${BLOCK_SLOT}.dex.json`) as ListedTransaction[]) {

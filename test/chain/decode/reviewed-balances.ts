@@ -1,10 +1,8 @@
-/**
- * Where a vault's recorded change is not the sum of the decoded events, case by case: what else moved, and how much.
- */
+/** Vaults whose recorded change is not the sum of the decoded events, case by case, with the amount and the reason. */
 export interface ReviewedRemainder {
   readonly signature: string
   readonly account: string
-  /** Recorded less decoded, in base units or lamports. */
+  /** Recorded change minus decoded change, in base units or lamports. */
   readonly remainder: bigint
   readonly reason: string
 }
@@ -145,7 +143,7 @@ export const REVIEWED_REMAINDERS: readonly ReviewedRemainder[] = [
   }
 ]
 
-/** Traders whose own balances say something else than the trades, with the reason. */
+/** Traders whose own balances differ from their trades, with the reason. */
 export const REVIEWED_TRADERS: readonly { readonly signature: string; readonly reason: string }[] = [
   {
     signature: 'k1LPbZb3E4mkVabxy9F11p8CGjzug6vzn6rbZHFmEmFfXPBv9Z398TqmYFeXXDGSmEXGM7eeGffA8DsV6ePkZvC',

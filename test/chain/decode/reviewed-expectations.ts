@@ -1,10 +1,10 @@
 /**
- * What sources state of recorded transactions and the decoder does not, case by case, each looked up in the
- * transaction's own transfers: expectations that are wrong, or not about amounts executed on our venues.
+ * Statements of sources about recorded transactions with which the decoder disagrees, each checked against the
+ * transaction's own transfers. They are wrong, or not about amounts executed on our venues.
  */
 export interface ReviewedExpectation {
   readonly signature: string
-  /** The words of the expectations. */
+  /** The texts of the expectations. */
   readonly says: readonly string[]
   readonly reason: string
 }

@@ -15,7 +15,10 @@ import { publishedPools } from './published-accounts.ts'
 
 const SEED = 20261121
 
-/** A recorded transaction with trades, and those by pool whose vaults no other call touched and balances confirm. */
+/**
+ * A recorded transaction with trades; `confirmed` has, by pool, those that balances confirm and whose vaults no other call
+ * touched.
+ */
 interface ConfirmedRecord extends DecodedRecord {
   readonly confirmed: ReadonlyMap<string, Trade>
 }
@@ -39,7 +42,7 @@ function confirmedTrades({ raw, trades }: DecodedRecord): Map<string, Trade> {
   return confirmed
 }
 
-/** Runs a property of a recorded transaction and something else; a counterexample names the record by its position. */
+/** Runs a property of a recorded transaction and another value; a counterexample names the record by its position. */
 function holdsFor<R, T>(
   records: readonly R[],
   other: fc.Arbitrary<T>,
@@ -86,8 +89,8 @@ testWithFixtures(
 )
 
 /**
- * The amounts that balances of vaults can tell. Lamports that a curve pays out are moved by no instruction, and fees
- * of PumpSwap may go through the quote vault or beside it.
+ * Returns the amounts of a trade that vault balances can show. Lamports that a curve pays out are moved by no instruction,
+ * and fees of PumpSwap may go through the quote vault or bypass it.
  */
 function toldByVaults({ venue, inAmount, outAmount, outMint }: Trade): readonly unknown[] {
   const isSale = pubkeyToBase58(outMint) === SOL
@@ -135,7 +138,7 @@ testWithFixtures(t, 'no change to the JSON of a record makes reading or decoding
   t.ok(kinds.transaction! > 100 && kinds.unreadable! > 100, JSON.stringify(kinds))
 })
 
-/** Replaces the value that a path of choices leads to. */
+/** Replaces the value at a path of choices. */
 function replaceAt(root: unknown, path: readonly number[], value: unknown): void {
   let at = root as Record<string, unknown>
   for (const [depth, choice] of path.entries()) {

@@ -16,13 +16,13 @@ import {
 } from './expectation.ts'
 import { feeWords } from './jupiter-statements.ts'
 
-// Readers of the sources that state swaps: hops, routes, and what a wallet sent and received.
+// Readers of sources that state swaps: hops, routes, and a wallet's sent and received amounts.
 
 const DLMM = 'LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'
 const PUMP = '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 
-/** What sources call mints that they do not write out. */
+/** Mints by the names that sources use for them. */
 const MINTS: Readonly<Record<string, string>> = {
   'globals.WSOL': SOL,
   A_SOL: SOL,
@@ -165,7 +165,7 @@ function readCreateAction(action: Fields): Expectation[] {
   )
 }
 
-/** hodgerpodger/staketaxcsv: a row of what a wallet sent and received, with the network's fee where it is stated. */
+/** hodgerpodger/staketaxcsv: a wallet's sent and received amounts, with the network's fee if stated. */
 export function readTaxRow(row: Fields): Expectation[] {
   const found = [
     routeSideInUnits('in', mintOf(row.sent_currency!), row.sent_amount!),
@@ -198,7 +198,7 @@ interface WalletTransaction {
   readonly fees: readonly { readonly asset: WalletAsset }[]
 }
 
-/** MetaMask/snap-solana-wallet: what a wallet gave and got, and the network's fee in parts. */
+/** MetaMask/snap-solana-wallet: a wallet's sent and received amounts, and the network's fee in parts. */
 export function readWalletTransaction({ from, to, fees }: WalletTransaction): Expectation[] {
   const isSol = ({ type }: WalletAsset): boolean => type.endsWith('slip44:501')
   const fee = fees.reduce((sum, { asset }) => sum + rawAmount(asset.amount, 9), 0n)

@@ -3,7 +3,7 @@ import { pubkeyToBase58 } from '../../../src/chain/pubkey.ts'
 import { publishedPools } from './published-accounts.ts'
 import type { RawRecord } from './raw-record.ts'
 
-/** What a transaction's events say that an account gained, beside what the node says. */
+/** The change of an account by a transaction's events, and by the node's balances. */
 export interface AccountChange {
   readonly account: string
   /** `lamports` of a curve's own account, or base units of a vault. */
@@ -25,8 +25,8 @@ interface Flow {
 }
 
 /**
- * Compares each vault that a call names by its published account list, or that an event touches. Where no call names
- * a vault of an event's pool, the pool stands for it, which has no tokens.
+ * Compares each vault that a call names by its published account list, or that an event touches. If no call names a vault
+ * of an event's pool, the pool stands for it and has no tokens.
  */
 export function vaultChanges(events: readonly ChainEvent[], raw: RawRecord): AccountChange[] {
   const holders = holdersOf(raw)
@@ -53,7 +53,7 @@ export function vaultChanges(events: readonly ChainEvent[], raw: RawRecord): Acc
   return [...changes.values()]
 }
 
-/** By pool and mint the vault, and by pool the account of its lamports, as the calls' published lists name them. */
+/** Maps pool and mint to the vault, and pool to the account of its lamports, by the calls' published lists. */
 function holdersOf(raw: RawRecord) {
   const vaults = new Map<string, string>()
   const lamports = new Map<string, string>()
@@ -96,7 +96,7 @@ function flowsOf(events: readonly ChainEvent[]): Flow[] {
   })
 }
 
-/** Whether a pool's first deposit stands as an event of its own too. */
+/** Returns whether a pool's first deposit is also an event of its own. */
 function isCounted(pool: PoolChange, changes: readonly LiquidityChange[]): boolean {
   return changes.some((each) => each.ixIndex === pool.ixIndex && each.innerIxIndex === pool.innerIxIndex)
 }
@@ -114,8 +114,8 @@ function pairFlows(event: LiquidityChange | PoolChange, sign: bigint, base: bigi
 }
 
 /**
- * A fill enters one vault and leaves the other. Beside it, some fees leave a vault at once, and DBC keeps its
- * protocol's and partner's fees in the vault until they are claimed.
+ * Returns the vault movements of a fill, which enters one vault and leaves the other. Some fees leave a vault at once; DBC
+ * keeps its protocol's and partner's fees in the vault until they are claimed.
  */
 function tradeFlows(trade: Trade): Flow[] {
   const { venue } = trade
@@ -132,7 +132,7 @@ function tradeFlows(trade: Trade): Flow[] {
   ]
 }
 
-/** Fees that a swap moves out of the pool's vaults, or that never reach them, beside what the trader gets. */
+/** Fees that a swap moves out of the pool's vaults, or that never reach them, besides the trader's amount. */
 const LEAVING: Readonly<Record<string, readonly string[]>> = {
   'meteora-damm-v1': ['protocol'],
   'meteora-damm-v2': ['referral'],

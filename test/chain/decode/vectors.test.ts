@@ -12,7 +12,7 @@ const AGGREGATORS = {
   statedEventOffset: anchorSelfCall
 }
 
-/** Names that a source chose itself; null for one that is not about the bytes. */
+/** Our field names for names that a source made up; null for one that is not in the bytes. */
 const ALIASES: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
   'raydium-amm-v4': { log_type: null },
   'meteora-dbc': { event: null, len: null },
@@ -47,7 +47,7 @@ function layoutsFor(name: string): typeof AGGREGATORS | (typeof VENUES)[number] 
   return VENUES.find(({ id }) => id === name.replace('lifinity-v2', 'lifinity')) ?? AGGREGATORS
 }
 
-/** Some events stand in the catalogue as the instruction that a program states them with. */
+/** Returns a vector as an event if the catalogue has it as the self-call by which a program states the event. */
 function asStated(vector: Vector): Vector {
   const isSelfCall = anchorSelfCall(Uint8Array.fromHex(vector.data_hex)) >= 0
   return isSelfCall ? { ...vector, type: 'event' } : vector

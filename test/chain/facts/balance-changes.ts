@@ -5,8 +5,8 @@ import type { Transaction } from '../../../src/chain/transaction.ts'
 const WRAPPED_SOL = pubkeyFromBase58('So11111111111111111111111111111111111111112')
 
 /**
- * Whether the balances that the chain reports show a trade: an account gained its input, and one lost its output, to
- * within the fees that the trade states of the mint. A reading apart from the decoder, of transactions with balances.
+ * Returns whether the reported balances show a trade: one account gained the input and one lost the output, to within the
+ * trade's fees of the mint. Uses balances alone, not the decoder.
  */
 export function balancesShow(transaction: Transaction, { fees, ...trade }: Trade): boolean {
   const within = (mint: Pubkey, change: bigint): boolean => {
@@ -16,7 +16,7 @@ export function balancesShow(transaction: Transaction, { fees, ...trade }: Trade
   return within(trade.inMint, trade.inAmount) && within(trade.outMint, -trade.outAmount)
 }
 
-/** What each account gained of a mint; lamports count as wrapped SOL. */
+/** Returns the change of each account of a mint; lamports count as wrapped SOL. */
 function changesOf(transaction: Transaction, mint: Pubkey): bigint[] {
   const { preTokenBalances, postTokenBalances, preBalances, postBalances } = transaction
   const changes = new Map<number, bigint>()

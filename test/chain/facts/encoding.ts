@@ -12,7 +12,7 @@ import type {
 import { FactReader, FactWriter } from './bytes.ts'
 import { readLogLine, writeLogLine, type KeyPlaces } from './log-lines.ts'
 
-/** A transaction of the chain in the decoder's input form, and what the decoder gives for it. */
+/** A mainnet transaction in the decoder's input form, and its decoded events. */
 export interface Fact {
   readonly transaction: Transaction
   /** How many of its keys came from lookup tables. */
@@ -21,7 +21,7 @@ export interface Fact {
   readonly expected: string
 }
 
-/** What is held of one block; one of a transaction alone has no parent slot, and may lack slot and time. */
+/** A block of facts. For a single transaction it has no parent slot and may lack slot and time. */
 export interface FactBlock {
   readonly slot: number | null
   /** Unix seconds. */
@@ -47,7 +47,7 @@ export function encodeFacts(blocks: readonly FactBlock[]): Uint8Array {
   return Buffer.concat([digestOf(packed), packed])
 }
 
-/** The inverse of encodeFacts; throws where the bytes are not what was written. */
+/** The inverse of encodeFacts. Throws if the digest does not match the bytes. */
 export function decodeFacts(bytes: Uint8Array): FactBlock[] {
   const packed = bytes.subarray(DIGEST_BYTES)
   const digest = bytes.subarray(0, DIGEST_BYTES)

@@ -37,7 +37,7 @@ t.test('a trade is one that the balances show, where nothing else touches its po
   for (const fact of facts) {
     const { transaction } = fact
     const { events } = decodeTransaction(transaction)
-    // What creates or fills a pool changes its balances too.
+    // A creation or a liquidity change also changes the pool's balances.
     if (events.some(({ kind }) => kind !== 'trade') || transaction.preBalances.length === 0) continue
     for (const event of events) {
       if (event.kind !== 'trade' || events.filter(({ pool }) => samePubkey(pool, event.pool)).length > 1)

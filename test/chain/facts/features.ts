@@ -10,7 +10,7 @@ import { VENUES_BY_PROGRAM } from '../../../src/chain/venues.ts'
 
 const WRAPPED_SOL = pubkeyFromBase58('So11111111111111111111111111111111111111112')
 
-/** What a transaction is an example of, in words: a selection of facts has one of each that is known. */
+/** Returns the features that a transaction is an example of, in words. A selection of facts covers every known feature. */
 export function featuresOf(transaction: Transaction, loadedKeys: number): Set<string> {
   const { events, notes } = decodeTransaction(transaction)
   const { calls, unplaced } = collectCalls(transaction, VENUES_BY_PROGRAM)
@@ -43,7 +43,7 @@ function* formFeatures(transaction: Transaction, loadedKeys: number): Iterable<s
   if (balances.some(({ owner }) => owner === null)) yield 'balance without owner'
 }
 
-/** What a call reads as: its instruction, account list and events, each by the version of its layout. */
+/** Returns a call's features: its instruction, account list and events, each with the version of its layout. */
 function* callFeatures(call: Invocation): Iterable<string> {
   const { venue, layout, log, instruction } = call
   const name = layout?.name ?? instruction.data.subarray(0, 8).toHex()
@@ -68,7 +68,7 @@ function eventVersion({ venue }: Invocation, bytes: Uint8Array): string {
   return layout === undefined ? `unknown ${bytes.subarray(0, 8).toHex()}` : versionOf(layout, bytes)
 }
 
-/** A layout's name with the number of fields that the bytes have of it. */
+/** Returns a layout's name with the number of fields present in the bytes. */
 function versionOf(layout: Layout<unknown>, bytes: Uint8Array): string {
   const reading = layout.read(bytes, layout.discriminator.length)
   if (reading === null) return `${layout.name}, short`

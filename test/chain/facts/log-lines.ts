@@ -2,14 +2,14 @@ import { decodeBase58, encodeBase58, isBase58 } from '../../../src/chain/base58.
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import type { FactReader, FactWriter } from './bytes.ts'
 
-/** The places of a transaction's keys, by which a log line names its program. */
+/** The places of a transaction's keys; a log line names its program by place. */
 export interface KeyPlaces {
-  /** -1 for a key that the transaction does not name. */
+  /** Returns -1 for a key that the transaction does not name. */
   placeOf(key: Pubkey): number
   keyAt(place: number): Pubkey
 }
 
-/** The lines that the decoder reads; what else programs say to their readers is left out. */
+/** Returns the lines that the decoder reads, without other output of programs. */
 export function readableLines(logs: readonly string[] | null): readonly string[] | null {
   return logs === null ? null : logs.filter((line) => READABLE.some((pattern) => pattern.test(line)))
 }
@@ -24,7 +24,7 @@ const READABLE = [INVOKE, SUCCESS, FAILED, DATA, RAY_LOG, TRUNCATED]
 
 const LINE = { text: 0, invoke: 1, success: 2, failed: 3, data: 4, rayLog: 5 } as const
 
-/** Writes a line by its form, with programs by place and payloads in bytes; one of no form as its text. */
+/** Writes a line in a compact form, programs by place and payloads as bytes; any other line as text. */
 export function writeLogLine(writer: FactWriter, line: string, places: KeyPlaces): void {
   const called = INVOKE.exec(line) ?? SUCCESS.exec(line) ?? FAILED.exec(line)
   const program = called === null ? -1 : placeOf(called[1]!, places)
@@ -69,14 +69,14 @@ export function readLogLine(reader: FactReader, places: KeyPlaces): string {
   }
 }
 
-/** The place of a program that encodes back to the same text, else -1. */
+/** Returns the place of a program that encodes back to the same text, else -1. */
 function placeOf(text: string, places: KeyPlaces): number {
   if (!isBase58(text)) return -1
   const key = decodeBase58(text)
   return key.length === 32 ? places.placeOf(key) : -1
 }
 
-/** The payloads' bytes; null unless they encode back to the same text. */
+/** Returns the payloads' bytes, or null unless they encode back to the same text. */
 function payloadsOf(text: string): Uint8Array[] | null {
   try {
     const payloads = text.split(' ').map((payload) => Uint8Array.fromBase64(payload))

@@ -20,9 +20,9 @@ export interface Candidate {
 }
 
 /**
- * The recorded transactions, alone and of the recorded block. Those that came as jsonParsed are left out, because
- * it loses bytes. Three of 2026 have no logs and another order of keys than on chain; they stay, because they alone
- * have the newest Pump instructions.
+ * Returns the recorded transactions, single ones and those of the recorded block, without those in jsonParsed, which loses
+ * bytes. Three of 2026 have no logs and keys in another order than on chain; they stay because only they have the newest
+ * Pump instructions.
  */
 export function candidates(): Candidate[] {
   const alone = fixtureTransactions().flatMap(({ entry, result }) => {
@@ -60,7 +60,7 @@ function candidate(recorded: Transaction, loadedKeys: number, block: Omit<FactBl
   }
 }
 
-/** The transaction with the log lines that the decoder reads, and no others. */
+/** Returns a transaction with only the log lines that the decoder reads. */
 function factOf(recorded: Transaction): Transaction {
   const { signature, index, version, failed, keys, signerCount, feeLamports, instructions } = recorded
   const { nestingKnown, preTokenBalances, postTokenBalances, preBalances, postBalances } = recorded

@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs'
 import { encodeFacts, FACTS_FILE, type FactBlock } from './encoding.ts'
 import { candidates, type Candidate } from './recorded-facts.ts'
 
-/** How many transactions each feature is shown by, where the records have so many. Chosen: the file stays at 160 KB. */
+/** Examples per feature, as far as the records have them. Chosen: with three the file stays at 160 KB. */
 const EXAMPLES = 3
 
 const all = candidates()
@@ -24,7 +24,9 @@ process.stdout.write(
   `${chosen.length} of ${all.length} transactions, ${features.size} features, ${bytes.length} bytes\n`
 )
 
-/** Takes what shows the most for its size until every feature has its examples, then drops what is not needed. */
+/**
+ * Adds transactions with the most features for their size until every feature has its examples, then drops unneeded ones.
+ */
 function select(from: readonly Candidate[]): Candidate[] {
   const available = new Map<string, number>()
   for (const { features } of from) for (const feature of features) count(available, feature, 1)
@@ -57,7 +59,7 @@ function sizeOf({ block }: Candidate): number {
   return encodeFacts([block]).length
 }
 
-/** By slot, those without one first, and within it by position; transactions of the recorded block stand together. */
+/** Sorts by slot, those without one first, then by position; transactions of the recorded block form one block. */
 function inOrder(candidates: readonly Candidate[]): FactBlock[] {
   const blocks = Map.groupBy(candidates, ({ block, signature }) =>
     block.parentSlot === null ? signature : String(block.slot)

@@ -136,7 +136,7 @@ function mustRead(value: unknown, slot: number | null = null): RpcBlock {
   return outcome.block
 }
 
-/** All that a block says, as one text: comparing trees of this size takes seconds. */
+/** Returns all content of a block as one text: comparing trees of this size takes seconds. */
 function factsOf(block: RpcBlock): string {
   const plain = { ...block, transactions: block.transactions.map(plainTransaction) }
   return JSON.stringify(plain, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))

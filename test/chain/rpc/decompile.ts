@@ -2,7 +2,7 @@ import { VersionedTransaction } from '@solana/web3.js'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import type { JsonResult } from './reencode.ts'
 
-/** An entry of a base64 block in encoding `json`, by an independent reader of the bytes. */
+/** Converts an entry of a base64 block to encoding `json`, by an independent reader of the bytes. */
 export function decompile(entry: Record<string, unknown>): JsonResult {
   const [text] = entry.transaction as [string]
   const { signatures, message } = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))

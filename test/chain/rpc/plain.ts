@@ -1,6 +1,6 @@
 import type { Instruction, TokenBalance, Transaction } from '../../../src/chain/transaction.ts'
 
-/** Everything that a transaction says, touched and copied, for comparison. */
+/** Returns all content of a transaction as plain data, for comparison. */
 export function plainTransaction(transaction: Transaction) {
   const { keys } = transaction
   return {

@@ -13,15 +13,15 @@ export interface JsonResult {
   }
 }
 
-/** Whether a result is in encoding `json` throughout, so that it can be written in the others. */
+/** Returns whether a result is in encoding `json` throughout, so that it can be written in the others. */
 export function isCompiled(result: unknown): result is JsonResult {
   const { transaction } = result as { transaction?: { message?: { accountKeys?: unknown[] } } }
   return typeof transaction?.message?.accountKeys?.[0] === 'string'
 }
 
 /**
- * The same result as a node gives it in another encoding. Where a fixture's source has lost the lookup tables or
- * their indexes, the bytes name a made-up table with as many: nothing that is read depends on them.
+ * Returns the same result as a node sends it in another encoding. If a fixture's source lost the lookup tables or their
+ * indexes, the bytes name a made-up table of the same size, which no reader depends on.
  */
 export function reencode(result: JsonResult, encoding: Encoding): unknown {
   if (encoding === 'json') return result

@@ -258,7 +258,7 @@ testWithFixtures(t, 'a changed or cut record never throws, neither when read nor
   )
 })
 
-/** Replaces one value of a JSON tree; which one, the seed says. */
+/** Replaces one value of a JSON tree, chosen by the seed. */
 function replaceSomewhere(root: unknown, seed: number, value: unknown): void {
   let node = root
   let rest = seed
@@ -321,7 +321,7 @@ function mustRead(value: unknown): Transaction {
 
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 
-/** A node does not give the accounts of a parsed memo, and the position only in some fixtures. */
+/** Removes the accounts of memos: a node does not send them for a parsed memo, and the position only in some fixtures. */
 function withoutMemoAccounts(transaction: Transaction) {
   const memo = new PubkeyTable([[MEMO, true]])
   const plain = plainTransaction(transaction)

@@ -42,7 +42,7 @@ const BALANCES: BalanceSpec[] = ['one a', 'one b', 'two b', 'two c', 'wallet a',
   }
 )
 
-/** An account list in which the named positions stand and all others are fillers. */
+/** Returns an account list with the named accounts in their positions and fillers elsewhere. */
 function accountsOf(layout: InstructionLayout, named: Record<string, string>): string[] {
   const positions: AccountPositions = layout.accounts(99)!
   const list = Array.from({ length: 24 }, (_, position) => `filler ${position}`)

@@ -12,12 +12,12 @@ import { buildTransaction, type CallSpec, type TransactionSpec } from '../build-
 export const SOL = 'So11111111111111111111111111111111111111112'
 const SELF_CALL = Uint8Array.fromHex('e445a52e51cb9a1d')
 
-/** The call that a program states an event with. */
+/** Returns the self-call by which a program states an event. */
 export function stating(program: string, event: Uint8Array): CallSpec {
   return { program, accounts: ['event authority'], data: Uint8Array.from([...SELF_CALL, ...event]) }
 }
 
-/** The body of a layout that is given every value, without the appended groups from the named field on. */
+/** Returns a layout's full value without the appended groups from the named field on. */
 export function until(value: Record<string, unknown>, field: string): Record<string, unknown> {
   const names = Object.keys(value)
   return Object.fromEntries(names.slice(0, names.indexOf(field)).map((name) => [name, value[name]]))
@@ -38,7 +38,7 @@ export function recorded(venue: string): { entry: FixtureEntry; result: RawResul
     })
 }
 
-/** The parts of a getTransaction result that the checks read for themselves. */
+/** The parts of a getTransaction result that the checks read directly. */
 export interface RawResult {
   readonly transaction: { readonly message: { readonly accountKeys: readonly string[] } }
   readonly meta: {
@@ -55,7 +55,7 @@ interface RawTokenBalance {
   readonly uiTokenAmount: { readonly amount: string }
 }
 
-/** What the accounts of an owner hold of a mint before and after a transaction. */
+/** Returns the amounts of a mint in an owner's accounts before and after a transaction. */
 export function holdings(
   result: RawResult,
   owner: string,
@@ -70,7 +70,7 @@ export function holdings(
 
 export const text = pubkeyToBase58
 
-/** An event or note with addresses and amounts as text, for comparing whole. */
+/** Returns an event or note with addresses and amounts as text, for comparison. */
 export function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return value.length === 32 ? text(value) : value.toHex()
   if (typeof value === 'bigint') return value
@@ -79,7 +79,7 @@ export function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]))
 }
 
-/** Discriminators are what Anchor makes of the names. */
+/** Checks that discriminators are Anchor's hashes of the names. */
 export function checkDiscriminators(t: Test, venue: Venue): void {
   const hashOf = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16)
   for (const { name, discriminator } of venue.instructions.entries) {

@@ -112,7 +112,7 @@ testWithFixtures(t, 'trades and launches are what the sources of the recordings 
             virtualTokenReserves: String(isBuy ? trade.reserves?.virtualOut : trade.reserves?.virtualIn)
           }
         })
-        // A source that reads the log misses what a truncated one lacks.
+        // A source that reads the log lacks the events that a truncated log lost.
         t.same(
           read.slice(0, stated.length),
           stated.map(({ timestamp, ...rest }) => (timestamp === undefined ? {} : rest)),
@@ -162,7 +162,7 @@ testWithFixtures(t, 'trades and launches are what the sources of the recordings 
   t.ok(compared >= 7, `${compared} compared`)
 })
 
-// What a newest TradeEvent holds, for synthetic transactions: a buy of 2,000 tokens for 1,000 lamports.
+// Fields of the newest TradeEvent for synthetic transactions: a buy of 2,000 tokens for 1,000 lamports.
 const trade = {
   mint: keyOf('coin'),
   solAmount: 1000n,

@@ -122,7 +122,7 @@ testWithFixtures(t, 'a recorded sale is what its source expects', (t) => {
   t.ok(compared > 0)
 })
 
-// What the newest events hold, for synthetic transactions: 1,000 base for 502 quote in the vault.
+// Fields of the newest events for synthetic transactions: 1,000 base for 502 quote in the vault.
 const common = {
   timestamp: 1n,
   userBaseTokenReserves: 0n,

@@ -344,7 +344,7 @@ const OPENED = {
   depositAmount1TransferFee: 0n
 }
 
-/** An account list with names at the positions that matter. */
+/** Returns an account list with the given names in their positions. */
 function listed(count: number, named: Readonly<Record<number, string>>): string[] {
   return Array.from({ length: count }, (_, i) => named[i] ?? `other ${i}`)
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../src/chain/transaction.ts'
 import type { VenueId } from '../../../src/chain/venue-id.ts'
 import { fixtureTransactions, type FixtureEntry } from '../../fixtures.ts'
 
-/** A recorded transaction, what it decodes to, and its JSON for readings that are independent of the decoder. */
+/** A recorded transaction, its decoded events, and its JSON for readings that are independent of the decoder. */
 export interface DecodedFixture {
   readonly entry: FixtureEntry
   readonly transaction: Transaction
@@ -39,7 +39,7 @@ export interface RpcResult {
   }
 }
 
-/** The succeeded transactions of the catalogue that call a venue. */
+/** Returns the succeeded transactions of the catalogue that call a venue. */
 export function decodedFixtures(venue: VenueId): DecodedFixture[] {
   const found: DecodedFixture[] = []
   for (const { entry, result } of fixtureTransactions()) {
@@ -68,15 +68,15 @@ export function eventsOf<K extends ChainEvent['kind']>(
   )
 }
 
-/** The balance differences of a pool's two vaults where one instruction of a program touched them. */
+/** The balance changes of a pool's two vaults that one instruction of a program touched. */
 export interface VaultDifference {
   readonly pool: string
   readonly differences: readonly [bigint, bigint]
 }
 
 /**
- * Reads the record itself: instructions of a program, their pool and vaults by position, and the vaults' balances
- * before and after. Vaults that two instructions touch say nothing about either and are left out.
+ * Reads the record without the decoder: instructions of a program, their pool and vaults by position, and the vaults'
+ * balances before and after. Vaults that two instructions touch are left out, because their change cannot be divided.
  */
 export function vaultDifferences(
   { result }: DecodedFixture,
@@ -119,7 +119,7 @@ export interface StatedSwap {
   readonly outAmount: bigint
 }
 
-/** The swaps that the catalogue's sources state hop by hop, of one program. */
+/** Returns the swaps of one program that the catalogue's sources state hop by hop. */
 export function statedSwaps({ entry }: DecodedFixture, program: string): StatedSwap[] {
   const found: StatedSwap[] = []
   for (const { values } of entry.expected) {
@@ -138,7 +138,7 @@ export function statedSwaps({ entry }: DecodedFixture, program: string): StatedS
   return found
 }
 
-/** What a source states of a transaction with one fill: raw amounts of what was given and got. */
+/** Returns the raw amounts given and received that sources state for a transaction with one fill. */
 export function statedTotals({ entry }: DecodedFixture): { inAmount: bigint; outAmount: bigint }[] {
   const found: { inAmount: bigint; outAmount: bigint }[] = []
   for (const { values } of entry.expected) {

@@ -394,7 +394,7 @@ void t.test('every launch instruction and curve gives the launch and its curve',
   }
 })
 
-/** An account list with names at the positions that matter. */
+/** Returns an account list with the given names in their positions. */
 function listed(count: number, named: Readonly<Record<number, string>>): string[] {
   return Array.from({ length: count }, (_, i) => named[i] ?? `other ${i}`)
 }

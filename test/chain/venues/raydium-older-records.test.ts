@@ -7,7 +7,7 @@ import { decodedFixtures } from './raydium-fixtures.ts'
 
 const VENUES = ['raydium-amm-v4', 'raydium-clmm', 'raydium-cpmm', 'raydium-launchlab'] as const
 
-/** The record as a node wrote it before inner instructions had stack heights. */
+/** Returns the record as a node wrote it before inner instructions had stack heights. */
 function withoutHeights(transaction: Transaction, logs: readonly string[] | null): Transaction {
   const instructions = transaction.instructions.map((instruction) => ({
     program: instruction.program,

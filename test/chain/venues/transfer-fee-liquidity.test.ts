@@ -73,7 +73,7 @@ function accountsOf(layout: InstructionLayout, count: number): string[] {
 
 type Change = 'add' | 'remove'
 
-/** A call of a venue that adds or removes, with what it states of it. */
+/** A call of a venue that adds or removes liquidity, with the event that it states. */
 interface Case {
   readonly name: string
   readonly venue: Venue
@@ -129,7 +129,7 @@ const cpmmChange = {
   lpAmountBefore: 1n,
   token0VaultBefore: 1n,
   token1VaultBefore: 1n,
-  // Both ways it states what was credited.
+  // In both directions it states the credited amounts.
   token0Amount: NET,
   token1Amount: PLAIN,
   token0TransferFee: FEE,
@@ -341,7 +341,7 @@ const CASES: readonly Case[] = [
   }
 ]
 
-/** How the transaction shows the transfer fee: in the instruction, in the balances of who received, or not at all. */
+/** Where the transaction shows the transfer fee: in the instruction, in the receiver's balances, or nowhere. */
 type FeeShown = 'stated' | 'in balances' | 'nowhere'
 
 function transfers(event: Change, shown: FeeShown): CallSpec[] {

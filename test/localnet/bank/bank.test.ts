@@ -203,7 +203,7 @@ t.test('bytes, signatures and blockhashes that cannot land are refused', async (
   t.equal(kindOf(wire.with(5, wire[5]! ^ 1)), 'signature')
   const other = await openBank({ seed: 'another' })
   t.equal(kindOf(signed(other, [transfer(owner, wallet(2).publicKey, SOL)], [owner])), 'blockhash')
-  // A size of one signature in two bytes: the engine would end the process.
+  // The number of signatures, one, is encoded in two bytes: the engine would end the process on it.
   t.equal(kindOf(Uint8Array.from([0x81, 0, ...wire.subarray(1)])), 'undecodable')
   t.equal(kindOf(wire), 'taken')
 })

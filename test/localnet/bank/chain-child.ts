@@ -1,10 +1,10 @@
 /**
- * A process that brings a chain to a slot, doing the same in each slot whenever it is started:
+ * A process that extends a chain to a slot, doing the same in each slot whenever it is started:
  *
- *   node chain-child.ts DIRECTORY SLOTS [COMMITMENT SLOT]
+ *     node chain-child.ts DIRECTORY SLOTS [COMMITMENT SLOT]
  *
- * It kills itself when it is told of this commitment of this slot. A line is printed for each block that it is told of, with
- * its commitment, slot and blockhash, `done` at the end.
+ * It kills itself when this slot reaches this commitment. For each block event it prints a line with commitment, slot and
+ * blockhash, and `done` at the end.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -13,7 +13,7 @@ import { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import { liveThrough, slotClock } from './lived-chain.ts'
 
 const [, , directory, slots, killAt, killSlot] = argv
-/** Synchronous, so that a line is out before the process dies. */
+/** Synchronous, so that a line is written before the process dies. */
 const say = (line: string): number => writeSync(1, `${line}\n`)
 
 const clock = slotClock()

@@ -50,7 +50,7 @@ t.test(
     await fc.assert(
       fc.asyncProperty(steps, async (taken) => {
         const bank = await openBank()
-        // What all blocks change is told with them: the latest state of each account, and thereby of all lamports.
+        // Block events carry every change: the latest state of each account, and so of all lamports.
         const accounts = new Map<string, LocalAccount>()
         bank.listen((event) => {
           if (event.kind !== 'block' || event.commitment !== 'processed') return
@@ -77,7 +77,7 @@ t.test(
         landedCount += landed.length
         failedCount += landed.filter(({ meta }) => meta.err !== null).length
         forks += bank.faults.fired.forks
-        // Each transaction by itself: what its accounts lost is its fee.
+        // For each transaction, the lamports that its accounts lost are its fee.
         return landed.every(({ meta }) => sum(meta.preBalances) - sum(meta.postBalances) === meta.fee)
       }),
       randomRuns(30)

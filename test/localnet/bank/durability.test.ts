@@ -5,7 +5,7 @@ import { advance, settle, virtualClock } from '../../virtual-time.ts'
 import { included } from './market-entries.ts'
 import { openBank } from './sending.ts'
 
-/** A store whose writes are answered when the test says so; those of the genesis at once. */
+/** A store whose writes complete when the test says so; those of the genesis complete at once. */
 class HeldStore implements ChainStore {
   readonly written: SlotWrite[] = []
   #answers: PromiseWithResolvers<void>[] = []
@@ -21,7 +21,7 @@ class HeldStore implements ChainStore {
     return this.#answers.at(-1)!.promise
   }
 
-  /** Answers the oldest write. */
+  /** Completes the oldest write. */
   answer(error?: Error): Promise<void> {
     const next = this.#answers.shift()!
     if (error === undefined) next.resolve()

@@ -5,7 +5,7 @@ import { advance, virtualClock } from '../../virtual-time.ts'
 import { included, marketAccount } from './market-entries.ts'
 import { blockAt, funded, lamportsOf, openBank, produce, signed, SOL, transfer, wallet } from './sending.ts'
 
-/** What is told, in short. */
+/** Returns the bank's events in short form. */
 function hear(bank: LocalBank): string[] {
   const told: string[] = []
   bank.listen((event: ChainEvent) => {

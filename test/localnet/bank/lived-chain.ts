@@ -5,7 +5,7 @@ import { virtualClock } from '../../virtual-time.ts'
 import { included, marketAccount } from './market-entries.ts'
 import { blockAt, signed, SOL, transfer, wallet } from './sending.ts'
 
-/** A clock that says what time a slot is at. */
+/** A clock that knows the time of each slot. */
 export interface SlotClock extends VirtualClock {
   setSlot(slot: number): void
 }
@@ -16,12 +16,12 @@ export function slotClock(): SlotClock {
   return Object.assign(virtualClock(), { now: () => now, setSlot })
 }
 
-/** Wallets that the series pays to, in turn. */
+/** Number of wallets that the series pays to, in turn. */
 const PAYEES = 7
 
 /**
- * Makes slots up to the last one, in each of them the same whoever does it and however often it was begun: the first one
- * funds a wallet, each later one has a transfer of it and what a market did, which writes an account and a note.
+ * Makes slots up to the last one. Each slot is the same, whoever makes it and however often it is started: the first funds
+ * a wallet; each later one has a transfer of that wallet and a market transaction, which writes an account and a note.
  */
 export async function liveThrough(bank: LocalBank, clock: SlotClock, last: number): Promise<void> {
   const owner = wallet(1)
@@ -42,7 +42,7 @@ export async function liveThrough(bank: LocalBank, clock: SlotClock, last: numbe
   }
 }
 
-/** All that a chain of this kind says. */
+/** Returns all content of such a chain. */
 export function contentsOf(bank: LocalBank): {
   readonly blocks: readonly LocalBlock[]
   readonly accounts: readonly (LocalAccount | null)[]

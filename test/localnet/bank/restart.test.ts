@@ -17,7 +17,7 @@ const directory = t.testdir()
 const open = (place: string): Promise<LocalBank> =>
   LocalBank.open({ clock: slotClock(), seed: 'crash', directory: place, keptSlots: 512 })
 
-/** What a chain that was never disturbed says after so many slots. */
+/** Returns the content of an undisturbed chain after a number of slots. */
 async function undisturbed(slots: number): Promise<ReturnType<typeof contentsOf>> {
   const clock = slotClock()
   const bank = await LocalBank.open({ clock, seed: 'crash', keptSlots: 512 })
@@ -30,7 +30,7 @@ interface Life {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Runs the child until it ends; `killAfter` kills it after so many lines and a further instant. */
+/** Runs the child until it ends. `killAfter` kills it after a number of lines and a further delay. */
 async function live(
   place: string,
   options: { killAt?: readonly [string, number]; killAfter?: { lines: number; ms: number } } = {}
@@ -50,7 +50,7 @@ async function live(
   return { lines, signal }
 }
 
-/** Whatever was told as confirmed or finalized is so in the chain that is left. */
+/** Asserts that the remaining chain has every block that was reported as confirmed or finalized. */
 async function assertKept(place: string, lines: readonly string[]): Promise<number> {
   const bank = await open(place)
   for (const line of lines) {
@@ -95,7 +95,7 @@ for (const [commitment, slot] of instants)
       t.equal(signal, 'SIGKILL')
       t.match(lines.at(-1), `${commitment} ${slot}`, 'it was killed there')
       const head = await assertKept(place, lines)
-      // A block that is only processed is not on disk yet; what is settled stands on durable blocks.
+      // A processed block is not on disk yet; a confirmed or finalized one stands on durable blocks.
       t.equal(head, commitment === 'processed' ? slot - 1 : slot + (commitment === 'confirmed' ? 1 : 32))
       t.equal((await live(place)).lines.at(-1), 'done')
       t.equal(await assertKept(place, []), SLOTS)

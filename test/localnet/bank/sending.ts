@@ -9,7 +9,7 @@ import { virtualClock } from '../../virtual-time.ts'
 
 export const SOL = 1_000_000_000n
 
-/** A chain in memory, on a clock that stands still. */
+/** A chain in memory, on a stopped clock. */
 export function openBank(options: Partial<LocalBankOptions> = {}): Promise<LocalBank> {
   return LocalBank.open({ clock: virtualClock(), seed: 'test', ...options })
 }
@@ -18,7 +18,7 @@ export async function produce(bank: LocalBank, slots: number): Promise<void> {
   for (let slot = 0; slot < slots; slot++) await bank.produceSlot()
 }
 
-/** The key pair of a number: the same in every run. */
+/** Returns the key pair of a number, the same in every run. */
 export function wallet(number: number): Keypair {
   const seed = new Uint8Array(32)
   new DataView(seed.buffer).setUint32(0, number)
@@ -45,7 +45,7 @@ export function transfer(from: Keypair, to: PublicKey, lamports: bigint): Transa
   return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
 }
 
-/** Sends it, makes a slot, and returns what landed; throws where nothing did. */
+/** Sends a transaction, makes a slot, and returns the landed transaction. Throws if none landed. */
 export async function land(
   bank: LocalBank,
   instructions: readonly TransactionInstruction[],
@@ -62,7 +62,7 @@ export async function landed(bank: LocalBank, signature: Uint8Array): Promise<Ex
   return found.transaction
 }
 
-/** A wallet with so many SOL. */
+/** Returns a wallet with an amount of SOL. */
 export async function funded(bank: LocalBank, number: number, sol = 10n): Promise<Keypair> {
   const owner = wallet(number)
   await landed(bank, bank.airdrop(owner.publicKey.toBytes(), sol * SOL))
@@ -79,7 +79,7 @@ export function blockAt(bank: LocalBank, slot: number): LocalBlock {
   return answer.block
 }
 
-/** Why it is not taken; null where it is. */
+/** Returns the reason of a refusal, or null if the transaction is accepted. */
 export function refusal(send: () => unknown): SendProblem | null {
   try {
     send()

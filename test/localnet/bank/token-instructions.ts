@@ -28,7 +28,7 @@ function instruction(
   })
 }
 
-/** Makes the account of a mint and initializes it. */
+/** Instructions that create the account of a mint and initialize it. */
 export function createMint(
   payer: PublicKey,
   mint: Keypair,

@@ -54,14 +54,14 @@ const tokensOf = (address: Pubkey): bigint => {
   return account !== null && holdsTokens(account) ? tokenAccount.amount(account.data) : 0n
 }
 
-/** What the token account of an address holds after a transaction that names it. */
+/** Returns the balance of a token account after a transaction that names it. */
 function balanceAfter(done: DecodedScript, address: Pubkey): bigint {
   const index = addressesOf(done).findIndex((key) => samePubkey(key, address))
   const balance = done.transaction.meta.postTokenBalances.find((each) => each.accountIndex === index)
   return balance?.amount ?? 0n
 }
 
-/** What an event of a pool brought to it of a mint, and took of it. */
+/** Returns the change of a pool's holdings of a mint by an event. */
 function flowOf(event: ChainEvent, mint: Pubkey): bigint {
   if (event.kind === 'trade') {
     const fees = event.fees.filter(
@@ -77,7 +77,7 @@ function flowOf(event: ChainEvent, mint: Pubkey): bigint {
   return event.quoteMint !== null && samePubkey(event.quoteMint, mint) ? sign * event.quoteAmount : 0n
 }
 
-/** Fees of a trade in a mint; with a kind of those alone, and none where that is null. */
+/** Returns the fees of a trade in a mint; only those of a kind if given, and none if the kind is null. */
 function feesOf(event: ChainEvent, mint: Pubkey, kind?: string | null): bigint {
   if (event.kind !== 'trade') return 0n
   const fees = event.fees.filter(
@@ -86,9 +86,9 @@ function feesOf(event: ChainEvent, mint: Pubkey, kind?: string | null): bigint {
   return fees.reduce((sum, { amount }) => sum + amount, 0n)
 }
 
-/** Venues that pay what a position has earned together with its liquidity, and state the liquidity alone. */
+/** Venues that pay a position's fees together with its liquidity, and state only the liquidity. */
 const PAYS_FEES_WITH_LIQUIDITY = new Set(['raydium-clmm'])
-/** Fees that a venue takes out of the vault of a pool, where others leave them in it until they are claimed. */
+/** Fees that a venue moves out of a pool's vault at once; other venues leave them there until they are claimed. */
 const LEAVES_VAULT: Readonly<Record<string, string>> = { 'meteora-damm-v1': 'protocol' }
 
 t.test('the vaults of every pool hold what it opened with and what its events brought since', async (t) => {
@@ -179,7 +179,7 @@ t.test('holders as blocks tell them are the token accounts, and hold the supply 
     const amount = tokenAccount.amount(account.data)
     held.set(pubkeyMapKey(mint), (held.get(pubkeyMapKey(mint)) ?? 0n) + amount)
     const key = pubkeyMapKey(account.address)
-    // Those that nobody has used since the market began are in no block.
+    // Accounts that nobody has used since the market began are in no block.
     if (!told.has(key)) continue
     const balance = told.get(key)
     assert.ok(balance, `${pubkeyToBase58(account.address)} is not told closed`)

@@ -48,7 +48,7 @@ for (const seed of ['granite', 'plum', 'kelp']) {
       for (const { time } of launches) if (time < DAY_END) tens[Math.floor((time - DAY_START) / 600)]!++
       const mean = sumOf(tens) / tens.length
       const variance = sumOf(tens.map((count) => (count - mean) ** 2)) / tens.length
-      // One where launches do not depend on each other.
+      // Variance over mean is one if launches are independent.
       holds(t, 'variance over mean of launches in ten minutes', variance / mean, [1.5, 8])
       const sniped = launches.filter(({ mint, slot, creator }) =>
         tradesOf(mint).some((trade) => trade.slot === slot && trade.isBuy && trade.user !== creator)

@@ -38,7 +38,7 @@ export class LaunchStage {
     return this.world.ledger.tokens(this.world.ledger.tokenAccountOf(this.trader, this.mint))
   }
 
-  /** A swap as one transaction, with what it said that it did; null where it gives nothing. */
+  /** Runs a swap as one transaction and returns it with the swap's own result; null if the swap gives nothing. */
   swap(isBuy: boolean, amountIn: bigint) {
     let executed = null as ReturnType<PoolVenue<MarketPool>['swap']>
     const decoded = this.world.run(this.trader, (script) => {
@@ -92,7 +92,7 @@ export class LaunchStage {
     this.#checkAccounts(t, isBuy, trade)
   }
 
-  /** The curve's account says what the event says, and vaults and lamports hold it. */
+  /** Checks that the curve's account equals the event, and that vaults and lamports cover it. */
   #checkAccounts(t: Test, isBuy: boolean, { reserves }: Trade): void {
     const { ledger } = this.world
     const data = ledger.data(this.curve.address)!

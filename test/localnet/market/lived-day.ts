@@ -43,12 +43,12 @@ export interface LivedDay {
   readonly graduations: number
   /** By the mint of the token, oldest first. */
   readonly trades: ReadonlyMap<string, readonly DayTrade[]>
-  /** Prices of SOL by venue, as its pools had them after a block, looked at now and then. */
+  /** Prices of SOL by venue, as its pools had them after a block, sampled every LOOK_EVERY blocks. */
   readonly solPrices: readonly ReadonlyMap<VenueId, number>[]
   readonly transactions: number
 }
 
-/** Makes a day of a market and live slots after it; of the past the first so many blocks. */
+/** Makes a day of a market and live slots after it; `pastBlocks` limits the blocks of the past. */
 export function liveDay(seed: string, liveSlots: number, pastBlocks = Infinity): LivedDay {
   const launches: DayLaunch[] = []
   const trades = new Map<string, DayTrade[]>()

@@ -15,12 +15,12 @@ import { seededRandom } from '../../../src/localnet/market/random.ts'
 import type { TransactionScript } from '../../../src/localnet/market/script.ts'
 import type { VenueWorld } from '../../../src/localnet/market/venue.ts'
 
-/** What a script gave, and what the service's decoder makes of it. */
+/** Result of a script, with its transaction as the service's decoder reads it. */
 export interface DecodedScript extends ExecutedScript, Decoded {
   readonly read: Transaction
 }
 
-/** A ledger with people and tokens for tests of venues. */
+/** A ledger with wallets and tokens, for tests of venues. */
 export class MarketWorld implements VenueWorld {
   readonly ledger = new Ledger()
   readonly random
@@ -30,7 +30,7 @@ export class MarketWorld implements VenueWorld {
     this.random = seededRandom(seed)
   }
 
-  /** A new address with lamports; 10,000 SOL unless stated. */
+  /** Returns a new address with lamports, 10,000 SOL by default. */
   person(lamports = 10_000_000_000_000n): Pubkey {
     const address = this.random.bytes(32)
     this.ledger.begin()
@@ -39,7 +39,7 @@ export class MarketWorld implements VenueWorld {
     return address
   }
 
-  /** A new mint, whose authority is its own payer. */
+  /** Returns a new mint; the payer of its transaction is its authority. */
   mint(decimals: number, token2022 = false): Pubkey {
     const address = this.random.bytes(32)
     this.run(this.person(), (script) => {
@@ -48,7 +48,7 @@ export class MarketWorld implements VenueWorld {
     return address
   }
 
-  /** Tokens, or wrapped SOL, in the owner's associated token account; returns its address. */
+  /** Credits tokens, or wrapped SOL, to the owner's associated token account. Returns its address. */
   give(owner: Pubkey, mint: Pubkey, amount: bigint): Pubkey {
     const account = this.ledger.tokenAccountOf(owner, mint)
     const native = samePubkey(mint, NATIVE_MINT)
@@ -86,7 +86,7 @@ export class MarketWorld implements VenueWorld {
   }
 }
 
-/** Reads a transaction as the service reads it from a node, and decodes it; throws where it cannot be read. */
+/** Reads a transaction as the service reads it from a node, and decodes it. Throws if it cannot be read. */
 export function decodeExecuted(executed: ExecutedScript): DecodedScript {
   const outcome = readRpcTransaction(renderTransaction(executed.transaction, 1, 1_700_000_000))
   if (outcome.kind !== 'transaction') throw new Error(`not readable: ${JSON.stringify(outcome)}`)
@@ -138,7 +138,7 @@ export function renderTransaction(
   }
 }
 
-/** The account of an address among those that a transaction changed. */
+/** Returns the changed account of an address, or undefined if the transaction did not change it. */
 export function changed(executed: ExecutedScript, address: Pubkey): LocalAccount | undefined {
   return executed.accounts.find((account) => samePubkey(account.address, address))
 }

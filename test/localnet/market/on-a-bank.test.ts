@@ -10,7 +10,7 @@ import { OracleComparison } from './oracle-comparison.ts'
 const seed = 'a market on a bank'
 const GIFT = 5_000_000_000n
 
-/** Makes slots up to the last one, and holds what the market did in each to its oracle. */
+/** Makes slots up to the last one, and compares each slot of the market with its oracle. */
 async function live(directory: string, comparison: OracleComparison, last: number): Promise<LocalBank> {
   const clock = slotClock()
   const bank = await LocalBank.open({ clock, seed, directory, keptSlots: 512 })
@@ -23,7 +23,7 @@ async function live(directory: string, comparison: OracleComparison, last: numbe
   const market = new MarketSimulator({ ...BUSY_MARKET, seed }, kept, (slot) => void intended.push(slot))
   bank.onSlot((slot, blockTime, include, keep) => {
     const done = market.fill(slot, blockTime)
-    // Before the chain has them: what is looked up there is as it was.
+    // Compares before the chain has the transactions, so that accounts are read as they were.
     comparison.compare(done, intended.at(-1)!)
     for (const { transaction, accounts } of done) include(transaction, accounts)
     for (const [name, part] of market.takeParts()) keep(name, part)
@@ -72,7 +72,7 @@ t.test('what a user pays to a wallet of the market stays its own', async (t) => 
   const before = bank.account(identity)!.lamports
   bank.airdrop(identity, GIFT)
   await bank.produceSlot().catch((error: unknown) => {
-    // The comparison does not know of the airdrop, and says so where the wallet votes in the same slot.
+    // The comparison does not know the airdrop, and fails if the wallet votes in the same slot.
     assert.ok(error instanceof assert.AssertionError)
   })
   const after = bank.account(identity)!.lamports

@@ -15,28 +15,28 @@ import type { MarketTransaction } from '../../../src/localnet/market/simulator.t
 import { mintAccount, tokenAccount } from '../../../src/localnet/market/token-layouts.ts'
 import { decodeExecuted, type DecodedScript } from './market-world.ts'
 
-/** Venues whose program states no event when its curve has sold all. */
+/** Venues whose program states no event when its curve is sold out. */
 const SILENT_AT_END = new Set(['moonshot'])
-/** Venues that pay fees out together with the liquidity that is taken. */
+/** Venues that pay out fees together with removed liquidity. */
 const PAYS_FEES_WITH_LIQUIDITY = new Set(['raydium-clmm'])
 
-/** Holds every transaction of a market to what its oracle meant, and the accounts that it hands out to both. */
+/** Compares every transaction of a market with its oracle's intention, and the resulting accounts with both. */
 export class OracleComparison {
-  /** Accounts as a chain has them that takes what the market hands out. */
+  /** Accounts of a chain that applies the market's transactions. */
   readonly accounts = new Map<string, LocalAccount>()
-  /** Accounts that were there without the market, such as programs. */
+  /** Looks up accounts that exist without the market, such as programs. */
   elsewhere: (address: Pubkey) => LocalAccount | null = () => null
-  /** How often what was compared, such as `phoenix trade`. */
+  /** Number of comparisons by kind, such as `phoenix trade`. */
   readonly seen = new Map<string, number>()
 
-  /** Another one that has the same accounts. */
+  /** Returns a comparison with the same accounts. */
   copy(): OracleComparison {
     const copied = new OracleComparison()
     for (const [key, account] of this.accounts) copied.accounts.set(key, account)
     return copied
   }
 
-  /** Throws an AssertionError where anything differs. */
+  /** Compares a slot. Throws an AssertionError on any difference. */
   compare(done: readonly MarketTransaction[], intended: IntendedSlot): void {
     assert.equal(done.length, intended.transactions.length)
     for (const [at, executed] of done.entries()) {
@@ -50,7 +50,7 @@ export class OracleComparison {
     }
   }
 
-  /** What all token accounts of a mint hold is its supply; throws where it is not. Returns how many mints that was. */
+  /** Asserts that the token accounts of each mint add up to its supply. Returns the number of mints. */
   compareSupplies(): number {
     const held = new Map<string, bigint>()
     for (const account of this.accounts.values()) {
@@ -134,7 +134,7 @@ export class OracleComparison {
     }
   }
 
-  /** The balances that a node reports are those of the accounts before and after. */
+  /** Asserts that the balances reported by the node are those of the accounts before and after. */
   #compareAccounts({ transaction, accounts }: MarketTransaction, { read }: DecodedScript): void {
     const { meta, wire } = transaction
     assert.equal(readWire(wire).kind, 'wire')
@@ -144,7 +144,7 @@ export class OracleComparison {
     const before = keys.map((key) => this.#held(key))
     for (const account of accounts) this.accounts.set(pubkeyMapKey(account.address), account)
     const after = keys.map((key) => this.#held(key))
-    // With the first transaction come accounts that were there before it.
+    // The first transaction also carries accounts that existed before it.
     if (!isFirst) {
       assert.deepEqual(
         meta.preBalances,
@@ -160,7 +160,7 @@ export class OracleComparison {
     assert.equal(sum(meta.preBalances) - sum(meta.postBalances), meta.fee, 'only the fee is gone')
   }
 
-  /** What a trade states of a curve's reserves is what the curve's account shows after it. */
+  /** Asserts that the curve's account shows the reserves that a trade states. */
   #compareCurves({ events }: DecodedScript): void {
     const trades = new Map<string, Trade>()
     for (const event of events) if (event.kind === 'trade') trades.set(pubkeyMapKey(event.pool), event)
@@ -185,7 +185,7 @@ export class OracleComparison {
   }
 }
 
-/** What is left to sell, or held, and what was taken, by a curve's account; null where it is no curve that states them. */
+/** Returns the tokens left for sale and the funds raised by a curve's account, or null if the venue does not store them. */
 export function curveReserves(venue: string, data: Uint8Array): { base: bigint; quote: bigint } | null {
   const view = new DataView(data.buffer, data.byteOffset)
   const u64 = (at: number): bigint => view.getBigUint64(at, true)
@@ -202,7 +202,7 @@ function take(left: ChainEvent[], fits: (event: ChainEvent) => boolean): ChainEv
   return left.splice(at, 1)[0]!
 }
 
-/** The events by which a pool opens: some venues tell its creation, some its first liquidity, some both. */
+/** Removes the events of a pool's opening: by venue its creation, its first liquidity, or both. */
 function takeOpening(left: ChainEvent[], pool: Pubkey, venue: string): void {
   const own = left.filter(
     (event) => (event.kind === 'pool' || event.kind === 'liquidity') && samePubkey(event.pool, pool)

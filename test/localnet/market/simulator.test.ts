@@ -11,7 +11,7 @@ import { OracleComparison } from './oracle-comparison.ts'
 
 const START = 1_800_000_000
 
-/** A market that does in 300 slots what others do in thousands. */
+/** A market that does in 300 slots what usual ones do in thousands. */
 const DENSE = {
   ...BUSY_MARKET,
   pace: { ...BUSY_MARKET.pace, transactionsPerSlot: 18, launchEverySlots: 9 }
@@ -52,7 +52,7 @@ class Stage {
     this.comparison.compare(done, intended)
   }
 
-  /** What a slot's transactions are, in short. */
+  /** Returns a slot's transactions in short form. */
   print(slot: number): string[] {
     return this.fill(slot).done.map(({ transaction }) => transaction.signature.toHex())
   }
@@ -140,7 +140,7 @@ t.test('a market repeats exactly, also from where it was kept, and another seed 
 })
 
 t.test('of coins that nobody trades any more, accounts and memories go', async (t) => {
-  // Some coins a slot's trades are for: more than a market trades come within 130 slots.
+  // Each slot launches a coin: within 130 slots there are more coins than the market trades.
   const pace = { ...BUSY_MARKET.pace, transactionsPerSlot: 16, launchEverySlots: 1 }
   // A coin that graduates leaves a pool, whose accounts stay.
   const settings = { ...BUSY_MARKET, graduateEvery: 100, pace, seed: 'marten' }
@@ -183,7 +183,7 @@ t.test('what others pay into accounts of the market is still there after it used
     const account = accounts.get(address)!
     accounts.set(address, { ...account, lamports: account.lamports + gift })
   }
-  // The comparison holds each balance before a transaction to what is there then, the gifts among it.
+  // The comparison checks each balance before a transaction, and so the gifts.
   for (let slot = 21; slot <= 40; slot++) stage.compare(slot)
   t.ok(payees.length > 5)
 })

@@ -18,7 +18,7 @@ interface World {
   readonly account: string
 }
 
-/** A node on a chain with a mint of six decimals and 1.5 tokens of it, all final. */
+/** A node on a chain with a mint of six decimals and 1.5 tokens of it, all finalized. */
 async function tokenWorld(t: Test, program = TOKEN): Promise<World> {
   const bank = await openBank()
   const payer = await funded(bank, 1)

@@ -23,7 +23,7 @@ interface World {
   readonly bank: LocalBank
   readonly node: LocalNode
   readonly payer: Keypair
-  /** Of a token mint with inner instructions, of a failed transfer, of a transaction of version 0. */
+  /** Slots of a token mint with inner instructions, of a failed transfer, and of a transaction of version 0. */
   readonly slots: { readonly mint: number; readonly failed: number; readonly versioned: number }
 }
 

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import { associatedAccount, createAssociated, createMint, mintTo } from './token-wire.ts'
 
-/** The same story on any node: what questions to it are about. */
+/** The same transactions on any node, which the questions are about. */
 export interface ComparedWorld {
   readonly url: string
   readonly wsUrl: string
@@ -24,9 +24,9 @@ export interface ComparedWorld {
     readonly versioned: Landed
     readonly mint: Landed
   }
-  /** Signed by the payer and not sent, in base64. */
+  /** Returns a transaction in base64, signed by the payer and not sent. */
   unsent(lamports: number, blockhash?: string): Promise<string>
-  /** Sends SOL to a new address and gives its signature, once it is confirmed. */
+  /** Sends SOL to a new address and returns the signature once it is confirmed. */
   transfer(): Promise<string>
 }
 
@@ -107,6 +107,6 @@ export async function makeWorld(url: string, wsUrl: string): Promise<ComparedWor
   }
 }
 
-/** A key that nobody has, and a signature: the same for all. */
+/** An address without an account and an unknown signature, the same for all nodes. */
 export const NOBODY = encodeBase58(new Uint8Array(32).fill(9))
 export const NO_SIGNATURE = encodeBase58(new Uint8Array(64).fill(9))

@@ -1,7 +1,7 @@
-/** How the localnet's node differs from Agave 4.2.1, and why it stays. */
+/** A difference between the localnet's node and Agave 4.2.1, and the reason for keeping it. */
 export interface KnownDifference {
   readonly why: string
-  /** Of `question → where and how`, as the comparison writes it. */
+  /** Matches `question → where and how`, as the comparison writes it. */
   readonly pattern: RegExp
 }
 

@@ -7,12 +7,12 @@ import { startLocalNode, type LocalNode } from '../../../src/localnet/node/local
 import type { PubsubLimits } from '../../../src/localnet/node/pubsub-connection.ts'
 import { systemPorts, type Clock } from '../../../src/ports.ts'
 
-/** A JSON-RPC answer, as loosely as tests look at it. */
+/** A JSON-RPC answer, loosely typed for tests. */
 export interface Json {
   readonly [member: string]: Json
 }
 
-/** A member that is text; `-` where it is not there. */
+/** Returns a text member, or `-` if it is absent. */
 export function textOf(value: Json | undefined): string {
   return (value as unknown as string | undefined) ?? '-'
 }
@@ -22,7 +22,7 @@ export interface Answer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Json }
 }
 
-/** A node that listens on loopback until the test ends; a fault of ours fails the test. */
+/** Starts a node that listens on loopback until the test ends. An internal fault fails the test. */
 export async function startNode(
   t: Test,
   chain: LocalChain,
@@ -67,7 +67,7 @@ export async function call(node: LocalNode, method: string, params?: readonly un
   return (await response.json()) as Answer
 }
 
-/** Calls a method that has a result; throws where it has none. */
+/** Calls a method and returns its result. Throws if the answer has none. */
 export async function result(node: LocalNode, method: string, params?: readonly unknown[]): Promise<Json> {
   const { result, error } = await call(node, method, params)
   if (error !== undefined) throw new Error(`${method}: ${error.code} ${error.message}`)
@@ -79,7 +79,7 @@ interface Notification {
   readonly params: { readonly subscription: number; readonly result: Json }
 }
 
-/** A pubsub socket that keeps what it gets, in order. */
+/** A pubsub socket that keeps received messages, in order. */
 export class PubsubClient {
   readonly socket: WebSocket
   readonly received: Json[] = []
@@ -119,7 +119,7 @@ export class PubsubClient {
       .map(({ params }) => params.result)
   }
 
-  /** What a condition gives as soon as it gives something; it is looked at after each turn. */
+  /** Resolves with a condition's value as soon as it is not null; checked after each turn of the event loop. */
   async until<T>(condition: () => T): Promise<NonNullable<T>> {
     const deadline = Date.now() + 10_000
     for (;;) {
@@ -131,13 +131,13 @@ export class PubsubClient {
     }
   }
 
-  /** Everything that was sent before is received when this resolves. */
+  /** Resolves once everything sent before was received. */
   async drained(): Promise<void> {
     await this.call('getVersion')
   }
 }
 
-/** Makes slots in real time, as the chain's own run does, until the test ends. */
+/** Makes slots in real time, as the chain itself does, until the test ends. */
 export function keepProducing(t: Test, bank: LocalBank, ms: number): void {
   const timer = setInterval(() => void bank.produceSlot(), ms)
   t.teardown(() => clearInterval(timer))

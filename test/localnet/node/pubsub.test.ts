@@ -298,7 +298,7 @@ t.test('a client that does not read is cut off, and the others are not', async (
   const [deaf, other] = [await PubsubClient.open(t, node), await PubsubClient.open(t, node)]
   for (const client of [deaf, other]) await client.call('logsSubscribe', ['all', { commitment: 'processed' }])
   deaf.socket.pause()
-  // Far more than the kernel keeps for a socket that nobody reads.
+  // Far more than the kernel buffers for a socket that is not read.
   const rounds = 40
   const loud = { ...executed, meta: { ...executed.meta, logs: ['x'.repeat(512 * 1024)] } }
   const block = { ...blockAt(bank, 2), transactions: [loud] }

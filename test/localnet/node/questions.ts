@@ -1,6 +1,6 @@
 import { NO_SIGNATURE, NOBODY, type ComparedWorld } from './compared-world.ts'
 
-/** A call to be made of two nodes. */
+/** A call that is made to two nodes. */
 export interface Question {
   readonly name: string
   readonly method: string
@@ -13,7 +13,7 @@ const processed = { commitment: 'processed' }
 const READ = { ...confirmed, maxSupportedTransactionVersion: 0 }
 const LATER = { minContextSlot: 1_000_000_000 }
 
-/** Methods with parameters, each of which is asked with parameters that are wrong in the same ways. */
+/** Methods with parameters, each of which is called with the same kinds of wrong parameters. */
 const METHODS =
   `getBalance getAccountInfo getMultipleAccounts getTokenAccountBalance getTokenSupply getProgramAccounts
   sendTransaction simulateTransaction getTransaction getSignatureStatuses getSignaturesForAddress getTransactionCount
@@ -23,7 +23,7 @@ const METHODS =
   getStakeMinimumDelegation requestAirdrop getTokenAccountsByOwner getIdentity minimumLedgerSlot getHighestSnapshotSlot
   getRecentPerformanceSamples getClusterNodes getRecentBlockhash nope`.split(/\s+/)
 
-/** All questions, with what is asked for of this node. */
+/** Returns all questions, with this node's values. */
 export async function questionsOf(world: ComparedWorld): Promise<Question[]> {
   const asked: Question[] = []
   const ask = (name: string, method: string, ...params: unknown[]): void => {
@@ -39,7 +39,7 @@ export async function questionsOf(world: ComparedWorld): Promise<Question[]> {
       ['null', [null]],
       ['five of them', [1, 2, 3, 4, 5]]
     ] as const) {
-      // What a node makes of an object or null where nothing is required depends on its state, and is asked below.
+      // The answer to an object or null without required fields depends on the node's state, and is asked below.
       asked.push({ name: `${method}: ${name}`, method, params })
     }
   }
@@ -53,7 +53,7 @@ export async function questionsOf(world: ComparedWorld): Promise<Question[]> {
 
 type Ask = (name: string, method: string, ...params: unknown[]) => void
 
-/** Asked first, of one that has just landed: what is confirmed is final some 13 s later. */
+/** Asked first, about a transaction that has just landed: a confirmed one is finalized some 13 s later. */
 async function askStatuses(world: ComparedWorld, ask: Ask): Promise<void> {
   const signatures = [await world.transfer(), NO_SIGNATURE]
   ask('two', 'getSignatureStatuses', signatures)
@@ -289,7 +289,7 @@ function askCluster(ask: Ask): void {
   ask('too many', 'getRecentPrioritizationFees', Array(129).fill(NOBODY))
 }
 
-/** Bodies that are more or less than a call. */
+/** Bodies that are not exactly one call. */
 export const BODIES: Readonly<Record<string, string>> = {
   'no JSON': '{bad',
   nothing: '',

@@ -1,6 +1,6 @@
 /**
- * Where two answers differ in shape: a line for each place that has another kind of value, or is there in one only. Numbers
- * and texts may differ in what they say; of lists, all members count as one.
+ * Returns the differences in shape of two answers: a line for each place with another kind of value, or that only one has.
+ * Numbers and texts may differ in value; all members of a list count as one.
  */
 export function shapeDifferences(ours: unknown, real: unknown): string[] {
   const found: string[] = []

@@ -1,6 +1,6 @@
 import { PublicKey, SystemProgram, TransactionInstruction, type Keypair } from '@solana/web3.js'
 
-/** Instructions of the token programs, by hand: there is no client of theirs among the packages. */
+/** Instructions of the token programs, written by hand: no package has a client for them. */
 export const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 export const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 export const ASSOCIATED = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
@@ -11,7 +11,7 @@ export function associatedAccount(owner: PublicKey, mint: PublicKey, program = T
   return PublicKey.findProgramAddressSync([owner.toBytes(), program.toBytes(), mint.toBytes()], ASSOCIATED)[0]
 }
 
-/** Makes a mint of the payer's. */
+/** Instructions that make a mint of the payer. */
 export function createMint(
   payer: Keypair,
   mint: Keypair,

@@ -10,7 +10,7 @@ import { keepProducing, startNode, urlOf } from './node-client.ts'
 import { BODIES, questionsOf } from './questions.ts'
 import { shapeDifferences } from './shape-difference.ts'
 
-/** As on the real one: what questions are asked with holds for 150 slots. */
+/** Slot time of a real node: a blockhash of a question is valid for 150 slots. */
 const SLOT_MS = 400
 
 t.test('a difference of shape is found where there is one', async (t) => {
@@ -62,7 +62,7 @@ interface Compared {
   readonly found: readonly string[]
 }
 
-/** Results by their shape; errors word by word, with the shape of their data. */
+/** Compares results by their shape, and errors word by word, with the shape of their data. */
 async function compareAnswers(ours: ComparedWorld, real: ComparedWorld): Promise<Compared[]> {
   const [questions, realQuestions] = [await questionsOf(ours), await questionsOf(real)]
   const compared: Compared[] = []
@@ -81,7 +81,7 @@ interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** A real node votes in every block; what it says of votes is another matter. */
+/** Removes votes, which only a real node has in every block. */
 function withoutVotes(answer: RpcAnswer): RpcAnswer {
   const { result } = answer as { result?: { transactions?: unknown[] } | null }
   if (!Array.isArray(result?.transactions)) return answer
@@ -107,7 +107,7 @@ async function post(url: string, body: string): Promise<{ status: number; text: 
   return { status: response.status, text: await response.text() }
 }
 
-/** Bodies that are no calls are answered letter by letter alike. */
+/** Asserts that bodies that are no calls get the same answer to the letter. */
 async function compareBodies(ours: ComparedWorld, real: ComparedWorld): Promise<Compared[]> {
   const compared: Compared[] = []
   for (const [name, body] of Object.entries(BODIES)) {
@@ -123,7 +123,7 @@ async function compareBodies(ours: ComparedWorld, real: ComparedWorld): Promise<
 
 const confirmed = { commitment: 'confirmed' }
 
-/** Subscriptions that hear of a transfer, and those that are refused. */
+/** Compares subscriptions that are notified of a transfer, and refused ones. */
 async function comparePubsub(ours: ComparedWorld, real: ComparedWorld): Promise<Compared[]> {
   const [heard, realHeard] = [await listen(ours), await listen(real)]
   const names = new Set([...heard.keys(), ...realHeard.keys()])
@@ -139,7 +139,7 @@ function answersDiffer(ours: readonly unknown[], real: readonly unknown[]): stri
   return shapeDifferences(ours, real)
 }
 
-/** By what was asked, the answer; by notification, all of them. */
+/** Returns the answers by question; notifications are grouped by subscription. */
 async function listen(world: ComparedWorld): Promise<Map<string, unknown[]>> {
   const heard = new Map<string, unknown[]>()
   const key = world.payer.publicKey.toBase58()

@@ -43,7 +43,7 @@ interface World {
   ) => Promise<string>
 }
 
-/** A chain that moves, a node, and web3.js given nothing but the node's address. */
+/** A chain that makes slots, a node, and web3.js, which knows only the node's address. */
 async function world(t: Test): Promise<World> {
   const bank = await openBank({ clock: systemPorts.clock })
   const node = await startNode(t, bank)
@@ -70,7 +70,7 @@ async function world(t: Test): Promise<World> {
   return { node, connection, payer, land }
 }
 
-/** Ends the socket of web3.js for good: it would connect again for as long as anything is subscribed to. */
+/** Closes the socket of web3.js for good: it would reconnect while anything is subscribed. */
 function letGo(connection: Connection): void {
   const inner = connection as unknown as {
     _subscriptionsByHash: object
@@ -81,7 +81,7 @@ function letGo(connection: Connection): void {
   inner._rpcWebSocket.close()
 }
 
-/** The slot of a transaction, whose block our own reader has found it in. */
+/** Returns the slot of a transaction, after finding the transaction with our own reader in its block. */
 async function readBack(t: Test, { node, connection }: World, signature: string): Promise<number> {
   const found = await connection.getTransaction(signature, READ)
   t.equal(found?.transaction.signatures[0], signature, 'getTransaction has it')
@@ -253,13 +253,13 @@ t.test('web3.js is told why a transaction fails, before it is sent and after it 
     logs: [/invoke/, /insufficient/, /failed/]
   })
   const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-  // web3.js resolves with the error when it hears of it, and rejects with it when it was there to be read before.
+  // web3.js resolves with the error if it is notified, and rejects with it if it could be read before.
   const err = await connection.confirmTransaction({ signature, blockhash, lastValidBlockHeight }).then(
     ({ value }) => value.err as unknown,
     (error: unknown) => error
   )
   t.same(err, { InstructionError: [0, { Custom: 1 }] })
-  // It rejects as soon as the error is there, which may be before the block is confirmed.
+  // It rejects as soon as the error is readable, which may be before the block is confirmed.
   while ((await connection.getTransaction(signature, READ)) === null) await delay(20)
   await readBack(t, made, signature)
   const found = await connection.getTransaction(signature, READ)

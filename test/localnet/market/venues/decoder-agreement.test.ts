@@ -9,12 +9,13 @@ import { LaunchStage, SOL } from '../launch-stage.ts'
 import type { DecodedScript } from '../market-world.ts'
 import { PoolBench } from './pool-bench.ts'
 
-// What the localnet writes by its own tables, the decoder's layouts read to the last byte and write again the same way.
+// Compares the bytes that the localnet writes by its own tables with the decoder's layouts: they must read them to the last
+// byte and write them back unchanged.
 
 const DECODERS = join(import.meta.dirname, '../../../../src/chain/venues')
 const SELF_CALL = 'e445a52e51cb9a1d'
 
-/** Layouts of a venue's decoder, as far as its modules hand them out. */
+/** Returns the layouts of a venue's decoder that its modules export. */
 async function layoutsOf(venue: string): Promise<readonly Layout<unknown>[]> {
   const files = readdirSync(DECODERS).filter((name) => name.startsWith(venue))
   const modules = await Promise.all(
@@ -52,7 +53,7 @@ function written({ transaction }: DecodedScript, program: string) {
   }
 }
 
-/** Names of the layouts that read something; fails where one reads it otherwise than it was written. */
+/** Returns the names of layouts that read something. Fails if a layout writes other bytes than it read. */
 function agree(
   t: Test,
   layouts: readonly Layout<unknown>[],

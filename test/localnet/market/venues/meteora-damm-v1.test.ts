@@ -17,7 +17,7 @@ poolsConform<DammV1Pool>(t, {
       const total = bench.state(address).getBigUint64(11, true)
       const { supply } = bench.ledger.mint(lpMint)
       assert.ok(supply > 0n, 'the vault has shares')
-      // What the pool's shares of the vault are worth.
+      // Value of the pool's shares of the vault.
       return (total * bench.ledger.tokens(pool.shares[side])) / supply
     })
     return [held[0]!, held[1]!]

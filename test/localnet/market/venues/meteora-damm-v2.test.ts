@@ -31,7 +31,7 @@ poolsConform<DammV2Pool>(t, {
   fees(swap, pool) {
     const side = feeSideOf(swap, pool)
     const { amountIn, amountOut } = swap
-    // On the output, the fee is of what there was before it: the least that leaves the amount over.
+    // A fee on the output is charged on the amount before the fee: the smallest one that leaves this amount.
     let fee = (amountIn * 25n + 9_999n) / 10_000n
     if (side === 'out') {
       fee = (amountOut * 25n) / 9_975n

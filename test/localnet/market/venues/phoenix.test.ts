@@ -14,7 +14,7 @@ poolsConform<PhoenixMarket>(t, {
   stated(market, bench) {
     const state = bench.state(market.address)
     const [baseLot, quoteLot] = [state.getBigUint64(112, true), state.getBigUint64(192, true)]
-    // Resting orders are covered by what the maker has.
+    // Resting orders are covered by the maker's funds.
     const { bids, asks } = market.book
     const asked = asks.reduce((sum, { lots }) => sum + lots, 0n)
     const paid = bids.reduce((sum, { lots, price }) => sum + lots * price, 0n) / market.terms.baseLotsPerUnit

@@ -6,7 +6,7 @@ import { MarketWorld, type DecodedScript } from '../market-world.ts'
 
 export const PLENTY = 1_000_000_000_000_000n
 
-/** A world with a token, what it is paid with, and three people who have plenty of both. */
+/** A world with a token, its quote, and three wallets that have plenty of both. */
 export class PoolBench extends MarketWorld {
   readonly base: Pubkey
   readonly quote: Pubkey
@@ -29,7 +29,7 @@ export class PoolBench extends MarketWorld {
     }
   }
 
-  /** Somebody else who has plenty of both. */
+  /** Returns another wallet that has plenty of both. */
   newProvider(): Pubkey {
     const person = this.person()
     this.give(person, this.base, PLENTY)
@@ -42,7 +42,7 @@ export class PoolBench extends MarketWorld {
     return { creator, base, quote, baseAmount, quoteAmount }
   }
 
-  /** Runs a script that gives something, and decodes it. */
+  /** Runs a script that returns a value, and decodes it. */
   runFor<T>(payer: Pubkey, write: (script: TransactionScript) => T): DecodedScript & { readonly given: T } {
     let given: { readonly value: T } | null = null
     const decoded = this.run(payer, (script) => {
@@ -51,7 +51,7 @@ export class PoolBench extends MarketWorld {
     return { ...decoded, given: (given as unknown as { readonly value: T }).value }
   }
 
-  /** What somebody holds of a mint in the associated token account. */
+  /** Returns the balance of an owner's associated token account of a mint. */
   balance(owner: Pubkey, mint: Pubkey): bigint {
     return this.ledger.tokens(this.ledger.tokenAccountOf(owner, mint))
   }
@@ -63,7 +63,7 @@ export class PoolBench extends MarketWorld {
   }
 }
 
-/** An event or a part of one with its keys as addresses, for comparison. */
+/** Returns an event or a part of one with keys as addresses, for comparison. */
 export function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return value.length === 32 ? pubkeyToBase58(value) : value.toHex()
   if (Array.isArray(value)) return value.map(plain)

@@ -10,26 +10,26 @@ import { PoolBench, plain } from './pool-bench.ts'
 
 type Two = readonly [bigint, bigint]
 
-/** What the tests of a venue's pools have to know of it; pairs are in the order of the pool's mints. */
+/** Venue-specific parameters of the pool tests; pairs are in the order of the pool's mints. */
 export interface PoolCase<Pool extends PoolFacts> {
   readonly venue: PoolVenue<Pool>
   readonly program: string
   readonly feeBps: number | null
-  /** Whether the instruction that opens a pool shows what it starts with; else its first liquidity is an event. */
+  /** What the instruction that opens a pool shows of its initial amounts; else the first liquidity is an event. */
   readonly opensWith: 'amounts' | 'liquidity' | 'nothing-shown' | 'liquidity-only'
   readonly exact?: 'in' | 'out' | null
-  /** What the pool's accounts alone say that its vaults hold; null where only the vaults say it. */
+  /** Returns the vaults' contents according to the pool's accounts; absent if only the vaults show them. */
   stated?(pool: Pool, bench: PoolBench): Two
-  /** The product of the reserves as accounts show them, which no swap lets fall; checks what else accounts say. */
+  /** Returns the product of the reserves shown by accounts, which no swap may decrease; also checks the other accounts. */
   product?(pool: Pool, bench: PoolBench): bigint
-  /** Fees and reserves that the venue states for a swap, given the pool after and before it. */
+  /** Returns the fees and reserves that the venue states for a swap, given the pool after and before it. */
   fees?(swap: SwapFacts, pool: Pool, before: Pool): readonly Omit<Fee, 'mint'>[]
   feeSide?(swap: SwapFacts, pool: Pool): 'in' | 'out'
   reserves?(swap: SwapFacts, pool: Pool, bench: PoolBench): TradeReserves | null
-  /** How far vaults may hold more than what the accounts say: rounding that no account shows. */
+  /** Maximum surplus of the vaults over the accounts: rounding that no account shows. */
   readonly slack?: bigint
   readonly newPool?: (bench: PoolBench) => NewPool
-  /** How much of what it was given a swap must take; all of it unless stated. */
+  /** Whether a swap must take all of its input; true by default. */
   readonly takesAll?: boolean
 }
 
@@ -47,7 +47,7 @@ export interface SwapFacts extends Executed {
 
 const JUPITER = pubkeyFromBase58('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
 const SEED = 20261122
-/** The most that a legacy or version 0 transaction may have. */
+/** Bytes of the largest legacy or version 0 transaction. */
 const PACKET_BYTES = 1232
 
 /** The checks that every venue's pools pass. */
@@ -160,7 +160,7 @@ export function poolsConform<Pool extends PoolFacts>(t: Test, of: PoolCase<Pool>
   })
 }
 
-/** Programs that know no Token-2022. */
+/** Programs that do not support Token-2022. */
 const CLASSIC_ONLY = new Set(['raydium-amm-v4', 'raydium-stable', 'meteora-damm-v1', 'lifinity', 'phoenix'])
 
 function opens<Pool extends PoolFacts>(
@@ -270,7 +270,7 @@ function swaps<Pool extends PoolFacts>(
   return decoded
 }
 
-/** How many events the change gave: one, or none where nothing could be changed. */
+/** Returns the number of events of the change: one, or none if nothing could be changed. */
 function changes<Pool extends PoolFacts>(
   bench: PoolBench,
   of: PoolCase<Pool>,
@@ -314,7 +314,10 @@ function changes<Pool extends PoolFacts>(
   return events.length
 }
 
-/** What liquidity is worth at the pool's price is there, and hardly more: each change rounds in the pool's favour. */
+/**
+ * Asserts that reserves cover the liquidity's value at the pool's price, with a small surplus: each change rounds in the
+ * pool's favour.
+ */
 export function assertCovered(reserves: Two, worth: Two): void {
   for (const side of [0, 1] as const) {
     const more = reserves[side] - worth[side]
@@ -326,7 +329,7 @@ export function assertCovered(reserves: Two, worth: Two): void {
   }
 }
 
-/** Vaults hold what the pool's accounts say, and up to `slack` more. */
+/** Asserts that vaults hold the amounts of the pool's accounts, and at most `slack` more. */
 function agrees<Pool extends PoolFacts>(bench: PoolBench, of: PoolCase<Pool>, pool: Pool): void {
   const held = vaultsOf(bench, pool)
   const stated = of.stated?.(pool, bench) ?? held
@@ -359,7 +362,7 @@ function liquidityOf(bench: PoolBench, { mints }: PoolFacts, event: 'add' | 'rem
   }
 }
 
-/** An event without what follows from where it stands, and without shares and positions, which venues name their own way. */
+/** Removes the fields that follow from an event's place, and shares and positions, which venues name differently. */
 function withoutPlace(event: object): unknown {
   const { ixIndex, innerIxIndex, lpAmount, position, ...rest } = event as Record<string, unknown>
   void [ixIndex, innerIxIndex, lpAmount, position]

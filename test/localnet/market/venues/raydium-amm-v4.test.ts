@@ -13,7 +13,7 @@ poolsConform<AmmV4Pool>(t, {
     const [coin, pc] = vaultsOf(bench, pool)
     const locked = 10n ** state.getBigUint64(32, true)
     assert.equal(state.getBigUint64(720, true), bench.ledger.mint(pool.lpMint).supply + locked)
-    // Live reserves are the vaults without the profit that is still to be taken.
+    // Live reserves are the vaults minus the profit that is not yet taken.
     return (coin - state.getBigUint64(192, true)) * (pc - state.getBigUint64(200, true))
   }
 })

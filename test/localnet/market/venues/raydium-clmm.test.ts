@@ -57,7 +57,7 @@ t.test('what a position earned leaves with its liquidity, and only that is no li
   const [late, paidLate] = removal(bench.provider)
   t.equal(paidLate, late, 'who came after the trade earned nothing')
   const [liquidity, paid] = removal(bench.creator)
-  // 0.25 % of the trade, less the 12 % of it that are the protocol's.
+  // 0.25 % of the trade, minus the protocol's 12 % of it.
   const earned = 8_800_000n
   t.ok(paid - liquidity <= earned && paid - liquidity >= earned - 10n, `${paid - liquidity} earned`)
 })
