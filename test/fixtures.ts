@@ -4,8 +4,8 @@ import { gunzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 
 /**
- * The recorded mainnet data that tests read: a folder beside the checkout, or FIXTURES_DIR. Its README says what it
- * holds. Tests that need it are declared through testWithFixtures, so that a run without it says so.
+ * The recorded mainnet data that tests read: a folder beside the checkout, or FIXTURES_DIR. Its README describes its
+ * content. Tests that need it are declared by testWithFixtures, so that a run without it is reported.
  */
 const DIRECTORY = process.env.FIXTURES_DIR ?? join(import.meta.dirname, '../../shared/fixtures')
 const REQUIRED = Boolean(process.env.CI) || Boolean(process.env.REQUIRE_FIXTURES)
@@ -14,7 +14,7 @@ export function fixturesDirectory(): string {
   return DIRECTORY
 }
 
-/** Declares a test that reads fixtures: without them it is marked NOT RUN, or fails where they are required. */
+/** Declares a test that reads fixtures. Without them it is reported as NOT RUN, and fails if they are required. */
 export function testWithFixtures(t: Test, name: string, run: (t: Test) => unknown): void {
   if (existsSync(join(DIRECTORY, 'index.json'))) {
     void t.test(name, async (t) => {
@@ -28,7 +28,7 @@ export function testWithFixtures(t: Test, name: string, run: (t: Test) => unknow
   else void t.test(missing, { skip: 'NOT RUN' }, () => undefined)
 }
 
-/** A transaction of the catalogue; values that tests compare with stand under `expected`. */
+/** A transaction of the catalogue; the values that tests compare are under `expected`. */
 export interface FixtureEntry {
   readonly signature: string
   readonly slot: number | null
@@ -40,9 +40,9 @@ export interface FixtureEntry {
   readonly signature_verified: boolean
   readonly expected: readonly { readonly from: string; readonly values: readonly unknown[] }[]
   readonly notes: readonly string[]
-  /** Path below the folder, of the getTransaction result in encoding `json`. */
+  /** Path below the folder of the getTransaction result in encoding `json`. */
   readonly file: string
-  /** Path of the same as jsonParsed, where the source had it so. */
+  /** Path of the same result as jsonParsed, if the source had that. */
   readonly file_source?: string
 }
 
@@ -56,13 +56,13 @@ export function fixtureIndex(): FixtureIndex {
   return readFixture('index.json') as FixtureIndex
 }
 
-/** The JSON of a file below the folder, gzipped or not. */
+/** Returns the JSON of a file below the folder, gzipped or not. */
 export function readFixture(path: string): unknown {
   const bytes = readFileSync(join(DIRECTORY, path))
   return JSON.parse((path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'))
 }
 
-/** The files of a folder below the fixtures at any depth, as paths below the fixtures, in order of their names. */
+/** Returns the files below a folder of the fixtures, at any depth, as paths below the fixtures, sorted by name. */
 export function fixtureFiles(folder: string): string[] {
   return readdirSync(join(DIRECTORY, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -74,14 +74,14 @@ export function fixtureFiles(folder: string): string[] {
     .sort()
 }
 
-/** Every transaction of the catalogue with its getTransaction result. */
+/** Returns every transaction of the catalogue with its getTransaction result. */
 export function fixtureTransactions(): { readonly entry: FixtureEntry; readonly result: unknown }[] {
   return fixtureIndex().transactions.map((entry) => ({ entry, result: readFixture(entry.file) }))
 }
 
 export const BLOCK_SLOT = 254170887
 
-/** The getBlock result of slot BLOCK_SLOT: 602 transactions in base64, 158 of them votes. */
+/** Returns the getBlock result of slot BLOCK_SLOT: 602 transactions in base64, 158 of them votes. */
 export function fixtureBlock(): { readonly transactions: Record<string, unknown>[] } & Record<
   string,
   unknown

@@ -1,11 +1,11 @@
-/** Whether this is `npm run test:long`, which looks for what a run that one waits for has no time for. */
+/** Whether this is `npm run test:long`, with more and longer random runs than `npm test` has time for. */
 export const IS_LONG = process.env.MILLRACE_TEST_BUDGET === 'long'
-/** How much longer it tries. */
+/** Factor by which it runs more random cases. */
 const LONG_FACTOR = 20
 
 /**
- * How often a property is tried with random values. `npm test` tries the same values every time, so that it fails for a
- * change and not by chance; `npm run test:long` tries more, other ones each time, and a failure names their seed.
+ * Returns the number of random runs of a property. `npm test` uses the same values every time, so that it fails because of
+ * a change and not by chance. `npm run test:long` uses more values, different each time, and a failure names their seed.
  */
 export function randomRuns(numRuns: number, seed = 1): { readonly numRuns: number; readonly seed?: number } {
   return IS_LONG ? { numRuns: numRuns * LONG_FACTOR } : { numRuns, seed }

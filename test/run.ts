@@ -1,6 +1,6 @@
 /**
- * Runs the tests: all of them beside the checks of the house, one tier, or the named files. `src/docs/testing.md` says what
- * each tier proves.
+ * Runs all tests beside the checks of the house, or one tier, or the named files. `src/docs/testing.md` tells what each
+ * tier proves.
  *
  *     node test/run.ts [--quick | --long | --check] [--jobs=N] [FILE…]
  */
@@ -13,7 +13,7 @@ import { runHouseChecks } from './runner/house-checks.ts'
 import { failuresOf, runTestFile, type TestOutcome } from './runner/test-file.ts'
 import { testFiles } from './runner/tiers.ts'
 
-/** Whole outputs of files that failed, one file each. */
+/** Folder of the complete outputs of failed files, one file each. */
 const OUTPUTS = join(ROOT, '.tap/failed')
 
 const { values, positionals } = parseArgs({
@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
 })
 
 const env: NodeJS.ProcessEnv = {
-  // Hundreds of processes load the same sources: what one has compiled the next takes from here.
+  // Hundreds of processes load the same sources and share their compiled code here.
   NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/millrace-tests'),
   ...process.env,
   ...(values.long && { MILLRACE_TEST_BUDGET: 'long' })
@@ -37,7 +37,7 @@ const began = performance.now()
 const outcomes: TestOutcome[] = []
 let failedChecks = 0
 
-/** Runs files one after another until the lists are empty; the first list that has one gives the next. */
+/** Runs files one after another until the lists are empty; each time the first file of the first list that has one. */
 async function work(...lists: string[][]): Promise<void> {
   for (;;) {
     const file = lists.find((list) => list.length > 0)?.shift()
@@ -84,7 +84,7 @@ else {
   if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)
   await Promise.all([
     isNamed || values.quick ? undefined : check(),
-    // One place is for files that compute as long as there are any: they fill what the others leave of the processors.
+    // One slot prefers computing files: they use the processor time that waiting files leave.
     ...Array.from({ length: jobs }, (_, place) =>
       place === 0 ? work(computing, waiting) : work(waiting, computing)
     )

@@ -1,7 +1,7 @@
 import { SimulatedClock } from 'xstate'
 import type { Clock } from '../src/ports.ts'
 
-/** A clock that stands still until a test moves it. */
+/** A clock that advances only when a test moves it. */
 export type VirtualClock = SimulatedClock & Clock
 
 export function virtualClock(): VirtualClock {
@@ -13,7 +13,7 @@ export async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Moves the clock by whole milliseconds, one at a time, for one step fires one timer of a chain only. */
+/** Moves the clock by whole milliseconds, one at a time: one step fires only one timer of a chain. */
 export async function advance(clock: VirtualClock, ms: number): Promise<void> {
   await settle()
   for (let elapsed = 0; elapsed < ms; elapsed++) {

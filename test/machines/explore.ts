@@ -2,12 +2,12 @@ import { createActor, fromCallback, getNextTransitions } from 'xstate'
 import type { AnyMachineSnapshot } from 'xstate'
 import type { Host } from '../../machines/unit.ts'
 
-/** A host that hears everything and does nothing. */
+/** A host that ignores every event. */
 export function deafHost(): Host {
   return createActor(fromCallback(() => {}))
 }
 
-/** The event a machine in this state gets when a named delay is over; throws when it waits for no such delay. */
+/** Returns the event for the end of a named delay. Throws if the machine does not wait for such a delay. */
 export function elapsed(snapshot: AnyMachineSnapshot, delay: string): { type: never } {
   const type = pendingTimers(snapshot).find((timer) => timer.startsWith(`xstate.after.${delay}.`))
   if (type === undefined) throw new Error(`no delay called ${delay} runs`)
@@ -20,7 +20,7 @@ export function pendingTimers(snapshot: AnyMachineSnapshot): string[] {
     .filter((type) => type.startsWith('xstate.after.'))
 }
 
-/** A state's name from the inside, like `serving.open.fresh`. */
+/** Returns a state's name from the inside out, like `serving.open.fresh`. */
 export function stateName(value: unknown): string {
   if (typeof value === 'string') return value
   const [[outer, inner]] = Object.entries(value as Record<string, unknown>) as [[string, unknown]]

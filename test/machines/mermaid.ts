@@ -1,6 +1,6 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 
-/** A machine as a Mermaid state diagram: its states, and the events, delays and guards that lead from one to another. */
+/** Draws a machine as a Mermaid state diagram: its states, and the events, delays and guards of its transitions. */
 export function drawMachine({ root }: AnyStateMachine): string {
   const arrows: string[] = []
   return ['stateDiagram-v2', ...drawStates(root, '  ', arrows), ...arrows].join('\n')
@@ -34,7 +34,7 @@ function drawTransitions(node: AnyStateNode): string[] {
   return node.type === 'final' ? [`  ${idOf(node)} --> [*]`] : arrows
 }
 
-/** `after drain` for the end of a delay, nothing for a transition without an event. */
+/** Returns `after drain` for the end of a delay, and an empty name for a transition without an event. */
 function nameOf(eventType: string): string {
   if (eventType.startsWith('xstate.done.state')) return 'all ended'
   return eventType.replace(/^xstate\.after\.(\w+)\..*$/, 'after $1')

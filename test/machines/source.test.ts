@@ -9,7 +9,7 @@ const policy: SourcePolicy = {
   backoff: { floorMs: 500, ceilingMs: 30_000 }
 }
 
-/** `10` is slot 10, `~stall` the end of that delay. */
+/** Follows a path of events: `10` is slot 10, `~stall` the end of that delay. */
 function follow(path: string) {
   let [snapshot, actions] = initialTransition(sourceMachine, policy)
   let connects = countConnects(actions)

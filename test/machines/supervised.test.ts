@@ -159,7 +159,7 @@ t.test('the first fault is the one reported, not what its kill led to', async (t
   t.equal(snapshot.context.error?.message, 'not ready within 200 ms')
 })
 
-/** Every combination of state and facts that any order of events leads to. */
+/** Returns every combination of state and facts that is reachable by any order of events. */
 function reachable(over: Partial<Policy>): Map<string, Snapshot> {
   const machine = supervised('disk', { ...policy, ...over })
   const found = new Map<string, Snapshot>()
@@ -215,7 +215,7 @@ t.test('whatever order events come in', async (t) => {
           for (const from of snapshots) {
             let [snapshot] = transition(machine, from, { type: ask })
             const starts = snapshot.context.starts
-            // The longest way: emptying, draining, killing, failed.
+            // The longest path: emptying, draining, killing, failed.
             for (let step = 0; step < 4 && snapshot.status === 'active'; step++) {
               const [timer] = pendingTimers(snapshot)
               const next = timer === undefined ? EVENTS['inside.exited']! : { type: timer as never }

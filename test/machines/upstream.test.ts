@@ -10,7 +10,7 @@ const policy = {
   backoff: { floorMs: 500, ceilingMs: 30_000 }
 }
 
-/** `100/130` is slot 100 where 130 is the newest one known, `~backoff` the end of that delay. */
+/** Follows a path of events: `100/130` is slot 100 with 130 as the newest known one, `~backoff` the end of that delay. */
 function follow(path: string) {
   let [snapshot] = initialTransition(upstreamMachine, policy)
   for (const step of path.split(' ').filter(Boolean)) {

@@ -25,12 +25,12 @@ import {
 const CURVE = key(150)
 const AT_CURVE = { venue: 'pumpfun', pool: CURVE } as const
 
-// What pump.fun's curves start with, in base units.
+// Initial reserves of pump.fun's curves, in base units.
 const VIRTUAL_SOL = 30_000_000_000n
 const VIRTUAL_TOKENS = 1_073_000_000_000_000n
 const FOR_SALE = 793_100_000_000_000n
 
-/** The curve of a mint after each block of events. */
+/** Returns the curve of a mint after each block of events. */
 function curvesOf(...blocks: readonly (readonly ChainEvent[])[]) {
   const chain = blocks.map((events, i) => block(1_000 + i, NOON + i, events))
   return ingestAll(chain, OPTIONS).folds.map((fold) => fold.curves)
@@ -40,7 +40,7 @@ function lastCurve(...events: readonly ChainEvent[]) {
   return curvesOf(events)[0]![0]
 }
 
-/** The state of such a curve after it took in some lamports. */
+/** Returns the reserves of such a curve after it received some lamports. */
 function reservesAt(lamports: bigint) {
   const virtualBase = (VIRTUAL_SOL * VIRTUAL_TOKENS) / (VIRTUAL_SOL + lamports)
   const realBase = FOR_SALE - (VIRTUAL_TOKENS - virtualBase)

@@ -38,7 +38,7 @@ t.test('nobody is estimated as none, and one in one register as one', async (t) 
   t.equal(Math.round(estimateDistinct(registers)), 1)
 })
 
-// Stored sketches hold these hashes: with others, traders of before an update would count twice.
+// Stored sketches contain these hashes: if they changed, traders from before an update would count twice.
 t.test('the hash of a key never changes', async (t) => {
   t.equal(keyHash(pubkeyFromBase58(WSOL)), 18373661687727)
   t.equal(keyHash(pubkeyFromBase58(USDC)), 252602699534144)

@@ -16,7 +16,7 @@ import {
   trade
 } from './world.ts'
 
-/** The launches that each block of events changes. */
+/** Returns the launches that each block of events changes. */
 function launchesOf(...blocks: readonly (readonly ChainEvent[])[]) {
   const chain = blocks.map((events, i) => block(1_000 + i, NOON + i, events))
   return ingestAll(chain, OPTIONS).folds.map((fold) => fold.launches)

@@ -98,7 +98,7 @@ t.test('a block touches its pairs, and the mints whose launch may change', async
   t.same([...touched.launches.values()], [TOKEN, OTHER, key(3), key(4), key(5)])
 })
 
-/** A market that has folded one buy at noon, and what a later buy would miss. */
+/** A market that has folded one buy at noon, and the read set of a later buy. */
 function afterOneBuy() {
   const store = new MemoryStore()
   const state = store.restart()

@@ -16,7 +16,7 @@ import { PlainRows } from '../../storage/test/plain-rows.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { SOL } from './world.ts'
 
-/** What a durable store would hold, in plain Maps. */
+/** The content of a durable store, in plain Maps. */
 export class MemoryStore {
   head: SlotRow | null = null
   readonly rows = new PlainRows()
@@ -43,7 +43,7 @@ export class MemoryStore {
     )
   }
 
-  /** The SOL price state as a restart would find it: rows newest first, as a reader pages back. */
+  /** Restores the SOL price state as a restart does: from rows, newest first, as a reader pages back. */
   restoreSolUsd() {
     const { head } = this
     if (head === null) return restoreSolUsd(null, null, [])
@@ -56,7 +56,7 @@ export class MemoryStore {
     return restoreSolUsd(head, newest, rows)
   }
 
-  /** The market's state right after a restart. */
+  /** Returns the market's state right after a restart. */
   restart(limits?: Partial<MarketLimits>): MarketState {
     const { totals } = this.rows.singles
     const headTime = this.head?.blockTime ?? -Infinity
@@ -78,7 +78,7 @@ export function ingest(
   return fold
 }
 
-/** Folds a chain from an empty store, warm all along. */
+/** Folds a chain from an empty store, without a restart. */
 export function ingestAll(
   chain: readonly DecodedBlock[],
   options: FoldOptions

@@ -9,20 +9,23 @@ import { SOL } from './world.ts'
 
 const STAGES = ['bonding', 'graduating', 'graduated'] as const
 
-/** An event of a curve, in the words of the curve. */
+/** A curve's event with the figures that it states about the curve. */
 interface Step {
   readonly told: Told
   readonly stage: number
   readonly quote: Pubkey | null
   readonly decimals: number | null
   readonly quoteDecimals: number | null
-  /** Null: nothing is stated. */
+  /** Null if the event states no reserves. */
   readonly reserves: CurveReserves | null
   readonly progressPct: number | null
   readonly tradePrice: number | null
 }
 
-/** Every curve from all events, each figure looked for on its own. `usdOf` is what a cash is worth in an event's block. */
+/**
+ * Returns every curve from all events, each figure computed separately. `usdOf` returns the USD price of a cash mint in an
+ * event's block.
+ */
 export function plainCurves(
   story: readonly Told[],
   usdOf: (mint: Pubkey, told: Told) => number | null
@@ -60,7 +63,7 @@ function ownerOf(
 ): { mint: Pubkey; curve: Pubkey } | null {
   if (event.kind === 'launch' || event.kind === 'curve') return { mint: event.baseMint, curve: event.curve }
   if (event.kind !== 'trade' || !LAUNCHPADS.includes(event.venue)) return null
-  // SOL is the token of its dollar pairs, and no launchpad's.
+  // SOL is the token of its dollar pairs, and never launched.
   const tokens = mints.filter((mint) => !samePubkey(mint, SOL))
   const known = tokens.filter((mint) => curves.has(pubkeyMapKey(mint)))
   const own = known.find((mint) => samePubkey(curves.get(pubkeyMapKey(mint))!.curve, event.pool))
@@ -170,7 +173,7 @@ function targetOf(steps: readonly Step[]): bigint | null {
   return target
 }
 
-/** What the newest of some steps makes of the price; null when it leaves it. */
+/** Returns the newest price change of some steps, or null if they leave the price unchanged. */
 function priceAt(
   mint: Pubkey,
   steps: readonly Step[],

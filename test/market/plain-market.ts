@@ -24,16 +24,16 @@ export interface Told {
   readonly block: DecodedBlock
   readonly cursor: number
   readonly signature: Uint8Array
-  /** Of a trade, one for each mint that it is listed under. */
+  /** Rows of a trade, one for each mint that it is listed under. */
   readonly rows: readonly TradeRow[]
-  /** The tokens it is listed under: what is no cash, or of two cash mints the lower ranked. */
+  /** Tokens that it is listed under: the mints that are no cash, or of two cash mints the lower ranked. */
   readonly mints: readonly Pubkey[]
-  /** Token and cash, or two tokens as named; null when the event names one mint alone. */
+  /** Token and cash, or two tokens in the event's order; null if the event names only one mint. */
   readonly sides: readonly [Pubkey, Pubkey] | null
   readonly isFirstLaunch: boolean
 }
 
-/** Everything that happened, as one flat list, with each event's stored rows looked up. */
+/** Returns all events as one flat list, with each event's stored rows. */
 export function tell(chain: readonly DecodedBlock[], trades: readonly TradeRow[], cash: CashList): Told[] {
   const launched = new Set<string>()
   return chain.flatMap((block) => {
@@ -67,7 +67,7 @@ const sumOf = (values: readonly bigint[]): bigint => values.reduce((sum, value) 
 const usdOf = (row: TradeRow): UsdPrice =>
   !row.priceForming ? null : row.cashUsd === null ? 'unpriced' : row.price! * row.cashUsd
 
-/** A row's cash leg in millionths of a USD. */
+/** Returns the value of a row's cash side in millionths of a USD, or null if it has none. */
 function microUsdOf(row: TradeRow): bigint | null {
   if (row.cashSide === null || row.cashUsd === null) return null
   const [amount, decimals] =
@@ -88,13 +88,13 @@ function movedOf(row: TradeRow, token: Pubkey): bigint {
   return is(row.inMint, token) ? row.inAmount : is(row.outMint, token) ? row.outAmount : 0n
 }
 
-/** What an owner is told of: with the row that stands for it there. */
+/** An event of an owner, with the row that is listed there. */
 interface Item {
   readonly told: Told
   readonly row: TradeRow | null
 }
 
-/** Every hour of every owner, by `of/owner/hour`. */
+/** Returns every hour of every owner, by `of/owner/hour`. */
 export function plainHours(story: readonly Told[]): Map<string, ActivityHour> {
   const items = new Map<string, { of: ActivityOf; owner: Pubkey; items: Item[] }>()
   const add = (of: ActivityOf, owner: Pubkey, item: Item): void => {
@@ -132,7 +132,7 @@ function plainHour(
   const hour = first.blockTime - (first.blockTime % 3600)
   const starts = [...new Set(items.map(({ told }) => told.block.blockTime - (told.block.blockTime % 60)))]
   let traders = NO_TRADERS
-  // In the order opposite to the fold's.
+  // In the opposite order of the fold's.
   for (const { told, row } of items.toReversed()) {
     if (row === null || of === 'pool') continue
     traders = addTraders(traders, [keyHash(row.user)], Math.floor((told.block.blockTime - hour) / 60))

@@ -75,7 +75,7 @@ t.test('without a USD price, less than 0.0001 SOL is dust', async (t) => {
 
 const EMPTY: PriceLevel = { recent: [], excluded: [] }
 
-/** Judges prices one after the other. */
+/** Judges prices one after another. */
 function judgeAll(prices: readonly number[], start = EMPTY) {
   let level = start
   const forming = prices.map((price) => {

@@ -63,7 +63,7 @@ t.test('what a store gives while blocks are committed, in any order, restores th
           commit()
           continue
         }
-        // What is read may have a block in it that was not told yet.
+        // A read may see a block that was not published yet.
         const seen = chance === 1 && ahead.length > 0 ? [...sales, ...ahead[0]!.sales] : sales
         const [{ mint, hour }] = toRead.splice(next(order, toRead.length), 1) as [(typeof toRead)[0]]
         ranking.take(mint, turnoverOf(seen, mint, hour))

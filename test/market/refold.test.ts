@@ -14,7 +14,7 @@ import { anyChain, anyChainWithFallingTimes, OPTIONS } from './world.ts'
 
 const encode = (rows: BlockRows) => encodeLog(rows, OPTIONS.cash)
 
-/** A store that has folded a chain, and each block with what it was folded on. */
+/** A store that has folded a chain, and each of its blocks with its read set. */
 function keepAll(chain: readonly DecodedBlock[]): { store: MemoryStore; kept: KeptBlock[] } {
   const store = new MemoryStore()
   const state = store.restart()
@@ -30,7 +30,7 @@ function keepAll(chain: readonly DecodedBlock[]): { store: MemoryStore; kept: Ke
   return { store, kept }
 }
 
-/** Folds the wanted chain in place of what is stored, from the first kept block that is not in both on. */
+/** Replaces the stored chain by the wanted one, from the first kept block that is not in both. */
 async function amend(store: MemoryStore, kept: readonly KeptBlock[], wanted: readonly DecodedBlock[]) {
   const start = kept.findIndex(({ block }, i) => wanted[i] !== block)
   const from = start === -1 ? kept.length - 1 : start

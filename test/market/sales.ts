@@ -6,7 +6,7 @@ import { noRows, type BlockCommit } from '../../src/market/records.ts'
 import type { MintTurnover } from '../../storage/port.ts'
 import { key, NOON } from './world.ts'
 
-/** A trade as far as a ranking knows it. */
+/** A trade with the fields that a ranking needs. */
 export interface Sale {
   readonly mint: Pubkey
   readonly time: number
@@ -36,7 +36,7 @@ const anyStep = fc.oneof(
   { arbitrary: fc.integer({ min: -3_000, max: -1 }), weight: 2 }
 )
 
-/** Blocks whose times stand, jump ahead, and fall by an hour at most. */
+/** Blocks whose times repeat, jump ahead, and fall by an hour at most. */
 export const anySalesBlocks = fc
   .array(fc.record({ seconds: anyStep, sales: fc.array(anySale, { maxLength: 6 }) }), {
     minLength: 1,
@@ -52,7 +52,7 @@ export const anySalesBlocks = fc
     })
   })
 
-/** What a ranking should answer, from sales alone. */
+/** Returns the expected ranking, computed from sales alone. */
 export function recomputed(sales: readonly Sale[], headTime: number, window: RankedWindow) {
   const end = minuteStart(headTime) + 60
   const byMint = new Map<string, { mint: Pubkey; trades: number; microUsd: bigint }>()
@@ -71,7 +71,7 @@ export function answered(ranking: Ranking, window: RankedWindow) {
   return { active: ranking.activeMints(window), top: ranking.top(window, RANKS_MAX) }
 }
 
-/** What a store that holds these sales says of a mint's hour, by minute. */
+/** Returns a mint's hourly volume by minute, as a store with these sales answers it. */
 export function turnoverOf(sales: readonly Sale[], mint: Pubkey, hour: number): MintTurnover['minutes'] {
   const byMinute = Map.groupBy(
     sales.filter((sale) => sale.mint === mint && hourStart(sale.time) === hour),
@@ -86,7 +86,7 @@ export function turnoverOf(sales: readonly Sale[], mint: Pubkey, hour: number): 
     .sort((a, b) => a.minute - b.minute)
 }
 
-/** The commit of a block; `sales` are all that the store holds with it. */
+/** Returns the commit of a block; `sales` are all sales of the store including it. */
 export function commitOf(
   slot: number,
   sales: readonly Sale[],

@@ -19,7 +19,7 @@ function ingestAt(
 }
 
 const probe = buy(1_000_000_000n, 1_000_000_000n)
-/** What the probes of each block were priced with. */
+/** Returns the price that each block's probe was valued with. */
 function pricesOf(folds: ReturnType<typeof ingestAt>) {
   return folds.map((fold) => fold.trades.findLast((row) => row.pool[0] === 100)?.cashUsd)
 }

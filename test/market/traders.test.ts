@@ -13,7 +13,7 @@ interface Sighting {
 const hashOf = (wallet: number): number =>
   keyHash(Uint8Array.from({ length: 32 }, (_, i) => wallet >> (8 * (i % 3))))
 
-/** Few wallets and many, so that lists stay lists, become registers in the middle, and are outgrown. */
+/** Few and many wallets, so that lists remain lists, become registers halfway, or are exceeded. */
 const sightings = fc
   .tuple(fc.constantFrom(5, 255, 256, 257, 400, 5_000), fc.integer({ min: 1, max: 600 }), fc.nat())
   .map(([wallets, count, seed]) => seen(wallets, count, seed))

@@ -15,7 +15,7 @@ import { anyChain, block, buy, key, NOON, OPTIONS, SOL, sell, solSale, TOKEN, tr
 const HOUR = 3_600
 const DAY = 86_400
 
-/** The hours that a reader asks the store for. */
+/** Returns the hours that a reader requests from the store. */
 function hoursOf(
   store: MemoryStore,
   of: ActivityOf,
@@ -30,7 +30,7 @@ function hoursOf(
     .slice(-limit)
 }
 
-/** Undefined of a row that forms no price, null of one whose price has none in USD. */
+/** Returns a row's price in USD: undefined if it forms no price, null if its cash had no USD price. */
 const usdOf = ({ priceForming, price, cashUsd }: TradeRow): number | null | undefined =>
   !priceForming ? undefined : cashUsd === null ? null : price! * cashUsd
 
@@ -113,7 +113,7 @@ function microUsd(row: TradeRow): bigint {
   return BigInt(Math.round((Number(amount) / 10 ** decimals) * row.cashUsd! * 1e6))
 }
 
-/** An hour with one minute in it that traded, at a price. */
+/** Returns an hour with one minute that traded, at a price. */
 function hourAt(minute: number, usd: number | null, fields: Partial<ActivityHour> = {}): ActivityHour {
   const counts = { events: 2, trades: 1, buys: 1, sells: 0, liquidity: 1, launches: 0, priced: 1 }
   const sums = { volumeMicroUsd: 7n, buyMicroUsd: 7n, sellMicroUsd: 0n, volumeCash: 3n, volumeToken: 5n }

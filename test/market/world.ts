@@ -13,7 +13,7 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import { CashList, USDC, USDT, WSOL } from '../../src/market/cash.ts'
 import type { FoldOptions } from '../../src/market/fold.ts'
 
-/** An address made of one number. */
+/** Returns an address made from a number. */
 export function key(n: number): Pubkey {
   return Uint8Array.from({ length: 32 }, (_, i) => (i < 4 ? (n >> (8 * i)) & 255 : 7))
 }
@@ -48,7 +48,7 @@ export function trade(fields: Partial<Trade> = {}): Trade {
   return { kind: 'trade', ...ORIGIN, ...fill, ...amounts, ...totals, ...rest, ...fields }
 }
 
-/** A buy of the token: lamports in, base units of a 6-decimals token out. */
+/** Returns a buy of the token: lamports in, base units of a 6-decimals token out. */
 export function buy(lamports: bigint, tokens: bigint, fields: Partial<Trade> = {}): Trade {
   return trade({ inAmount: lamports, outAmount: tokens, ...fields })
 }
@@ -58,7 +58,7 @@ export function sell(tokens: bigint, lamports: bigint, fields: Partial<Trade> = 
   return trade({ ...mints, inAmount: tokens, outAmount: lamports, ...fields })
 }
 
-/** A sale of SOL for dollars at a price in USD; one SOL unless told. */
+/** Returns a sale of SOL for dollars at a price in USD; one SOL by default. */
 export function solSale(usd: number, lamports = 1_000_000_000n, dollars = USD_COIN): Trade {
   const outAmount = (BigInt(Math.round(usd * 1e6)) * lamports) / 1_000_000_000n
   const mints = { inMint: SOL, inDecimals: 9, outMint: dollars, outDecimals: 6 }
@@ -107,7 +107,7 @@ export function poolChange(fields: Partial<PoolChange> = {}): PoolChange {
   }
 }
 
-/** A block of events, each in a transaction of its own. */
+/** Returns a block of events, each in its own transaction. */
 export function block(slot: number, blockTime: number, events: readonly ChainEvent[]): DecodedBlock {
   return {
     slot,
@@ -135,7 +135,7 @@ const amount = fc
 
 const POOLS = [POOL, key(102), key(103)]
 
-/** Who traded, where, and what the venue stated of its reserves. */
+/** Trader, pool and stated reserves of a trade. */
 const circumstances = fc
   .record({
     venue: fc.constantFrom('pumpswap', 'pumpfun', 'meteora-dbc'),

@@ -324,7 +324,7 @@ t.test('of any chain and any faults, each block comes once and in order, or was 
           reading.slots.every((each, at) => at === 0 || each > reading.slots[at - 1]!) &&
           reading.slots.every((each) => chain.has(each) && each > after) &&
           due.every((each) => isGiven.has(each) !== inGap(each)) &&
-          // What is in a gap was on no node, or no node listed it and what names it as its parent was on none.
+          // A slot in a gap was on no node. Or no node listed it, and the block naming it as parent was on none.
           reading.gaps.every(({ to }) => !nodes.some(({ blocks }) => blocks.has(to))) &&
           due.every(
             (each) => !inGap(each) || unlisted.includes(each) || !nodes.some(({ blocks }) => blocks.has(each))

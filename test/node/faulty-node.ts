@@ -5,13 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 
-/** What a node does wrong. */
+/** A fault of a node. */
 export type Fault =
   | { readonly kind: 'slow'; readonly ms: number }
   /** Takes the request and never answers. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'status'; readonly status: number; readonly body?: string; readonly retryAfter?: string }
-  /** Closes the socket before an answer, after a part of one, or sends a part of the compressed bytes as if it were all. */
+  /**
+   * Closes the socket before an answer or after a part of it, or sends a part of the compressed bytes as if it were all.
+   */
   | { readonly kind: 'drop' | 'truncate' | 'cut-gzip' }
   | { readonly kind: 'body'; readonly body: string }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
@@ -26,11 +28,11 @@ export interface RpcRequest {
 export interface ReceivedRequest extends RpcRequest {
   readonly atMs: number
   readonly headers: IncomingMessage['headers']
-  /** Of the client's socket. */
+  /** Port of the client's socket. */
   readonly port: number
 }
 
-/** Whether a fault is meant for a request. */
+/** Returns whether a fault applies to a request. */
 export type Aim = (request: RpcRequest) => boolean
 
 interface Injected {
@@ -49,7 +51,7 @@ export interface JsonBlock {
   readonly transactions: readonly unknown[]
 }
 
-/** Blocks without transactions as a node tells of them. */
+/** Returns blocks without transactions, as a node encodes them. */
 export function jsonChain(slots: readonly number[]): Map<number, JsonBlock> {
   return new Map(
     slots.map((slot, at) => {
@@ -63,15 +65,15 @@ export function jsonChain(slots: readonly number[]): Map<number, JsonBlock> {
   )
 }
 
-/** A node over HTTP that has a chain and does wrong what a test asks of it; it counts what it did. */
+/** An HTTP node with a chain that injects faults on request of a test, and counts them. */
 export class FaultyNode {
   readonly blocks: Map<number, JsonBlock>
   headSlot: number
   firstSlot = 0
   genesis = 'genesis-a'
-  /** Requests in the order in which they came, with the time. */
+  /** Requests in the order of arrival, with their time. */
   readonly requests: ReceivedRequest[] = []
-  /** How often each fault was done, by its name. */
+  /** Number of injections of each fault, by its name. */
   readonly fired = new Map<string, number>()
   underWay = 0
   mostUnderWay = 0
@@ -101,7 +103,7 @@ export class FaultyNode {
     return `127.0.0.1:${this.#port}`
   }
 
-  /** Listens, again on the port that it had. */
+  /** Listens; after a close, on the same port again. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1')
     await once(this.#server, 'listening')
@@ -116,17 +118,17 @@ export class FaultyNode {
     await closed
   }
 
-  /** Does something wrong for the next requests that it is aimed at; the earliest injected comes first. */
+  /** Injects a fault into the next matching requests; the earliest injected fault comes first. */
   inject(name: string, fault: Fault, aim: Aim = () => true, times = 1): void {
     this.#injected.push({ name, fault, aim, left: times })
   }
 
-  /** Faults that were injected and not done as often as they were to be. */
+  /** Names of faults that were injected less often than requested. */
   get unfired(): string[] {
     return this.#injected.filter(({ left }) => left > 0 && left !== Infinity).map(({ name }) => name)
   }
 
-  /** Stops doing wrong. */
+  /** Removes all faults. */
   forgive(): void {
     this.#injected.length = 0
   }
@@ -153,7 +155,7 @@ export class FaultyNode {
       this.fired.set(injected.name, (this.fired.get(injected.name) ?? 0) + 1)
       await this.#misbehave(injected.fault, request, incoming, response)
     } catch {
-      // The client has gone meanwhile.
+      // The client has disconnected meanwhile.
       response.destroy()
     } finally {
       this.underWay--
@@ -257,7 +259,7 @@ function error(code: number, message: string) {
   return { error: { code, message } }
 }
 
-/** Aims at requests of a method, of a block also by its slot. */
+/** Matches requests of a method, for a block also by its slot. */
 export function at(method: string, slot?: number): Aim {
   return (request) => request.method === method && (slot === undefined || request.params[0] === slot)
 }

@@ -6,11 +6,11 @@ import { BEYOND, moveTokens, payTo, signed, type Wallet } from './web3-flows.ts'
 
 const PAUSE_MS = 60
 
-/** Sends transactions of each kind to a node, whether it is there or not, until it is ended. */
+/** Sends transactions of each kind to a node until it is ended; the node may be away. */
 export class RealLoad {
-  /** Of those that the node has taken. */
+  /** Signatures of the transactions that the node accepted. */
   readonly signatures: string[] = []
-  /** Of trades, taken or not. */
+  /** Signatures of trades, accepted or not. */
   readonly trades: string[] = []
   readonly #connection: Connection
   readonly #wallet: Wallet
@@ -33,13 +33,13 @@ export class RealLoad {
 
   async #run(): Promise<void> {
     while (!this.#isOver) {
-      // The node is down, or starts again.
+      // The node is down or restarting.
       await this.#sendSome().catch(() => delay(100))
       await delay(PAUSE_MS)
     }
   }
 
-  /** A transfer, one through a lookup table, one of tokens, one that fails, and trades of both sides. */
+  /** Sends a transfer, one through a lookup table, one of tokens, one that fails, and trades of both sides. */
   async #sendSome(): Promise<void> {
     const { payer, receiver, table } = this.#wallet
     const { blockhash } = await this.#connection.getLatestBlockhash('confirmed')

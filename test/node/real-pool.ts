@@ -23,7 +23,7 @@ const ACCOUNT_BYTES = 165
 const SUPPLY = 10n ** 15n
 const DECIMALS = 6
 
-/** A pool of a token and its cash on a real node, whose trades are executed there at the amounts that they name. */
+/** A pool of a token and its cash on a real node. Its trades execute with the amounts that they state. */
 export class RealPool {
   readonly pool = Keypair.generate().publicKey
   readonly token = Keypair.generate()
@@ -38,7 +38,7 @@ export class RealPool {
     this.cash = cash
   }
 
-  /** Makes both mints, and fills the vaults and the payer's accounts; the payer owns all of it. */
+  /** Makes both mints and fills the vaults and the payer's accounts; the payer owns everything. */
   static async open(connection: Connection, payer: Keypair, cash: Keypair): Promise<RealPool> {
     const made = new RealPool(payer, cash)
     const rent = await connection.getMinimumBalanceForRentExemption(ACCOUNT_BYTES)

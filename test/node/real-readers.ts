@@ -16,19 +16,19 @@ const TUNING = {
   backoff: { floorMs: 100, ceilingMs: 1_000 }
 } as const
 
-/** The blocks of a node as a source gives them. */
+/** The blocks of a node, as a source delivers them. */
 export interface RealReader {
   readonly name: string
-  /** All that a block says, by its slot, in the order in which they came. */
+  /** All content of a block by its slot, in the order of arrival. */
   readonly blocks: ReadonlyMap<number, string>
-  /** States in the order in which they were first seen. */
+  /** States in the order of their first occurrence. */
   readonly states: ReadonlySet<string>
-  /** Blocks that did not follow the one before, slots that were given up, lines of errors. */
+  /** Blocks that did not follow the previous one, slots that were given up, and logged errors. */
   readonly faults: readonly string[]
   end(): Promise<void>
 }
 
-/** Reads a node's blocks by polling and over gRPC, with the sources by themselves, which see a fault sooner than a service. */
+/** Reads a node's blocks by polling and over gRPC. The sources run without a service, so that faults show sooner. */
 export function readBothWays(t: Test, validator: RealValidator, genesis: string): RealReader[] {
   return [pollingReader(t, validator, genesis), streamReader(t, validator, genesis)]
 }
@@ -107,7 +107,10 @@ function watchStates(state: () => string | undefined) {
   return { states, end: () => clearInterval(timer) }
 }
 
-/** Slot, time, parent, votes; of each transaction signature, accounts, instructions, balances, logs, fee and outcome. */
+/**
+ * Returns slot, time, parent and votes, and for each transaction its signature, accounts, instructions, balances, logs, fee
+ * and outcome.
+ */
 function textOf(block: Block): string {
   const { slot, blockTime, parentSlot, votes, transactions } = block
   const plain = { slot, blockTime, parentSlot, votes, transactions: transactions.map(plainTransaction) }

@@ -10,21 +10,21 @@ import { makeServerFolder, removeServerFolder, ServerProcess } from '../servers/
 
 const PROGRAM = process.env.VALIDATOR ?? join(import.meta.dirname, '../../../shared/bin/validator')
 const CACHE = join(process.env.TEST_SERVERS_CACHE ?? join(homedir(), '.cache/millrace-tests'), 'validator')
-/** It is healthy after 1 to 3 s; unpacking it and a busy machine take longer. */
+/** Milliseconds until it must be healthy. That takes 1 to 3 s; unpacking and a busy machine take longer. */
 const START_MS = 300_000
-/** Of several thousand slots; with the usual 10,000 a test of 500 slots would lose its first ones. */
+/** Number of shreds kept, enough for several thousand slots; the default of 10,000 loses the first of 500 slots. */
 const SHREDS_KEPT = '200000'
 
 export interface ValidatorOptions {
-  /** Of JSON-RPC; a free one where none is given. */
+  /** Port of JSON-RPC; a free one by default. */
   readonly port?: number
-  /** A tick takes 6.25 ms; 64, which are 400 ms, where nothing is given. */
+  /** Ticks of 6.25 ms in a slot; 64 by default, which are 400 ms. */
   readonly ticksPerSlot?: number
-  /** Programs of its genesis, by their addresses. */
+  /** Programs of its genesis, by address. */
   readonly programs?: Readonly<Record<string, Buffer>>
 }
 
-/** Agave's test validator on loopback, which takes one core while it runs. */
+/** Agave's test validator on loopback. Takes one core while it runs. */
 export class RealValidator {
   readonly url: string
   readonly connection: Connection
@@ -43,7 +43,7 @@ export class RealValidator {
     })
   }
 
-  /** Starts one with a genesis of its own. */
+  /** Starts a validator with its own genesis. */
   static async start({ port, ticksPerSlot, programs = {} }: ValidatorOptions = {}): Promise<RealValidator> {
     const folder = makeServerFolder('validator')
     const rpcPort = port ?? (await freePort(['127.0.0.1']))
@@ -101,7 +101,7 @@ export class RealValidator {
   }
 }
 
-/** Declares a test on a real validator: where there is none it says so loudly, and fails where CI is set. */
+/** Declares a test on a real validator. Without one it is reported as not run, and fails if CI is set. */
 export function testWithValidator(
   t: Test,
   name: string,

@@ -12,7 +12,7 @@ import { absent, emptyBlock, ScriptedNode } from './scripted-node.ts'
 
 const STEP_MS = 50
 
-/** A store of blocks beside a sequence, which takes what is given out as ingest does. */
+/** A store of blocks beside a sequence. It stores delivered blocks as ingest does. */
 class World {
   readonly clock = virtualClock()
   readonly stored = new Map<number, SlotRow>()
@@ -49,7 +49,7 @@ class World {
     for (const block of chain.values()) this.put(block)
   }
 
-  /** Reads nodes from the stored head on, as a process that was just started, until a condition holds or time is over. */
+  /** Reads nodes from the stored head, as a process that just started, until a condition holds or time is over. */
   async read(nodes: readonly ScriptedNode[], until: () => boolean, withinMs = 60_000): Promise<boolean> {
     const { clock } = this
     const stop = new AbortController()
@@ -98,7 +98,7 @@ class World {
   }
 }
 
-/** Blocks that follow one of a chain, in slots as they are given, of a fork with a name. */
+/** Returns blocks of a named fork that follow one of a chain, in the given slots. */
 function goOn(
   before: ReadonlyMap<number, FetchedBlock>,
   slots: readonly number[],

@@ -19,7 +19,7 @@ function clientOf(
   return client
 }
 
-/** The fault of a request; fails the test when there is none. */
+/** Returns the fault of a request. Fails the test if it has none. */
 async function faultOf(answer: Promise<unknown>): Promise<NodeFault> {
   return answer.then(
     () => Promise.reject(new Error('there was an answer')),
@@ -173,7 +173,7 @@ t.test('no more requests start in a second, and no more are under way, than stat
   await Promise.all(Array.from({ length: 30 }, () => client.call('getSlot', [], { signal })))
   t.equal(node.mostUnderWay, 3)
   const times = node.requests.map(({ atMs }) => atMs)
-  // They are counted where they arrive, a little later than where they start.
+  // Requests are counted at their arrival, a little later than their start.
   const most = Math.max(
     ...times.map((from) => times.filter((each) => each >= from && each < from + 950).length)
   )

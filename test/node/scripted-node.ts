@@ -13,7 +13,7 @@ import type {
 import { NodeError } from '../../src/node/node-fault.ts'
 import { settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 
-/** The block of a slot in a chain of empty blocks. */
+/** Returns the block of a slot in a chain of empty blocks. */
 export function emptyBlock(slot: number, parentSlot: number, fork = ''): FetchedBlock {
   return {
     kind: 'block',
@@ -25,7 +25,7 @@ export function emptyBlock(slot: number, parentSlot: number, fork = ''): Fetched
   }
 }
 
-/** Blocks of a chain by their slots; the first one's parent is the slot before it. */
+/** Returns blocks of a chain by slot; the first one's parent is the slot before it. */
 export function chainOf(slots: readonly number[]): Map<number, FetchedBlock> {
   return new Map(slots.map((slot, at) => [slot, emptyBlock(slot, slots[at - 1] ?? slot - 1)]))
 }
@@ -34,21 +34,21 @@ export function absent(why: AbsentBlock['why']): AbsentBlock {
   return { kind: 'absent', why, detail: `it says ${why}` }
 }
 
-/** A node that answers as a test says, on a virtual clock. */
+/** A node on a virtual clock that answers as the test configures it. */
 export class ScriptedNode implements ChainNode {
   readonly name: string
   readonly isArchive: boolean
   rank: number | null = 0
   headSlot: number | null
-  /** What it has. */
+  /** Its blocks by slot. */
   readonly blocks: Map<number, FetchedBlock>
-  /** What it says of a slot before it says what it has, each once. */
+  /** One-time answers for a slot, used up before its block is returned. */
   readonly first = new Map<number, AbsentBlock[]>()
-  /** What it says of slots that it does not have. */
+  /** The answer for slots without a block. */
   otherwise: AbsentBlock = absent('pending')
-  /** Slots that it has and does not list. */
+  /** Slots with a block that it does not list. */
   readonly unlisted = new Set<number>()
-  /** Slots that it lists and does not have. */
+  /** Slots that it lists without having their block. */
   readonly phantoms = new Set<number>()
   delayMs: (slot: number) => number = () => 1
   listFails = 0
@@ -102,7 +102,7 @@ export class ScriptedNode implements ChainNode {
   }
 }
 
-/** Coarse, for tests wait for minutes of virtual time. */
+/** Milliseconds of a clock step; coarse, because tests wait for minutes of virtual time. */
 const STEP_MS = 5
 
 /** A sequence over scripted nodes, read to its end by a test. */
@@ -110,7 +110,7 @@ export class Reading {
   readonly clock: VirtualClock = virtualClock()
   readonly slots: number[] = []
   readonly gaps: SlotGap[] = []
-  /** Slots and gaps in the order in which they came. */
+  /** Slots and gaps in the order of arrival. */
   readonly log: string[] = []
   readonly oddities: string[] = []
   readonly prefetch = 4
@@ -147,7 +147,7 @@ export class Reading {
     }
   }
 
-  /** Moves the clock until a slot has come; false when it has not after `ms`. */
+  /** Advances the clock until a slot has arrived; returns false if it has not after `ms`. */
   async until(slot: number, ms: number): Promise<boolean> {
     await settle()
     for (let waited = 0; waited <= ms && this.slots.at(-1) !== slot; waited += STEP_MS) {
@@ -164,7 +164,7 @@ export class Reading {
   }
 }
 
-/** Whole numbers from one to another, both included. */
+/** Returns the whole numbers from one to another, both included. */
 export function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, at) => from + at)
 }

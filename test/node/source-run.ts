@@ -9,7 +9,7 @@ import type { Block } from '../../src/chain/transaction.ts'
 import type { SlotGap } from '../../src/node/chain-node.ts'
 import { systemPorts } from '../../src/ports.ts'
 
-/** Times as short as a test server over loopback allows. */
+/** Timeouts as short as a test server over loopback allows. */
 export const FAST: Partial<RpcSourceTuning> = {
   client: { requestsPerSecond: Infinity, timeoutMs: 3_000 },
   probeMs: 20,
@@ -26,7 +26,7 @@ export interface LogLine {
   readonly msg: string
 }
 
-/** A source process that a test runs, with a reader of its blocks. */
+/** A source process with a reader of its blocks. */
 export class SourceRun {
   readonly slots: number[] = []
   readonly gaps: SlotGap[] = []
@@ -76,7 +76,7 @@ export class SourceRun {
     return read()
   }
 
-  /** Messages from a level of pino on: 30 info, 40 warn, 50 error. */
+  /** Returns messages of at least a level of pino: 30 info, 40 warn, 50 error. */
   said(level = 30): string[] {
     return this.lines.filter((line) => line.level >= level).map(({ msg }) => msg)
   }
@@ -90,7 +90,7 @@ export class SourceRun {
     })()
   }
 
-  /** Waits until something holds. */
+  /** Waits until a condition holds. */
   async until(holds: () => boolean, withinMs = 120_000): Promise<void> {
     const deadline = performance.now() + withinMs
     while (!holds()) {

@@ -1,15 +1,15 @@
 /**
- * A program that swaps as Raydium's pools do without an order book, so that a real node executes trades: of its eight
- * accounts (token program, pool, authority, coin vault, pc vault, source, destination, owner) it has the token program
- * move the first amount of its data into a vault and the second one out of the other; the owner signs for both. Data is
- * that of `swapBaseInV2` (0x10), from source to coin vault, or `swapBaseOutV2` (0x11), from source to pc vault.
+ * Assembles a program that swaps like Raydium's pools without an order book, so that a real node executes trades. Its eight
+ * accounts are token program, pool, authority, coin vault, pc vault, source, destination and owner. It has the token
+ * program move the first amount of its data into a vault and the second out of the other; the owner signs for both. The
+ * data is that of `swapBaseInV2` (0x10), from source to coin vault, or `swapBaseOutV2` (0x11), from source to pc vault.
  */
 export function swapProgram(): Buffer {
   return elfOf(assembled())
 }
 
 const ACCOUNTS = 8
-/** Below the frame's end: eight infos of 56 bytes, and what an instruction is made of. */
+/** Offsets below the frame's end: eight account infos of 56 bytes, and the parts of an instruction. */
 const INFOS = -512
 const INFO_BYTES = 56
 const METAS = -640
@@ -35,7 +35,7 @@ const put = (dst: number, offset: number, imm: number): Word => [0x7a, dst, 0, o
 const putShort = (dst: number, offset: number, imm: number): Word => [0x6a, dst, 0, offset, imm]
 const putByte = (dst: number, offset: number, imm: number): Word => [0x72, dst, 0, offset, imm]
 const unless = (dst: number, imm: number, by: number): Word => [0x55, dst, 0, by, imm]
-/** Of a syscall; the loader puts in which. */
+/** A syscall; the loader fills in which one. */
 const CALL: Word = [0x85, 0, 1, 0, -1]
 const EXIT: Word = [0x95, 0, 0, 0, 0]
 
@@ -73,7 +73,7 @@ function assembled(): Word[] {
     set(8, 0),
     ...readAccount,
     unless(8, ACCOUNTS, -readAccount.length - 1),
-    // The length of the data stands before it.
+    // The length of the data precedes it.
     add(6, 8),
     loadByte(2, 6, 0),
     unless(2, 0x10, swapIn.length + end.length),
@@ -84,7 +84,7 @@ function assembled(): Word[] {
   ]
 }
 
-/** Has the token program move the amount at a place of the data. */
+/** Emits a call of the token program that transfers the amount at an offset of the data. */
 function transfer(from: number, to: number, amountAt: number): Word[] {
   const meta = (at: number, account: number, flags: number): Word[] => [
     load(2, 10, INFOS + INFO_BYTES * account),
@@ -124,7 +124,9 @@ const SYSCALL = 'sol_invoke_signed_c'
 const R_BPF_64_32 = 10n
 const SECTION = { PROGBITS: 1, STRTAB: 3, DYNAMIC: 6, REL: 9, DYNSYM: 11 } as const
 
-/** The smallest file that Solana's loader takes: text, and a relocation of each syscall. Addresses are file offsets. */
+/**
+ * Builds the smallest file that Solana's loader accepts: text and a relocation of each syscall. Addresses are file offsets.
+ */
 function elfOf(words: readonly Word[]): Buffer {
   const text = Buffer.concat(
     words.map(([opcode, dst, src, offset, imm]) => {
@@ -141,7 +143,7 @@ function elfOf(words: readonly Word[]): Buffer {
   const calls = words.flatMap((word, at) => (word === CALL ? [TEXT_AT + 8 * at] : []))
   const names = Buffer.from(`\0${SYSCALL}\0`)
   const relocations = longs(calls.flatMap((at) => [BigInt(at), (1n << 32n) | R_BPF_64_32]))
-  // A name, global and of no type; no place of its own.
+  // One global symbol without a type and an address.
   const symbols = Buffer.concat([Buffer.alloc(24), Buffer.from([1, 0, 0, 0, 0x10]), Buffer.alloc(19)])
   const parts: [name: string, type: number, bytes: Buffer, link: number, entry: number][] = [
     ['.text', SECTION.PROGBITS, text, 0, 0],

@@ -20,16 +20,16 @@ import {
   transferChecked
 } from '../localnet/node/token-wire.ts'
 
-/** A transaction that a wallet has sent and heard of. */
+/** A transaction that a wallet has sent and been notified of. */
 export interface Flow {
   readonly name: string
   readonly signature: string
   readonly slot: number
-  /** As its subscription told it. */
+  /** The error of the notification, or null. */
   readonly err: unknown
 }
 
-/** What a wallet has made on a chain, and goes on to use. */
+/** Accounts that a wallet has made on a chain and continues to use. */
 export interface Wallet {
   readonly payer: Keypair
   readonly mint: PublicKey
@@ -41,16 +41,16 @@ export interface Wallet {
 const WITHIN_MS = 120_000
 const MINT_BYTES = 82
 const DECIMALS = 6
-/** More than anybody has. */
+/** Lamports above every balance. */
 export const BEYOND = 10 ** 15
 
 export const payTo = (from: Keypair, toPubkey: PublicKey, lamports: number): TransactionInstruction =>
   SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey, lamports })
 
 /**
- * What a wallet does with web3.js on a node, step by step: an airdrop, a transfer, a mint, a transfer of its tokens, a
+ * Runs the steps of a wallet that uses web3.js on a node: an airdrop, a transfer, a mint, a transfer of its tokens, a
  * lookup table, a versioned transaction that uses it, and one that fails. Each is sent, confirmed by a subscription to its
- * signature, and then asked for its slot.
+ * signature, and then queried for its slot.
  */
 export async function walkThrough(connection: Connection): Promise<{ flows: Flow[]; wallet: Wallet }> {
   const payer = Keypair.generate()
@@ -100,7 +100,7 @@ export async function walkThrough(connection: Connection): Promise<{ flows: Flow
   const addresses = [receiver, to]
   const extend = { payer: owner, authority: owner, lookupTable: table, addresses }
   await land('lookup table', [create, AddressLookupTableProgram.extendLookupTable(extend)])
-  // Addresses are found in slots after that of their table.
+  // Addresses of a table are usable in slots after the table's own.
   const made = flows.at(-1)!.slot
   while ((await connection.getSlot('confirmed')) <= made + 1) await delay(20)
   const { value: found } = await connection.getAddressLookupTable(table, { commitment: 'confirmed' })
@@ -126,7 +126,7 @@ export function signed(
   return transaction
 }
 
-/** Moves tokens of a wallet to where it moved some before. */
+/** Transfers tokens of a wallet to the earlier receiver. */
 export function moveTokens(
   { payer, mint, tokens, receiver }: Wallet,
   amount: bigint
@@ -134,7 +134,7 @@ export function moveTokens(
   return transferChecked(tokens, mint, associatedAccount(receiver, mint), payer.publicKey, amount, DECIMALS)
 }
 
-/** The error of a transaction, null where there is none, as its subscription tells it once it is confirmed. */
+/** Resolves with the error of a transaction, or null, as its subscription reports it at confirmation. */
 function outcomeOf(connection: Connection, signature: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`nobody tells of ${signature}`)), WITHIN_MS)
@@ -162,7 +162,7 @@ async function slotOf(connection: Connection, signature: string): Promise<number
   }
 }
 
-/** Ends the socket of web3.js for good: it would connect again for as long as anything is subscribed to. */
+/** Closes the socket of web3.js for good: it would reconnect while anything is subscribed. */
 export function letGo(connection: Connection): void {
   const inner = connection as unknown as {
     _subscriptionsByHash: object

@@ -12,7 +12,7 @@ import { marketApp, type MarketApp } from '../http/market-app.ts'
 
 const names = (products: readonly Product[]): string[] => products.map(({ name }) => name)
 
-/** Paths that an app with some products answers. */
+/** Returns the paths that an app with some products answers. */
 async function pathsOf(app: MarketApp, products: readonly Product[]): Promise<string[]> {
   const { decoding } = app.deps
   const built = buildApp({ ...app.deps, metrics: createMetrics(decoding) }, routesOf(products))
@@ -37,7 +37,7 @@ t.test('every channel belongs to one product', async (t) => {
 t.test('an endpoint belongs to one product', async (t) => {
   const app = await marketApp(t)
   const paths = await Promise.all(PRODUCTS.map((product) => pathsOf(app, [product])))
-  // Of the tenants and keys, `GET` and `POST` have one path.
+  // `GET` and `POST` of tenants and keys share a path.
   const owners = paths.map((own) => new Set(own))
   const all = owners.flatMap((own) => [...own])
   t.ok(all.length > 20)

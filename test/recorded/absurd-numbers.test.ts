@@ -12,7 +12,7 @@ import { absurdChanges, withAbsurdNumbers } from '../chain/absurd-numbers.ts'
 import { fixtureTransactions, testWithFixtures } from '../fixtures.ts'
 import { randomRuns } from '../random-runs.ts'
 
-/** Slots that a file's name may say beside what its record says. */
+/** Slots in a file's name, which may differ from that of its record. */
 const NAMES = ['7.json', 'block.json', '1790000000000.json', '8589934592.json', '999999999999999.json']
 
 testWithFixtures(

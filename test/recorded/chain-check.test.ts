@@ -33,7 +33,7 @@ function folderOf(blocks: readonly PlacedBlock[]): RecordedIndex {
   }
 }
 
-/** Blocks of a chain: two and a half slots a second from a first slot at a first time on. */
+/** Returns blocks of a chain: two and a half slots a second, from a first slot at a first time. */
 function chain(slots: readonly number[], firstSlot: number, firstTime: number): PlacedBlock[] {
   return slots.map((slot, at) => ({
     slot,
@@ -45,7 +45,7 @@ function chain(slots: readonly number[], firstSlot: number, firstTime: number): 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-/** Mainnet in 2022, and a localnet of 2026: its slots are low and its times new. */
+/** Mainnet in 2022, and a localnet of 2026, whose slots are low and whose times are new. */
 const OLD = Date.UTC(2022, 0, 1) / 1000
 const NEW = Date.UTC(2026, 9, 1) / 1000
 const mainnet = (from: number, to: number): PlacedBlock[] => chain(range(from, to), 115_000_000, OLD)
@@ -121,7 +121,7 @@ t.test('a folder of which a few files are of another chain is taken, and they ar
 })
 
 t.test('no folder of the stored chain is ever refused', async (t) => {
-  // Steps of a chain that stops at times and goes on, at up to the pace of the fastest localnet.
+  // Steps of a chain that stops at times and continues, at up to the rate of the fastest localnet.
   const step = fc.record({
     slots: fc.integer({ min: 1, max: 5_000_000 }),
     idle: fc.integer({ min: 0, max: 5_000_000 })

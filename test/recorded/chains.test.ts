@@ -11,7 +11,7 @@ interface ChainBlock {
   readonly parentBlockhash: string
 }
 
-/** A chain with blocks in these slots, after a parent; hashes begin with its name. */
+/** Returns a chain with blocks in these slots, after a parent; hashes begin with its name. */
 function chain(name: string, slots: readonly number[], parent?: ChainBlock): ChainBlock[] {
   let before = parent ?? { slot: slots[0]! - 1, blockhash: `${name}-start` }
   return slots.map((slot) => {
@@ -23,7 +23,7 @@ function chain(name: string, slots: readonly number[], parent?: ChainBlock): Cha
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-/** Blocks of a folder that are left out; of two of a slot the first is in the folder. */
+/** Returns the blocks of a folder that do not count; of two of a slot the first is in the folder. */
 function strayOf(blocks: readonly (ChainBlock | Partial<ChainBlock>)[]) {
   const bySlot = new Map<number, RecordedSlot>()
   for (const { slot, parentSlot = null, blockhash = null, parentBlockhash = null } of blocks) {
@@ -57,7 +57,7 @@ t.test('one stray block is left out, at the start, in the middle and at the end'
       slot === 9 ? [{ slot, contradicts }] : [{ slot, contradicts: slot - 1 }]
     )
   }
-  // The last block names a parent that the chain has under another hash.
+  // The last block names a parent that the chain has with another hash.
   t.same(strayOf([...real, ...chain('b', [17])]), [{ slot: 17, contradicts: 16 }])
 })
 

@@ -263,7 +263,7 @@ t.test(
         'b.json': JSON.stringify({ slot: 3, block: { ...block(3), blockTime: 1_790_000_000_000 } }),
         'c.json': JSON.stringify({ slot: 4, block: { ...block(4), parentSlot: 2 ** 53 - 1 } }),
         'd.json': JSON.stringify(transaction(5, 'D', { transactionIndex: 2 ** 53 - 1 })),
-        // Its name is the height of the block, not its slot.
+        // The file's name is the height of the block, not its slot.
         '350000000.json': JSON.stringify(block(400_000_000)),
         '8589934591.json': JSON.stringify(block(6))
       })
@@ -479,7 +479,7 @@ function openFilesBelow(directory: string): string[] {
 
 const KEY = 'So11111111111111111111111111111111111111112'
 
-/** An entry of a block whose signature is one letter repeated. */
+/** Returns an entry of a block whose signature is one letter repeated. */
 function entry(name: string) {
   return {
     version: 'legacy',

@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../house/sources.ts'
 
-/** What every source is held to, besides the tests: types, rules, format. */
+/** Checks of every source besides the tests: types, rules, format. */
 const CHECKS = [
   { name: 'types', tool: 'tsc', args: ['-p', '.'] },
   {
@@ -22,7 +22,7 @@ export interface CheckOutcome {
   readonly output: string
 }
 
-/** Runs the checks one after another, with what the machine has left over when others run beside them. */
+/** Runs the checks one after another, at a low priority: other work of the machine comes first. */
 export async function* runHouseChecks(): AsyncGenerator<CheckOutcome> {
   for (const { name, tool, args } of CHECKS) {
     const began = performance.now()

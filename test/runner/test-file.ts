@@ -16,14 +16,14 @@ export interface TestOutcome {
   readonly file: string
   readonly passed: number
   readonly failed: number
-  /** Tests that were not run: skipped or put off. */
+  /** Number of tests that were skipped or marked as todo. */
   readonly notRun: number
   readonly seconds: number
-  /** All that the process wrote, to both of its outputs. */
+  /** Both outputs of the process. */
   readonly output: string
 }
 
-/** Runs a test file in a process of its own, by plain Node: loaders of node-tap take four times the processor. */
+/** Runs a test file in its own process, by plain Node: the loaders of node-tap take four times the processor time. */
 export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise<TestOutcome> {
   const began = performance.now()
   const child = spawn(process.execPath, ['--disable-warning=DEP0205', file], {
@@ -48,8 +48,8 @@ export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise
 type Counts = Pick<TestOutcome, 'passed' | 'failed' | 'notRun'>
 
 /**
- * Reads the last line that node-tap writes, `# { total: N, pass: N, fail: N, skip: N, todo: N }` without what is zero. A file
- * that says no total, or ends badly without a failure, counts as one failure.
+ * Reads the last line that node-tap writes, `# { total: N, pass: N, fail: N, skip: N, todo: N }` without zeros. A file
+ * without a total, or with a bad exit and no failure, counts as one failure.
  */
 export function countsOf(output: string, endedWell: boolean): Counts {
   const summary = output.match(/^# \{ total: .*\}$/gm)?.at(-1)
@@ -64,7 +64,7 @@ export function countsOf(output: string, endedWell: boolean): Counts {
   }
 }
 
-/** Returns the failed points of an output with their reports, or its end where no point failed. */
+/** Returns the failed assertions of an output with their reports, or the end of the output if there are none. */
 export function failuresOf(output: string): string {
   const lines = output.split('\n')
   const told: string[] = []

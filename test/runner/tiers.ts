@@ -1,13 +1,13 @@
 import { readSources, type SourceFile } from '../house/sources.ts'
 
-/** Files that start the service, a browser, a packer or an image in processes of their own. */
+/** Files that start the service, a browser, a packer or an image in separate processes. */
 const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/image\./
-/** Helpers and packages that start a server of others: Cassandra, Redis, the validator, Chromium. */
+/** Helpers and packages that start third-party servers: Cassandra, Redis, the validator, Chromium. */
 const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-core$)/
 
 /**
- * Files that take more than a minute of two cores. They begin first, so that none of them is left for the end; a file that
- * is missing here makes a run longer, and nothing else.
+ * Files that take more than a minute of two cores. They start first, so that none is left for the end. A missing file makes
+ * a run longer, and nothing else.
  */
 const LONGEST = [
   'test/storage/scylla-faults.test.ts',
@@ -20,13 +20,13 @@ const LONGEST = [
 ]
 
 export interface TestFiles {
-  /** Files that start processes or servers of others, which they wait for most of the time; the longest first. */
+  /** Files that start processes or third-party servers, and mostly wait for them; the longest first. */
   readonly waiting: readonly string[]
   /** Files that compute in one process: pure code, HTTP, the embedded storage. */
   readonly computing: readonly string[]
 }
 
-/** Returns the test files of the project by what they are busy with, each list in the order to run them in. */
+/** Returns the test files by their kind of work, each list in the order to run them. */
 export function testFiles(): TestFiles {
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts')).sort()
@@ -40,7 +40,7 @@ export function testFiles(): TestFiles {
 
 const isNotLongest = (path: string): boolean => !LONGEST.includes(path)
 
-/** Whether a file imports a name that matches, itself or through other files of the tests. */
+/** Returns whether a file imports a matching name, directly or through other files of the tests. */
 export function reaches(sources: ReadonlyMap<string, SourceFile>, path: string, name: RegExp): boolean {
   const seen = new Set<string>()
   const pending = [path]

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 export const CASSANDRA_VERSION = '5.0.6'
 
-/** Cassandra 5.0 runs on Java 11 and 17; the options that it is started with are those of 17. */
+/** Java version of the options that it is started with; Cassandra 5.0 runs on Java 11 and 17. */
 const JAVA_MAJOR = 17
 const COPY_GOAL = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
 const DOWNLOAD_WITHIN_MS = 240_000
@@ -30,24 +30,24 @@ export function javaCommand(): string {
   return process.env.JAVA_HOME === undefined ? 'java' : join(process.env.JAVA_HOME, 'bin/java')
 }
 
-/** Why Cassandra cannot be started here, or undefined where it can. */
+/** Returns the reason why Cassandra cannot be started here, or undefined if it can. */
 export function cassandraMissing(): string | undefined {
   if (process.platform === 'win32') return 'its signals are those of Unix'
   const java = spawnSync(javaCommand(), ['-version'], { encoding: 'utf8' })
-  // It says `openjdk version "17.0.15" 2025-04-15` on standard error.
+  // Standard error has a line like `openjdk version "17.0.15" 2025-04-15`.
   const major = java.status === 0 ? /version "(\d+)/.exec(java.stderr)?.[1] : undefined
   if (Number(major) !== JAVA_MAJOR) return `there is no Java ${JAVA_MAJOR}${major ? ` but ${major}` : ''}`
   if (spawnSync('mvn', ['--version']).status !== 0) return 'there is no Maven (mvn)'
   return undefined
 }
 
-/** The folder that keeps the jars between runs: TEST_SERVERS_CACHE, or below the user's cache. */
+/** Returns the folder that keeps the jars between runs: TEST_SERVERS_CACHE, or a folder in the user's cache. */
 function cacheFolder(): string {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
   return process.env.TEST_SERVERS_CACHE ?? join(cache, 'millrace-tests')
 }
 
-/** The folder of the jars of Cassandra, which Maven fetches when it is not there (66 MB, once for a machine). */
+/** Returns the folder of Cassandra's jars. Maven downloads them if they are missing (66 MB, once per machine). */
 export async function cassandraJars(): Promise<string> {
   const folder = join(cacheFolder(), `cassandra-${CASSANDRA_VERSION}`)
   if (existsSync(folder)) return folder
@@ -60,7 +60,7 @@ export async function cassandraJars(): Promise<string> {
       ['-q', '-B', COPY_GOAL, '-DoutputDirectory=lib', '-DincludeScope=runtime'],
       { cwd: work, timeout: DOWNLOAD_WITHIN_MS }
     )
-    // It is there as a whole or not at all; of two that fetch at once, the first one's stays.
+    // The rename is atomic; of two simultaneous downloads the first one stays.
     await rename(join(work, 'lib'), folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error
     })

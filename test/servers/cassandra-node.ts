@@ -3,23 +3,26 @@ import { delimiter, join } from 'node:path'
 import { javaCommand } from './cassandra-jars.ts'
 import type { ServerCommand } from './server-process.ts'
 
-/** Suffices for tests; a node then takes about 830 MB in all. */
+/** Heap that suffices for tests; a node then takes about 830 MB in all. */
 const HEAP = '384m'
-/** Eight seconds alone on two cores, fifteen for three at once; a busy machine takes many times as long. */
+/**
+ * Milliseconds until a node must be up. One alone takes eight seconds on two cores, three at once fifteen; a busy machine
+ * takes many times as long.
+ */
 const START_WITHIN_MS = 300_000
 
 export interface CassandraNodeOptions {
   readonly address: string
-  /** Where clients connect. */
+  /** Port for clients. */
   readonly port: number
-  /** Where nodes connect to each other. */
+  /** Port for other nodes. */
   readonly storagePort: number
   readonly seeds: readonly string[]
-  /** Position of the node on the ring; a node of its own owns one token. */
+  /** The node's only token, its position on the ring. */
   readonly token: bigint
-  /** Whether clients give a name and a password, and have rights. */
+  /** Whether clients need a name and a password, and have permissions. */
   readonly authentication: boolean
-  /** Whether its code is compiled for speed, which makes the start take half as long again. */
+  /** Whether its code is compiled for speed, which makes the start half as long again. */
   readonly fast: boolean
   /** Whether a write is on disk before it is acknowledged. */
   readonly durable: boolean
@@ -27,7 +30,7 @@ export interface CassandraNodeOptions {
   readonly jars: string
 }
 
-/** Writes what a node of Apache Cassandra is started with, and gives the command that starts it. */
+/** Writes the configuration of an Apache Cassandra node and returns the command that starts it. */
 export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
   const { folder, jars, address, port } = options
   const settings = join(folder, 'cassandra.yaml')
@@ -58,7 +61,7 @@ export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
   }
 }
 
-/** JSON is YAML, which spares a writer of YAML. */
+/** The settings are written as JSON, which is valid YAML. */
 function settingsOf(options: CassandraNodeOptions): string {
   const { address, port, storagePort, seeds, token, authentication, durable, folder } = options
   return JSON.stringify({
@@ -92,13 +95,13 @@ function settingsOf(options: CassandraNodeOptions): string {
     native_transport_port: port,
     endpoint_snitch: 'SimpleSnitch',
     auto_bootstrap: false,
-    // Dropped keyspaces of tests leave nothing.
+    // Keyspaces that tests drop leave no snapshots.
     auto_snapshot: false,
     ...(authentication && {
       authenticator: 'PasswordAuthenticator',
       authorizer: 'CassandraAuthorizer',
       role_manager: 'CassandraRoleManager',
-      // Rights that a test grants or takes hold at once.
+      // Permissions that a test grants or revokes take effect at once.
       permissions_validity: '0ms',
       roles_validity: '0ms',
       credentials_validity: '0ms'
@@ -144,7 +147,7 @@ const OPENED = [
   'jdk.management/com.sun.management.internal'
 ]
 
-/** The modules are those of Cassandra's own options for Java 17; the rest makes a quick start. */
+/** The modules of Cassandra's own options for Java 17; the other options shorten the start. */
 const OPTIONS = [
   '-Dcassandra-foreground=yes',
   '-Dcassandra.ring_delay_ms=0',

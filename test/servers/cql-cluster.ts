@@ -8,23 +8,23 @@ import { freePort } from './free-port.ts'
 import { makeServerFolder, removeServerFolder, ServerProcess, type ServerCommand } from './server-process.ts'
 
 export const CQL_DATACENTER = 'datacenter1'
-/** Who Cassandra makes itself, where it asks for a name and a password. */
+/** The superuser that Cassandra creates if it requires authentication. */
 export const CQL_SUPERUSER = { username: 'cassandra', password: 'cassandra' } as const
 
 const SEE_EACH_OTHER_WITHIN_MS = 300_000
 
 export interface CqlClusterOptions {
-  /** 1 by default. With 3, they are on 127.0.0.1, .2 and .3. */
+  /** Number of nodes, 1 by default. Three are on 127.0.0.1, .2 and .3. */
   readonly nodes?: number
-  /** Whether clients give a name and a password (CQL_SUPERUSER), and have rights. False by default. */
+  /** Whether clients need a name and a password (CQL_SUPERUSER), and have permissions. False by default. */
   readonly authentication?: boolean
-  /** Whether they run as fast as they can, for a measurement; they start more slowly then. False by default. */
+  /** Whether nodes run as fast as possible, for a measurement, and start more slowly. False by default. */
   readonly fast?: boolean
-  /** Whether a write is on disk before it is acknowledged, so that a node alone forgets none. False by default. */
+  /** Whether a write is on disk before it is acknowledged, so that a single node loses none. False by default. */
   readonly durable?: boolean
 }
 
-/** One node: what happens to it happens to no other. After a kill its data stays for a start. */
+/** One node, killed and paused separately from the others. Its data survives a kill. */
 export class CqlNode extends ServerProcess {
   readonly address: string
 
@@ -37,7 +37,7 @@ export class CqlNode extends ServerProcess {
 /** Nodes of Apache Cassandra that belong to one test. They end with the process that started them at the latest. */
 export class CqlCluster {
   readonly nodes: readonly CqlNode[]
-  /** Of every node. */
+  /** The port of every node. */
   readonly port: number
   readonly datacenter = CQL_DATACENTER
   readonly #folder: string
@@ -50,7 +50,7 @@ export class CqlCluster {
     this.#authentication = authentication
   }
 
-  /** Starts the nodes, which takes 8 s for one and 15 s for three on two idle cores; resolves once all answer for all. */
+  /** Starts the nodes, which takes 8 s for one and 15 s for three on two idle cores. Resolves once each sees all others. */
   static async start(options: CqlClusterOptions = {}): Promise<CqlCluster> {
     const { nodes: count = 1, authentication = false, fast = false, durable = false } = options
     const jars = await cassandraJars()
@@ -76,12 +76,12 @@ export class CqlCluster {
     }
   }
 
-  /** Of all the nodes, `address:port`. */
+  /** Addresses of all nodes, `address:port`. */
   get contactPoints(): string[] {
     return this.nodes.map(({ address }) => `${address}:${this.port}`)
   }
 
-  /** Resolves once every node reads from all nodes that the cluster has. */
+  /** Resolves once every node reads from all nodes of the cluster. */
   async ready(): Promise<void> {
     const deadline = performance.now() + SEE_EACH_OTHER_WITHIN_MS
     for (;;) {
@@ -108,7 +108,7 @@ export class CqlCluster {
       await client.connect()
       const known = client.hosts.values()
       if (known.length !== this.nodes.length) throw new Error(`${known.length} nodes are known`)
-      // This keyspace of Cassandra's own is kept threefold, so that a read at ALL asks every one of three nodes.
+      // This keyspace of Cassandra has three replicas, so a read at ALL asks every one of three nodes.
       const query = 'SELECT view_name FROM system_distributed.view_build_status LIMIT 1'
       const consistency = this.nodes.length === 3 ? types.consistencies.all : types.consistencies.one
       for (const host of known) await client.execute(query, [], { host, consistency })
@@ -117,7 +117,7 @@ export class CqlCluster {
     }
   }
 
-  /** Kills the nodes and removes their data. */
+  /** Kills the nodes and deletes their data. */
   async end(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()))
     removeServerFolder(this.#folder)

@@ -5,18 +5,18 @@ import { CQL_DATACENTER, CqlCluster, type CqlClusterOptions } from './cql-cluste
 import { notRun } from './not-run.ts'
 import { sharedCql } from './shared-cql.ts'
 
-/** A CQL server that other tests use at the same time: each test makes keyspaces of its own. */
+/** A CQL server that other tests use at the same time: each test makes its own keyspaces. */
 export interface CqlServer {
-  /** `address:port` of some of its nodes. */
+  /** Addresses of some of its nodes, `address:port`. */
   readonly contactPoints: readonly string[]
-  /** Of every node. */
+  /** The port of every node. */
   readonly port: number
   readonly datacenter: string
-  /** Where the server of the environment asks for them. */
+  /** Present if the server of the environment requires them. */
   readonly credentials?: { readonly username: string; readonly password: string }
 }
 
-/** The server that the environment names: CQL_CONTACT_POINTS=host:port,…, with a datacenter, a name and a password. */
+/** Returns the server of the environment: CQL_CONTACT_POINTS=host:port,…, with a datacenter, a name and a password. */
 function cqlOfEnvironment(): CqlServer | undefined {
   const { CQL_CONTACT_POINTS, CQL_DATACENTER: datacenter, CQL_USERNAME, CQL_PASSWORD } = process.env
   if (CQL_CONTACT_POINTS === undefined) return undefined
@@ -34,19 +34,19 @@ function serverAt(contactPoints: readonly string[]): CqlServer {
   return { contactPoints, port, datacenter: CQL_DATACENTER }
 }
 
-/** Why there is no CQL server for tests, or undefined where there is one. */
+/** Returns the reason why tests have no CQL server, or undefined if they have one. */
 export function cqlMissing(): string | undefined {
   if (process.env.CQL_CONTACT_POINTS !== undefined) return undefined
   const why = cassandraMissing()
   return why && `${why}, and CQL_CONTACT_POINTS names no CQL server`
 }
 
-/** The CQL server for tests: that of the environment, or one that all test files of a run share. */
+/** Returns the CQL server for tests: that of the environment, or one that all test files of a run share. */
 export async function cqlServer(): Promise<CqlServer> {
   return cqlOfEnvironment() ?? serverAt(await sharedCql())
 }
 
-/** Declares a test that talks to a real CQL server. Where none can be had it says so, and fails where CI is set. */
+/** Declares a test that talks to a real CQL server. Without one it is reported as not run, and fails if CI is set. */
 export function testWithCql(t: Test, name: string, run: (t: Test, server: CqlServer) => unknown): void {
   const why = cqlMissing()
   if (why !== undefined) return notRun(t, name, why)
@@ -56,8 +56,8 @@ export function testWithCql(t: Test, name: string, run: (t: Test, server: CqlSer
 }
 
 /**
- * Declares a test that has CQL nodes of its own, to kill and to pause. A server of the environment is not for that:
- * where none can be started it says so, and fails where CI is set.
+ * Declares a test with its own CQL nodes, to kill and to pause. A server of the environment is not used for that. If none
+ * can be started, the test is reported as not run, and fails if CI is set.
  */
 export function testWithCqlCluster(
   t: Test,
@@ -74,7 +74,7 @@ export function testWithCqlCluster(
   })
 }
 
-/** A name for a keyspace that no other test has. Who makes it drops it at the end. */
+/** Returns the name of a keyspace that no other test uses. The caller drops the keyspace. */
 export function newKeyspaceName(): string {
   return `test_${randomBytes(8).toString('hex')}`
 }

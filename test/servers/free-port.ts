@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that systems give to outgoing connections (Linux from 32768, others from 49152), so that a server
- * that is killed finds its port free when it starts again.
+ * Range below the ports that systems use for outgoing connections (Linux from 32768, others from 49152), so that a killed
+ * server finds its port free when it restarts.
  */
 const FROM = 10_000
 const TO = 30_000
 const ATTEMPTS = 100
 
-/** A port that is free on all the addresses. */
+/** Returns a port that is free on all the addresses. */
 export async function freePort(addresses: readonly string[]): Promise<number> {
   let last: unknown
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 
-/** Says loudly that a test was not run, and fails it where CI is set. */
+/** Reports that a test was not run, and fails it if CI is set. */
 export function notRun(t: Test, name: string, why: string): void {
   const missing = `NOT RUN, ${why}: ${name}`
   process.stderr.write(`${missing}\n`)

@@ -1,13 +1,13 @@
 /**
- * Outlives the process that starts servers, to end what it left: it reads what runs from standard input, and at its
- * end, which a crash brings as well, kills those processes and removes those folders. Lines are JSON.
+ * Outlives the process that starts servers, and cleans up after it. It reads from standard input what runs, one JSON object
+ * a line. At the end of input, which a crash also causes, it kills those processes and deletes those folders.
  */
 import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReaperLine } from './server-process.ts'
 
-/** Where nothing collects orphans, they stay listed after they ended. */
+/** Milliseconds to wait for the end of a process. Where nothing collects orphans, they stay listed after their end. */
 const GONE_WITHIN_MS = 5_000
 const processes = new Set<number>()
 const folders = new Set<string>()
@@ -24,7 +24,7 @@ for (const pid of processes) signal(pid, 'SIGKILL')
 for (const pid of processes) while (signal(pid, 0) && performance.now() < deadline) await delay(50)
 for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 
-/** Sends a signal, or with 0 only asks; false once there is no such process. */
+/** Sends a signal; 0 only checks. Returns false if there is no such process. */
 function signal(pid: number, name: 'SIGKILL' | 0): boolean {
   try {
     return process.kill(pid, name)

@@ -9,7 +9,7 @@ import { makeServerFolder, removeServerFolder, ServerProcess } from './server-pr
 const ADDRESS = '127.0.0.1'
 const START_WITHIN_MS = 60_000
 
-/** A Redis that keeps nothing on disk: a start after a kill finds it empty. It belongs to one test. */
+/** A Redis without persistence, empty after a restart. It belongs to one test. */
 export class OwnRedis extends ServerProcess {
   readonly port: number
   readonly #folder: string
@@ -31,7 +31,7 @@ export class OwnRedis extends ServerProcess {
     this.#folder = folder
   }
 
-  /** Starts one on a free port of 127.0.0.1; resolves once it takes connections. */
+  /** Starts a Redis on a free port of 127.0.0.1. Resolves once it accepts connections. */
   static async start(): Promise<OwnRedis> {
     const redis = new OwnRedis(await freePort([ADDRESS]), makeServerFolder('redis'))
     try {
@@ -47,27 +47,27 @@ export class OwnRedis extends ServerProcess {
     return `redis://${ADDRESS}:${this.port}`
   }
 
-  /** Kills it and removes its folder. */
+  /** Kills it and deletes its folder. */
   async end(): Promise<void> {
     await this.kill()
     removeServerFolder(this.#folder)
   }
 }
 
-/** A Redis for a test, and the beginning of the keys and channels that are the test's. */
+/** A Redis for a test, with the prefix of the test's keys and channels. */
 export interface RedisServer {
   readonly url: string
   readonly prefix: string
 }
 
-/** Why no Redis can be started here, or undefined where one can. */
+/** Returns the reason why no Redis can be started here, or undefined if one can. */
 function redisMissing(): string | undefined {
   if (process.platform === 'win32') return 'its signals are those of Unix'
   const found = spawnSync('redis-server', ['--version']).status === 0
   return found ? undefined : 'there is no redis-server (apt-get install redis-server)'
 }
 
-/** Declares a test that talks to a real Redis: that of REDIS_URL, or one of its own. */
+/** Declares a test that talks to a real Redis: that of REDIS_URL, or its own. */
 export function testWithRedis(t: Test, name: string, run: (t: Test, redis: RedisServer) => unknown): void {
   const url = process.env.REDIS_URL
   if (url === undefined)
@@ -77,7 +77,9 @@ export function testWithRedis(t: Test, name: string, run: (t: Test, redis: Redis
   })
 }
 
-/** Declares a test that has a Redis of its own, to kill and to pause; where it cannot be had it says so, or fails. */
+/**
+ * Declares a test with its own Redis, to kill and to pause. Without one it is reported as not run, and fails if CI is set.
+ */
 export function testWithOwnRedis(t: Test, name: string, run: (t: Test, redis: OwnRedis) => unknown): void {
   const why = redisMissing()
   if (why !== undefined) return notRun(t, name, why)

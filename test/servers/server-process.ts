@@ -6,28 +6,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What the reaper hears. */
+/** A message to the reaper: a process or a folder that now exists, or no longer does. */
 export type ReaperLine = { started: number } | { ended: number } | { made: string } | { removed: string }
 
 const STOPPED_WITHIN_MS = 5_000
 
 let reaper: ChildProcess | undefined
 
-/** Tells the reaper of this process, which is started with the first thing that it could leave behind. */
+/** Sends a message to the reaper of this process, which is started with the first message. */
 function tellReaper(line: ReaperLine): void {
   if (reaper === undefined) {
     reaper = spawn(process.execPath, [join(import.meta.dirname, 'reaper.ts')], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore']
     })
-    // Neither holds up the end of a test: their end is what the reaper waits for.
+    // Neither keeps this process alive: the reaper waits for its end.
     reaper.unref()
     ;(reaper.stdin as unknown as { unref(): void }).unref()
   }
   reaper.stdin!.write(`${JSON.stringify(line)}\n`)
 }
 
-/** Makes a folder for a server below the system's temporary one; it is gone with this process at the latest. */
+/** Makes a folder for a server in the system's temporary folder. It is deleted at the end of this process at the latest. */
 export function makeServerFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `millrace-${name}-`))
   tellReaper({ made: folder })
@@ -43,15 +43,15 @@ export interface ServerCommand {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
-  /** A file for what the server says. */
+  /** File for the server's output. */
   readonly log: string
   readonly address: string
-  /** It is ready once it takes connections on this port. */
+  /** Port that accepts connections once the server is ready. */
   readonly port: number
   readonly startWithinMs: number
 }
 
-/** A server of others that tests start, kill, pause and start again. It ends with the process that started it. */
+/** A third-party server that tests start, kill, pause and restart. It ends with the process that started it. */
 export class ServerProcess {
   readonly #command: ServerCommand
   #child: ChildProcess | undefined
@@ -60,13 +60,13 @@ export class ServerProcess {
     this.#command = command
   }
 
-  /** The id of the process, while it runs. */
+  /** Process id while it runs. */
   get pid(): number | undefined {
     return this.#child?.pid
   }
 
   /**
-   * Starts it and resolves once it takes connections.
+   * Starts the server and resolves once it accepts connections.
    *
    * @throws Error with the end of its log, if it ends before or takes too long
    */
@@ -77,7 +77,7 @@ export class ServerProcess {
     const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', file, file] })
     closeSync(file)
     this.#child = child
-    // A command that is not there has no pid, and gives an error instead of an exit.
+    // A missing command has no pid, and causes an error instead of an exit.
     child.once('error', () => this.#forget(child))
     child.once('exit', () => this.#forget(child))
     if (child.pid !== undefined) tellReaper({ started: child.pid })
@@ -100,7 +100,7 @@ export class ServerProcess {
     if (this.#child === child) this.#child = undefined
   }
 
-  /** Ends it with SIGKILL, in whatever state it is, and resolves once it is gone. */
+  /** Ends it with SIGKILL, in any state, and resolves once it is gone. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
@@ -110,13 +110,13 @@ export class ServerProcess {
     await gone
   }
 
-  /** Kills and starts it. */
+  /** Kills and restarts it. */
   async restart(): Promise<void> {
     await this.kill()
     await this.start()
   }
 
-  /** SIGSTOP: its connections stay open, and nothing answers any more when this returns. */
+  /** Sends SIGSTOP and waits: connections stay open, and nothing is answered after this returns. */
   pause(): void {
     this.#signal('SIGSTOP')
     const deadline = performance.now() + STOPPED_WITHIN_MS
@@ -124,7 +124,7 @@ export class ServerProcess {
       if (performance.now() > deadline) throw new Error(`${this.#command.command} does not stop`)
   }
 
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   resume(): void {
     this.#signal('SIGCONT')
   }
@@ -134,7 +134,7 @@ export class ServerProcess {
   }
 }
 
-/** A thread stops when it is scheduled next: until then it may answer. Elsewhere than on Linux nobody says. */
+/** A thread stops when it is next scheduled; until then it may answer. Only Linux shows the state of threads. */
 function isStopped(pid: number): boolean {
   const threads = `/proc/${pid}/task`
   if (!existsSync(threads)) return true
@@ -149,7 +149,7 @@ function isStopped(pid: number): boolean {
   })
 }
 
-/** Whether something listens there. */
+/** Returns whether something listens on the port. */
 function takesConnections(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port })

@@ -34,7 +34,7 @@ testWithCql(t, 'two processes share one CQL server, which is gone soon after bot
     import { sharedCql } from '${SERVERS}/shared-cql.ts'
     console.log(JSON.stringify(await sharedCql()))
     setInterval(() => undefined, 1000)`
-  // A temporary folder of their own keeps them from the server of this run.
+  // Their own temporary folder separates them from the server of this run.
   const users = [1, 2].map(() => startProgram(t, program, { TMPDIR: directory, TAP: undefined }))
   const [one, two] = (await Promise.all(users.map(({ line }) => line))) as [string, string]
   t.equal(one, two)
@@ -179,14 +179,14 @@ async function makeTable(client: Client, keyspace: string): Promise<void> {
   await client.execute(`CREATE TABLE ${keyspace}.rows (key int PRIMARY KEY, value text)`)
 }
 
-/** A temporary folder whose path is short enough for a socket in it. */
+/** Returns a temporary folder whose path is short enough for a socket in it. */
 function shortFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Runs a program in a process of its own, which says one line. */
+/** Runs a program in its own process, which prints one line. */
 function startProgram(
   t: Test,
   program: string,
@@ -198,7 +198,7 @@ function startProgram(
   })
   t.teardown(() => {
     child.kill('SIGKILL')
-    // What it started may outlive it for a moment, and have its output open.
+    // Servers that it started may outlive it briefly and hold its output open.
     child.stdout.destroy()
   })
   const line = new Promise<string>((resolve, reject) => {

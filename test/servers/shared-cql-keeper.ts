@@ -1,6 +1,6 @@
 /**
- * Has the CQL server that test files share. It starts the server with the first user and ends it, and itself, when
- * nobody uses it: at once outside of a run, or within a second of the run's end.
+ * Runs the CQL server that test files share. It starts the server with the first user. It ends the server and itself when
+ * no user is left: outside of a run at once, else within a second of the run's end.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { CqlCluster } from './cql-cluster.ts'
 import { sharedCqlPath, type SharedCqlAnswer, type SharedCqlRequest } from './shared-cql.ts'
 
 const LOOK_EVERY_MS = 250
-/** Who starts it comes within this time. */
+/** Milliseconds until the starting process must have connected. */
 const FIRST_USER_WITHIN_MS = 15_000
 
 const users = new Set<Socket>()
@@ -32,7 +32,7 @@ const server = createServer((socket) => {
 async function answer(socket: Socket, line: string): Promise<void> {
   const { run } = JSON.parse(line) as SharedCqlRequest
   if (run !== null) runs.add(run)
-  // It works for many files: compiled for speed it takes a tenth less of their time.
+  // It serves many files: compiled for speed, it shortens their run by a tenth.
   cluster ??= CqlCluster.start({ fast: true })
   const told: SharedCqlAnswer = await cluster.then(
     ({ contactPoints }) => ({ contactPoints }),
@@ -41,7 +41,7 @@ async function answer(socket: Socket, line: string): Promise<void> {
   socket.write(`${JSON.stringify(told)}\n`)
 }
 
-/** Listens; false where another keeper does already. */
+/** Listens. Returns false if another keeper does already. */
 async function listen(path: string): Promise<boolean> {
   for (let last = false; ; last = true) {
     try {
@@ -50,7 +50,7 @@ async function listen(path: string): Promise<boolean> {
       return true
     } catch (error) {
       if (last || (await isAnswered(path))) return false
-      // What a keeper left that was killed.
+      // The socket file of a killed keeper.
       if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') rmSync(path, { force: true })
     }
   }
@@ -86,6 +86,6 @@ function isOver(): boolean {
 if (await listen(sharedCqlPath())) {
   while (!isOver()) await delay(LOOK_EVERY_MS)
   server.close()
-  // One that did not start has ended itself.
+  // A server that failed to start has ended itself.
   await cluster?.then((started) => started.end()).catch(() => undefined)
 }

@@ -8,25 +8,25 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * One CQL server for the test files of a run: a process of its own has it, which the first user starts and which ends
- * with its last one. A user holds a connection to it, so that a user that crashes is gone as well.
+ * One CQL server for the test files of a run, in its own process. The first user starts that process, and it ends with its
+ * last user. A user holds a connection to it, so that a crashed user counts as gone.
  */
 const KEEPER = join(import.meta.dirname, 'shared-cql-keeper.ts')
 const KEEPER_WITHIN_MS = 60_000
-/** The shortest that a system has for the path of a socket is 104 bytes (macOS), with the zero at the end. */
+/** Bytes of a socket's path. The shortest limit of a system is 104 (macOS), including the final zero. */
 const SOCKET_PATH_MAX = 100
-/** How often a user asks again that came when the last one had just gone. */
+/** Attempts of a user that connects while the last one is leaving. */
 const ATTEMPTS = 3
 
-/** What a user says at first. */
+/** A user's first message. */
 export interface SharedCqlRequest {
-  /** The process that runs one test file after another; null outside of such a run. */
+  /** The process that runs the test files; null outside of a run. */
   readonly run: number | null
 }
 
 export type SharedCqlAnswer = { readonly contactPoints: string[] } | { readonly error: string }
 
-/** Where the keeper listens: one for each user of the machine and each checkout. */
+/** Path of the keeper's socket: one for each user of the machine and each checkout. */
 export function sharedCqlPath(): string {
   const checkout = createHash('sha256')
     .update(import.meta.dirname)
@@ -39,7 +39,7 @@ export function sharedCqlPath(): string {
 
 let shared: Promise<string[]> | undefined
 
-/** Contact points of the server that the test files share; it stays until this process ends. */
+/** Returns contact points of the shared server; it stays until this process ends. */
 export function sharedCql(): Promise<string[]> {
   shared ??= ask()
   return shared
@@ -60,14 +60,14 @@ async function ask(): Promise<string[]> {
   throw new Error('the shared CQL server ends again and again')
 }
 
-/** A connection to the keeper, which is started where there is none. */
+/** Connects to the keeper, and starts one if there is none. */
 async function reachKeeper(): Promise<Socket> {
   const deadline = performance.now() + KEEPER_WITHIN_MS
   for (let started = false; ; started = true) {
     const socket = connect(sharedCqlPath())
     try {
       await once(socket, 'connect')
-      // A keeper that ends resets it, which its end of stream says as well.
+      // An ending keeper resets the connection; the end of the stream says the same.
       socket.on('error', () => undefined)
       return socket
     } catch (error) {
@@ -79,7 +79,7 @@ async function reachKeeper(): Promise<Socket> {
   }
 }
 
-/** The first line that comes, or undefined if none does before the end. */
+/** Resolves with the first line, or undefined if the stream ends before. */
 function firstLine(socket: Socket): Promise<string | undefined> {
   return new Promise((resolve) => {
     createInterface({ input: socket })

@@ -2,7 +2,7 @@ import type { ServiceProcess } from './service-process.ts'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
 
-/** What is waited for comes within a tenth of this on a machine that does nothing else. */
+/** Milliseconds to wait for a fact: ten times what it takes on a machine without other work. */
 const WITHIN_MS = 300_000
 
 /** Polls until a condition holds. */
@@ -16,12 +16,12 @@ export async function until<T>(ask: () => Promise<T | false | null>, what: strin
   }
 }
 
-/** The newest slot that a process serves; 0 while there is none. */
+/** Returns the newest slot that a process serves; 0 if there is none. */
 export async function slotOf(service: ServiceProcess): Promise<number> {
   return Number((await service.get('/v1/health', null)).body.slot ?? 0)
 }
 
-/** A metric without labels, or the first with some. */
+/** Returns the value of a metric without labels, or of its first series. */
 export async function metricOf(service: ServiceProcess, name: string): Promise<number> {
   const { body } = await service.get('/metrics', null)
   const line = String(body.text)
@@ -30,11 +30,11 @@ export async function metricOf(service: ServiceProcess, name: string): Promise<n
   return Number(line?.split(' ').at(-1))
 }
 
-/** Whether a process is the one that ingests. */
+/** Returns whether a process is the leader. */
 export const leads = async (service: ServiceProcess): Promise<boolean> =>
   (await metricOf(service, 'millrace_lease_held')) === 1
 
-/** Every page of what there is, as bytes. */
+/** Returns every page of every endpoint as text. */
 export async function answersOf(service: ServiceProcess): Promise<string[]> {
   const texts: string[] = []
   const lists = ['/v1/launches?limit=2', `/v1/tokens/${WSOL}/trades?limit=25`]
@@ -53,7 +53,7 @@ export async function answersOf(service: ServiceProcess): Promise<string[]> {
   return texts
 }
 
-/** Lines of errors that a process has logged. */
+/** Returns the error lines that a process has logged. */
 export const faultsOf = ({ stderr }: ServiceProcess): string[] =>
   stderr.filter((line) => /"level":[56]0/.test(line))
 

@@ -8,7 +8,7 @@ import { testWithOwnRedis } from '../servers/redis.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { spawnMillrace } from './service-process.ts'
 
-/** Starts the service with a setting that it cannot serve with, and gives how it ended on its own. */
+/** Starts the service with a setting that prevents serving, and returns how it ended by itself. */
 async function failing(
   recordedDir: string,
   environment: Readonly<Record<string, string>>,
@@ -24,7 +24,7 @@ async function failing(
   return { stdout, lines: stderr.trim().split('\n'), code }
 }
 
-/** A server that takes connections and never says anything. */
+/** A server that accepts connections and never sends anything. */
 async function silentServer() {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

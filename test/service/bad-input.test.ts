@@ -19,7 +19,7 @@ interface LogLine {
   readonly blocks?: number
 }
 
-/** Serves a folder until it is read, and gives what was logged, how health is, and what is stored. */
+/** Serves a folder until it is read. Returns the log, the health and the stored rows. */
 async function serveFolder(directory: string, folder: string) {
   const dataDir = join(directory, `data-of-${folder}`)
   const service = await startProcess({ dataDir, recordedDir: join(directory, folder) })

@@ -45,7 +45,7 @@ t.test('a service whose node is away, or refuses it, says so in one line and sho
       const dataDir = join(t.testdirName, String(at))
       const service = await startProcess({ dataDir, recordedDir: null, more: flags })
       t.teardown(() => void service.child.kill('SIGKILL'))
-      // Who waits tries again now and then, so each place is asked until it says so.
+      // A waiting source retries now and then, so each endpoint is asked until it shows the state.
       await until(async () => (await sourceOf(service)) === state, `${name} is ${state}`)
       t.match(await service.get('/v1/health', null), {
         status: 503,

@@ -10,14 +10,14 @@ import { withRawStore } from '../storage/embedded-directory.ts'
 import { runMillrace } from './service-process.ts'
 import { storedRows } from './stored-rows.ts'
 
-/** Starts the service on a data directory and gives how it ended on its own. */
+/** Starts the service on a data directory and returns how it ended by itself. */
 const failing = (dataDir: string, recordedDir: string) =>
   runMillrace([
     ...['serve', '--source', 'recorded', '--recorded-dir', recordedDir],
     ...['--data-dir', dataDir, '--port', '0']
   ])
 
-/** A store of two blocks. */
+/** Makes a store of two blocks. */
 async function fill(directory: string): Promise<void> {
   const storage = await openEmbeddedStorage({ directory })
   for (const index of [0, 1]) await storage.blocks.commit(sampleBlock(3, index))

@@ -6,10 +6,10 @@ import { answersOf } from './asking.ts'
 import { recordedBlocks, writeLines } from './recorded-folder.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
 
-/** How many of the last lines of a process are shown when its test fails. */
+/** Number of the last log lines of a process that are shown when its test fails. */
 const LINES_SAID = 40
 
-/** What each of several processes of one service is told, so that they find the same store and each other. */
+/** Environment of each of several processes of one service, so that they find the same store and each other. */
 export function clusterEnvironment(
   { contactPoints, port, datacenter, credentials }: CqlServer,
   keyspace: string,
@@ -29,7 +29,7 @@ export function clusterEnvironment(
   }
 }
 
-/** A keyspace of the test, which is dropped after it. */
+/** Returns the name of a keyspace that is dropped after the test. */
 export function ownKeyspace(t: Test, server: CqlServer): string {
   const keyspace = newKeyspaceName()
   t.teardown(async () => {
@@ -42,13 +42,13 @@ export function ownKeyspace(t: Test, server: CqlServer): string {
 
 export interface Cluster {
   readonly start: (...more: readonly string[]) => Promise<ServiceProcess>
-  /** What an undisturbed service on the embedded store answers. */
+  /** Returns the answers of an undisturbed service on the embedded store. */
   readonly expected: () => Promise<string[]>
 }
 
 /**
- * A service of any number of processes, that reads so many recorded blocks. Its keyspace is dropped after the test, unless
- * one is given, which goes with its server.
+ * A service of any number of processes that reads recorded blocks. Its keyspace is dropped after the test; a given keyspace
+ * goes with its server.
  */
 export function clusterOf(
   t: Test,

@@ -5,7 +5,7 @@ import { Contract, closed, type ShownRequest } from '../http/contract.ts'
 import { ADMIN_KEY, startProcess } from './service-process.ts'
 
 const HEADERS = { 'x-api-key': ADMIN_KEY }
-/** An id in the document stands for one that the service has given. */
+/** An id in the document's examples is replaced by one that the service returned. */
 const SHOWN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
 testWithFixtures(
@@ -26,10 +26,10 @@ testWithFixtures(
       })
       return (await response.json()) as { id: string }
     }
-    // There may be one already: then this changes nothing.
+    // The tenant may exist already: then this changes nothing.
     await make('/v1/admin/tenants', { name: 'demo' })
 
-    /** Asks what the document shows; of an id, one that was just made. */
+    /** Sends an example request; an id is replaced by that of a key that was just made. */
     const ask = async ({ method, path, body }: ShownRequest) => {
       const { id } = SHOWN_ID.test(path) ? await make('/v1/admin/keys', { tenant: 'demo' }) : { id: '' }
       const asked = path.replace(SHOWN_ID, id)
@@ -52,7 +52,7 @@ testWithFixtures(
     for (const request of contract.shown) {
       asked.add(request.operationId)
       const exchange = await ask(request)
-      // Recorded data is old, and health says so.
+      // Recorded data is old, and health reports that.
       const succeeded = exchange.status < 300 || request.path.endsWith('/health')
       t.ok(succeeded, `${request.method} ${request.path}: ${exchange.text.slice(0, 200)}`)
       t.equal(contract.breach(exchange), null, `${request.method} ${request.path}`)

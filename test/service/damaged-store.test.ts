@@ -38,7 +38,7 @@ testWithFixtures(
       `/v1/tokens/${mint}/pools`
     ])
     paths.push('/v1/launches?limit=100', '/v1/stats', '/v1/trending')
-    /** The answers of all paths, by status and body; what depends on the time of the request is left out. */
+    /** Returns the answers of all paths by status and body, without fields that depend on the time of the request. */
     const answersOf = async (service: ServiceProcess): Promise<Map<string, string>> => {
       const answers = new Map<string, string>()
       for (const path of paths) {

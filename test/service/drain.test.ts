@@ -11,7 +11,7 @@ import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.
 const WSOL = 'So11111111111111111111111111111111111111112'
 const PATHS = ['/v1/launches?limit=500', `/v1/tokens/${WSOL}/trades?limit=1000`, `/v1/tokens/${WSOL}/price`]
 
-/** Resolves once the connection has said something, or has ended. */
+/** Resolves once the connection has received something, or has ended. */
 const heard = (socket: Socket): Promise<unknown> =>
   Promise.race([once(socket, 'readable'), once(socket, 'close')])
 
@@ -25,7 +25,7 @@ async function open(service: ServiceProcess): Promise<Socket> {
 const requestOf = (path: string): string =>
   `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`
 
-/** The status of a whole response; throws for half of one. */
+/** Returns the status of a complete response. Throws if it is incomplete. */
 function wholeStatus(response: string): number {
   const split = response.indexOf('\r\n\r\n')
   const length = Number(/content-length: (\d+)/i.exec(response)?.[1])
@@ -47,7 +47,7 @@ testWithFixtures(
     })
     await service.said(/the source has no more blocks/)
 
-    // Callers ask one after another until nobody listens any more; each answer has to be a whole one.
+    // Clients send one request after another until nothing listens; each answer must be complete.
     const outcomes = { ok: 0, draining: 0, refused: 0, other: [] as string[] }
     let signalled = false
     const caller = async (): Promise<void> => {
@@ -71,7 +71,7 @@ testWithFixtures(
     const answers = sockets.map((socket) => text(socket))
     while (outcomes.ok < 50) await new Promise((resolve) => setImmediate(resolve))
     for (const [index, socket] of sockets.entries()) socket.write(requestOf(PATHS[index % PATHS.length]!))
-    // The first of them is answered, so that all of them have arrived.
+    // The first of them is answered, so all of them have arrived.
     await heard(sockets.at(-1)!)
     signalled = true
     const end = await service.end('SIGTERM')
@@ -124,7 +124,7 @@ t.test(
     slow.write(
       'POST /v1/launches HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n'
     )
-    // Half of each of these, for a server may close a connection that has said nothing.
+    // Half of each request, because a server may close a connection that has sent nothing.
     for (const [socket, path] of [
       [late, '/v1/launches'],
       [health, '/v1/health']

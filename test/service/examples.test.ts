@@ -12,7 +12,7 @@ interface Operation {
   readonly parameters?: readonly Parameter[]
 }
 
-/** The paths of an operation's examples; one without parameters has a single one. */
+/** Returns the paths of an operation's examples; one without parameters has a single path. */
 function askedBy(path: string, { parameters = [] }: Operation): string[] {
   const names = new Set(parameters.flatMap(({ examples = {} }) => Object.keys(examples)))
   return [...(names.size === 0 ? [''] : names)].map((name) => {
@@ -42,7 +42,7 @@ t.test('a started localnet', async (t) => {
         const { status, body } = await service.get(url)
         t.equal(status, 200, url)
         asked++
-        // What operators look for, as damage, may be nothing.
+        // Lists for operators, such as damage, may be empty.
         if (get.tags.includes('Administration') || !Array.isArray(body.data)) continue
         t.ok(body.data.length > 0, `${url} has data`)
         if (path.endsWith('/candles'))

@@ -22,7 +22,7 @@ import { storedRows } from './stored-rows.ts'
 
 const BLOCKS = 60
 
-/** Ingests a folder into a store that has faults, to its end; gives the restarts, and what did not happen. */
+/** Ingests a folder into a store with faults, to its end. Returns the restarts, and the faults that did not occur. */
 async function ingestAll(
   directory: string,
   recorded: string,
@@ -97,7 +97,7 @@ testWithFixtures(
       'reads that restore the market': [
         { operation: 'blocks.commit', nth: 30, effect: { kind: 'fail-after' } },
         { operation: 'solPrices.atOrBefore', nth: 1, effect: fail },
-        // The second look: the first is made beside the one that fails.
+        // The second read: the first one happens beside the failing one.
         { operation: 'trades.ofMint', nth: 2, effect: fail }
       ]
     }

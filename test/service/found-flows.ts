@@ -5,18 +5,18 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import type { Flow } from '../node/web3-flows.ts'
 import { spawnMillrace, type ServiceProcess } from './service-process.ts'
 
-/** A node's block, as far as it is looked at. */
+/** A node's block, with the fields that are used. */
 export interface JsonBlock {
   readonly blockTime: number
   readonly transactions: readonly unknown[]
 }
 
-/** What a node's blocks say of the slots of flows. */
+/** A slot with flows, as the node's block shows it. */
 export interface FlowSlot {
   readonly slot: number
   readonly blockTime: number
   readonly transactions: number
-  /** Events that `millrace decode` finds in it. */
+  /** Number of events that `millrace decode` finds in it. */
   readonly events: number
 }
 
@@ -30,7 +30,7 @@ export const FLOWS = [
   'failing transfer'
 ]
 
-/** Holds flows to what their subscriptions told, and each one's slot to what a service covers. */
+/** Compares flows with their subscriptions' results, and each flow's slot with the service's coverage. */
 export async function findFlows(
   t: Test,
   flows: readonly Flow[],
@@ -51,7 +51,7 @@ export async function findFlows(
   }
 }
 
-/** Fetches the blocks of flows as a user would, by slot. */
+/** Fetches the blocks of flows by slot, as a user would. */
 export async function flowBlocks(
   flows: readonly Flow[],
   rpcUrl: string
@@ -60,7 +60,7 @@ export async function flowBlocks(
   return new Map(await Promise.all(slots.map(async (slot) => [slot, await getBlock(rpcUrl, slot)] as const)))
 }
 
-/** Has `millrace decode --explain` find flows in their blocks. */
+/** Checks that `millrace decode --explain` finds flows in their blocks. */
 export async function decodeFlows(
   t: Test,
   flows: readonly Flow[],
@@ -82,7 +82,7 @@ export async function decodeFlows(
   })
 }
 
-/** An event, or, without a slot, what is said of a transaction. */
+/** An event, or, without a slot, a statement about a transaction. */
 interface DecodedLine {
   readonly kind?: string
   readonly signature: string
@@ -104,7 +104,7 @@ async function decode(records: readonly string[]): Promise<DecodedLine[]> {
     .map((line) => JSON.parse(line) as DecodedLine)
 }
 
-/** Holds stored rows of slots to what the node and `millrace decode` say of them. */
+/** Compares stored rows of slots with the node's blocks and the events of `millrace decode`. */
 export function flowsAreStored(t: Test, found: readonly FlowSlot[], rows: readonly SlotRow[]): void {
   const bySlot = new Map(rows.map((row) => [row.slot, row]))
   for (const { slot, ...rest } of found) t.match(bySlot.get(slot), rest, `the row of slot ${slot}`)

@@ -17,7 +17,7 @@ const STORE_STARTED = 'a full disk under the store ends the start with 1, and on
 const CHAIN_STARTED =
   "a full disk under a localnet's chain ends the start with 1, and one line names the directory"
 
-/** Starts the service, which is to end by itself; asserts exit code 1 and one line of standard error. */
+/** Starts the service, which must end by itself. Asserts exit code 1 and one line on standard error. */
 async function assertRefused(t: Test, args: readonly string[], line: RegExp): Promise<void> {
   const { stderr, code } = await runMillrace(['serve', '--port', '0', '--log-format', 'json', ...args])
   t.equal(code, 1, 'exit code')

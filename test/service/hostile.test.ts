@@ -14,7 +14,7 @@ t.test(
     const service = await startProcess({
       dataDir: `${directory}/data`,
       recordedDir: `${directory}/nothing`,
-      // So that what lies behind the limit is reached.
+      // A high limit, so that requests reach the code behind it.
       more: ['--rate-limit-per-minute', '1000000']
     })
     const port = Number(new URL(service.url).port)

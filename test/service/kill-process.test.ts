@@ -18,12 +18,12 @@ interface Running {
   readonly supervision: Supervision
   readonly logged: readonly string[]
   readonly instances: () => Readonly<Record<string, number>>
-  /** The newest slot as a user sees it; null while nobody answers or nothing is indexed. */
+  /** Returns the newest slot as a user sees it; null while nothing answers or nothing is indexed. */
   readonly head: () => Promise<number | null>
   readonly get: (path: string) => Promise<Response>
 }
 
-/** The service in this process, on the ports of the system. */
+/** Runs the service in this process, with the system's own ports. */
 function start(dataDir: string, recordedDir: string): Running {
   const reading = readConfig(
     ['--source', 'recorded', '--recorded-dir', recordedDir, '--data-dir', dataDir, '--port', '0'],
@@ -59,7 +59,7 @@ function start(dataDir: string, recordedDir: string): Running {
 }
 
 const ALL = ['storage', 'chain', 'source', 'ingest', 'views', 'ranking', 'edge'] as const
-/** Who starts anew with a process that was killed: itself and those inside it. */
+/** Processes that restart with a killed one: itself and those inside it. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
   storage: ALL,
   'chain/source': ['source', 'ingest'],
@@ -95,7 +95,7 @@ testWithFixtures(
     ]
     let seen = -1
     for (const [index, path] of kills.entries()) {
-      // The next kill waits for new blocks, so that it hits an ingest that is at work.
+      // The next kill waits for new blocks, so that it hits a working ingest.
       await until(async () => ((await head()) ?? -1) > seen, `blocks before kill ${index}`)
       seen = (await head())!
       t.ok(seen < LAST_SLOT, `kill ${index} of ${path} after block ${(seen - FIRST_SLOT) / 2} of ${BLOCKS}`)
@@ -118,7 +118,7 @@ testWithFixtures(
     }
     t.match(at('storage'), { state: /fresh|stable/, restarts: 2, last_error: { message: 'kill number 5' } })
     t.match(at('source'), { restarts: 4, last_error: { message: 'kill number 6' } })
-    // A killed store may close under a commit that is being made ready; that is the newer error then.
+    // A killed store may close during the preparation of a commit; then that is the later error.
     t.match(at('ingest'), { restarts: 6, last_error: { message: /kill number 4|the store is closed/ } })
     t.match(at('ranking'), { restarts: 3, last_error: { message: 'kill number 8' } })
     t.match(at('edge'), { restarts: 4, last_error: { message: 'kill number 7' } })

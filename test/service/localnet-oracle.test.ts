@@ -8,11 +8,11 @@ import type { LandedEvent } from './oracle-chain.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { runOracle, type OracleRunOptions } from './oracle-run.ts'
 
-/** More by the environment or by `loadtest/localnet-oracle.ts`, for a longer look. */
+/** The environment or `loadtest/localnet-oracle.ts` runs more. */
 const SLOTS = Number(process.env['LOCALNET_SLOTS'] ?? (IS_LONG ? 2_000 : 200))
 const SEEDS = (process.env['LOCALNET_SEEDS'] ?? 'granite,plum').split(',')
 
-/** Runs the service against a market's node, and holds what it tells to the market and the faults to have fired. */
+/** Runs the service against a market's node. Asserts that its answers match the market, and that the faults occurred. */
 async function holds(t: Test, options: Omit<OracleRunOptions, 'dataDir' | 'onProgress'>): Promise<void> {
   const { slots } = options
   const onProgress = (line: string): void => void t.comment(line)

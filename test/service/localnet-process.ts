@@ -6,12 +6,12 @@ import { until } from './asking.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
 
 export interface LocalnetProcess extends ServiceProcess {
-  /** Where its node listens. */
+  /** URL of its node. */
   readonly rpcUrl: string
 }
 
 /**
- * The service on a localnet that begins empty and in which a lot happens within some hundred slots: its chain is made
+ * Starts the service on a localnet that begins empty and has much activity within some hundred slots. Its chain is made
  * before the first start.
  */
 export async function startBusyLocalnetProcess(
@@ -34,7 +34,7 @@ export async function makeBusyLocalnet(dataDir: string): Promise<void> {
   await net.close()
 }
 
-/** The service as somebody starts it who has no node, once the market's past is indexed and it is live. */
+/** Starts the service as a user without a node does, and resolves once the market's past is indexed and it is live. */
 export async function startLocalnetProcess(
   t: Test,
   dataDir: string,

@@ -101,7 +101,7 @@ t.test(
 )
 
 t.test('an operator sets the pace of the chain, and block times stay those of the clock', async (t) => {
-  // A slow one: a machine that has much else to do makes slots later, and none earlier.
+  // Slow slots: a busy machine makes them later, never earlier.
   const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '2000'])
   const connection = new Connection(service.rpcUrl, 'confirmed')
   await until(async () => (await connection.getSlot()) >= 1, 'the first slot')

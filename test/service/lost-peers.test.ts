@@ -9,19 +9,19 @@ import type { ServiceProcess } from './service-process.ts'
 
 const BLOCKS = 160
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
-/** Blocks are 11 s apart: ten of them a second. */
+/** Ten blocks a second, because blocks are 11 s apart. */
 const SPEED = '110'
 
 /**
- * Errors of a process but for those of a store that does not answer: what it had asked before it was stopped has gone
+ * Returns the errors of a process other than those of an unavailable store: reads in flight when it was stopped are
  * unanswered when it wakes, and one node on a busy machine may be slow at any time.
  */
 const faultsBeside = (service: ServiceProcess): string[] =>
   faultsOf(service).filter((line) => !line.includes('the store does not answer'))
 
-/** Five of them: the second process has time to start, on a busy machine. */
+/** Five blocks a second: a busy machine has time to start the second process. */
 const SLOWLY = '55'
-/** Slots of eight seconds of them, which is longer than a lease lasts unrenewed. */
+/** Slots of eight seconds, which is longer than a lease lasts without renewal. */
 const SLOTS_OF_A_LEASE = 2 * 40
 
 const reasonsOf = async (service: ServiceProcess): Promise<string[]> => {

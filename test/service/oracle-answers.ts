@@ -12,14 +12,14 @@ type Landed<Kind extends IntendedEvent['kind']> = LandedEvent & {
   readonly event: Extract<IntendedEvent, { kind: Kind }>
 }
 
-/** What was compared, and what differs, in words. */
+/** Number of comparisons by kind, and the differences in words. */
 export interface OracleComparison {
   readonly compared: Readonly<Record<string, number>>
   readonly venues: number
   readonly differences: readonly string[]
 }
 
-/** Holds all that a service tells of a chain, indexed up to a slot, to what its market meant. */
+/** Compares all answers of a service about a chain, indexed up to a slot, with the market's own record. */
 export async function compareWithOracle(
   service: ServiceProcess,
   chain: OracleChain,
@@ -124,7 +124,7 @@ const CANDLE_FIELDS = [
   'sells'
 ]
 
-/** Every row of every mint once, by cursor, in the order of cursors. */
+/** Returns every row of every mint once, in cursor order. */
 async function tradeRows(
   service: ServiceProcess,
   trades: readonly Landed<'trade'>[]

@@ -10,7 +10,7 @@ import { systemPorts } from '../../src/ports.ts'
 const HOST = '127.0.0.1'
 const SLOT_MS = 400
 
-/** What the market meant with a transaction that landed, and where it landed. */
+/** The market's intention with a transaction that landed, and its place. */
 export interface LandedEvent {
   readonly slot: number
   readonly blockTime: number
@@ -18,27 +18,27 @@ export interface LandedEvent {
   readonly event: IntendedEvent
 }
 
-/** A chain with a market and a node, beside what the market meant; it moves when it is told to. */
+/** A chain with a market and a node, and the market's own record; it advances on request. */
 export interface OracleChain {
   readonly bank: LocalBank
   readonly node: LocalNode
-  /** Of its node, behind a relay whose sockets can be cut. */
+  /** URL of its node, behind a relay whose sockets can be cut. */
   readonly url: string
-  /** Faults of the node's own in its answers. */
+  /** Internal faults of the node. */
   readonly faults: readonly unknown[]
   step(): Promise<void>
-  /** Makes slots without the market, until all that it did is confirmed: what accounts show is as of there. */
+  /** Makes slots without the market until all its transactions are confirmed; accounts show that state. */
   settle(): Promise<void>
-  /** Cuts all sockets to the node, whatever is under way on them; returns how many there were. */
+  /** Cuts all sockets to the node at once. Returns their number. */
   cutSockets(): number
-  /** In the order in which they are on the chain, up to a slot. */
+  /** Returns the landed events up to a slot, in chain order. */
   landed(last: number): LandedEvent[]
   close(): Promise<void>
 }
 
 /**
- * Makes a chain of a seed that keeps so many slots. Its blocks have the times of a chain that comes to this hour with the
- * last of them, so that some minutes pass on it however fast it is made.
+ * Makes a chain of a seed that keeps `slots` slots. Its blocks have the times of a chain whose last block is of this hour,
+ * so that some minutes pass on it however fast it is made.
  */
 export async function makeOracleChain(seed: string, slots: number): Promise<OracleChain> {
   const meant: IntendedSlot[] = []
@@ -104,7 +104,7 @@ export async function makeOracleChain(seed: string, slots: number): Promise<Orac
   }
 }
 
-/** Carries bytes to a port of this machine and back. */
+/** Relays bytes to a port of this machine and back. */
 async function startRelay(port: number) {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -124,7 +124,7 @@ async function startRelay(port: number) {
   await once(server, 'listening')
   const cut = (): number => {
     const { size } = sockets
-    // Not by a reset: one with a write under way stays with Node, and its process then never ends.
+    // Ends without a reset: a reset during a write leaves the socket in Node, and the process never ends.
     for (const socket of sockets) socket.destroy()
     return size
   }

@@ -1,7 +1,7 @@
-/** So many of one kind are told; more help nobody. */
+/** Maximum number of differences of one kind that are reported; more would not help. */
 const TOLD_MAX = 5
 
-/** Where two lists differ, in order; in words. */
+/** Returns the places where two lists differ, in order, in words. */
 export function differences(what: string, actual: readonly string[], expected: readonly string[]): string[] {
   const told: string[] = []
   if (actual.length !== expected.length)

@@ -2,7 +2,7 @@ import { internalError } from '../../src/localnet/node/rpc-error.ts'
 import { seededRandom } from '../../src/localnet/market/random.ts'
 import type { OracleChain } from './oracle-chain.ts'
 
-/** In every hundred slots, at places that follow from the seed. */
+/** Number of faults in every hundred slots, at places that follow from the seed. */
 const PER_HUNDRED = {
   skip: 2,
   drop: 2,
@@ -16,7 +16,7 @@ const PER_HUNDRED = {
 
 export type OracleFault = keyof typeof PER_HUNDRED
 
-/** Which faults come at which slots, each kind at least once in every hundred of them. */
+/** Returns the faults by slot, each kind at least once in every hundred slots. */
 export function planFaults(seed: string, slots: number): ReadonlyMap<number, readonly OracleFault[]> {
   const random = seededRandom(`${seed}/faults`)
   const plan = new Map<number, OracleFault[]>()
@@ -31,11 +31,11 @@ export function planFaults(seed: string, slots: number): ReadonlyMap<number, rea
   return plan
 }
 
-/** Asks a chain or its node for a fault that is not of the service; what it takes with it ends some slots later. */
+/** Makes a chain or its node fail; lasting faults end some slots later. */
 export class ChainFaults {
   readonly #chain: OracleChain
   readonly #random: { next(): number }
-  /** Slots for which the node is slow at least, and how many answers had come late before. */
+  /** Minimum number of slots for which the node is slow, and the number of late answers before it. */
   #slow: { slots: number; readonly before: number } | null = null
   #cut = 0
 
@@ -59,7 +59,10 @@ export class ChainFaults {
     if (fault === 'sockets') this.#cut += this.#chain.cutSockets()
   }
 
-  /** A slot has passed. A service that was just killed asks nothing: the node is slow until it has answered somebody. */
+  /**
+   * Advances by a slot. A service that was just killed asks nothing, so the node stays slow until it has answered a
+   * request.
+   */
   pass(): void {
     const { faults } = this.#chain.node
     if (this.#slow === null || --this.#slow.slots > 0 || faults.fired.slowAnswers === this.#slow.before)
@@ -68,17 +71,17 @@ export class ChainFaults {
     this.#slow = null
   }
 
-  /** Whether the node is slow, and whoever was to notice has not asked yet. */
+  /** Whether the node is slow and no request has met it yet. */
   get isSlow(): boolean {
     return this.#slow !== null
   }
 
-  /** Ends what lasts. */
+  /** Ends lasting faults. */
   end(): void {
     this.#chain.node.faults.answerAfter(0)
   }
 
-  /** How often each has happened: sockets that were cut, answers that failed or came late, slots that were not made. */
+  /** Number of occurrences of each fault: sockets cut, answers failed or late, slots not made. */
   get fired() {
     const { bank, node } = this.#chain
     const { errors, slowAnswers } = node.faults.fired

@@ -1,4 +1,4 @@
-/** A trade of a pair, as far as its candles follow from it. */
+/** A trade of a pair with the fields that candles follow from. */
 export interface TradedRow {
   readonly block_time: number
   readonly is_buy: 0 | 1
@@ -24,9 +24,9 @@ export interface FoldedCandle {
 const WSOL = 'So11111111111111111111111111111111111111112'
 
 /**
- * Candles of all rows of a pair, in the order of cursors, by the plainest code that does it: a price is cash by token in
- * human units, the double nearest to the quotient. Rows in which no token moved have none; a bucket without a price has no
- * candle.
+ * Returns the candles of all rows of a pair, given in cursor order, computed by the simplest code. A price is cash by token
+ * in human units, the double nearest to the quotient. Rows in which no token moved have no price; a bucket without a price
+ * has no candle.
  */
 export function foldCandles(rows: readonly TradedRow[], seconds: number): FoldedCandle[] {
   const buckets = new Map<number, TradedRow[]>()
@@ -65,7 +65,7 @@ function priceOf(row: TradedRow): number | null {
   return quotient(cash * 10n ** BigInt(row.decimals), token * 10n ** BigInt(cashDecimals(row)))
 }
 
-/** The double nearest to a quotient: thirty decimal digits of it are enough to tell. */
+/** Returns the double nearest to a quotient; thirty decimal digits of it are enough. */
 function quotient(a: bigint, b: bigint): number {
   const scale = 30 + Math.max(0, b.toString().length - a.toString().length)
   return Number(`${(a * 10n ** BigInt(scale)) / b}e-${scale}`)

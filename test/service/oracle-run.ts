@@ -8,14 +8,14 @@ import { startProcess, type ServiceProcess } from './service-process.ts'
 export interface OracleRunOptions {
   readonly seed: string
   readonly slots: number
-  /** Of the service: made, and removed by the caller. */
+  /** Data folder of the service; the caller makes and deletes it. */
   readonly dataDir: string
-  /** Where the service keeps its data, if not there. */
+  /** Settings of another store for the service's data. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Whether the chain stands still once until the service says that its source does. */
+  /** Whether the chain stops once until the service reports a stalled source. */
   readonly stallsUntilSeen?: boolean
   readonly onProgress?: (line: string) => void
-  /** Looks at the service and its chain at the end. */
+  /** Called at the end, to inspect the service and its chain. */
   readonly inspect?: (service: ServiceProcess, chain: OracleChain) => Promise<void>
 }
 
@@ -25,15 +25,15 @@ export interface OracleRun extends OracleComparison {
   readonly chainFaults: readonly unknown[]
 }
 
-/** How far the service may be behind before the chain waits: neither always at the head nor where blocks are gone. */
+/** Maximum lag of the service before the chain waits, so that it is not always at the head and no blocks are pruned. */
 const BEHIND_MAX = 60
-/** Slots that are made while no service runs, at most. */
+/** Maximum number of slots that are made while no service runs. */
 const SLOTS_WITHOUT_SERVICE = 25
 const SHORT_STALL_MS = 1_500
 
 /**
- * Runs the service against the node of a market while chain, node, sockets and the service itself fail, and then holds all
- * that it serves to what the market meant. Everything but the instants of kills follows from the seed.
+ * Runs the service against the node of a market while chain, node, sockets and the service itself fail. Then compares all
+ * its answers with the market's own record. Everything except the moments of kills follows from the seed.
  */
 export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
   const { seed, slots, dataDir, environment = {}, onProgress = () => undefined } = options
@@ -56,7 +56,7 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
     until(async () => (await head()) >= chain.bank.slot('confirmed') - lag, 'the service follows')
 
   const kill = async (): Promise<void> => {
-    // In the midst of what it does then, which is mostly a commit.
+    // The kill falls into its work on the new block, mostly a commit.
     await new Promise((resolve) => setTimeout(resolve, random.next() * 40))
     if ((await head()) < chain.bank.slot('confirmed')) counts.killsWhileBehind++
     const { signal } = await service!.end('SIGKILL')
@@ -94,7 +94,7 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
         await follows(BEHIND_MAX / 2)
       if (slot % 100 === 99) onProgress(`${seed}: slot ${slot + 1} of ${slots}, ${JSON.stringify(counts)}`)
     }
-    // A service that was killed near the end has yet to ask a slow node.
+    // A service that was killed near the end has not yet asked a slow node.
     while (faults.isSlow) {
       await chain.step()
       await follows(0)
@@ -122,7 +122,7 @@ interface Unit {
   readonly children: readonly Unit[]
 }
 
-/** Whether the service says that its source does not advance. */
+/** Returns whether the service reports that its source does not advance. */
 async function isStalled(service: ServiceProcess): Promise<boolean> {
   const { body } = await service.get('/v1/admin/tree')
   const has = (unit: Unit): boolean => unit.gauges['is_stalled'] === 1 || unit.children.some(has)

@@ -8,10 +8,10 @@ import { slotOf, until } from './asking.ts'
 import { makeBusyLocalnet, startLocalnetProcess } from './localnet-process.ts'
 import { runMillrace } from './service-process.ts'
 
-/** Slots of each life of the service, at least. */
+/** Minimum number of slots of each run of the service. */
 const SLOTS = 25
 
-/** Runs the service on a data folder up to a slot and some more; gives the newest one that was stored when it was told to end. */
+/** Runs the service on a data folder past a slot. Returns the newest slot that was stored when it was asked to end. */
 async function live(t: Test, dataDir: string, from: number): Promise<number> {
   const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
   const head = await until(async () => {
@@ -22,7 +22,7 @@ async function live(t: Test, dataDir: string, from: number): Promise<number> {
   return head
 }
 
-/** Starts the service, which is to end by itself; gives the line that says why. */
+/** Starts the service, which must end by itself. Returns the line with the reason. */
 async function refusalOf(t: Test, dataDir: string): Promise<string> {
   const { stdout, stderr, code } = await runMillrace([
     ...['serve', '--data-dir', dataDir, '--port', '0', '--log-format', 'json']
@@ -35,7 +35,7 @@ async function refusalOf(t: Test, dataDir: string): Promise<string> {
   return told[0]!
 }
 
-/** Has the chain of a data folder go on by itself up to a slot. */
+/** Advances the chain of a data folder to a slot, without the service. */
 async function goOn(dataDir: string, slot: number): Promise<void> {
   const onFault = (fault: unknown): never => {
     throw fault
@@ -57,7 +57,7 @@ t.test('a localnet whose chain or store alone was put back', async (t) => {
   const first = await live(t, dataDir, 0)
   await cp(dataDir, older, { recursive: true })
   const head = await live(t, dataDir, first)
-  /** A data folder with the store of one state and the chain of another one. */
+  /** Returns a data folder with the store of one state and the chain of another. */
   const mixed = async (name: string, store: string, chain: string): Promise<string> => {
     const made = join(directory, name)
     await cp(join(store, 'store'), join(made, 'store'), { recursive: true })

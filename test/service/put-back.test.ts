@@ -13,11 +13,11 @@ import { slotOf, until } from './asking.ts'
 import { ADMIN_KEY, spawnMillrace, startProcess, type ServiceProcess } from './service-process.ts'
 import { shownBy } from './shown-source.ts'
 
-/** 50 ms a slot, where the machine keeps up. */
+/** 50 ms a slot, if the machine keeps up. */
 const TICKS_PER_SLOT = 8
-/** Slots that are lost with each state that is put back, at least. */
+/** Minimum number of slots that are lost with each restored state. */
 const LOST_SLOTS = 60
-/** Trades are sent at most so often. */
+/** Milliseconds between two trades, at least. */
 const PAUSE_MS = 100
 const SIGNATURES_PER_ASK = 200
 
@@ -42,7 +42,7 @@ async function start(t: Test, name: string, flags: readonly string[]): Promise<I
 const startService = (dataDir: string, flags: readonly string[]): Promise<ServiceProcess> =>
   startProcess({ dataDir, recordedDir: null, more: flags })
 
-/** Buys and sells until it is ended; gives the signatures that it sent, landed or not. */
+/** Buys and sells until it is ended. Returns the signatures that it sent, landed or not. */
 function trading(connection: Connection, payer: Keypair, pool: RealPool, nth: { value: number }) {
   const sent: string[] = []
   let isOver = false
@@ -60,7 +60,7 @@ function trading(connection: Connection, payer: Keypair, pool: RealPool, nth: { 
           sent.push(encodeBase58(transaction.signatures[0]!))
         }
       } catch {
-        // The node starts or ends.
+        // The node is starting or ending.
       }
       await delay(PAUSE_MS)
     }
@@ -88,7 +88,7 @@ async function executed(connection: Connection, signatures: readonly string[]): 
   return found
 }
 
-/** A client of the stream that stays, and strikes out what is taken back. */
+/** A client of the stream that stays, and removes retracted events. */
 function listening(service: ServiceProcess, channel: string) {
   const trades = new Map<number, string>()
   const retracted: string[] = []
@@ -179,7 +179,7 @@ testWithValidator(
       await reach(slot)
       await market.end()
       all.push(...market.sent)
-      // The last transactions are in a block by then, or in none.
+      // By then the last transactions are in a block, or never will be.
       await reach((await connection.getSlot('confirmed')) + 10)
       return market.sent
     }
@@ -212,7 +212,7 @@ testWithValidator(
       for (const { name, service } of indexing) {
         const isBelow = async () => (await slotOf(service)) > (await connection.getSlot('confirmed'))
         if (!(await isBelow())) continue
-        // It finds out with its next look at the node.
+        // It finds out with its next poll of the node.
         const notAdvancing = async () => (await shownBy(service))?.['state'] !== 'advancing'
         await until(notAdvancing, `${name} does not advance below what is stored`)
         t.ok(await isBelow(), `${name} has said so before the node has passed what is stored`)
@@ -263,6 +263,6 @@ testWithValidator(
 
 const ledgerOf = ({ folder }: RealValidator): string => join(folder, 'node', 'ledger')
 
-/** Copies a ledger, but not the socket that its node listened on. */
+/** Copies a ledger without the socket that its node listened on. */
 const copied = (from: string, to: string): Promise<void> =>
   cp(from, to, { recursive: true, filter: (path) => !path.endsWith('.rpc') })

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import type { ServiceProcess } from './service-process.ts'
 
-/** What a service says of a token: all its trades, oldest first, and what follows from them, by path. */
+/** A service's answers about a token: all its trades, oldest first, and by path the answers that follow from them. */
 export interface ServedMarket {
   readonly trades: readonly Readonly<Record<string, unknown>>[]
   readonly answers: Readonly<Record<string, unknown>>
@@ -30,7 +30,7 @@ export async function servedMarket(
   const answers = await Promise.all(
     paths.map(async (path) => {
       const { status, body } = await service.get(path)
-      // How old the last trade is beside the head, which moves on meanwhile.
+      // The age of the last trade changes with the head, which advances meanwhile.
       return [path, { status, body: { ...body, age_seconds: undefined } }] as const
     })
   )

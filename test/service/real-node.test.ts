@@ -17,7 +17,7 @@ import { shownBy, sourceOf } from './shown-source.ts'
 import { storedSlots } from './stored-rows.ts'
 
 const SLOTS = 500
-/** 50 ms a slot, where the machine keeps up. */
+/** 50 ms a slot, if the machine keeps up. */
 const TICKS_PER_SLOT = 8
 /** A hundred slots of a node that runs. */
 const PAUSE_MS = 5_000
@@ -95,7 +95,7 @@ testWithValidator(
     await reach(Math.max(first + SLOTS + 10, restarted + 50))
     t.comment(`enough after ${seconds()} s`)
     await load.end()
-    // What was sent last is in a block by then, or in none.
+    // By then the last transaction is in a block, or never will be.
     await reach((await connection.getSlot('confirmed')) + 30)
     const last = await connection.getSlot('confirmed')
     await reach(last)
@@ -108,7 +108,7 @@ testWithValidator(
     t.ok(slots.length >= SLOTS)
     const blocks = await flowBlocks(flows, url)
     await validator.server.kill()
-    // While it starts, what is there of the first one is looked at.
+    // While it starts, the content of the first one is checked.
     const starting = RealValidator.start({ port: validator.port, ticksPerSlot: TICKS_PER_SLOT })
     t.teardown(async () => (await starting).end())
     for (const { name, body } of await Promise.all(services.map(coverageFrom(first)))) {
@@ -186,7 +186,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   yellowstone: /is of another cluster than what is stored.*it is not asked again/
 }
 
-/** How many transactions of each kind there are. */
+/** Returns the number of transactions of each kind. */
 function kindsIn(transactions: readonly Read[]): Record<string, number> {
   const count = (of: (each: Read) => boolean): number => transactions.filter(of).length
   return {
@@ -197,7 +197,7 @@ function kindsIn(transactions: readonly Read[]): Record<string, number> {
   }
 }
 
-/** Of a transaction, as readers write it. */
+/** A transaction as readers print it. */
 interface Read {
   readonly signature: string
   readonly version: unknown

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BLOCK_SLOT, fixtureBlock, fixtureTransactions } from '../fixtures.ts'
 
-/** A recorded block as `{slot, block}`; what a getBlock result holds beside these fields is not needed. */
+/** A recorded block as `{slot, block}`, with the needed fields of a getBlock result. */
 export interface RecordedBlock {
   readonly slot: number
   readonly block: {
@@ -19,8 +19,8 @@ const FIRST_TIME = Date.UTC(2026, 7, 24, 12) / 1000
 const SECONDS_PER_BLOCK = 11
 
 /**
- * Blocks of recorded transactions of every venue, dealt out in turn and over again under new slots and times, so that
- * there are as many as a test needs.
+ * Returns as many blocks as a test needs: recorded transactions of every venue, dealt out repeatedly under new slots and
+ * times.
  */
 export function recordedBlocks(count: number, perBlock = 8): RecordedBlock[] {
   const pool = [
@@ -42,7 +42,7 @@ export function writeLines(directory: string, name: string, records: readonly un
   writeFileSync(join(directory, name), records.map((record) => JSON.stringify(record) + '\n').join(''))
 }
 
-/** What an entry of a block is: a getTransaction result without the place it says. */
+/** Returns an entry of a block: a getTransaction result without its place. */
 function resultOf(result: unknown): unknown {
   const { transaction, meta, version } = (
     'result' in (result as object) ? (result as { result: unknown }).result : result

@@ -13,7 +13,7 @@ const SLOTS = 60
 const slotOf = async (service: ServiceProcess): Promise<number> =>
   Number((await service.get('/v1/health', null)).body['slot'] ?? -1)
 
-/** Signatures and cursors of all trades of wrapped SOL up to a slot, oldest first. */
+/** Returns signatures and cursors of all trades of wrapped SOL up to a slot, oldest first. */
 async function tradesUpTo(service: ServiceProcess, slot: number): Promise<string[]> {
   const found: string[] = []
   for (let after = ''; ;) {

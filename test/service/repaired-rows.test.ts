@@ -11,7 +11,7 @@ import { startProcess } from './service-process.ts'
 import { storedRows } from './stored-rows.ts'
 
 const BLOCKS = 60
-/** Evenly over the table; each takes a few tenths of a second. */
+/** Number of damaged places, evenly over the table; each takes a few tenths of a second. */
 const PLACES = 24
 
 testWithFixtures(

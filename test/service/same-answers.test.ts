@@ -6,7 +6,7 @@ import { testWithCql } from '../servers/cql.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.ts'
 
-/** Mints, pools and wallets that are asked about, of each so many: those that the newest and oldest lists name first. */
+/** Maximum number each of mints, pools and wallets that are queried: those that the newest and oldest lists name first. */
 const OWNERS_MAX = 100
 const AT_ONCE = 16
 
@@ -17,7 +17,7 @@ interface Answer {
 }
 
 async function ask({ url }: ServiceProcess, path: string): Promise<Answer> {
-  // Whether gzip comes depends on who else asks for it.
+  // Whether gzip is used depends on other requests.
   const asking = { 'x-api-key': ADMIN_KEY, 'accept-encoding': 'identity' }
   const response = await fetch(url + path, { headers: asking })
   // A problem names the service and the request.
@@ -28,7 +28,7 @@ async function ask({ url }: ServiceProcess, path: string): Promise<Answer> {
   return { status: response.status, text, headers }
 }
 
-/** Walks through every endpoint and every page that a service has, and gives its answers by path. */
+/** Walks through every endpoint and every page of a service, and returns its answers by path. */
 async function walk(service: ServiceProcess): Promise<Map<string, Answer>> {
   const answers = new Map<string, Answer>()
   const paths: string[] = [
@@ -84,7 +84,7 @@ async function walk(service: ServiceProcess): Promise<Map<string, Answer>> {
     }
     const [base = '', query = ''] = path.split('?')
     const next = new URLSearchParams(query)
-    // Filled candles go on for years, minute by minute.
+    // Filled candles continue for years, minute by minute.
     const isFilled = next.has('fill') && next.has('after')
     if (typeof body.nextCursor === 'string' && !isFilled) {
       next.delete('offset')

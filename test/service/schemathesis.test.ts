@@ -4,11 +4,11 @@ import t from 'tap'
 import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
 import { ADMIN_KEY, startProcess } from './service-process.ts'
 
-/** The command of the PyPI package, by its path or found by name. */
+/** The command of the PyPI package, by path or by name. */
 const COMMAND = process.env.SCHEMATHESIS ?? 'schemathesis'
 const NAME = 'schemathesis finds no request that the service answers otherwise than its document says'
 
-/** Recorded data is old, so health answers 503, which for others would be a fault. */
+/** Recorded data is old, so health answers 503, which elsewhere is a fault. */
 const CONFIGURATION = ['/v1/health', '/v1/stream/health']
   .map((path) => `[[operations]]\ninclude-path = "${path}"\nchecks.not_a_server_error.enabled = false\n`)
   .join('\n')
@@ -42,10 +42,10 @@ if (!isInstalled()) {
       `${service.url}/openapi.json`,
       ...['--header', `X-API-Key: ${ADMIN_KEY}`],
       ...['--phases', 'examples,coverage,fuzzing', '--max-examples', '20', '--workers', '1'],
-      // It finds the id of the key that it uses, and would end it.
+      // It finds the id of the key that it uses, and would revoke it.
       ...['--exclude-operation-id', 'deleteAdminKeysById'],
       ...['--exclude-operation-id', 'postAdminKeysByIdRotate'],
-      // Text of the form of an address is mostly none: whether 32 bytes come of it no schema can say.
+      // No schema can tell whether base58 text decodes to 32 bytes; random text mostly does not.
       ...['--exclude-checks', 'positive_data_acceptance'],
       ...['--continue-on-failure', '--no-color']
     ]

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { ROOT } from '../house/sources.ts'
 
-/** Brought by the operator, so that a test has it after every restart. */
+/** Given by the operator, so that a test has it after every restart. */
 export const ADMIN_KEY = 'an-admin-key-of-the-tests'
 
-/** The service as a user starts it, in a process of its own, on a free port. */
+/** The service as a user starts it, in its own process, on a free port. */
 export interface ServiceProcess {
   readonly url: string
   readonly child: ChildProcess
@@ -21,7 +21,7 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** A response's JSON, of which a test reads the fields that it expects. */
+/** A response's JSON; a test reads the fields that it expects. */
 export interface Body {
   readonly [field: string]: unknown
   readonly data: readonly Readonly<Record<string, unknown>>[]
@@ -32,15 +32,15 @@ export interface Body {
 
 export interface ServiceFlags {
   readonly dataDir: string
-  /** Null: no source is named. */
+  /** Null names no source. */
   readonly recordedDir: string | null
   readonly more?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Hears every line of standard error as it comes. */
+  /** Called with every line of standard error. */
   readonly onStderr?: (line: string) => void
 }
 
-/** Runs a command of millrace; the environment's own MILLRACE_ variables stay out. */
+/** Starts a command of millrace, without the environment's own MILLRACE_ variables. */
 export function spawnMillrace(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {}
@@ -66,7 +66,7 @@ export async function runMillrace(
   return { stdout, stderr, code, signal }
 }
 
-/** Starts the service and waits for the line that says where it listens. */
+/** Starts the service and waits for the line that names its URL. */
 export async function startProcess(flags: ServiceFlags): Promise<ServiceProcess> {
   const source =
     flags.recordedDir === null ? [] : ['--source', 'recorded', '--recorded-dir', flags.recordedDir]

@@ -6,11 +6,11 @@ interface TreeUnit {
   readonly children: readonly TreeUnit[]
 }
 
-/** The state of a service's source, as its health tells everybody. */
+/** Returns the state of a service's source, as the public health shows it. */
 export const sourceOf = async (service: ServiceProcess): Promise<unknown> =>
   (await service.get('/v1/health', null)).body['source']
 
-/** How a service's source does, as the live tree shows it to an operator. */
+/** Returns the state of a service's source, as the live tree shows it to an operator. */
 export async function shownBy(service: ServiceProcess): Promise<TreeUnit['source']> {
   const { body } = await service.get('/v1/admin/tree')
   const chain = (body as unknown as TreeUnit).children.flatMap(({ children }) => children)

@@ -13,17 +13,17 @@ const BLOCKS = 220
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
 const SEED = 90_210
 
-/** When a life is ended: so many ms after it has committed so many blocks; null to let it read all. */
+/** When a run is killed: some milliseconds after a number of committed blocks; null to let it read everything. */
 type End = { readonly blocks: number; readonly ms: number } | null
 
 interface Life {
-  /** The slot after which its ingest went on, -1 on an empty store, null when it never came to that. */
+  /** The slot after which its ingest continued, -1 on an empty store, null if it never did. */
   readonly wentOnAfter: number | null
   readonly listened: boolean
   readonly finished: boolean
 }
 
-/** Runs the service as a user does until it is killed, or until it has no more blocks and is told to end. */
+/** Runs the service as a user does until it is killed, or until it has read all blocks and is asked to end. */
 async function live(dataDir: string, recordedDir: string, end: End): Promise<Life> {
   const flags = ['--recorded-dir', recordedDir, '--data-dir', dataDir, '--port', '0', '--log-level', 'debug']
   const environment = { MILLRACE_ADMIN_KEY: ADMIN_KEY }
@@ -66,7 +66,7 @@ testWithFixtures(
 
     const choices = new Choices(SEED)
     const lives: Life[] = []
-    // Deaths while starting, then deaths while ingesting with others while starting between them.
+    // Kills while starting, then kills while ingesting, mixed with kills while starting.
     for (let i = 0; i < 18; i++) {
       const early = i < 3 || i % 5 === 0
       const end: End = early

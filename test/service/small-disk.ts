@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 
 const DISK_KB = 512
 
-/** Whether this process may mount file systems. */
+/** Returns whether this process may mount file systems. */
 export function canMount(): boolean {
   try {
     makeDisk('.').end()
@@ -17,8 +17,7 @@ export function canMount(): boolean {
 }
 
 /**
- * Makes a folder and mounts a disk of memory on a path in it, with so many kilobytes free. Both are gone when the test has
- * ended.
+ * Makes a folder and mounts a memory disk on a path in it, with some kilobytes free. Both are gone when the test has ended.
  */
 export function smallDisk(t: Test, path: string, freeKb: number): string {
   const { folder, end } = makeDisk(path)

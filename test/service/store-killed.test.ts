@@ -8,7 +8,7 @@ import { FIRST_SLOT } from './recorded-folder.ts'
 
 const BLOCKS = 160
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
-/** Blocks are 11 s apart: ten of them a second. */
+/** Ten blocks a second, because blocks are 11 s apart. */
 const SPEED = '110'
 
 testWithFixtures(t, 'processes of one service that lose the store', (t) => {
@@ -27,7 +27,8 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
         })
         const first = await start('--recorded-speed', SPEED)
         const second = await start('--role', 'gateway')
-        // A commit waits at 64 blocks that the tables do not have: one flush is done, and memory alone answers no more.
+        // A commit waits once 64 blocks are not in the tables: so one flush is done, and memory alone no longer has
+        // everything.
         await until(async () => (await slotOf(second)) > FIRST_SLOT + 2 * 66, 'the second follows')
         const [node] = cluster.nodes
         await node!.kill()

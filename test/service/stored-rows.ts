@@ -5,17 +5,17 @@ import { slotKind } from '../../storage/codec/kinds.ts'
 import { unpackRecord } from '../../storage/codec/record.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
 
-/** API keys and tenants, which each store makes for itself at a time of its own. */
+/** API keys and tenants, which each store creates at its own time. */
 const OWN_KINDS = ['k', 'i', 'y'].map((letter) => letter.charCodeAt(0))
 
 export interface StoredRows {
-  /** Records of each kind, by the letter of their keys. */
+  /** Number of records of each kind, by the first letter of their keys. */
   readonly records: Readonly<Record<string, number>>
-  /** Of every key and value, to the byte. */
+  /** Digest of every key and value. */
   readonly digest: string
 }
 
-/** All that a closed store holds but its API keys and tenants. */
+/** Returns all content of a closed store except its API keys and tenants. */
 export function storedRows(storeDirectory: string): Promise<StoredRows> {
   return withRawStore(storeDirectory, async (raw) => {
     const hash = createHash('sha256')
@@ -30,7 +30,7 @@ export function storedRows(storeDirectory: string): Promise<StoredRows> {
   })
 }
 
-/** The rows of all slots of a closed store, in order. */
+/** Returns the rows of all slots of a closed store, ascending. */
 export function storedSlots(storeDirectory: string): Promise<SlotRow[]> {
   return withRawStore(storeDirectory, async (raw) => {
     const rows: SlotRow[] = []

@@ -13,7 +13,7 @@ interface Message {
   readonly channels?: readonly string[]
 }
 
-/** A client whose messages a test waits for, one after another. */
+/** A client whose messages a test awaits one by one. */
 class Client {
   readonly socket: WebSocket
   readonly closed: Promise<number>
@@ -48,7 +48,7 @@ async function keyOf(
   return (await made.json()) as { key: string; id: string }
 }
 
-/** The status with which an upgrade is refused; 101 where it is not. */
+/** Returns the status of a refused upgrade; 101 if it succeeds. */
 function upgradeStatus(url: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const socket = new WebSocket(url, { headers })
   socket.on('error', () => undefined)
@@ -64,7 +64,7 @@ function upgradeStatus(url: string, headers: Readonly<Record<string, string>> = 
   })
 }
 
-/** Opens a connection by hand, so that frames can be written that no client writes. */
+/** Opens a connection without a client library, to write frames that no client writes. */
 async function rawUpgrade(url: URL, key: string): Promise<Socket> {
   const socket = connect(Number(url.port), url.hostname)
   socket.on('error', () => undefined)
@@ -146,7 +146,7 @@ t.test('a stream and what it is not meant for', async (t) => {
   void t.test('a compressed frame ends its connection: nothing is ever unpacked', async (t) => {
     const socket = await rawUpgrade(new URL(service.url), key)
     const ended = once(socket, 'close')
-    // Final, the bit of compression, text; masked, with 4 bytes.
+    // A final text frame with the compression bit, masked, of 4 bytes.
     socket.write(Buffer.from([0xc1, 0x84, 0, 0, 0, 0, 0x4b, 0x4c, 0x04, 0x00]))
     await ended
     t.pass('it is gone')
@@ -180,7 +180,7 @@ t.test('a stream and what it is not meant for', async (t) => {
   })
 })
 
-/** It has noticed nothing, and ends as it should. */
+/** Asserts that the service has noticed nothing and ends normally. */
 async function endsWell(t: Test, service: ServiceProcess): Promise<void> {
   t.match(await service.end('SIGTERM'), { code: 0 })
   t.strictSame(

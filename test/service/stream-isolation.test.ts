@@ -8,7 +8,7 @@ import { faultsOf, until } from './asking.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 
-/** As many as a key may have. */
+/** Maximum number of connections of a key. */
 const FROZEN = 20
 const CHURNING = 20
 const WSOL = 'So11111111111111111111111111111111111111112'
@@ -19,12 +19,12 @@ const CHANNELS = [
   'curves',
   ...VENUE_IDS.map((id) => `venue:${id}`)
 ]
-/** A name that is none comes back in the answer: what a client does not read of them soon fills what the system buffers. */
+/** An unknown name comes back in the answer, so that unread answers soon fill the system's buffers. */
 const PADDING = textFrame({ subscribe: ['x'.repeat(15_000)] })
 const PADDING_MS = 55
-/** Fewer than the service lets a client leave unread. */
+/** Fewer messages than the service lets a client leave unread. */
 const PADDINGS_MAX = 900
-/** Two messages, as fast as they are read. */
+/** Interval of two messages, at the rate at which they are read. */
 const CHURN_MS = 2_000 / MESSAGES_A_SECOND
 
 interface Message {
@@ -34,11 +34,11 @@ interface Message {
   readonly data: object
 }
 
-/** A client that reads all that it is sent. */
+/** A client that reads everything. */
 class Reader {
   readonly socket: WebSocket
   readonly heard: { readonly cursor: number; readonly text: string }[] = []
-  /** Messages that are no events, and where the newest replay was complete. */
+  /** Messages other than events, and the cursor at which the newest replay was complete. */
   readonly others: string[] = []
   completeAt = -1
 
@@ -68,7 +68,7 @@ async function streamKey(service: ServiceProcess, tenant: string): Promise<strin
     })
   await admin('tenants', { name: tenant })
   const key = { tenant, scopes: ['stream'], rate_limit_per_minute: 100_000 }
-  // Blocks that come every 40 ms may leave no room for it within its deadline.
+  // Blocks every 40 ms may leave no time for it within its deadline.
   const made = await until(async () => {
     const answer = await admin('keys', key)
     return answer.status === 503 ? null : answer
@@ -77,7 +77,7 @@ async function streamKey(service: ServiceProcess, tenant: string): Promise<strin
   return ((await made.json()) as { key: string }).key
 }
 
-/** Clients that subscribe to all and read nothing, not even what they are answered, until `over`. */
+/** Opens clients that subscribe to everything and read nothing, not even answers, until `over`. */
 async function freeze(service: ServiceProcess, key: string, over: AbortSignal): Promise<void> {
   for (let n = 0; n < FROZEN; n++) {
     const socket = await openRaw(service.url, `/v1/stream?key=${key}`)
@@ -92,7 +92,7 @@ async function freeze(service: ServiceProcess, key: string, over: AbortSignal): 
   }
 }
 
-/** Clients that subscribe and unsubscribe in a loop until `over`; gives how many answers each has had. */
+/** Opens clients that subscribe and unsubscribe in a loop until `over`. Returns the number of answers to each. */
 function churn(url: string, over: AbortSignal): number[] {
   const channels = CHANNELS.slice(0, 2)
   const answers = Array.from({ length: CHURNING }, () => 0)

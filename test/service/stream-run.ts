@@ -8,10 +8,10 @@ import { slotOf, until } from './asking.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 import { storedEvents, SwarmClient } from './stream-swarm.ts'
 
-/** The promise is of any number. */
+/** Slots of a run; the promise holds for any number. */
 export const SLOTS = IS_LONG ? 2_000 : 400
 const CLIENTS = 50
-/** Connections of a key are limited. */
+/** Clients per key, below the limit of connections. */
 const CLIENTS_A_KEY = 10
 const LISTS = [
   'launches',
@@ -32,17 +32,17 @@ async function streamKey(service: ServiceProcess): Promise<string> {
       body
     })
     const text = await made.text()
-    // Keys wait for the blocks before them: beside others longer than an answer may take.
+    // Keys wait for the blocks before them: on a busy machine longer than the deadline of an answer.
     if (made.status === 503) return null
     if (made.status !== 201) throw new Error(`no key was made: ${made.status} ${text}`)
     return (JSON.parse(text) as { key: string }).key
   }, 'a key is made')
 }
 
-/** Channels of tokens and pools that are traded, and of lists. */
+/** Returns channels of traded tokens and pools, and of lists. */
 async function channelsOf(service: ServiceProcess): Promise<string[]> {
   const ranked = await until(async () => {
-    // Not so often that the quota of the key is used up.
+    // Slow enough for the quota of the key.
     await sleep(250)
     const { body } = await service.get('/v1/trending?window=1h&limit=8')
     return body.data !== undefined && body.data.length >= 5 && body.data
@@ -53,7 +53,7 @@ async function channelsOf(service: ServiceProcess): Promise<string[]> {
   return [...LISTS, ...mints.flatMap((mint) => [`trades:${mint}`, `price:${mint}`]), ...pools]
 }
 
-/** A swarm on some processes, while their chain comes to a slot; `services` may change meanwhile. */
+/** Runs a swarm on some processes until their chain reaches a slot; `services` may change meanwhile. */
 export async function swarmUntil(
   lastSlot: number,
   services: () => readonly ServiceProcess[],
@@ -67,7 +67,7 @@ export async function swarmUntil(
     const picked = new Set(
       Array.from({ length: 1 + random.below(4) }, () => names[random.below(names.length)]!)
     )
-    // Each channel has somebody.
+    // Each channel has at least one client.
     picked.add(names[n % names.length]!)
     return new SwarmClient([...picked], 0)
   })
@@ -97,7 +97,7 @@ export async function swarmUntil(
   return { clients, lastSlot }
 }
 
-/** What has to come to its end; names what it waits for. */
+/** Resolves when a promise does; rejects when it takes too long, with the name of what it waited for. */
 async function soon(done: Promise<unknown>, what: () => string): Promise<void> {
   const late = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`it takes too long: ${what()}`)), 60_000).unref()
@@ -105,7 +105,7 @@ async function soon(done: Promise<unknown>, what: () => string): Promise<void> {
   await Promise.race([done, late])
 }
 
-/** What each client heard, over all of its connections, is what the store has. */
+/** Asserts that the events of each client, over all of its connections, are those of the store. */
 export async function judgeSwarm(
   t: Test,
   { clients, lastSlot }: { clients: readonly SwarmClient[]; lastSlot: number },

@@ -6,7 +6,7 @@ import { cursorAt } from '../../src/market/cursor.ts'
 import { channelOf, isFault } from '../../src/stream/channel.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 
-/** An event as it was heard: its cursor, and its data to the byte. */
+/** A received event: its cursor, and its data to the byte. */
 export interface HeardEvent {
   readonly cursor: number
   readonly data: string
@@ -20,7 +20,7 @@ interface Message {
   readonly replay?: true
 }
 
-/** A client that is cut off again and again, and goes on after the last event that it has. */
+/** A client that is cut off repeatedly, and resumes after its last event. */
 export class SwarmClient {
   readonly channels: readonly string[]
   readonly heard = new Map<string, HeardEvent[]>()
@@ -31,7 +31,7 @@ export class SwarmClient {
   #last: number
   #socket: WebSocket | null = null
   #isOver = false
-  /** The last message, as far as it tells where the client is. */
+  /** The newest message, shown if the client gets stuck. */
   #newest = ''
 
   constructor(channels: readonly string[], since: number) {
@@ -40,7 +40,7 @@ export class SwarmClient {
     for (const channel of channels) this.heard.set(channel, [])
   }
 
-  /** Connects, is cut off after a while, and so on until `over`. */
+  /** Connects, is cut off after a while, and repeats until `over`. */
   async live_(urlOf: () => string, random: () => number, over: AbortSignal): Promise<void> {
     while (!over.aborted) {
       const socket = this.#connect(urlOf())
@@ -52,12 +52,12 @@ export class SwarmClient {
       this.#isOver = true
       socket.terminate()
       await closed
-      // A service that is starting refuses: not in a circle.
+      // A starting service refuses: do not retry in a busy loop.
       await sleep(random() * 200)
     }
   }
 
-  /** Connects once more, and resolves when nothing up to a cursor is missing. */
+  /** Connects once more, and resolves when no event up to a cursor is missing. */
   async catchUp(urlOf: () => string, until: number): Promise<void> {
     for (;;) {
       const socket = this.#connect(urlOf())
@@ -75,7 +75,7 @@ export class SwarmClient {
     }
   }
 
-  /** Where it is, in words. */
+  /** The client's state, in words. */
   get place(): string {
     const { readyState } = this.#socket ?? {}
     return `${this.channels.join(', ')} since ${this.#last}, socket ${readyState}, connection ${this.connections}, ${this.#newest}`
@@ -89,7 +89,7 @@ export class SwarmClient {
     socket.on('error', ({ message }) => (this.#newest = message))
     socket.on('open', () => socket.send(JSON.stringify({ subscribe: this.channels, since: this.#last })))
     socket.on('message', (data: Buffer) => {
-      // What comes after the cut is not heard, as if the process had ended.
+      // Messages after the cut are ignored, as if the process had ended.
       if (!this.#isOver && socket === this.#socket) this.#hear(data.toString())
     })
     return socket
@@ -110,7 +110,7 @@ export class SwarmClient {
   }
 }
 
-/** What a store has of a channel, to the end of a slot. */
+/** Returns a store's events of a channel, to the end of a slot. */
 export async function storedEvents(storage: Storage, name: string, lastSlot: number): Promise<HeardEvent[]> {
   const history = new ChannelHistory(storage, new CashList())
   const channel = channelOf(name)

@@ -8,12 +8,12 @@ import { stretched } from '../storage/swept-market.ts'
 import { until } from './asking.ts'
 import { ADMIN_KEY, runMillrace, startProcess, type ServiceProcess } from './service-process.ts'
 
-/** So that the market takes three days. */
+/** Seconds a block, so that the market takes three days. */
 const SECONDS_A_BLOCK = 3_700
 
 type Row = Readonly<Record<string, unknown>>
 
-/** All rows of a list, newest first, by pages of 100. */
+/** Returns all rows of a list, newest first, by pages of 100. */
 async function rowsOf(service: ServiceProcess, path: string): Promise<Row[]> {
   const rows: Row[] = []
   for (let after = ''; ;) {
@@ -25,7 +25,7 @@ async function rowsOf(service: ServiceProcess, path: string): Promise<Row[]> {
   }
 }
 
-/** The first messages of a stream of launches that asks for all since the first slot. */
+/** Returns the first messages of a stream of launches that requests everything since the first slot. */
 async function warningOf(service: ServiceProcess): Promise<Row> {
   const socket = new WebSocket(`${service.url.replace('http', 'ws')}/v1/stream?key=${ADMIN_KEY}`)
   await once(socket, 'open')

@@ -8,9 +8,9 @@ import { FIRST_SLOT } from './recorded-folder.ts'
 
 const BLOCKS = 90
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
-/** Blocks are 11 s apart: ten of them a second. */
+/** Ten blocks a second, because blocks are 11 s apart. */
 const SPEED = '110'
-/** Two of them: the first is in the middle of it for as long as a busy machine takes to start the second. */
+/** Two blocks a second: the first process is still reading when a busy machine has started the second. */
 const SLOWLY = '22'
 
 testWithFixtures(t, 'processes of one service', (t) =>

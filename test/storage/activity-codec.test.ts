@@ -35,7 +35,7 @@ function minuteOf({ at, trades, events, liquidity, volume, openUsd, closeUsd }: 
 }
 type Sums = typeof anyMinute extends fc.Arbitrary<infer Value> ? Value : never
 
-/** The minutes with one put in the place of that of its time, or between others; the others are the same objects. */
+/** Returns the minutes with one replaced or inserted by its time; the others are the same objects. */
 function withMinute(minutes: readonly ActivityMinute[], minute: ActivityMinute): ActivityMinute[] {
   return [...minutes.filter((other) => other.minute !== minute.minute), minute].sort(
     (a, b) => a.minute - b.minute
@@ -51,7 +51,7 @@ const hourWith = (minutes: readonly ActivityMinute[]): ActivityHour => ({
   traders: Uint8Array.of(1, 2, 3)
 })
 
-/** An hour as it is stored, and what ranks its mint by it. */
+/** Returns the bytes of an hour and of its mint's hourly volume. */
 const packed = (hour: ActivityHour): Buffer =>
   Buffer.concat([packedHour(hour), packRecord(turnoverKind, TURNOVER_KEY, turnoverMinutes(hour))])
 const packedHour = (hour: ActivityHour): Buffer => Buffer.from(packRecord(activityKind, KEY, hour))

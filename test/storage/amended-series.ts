@@ -9,13 +9,13 @@ import { sampleGap } from '../../storage/test/sample-gap.ts'
 import { sampleKept } from '../../storage/test/sample-kept.ts'
 import assert from 'node:assert/strict'
 
-/** Blocks of a series that an amendment brings and takes, by their indexes: so that processes agree on it by a few numbers. */
+/** The blocks of a series that an amendment inserts and removes, by index: processes agree on it by a few numbers. */
 export interface AmendedSeries {
   readonly seed: number
   readonly blocks: number
-  /** Of blocks that are put in between. */
+  /** Indexes of the blocks that are inserted. */
   readonly late: readonly number[]
-  /** How many of the last are taken back. */
+  /** Number of the last blocks that are removed. */
   readonly lost: number
 }
 
@@ -25,7 +25,7 @@ const isAfter = ({ blocks, lost }: AmendedSeries, index: number): boolean => ind
 /** The gap that the amendment closes. */
 const GAP = sampleGap(1)
 
-/** Commits what there is before the amendment, each block with what it was folded on. */
+/** Commits the blocks before the amendment, each with its read set. */
 export async function fill(storage: Storage, series: AmendedSeries): Promise<void> {
   await storage.coverage.addGap(GAP)
   for (let index = 0; index < series.blocks; index++)
@@ -33,7 +33,7 @@ export async function fill(storage: Storage, series: AmendedSeries): Promise<voi
       await storage.blocks.commit(sampleBlock(series.seed, index), sampleKept(index))
 }
 
-/** What the store must answer before the amendment, and after it. */
+/** Returns the expected content of the store before and after the amendment. */
 export function modelsOf(series: AmendedSeries): { before: StorageModel; after: StorageModel } {
   const [before, after] = [new StorageModel(), new StorageModel()]
   for (let index = 0; index < series.blocks; index++) {
@@ -41,7 +41,7 @@ export function modelsOf(series: AmendedSeries): { before: StorageModel; after: 
     if (isBefore(series, index)) before.commit(block)
     if (isAfter(series, index)) after.commit(block)
   }
-  // An amendment lists the pools that it puts, which the model is told of by this.
+  // An amendment lists the pools that it puts; this call informs the model of them.
   differenceBetween(before, after)
   return { before, after }
 }
@@ -57,7 +57,7 @@ export function amendmentOf(series: AmendedSeries): readonly [Amendment, Edit<Ga
   ]
 }
 
-/** Asks a store everything, kept blocks and gaps too. */
+/** Compares all reads of a store, including kept blocks and gaps, with a model. */
 export async function assertIs(
   storage: Storage,
   series: AmendedSeries,

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** What becomes of the bytes between a client and a server. */
+/** How the bytes between a client and a server are handled. */
 export type ProxyMode =
-  /** They pass. */
+  /** Everything passes. */
   | 'open'
   /** Requests pass, answers are lost. */
   | 'deaf'
@@ -13,7 +13,7 @@ export type ProxyMode =
   /** Connections are closed, and new ones refused. */
   | 'shut'
 
-/** Stands before a CQL server, and lets a test spoil the way to it. */
+/** A proxy of a CQL server through which a test disturbs connections. */
 export class CqlProxy {
   readonly #server: Server
   readonly #target: { readonly host: string; readonly port: number }
@@ -21,7 +21,7 @@ export class CqlProxy {
   #mode: ProxyMode = 'open'
   /** Changes an answer on its way. */
   readonly #rewrite: (answer: Buffer) => Buffer
-  /** Answers that did not pass. */
+  /** Number of answers that did not pass. */
   lost = 0
 
   private constructor(target: { host: string; port: number }, rewrite: (answer: Buffer) => Buffer) {

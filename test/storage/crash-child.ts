@@ -1,10 +1,11 @@
 /**
- * A process that commits the first blocks of a series, and some API keys, tenants and gaps, amends and forgets some, from the start each time it is run:
+ * A process that commits the first blocks of a series with some API keys, tenants and gaps, amends some blocks and forgets
+ * some kept ones. It starts from the beginning each time it is run:
  *
- *   node crash-child.ts DIRECTORY BLOCKS [POINT NTH]
+ *     node crash-child.ts DIRECTORY BLOCKS [POINT NTH]
  *
- * It kills itself when it reaches the crash point for the n-th time, after naming it on standard output. A line is
- * printed for each block, `done` at the end.
+ * It kills itself when it reaches the crash point for the n-th time, after naming it on standard output. It prints a line
+ * for each block, and `done` at the end.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -22,7 +23,7 @@ import { sampleKept } from '../../storage/test/sample-kept.ts'
 const SEED = 77
 
 const [, , directory, blocks, crashAt, nth] = argv
-/** Synchronous, so that a line is out before the process dies. */
+/** Synchronous, so that a line is written before the process dies. */
 const say = (line: string): number => writeSync(1, `${line}\n`)
 let reached = 0
 
@@ -32,7 +33,7 @@ function reach(point: CrashPoint): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** An amendment that may be done again at any later head. */
+/** Writes an amendment that may be repeated at any later head. */
 async function touchSlot(slot: SlotRow): Promise<void> {
   const model = new StorageModel()
   const nothing = differenceBetween(model, model)

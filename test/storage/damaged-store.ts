@@ -21,7 +21,7 @@ export async function fillSettled(directory: string, blocks: number, seed = 3): 
   await settle(directory)
 }
 
-/** Has the engine merge all that a closed store holds into tables. */
+/** Has the engine merge all content of a closed store into tables. */
 export async function settle(directory: string): Promise<void> {
   const engine = new ClassicLevel<Buffer, Uint8Array>(directory, ENGINE)
   await engine.open()
@@ -29,7 +29,7 @@ export async function settle(directory: string): Promise<void> {
   await engine.close()
 }
 
-/** A copy of a store with zeros in one of its files. */
+/** Copies a store, with zeros in one of its files. */
 export function damagedCopy(
   store: string,
   copy: string,
@@ -53,7 +53,7 @@ export function zero(path: string, offset: number, length = 2_000): void {
 export const filesOf = (store: string, pattern: RegExp): string[] =>
   readdirSync(store).filter((name) => pattern.test(name))
 
-/** How each read went: the digest of its answer, or the error that it gave. */
+/** Outcome of each read: the digest of its answer, or its error. */
 export interface Outcomes {
   readonly signal: NodeJS.Signals | null
   readonly code: number | null
@@ -61,7 +61,7 @@ export interface Outcomes {
   readonly reads: ReadonlyMap<string, { readonly value?: string; readonly error?: string }>
 }
 
-/** Makes every kind of read in a process of its own. */
+/** Makes every kind of read in a separate process. */
 export async function readAll(directory: string, blocks: number): Promise<Outcomes> {
   const script = join(import.meta.dirname, 'read-all-child.ts')
   const child = spawn(process.execPath, [script, directory, String(blocks)], {

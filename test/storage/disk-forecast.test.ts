@@ -64,7 +64,7 @@ t.test('a forecast agrees with rows that are written and deleted day by day', as
         daysKept: moreDays === null ? Infinity : days + moreDays,
         writtenADay: now
       }))
-      // By day, each kind's bytes of rows of that day; the first is the oldest.
+      // Bytes of rows by kind and day, oldest day first.
       const written = kinds.map(({ days, before }) => Array.from({ length: days }, () => before))
       let full: number | null = null
       let left = free

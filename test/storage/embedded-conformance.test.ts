@@ -18,7 +18,7 @@ t.test('the embedded store, with its usual memory', async (t) =>
   storageConformance(t, openForTest(directory))
 )
 
-/** What is read through the caches; the rest of the suite does not know how large they are. */
+/** The tests whose reads go through caches; the rest of the suite does not depend on cache sizes. */
 function cachedConformance(t: Test, open: OpenForTest): void {
   t.test('trades and pool events', (t) => testRows(t, open))
   t.test('candles', (t) => testCandles(t, open))

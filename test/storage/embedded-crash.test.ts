@@ -18,7 +18,7 @@ import { rawContents } from './embedded-directory.ts'
 const BLOCKS = 24
 const SEED = 77
 const directory = t.testdir()
-/** The horizon moves in no run of the child: embedded-retention.test.ts has its point. */
+/** Crash points that the child reaches. The horizon never moves in it: embedded-retention.test.ts has that point. */
 type ChildPoint = Exclude<CrashPoint, 'horizon.durable'>
 const points = (Object.keys(CRASH_POINTS) as CrashPoint[]).filter(
   (point): point is ChildPoint => point !== 'horizon.durable'
@@ -29,7 +29,7 @@ interface Life {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Runs the child until it ends; `killAfter` kills it after so many lines and a further instant. */
+/** Runs the child until it ends. `killAfter` kills it after a number of lines and a further delay. */
 async function live(
   place: string,
   options: { crash?: readonly [CrashPoint, number]; killAfter?: { lines: number; ms: number } } = {}
@@ -60,7 +60,7 @@ for (let index = 0; index < BLOCKS; index += 8) {
 t.strictSame((await live(undisturbed)).lines.at(-1), 'done')
 const expected = await rawContents(undisturbed)
 
-/** Every row through the port, every key and tenant, and every byte beneath are those of the undisturbed run. */
+/** Asserts that every row, key and tenant through the port, and every byte beneath, are those of the undisturbed run. */
 async function assertUndisturbed(place: string): Promise<void> {
   assert.deepEqual(await rawContents(place), expected)
   const storage = await openEmbeddedStorage({ directory: place })
@@ -77,7 +77,7 @@ async function assertUndisturbed(place: string): Promise<void> {
   }
 }
 
-/** Which block a store ends with, as an index of the series; -1 for none. */
+/** Returns the index of the store's last block in the series; -1 if it is empty. */
 async function lastBlock(place: string): Promise<number> {
   const storage = await openEmbeddedStorage({ directory: place })
   const head = await storage.blocks.head()
@@ -85,7 +85,7 @@ async function lastBlock(place: string): Promise<number> {
   return head === null ? -1 : model.slots.findIndex(({ slot }) => slot === head.slot)
 }
 
-/** The heads that may be found after dying at the n-th passing of a point, counted in blocks committed. */
+/** Returns the possible heads after dying at the n-th passing of a point, as numbers of committed blocks. */
 function headsAfter(point: ChildPoint, nth: number): readonly number[] {
   switch (point) {
     case 'open.created':
@@ -116,7 +116,7 @@ function headsAfter(point: ChildPoint, nth: number): readonly number[] {
 
 for (const point of points)
   t.test(`killed at ${point}: ${CRASH_POINTS[point]}`, async (t) => {
-    // Passed once a run, or in the middle of the series.
+    // Points at open and close are passed once a run; the others are tested in the middle of the series.
     const nth = /^(open|close)/.test(point) ? 1 : 3
     const place = join(directory, point)
     const { lines, signal } = await live(place, { crash: [point, nth] })
@@ -135,7 +135,7 @@ t.test(
     const choices = new Choices(4_711)
     let kills = 0
     while (kills < 15) {
-      // Blocks that are stored already pass in no time: the kill is set among the first that are not.
+      // Stored blocks pass in no time: the kill is set among the first ones that are not stored.
       const stored = Math.max(0, (await lastBlock(place)) + 1)
       const lines = Math.min(BLOCKS - 1, stored + choices.below(3)) || 1
       const { signal } = await live(place, { killAfter: { lines, ms: choices.fraction() * 4 } })

@@ -9,7 +9,7 @@ import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { damagedCopy, filesOf, fillSettled, readAll, zero, type Outcomes } from './damaged-store.ts'
 
 const BLOCKS = 120
-/** Each takes a process of its own, some half a second. */
+/** Number of damaged places. Each needs its own process, about half a second. */
 const PLACES = 12
 
 const directory = t.testdir()
@@ -19,7 +19,7 @@ const [table] = filesOf(store, /\.ldb$/)
 const size = statSync(join(store, table!)).size
 const sound = await readAll(store, BLOCKS)
 
-/** Reads of a damaged store either give what they gave before, or an error that names the file. */
+/** Asserts that reads of a damaged store return the same as before, or an error that names the file. */
 function assertNothingWrong(t: Test, { code, signal, reads, stderr }: Outcomes, name: string): void {
   t.match({ code, signal }, { code: 0, signal: null }, `${name}: the process ends by itself: ${stderr}`)
   const wrong = [...reads].filter(
@@ -44,7 +44,7 @@ t.test(
   async (t) => {
     const places = fc.sample(fc.noBias(fc.integer({ min: 0, max: size - 1 })), { numRuns: PLACES, seed: 18 })
     let readsThatFail = 0
-    // The last bytes are the footer, what is before it the index and the filter.
+    // The last bytes are the footer; before it are the index and the filter.
     for (const offset of [...places, size - 40, size - 1_000, size - 8_000]) {
       const copy = join(directory, 'damaged')
       damagedCopy(store, copy, { file: table!, offset })
@@ -138,7 +138,7 @@ t.test('a log that ends within a record after a crash is no damage', async (t) =
   const copy = join(directory, 'torn')
   const storage = await openEmbeddedStorage({ directory: copy })
   for (let index = 0; index < 10; index++) await storage.blocks.commit(sampleBlock(3, index))
-  // As a process leaves it that is killed: without a list of sound files.
+  // A copy as a killed process leaves it: without a list of sound files.
   const torn = join(directory, 'killed')
   cpSync(copy, torn, { recursive: true })
   await storage.close()

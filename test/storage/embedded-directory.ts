@@ -3,7 +3,7 @@ import { ClassicLevel } from 'classic-level'
 
 type Raw = ClassicLevel<Buffer, Buffer>
 
-/** Opens the engine beneath a closed store, for what the port does not offer. */
+/** Opens the engine of a closed store, for operations that the port does not have. */
 export async function withRawStore<T>(directory: string, use: (raw: Raw) => Promise<T>): Promise<T> {
   const raw: Raw = new ClassicLevel(directory, { keyEncoding: 'buffer', valueEncoding: 'buffer' })
   await raw.open()
@@ -14,7 +14,7 @@ export async function withRawStore<T>(directory: string, use: (raw: Raw) => Prom
   }
 }
 
-/** A digest of every key and value of a closed store, and their number. */
+/** Returns a digest of every key and value of a closed store, and their number. */
 export function rawContents(directory: string): Promise<{ records: number; digest: string }> {
   return withRawStore(directory, async (raw) => {
     const hash = createHash('sha256')
@@ -27,7 +27,7 @@ export function rawContents(directory: string): Promise<{ records: number; diges
   })
 }
 
-/** Flips one bit in the middle of every value whose key starts so; gives their number. */
+/** Flips one bit in the middle of every value whose key has a prefix. Returns the number of values. */
 export function damageRecords(directory: string, prefix: Buffer): Promise<number> {
   return withRawStore(directory, async (raw) => {
     let damaged = 0

@@ -12,14 +12,14 @@ const TURNS = 23
 const CHANNELS = logChannelCodes.words
 const TIME = 1_760_000_000
 
-/** The block of a slot with two events on every channel; a second passes from slot to slot. */
+/** Returns the block of a slot with two events on every channel; slots are a second apart. */
 function blockAt(slot: number, channels = CHANNELS): BlockCommit {
   const block = emptyBlock(0)
   const log = channels.map((channel) => sampleLogPart(channel, slot, 2))
   return { ...block, slot: { ...block.slot, slot, blockTime: TIME + slot }, log }
 }
 
-/** Slots of the parts on disk, by channel. */
+/** Returns the slots of the log entries on disk, by channel. */
 async function stored(directory: string): Promise<number[][]> {
   const slots = new Map<string, number[]>(CHANNELS.map((channel) => [channel, []]))
   await withRawStore(directory, async (raw) => {
@@ -54,7 +54,7 @@ for (const [step, hotBytesMax] of [
           storage = await openEmbeddedStorage(options)
         }
       }
-      // What the horizon reaches is there, and of what is older only what came since its channel's last turn.
+      // All entries within the horizon are there, and older ones only since their channel's last turn.
       for (const channel of CHANNELS) {
         const parts = await storage.log.read(channel, { limit: 1_000 })
         t.strictSame(

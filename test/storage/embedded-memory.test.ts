@@ -14,7 +14,7 @@ const mint = sampleMint(0)
 const cash = sampleCash(0)
 const wallet = samplePool(77)
 
-/** Counts every question to the engine until the test ends. */
+/** Counts every read of the engine until the test ends. */
 function countEngineReads(t: Test): () => number {
   const engine = ClassicLevel.prototype as unknown as Record<string, (...args: unknown[]) => unknown>
   let reads = 0
@@ -42,10 +42,10 @@ async function fill(storage: Storage): Promise<void> {
   }
 }
 
-/** Forward reads leave memory alone, but for the open page of a list. */
+/** Forward reads bypass the caches, except for the open page of a list. */
 const FORWARD = 'the oldest trades after one of the newest'
 
-/** What clients ask for most, by name. */
+/** The most frequent requests of clients, by name. */
 const questions: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = {
   'the head': (storage) => storage.blocks.head(),
   '100 trades of a mint': (storage) => storage.trades.ofMint(mint, { order: 'desc', limit: 100 }),
@@ -91,7 +91,7 @@ t.test('what a block writes is answered without the engine, and the page before 
   t.teardown(() => storage.close())
   await fill(storage)
   for (const ask of Object.values(questions)) await ask(storage)
-  // A block with something of each, and with more trades than a page holds.
+  // A block with every kind of record, and with more trades than a page holds.
   const index = [41, 42, 43, 44, 45].find((n) =>
     sampleBlock(6, n).curves.some((row) => samePubkey(row.mint, mint))
   )
@@ -120,7 +120,7 @@ t.test('the newest rows are read from the disk page by page, and nothing is sear
     looks[name] = reads() - before
     await storage.close()
   }
-  // The first list that is read looks up where rows begin; it stays in memory.
+  // The first list that is read looks up the horizon, which then stays in memory.
   t.strictSame(looks, {
     'the head': 0,
     '100 trades of a mint': 5,

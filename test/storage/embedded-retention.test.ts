@@ -24,7 +24,7 @@ interface Row {
   readonly blockTime: number
 }
 
-/** Every list of rows that can expire. */
+/** Returns the reads of every list whose rows expire. */
 function listsOf(storage: Storage): ((page: PageRequest) => Promise<Row[]>)[] {
   const each = (count: number) => Array.from({ length: count }, (_, n) => n)
   return [
@@ -34,7 +34,9 @@ function listsOf(storage: Storage): ((page: PageRequest) => Promise<Row[]>)[] {
   ]
 }
 
-/** Rows of every list are those of the unswept store from `since` on, whole and by pages from anywhere. */
+/**
+ * Asserts that the rows of every list from `since` on equal those of the unswept store, whole and by pages from any cursor.
+ */
 async function assertKept(swept: Storage, whole: Storage, since: number): Promise<void> {
   const lists = listsOf(swept)
   for (const [i, read] of listsOf(whole).entries()) {
@@ -95,7 +97,7 @@ t.test(
           deleted += (await rawContents(b)).records - once.records
           swept = await openEmbeddedStorage(place)
           const reopened = await openEmbeddedStorage({ directory: b })
-          // Lists whose pages went take further rows.
+          // Lists whose pages were deleted accept further rows.
           for (let index = 120; index < 130; index++)
             for (const store of [swept, reopened]) await store.blocks.commit(sampleBlock(seed, index))
           await assertKept(swept, reopened, since)

@@ -37,7 +37,7 @@ t.test('each snapshot of a store beside its writer is the state after one of its
     for (const name of readdirSync(into)) if (name.endsWith('.ldb')) tables.add(name)
     const copy: Level = new ClassicLevel(into, { createIfMissing: false })
     await copy.open()
-    // Writing to the copy leaves the store alone.
+    // Writes to the copy leave the store unchanged.
     for (let n = 0; n < 5; n++) await copy.put(`~${n}`, randomBytes(50_000).toString('base64'))
     await copy.compactRange('a', '~~')
     const marks = new Set((await copy.getMany(KEYS)).map(Number))

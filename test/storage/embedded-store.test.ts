@@ -61,7 +61,7 @@ t.test('a directory that holds something else is refused', async (t) => {
 
 t.test('a damaged record of any kind is an error that names it', async (t) => {
   const directory = t.testdir()
-  // The first block that has something of each kind.
+  // The first block that has records of each kind.
   const block = Array.from({ length: 40 }, (_, i) => sampleBlock(5, 4 * i)).find(
     ({ pairs, poolEvents }) => pairs.length > 0 && poolEvents.length > 0
   )!

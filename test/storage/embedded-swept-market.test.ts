@@ -7,10 +7,10 @@ import { portRows } from './port-rows.ts'
 import { stretched, sweptMarket } from './swept-market.ts'
 
 const DAY = 86_400
-/** So that the market takes three days. */
+/** Seconds a block, so that the market takes three days. */
 const SECONDS_A_BLOCK = 3_700
 
-/** The answers of a whole store without what a retention ends. */
+/** Returns the answers of a whole store without expired rows. */
 function keptOf(
   answers: ReadonlyMap<string, unknown>,
   since: number,
@@ -29,7 +29,7 @@ function keptOf(
   )
 }
 
-/** The rolling day of every mint and pool, and what ranks mints. */
+/** Returns the rolling day of every mint and pool, and the ranking's hourly volumes. */
 async function daysOf(storage: Storage, commits: readonly BlockCommit[]): Promise<unknown[]> {
   const { blockTime } = (await storage.blocks.head())!
   const owners = new Map(

@@ -13,7 +13,7 @@ import { stretched, sweptMarket } from './swept-market.ts'
 const RETENTION_SECONDS = 200
 const blocks = stretched(await marketBlocks('a swept market to be repaired', 70), 6)
 
-/** Repairs a store without its source after records whose keys begin so were damaged, and opens it. */
+/** Damages the records of some key prefixes, repairs the store without its source, and opens it. */
 async function repaired(directory: string, letters: string) {
   for (const letter of letters) await damageRecords(directory, Buffer.from(letter))
   const outcome = await repairStore({

@@ -11,7 +11,7 @@ const HOUR = 1_760_000_400
 const hours = 3_600
 const MINTS = 600
 
-/** An hour with a trade of each of so many mints. */
+/** Returns an hour with one trade of each of many mints. */
 function busyHour(hour: number): ActivityHour[] {
   const choices = new Choices(3)
   return Array.from({ length: MINTS }, (_, n) => {
@@ -25,7 +25,7 @@ function blockAt(index: number, blockTime: number, activity: readonly ActivityHo
   return { ...block, slot: { ...block.slot, blockTime }, activity }
 }
 
-/** The hours of the index's entries on disk, each with their number. */
+/** Returns the hours of the index's entries on disk, with their number. */
 async function indexed(directory: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   await withRawStore(directory, async (raw) => {
@@ -50,7 +50,7 @@ for (const hotBytesMax of [64 * 2 ** 20, 0])
         blockAt(4, HOUR + 27 * hours + 1),
         blockAt(5, HOUR + 27 * hours + 2),
         blockAt(6, HOUR + 27 * hours + 3),
-        // Late in its own hour, and not to be listed among what is gone.
+        // Late within its own hour: it must not be listed among expired hours.
         blockAt(7, HOUR + 28 * hours, busyHour(HOUR).slice(0, 3)),
         blockAt(8, HOUR + 28 * hours + 1),
         blockAt(9, HOUR + 28 * hours + 2),
@@ -60,7 +60,7 @@ for (const hotBytesMax of [64 * 2 ** 20, 0])
       for (const [index, block] of blocks.entries()) {
         const storage = await openEmbeddedStorage({ directory, hotBytesMax })
         await storage.blocks.commit(block)
-        // Several blocks in one life of the store, too.
+        // Also several blocks between an open and a close of the store.
         if (index === 7) for (const next of blocks.slice(8)) await storage.blocks.commit(next)
         await storage.close()
         left.push(await indexed(directory))

@@ -1,6 +1,6 @@
 /**
- * A process that takes a lease and says, as fast as it can, whether it holds it: `held <token> <milliseconds>` or
- * `not <token> <milliseconds>`. It ends once the lease is lost. Arguments: URL, prefix, length of the lease.
+ * A process that acquires a lease and prints, as fast as it can, whether it holds it: `held <token> <milliseconds>` or `not
+ * <token> <milliseconds>`. It ends once the lease is lost. Arguments: URL, prefix, length of the lease.
  */
 import type { Lease } from '../../storage/coordination.ts'
 import { systemPorts } from '../../src/ports.ts'

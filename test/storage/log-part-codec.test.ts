@@ -11,7 +11,7 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { sampleLogPart } from '../../storage/test/sample-log.ts'
 import { randomRuns } from '../random-runs.ts'
 
-/** A part of any channel and slot; bodies of any bytes, and some that are much alike. */
+/** Log entries of any channel and slot; bodies of any bytes, some of them similar. */
 const anyPart: fc.Arbitrary<LogPart> = fc
   .record({
     channel: fc.constantFrom(...logChannelCodes.words),
@@ -33,7 +33,7 @@ const anyPart: fc.Arbitrary<LogPart> = fc
       }))
   }))
 
-/** The bytes of a part, which the codec remembers for as long as there is that part. */
+/** Returns the encoded bytes; the codec caches them for as long as the object exists. */
 const packed = (part: LogPart): Uint8Array =>
   packRecord(logPartKind, logKey(part.channel, part.slot), { ...part }).slice()
 

@@ -22,7 +22,7 @@ import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { tokenKind } from '../../storage/codec/token.ts'
 import { block, buy, curve, key, launch, liquidity, NOON, OPTIONS, POOL, solSale } from '../market/world.ts'
 
-/** Bytes that the version wrote which kept no price-forming price of pools and no provider's side of liquidity. */
+/** Bytes written by the version that stored no price-forming price of pools and no provider's side of liquidity. */
 const OLDER = {
   pool: '01bfee63200ac8000000070707070707070707070707070707070707070707070707070707070100000007070707070707070707070707070707070707070707070707070707030000000707070707070707070707070707070707070707070707070707070700070a0000010000000000003940000703018780400180c49fd50c010000000000108940010000000000c06240',
   token: '01cddb8fa0070780c49fd50c030101000000000000f83f00',

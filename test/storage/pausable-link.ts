@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** A way to a server that a test can stop: connections stay open, and nothing passes. */
+/** A link to a server that a test can pause: connections stay open, and no bytes pass. */
 export interface PausableLink {
   readonly url: string
   pause(): void

@@ -10,7 +10,7 @@ import { ALL } from '../../storage/test/under-test.ts'
 
 const EVER = { from: 0, to: 2 ** 32 - 1, limit: 10_000 }
 
-/** All that a store says of the addresses, slots and times that some blocks name: by question. */
+/** Returns all content of a store about the addresses, slots and times that some blocks name, by question. */
 export async function portRows(
   storage: Storage,
   commits: readonly BlockCommit[]
@@ -75,7 +75,9 @@ export async function portRows(
   return answers
 }
 
-/** Every event of a channel as text; the bytes that a writer remembers are of another class than those that it has read. */
+/**
+ * Returns every event of a channel as text: bytes that a writer remembers have another class than those that it has read.
+ */
 async function sentOn(storage: Storage, channel: LogChannel): Promise<string[]> {
   const parts = await storage.log.read(channel, { limit: 10_000 })
   return parts.flatMap(({ slot, events }) =>

@@ -1,4 +1,4 @@
-/** Opens the store of a directory and prints the outcome of every kind of read, a line of JSON each. */
+/** Opens the store of a directory and prints the outcome of every kind of read, one line of JSON each. */
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../src/errors.ts'
 import { MARKET } from '../../src/market/activity.ts'
@@ -21,7 +21,7 @@ import {
 const [directory, blocks] = [process.argv[2]!, Number(process.argv[3])]
 const HOUR = 3_600
 
-/** Reads print a digest of what they give. */
+/** Prints a digest of a read's result, or its error. */
 async function tell(read: string, ask: () => Promise<unknown>): Promise<void> {
   console.log(JSON.stringify({ read, ...(await outcome(ask)) }))
 }

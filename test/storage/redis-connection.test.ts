@@ -10,7 +10,7 @@ import { joinService, until } from './redis-processes.ts'
 
 const ONE: Script = { name: 'one', keys: 0, lua: 'return 1' }
 
-/** What a start says that does not come about. */
+/** Returns the error of a failed start. */
 async function refusalOf(url: string): Promise<unknown> {
   const logger = { info: () => undefined, warn: () => undefined } as unknown as never
   return RedisConnection.open({ url, logger, ...systemPorts }).then(
@@ -19,7 +19,7 @@ async function refusalOf(url: string): Promise<unknown> {
   )
 }
 
-/** A plain connection, to do to a server what a test needs done. */
+/** Opens a plain connection, through which a test changes the server. */
 function administrator(t: Test, url: string): Redis {
   const admin = new Redis(url)
   admin.on('error', () => undefined)
@@ -116,7 +116,7 @@ testWithOwnRedis(t, 'a server that refuses a start stops it with a line that say
   t.match(await refusalOf(redis.url), /refuses: NOAUTH/)
   const connection = await joinService(t, { url: redis.url.replace('//', '//:p%40ss%2Fword@') })
   t.ok(connection.available)
-  // One that refuses later is away, and back once it does not.
+  // A server that refuses later counts as away, and as back once it stops refusing.
   await admin.config('SET', 'requirepass', 'another')
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await until(() => connection.outage?.detail.includes('WRONGPASS') ?? false)
@@ -157,7 +157,8 @@ testWithRedis(
     while (first.processes !== 1) {
       const before = first.serverNowMs - clock.now()
       clock.increment(1_000)
-      // The clock of the server goes on, that of the test went a second: a beat was answered when they are compared anew.
+      // The server's clock runs, and the test's advanced by a second. The clocks are compared again when a heartbeat is
+      // answered.
       await until(() => first.serverNowMs - clock.now() !== before)
       t.ok(++beats <= 12)
     }

@@ -10,9 +10,9 @@ import { joinService, until } from './redis-processes.ts'
 interface Member {
   readonly connection: RedisConnection
   readonly hints: RedisHints
-  /** Slots that were hinted at, and null where some may have been lost. */
+  /** Slots of received hints, and null where some may have been lost. */
   readonly commits: (number | null)[]
-  /** How often keys were hinted at; a loss is one too. */
+  /** Number of hints about keys; a loss counts too. */
   readonly keys: (void | null)[]
 }
 

@@ -28,7 +28,7 @@ interface Member {
   readonly keys: KeyDirectory
 }
 
-/** A process as the service composes it, on a store that it shares. */
+/** A process as the service composes it, on a shared store. */
 async function join(t: Test, url: string, access: MemoryAccess, following: Clock = clock): Promise<Member> {
   const connection = await joinService(t, { url })
   const hints = new RedisHints(connection, { clock })
@@ -52,7 +52,7 @@ testWithOwnRedis(
     const [one, two] = [await join(t, redis.url, access), await join(t, redis.url, access)]
     await one.keys.createTenant('acme', clock.now())
     await until(() => [one, two].every(({ hints }) => hints.keys.available))
-    /** Makes keys on one process, one after another, and revokes each; resolves once none works on the other. */
+    /** Makes keys on one process one by one, and revokes each. Resolves once none works on the other process. */
     const revoke = async (times: number): Promise<void> => {
       for (let i = 0; i < times; i++) {
         const { key, row } = await one.keys.issue(ACME, clock.now())
@@ -86,7 +86,7 @@ testWithOwnRedis(
     await until(() => [one, two].every(({ hints }) => hints.keys.available))
     await until(() => two.keys.tenants.length === 1)
     for (let i = 0; i < 3; i++) {
-      // A second hint waits for the time of a look; by time alone the next one is seconds away.
+      // A second hint waits for the minimum interval; without hints the next poll is seconds away.
       standing.increment(LOOK_MS)
       const { key } = await one.keys.issue(ACME, clock.now())
       await until(() => two.keys.find(key) !== null)

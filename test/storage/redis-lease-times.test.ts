@@ -3,13 +3,13 @@ import type { Lease } from '../../storage/coordination.ts'
 import { LEASE_MS, RedisLeases } from '../../storage/redis/leases.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 
-/** A server whose answers a test makes, in a time that it moves. */
+/** A server whose answers are made by a test, on virtual time. */
 class ServerOfTime {
   readonly clock: VirtualClock = virtualClock()
-  /** When each renewal was sent. */
+  /** Time of each renewal. */
   readonly renewals: number[] = []
   released = 0
-  /** Whether renewals are answered. */
+  /** Answers renewals. */
   renew: () => Promise<number> = async () => 1
   readonly memoryKey = 'memory'
 

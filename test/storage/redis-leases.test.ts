@@ -14,7 +14,7 @@ import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
 import { linkTo } from './pausable-link.ts'
 import { joinService, until } from './redis-processes.ts'
 
-/** A process that stands still for longer than a lease loses it: ten times the longest pause seen on a busy machine. */
+/** Length of a lease, which a process loses if it pauses for longer: ten times the longest pause seen on a busy machine. */
 const LENGTH_MS = 1_500
 
 interface Contender {
@@ -31,7 +31,7 @@ async function contend(
   return { connection, leases: new RedisLeases(connection, { ...systemPorts, lengthMs }) }
 }
 
-/** Asks for a lease until it is there, and says when that was asked for. */
+/** Tries to acquire a lease until it succeeds. Returns the lease and the time of the successful attempt. */
 async function acquire({ leases }: Contender, withinMs = 60_000): Promise<{ lease: Lease; askedMs: number }> {
   const deadline = performance.now() + withinMs
   for (;;) {
@@ -43,7 +43,7 @@ async function acquire({ leases }: Contender, withinMs = 60_000): Promise<{ leas
   }
 }
 
-/** When a lease is no longer known to be held. */
+/** Returns the time at which a lease is no longer known to be held. */
 async function lapseOf(lease: Lease): Promise<number> {
   while (lease.held) await delay(1)
   return performance.now()
@@ -154,7 +154,7 @@ testWithRedis(
     child.kill('SIGSTOP')
     const { lease } = await acquire(other)
     const grantedAtMs = Date.now()
-    // As others would in the meantime: the renewals of the one that stands still are long due.
+    // Another process could acquire it meanwhile: the renewals of the stopped one are long due.
     await delay(LENGTH_MS)
     child.kill('SIGCONT')
     const [code] = (await ended) as [number]
@@ -290,7 +290,7 @@ testWithOwnRedis(
     const [holder, other] = [await contend(t, redis), await contend(t, redis)]
     const { lease } = await acquire(holder)
     redis.pause()
-    // A renewal is on its way to the server by then.
+    // By then a renewal is in flight.
     await lapseOf(lease)
     await Promise.all([lease.release(), holder.connection.close()])
     await delay(LENGTH_MS)

@@ -3,13 +3,13 @@ import type { Test } from 'tap'
 import { systemPorts, type Ports } from '../../src/ports.ts'
 import { RedisConnection } from '../../storage/redis/connection.ts'
 
-/** What a connection has logged. */
+/** The log of a connection. */
 export interface Said {
   readonly info: string[]
   readonly warn: string[]
 }
 
-/** Opens a connection as one process of a service has it; it is closed with the test. */
+/** Opens a connection as one process of a service does. It is closed with the test. */
 export async function joinService(
   t: Test,
   server: { readonly url: string; readonly prefix?: string },
@@ -26,7 +26,7 @@ export async function joinService(
   return Object.assign(connection, { said })
 }
 
-/** Resolves once a condition holds; fails after so many milliseconds. */
+/** Resolves once a condition holds. Fails after `withinMs`. */
 export async function until(holds: () => boolean, withinMs = 60_000): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!holds()) {

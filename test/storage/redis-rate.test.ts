@@ -14,7 +14,7 @@ const { clock } = systemPorts
 interface Member {
   readonly connection: RedisConnection
   readonly rate: SharedRate
-  /** A call of a name in the present minute. */
+  /** Counts a call of a name in the present minute. */
   readonly take: (name: string, quota: number) => RateUse | Promise<RateUse>
 }
 
@@ -32,7 +32,7 @@ const allowedIn = (uses: readonly RateUse[]): number => uses.filter(({ allowed }
 
 let names = 0
 
-/** Makes calls until all of them have fallen into one minute of the server; each attempt is of another name. */
+/** Makes calls until all of them fall into one minute of the server; each attempt uses another name. */
 async function inOneMinute(calls: (name: string) => Promise<RateUse[]>): Promise<RateUse[]> {
   for (let attempt = 0; ; attempt++) {
     const uses = await calls(`key ${++names}`)
@@ -95,7 +95,7 @@ testWithOwnRedis(
     }
     const before = await scripts()
     for (let i = 0; i < 200; i++) await take('key', 10)
-    // The beats of the connection are scripts too.
+    // The connection's heartbeats are scripts too.
     const sent = (await scripts()) - before
     t.ok(sent >= 200 && sent < 400, `${sent} scripts for 200 calls`)
     const key = connection.key('rate', 'key')
@@ -105,7 +105,7 @@ testWithOwnRedis(
     t.match(await rate.look('key', 10, clock.now()), { allowed: false, left: 0 })
     t.match(await rate.look('unseen', 10, clock.now()), { allowed: true, left: 10 })
     t.equal(await admin.exists(connection.key('rate', 'unseen')), 0)
-    // The minute before, as it is found after the turn of one.
+    // The previous minute, as it is found after a minute's end.
     await admin.hset(key, 'window', Math.floor(Date.now() / 60_000) - 1)
     const another = await join(t, redis)
     t.match(await another.rate.look('key', 10, clock.now()), { allowed: true, left: 10 })
@@ -143,7 +143,7 @@ testWithOwnRedis(
     await redis.start()
     await until(() => members.every(({ connection }) => connection.available))
     const first = await members[0]!.take('used', QUOTA)
-    // The share of the minute was used up: what is left is counted from there, though the server has forgotten all.
+    // The minute's share was used up: the rest is counted from there, although the server has forgotten everything.
     const isNextMinute = Math.floor(first.resetAt / 60) - 1 !== minute
     t.equal(first.left, isNextMinute ? QUOTA - 1 : QUOTA / 2 - 1)
     const uses = await inOneMinute((name) =>

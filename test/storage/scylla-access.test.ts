@@ -12,8 +12,8 @@ import { testWithCql } from '../servers/cql.ts'
 import { newKeyspace } from './scylla-writers.ts'
 
 /**
- * Of these conditional writes, counted from 0, the answer is lost: after the server has done them, without, or before it
- * does them, just ahead of the next.
+ * Conditional writes whose answer is lost, counted from 0: after the server has done them (`done`), without it doing them
+ * (`undone`), or with the server doing them later, just before the next one (`late`).
  */
 interface Lost {
   readonly done?: readonly number[]
@@ -21,7 +21,7 @@ interface Lost {
   readonly late?: readonly number[]
 }
 
-/** A connection that loses answers, and says how many conditional writes were tried. */
+/** A connection that loses answers, and counts the conditional writes. */
 function losing(client: CqlClient, lost: Lost): { client: CqlClient; tried: () => number } {
   const { done = [], undone = [], late = [] } = lost
   let tried = 0

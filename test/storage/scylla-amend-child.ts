@@ -1,10 +1,10 @@
 /**
- * A process that commits the blocks of a series to a cluster, amends them, and forgets what is kept of the first ones:
+ * A process that commits the blocks of a series to a cluster, amends them, and forgets the first kept blocks:
  *
- *   node scylla-amend-child.ts PLAN
+ *     node scylla-amend-child.ts PLAN
  *
- * By the plan (JSON) it kills itself when it reaches a crash point. It says `killed at POINT`, `amended` and `done`, a line
- * each, on standard output. Run again, it does the same again.
+ * By the plan (JSON) it kills itself when it reaches a crash point. It prints `killed at POINT`, `amended` and `done`, one
+ * line each. Run again, it does the same again.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -18,17 +18,17 @@ import type { AmendedSeries } from './amended-series.ts'
 export interface AmendPlan {
   readonly store: ScyllaStorageOptions
   readonly series: AmendedSeries
-  /** Whether the blocks are to be committed first. */
+  /** Whether it commits the blocks first. */
   readonly fills: boolean
-  /** Up to which slot it forgets; null for none. */
+  /** Slot up to which it forgets kept blocks; null for none. */
   readonly forgets: number | null
   readonly at: ScyllaCrashPoint | null
-  /** How long after the point: for one at which something has just been sent. */
+  /** Milliseconds after the point: for one at which something has just been sent. */
   readonly afterMs: number
 }
 
 const { store, series, fills, forgets, at, afterMs } = JSON.parse(argv[2]!) as AmendPlan
-/** Synchronous, so that a line is out before the process dies. */
+/** Synchronous, so that a line is written before the process dies. */
 const say = (line: string): number => writeSync(1, `${line}\n`)
 
 function end(point: ScyllaCrashPoint): void {

@@ -27,24 +27,24 @@ const CHILD = join(import.meta.dirname, 'scylla-amend-child.ts')
 const NO_GAPS = { put: [], remove: [] }
 const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
 const mint = sampleMint(0)
-/** Some blocks come between the others, and the last two are lost. */
+/** Some blocks are inserted between the others, and the last two are lost. */
 const SERIES: AmendedSeries = { seed: 2, blocks: 14, late: [3, 4, 9], lost: 2 }
-/** Where the watermark is on its way, the blow comes while it travels as well: milliseconds later. */
+/** Milliseconds after the watermark was sent at which the kill comes, so that it also hits a watermark in flight. */
 const DECIDING_MS = [0, 2]
 
 type AmendPoint = Extract<ScyllaCrashPoint, `amend.${string}`>
 const AMEND_POINTS = Object.keys(SCYLLA_CRASH_POINTS).filter((point): point is AmendPoint =>
   point.startsWith('amend.')
 )
-/** The block as its leader's clock would have it, a few seconds behind. */
+/** Returns the block with an earlier time, as of a leader whose clock is a few seconds behind. */
 function earlier(block: BlockCommit): BlockCommit {
   return { ...block, slot: { ...block.slot, blockTime: block.slot.blockTime - 3 } }
 }
 const isThereAt = (point: AmendPoint): boolean => point === 'amend.visible' || point === 'amend.published'
 
 /**
- * What a store says while a watermark that was sent may still be decided: all of the amendment or nothing of it, which may
- * become all between two questions, and never the other way.
+ * Returns the state that a store shows while a sent watermark may still be decided: all of the amendment or nothing of it.
+ * Nothing may become all between two reads, never the other way.
  */
 async function outcomeOf(storage: Storage): Promise<'before' | 'after'> {
   const isThere = async (): Promise<boolean> => {
@@ -79,7 +79,7 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
     return storage
   }
 
-  /** Runs the process of a plan to its end; resolves with what it said. */
+  /** Runs the process of a plan to its end. Resolves with its output. */
   const live = async (t: Test, plan: Partial<AmendPlan>) => {
     const whole: AmendPlan = {
       ...{ store: under.options, series: SERIES, fills: true, forgets: null, at: null, afterMs: 0 },
@@ -94,7 +94,7 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
     return { code, signal, lines: said.trim().split('\n') }
   }
 
-  /** Rows of trades by mint that an epoch has written. */
+  /** Returns the number of rows of trades by mint that an epoch has written. */
   const rowsOf = async (epoch: number): Promise<number> => {
     const rows = await under.rows('SELECT epoch FROM trades_by_mint')
     return rows.filter((row) => row['epoch'] === epoch).length
@@ -322,7 +322,7 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
       await writer.history.amend(differenceBetween(whole, model), NO_GAPS)
       await assertSame(writer, model)
       isArmed = true
-      // Of the rows that were there some are written again, and others are not. Times fall by seconds now and then.
+      // Some of the existing rows are written again. Times fall back by seconds now and then.
       for (const block of [blockOfTrades(1, mint, 4), blockOfTrades(2, mint, 5)].map(earlier)) {
         model.commit(block)
         await writer.blocks.commit(block)

@@ -13,7 +13,7 @@ import { newKeyspaceName, testWithCqlCluster } from '../servers/cql.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 import { Load } from './scylla-load.ts'
 
-/** Longer than the others take to notice it, shorter than they take to recover. */
+/** Milliseconds that a node hangs: longer than the others take to notice it, shorter than they take to recover. */
 const HANGS_MS = 10_000
 const LOOK_MS = 50
 /** So long nothing happens that is waited for: some tries of a write. */
@@ -65,7 +65,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
       t.notMatch(detail, /\n/, 'it is one line')
       await load.until('rejected read', () => load.rejected.length >= 4)
       for (const error of load.rejected) t.match(error.detail, /^the store does not answer: /)
-      // What the newest blocks have is in memory, and answered all the same: they do not name this one.
+      // The newest blocks are in memory, and reads of them are answered: they do not name this mint.
       const unnamed = sampleMint(9_999)
       const reads = [writer.blocks.head(), follower.tokens.get(unnamed), follower.tenants.all()]
       const code = 'STORAGE_UNAVAILABLE'
@@ -106,7 +106,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
         if (index === 0) await (await open()).close()
         await t.rejects(readOfAll(raw, keyspace, node), 'a read that needs every node has no answer')
         await delay(Math.max(0, HANGS_MS - (performance.now() - began)))
-        // Both go on, for all of the time that it hangs.
+        // Both continue while the node hangs.
         await load.goesOn(5, 50)
         const pace = (performance.now() - began) / (load.committed - committed)
         const p99 = load.readsMs.toSorted((a, b) => a - b)[Math.floor(load.readsMs.length * 0.99)]!
@@ -156,7 +156,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
   )
 })
 
-/** Reads with an answer of every node, each of which has every row; it asks one that is not the given node. */
+/** Reads with an answer of every node, each of which has every row. Queries a node other than the hanging one. */
 async function readOfAll(raw: Client, keyspace: string, hanging?: CqlNode): Promise<void> {
   const consistency = types.consistencies.all
   const awake = raw.hosts.values().filter(({ address }) => !address.startsWith(`${hanging?.address}:`))

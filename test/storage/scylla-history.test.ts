@@ -40,7 +40,7 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
       const block = blockOfTrades(index * 400, mint, 12)
       await writer.blocks.commit(block)
       before.commit(block)
-      // Of most blocks all rows go, and of some every second one.
+      // Most blocks lose all rows, and some lose every second one.
       const left = block.trades.filter((_, i) => index % 4 === 0 && i % 2 === 0)
       after.commit({ ...block, trades: left })
     }
@@ -71,7 +71,7 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
     await under.clear()
     const [writer, reader] = [await open(t), await open(t)]
     const [before, after] = [new StorageModel(), new StorageModel()]
-    // A bucket of a mint is 4,096 slots: the block that comes late is alone in its bucket.
+    // A bucket of a mint has 4,096 slots: the late block is alone in its bucket.
     for (const index of [0, 6_000, 12_000]) {
       const block = blockOfTrades(index, mint, 2)
       after.commit(block)
@@ -169,7 +169,7 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
     const writer = await open(t)
     const large = (index: number) => {
       const kept = sampleKept(index)
-      // What cannot be squeezed.
+      // Random numbers, which do not compress.
       const noise = Array.from({ length: 90_000 }, () => Math.random())
       return { ...kept, block: { ...kept.block, entries: [], noise } }
     }

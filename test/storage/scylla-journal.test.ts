@@ -75,7 +75,7 @@ testWithCql(t, 'the journal of commits', async (t, server) => {
     const blocks = Array.from({ length: 70 }, (_, index) => emptyBlock(index))
     for (const block of blocks) await opened.storage.blocks.commit(block)
     const storage = await opened.reopen()
-    // The first 63 commits are gone: those of the first part.
+    // Deletes the first 63 commits, those of the first partition.
     await under.change('DELETE FROM journal WHERE part = 0')
     t.equal(await storage.journal!.after(null, 100), null)
     t.equal(await storage.journal!.after(slotAt(40), 100), null)

@@ -10,7 +10,7 @@ import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
 import { until } from '../service/asking.ts'
 
-/** What a test opens a store in a keyspace of its own with. */
+/** Returns the options by which a test opens a store in its own keyspace. */
 export function scyllaOptions(
   server: CqlServer,
   keyspace: string
@@ -28,7 +28,7 @@ export function scyllaOptions(
   }
 }
 
-/** A plain connection, to look at a keyspace and to change it as a test wants. */
+/** Opens a plain connection, to inspect and change a keyspace. */
 export async function rawClient(server: CqlServer): Promise<Client> {
   const { contactPoints, port, datacenter, credentials } = server
   const client = new Client({
@@ -44,12 +44,12 @@ export async function rawClient(server: CqlServer): Promise<Client> {
   return client
 }
 
-/** Deletions in them may be of a later epoch than the next store's rows, which begin at the first again. */
+/** Tables whose deletions may have a later epoch than the next store's rows, which begin at the first epoch again. */
 const DELETED_FROM = ['kept_blocks', 'kept_parts', 'gap_edits']
 
 /**
- * Empty stores, one after another, in one keyspace: to make its tables takes a server seconds, to empty those that a
- * test has filled a fraction of one.
+ * Empty stores, one after another, in one keyspace. A server takes seconds to make its tables, and a fraction of one to
+ * empty those that a test has filled.
  */
 export class ScyllaUnderTest {
   readonly options: ScyllaStorageOptions
@@ -68,7 +68,7 @@ export class ScyllaUnderTest {
     const options = { ...scyllaOptions(server, newKeyspaceName()), ...more }
     const under = new ScyllaUnderTest(options, await rawClient(server))
     await (await openScyllaStorage(options)).close()
-    // What is emptied soon need not be on disk.
+    // Tables that are soon emptied need not be on disk.
     await under.#client.execute(`ALTER KEYSPACE ${options.keyspace} WITH durable_writes = false`)
     const statement = 'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?'
     const { rows } = await under.#client.execute(statement, [options.keyspace], { prepare: true })
@@ -89,7 +89,7 @@ export class ScyllaUnderTest {
     return { storage, reopen, counted: (kinds) => this.#counted(storage, kinds) }
   }
 
-  /** Has the server write the rows of some kinds to disk, and waits until it has counted them. */
+  /** Has the server write the rows of some kinds to disk, and waits until its estimates count them. */
   async #counted(storage: Storage, kinds: readonly string[]): Promise<StorageUsage> {
     const tables = ROW_KINDS.filter(({ name }) => kinds.includes(name)).flatMap(({ tables }) => tables)
     const flushEvery = async (ms: number): Promise<void> => {
@@ -108,23 +108,23 @@ export class ScyllaUnderTest {
     return usage
   }
 
-  /** Rows as they are stored, of a statement that names tables alone. */
+  /** Returns stored rows by a statement that names tables without their keyspace. */
   async rows(statement: string): Promise<readonly types.Row[]> {
     const { rows } = await this.#client.execute(statement.replace('FROM ', `FROM ${this.options.keyspace}.`))
     return rows
   }
 
-  /** Changes them behind the store's back. */
+  /** Changes stored rows without the store's knowledge. */
   async change(statement: string): Promise<void> {
     await this.rows(statement)
   }
 
-  /** As if the rows of a table had not been on disk when its node died. */
+  /** Empties a table, as if its rows had not been on disk when its node died. */
   async forget(table: string): Promise<void> {
     await this.#client.execute(`TRUNCATE ${this.options.keyspace}.${table}`)
   }
 
-  /** What the newest epoch has committed, and what of it the tables have. */
+  /** Returns the newest epoch's commits, and how many of them are flushed to the tables. */
   async watermark(): Promise<types.Row> {
     const rows = await this.rows('SELECT epoch, last_commit, flushed, head FROM writers')
     return rows.at(-1)!
@@ -141,7 +141,7 @@ export class ScyllaUnderTest {
     await this.#client.shutdown()
   }
 
-  /** Empties the tables that a test has filled; nobody may have a store open on them. */
+  /** Empties the tables that a test has filled. No store may have them open. */
   async clear(): Promise<void> {
     await Promise.all(
       this.#tables.map(async (table) => {

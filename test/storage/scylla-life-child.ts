@@ -1,12 +1,13 @@
 /**
  * A process that commits the blocks of a series to a cluster, from the start each time it is run:
  *
- *   node scylla-life-child.ts PLAN
+ *     node scylla-life-child.ts PLAN
  *
- * By the plan (JSON) it kills itself when it reaches a crash point for the n-th time, or stops itself until somebody wakes
- * it. So many blocks as the plan says are given at once. It says on standard output, a line each: `head SLOT` after its claim, `block INDEX` for each block that was written,
- * `killed at POINT` or `stopped at POINT`, and `done` at the end. When a commit rejects it says `refused block INDEX: WHY`,
- * tries the next block and its claim again, and says `sees the same` if all answers are those that the plan tells of.
+ * By the plan (JSON) it kills itself when it reaches a crash point for the n-th time, or stops itself until it is woken.
+ * The plan also says how many blocks are submitted together. It prints, one line each: `head SLOT` after its claim, `block
+ * INDEX` for each written block, `killed at POINT` or `stopped at POINT`, and `done` at the end. When a commit rejects it
+ * prints `refused block INDEX: WHY`, tries the next block and its claim again, and prints `sees the same` if all answers
+ * are those of the plan.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -26,16 +27,16 @@ export interface LifePlan {
   readonly at: ScyllaCrashPoint | null
   readonly nth: number
   readonly signal: 'SIGKILL' | 'SIGSTOP'
-  /** How long after the point: for one at which something has just been sent. */
+  /** Milliseconds after the point: for one at which something has just been sent. */
   readonly afterMs: number
-  /** Blocks that are given before the first of them is committed. */
+  /** Number of blocks that are submitted before the first of them is committed. */
   readonly together: number
-  /** What it must see once it was refused. */
+  /** Blocks that it must see after it was refused. */
   readonly sees: Series
 }
 
 const { store, series, token, at, nth, signal, afterMs, together, sees } = JSON.parse(argv[2]!) as LifePlan
-/** Synchronous, so that a line is out before the process dies. */
+/** Synchronous, so that a line is written before the process dies. */
 const say = (line: string): number => writeSync(1, `${line}\n`)
 let times = 0
 

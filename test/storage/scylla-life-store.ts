@@ -15,13 +15,13 @@ import { modelOf, seriesBlock } from './scylla-series.ts'
 import type { Series, SeriesBlock } from './scylla-series.ts'
 
 const SEED = 77
-/** So many blocks a life commits where nothing ends it. */
+/** Number of blocks that a life commits if it is not killed. */
 const BLOCKS_A_LIFE = 5
 
 /** How a life is to end. */
 export type Blow = Pick<LifePlan, 'at' | 'nth'> & Partial<Pick<LifePlan, 'afterMs' | 'together'>>
 
-/** Rows of a commit or a flush that never counted, by table. */
+/** Number of rows of a commit or a flush that never became visible, by table. */
 export interface LeftBehind {
   readonly slots: number
   readonly trades: number
@@ -29,12 +29,12 @@ export interface LeftBehind {
   readonly journal: number
 }
 
-/** One store through the lives of many writers, and a reader that sees all of it happen. */
+/** One store through the lives of many writers, and a reader that watches all of them. */
 export class LifeStore {
   readonly keyspace: string
   readonly raw: Client
   readonly #options: ScyllaStorageOptions
-  /** Blocks that are not as the others, by index. */
+  /** Blocks that differ from the others, by index. */
   readonly #special = new Map<number, SeriesBlock>()
   #reader: Storage | null = null
   #last = -1
@@ -50,12 +50,12 @@ export class LifeStore {
     return new LifeStore(scyllaOptions(server, newKeyspaceName()), await rawClient(server))
   }
 
-  /** The index of the newest block there is, as of the last look (`found`); -1 on an empty store. */
+  /** Index of the newest block at the last check (`found`); -1 on an empty store. */
   get last(): number {
     return this.#last
   }
 
-  /** The first blocks that are to be there. */
+  /** Returns the first blocks that must be stored. */
   series(count: number): Series {
     return Array.from({ length: count }, (_, index) => this.#special.get(index) ?? { seed: SEED })
   }
@@ -69,12 +69,12 @@ export class LifeStore {
     this.#special.set(index, { seed: SEED, more })
   }
 
-  /** The index after the last block of a life whose first block has an index. */
+  /** Returns the index after the last block of a life, given the index of its first block. */
   lifeEnd(first: number): number {
     return first + BLOCKS_A_LIFE
   }
 
-  /** A process that commits further blocks, and flushes so many together where it is said. */
+  /** Starts a process that commits further blocks; `flushBlocks` is the number of blocks flushed together. */
   life(t: Test, blow: Blow = { at: null, nth: 0 }, flushBlocks?: number): Life {
     const series = this.series(this.lifeEnd(this.#last + 1))
     const plan = this.plan(series)
@@ -88,7 +88,7 @@ export class LifeStore {
     return { store: this.#options, series, token: null, ...blow, sees: [] }
   }
 
-  /** Two tokens of a lease, later than all before. */
+  /** Returns two fencing tokens, higher than all before. */
   tokens(): readonly [token: number, later: number] {
     return [++this.#tokens, ++this.#tokens]
   }
@@ -99,7 +99,7 @@ export class LifeStore {
     return storage
   }
 
-  /** Looks which block is the newest, as a process does that has the store open all the time. */
+  /** Finds the newest block, as a process sees it that has the store open all the time. */
   async found(): Promise<number> {
     this.#reader ??= await openScyllaStorage(this.#options)
     const head = await this.#reader.blocks.head()
@@ -112,12 +112,12 @@ export class LifeStore {
     }
   }
 
-  /** Asks everything, of a process that has the store open all the time. */
+  /** Compares all answers of a process that has the store open all the time. */
   async assertSeenSame(t: Test): Promise<void> {
     await this.#assertSame(t, this.#reader!)
   }
 
-  /** Asks everything, of a process that comes new. */
+  /** Compares all answers of a newly started process. */
   async assertFoundSame(t: Test): Promise<void> {
     const fresh = await openScyllaStorage(this.#options)
     try {
@@ -128,8 +128,8 @@ export class LifeStore {
   }
 
   /**
-   * What a writer had sent when it was killed may be done only now: the newest block is looked for again where the answers
-   * are of another one.
+   * Compares all answers with the series. A write that a killed writer had sent may take effect only now: if the answers
+   * are those of another block, the newest block is determined again.
    */
   async #assertSame(t: Test, storage: Storage): Promise<void> {
     const last = this.#last
@@ -143,13 +143,13 @@ export class LifeStore {
     t.pass(`all answers are those of ${this.#last + 1} blocks`)
   }
 
-  /** The newest claim. */
+  /** Returns the newest epoch. */
   async epoch(): Promise<number> {
     const row = (await this.raw.execute(`SELECT current_epoch FROM ${this.keyspace}.writers LIMIT 1`)).first()
     return row['current_epoch'] as number
   }
 
-  /** What the writer of an epoch has written and not made visible. */
+  /** Returns the rows that the writer of an epoch has written and not made visible. */
   async leftBehind(epoch: number): Promise<LeftBehind> {
     const { committed, flushed } = await this.watermarks(epoch)
     const count = async (table: string, watermark: number, number = 'commit'): Promise<number> => {
@@ -164,7 +164,7 @@ export class LifeStore {
     }
   }
 
-  /** What an epoch has committed, and what of it is in the tables. */
+  /** Returns the commits of an epoch, and how many of them are flushed to the tables. */
   async watermarks(epoch: number): Promise<{ readonly committed: number; readonly flushed: number }> {
     const row = (
       await this.raw.execute(

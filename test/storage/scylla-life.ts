@@ -10,7 +10,7 @@ const CHILD = join(import.meta.dirname, 'scylla-life-child.ts')
 
 /** A process that commits blocks by a plan (`scylla-life-child.ts`). It does not outlive its test. */
 export class Life {
-  /** What it has said. */
+  /** Lines of its output. */
   readonly lines: string[] = []
   /** Resolves with the signal that it died of, or null. */
   readonly ended: Promise<NodeJS.Signals | null>
@@ -37,14 +37,14 @@ export class Life {
     t.teardown(() => this.kill())
   }
 
-  /** Resolves once it has said something. */
+  /** Resolves once it has printed a line. */
   async says(line: string | RegExp): Promise<void> {
     const isSaid = (): boolean =>
       this.lines.some((said) => (line instanceof RegExp ? line.test(said) : said === line))
     await this.#until(isSaid, String(line))
   }
 
-  /** Resolves once it has said of so many blocks that they are written. */
+  /** Resolves once it has reported a number of blocks as written. */
   async wrote(blocks: number): Promise<void> {
     const isWritten = (): boolean => this.lines.filter((line) => line.startsWith('block ')).length >= blocks
     await this.#until(isWritten, `${blocks} blocks`)
@@ -58,7 +58,7 @@ export class Life {
     }
   }
 
-  /** The index of the last block that it said it had written; null where there is none. */
+  /** Index of the last block that it reported as written; null if there is none. */
   get lastWritten(): number | null {
     const last = this.lines.findLast((line) => line.startsWith('block '))
     return last === undefined ? null : Number(last.slice('block '.length))
@@ -68,7 +68,7 @@ export class Life {
     this.#child.kill('SIGKILL')
   }
 
-  /** After it has stopped itself. */
+  /** Wakes it after it has stopped itself. */
   wake(): void {
     this.#child.kill('SIGCONT')
   }

@@ -69,7 +69,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     t.equal((await marks()).length, 1, 'the mark is gone, and what came back is there')
   })
 
-  /** The slots of all launches, of those that are new and of those that trade. */
+  /** Returns the slots of all launches, of the new ones and of the trading ones. */
   async function listsOf(watermarks: Watermarks): Promise<number[][]> {
     const { port } = launchPart(watermarks.process())
     const page = { order: 'desc', limit: 9 } as const
@@ -78,7 +78,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     return pages.map((rows) => rows.map(({ slot }) => slot))
   }
 
-  /** What is stored of the list of new launches. */
+  /** Reads the stored rows of the list of new launches. */
   const marks = () =>
     client.read('SELECT cursor FROM launch_lists WHERE owner = ? AND bucket = ?', [
       launchKeysOf('created').gte,
@@ -144,7 +144,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
       const block = emptyBlock(i)
       const slot = { ...block.slot, blockTime: activity.hour + HOUR - 1 }
       const commit = await writer.committed({ ...block, slot, activity: [activity] }, stage)
-      // Of every second block nothing is tidied up.
+      // Every second block is not tidied up.
       if (i % 2 === 0 && i < 79) await writer.tidyUp(commit)
       if (i === 40) t.strictSame(await stored(), { listed: 41, partitions: 27 })
     }
@@ -181,7 +181,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     }
   )
 
-  /** A series of four candles, and a reader for whom something happens before it reads their pages. */
+  /** Returns a series of four candles, and a reader during whose read of their pages something happens. */
   async function interrupted(happens: (n: number) => Promise<unknown>) {
     await empty('newest_candles', 'candle_pages', 'candle_pages_buckets')
     const watermarks = new Watermarks(client)
@@ -199,7 +199,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     await put([0, 1, 2, 3])
     let asked = 0
     const reader = withPages(base, async function* (pages, ...args) {
-      // The newest candle has been read by then.
+      // By then the newest candle has been read.
       if (args[0].includes(' FROM candle_pages_buckets ')) await happens(asked++)
       yield* pages(...args)
     })

@@ -11,14 +11,14 @@ import { LifeStore } from './scylla-life-store.ts'
 import { Life } from './scylla-life.ts'
 import { modelOf, seriesOf } from './scylla-series.ts'
 
-/** At this commit of a life the blow comes. */
+/** Number of the commit in a life at which the kill comes. */
 const NTH = 3
-/** Blocks that are given at once, where some are. */
+/** Number of blocks that are submitted together, in tests of that. */
 const TOGETHER = 3
-/** So many trades are two pieces of the journal. */
+/** Number of trades whose block takes two pieces of the journal. */
 const LARGE = 3_000
 const RANDOM_KILLS = 10
-/** Where the watermark is on its way, the blow comes while it travels as well: milliseconds later. */
+/** Milliseconds after the watermark was sent at which the kill comes, so that it also hits a watermark in flight. */
 const DECIDING_MS = [1, 2, 4, 8]
 const LOST = 'STORAGE_UNAVAILABLE: another process writes now: this one has lost its claim to write blocks'
 
@@ -28,7 +28,7 @@ const FLUSH_POINTS = Object.keys(SCYLLA_CRASH_POINTS).filter(
   (point): point is Extract<ScyllaCrashPoint, `flush.${string}`> => point.startsWith('flush.')
 )
 const COMMIT_POINTS = Object.keys(SCYLLA_CRASH_POINTS).filter(isOfCommit)
-/** Its block is a large one, which makes all answers after it large: it comes last. */
+/** Needs a large block, which makes all later answers large: tested last. */
 const JOURNALLING: CommitPoint = 'commit.journalling'
 
 testWithCql(t, 'one store through the lives of many writers', async (t, server) => {
@@ -92,7 +92,7 @@ testWithCql(t, 'one store through the lives of many writers', async (t, server) 
       `killed at ${point} of blocks that share a watermark: all of them are there, or none`,
       async (t) => {
         const first = store.last + 1
-        // Blocks are given from the first one of all, and those that are there share nothing.
+        // Groups are counted from the very first block, and stored blocks are never in a group with new ones.
         const next = (Math.floor(first / TOGETHER) + 1) * TOGETHER
         const life = store.life(t, { at: point, nth: 2, together: TOGETHER })
         t.equal(await life.ended, 'SIGKILL')
@@ -117,7 +117,7 @@ testWithCql(t, 'one store through the lives of many writers', async (t, server) 
 
   for (const point of FLUSH_POINTS)
     t.test(`killed at ${point}: ${SCYLLA_CRASH_POINTS[point]}`, async (t) => {
-      // The second flush of a life replaces what the first has written.
+      // The second flush of a life replaces rows of the first.
       const life = store.life(t, { at: point, nth: 2 }, 2)
       t.equal(await life.ended, 'SIGKILL')
       t.equal(life.lines.at(-1), `killed at ${point}`, 'the point fired')
@@ -188,7 +188,7 @@ testWithCql(t, 'one store through the lives of many writers', async (t, server) 
       async (t) => {
         const rival = await store.open(t)
         const [token, later] = store.tokens()
-        // Its first block is as it is to be; the second, in which it is stopped, has rows that nobody is to see.
+        // Its first block is as expected; the second, in which it is stopped, has rows that must stay invisible.
         const [first, second] = [store.last + 1, store.last + 2]
         const series = [...store.series(second), { seed: 99 }, { seed: 99 }]
         const sees = store.series(second + 3)
@@ -229,7 +229,7 @@ testWithCql(t, 'one store through the lives of many writers', async (t, server) 
   })
 })
 
-/** What a writer has left that died at a point, in the block that it was about: so far it had come. */
+/** Asserts which rows a writer left that died at a point, within the block in progress. */
 async function assertLeftBehind(
   t: Test,
   store: LifeStore,

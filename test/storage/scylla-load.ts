@@ -9,14 +9,14 @@ import { seriesBlock } from './scylla-series.ts'
 
 const SEED = 515
 const POLL_MS = 20
-/** A block comes this long after the one before, at least: as often as on the chain. */
+/** Minimum milliseconds between two blocks, as on the chain. */
 const PACE_MS = 400
-/** A store is asked this long after its last answer: what three nodes take of a machine is theirs. */
+/** Milliseconds between an answer and the next read, so that three nodes have most of the machine. */
 const READ_PAUSE_MS = 60
-/** A machine that does much else needs its time, also for what is a second alone. */
+/** Milliseconds to wait for a fact. A busy machine needs long even for what usually takes a second. */
 const WITHIN_MS = 300_000
 
-/** Something asked of a store, and what it must answer where the blocks up to an index are committed. */
+/** A read of a store, and its expected answer when the blocks up to an index are committed. */
 interface Question {
   readonly name: string
   readonly ask: (storage: Storage) => Promise<unknown>
@@ -24,18 +24,18 @@ interface Question {
 }
 
 /**
- * Commits a series of blocks, and asks two stores meanwhile: the one that commits, and one that hears of commits from the
- * cluster alone. Each answer must be that of a whole number of blocks: of no fewer than were committed when it was asked
- * for, and of no more than were begun when it came.
+ * Commits a series of blocks, and meanwhile reads two stores: the one that commits, and one that learns of commits from the
+ * cluster alone. Each answer must be that of a whole number of blocks: at least those committed when it was requested, and
+ * at most those begun when it arrived.
  */
 export class Load {
-  /** Of all blocks that were given to the store; those of a commit under way are not there yet. */
+  /** Model of all blocks that were committed; a commit in flight is not in it yet. */
   readonly model = new StorageModel()
   committed = 0
   answered = 0
-  /** Reads that rejected because the store was not available. Any other failure ends the load. */
+  /** Reads that rejected because the store was unavailable. Any other failure ends the load. */
   readonly rejected: ServiceError[] = []
-  /** Durations of each commit and each read that was answered or refused, in milliseconds. */
+  /** Milliseconds of each commit, and of each read that was answered or refused. */
   commitsMs: number[] = []
   readsMs: number[] = []
   readonly #stores: readonly [writer: Storage, follower: Storage]
@@ -50,24 +50,24 @@ export class Load {
     this.#running = loops.map((loop) => loop.catch((error: unknown) => void (this.#failure ??= error)))
   }
 
-  /** Blocks whose commit has begun. */
+  /** Number of blocks whose commit has begun. */
   get begun(): number {
     return this.#blocks.length
   }
 
-  /** What it is measured by begins anew. */
+  /** Clears all measurements. */
   forget(): void {
     this.rejected.length = 0
     this.commitsMs = []
     this.readsMs = []
   }
 
-  /** Resolves when a commit is under way. */
+  /** Resolves when a commit is in flight. */
   async isCommitting(): Promise<void> {
     await this.until('commit under way', () => this.begun > this.committed)
   }
 
-  /** Resolves once so many further blocks are committed and so many further reads are answered. */
+  /** Resolves once some further blocks are committed and some further reads are answered. */
   async goesOn(blocks: number, reads = 5 * blocks): Promise<void> {
     const [committed, answered] = [this.committed + blocks, this.answered + reads]
     await this.until(`${blocks} blocks and ${reads} reads`, () => {
@@ -75,7 +75,7 @@ export class Load {
     })
   }
 
-  /** Resolves once something is so; rejects when the load has failed. */
+  /** Resolves once a condition holds. Rejects when the load has failed. */
   async until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
     const deadline = performance.now() + WITHIN_MS
     while (!(await isSo())) {
@@ -85,7 +85,7 @@ export class Load {
     }
   }
 
-  /** Ends it after what is under way. */
+  /** Ends the load once nothing is in flight. */
   async end(): Promise<void> {
     this.#end.abort()
     await Promise.all(this.#running)
@@ -144,7 +144,7 @@ const newestUpTo = (index: number) =>
 const NEWEST = { order: 'desc', limit: 50 } as const
 const [MINT, POOL] = [sampleMint(0), samplePool(0)]
 
-/** The last that a block up to an index has of something; null when none has. */
+/** Returns the last value of something in the blocks up to an index; null if none has one. */
 function lastOf<T>(
   blocks: Blocks,
   index: number,
@@ -162,7 +162,7 @@ const isOf =
   (row: { readonly mint: Uint8Array }): boolean =>
     Buffer.compare(row.mint, mint) === 0
 
-/** A list of rows by each kind of owner, a record by address and the one that every block replaces. */
+/** A list of rows by each kind of owner, a record by address, and the record that every block replaces. */
 const QUESTIONS: readonly ((blocks: Blocks, model: StorageModel) => Question)[] = [
   (_, model) => ({
     name: 'trades of a mint',

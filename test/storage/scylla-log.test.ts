@@ -12,13 +12,13 @@ import { newKeyspace, watched, Watermarks } from './scylla-writers.ts'
 const DAY = 86_400
 const SLOTS_A_DAY = 216_000
 
-/** The block of a slot, with some parts. */
+/** Returns the block of a slot with some log entries. */
 function blockOf(slot: number, ...log: readonly LogPart[]): BlockCommit {
   const block = emptyBlock(0)
   return { ...block, slot: { ...block.slot, slot }, log }
 }
 
-/** The statements of pages that a process asks for. */
+/** Records the statements of the pages that a process reads. */
 function counted(base: ScyllaBase): { base: ScyllaBase; reads: string[] } {
   const reads: string[] = []
   const onCall = (method: string, args: readonly unknown[]): void => {

@@ -23,7 +23,7 @@ class InOrder extends policies.loadBalancing.LoadBalancingPolicy {
   }
 }
 
-/** Three nodes whose health is checked in virtual time; a check of one that hangs is over when the test says so. */
+/** Three nodes whose health is checked in virtual time. A check of a hanging node ends when the test says so. */
 function watched() {
   const clock = virtualClock()
   const health = new NodeHealth()
@@ -43,7 +43,7 @@ function watched() {
   return {
     isHanging,
     checks: () => checks,
-    /** Answers, or fails, the check of a node that hangs. */
+    /** Answers, or fails, the check of a hanging node. */
     over: (host: Host, error?: Error) => hangs.get(host)!(error),
     next: () => advance(clock, 250),
     plan(): string {

@@ -8,11 +8,14 @@ import { CqlProxy } from './cql-proxy.ts'
 import { ownKeyspace } from '../service/cluster.ts'
 import { scyllaOptions } from './scylla-keyspace.ts'
 
-/** Ingest is to go on within 5 s after the return of a store: a pause of the session and one of the commit fit in. */
+/**
+ * Longest pause. Ingest must continue within 5 s after a store's return, so a pause of the session and one of the commit
+ * must fit in.
+ */
 const PAUSE_MS_MAX = 1_000
-/** Pauses double up to the longest: so many of the commit and of the session come to it. */
+/** Pauses double up to the longest; this number of the commit's and of the session's reaches it. */
 const PAUSES = 40
-/** The driver's deadline for connecting, which is no pause. */
+/** The driver's connection timeout, which is no pause. */
 const CONNECT_MS = 10_000
 
 testWithCql(

@@ -92,7 +92,8 @@ testWithCql(t, 'a writer whose flush is done while another claims', async (t: Te
   client.conditional = async (statements) => {
     const answer = await conditional(statements)
     if (!statements[0]!.statement.includes('flushed_head')) return answer
-    // The flush counts, and before its writer knows another one claims, and a query of this process sees that.
+    // The flush is visible. Before its writer learns that, another process claims, and a query of this process sees the
+    // claim.
     await other.blocks.claim(2)
     await refresh()
     claimed.resolve()

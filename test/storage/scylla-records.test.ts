@@ -114,7 +114,7 @@ testWithCql(t, 'records in two versions on a CQL server', async (t, server) => {
 
   t.test('a writer that lost its claim and writes later wins over nobody', async (t) => {
     const watermarks = new Watermarks(client)
-    // Of several, so that none is left to the chance by which a server chooses between writes of one time.
+    // Several records, so that none depends on how a server chooses between writes with equal timestamps.
     const keys = Array.from({ length: 8 }, newKey)
     const fresh = newKey()
     const puttingAll = (base: ScyllaBase, keys: readonly Pubkey[], value: number) => (commit: Commit) =>

@@ -18,7 +18,7 @@ const [mint, quiet] = [sampleMint(0), sampleMint(1)]
 const DAY = 86_400
 const NEWEST: PageRequest = { order: 'desc', limit: 20 }
 const PER_BUCKET = tradesByMint.slotsPerBucket
-/** So many blocks of a test are in a bucket's slots. */
+/** Number of a test's blocks in a bucket's slots. */
 const BLOCKS_PER_BUCKET = Math.floor((PER_BUCKET * 2) / 3)
 
 t.test('rows of a partition go in batches of at most 100 rows and 40 KB, in order', async (t) => {
@@ -34,7 +34,7 @@ t.test('rows of a partition go in batches of at most 100 rows and 40 KB, in orde
   t.strictSame(batchesOf(rows(70, 500)).flat(), rows(70, 500))
 })
 
-/** The base with each read of pages counted, by statement. */
+/** Counts each read of pages by statement. */
 function counted(base: ScyllaBase): { base: ScyllaBase; reads: string[] } {
   const reads: string[] = []
   const client = new Proxy(base.client, {
@@ -57,7 +57,7 @@ const staging =
 
 testWithCql(t, 'lists of rows on a CQL server', async (t, server) => {
   const { connect } = await newKeyspace(t, server)
-  /** Each test has mints of its own, as far as they matter. */
+  /** Each test has its own mints, as far as they matter. */
   const open = async (retentionSeconds: number | null = null) => {
     const watermarks = new Watermarks(await connect())
     const writer = watermarks.claim(watermarks.process(retentionSeconds))
@@ -124,7 +124,7 @@ testWithCql(t, 'lists of rows on a CQL server', async (t, server) => {
     await first.send(half)
     const block = of({ ...left, trades: kept }, 4_000)
     const commit = await second.committed(block, staging(second.base))
-    // What the first sent is sent again by the network, as late as can be; and so is the second's.
+    // The first writer's statements are repeated by the network, as late as possible; and so are the second's.
     await first.send(half)
     await second.send(commit)
     await first.send(half)

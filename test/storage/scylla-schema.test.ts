@@ -33,7 +33,7 @@ const expiring = (rows: Retention, log: Retention) => [
   { tables: LOG_TABLES, seconds: log }
 ]
 
-/** A keyspace that does not exist yet, and goes with the test. */
+/** Returns a keyspace that does not exist yet, and is dropped with the test. */
 async function keyspaceOf(t: Test, server: CqlServer) {
   const { keyspace, ...driver } = scyllaOptions(server, newKeyspaceName())
   const raw = await rawClient(server)
@@ -107,7 +107,7 @@ testWithCql(t, 'the schema of a keyspace', async (t, server) => {
     )
     let waits = 0
     const waiting = (): void => {
-      // Its lease is about to end, once somebody is seen to wait for it.
+      // Its lease is about to end, once something waits for it.
       if (waits++ === 0)
         void raw.execute(
           `UPDATE ${keyspace}.schema_versions USING TTL 1 SET holder = 'who died' WHERE name = 'millrace'`

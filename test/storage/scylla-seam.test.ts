@@ -46,7 +46,7 @@ testWithCql(t, 'what the tables have, and what they do not have yet', async (t, 
       let [fired, flushes] = [0, 0]
       const stopping = (point: ScyllaCrashPoint): void => {
         if (point === 'flush.published') flushes++
-        // The second flush replaces what the first has written.
+        // The second flush replaces rows of the first.
         if (point !== step || ++fired !== 2) return
         proxy.mode = 'held'
       }
@@ -131,7 +131,7 @@ testWithCql(t, 'what the tables have, and what they do not have yet', async (t, 
   t.test('who takes over a store whose writer is gone has the blocks that it did not flush', async (t) => {
     await under.clear()
     const model = new StorageModel()
-    // Each is left as it is, as if it had been killed, and the next one claims.
+    // Each is left as if it had been killed, and the next one claims.
     for (let life = 0; life < 5; life++) {
       const storage = await open(t, life === 3 ? 4 : NEVER)
       for (let index = life * 6; index < life * 6 + 6; index++) {

@@ -6,10 +6,10 @@ import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { originAt, sampleTrade } from '../../storage/test/sample-rows.ts'
 
-/** Where a block comes from, and whether it is a large one: so that processes agree on blocks by a few numbers. */
+/** The seed of a block and its size: processes agree on blocks by a few numbers. */
 export interface SeriesBlock {
   readonly seed: number
-  /** Trades beside those of the sample; 2,000 are half a MB. */
+  /** Trades in addition to those of the sample; 2,000 take half a MB. */
   readonly more?: number
 }
 
@@ -17,8 +17,8 @@ export interface SeriesBlock {
 export type Series = readonly SeriesBlock[]
 
 /**
- * The block at an index of a seed's series. As on the chain, an hour in which a mint has traded stays one, and every block
- * has totals.
+ * Returns the block at an index of a seed's series. As on the chain, an hour in which a mint has traded stays one, and
+ * every block has totals.
  */
 export function seriesBlock({ seed, more = 0 }: SeriesBlock, index: number): BlockCommit {
   const block = sampleBlock(seed, index)
@@ -39,7 +39,7 @@ export function seriesBlock({ seed, more = 0 }: SeriesBlock, index: number): Blo
 
 export const seriesOf = (series: Series): BlockCommit[] => series.map(seriesBlock)
 
-/** What a store must answer that has all of them. */
+/** Returns the expected content of a store that has all blocks of a series. */
 export function modelOf(series: Series): StorageModel {
   const model = new StorageModel()
   for (const block of seriesOf(series)) model.commit(block)

@@ -11,14 +11,14 @@ import type { CqlServer } from '../servers/cql.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 
-/** Longer than the driver waits for the answer to a conditional write, and than it did before. */
+/** Milliseconds, longer than the driver waits for the answer to a conditional write, and than it used to. */
 const LOST_MS = 2_500
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await delay(5)
 }
 
-/** Opens a store that cannot be opened, and gives the one line that says why. */
+/** Opens a store that cannot be opened, and returns the one line with the reason. */
 async function refusal(t: Test, options: ScyllaStorageOptions): Promise<string> {
   const outcome = await openScyllaStorage(options).then(
     (storage) => storage.close(),
@@ -85,7 +85,7 @@ testWithCql(t, 'a start with a wrong way to the cluster', async (t, server) => {
   })
 })
 
-/** A wait that is told to end, and what it said; a test that waits this long has failed. */
+/** A wait that is asked to end, and its messages; a test that waits this long has failed. */
 function startWait() {
   const said: string[] = []
   const end = new AbortController()
@@ -182,7 +182,7 @@ testWithCql(t, 'a start that waits', async (t, server) => {
         .then(() => delay(LOST_MS))
         .then(() => (proxy.mode = 'open'))
     }
-    // Tried once: nothing but the step itself is repeated.
+    // A single attempt: only the step itself is repeated.
     const storage = await openScyllaStorage({ ...options, reached })
     t.ok(proxy.lost > 0, `${proxy.lost} answers were lost`)
     t.equal(await storage.blocks.head(), null)

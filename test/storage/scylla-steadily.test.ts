@@ -2,7 +2,7 @@ import t from 'tap'
 import { Snapshot } from '../../storage/scylla/visibility.ts'
 import { steadily } from '../../storage/scylla/steadily.ts'
 
-/** A store whose n-th read of a query is overtaken by a flush, for each n that is named. */
+/** A store in which flushes overtake the reads of a query with the given numbers. */
 function overtaken(reads: ReadonlySet<number>) {
   let flushes = 0
   let asked = 0
@@ -13,7 +13,7 @@ function overtaken(reads: ReadonlySet<number>) {
       }
     }
   }
-  /** Two reads: the halves of one answer, each as of the flush that it saw. */
+  /** A query of two reads: the halves of one answer, each as of the flush that it saw. */
   const query = async (): Promise<readonly [number, number]> => {
     const first = flushes
     asked++

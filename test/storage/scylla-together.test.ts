@@ -17,7 +17,7 @@ import { ScyllaUnderTest } from './scylla-keyspace.ts'
 const mint = sampleMint(0)
 const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
 
-/** Gives blocks, each to follow the one before, and says how it went. */
+/** Submits blocks, each to follow the previous one, and returns the outcomes. */
 async function give(storage: Storage, blocks: readonly BlockCommit[], after?: number): Promise<unknown[]> {
   const answers: unknown[] = []
   const given = blocks.map((block, i) => {
@@ -116,7 +116,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
         }
         const [storage, reader] = await opened(t, { reached })
         const blocks = blocksOf(0, 24)
-        // 16 of them share a watermark at most: the last ones are refused for what they were to follow.
+        // At most 16 of them share a watermark: the last ones are refused because their predecessor is not committed.
         const answers = [
           ...(await give(storage, blocks.slice(0, 2))),
           ...(await give(storage, blocks.slice(2), slotAt(1)))

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { CqlRow } from '../../storage/scylla/client.ts'
 import { usageOf } from '../../storage/scylla/usage.ts'
 
-/** A row of estimates, of one range of tokens of a node. */
+/** A row of estimates for one range of tokens of a node. */
 const range = (table_name: string, mean: bigint, partitions: bigint): CqlRow => ({
   table_name,
   mean_partition_size: mean,

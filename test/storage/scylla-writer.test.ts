@@ -21,7 +21,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
   const under = await ScyllaUnderTest.make(server)
   t.teardown(() => under.end())
 
-  /** A store as another process would open it, on a connection of its own. */
+  /** Opens a store as another process does, on its own connection. */
   const another = async (
     t: Test,
     reached?: (point: ScyllaCrashPoint) => void,
@@ -31,7 +31,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
     t.teardown(() => storage.close())
     return storage
   }
-  /** The same behind a way that the test can spoil. */
+  /** Opens the same behind a proxy that the test can disturb. */
   const behind = async (
     t: Test,
     proxy: CqlProxy,
@@ -133,7 +133,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
         proxy.mode = 'held'
       })
       await late.blocks.claim(1)
-      // A block of the slot that was given up, of a later time: another one became the chain's.
+      // A block of the given-up slot with a later time: another block became the chain's.
       const given = blockOfTrades(0, mint, 5)
       const commit = late.blocks.commit({
         ...given,
@@ -168,7 +168,7 @@ testWithCql(t, 'writers of one keyspace', async (t, server) => {
       const commit = storage.blocks.commit(blockOfTrades(1, mint, 2))
       while (proxy.lost === 0) await delay(5)
       t.equal(storage.outage, null, 'nobody knows yet')
-      // What a server answers after a connection is cut is lost for good.
+      // Answers of a server after a connection is cut are lost for good.
       proxy.mode = 'shut'
       while (storage.outage === null) await delay(5)
       proxy.mode = 'open'

@@ -18,7 +18,7 @@ import type { Test } from 'tap'
 
 type Stage = (commit: Commit) => Promise<unknown>
 
-/** A keyspace with the tables of the store and no row, and connections to it; all go with the test. */
+/** A keyspace with the store's empty tables, and connections to it; all are removed with the test. */
 export async function newKeyspace(t: Test, server: CqlServer): Promise<NewKeyspace> {
   const options = scyllaOptions(server, newKeyspaceName())
   await (await openScyllaStorage(options)).close()
@@ -41,8 +41,8 @@ export interface NewKeyspace {
 }
 
 /**
- * What writers and readers agree on, in memory: so that a test can stop a writer between any two of its steps, and let a
- * reader know less than there is.
+ * The watermarks that writers and readers agree on, in memory: a test can stop a writer between any two of its steps, and
+ * let a reader know less than is visible.
  */
 export class Watermarks {
   readonly #client: CqlClient
@@ -50,7 +50,7 @@ export class Watermarks {
   #epoch = 0
   #last = 0
   #head: SlotRow | null = null
-  /** How often a reader has asked. */
+  /** Number of times that a reader has asked. */
   refreshes = 0
 
   constructor(client: CqlClient) {
@@ -61,12 +61,12 @@ export class Watermarks {
     return new Snapshot({ epoch: this.#epoch, number: this.#last }, this.#head, new Map(this.#ended))
   }
 
-  /** All that is committed is in the tables. */
+  /** The state in which all commits are flushed to the tables. */
   get known(): Known {
     return { committed: this.snapshot, flushed: this.snapshot }
   }
 
-  /** A process that knows what is visible now, and later no more than it asks for. */
+  /** A process that knows what is visible now, and later only what it asks for. */
   process(retentionSeconds: number | null = null, logTtlSeconds: number | null = null): ScyllaBase {
     const visibility = new Visibility()
     visibility.advance(this.known)
@@ -83,7 +83,7 @@ export class Watermarks {
     }
   }
 
-  /** Takes the next epoch for a process. */
+  /** Claims the next epoch for a process. */
   claim(base: ScyllaBase = this.process()): Writer {
     this.#ended.set(this.#epoch, this.#last)
     this.#epoch++
@@ -99,7 +99,7 @@ export class Watermarks {
   }
 }
 
-/** Does the steps of a commit one by one. */
+/** Runs the steps of a commit one by one. */
 export class Writer {
   readonly base: ScyllaBase
   readonly #watermarks: Watermarks
@@ -112,7 +112,7 @@ export class Writer {
     this.#epoch = epoch
   }
 
-  /** Reads what a commit needs, and says what it writes. */
+  /** Reads the records that a commit needs, and returns its writes. */
   async staged(block: BlockCommit, stage: Stage): Promise<Commit> {
     const before = this.base.visibility.snapshot
     const version = { epoch: this.#epoch, number: before.newest + 1 }
@@ -121,7 +121,7 @@ export class Writer {
     return commit
   }
 
-  /** All writes but the watermark. */
+  /** Sends all writes except the watermark. */
   async send(commit: Commit): Promise<void> {
     for (const batch of commit.writes.flatMap(batchesOf)) await this.base.client.writeThrough(batch)
   }
@@ -149,7 +149,7 @@ export class Writer {
   }
 }
 
-/** The same process, of whose connection each call is told. */
+/** Wraps a process so that each call on its connection is reported. */
 export function watched(
   base: ScyllaBase,
   onCall: (method: string, args: readonly unknown[]) => void
@@ -169,7 +169,7 @@ export function watched(
 
 type Pages = CqlClient['pages']
 
-/** The same process, whose answers come in pages through a function of the test. */
+/** Wraps a process so that its answers pass page by page through a function of the test. */
 export function withPages(
   base: ScyllaBase,
   pagesOf: (pages: Pages, ...args: Parameters<Pages>) => ReturnType<Pages>

@@ -18,11 +18,11 @@ const USED: readonly KindUsage[] = [
 
 interface Fed {
   readonly events: number
-  /** Seconds from the block's time to when it was received. */
+  /** Seconds from the block's time to its receipt. */
   readonly late?: number
 }
 
-/** A report of a store whose blocks come as told, of 10,000 free bytes. */
+/** Returns the report of a store with the given blocks, and 10,000 free bytes by default. */
 async function reportOf(t: Test, blocks: readonly Fed[], freeBytes: number | null = 10_000) {
   const storage = await openEmbeddedStorage({ directory: t.testdir() })
   for (const [i, { events, late = 0 }] of blocks.entries()) {
@@ -40,7 +40,7 @@ async function reportOf(t: Test, blocks: readonly Fed[], freeBytes: number | nul
   return report
 }
 
-/** Blocks of some days, all with as many events. */
+/** Returns the blocks of some days, each with the same number of events. */
 const days = (count: number, events: number): Fed[] =>
   Array.from({ length: (count * DAY) / BLOCK_SECONDS }, () => ({ events }))
 
@@ -65,9 +65,9 @@ t.test(
 
 t.test('growth is that of the newest day, however much came before', async (t) => {
   const report = await reportOf(t, [...days(3, 2), ...days(1, 8)])
-  // 3 days of 2 and one of 8 are 3.5 on average.
+  // The mean of 3 days of 2 and one of 8 is 3.5.
   t.ok(near(report.kinds[0]!.growthADay, (1_000 * 8) / 3.5), String(report.kinds[0]!.growthADay))
-  // Of the newest two days 5: 1,600 bytes come and 1,000 go.
+  // The newest two days have 5 on average: 1,600 bytes arrive and 1,000 expire.
   t.ok(near(report.kinds[1]!.growthADay, 600), String(report.kinds[1]!.growthADay))
 })
 
@@ -89,7 +89,7 @@ t.test('a past that was read at once is no measure of what comes later', async (
   t.equal((await reportOf(t, past)).growthADay, null)
   const live = days(1, 100).slice(0, 12)
   const report = await reportOf(t, [...past, ...live])
-  // 288 events of the past and 1,200 since, of which 600 an hour.
+  // 288 events of the past and 1,200 since, at 600 an hour.
   const average = (288 + 1_200) / (300 / 144)
   const expected = (4_000 / (300 / 144)) * ((100 * 144) / average)
   t.ok(Math.abs(report.kinds[0]!.growthADay! / expected - 1) < 0.2, `${report.kinds[0]!.growthADay}`)

@@ -5,7 +5,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { BlockCommit, Storage } from '../../storage/port.ts'
 import { loneIngester } from '../actors/chain/lone-ingester.ts'
 
-/** A market in two stores: one keeps all of it, the other one is swept. */
+/** A market in two stores: one keeps everything, the other is swept. */
 export interface SweptMarket {
   readonly whole: Storage
   readonly swept: Storage
@@ -13,13 +13,13 @@ export interface SweptMarket {
   readonly commits: readonly BlockCommit[]
 }
 
-/** The blocks with times that are some seconds apart. */
+/** Returns the blocks with times that are some seconds apart. */
 export function stretched(blocks: readonly Block[], seconds: number): Block[] {
   const [first] = blocks
   return blocks.map((block, n) => ({ ...block, blockTime: first!.blockTime + n * seconds }))
 }
 
-/** Ingests blocks into two stores, and sweeps one of them; it is open without a retention then. */
+/** Ingests blocks into two stores and sweeps one of them, which is reopened without a retention. */
 export async function sweptMarket(
   t: Test,
   blocks: readonly Block[],
@@ -48,7 +48,7 @@ export async function sweptMarket(
   return { whole, swept, directory, commits }
 }
 
-/** Makes every step of a sweep that is due. */
+/** Runs every step of a sweep that is due. */
 export async function sweepAll(storage: Storage): Promise<void> {
   while (await storage.sweeper!.step());
 }

@@ -6,7 +6,7 @@ import t from 'tap'
 import { compressed, uncompressed } from '../../storage/codec/zstd.ts'
 import { randomRuns } from '../random-runs.ts'
 
-/** Bytes of any length up to several of the chunks that a context gives them in, some much alike. */
+/** Bytes of any length up to several of the chunks that a context is fed with, some of them similar. */
 const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 2_000 }),
   fc
@@ -53,7 +53,7 @@ t.test(
     for (const [what, given, length] of refused) {
       t.throws(() => uncompressed(given, length), what)
       t.ok(bytes.equals(uncompressed(frame, bytes.length)), `after what is ${what}`)
-      // A fault is told once more, where nobody catches it.
+      // An error is reported once more if nothing catches it.
       await nextTurn()
     }
   }

@@ -5,17 +5,17 @@ import type { BlockCommit } from '../../storage/port.ts'
 import { emptyCommit } from '../http/commits.ts'
 import { key } from '../market/world.ts'
 
-/** Few mints, pools and venues, so that channels meet. */
+/** Few mints, pools and venues, so that events share channels. */
 export const MINTS = [key(1), key(2)]
 export const POOLS = [key(11), key(12)]
 export const VENUES = VENUE_IDS.slice(0, 2)
 
-/** What a slot holds: of each event which mint, pool and venue it is of. */
+/** An event as a number that determines its mint, pool and venue. */
 export type EventSpec = number
 
 const CASH = key(99)
 
-/** A block of small events: even specifications are trades, the others pool events. */
+/** Returns a block of small events: even numbers are trades, odd ones pool events. */
 export function blockOf(slot: number, specs: readonly EventSpec[]): BlockCommit {
   const trades: TradeRow[] = []
   const poolEvents: PoolEventRow[] = []

@@ -17,10 +17,10 @@ import { textsOf } from './fake-pipe.ts'
 const NAMES = ['venue:pumpswap', 'launches', 'curves']
 const SLOTS = 400
 const HEAD = cursorAt(SLOTS + 1, 0) - 1
-/** Some more than a page of any of them, so that some of what is read of one waits for the others. */
+/** Up to more than a page of any channel, so that some of what is read of one waits for the others. */
 const EVENTS = { minLength: 1, maxLength: 4_000, size: 'max' } as const
 
-/** Of each channel, where in the chain its events are. */
+/** The places of each channel's events in the chain. */
 const anyPast = fc.array(fc.array(fc.nat(SLOTS * 50), EVENTS), { minLength: 1, maxLength: NAMES.length })
 
 function pastOf(places: readonly (readonly number[])[]): Map<string, EncodedEvent[]> {
@@ -37,7 +37,7 @@ function pastOf(places: readonly (readonly number[])[]): Map<string, EncodedEven
   )
 }
 
-/** Events after a cursor in the memory that is given, as the store puts them there. */
+/** Reads events after a cursor from the memory given, in the layout of the store. */
 function historyOf(past: Map<string, EncodedEvent[]>) {
   return {
     async read({ name }: Channel, after: number, until: number, { rows, memory }: ReadLimits) {
@@ -51,7 +51,7 @@ function historyOf(past: Map<string, EncodedEvent[]>) {
   }
 }
 
-/** What a client of some channels is sent, by a socket that now and then has taken a page and not sent it. */
+/** Returns the messages to a client of some channels. Its socket now and then accepts a page and sends it later. */
 async function sent(past: Map<string, EncodedEvent[]>, waits: Iterator<boolean>): Promise<string[]> {
   const texts: string[] = []
   let withSocket: Buffer[] = []

@@ -16,7 +16,7 @@ const SLOTS = BLOCKS.map(({ slot }) => slot)
 const UNTIL = cursorAt(SLOTS.at(-1)!.slot + 1, 0) - 1
 const LIMITS = { rows: 100, parts: 4 }
 
-/** A store of those blocks that counts how it is asked for slots; a stretch of them is answered when a test says so. */
+/** A store of those blocks that counts reads of slots. A read of a range completes when the test says so. */
 function counted() {
   const asked = { at: 0, between: 0, moves: 0 }
   const amended = { times: 0 }
@@ -51,7 +51,7 @@ function counted() {
     asked,
     amended,
     history: new ChannelHistory(storage as unknown as Storage, new CashList()),
-    /** Stretches are from now on those of fewer slots, and come once something is over. */
+    /** From now on ranges return fewer slots, and complete once a promise does. */
     hold(rows: readonly SlotRow[], over: Promise<void>) {
       given = rows
       answered = over

@@ -12,11 +12,10 @@ const HEAD = endOfEvents(102)
 /** A trade of the first mint, and an event of a pool that is no trade. */
 const [TRADE, OTHER] = [0, 1]
 
-/** Three blocks from slot 100 on, the first and last of them with two trades of the first mint. */
-/** Copies of a trade that forms a price between those on `venue:` and `trades:`, on channels of others. */
+/** Cursor positions between the copies of a price-forming trade on `venue:` and `trades:`, which are on other channels. */
 const PLACES_BETWEEN = 3
 
-/** A process that has told of a block since its start. */
+/** A process that has published one block since its start. */
 function worldOf(): World {
   const store = new WorldStore()
   store.blocks = [blockOf(100, [TRADE, TRADE]), blockOf(101, [OTHER])]

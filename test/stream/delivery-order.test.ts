@@ -4,7 +4,7 @@ import { cursorAt, endOfEvents, EVENT_POSITIONS } from '../../src/market/cursor.
 import { DeliveryOrder, moveAsPart, movesIn, type Move } from '../../src/stream/delivery-order.ts'
 import { randomRuns } from '../random-runs.ts'
 
-/** How often the chain leaves what is stored, how far back, and what the new blocks hold. */
+/** How often the chain leaves the stored course, how far back, and the content of the new blocks. */
 const anyCourse = fc.array(
   fc.record({
     blocks: fc.array(fc.nat(3), { minLength: 1, maxLength: 6 }),
@@ -20,7 +20,7 @@ interface Told {
   readonly position: number
 }
 
-/** A chain that is told as the stream does: `told` is all that was said of its blocks, oldest first. */
+/** A chain published as by the stream: `told` has every event and retraction of its blocks, oldest first. */
 function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : never) {
   let stored = new Map<number, number>()
   let head = 0

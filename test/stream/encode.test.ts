@@ -12,7 +12,7 @@ import { recordedChain } from '../http/recorded-chain.ts'
 import { ingestAll } from '../market/memory-store.ts'
 import { block, buy, curve, launch, OPTIONS, OTHER, TOKEN, trade } from '../market/world.ts'
 
-/** What the specification names, in its order. */
+/** Fields that the specification names, in its order. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   trade: ['venue', 'event', 'exec_in', 'exec_out', 'slot', 'ts_ms'],
   launch: ['slot', 'venue', 'event', 'base_mint', 'symbol', 'name', 'user', 'ts_ms'],
@@ -23,11 +23,11 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 
 const encode = (rows: BlockRows): LogPart[] => encodeLog(rows, OPTIONS.cash)
 
-/** An event's data as a client parses it. */
+/** Returns an event's data as a client parses it. */
 const dataOf = ({ cursor, body }: EncodedEvent) =>
   JSON.parse(`${Buffer.from(body).toString('utf8')}${cursor}}`) as Record<string, unknown>
 
-/** Each copy that a block is to have on the channels that are kept. */
+/** Returns each copy that a block must have on the channels of the log. */
 function copiesOf({ slot, trades, poolEvents, launches }: BlockRows): string[] {
   const copies: string[] = []
   const add = (channel: string, kind: string, offset: number, row: RowOrigin): void => {

@@ -1,6 +1,6 @@
 import type { Pipe } from '../../actors/stream/pipe.ts'
 
-/** A message as a client reads it. */
+/** A message as a client parses it. */
 export interface Message {
   readonly [member: string]: unknown
   readonly type: string
@@ -11,7 +11,7 @@ export interface Message {
   readonly replay?: boolean
 }
 
-/** The texts of whole WebSocket frames. */
+/** Returns the texts of whole WebSocket frames. */
 export function textsOf(bytes: Buffer): string[] {
   const texts: string[] = []
   for (let at = 0; at < bytes.length;) {
@@ -31,7 +31,7 @@ export function textsOf(bytes: Buffer): string[] {
   return texts
 }
 
-/** A socket whose other side reads when the test says so. */
+/** A socket whose peer reads when the test says so. */
 export class FakePipe implements Pipe {
   readonly messages: Message[] = []
   readonly writes: number[] = []
@@ -41,7 +41,7 @@ export class FakePipe implements Pipe {
   readonly #room: number
   #unread: Buffer[] = []
 
-  /** Without reading it takes so many bytes before it wants no more. */
+  /** `room` is the number of bytes that it accepts unread before it reports backpressure. */
   constructor(room = 0) {
     this.#room = room
   }
@@ -58,7 +58,7 @@ export class FakePipe implements Pipe {
     return this.#unread.reduce((sum, { length }) => sum + length, 0) <= this.#room
   }
 
-  /** Reads what has come; the connection is to be told that its socket has drained. */
+  /** Reads everything received. The connection must then be told that its socket has drained. */
   read(): void {
     this.#read(this.#unread)
     this.#unread = []

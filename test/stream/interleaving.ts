@@ -5,7 +5,7 @@ import { blockOf, MINTS, POOLS, VENUES, type EventSpec } from './blocks.ts'
 import { StreamClient, type Heard } from './stream-client.ts'
 import { channelNamed, quiet, World, WorldStore } from './stream-world.ts'
 
-/** What happens, one after another; each is followed by as many turns of the loop as it says. */
+/** A step of a schedule, followed by a number of turns of the event loop. */
 export type Happening =
   | { readonly type: 'commit' | 'late'; readonly events: readonly EventSpec[]; readonly gap: number }
   | { readonly type: 'jump'; readonly blocks: readonly (readonly EventSpec[])[] }
@@ -37,7 +37,7 @@ export const CHANNELS = [
 
 const anySpecs = fc.array(fc.nat(69), { maxLength: 6 })
 const anyNames = fc.uniqueArray(fc.nat(CHANNELS.length - 1), { minLength: 1, maxLength: 3 })
-/** In thousandths of the way from the first slot to beyond the head. */
+/** In thousandths of the way from the first slot to a slot beyond the head. */
 const anySince = fc.option(fc.nat(1_100))
 
 const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
@@ -72,14 +72,14 @@ export const anySchedule: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 40 }
 )
 
-/** Slots before the first one of a schedule, for blocks that come late. */
+/** Slots before the first one of a schedule are for blocks that come late. */
 const FIRST_SLOT = 100
-/** A buffer that is soon full. */
+/** A small buffer, which is soon full. */
 const ROOM = { events: 16, bytes: 2 ** 20 }
-/** Some events, of which a socket takes more than one lot before it wants no more. */
+/** Bytes of a few events, of which a socket takes more than one batch before it reports backpressure. */
 const SOCKET_BYTES = 2_000
 
-/** Plays a schedule, lets all come to its end, and says what a client heard that it should not have, or did not hear. */
+/** Runs a schedule until nothing is in flight. Returns the faults: events that a client wrongly received or missed. */
 export async function play(schedule: readonly Step[]): Promise<string[]> {
   const store = new WorldStore()
   let world = worldOn(store)
@@ -158,7 +158,7 @@ export async function play(schedule: readonly Step[]): Promise<string[]> {
     client.listen()
   }
   resume(client)
-  // What is ahead of the head is reached.
+  // A `since` ahead of the head is reached.
   world.commit(blockOf(slot + 20, [0, 1, 2, 3, 4]))
   note()
   await quiet(60)
@@ -191,7 +191,7 @@ function sinceAt(thousandths: number, slot: number): number {
 
 const slotOf = (cursor: number): number => Math.floor(cursor / 2 ** 20)
 
-/** A subscription hears the store's events after its start, up to some point where it was ended, and no others. */
+/** Checks that a subscription received the store's events after its start, up to its end, and no others. */
 function judge(
   { channel, since, cursors, holes, isOpen }: Heard,
   store: WorldStore,
@@ -212,7 +212,7 @@ function judge(
   ]
 }
 
-/** As many events are missing as were said to be dropped, at most. */
+/** Checks that at most as many events are missing as were reported as dropped. */
 function judgeDropped(client: StreamClient, store: WorldStore, lateSlots: ReadonlySet<number>): string[] {
   let missing = 0
   for (const { channel, since, cursors, isOpen } of client.heard) {

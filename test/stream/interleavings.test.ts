@@ -7,7 +7,7 @@ const SCHEDULES = 3_000
 
 /** Every schedule that once failed. */
 const PAST: readonly (readonly [readonly Step[]])[] = [
-  // The end of a replay named a channel that had been unsubscribed meanwhile, and was replayed anew.
+  // The end of a replay named a channel that had been unsubscribed meanwhile, and was then replayed again.
   [
     [
       { type: 'stall' },

@@ -15,7 +15,7 @@ const CHANNELS = Array.from(
 )
 const MEMORY = { take: (bytes: number) => Buffer.alloc(bytes) }
 
-/** Rows of the n-th channel in each (n + 1)-th slot, with what was asked of them. */
+/** Rows of the n-th channel in every (n + 1)-th slot, with counts of the reads. */
 function unevenHistory() {
   const rows = new Map(
     CHANNELS.map((channel, n) => {

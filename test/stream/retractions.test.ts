@@ -16,7 +16,7 @@ import { channelNamed } from './stream-world.ts'
 const CASH = new CashList()
 const anyFork = fc.array(fc.array(fc.nat(69), { maxLength: 6 }), { minLength: 1, maxLength: 3 })
 
-/** What a reader of a channel is sent of retractions. */
+/** Returns the retractions that a reader of a channel receives. */
 function sentOn(channel: Channel, parts: readonly LogPart[]) {
   const events = parts.flatMap((part) => part.events)
   return retractionsOn(channel, events).map(({ cursor, body }) =>

@@ -7,10 +7,10 @@ interface Hole {
   readonly to: number
 }
 
-/** What a client has heard of a channel since it asked for it. */
+/** The events that a client has received of a channel since it subscribed. */
 export interface Heard {
   readonly channel: string
-  /** Nothing up to here was asked for. */
+  /** The subscription starts after this cursor. */
   readonly since: number
   readonly cursors: number[]
   readonly holes: Hole[]
@@ -22,7 +22,7 @@ interface Asked {
   readonly since: number | null
 }
 
-/** A client that remembers all it has heard, and goes on from there when it connects again. */
+/** A client that remembers everything received, and resumes from there when it reconnects. */
 export class StreamClient {
   readonly heard: Heard[] = []
   readonly faults: string[] = []
@@ -31,7 +31,7 @@ export class StreamClient {
   connection: StreamConnection
   #read = 0
   #asked: Asked[] = []
-  /** Channels of replays that have not been completed, of each replay. */
+  /** Number of incomplete replays of each channel. */
   #replaying = new Map<string, number>()
 
   constructor(world: World) {
@@ -47,7 +47,7 @@ export class StreamClient {
     send(this.connection, { unsubscribe: names })
   }
 
-  /** Loses its connection, and asks another process for what it has missed. */
+  /** Disconnects, and requests the missed events from another process. */
   reconnect(world: World): void {
     this.listen()
     this.connection.closed()
@@ -61,7 +61,7 @@ export class StreamClient {
     for (const { names, since } of unanswered) this.subscribe(names, since)
   }
 
-  /** Takes in what has come. */
+  /** Processes the messages received so far. */
   listen(): void {
     const { messages } = this.pipe
     while (this.#read < messages.length) this.#take(messages[this.#read++]!)
@@ -100,7 +100,7 @@ export class StreamClient {
     for (const name of new Set(names)) {
       if (since === null && goesOn(name)) continue
       const before = this.#open(name)
-      // Whoever comes back goes on with what it has heard; a later start is another subscription.
+      // A reconnected client resumes; any later start is another subscription.
       const isLive = since === null || channelNamed(name).kind === 'pools'
       if (before !== undefined && !isLive && since === this.#last(before)) {
         if (ack['replaying'] === true) this.#expectReplay(name)

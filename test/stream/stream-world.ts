@@ -34,10 +34,10 @@ export const KEY: KeyRow = {
   successor: null
 }
 
-/** A store that keeps blocks as they are, and answers when the test lets it. */
+/** A store that keeps blocks unchanged, and answers when the test lets it. */
 export class WorldStore {
   blocks: BlockCommit[] = []
-  /** Turns that each read takes, one after another; none left takes no turn. */
+  /** Turns of the event loop that each read takes, in order; further reads take none. */
   delays: number[] = []
   reads = 0
 
@@ -45,7 +45,7 @@ export class WorldStore {
     return this.blocks.at(-1)?.slot ?? null
   }
 
-  /** What was said of blocks that were taken back. */
+  /** Retractions of blocks that were rolled back. */
   readonly #retracted: LogPart[] = []
 
   eventsOf(channel: Channel, after: number, until: number): EncodedEvent[] {
@@ -57,7 +57,7 @@ export class WorldStore {
       .sort((a, b) => a.cursor - b.cursor)
   }
 
-  /** Loses the newest blocks, and says so of their events before a slot. */
+  /** Rolls back the newest blocks and retracts their events before a slot. */
   takeBack(count: number, next: number): void {
     const lost = this.blocks.splice(-count, count)
     this.#retracted.push(...retractionsOf(lost, endOfSlot(next - 1), CASH).parts)
@@ -78,7 +78,7 @@ export class WorldStore {
   ) => {
     this.reads++
     const delay = this.delays.shift() ?? 0
-    // What a store says is as of some time between the question and the answer.
+    // A read sees the store as of some moment between its call and its answer.
     for (let turn = 0; turn < delay; turn++) await settle()
     const events = this.eventsOf(channel, after, until)
       .slice(0, rows)
@@ -88,7 +88,7 @@ export class WorldStore {
   }
 }
 
-/** A process that has a feed and a hub on a store. */
+/** A process with a feed and a hub on a store. */
 export class World {
   readonly feed = new CommitFeed()
   readonly hub: StreamHub
@@ -99,7 +99,7 @@ export class World {
   readonly store: WorldStore
   nowMs = 0
   room: Room = BUFFER
-  /** Bytes that a socket takes while its other side reads nothing. */
+  /** Bytes that a socket accepts while its peer reads nothing. */
   socketBytes = 0
 
   constructor(store: WorldStore) {
@@ -118,25 +118,25 @@ export class World {
     )
   }
 
-  /** A block is stored, then told. */
+  /** Stores a block, then publishes it. */
   commit(block: BlockCommit): void {
     this.store.blocks.push(block)
     this.feed.publish(block)
   }
 
-  /** Blocks are stored, and the feed jumps over them. */
+  /** Stores blocks that the feed skips. */
   jump(blocks: readonly BlockCommit[]): void {
     this.store.blocks.push(...blocks)
     this.feed.jump(this.store.head)
   }
 
-  /** The newest blocks are taken out of the store, as of a fork that was lost; a block of a slot comes next. */
+  /** Removes the newest blocks from the store, as those of a lost fork; a block of a slot comes next. */
   takeBack(count: number, next: number): void {
     this.store.takeBack(count, next)
     this.feed.amend(this.store.head)
   }
 
-  /** Puts a block between those that are stored, and tells that something has changed. */
+  /** Inserts a block between the stored ones, and publishes that something has changed. */
   insert(block: BlockCommit): void {
     const { blocks } = this.store
     const at = blocks.findIndex(({ slot }) => slot.slot > block.slot.slot)
@@ -173,7 +173,7 @@ export function channelNamed(name: string): Channel {
   return channel
 }
 
-/** Lets all that is under way come to its end. */
+/** Waits until nothing is in flight. */
 export async function quiet(turns = 12): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await settle()
 }

@@ -59,7 +59,7 @@ function tenantsOf(): { tenants: Tenants; open: (answers?: boolean) => FakeWs } 
   const clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined }
   const channels = {
     hub: world.hub,
-    // Nobody reads.
+    // Never read.
     history: new ChannelHistory({} as Storage, new CashList()),
     horizon: world.horizon,
     replays: new Replays(4),
@@ -73,7 +73,7 @@ function tenantsOf(): { tenants: Tenants; open: (answers?: boolean) => FakeWs } 
     tenants,
     open(answers = true) {
       const ws = new FakeWs(answers)
-      // A key has few connections.
+      // A key may have only few connections.
       const caller = new Caller({ ...KEY, id: `k${Math.floor(opened++ / 10)}` }, 1_000)
       tenants.open(ws as unknown as WebSocket, socket(), caller)
       return ws
@@ -88,7 +88,7 @@ t.test('a connection is pinged once in so many sweeps, whoever comes and leaves 
   for (let sweep = 0; sweep < 4 * SWEEPS_A_PING; sweep++) {
     for (const ws of passing) ws.leave()
     passing = [open(), open(), open()]
-    // Those that were there before them leave too.
+    // Earlier clients leave too.
     if (sweep % 10 === 0) staying.shift()!.leave()
     tenants.sweep()
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { noRows, type BlockCommit } from '../../src/market/records.ts'
 
-/** A block without an event. */
+/** Returns a block without an event. */
 function commitOf(slot: number): BlockCommit {
   const counts = { transactions: 0, trades: 0, events: 0 }
   return {
@@ -11,7 +11,7 @@ function commitOf(slot: number): BlockCommit {
   }
 }
 
-/** A feed, and the slots that a follower hears of. */
+/** A feed, and the slots that a follower receives. */
 function followed() {
   const feed = new CommitFeed()
   const told: number[] = []

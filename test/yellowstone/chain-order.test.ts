@@ -16,13 +16,13 @@ const chains = fc
   .map((has) => has.flatMap((each, at) => (each ? [AFTER + 1 + at] : [])))
   .filter((slots) => slots.length > 0)
 
-/** What a node answers about a slot: as it is, not at all, or wrongly that there is no block. */
+/** A node's answer about a slot: the truth, no answer, or wrongly that there is no block. */
 type Answer = 'true' | 'none' | 'skipped' | 'another'
 
 const cases = chains.chain((slots) =>
   fc.record({
     slots: fc.constant(slots),
-    /** The order in which the stream brings them, some twice and some never; the last one always comes. */
+    /** The order in which the stream delivers slots, some twice and some never; the last one always comes. */
     stream: fc.array(fc.constantFrom(...slots), { maxLength: 60 }).map((some) => [...some, slots.at(-1)!]),
     answers: fc.array(fc.constantFrom<Answer>('true', 'true', 'none', 'skipped', 'another'), {
       minLength: 41,

@@ -6,13 +6,13 @@ import { decompile } from '../chain/rpc/decompile.ts'
 /* eslint-disable @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-call */
 /* eslint-disable @typescript-eslint/no-unsafe-assignment */
 
-/** What a server sends, before it is bytes; tests change it at will. */
+/** A server's message before encoding; tests change it freely. */
 export type UpdateBlock = NonNullable<SubscribeUpdate['block']>
 export type UpdateTransaction = UpdateBlock['transactions'][number]
 type PartialUpdate = Parameters<typeof SubscribeUpdate.fromPartial>[0]
 type Part = 'slot' | 'ping' | 'pong' | 'block' | 'blockMeta' | 'transaction' | 'filters' | 'createdAt'
 
-/** The bytes of a SubscribeUpdate. */
+/** Returns the bytes of a SubscribeUpdate. */
 export function encodeUpdate(update: Partial<Record<Part, unknown>>): Buffer {
   return Buffer.from(SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as PartialUpdate)).finish())
 }
@@ -21,7 +21,7 @@ export function encodeBlock(block: UpdateBlock): Buffer {
   return encodeUpdate({ filters: ['blocks'], block, createdAt: new Date(1_700_000_000_000) })
 }
 
-/** A getBlock result in encoding base64 or json as the plugin writes it, by the package's own encoders. */
+/** Converts a getBlock result in encoding base64 or json to the plugin's form, with the package's own encoders. */
 export function updateBlock(result: any, slot: number): UpdateBlock {
   const transactions = result.transactions.map((entry: any, index: number) => {
     const json = Array.isArray(entry.transaction) ? decompile(entry) : entry
@@ -110,7 +110,9 @@ export function updateTransaction(entry: any, index: number): UpdateTransaction 
   return update.transaction!.transaction!
 }
 
-/** Whether all of a record is in encoding json: a few have parsed parts or lack lookups, which a stream never does. */
+/**
+ * Returns whether a whole record is in encoding json: a few have parsed parts or lack lookups, which a stream never does.
+ */
 export function isCompiled(value: unknown): boolean {
   const { transaction, meta } = value as {
     transaction: {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { faultOf } from '../../src/yellowstone/failure.ts'
 
-/** An error as the native client makes it: what the server said lies in the last of its causes. */
+/** An error as the native client makes it: the server's text is in the last of its causes. */
 function nativeError(...said: string[]): Error {
   return said.reduceRight<Error | undefined>(
     (cause, message) => new Error(message, cause === undefined ? undefined : { cause }),

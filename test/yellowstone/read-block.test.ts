@@ -27,7 +27,7 @@ function fromRpc(value: unknown): Block {
   return placeBlock(outcome.block)!
 }
 
-/** All that transactions say, as one text: comparing trees of this size takes seconds. */
+/** Returns all content of transactions as one text: comparing trees of this size takes seconds. */
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
 }
@@ -86,7 +86,7 @@ testWithFixtures(t, 'every recorded transaction says the same in a stream and fr
   t.same([...versions].sort(), [0, 1, 'legacy'])
 })
 
-/** A block of slot 9 around transactions of the stream's form. */
+/** Returns a block of slot 9 with transactions in the stream's form. */
 function blockOf(transactions: UpdateBlock['transactions'], facts: Partial<UpdateBlock> = {}): UpdateBlock {
   const empty = {
     blockhash: 'hash',

@@ -14,7 +14,7 @@ import type { SourceStatus } from '../../src/node/source-status.ts'
 
 export const TOKEN = 'a-token-that-nobody-logs'
 
-/** Waits that a test need not sit through; a stream that stands still is not what most tests are about. */
+/** Short timeouts, so that tests need not sit through waits. Most tests are not about a stalled stream. */
 export const QUICK = {
   ...YELLOWSTONE_TUNING,
   stallMs: 60_000,
@@ -66,7 +66,7 @@ export function startSource(
   }
   const done = yellowstoneSource(full, { ...systemPorts, logger })(scope)
   const blocks = source!.blocks({ after, signal: reader.signal })[Symbol.asyncIterator]()
-  // What is asked for before it is needed, so that a stream starts without a block.
+  // The first block is requested in advance, so that a stream starts without a consumer.
   let next: Promise<IteratorResult<SourcedBlock>> | undefined
   const end = async (): Promise<void> => {
     reader.abort()

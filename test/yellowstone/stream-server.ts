@@ -17,11 +17,11 @@ const SERVICE = {
   }
 }
 
-/** One subscription, as a test plays the server of it. */
+/** One subscription, whose server side is controlled by a test. */
 export class Subscription {
   readonly request: SubscribeRequest
   readonly token: string | undefined
-  /** Requests after the first that answer a ping. */
+  /** Number of requests after the first, which answer pings. */
   pongs = 0
   isOver = false
   readonly #call: ServerDuplexStream<Buffer, Buffer>
@@ -62,7 +62,7 @@ export class Subscription {
   }
 }
 
-/** A server that speaks the protocol, as far as the source uses it. Each subscription is played by the next of the script. */
+/** A server for the part of the protocol that the source uses. `play` handles each subscription. */
 export class StreamServer {
   readonly subscriptions: Subscription[] = []
   readonly #server: Server
@@ -111,7 +111,7 @@ export class StreamServer {
   }
 }
 
-/** A block without transactions, as a message; `blockhash` of a slot is `hash-SLOT`. */
+/** Returns a block without transactions, as a message; `blockhash` of a slot is `hash-SLOT`. */
 export function blockMessage(slot: number, parentSlot = slot - 1, padding = 0, chain = 'hash'): Buffer {
   const result = {
     blockhash: `${chain}-${slot}`,
@@ -119,13 +119,13 @@ export function blockMessage(slot: number, parentSlot = slot - 1, padding = 0, c
     parentSlot,
     blockTime: 1_700_000_000 + slot,
     transactions: [],
-    // Bytes that nobody reads.
+    // Padding, which is not read.
     ...(padding > 0 && { rewards: [{ pubkey: 'x'.repeat(padding), lamports: 1, postBalance: 1 }] })
   }
   return encodeBlock(updateBlock(result, slot))
 }
 
-/** A way to a server that breaks off after so many bytes from it, once. */
+/** A proxy that breaks off after some bytes from the server, once. */
 export class CuttingProxy {
   cuts = 0
   #left: number

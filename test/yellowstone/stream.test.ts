@@ -14,7 +14,7 @@ async function serve(t: Test, play: (subscription: Subscription, nth: number) =>
   return server
 }
 
-/** A node that has every block, and remembers what it was asked for. */
+/** A node that has every block, and remembers the slots that it was asked for. */
 function nodeWith(answer: (slot: number) => Block | 'skipped' | null = emptyBlock) {
   const asked: number[] = []
   return {
@@ -318,7 +318,7 @@ t.test('a reader that takes nothing holds the stream back, and loses nothing whe
   await until(() => source.status()?.state === 'full', 'the buffer is full')
   await until(() => server.subscriptions[0]?.isOver === true, 'the stream is closed')
   t.ok(source.gauge('held_blocks') <= blocksMax, `${source.gauge('held_blocks')} held`)
-  // What is on its way is what the connection's windows let through, 16 MiB, and what the server buffers.
+  // The blocks in flight fit into the connection's windows, 16 MiB, and the server's buffers.
   t.ok(sent < 200, `${sent} of ${last - 10} were sent`)
   const slots = await source.slots(last - 10)
   t.same(

@@ -15,7 +15,7 @@ export interface PoolCase<Pool extends PoolFacts> {
   readonly venue: PoolVenue<Pool>
   readonly program: string
   readonly feeBps: number | null
-  /** What the instruction that opens a pool shows of its initial amounts; else the first liquidity is an event. */
+  /** Where the instruction that opens a pool shows its initial amounts; if nowhere, the first liquidity is an event. */
   readonly opensWith: 'amounts' | 'liquidity' | 'nothing-shown' | 'liquidity-only'
   readonly exact?: 'in' | 'out' | null
   /** Returns the vaults' contents according to the pool's accounts; absent if only the vaults show them. */
