@@ -20,6 +20,10 @@ const CLOSE_UNPRICED = 32
 
 const minuteLists = new GrowingLists<ActivityMinute>()
 
+/**
+ * An hour of an owner's activity: its minutes ascending, the price before it and its sketch of traders. Owner and hour are
+ * in the key.
+ */
 export const activityKind: RecordKind<ActivityHour> = {
   name: 'activity hour',
   write(out, row) {

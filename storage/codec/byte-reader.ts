@@ -2,12 +2,12 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { recentAddresses } from './recent-addresses.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** Up to so many bytes are copied one by one, which takes less than a call of the engine's copy. */
+/** Up to this length bytes are copied one by one, which is faster than a call of the engine's copy. */
 const FEW_BYTES = 64
 const floatBytes = new Uint8Array(8)
 const floatView = new DataView(floatBytes.buffer)
 
-/** Reads what ByteWriter wrote, from the start; a read past the end throws a RangeError. */
+/** Reads the bytes of a ByteWriter in the order of the writes. A read past the end throws a RangeError. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   #at: number
@@ -64,13 +64,13 @@ export class ByteReader {
   }
 
   float(): number {
-    // A view of each value's bytes would take longer than this copy.
+    // Copying is faster than a view of each value's bytes.
     const start = this.#advance(8)
     for (let i = 0; i < 8; i++) floatBytes[i] = this.#bytes[start + i]!
     return floatView.getFloat64(0, true)
   }
 
-  /** A copy of the next bytes: a row kept in memory does not hold the page it came from. */
+  /** Returns a copy of the next bytes, so that a cached row does not keep its page in memory. */
   fixed(length: number): Uint8Array {
     const start = this.#advance(length)
     const copy = new Uint8Array(length)
@@ -79,7 +79,7 @@ export class ByteReader {
     return copy
   }
 
-  /** An address: one that was read lately is given again, and not copied. */
+  /** Reads an address; a recently read equal one is returned instead of a copy. */
   address(): Pubkey {
     return recentAddresses.at(this.#bytes, this.#advance(32))
   }
@@ -96,24 +96,24 @@ export class ByteReader {
     return this.byte() === 0 ? null : this.fixed(length)
   }
 
-  /** Bytes whose number is before them. */
+  /** Reads bytes preceded by their length. */
   bytes(): Uint8Array {
     return this.fixed(this.count())
   }
 
-  /** The bytes that are left, not copied; they stay to be read. */
+  /** Returns a view of the remaining bytes without consuming them. */
   rest(): Uint8Array {
     const { buffer, byteOffset, byteLength } = this.#bytes
     return new Uint8Array(buffer, byteOffset + this.#at, byteLength - this.#at)
   }
 
-  /** The bytes that are left as a string, a character each; they stay to be read. */
+  /** Returns the remaining bytes as a string, a character each, without consuming them. */
   restLatin1(): string {
     const { buffer, byteOffset, byteLength } = this.#bytes
     return Buffer.from(buffer, byteOffset, byteLength).toString('latin1', this.#at)
   }
 
-  /** Passes over the bytes that are left. */
+  /** Skips the remaining bytes. */
   skipRest(): void {
     this.#at = this.#bytes.length
   }

@@ -7,7 +7,7 @@ const INT31_MAX = 2 ** 31 - 1
 const CHUNK_MASK = 2n ** CHUNK_BITS - 1n
 
 /**
- * Bytes in the making. Integers are little-endian base 128, seven bits a byte, the high bit set on all but the last;
+ * A growing byte buffer. Integers are little-endian base 128, seven bits a byte, the high bit set on all but the last;
  * floats are 8 bytes, little-endian. A value out of range throws a RangeError: nothing is stored rounded or cut.
  */
 export class ByteWriter {
@@ -17,34 +17,34 @@ export class ByteWriter {
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
-  /** What was written from a place on, not copied: good until the writer is used again. */
+  /** Returns a view of the bytes from an offset on, valid until the next write. */
   written(from = 0): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(from, this.#length)
   }
 
-  /** A copy of what was written; the writer starts again. */
+  /** Returns a copy of the bytes, and clears the writer. */
   take(): Uint8Array {
     const taken = this.#bytes.slice(0, this.#length)
     this.#length = 0
     return taken
   }
 
-  /** A copy of what was written as a string, a character a byte, which takes a tenth of the time of an array. */
+  /** Returns the bytes as a string, a character each: a tenth of the time of a copied array. */
   latin1(): string {
     return this.#buffer.toString('latin1', 0, this.#length)
   }
 
-  /** Overwrites a byte that was written before. */
+  /** Overwrites an earlier byte. */
   patchByte(at: number, value: number): void {
     this.#bytes[at] = value
   }
 
-  /** Overwrites four bytes that were written before, little-endian. */
+  /** Overwrites four earlier bytes, little-endian. */
   patchUint32(at: number, value: number): void {
     this.#view.setUint32(at, value, true)
   }
 
-  /** Drops what was written. */
+  /** Drops all bytes. */
   clear(): void {
     this.#length = 0
   }
@@ -54,25 +54,25 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** An integer from 0 to 2^53 − 1. */
+  /** Writes an integer from 0 to 2^53 − 1. */
   count(value: number): void {
     if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a count`)
     this.#groups(value)
   }
 
-  /** An integer of either sign below 2^52. */
+  /** Writes an integer of either sign, of a magnitude below 2^52. */
   offset(value: number): void {
     this.count(value < 0 ? -2 * value - 1 : 2 * value)
   }
 
-  /** A count or nothing. */
+  /** Writes a count, or null. */
   optionalCount(value: number | null): void {
     this.count(value === null ? 0 : value + 1)
   }
 
-  /** A whole amount of any size. */
+  /** Writes a non-negative integer of any size. */
   amount(value: bigint): void {
-    // One conversion tells which of them are small, as most are; it is exact up to there.
+    // The conversion to a double shows which amounts are small, as most are; those are converted exactly.
     let number = Number(value)
     if (number < 0) throw new RangeError(`${value} is not an amount`)
     while (number >= NUMBER_END) {
@@ -94,7 +94,7 @@ export class ByteWriter {
     this.#length += 8
   }
 
-  /** Bytes whose number the reader knows. */
+  /** Writes bytes whose length the reader knows. */
   fixed(bytes: Uint8Array, length: number): void {
     if (bytes.length !== length) throw new RangeError(`${bytes.length} bytes where ${length} belong`)
     this.#reserve(length)
@@ -102,32 +102,32 @@ export class ByteWriter {
     this.#length += length
   }
 
-  /** Bytes that are given as a string, a character each. */
+  /** Writes bytes given as a string, a character each. */
   fixedLatin1(bytes: string): void {
     this.#reserve(bytes.length)
     this.#buffer.write(bytes, this.#length, 'latin1')
     this.#length += bytes.length
   }
 
-  /** A float or nothing. */
+  /** Writes a float, or null. */
   optionalFloat(value: number | null): void {
     this.byte(value === null ? 0 : 1)
     if (value !== null) this.float(value)
   }
 
-  /** An amount or nothing. */
+  /** Writes an amount, or null for null and undefined. */
   optionalAmount(value: bigint | null | undefined): void {
     this.byte(value === null || value === undefined ? 0 : 1)
     if (value !== null && value !== undefined) this.amount(value)
   }
 
-  /** Bytes whose number the reader knows, or nothing. */
+  /** Writes bytes whose length the reader knows, or null. */
   optionalFixed(bytes: Uint8Array | null, length: number): void {
     this.byte(bytes === null ? 0 : 1)
     if (bytes !== null) this.fixed(bytes, length)
   }
 
-  /** Bytes of any number. */
+  /** Writes bytes of any length, preceded by the length. */
   bytes(bytes: Uint8Array): void {
     this.count(bytes.length)
     this.fixed(bytes, bytes.length)
@@ -142,7 +142,7 @@ export class ByteWriter {
     for (const text of texts) this.text(text)
   }
 
-  /** A count, seven bits a byte. */
+  /** Writes a count, seven bits a byte. */
   #groups(value: number): void {
     this.#reserve(8)
     const bytes = this.#bytes

@@ -5,14 +5,14 @@ import type { OpenCandles } from './candle.ts'
 
 export type CandleRange = Parameters<CandleStore['range']>[3]
 
-/** Buckets whose times share a page: 300 candles of a busy pair are five or six values. Chosen. */
+/** Buckets of a page. Chosen: a request for 300 candles of a busy pair reads five or six values. */
 export const PAGE_BUCKETS = 64
 
-/** The page of a bucket by its time: pages of a series are numbered from 1970. */
+/** Returns the page of a bucket by its time in unix seconds; pages of a series are numbered from 1970. */
 export const pageAt = (interval: Interval, ts: number): number =>
   Math.max(0, Math.floor(ts / (intervalSeconds(interval) * PAGE_BUCKETS)))
 
-/** The newest candles after the upserts of a pair, and the candles that belong in pages. */
+/** Returns a pair's newest candles after the upserts, and the candles that move into pages. */
 export function replaceNewest(
   open: OpenCandles,
   upserts: readonly CandleUpsert[]
@@ -37,7 +37,7 @@ export function mergedPage(stored: readonly Candle[], candles: readonly Candle[]
   return [...byTime.values()].sort((a, b) => a.ts - b.ts)
 }
 
-/** Takes the candles of a page that are in range, newest first; true once there are enough. */
+/** Appends the candles of a page that are in range, newest first. Returns true once the limit is reached. */
 export function takeNewest(into: Candle[], page: readonly Candle[], range: CandleRange): boolean {
   for (let i = page.length - 1; i >= 0 && into.length < range.limit; i--) {
     const candle = page[i]!

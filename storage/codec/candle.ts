@@ -21,6 +21,7 @@ const USD_RAW_SAME = 32
 /** All but the time is as in the candle before: a quiet pair's intervals hold the same few trades. */
 const REPEATED = 64
 
+/** The newest candle of a pair in each interval that has one. */
 export const openCandlesKind: RecordKind<OpenCandles> = {
   name: 'newest candles',
   write: writeOpenCandles,
@@ -28,7 +29,7 @@ export const openCandlesKind: RecordKind<OpenCandles> = {
   weigh: (open) => Object.keys(open).length * CANDLE_WEIGHT
 }
 
-/** Candles in order of time. */
+/** Candles of a page, ascending by time. */
 export const candlePageKind: RecordKind<readonly Candle[]> = {
   name: 'candle page',
   write: writeCandles,

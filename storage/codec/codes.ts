@@ -15,17 +15,19 @@ export class Codes<Word extends string> {
     for (const word of Object.keys(codes) as Word[]) this.#wordOf.set(codes[word], word)
   }
 
-  /** In the order of their codes. */
+  /** All words, ascending by code. */
   get words(): Word[] {
     return [...this.#wordOf.values()]
   }
 
+  /** Returns the stored byte of a word. Throws RangeError for an unknown word. */
   codeOf(word: Word): number {
     const code: number | undefined = this.#codeOf[word]
     if (code === undefined) throw new RangeError(`${word} has no code`)
     return code
   }
 
+  /** Returns the word of a stored byte. Throws RangeError for an unknown byte. */
   wordOf(code: number): Word {
     const word = this.#wordOf.get(code)
     if (word === undefined) throw new RangeError(`${code} stands for no word`)

@@ -2,14 +2,15 @@ import type { GapRow } from '../port.ts'
 import { gapKind } from './gap.ts'
 import type { RecordKind } from './record.ts'
 
-/** What an amendment has made of the gap that begins at a slot. */
+/** An amendment's change of the gap that begins at a slot. */
 export interface GapEdit {
-  /** When the gap was added that it changes, in microseconds of the cluster's clock; 0 where there was none. */
+  /** Time at which the changed gap was added, in microseconds of the cluster's clock; 0 if there was no gap. */
   readonly addedAt: number
-  /** Null where it is closed. */
+  /** Null if the gap is closed. */
   readonly gap: GapRow | null
 }
 
+/** The stored form of a gap's change. */
 export const gapEditKind: RecordKind<GapEdit> = {
   name: 'gap edit',
   write(out, { addedAt, gap }) {

@@ -1,6 +1,7 @@
 import type { GapRow } from '../port.ts'
 import type { RecordKind } from './record.ts'
 
+/** A gap, both slots included, with its reason. */
 export const gapKind: RecordKind<GapRow> = {
   name: 'gap',
   write(out, row) {

@@ -1,9 +1,9 @@
 import { ByteWriter } from './byte-writer.ts'
 
-/** Writes an item behind the one before it; null before the first. */
+/** Writes an item relative to the previous one, which is null for the first. */
 type WriteItem<T> = (out: ByteWriter, item: T, before: T | null) => void
 
-/** The first items of a list, and their bytes, a character each. */
+/** The first items of a list with their bytes, a character each. */
 interface Written<T> {
   readonly items: readonly T[]
   readonly count: number
@@ -13,9 +13,9 @@ interface Written<T> {
 const scratch = new ByteWriter()
 
 /**
- * Writes lists of one kind that change at their end, block after block, while the items before it stay the objects that
- * they are, as none is ever changed. Their bytes are kept for as long as the first of them is in memory: a list is
- * written anew at the price of one item, as the sixty minutes of an hour are by each block.
+ * Encodes lists that grow or change at their end, block after block. Earlier items stay the same objects, because items are
+ * never changed. Their bytes are cached for as long as the first item is in memory, so that each encoding costs about one
+ * item, as for the sixty minutes of an hour.
  */
 export class GrowingLists<T extends object> {
   readonly #written = new WeakMap<T, Written<T>>()

@@ -4,8 +4,8 @@ import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 
 /**
- * The addresses of one stored value: each is written once, where it first occurs, and is a number from then on. Rows
- * of a page share most of theirs, on disk and in memory.
+ * The addresses of one stored value. Each is written once, at its first use, and by number afterwards. Rows of a page share
+ * most of their addresses, on disk and in memory.
  */
 export class KeyTable {
   readonly #keys: Pubkey[]

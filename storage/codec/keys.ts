@@ -109,7 +109,7 @@ export const pageOfCandleKey = (key: Key): number => key.readUInt32BE(key.length
 /** Times before 1970 and after 2106 are none of a block: they become the nearest that is. */
 const uint32 = (value: number): number => Math.min(Math.max(Math.ceil(value), 0), UINT32_MAX)
 
-/** What the keys of an owner's hours begin with. */
+/** Returns the common prefix of the keys of an owner's hours. */
 export const activityOwnerKey = (of: ActivityOf, owner: Pubkey): Key =>
   joined('a', Uint8Array.of(activityOfCodes.codeOf(of)), owner)
 
@@ -139,7 +139,7 @@ export function openPageKey(list: PageList, owner: Pubkey): Key {
   return key
 }
 
-/** The first cursor of a page; of an open one, a number above all cursors. */
+/** Returns the first cursor of a page; for an open page, a number above all cursors. */
 export const cursorOfPageKey = (key: Key): number => Number(key.readBigUInt64BE(33))
 
 export const isOpenPageKey = (key: Key): boolean => key.readUInt32BE(33) === OPEN
@@ -153,10 +153,10 @@ export function keyAt(prefix: Key, position: number, bytes: 4 | 8): Key {
   return key
 }
 
-/** The next key in order of bytes. */
+/** Returns the next key in byte order. */
 export const keyAfter = (key: Key): Key => Buffer.concat([key, Buffer.of(0)])
 
-/** Every key that starts with these bytes. */
+/** Returns the range of all keys with a prefix. */
 export function keysFrom(prefix: Key): KeyRange {
   const lt = Buffer.from(prefix)
   let last = lt.length - 1
@@ -165,7 +165,7 @@ export function keysFrom(prefix: Key): KeyRange {
   return { gte: prefix, lt: lt.subarray(0, last + 1) }
 }
 
-/** Every key of one kind. */
+/** Returns the range of all keys of a kind, given its letter. */
 export const keysOf = (kind: string): KeyRange => keysFrom(Buffer.from(kind, 'latin1'))
 export const mintPoolKeysOf = (mint: Pubkey): KeyRange => keysFrom(joined('r', mint))
 export const turnoverKeysOf = (hour: number): KeyRange =>

@@ -4,6 +4,7 @@ import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import type { RecordKind } from './record.ts'
 
+/** The version of the store's format. */
 export const formatKind: RecordKind<number> = {
   name: 'format version',
   write: (out, version) => out.count(version),
@@ -11,6 +12,7 @@ export const formatKind: RecordKind<number> = {
   weigh: () => 8
 }
 
+/** The cursor and time before which rows are past the retention. */
 export const horizonKind: RecordKind<RowHorizon> = {
   name: 'retention horizon',
   write(out, { cursor, time }) {
@@ -21,6 +23,7 @@ export const horizonKind: RecordKind<RowHorizon> = {
   weigh: () => 16
 }
 
+/** The hash of the genesis of the stored chain, in base58. */
 export const genesisKind: RecordKind<string> = {
   name: 'genesis hash',
   write: (out, hash) => out.text(hash),
@@ -28,7 +31,7 @@ export const genesisKind: RecordKind<string> = {
   weigh: () => 100
 }
 
-/** A slot without its block hash, which stands behind it or behind the whole block: older records have none. */
+/** A slot without its block hash, which follows at the end of the record or of the whole block. Older records have none. */
 export const slotFieldsKind: RecordKind<SlotRow> = {
   name: 'slot',
   write(out, row) {
@@ -53,14 +56,15 @@ export const slotFieldsKind: RecordKind<SlotRow> = {
   weigh: () => 100
 }
 
-/** Writes the hash at the end of a record, and nothing where it is not known. */
+/** Writes the hash at the end of a record; nothing if it is unknown. */
 export function writeLastHash(out: ByteWriter, { blockhash }: SlotRow): void {
   if (blockhash !== null) out.text(blockhash)
 }
 
-/** Reads the hash at the end of a record; null where the record ends before. */
+/** Reads the hash at the end of a record; null if the record has none. */
 export const readLastHash = (source: ByteReader): string | null => (source.atEnd ? null : source.text())
 
+/** A slot with its block hash, if that is known. */
 export const slotKind: RecordKind<SlotRow> = {
   name: 'slot',
   write(out, row) {
@@ -71,6 +75,7 @@ export const slotKind: RecordKind<SlotRow> = {
   weigh: () => 200
 }
 
+/** SOL's price in a minute. */
 export const solPriceKind: RecordKind<SolPriceRow> = {
   name: 'sol price',
   write(out, row) {

@@ -4,6 +4,7 @@ import { KeyTable } from './key-table.ts'
 import type { RecordKind } from './record.ts'
 import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
 
+/** A launch with its status. */
 export const launchKind: RecordKind<LaunchRow> = {
   name: 'launch',
   write(out, row) {
@@ -41,7 +42,7 @@ export const launchKind: RecordKind<LaunchRow> = {
   weigh: (row) => 1_200 + 2 * (row.name.length + row.symbol.length + row.uri.length)
 }
 
-/** A launch in a list of them; null once it has left the list. */
+/** A launch in a list of launches; null once it has left the list. */
 export const listedLaunchKind: RecordKind<LaunchRow | null> = {
   name: 'listed launch',
   write(out, row) {
@@ -52,7 +53,7 @@ export const listedLaunchKind: RecordKind<LaunchRow | null> = {
   weigh: (row) => (row === null ? 100 : launchKind.weigh(row))
 }
 
-/** The same without the launch itself, for who passes over it. */
+/** The same entry without decoding the launch, for readers that skip it. */
 export const launchListingKind: RecordKind<true | null> = {
   name: 'listed launch',
   write() {

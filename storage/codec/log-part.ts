@@ -6,21 +6,21 @@ import { logAddressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
 import { compressed, uncompressed } from './zstd.ts'
 
-/** Bodies of fewer bytes are as they are: the compressor saves little of them. */
+/** Bodies below this number of bytes are not compressed: little would be saved. */
 const COMPRESSED_FROM = 1_024
 
-/** Parts as they were packed: a cluster writes one twice, to its journal and to its table. */
+/** Encoded entries: a cluster writes each twice, to its journal and to its table. */
 const packedParts = new WeakMap<LogPart, Uint8Array>()
 const scratch = new ByteWriter()
 const scratchBodies = new ByteWriter()
 
 /**
- * The channel and the slot are in the key. Cursors and lengths of all events come first and then all bodies, compressed
- * together, since those of a channel are much alike. What is unpacked are views of the one buffer that has them all.
+ * A slot's log entry on a channel; channel and slot are in the key. Cursors and lengths of all events come first, then all
+ * bodies, compressed together because those of a channel are similar. Decoded bodies are views of one buffer.
  */
 export const logPartKind: RecordKind<LogPart> = logPartsIn(NEW_MEMORY)
 
-/** Parts that are read into some memory. */
+/** Returns the kind whose decoded bodies are placed in the given memory. */
 export function logPartsIn(memory: Memory = NEW_MEMORY): RecordKind<LogPart> {
   return {
     name: 'log part',

@@ -8,7 +8,7 @@ import { addressIn } from './keys.ts'
 import { recentAddresses } from './recent-addresses.ts'
 import type { RecordKind } from './record.ts'
 
-/** Every pair of a mint. */
+/** All pairs of a mint. */
 export const pairsKind: RecordKind<readonly PairRow[]> = {
   name: 'pairs',
   write(out, pairs) {
@@ -41,7 +41,7 @@ export const pairsKind: RecordKind<readonly PairRow[]> = {
     pairs.reduce((sum, pair) => sum + 800 + 8 * (pair.recent.length + pair.excluded.length), 0)
 }
 
-/** Each pair in place of the one with its cash, new ones at the end. */
+/** Returns the stored pairs with those of the same cash replaced; new ones are appended. */
 export function mergedPairs(stored: readonly PairRow[], pairs: readonly PairRow[]): PairRow[] {
   const byCash = new Map<string, PairRow>()
   const cashOf = ({ cash }: { readonly cash: Pubkey }): string => pubkeyMapKey(cash)
@@ -49,7 +49,7 @@ export function mergedPairs(stored: readonly PairRow[], pairs: readonly PairRow[
   return [...byCash.values()]
 }
 
-/** A pair that holds on to no buffer of the block it is from. */
+/** Returns a copy that references no buffer of its block. */
 export function ownPair(pair: PairRow): PairRow {
   const { last } = pair
   return {

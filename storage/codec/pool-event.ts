@@ -19,9 +19,13 @@ const liquidityCodes = new Codes<LiquidityChange['event']>({ add: 0, remove: 1 }
 const TRADER_AMOUNTS = 2
 const curveCodes = new Codes<CurveChange['event']>({ create: 0, complete: 1, migrate: 2 })
 const poolCodes = new Codes<PoolChange['event']>({ create: 0, update: 1 })
-/** In the order of the bits that say which are stated. */
+/** Reserves in the order of the bits that tell which of them are stated. */
 const CURVE_RESERVES = ['realBase', 'realQuote', 'virtualBase', 'virtualQuote'] as const
 
+/**
+ * Liquidity, curve and pool events of a page: shared fields relative to the previous row, addresses by number in the page's
+ * table.
+ */
 export const poolEventCodec: RowCodec<PoolEventRow> = {
   write(out, row, before, keys) {
     const { body } = row

@@ -15,6 +15,9 @@ const TRADED = 2
 /** With the reserves after the newest trade, too. */
 const TRADED_WITH_RESERVES = 3
 
+/**
+ * A pool's registry row, with its newest trade, price and reserves as far as its layout has them. The pool is in the key.
+ */
 export const poolKind: RecordKind<PoolRow> = {
   name: 'pool',
   write(out, row) {
@@ -63,7 +66,7 @@ export const poolKind: RecordKind<PoolRow> = {
   weigh: () => 1_200
 }
 
-/** The pool that an entry of the index leads to. */
+/** The pool of an index entry. */
 export const listedPoolKind: RecordKind<Pubkey> = {
   name: 'pool index entry',
   write: (out, pool) => out.fixed(pool, 32),

@@ -1,17 +1,17 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 
 const ADDRESS_BYTES = 32
-/** A power of two. */
+/** Slots of the cache; a power of two. */
 const PLACES = 1024
 
 /**
- * Addresses that were read lately, one for each value of some of its bits: rows of a page name the same few again and
- * again, and an array of its own for each is most of what reading a row leaves to be collected. Nobody changes an address.
+ * A cache of recently read addresses, one for each value of some of their bits. Rows of a page repeat the same few
+ * addresses, and separate arrays would be most of the garbage of reading a row. Addresses are never changed.
  */
 class RecentAddresses {
   readonly #places: (Pubkey | undefined)[] = Array.from({ length: PLACES })
 
-  /** The address whose bytes are at a place of others. */
+  /** Returns the address at an offset of some bytes, cached if it was read recently. */
   at(bytes: Uint8Array, start = 0): Pubkey {
     const place = (bytes[start]! | (bytes[start + 1]! << 8)) & (PLACES - 1)
     const known = this.#places[place]

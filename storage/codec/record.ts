@@ -4,13 +4,13 @@ import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 import type { Key } from './keys.ts'
 
-/** A kind of record: what errors call it, and how its value becomes bytes and back. */
+/** A kind of record: its name in errors, and the encoding of its value. */
 export interface RecordKind<T> {
   readonly name: string
   write(out: ByteWriter, value: T): void
-  /** Of what is in the key, a value's bytes say nothing: it is read from there. */
+  /** Decodes a value. Fields that are part of the key are not repeated in the value; they are read from the key. */
   read(source: ByteReader, key: Key): T
-  /** What a decoded value takes in memory, in bytes, estimated. */
+  /** Estimates the bytes of a decoded value in memory. */
   weigh(value: T): number
 }
 
@@ -20,10 +20,10 @@ const HEAD_BYTES = 5
 const NO_HEAD = new Uint8Array(HEAD_BYTES)
 const scratch = new ByteWriter()
 
-/** Gives bytes that are good until the next record is packed. */
+/** Encodes a value as version, CRC-32 and contents. The result is valid until the next record is packed. */
 export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array<ArrayBuffer> {
   scratch.clear()
-  // Key and contents lie beside each other, so that one call sums both; then the head takes the place of the key's end.
+  // Key and contents are adjacent, so that one call computes the checksum of both; then the head overwrites the key's end.
   scratch.fixed(NO_HEAD, HEAD_BYTES)
   scratch.fixed(key, key.length)
   kind.write(scratch, value)
@@ -33,7 +33,7 @@ export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Arr
   return scratch.written(key.length)
 }
 
-/** Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes are the ones written under this key. */
+/** Decodes a record. Throws STORAGE_UNAVAILABLE, naming the record, unless the bytes were written under this key. */
 export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
   if (!isSoundRecord(key, bytes)) throw unreadable(kind, key, 'is damaged: its checksum does not match')
   if (bytes[0] !== VERSION)
@@ -48,7 +48,7 @@ export function unpackRecord<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array
   }
 }
 
-/** Whether a value's bytes are the ones that were written under this key, of whatever kind. */
+/** Returns whether a value's bytes were written under this key, whatever their kind. */
 export function isSoundRecord(key: Key, bytes: Uint8Array): boolean {
   return bytes.length >= HEAD_BYTES && statedChecksum(bytes) === checksum(key, bytes)
 }

@@ -5,12 +5,13 @@ import type { ByteWriter } from './byte-writer.ts'
 import { commitmentCodes, venueCodes } from './codes.ts'
 import type { KeyTable } from './key-table.ts'
 
-/** How rows of a kind are packed after one another: each against the row before it, null for the first. */
+/** Encodes rows of a kind one after another, each relative to the previous row, which is null for the first. */
 export interface RowCodec<Row> {
   write(out: ByteWriter, row: Row, before: Row | null, keys: KeyTable): void
   read(source: ByteReader, before: Row | null, keys: KeyTable): Row
 }
 
+/** Writes the fields that all rows share, relative to the previous row. */
 export function writeRowOrigin(
   out: ByteWriter,
   row: RowOrigin,
@@ -34,7 +35,7 @@ export function writeRowOrigin(
   keys.write(out, row.feePayer)
 }
 
-/** A fresh object, for the reader of a kind of row to complete. */
+/** Reads the fields that all rows share into a new object, which the caller completes. */
 export function readRowOrigin(source: ByteReader, before: RowOrigin | null, keys: KeyTable): RowOrigin {
   const cursor = source.count() + (before?.cursor ?? 0)
   return {

@@ -3,6 +3,7 @@ import { addressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
 import { readUsdPrice, writeUsdPrice } from './usd-price.ts'
 
+/** A token's registry row. The mint is in the key. */
 export const tokenKind: RecordKind<TokenRow> = {
   name: 'token',
   write(out, row) {

@@ -1,6 +1,7 @@
 import type { TotalsRow } from '../../src/market/activity-rows.ts'
 import type { RecordKind } from './record.ts'
 
+/** Sums over all blocks, with the sketch of all traders. */
 export const totalsKind: RecordKind<TotalsRow> = {
   name: 'totals',
   write(out, row) {

@@ -22,6 +22,7 @@ const VIRTUAL_IN = 1024
 const VIRTUAL_OUT = 2048
 const ROUTE = 4096
 
+/** Trades of a page: the shared fields relative to the previous row, addresses by number in the page's table. */
 export const tradeCodec: RowCodec<TradeRow> = {
   write(out, row, before, keys) {
     writeRowOrigin(out, row, before, keys)

@@ -6,12 +6,14 @@ import type { RecordKind } from './record.ts'
 export type TurnoverMinutes = MintTurnover['minutes']
 
 const HOUR = 3_600
-/** A rolling day reaches into the hour that began 25 hours before the running one; one more for the sake of readers. */
+/**
+ * A rolling day reaches into the hour that began 25 hours before the running one; one more hour is for reads in progress.
+ */
 const KEPT_SECONDS = 26 * HOUR
 
 const minuteLists = new GrowingLists<TurnoverMinutes[number]>()
 
-/** An entry of the index from an hour to the mints that traded in it, with what ranks them. */
+/** An index entry from an hour to a mint that traded in it, with the minutes that rank the mint. */
 export const turnoverKind: RecordKind<TurnoverMinutes> = {
   name: 'turnover entry',
   write(out, minutes) {
@@ -34,11 +36,11 @@ export const turnoverKind: RecordKind<TurnoverMinutes> = {
   weigh: (minutes) => 100 * minutes.length
 }
 
-/** The oldest hour whose turnover a store keeps once a block of this time is there. */
+/** Returns the oldest hour whose hourly volume is kept after a block of this time, in unix seconds. */
 export const oldestTurnoverHour = (blockTime: number): number =>
   Math.floor((blockTime - KEPT_SECONDS) / HOUR) * HOUR
 
-/** What ranks a mint by an hour of its activity; empty when nothing does. */
+/** Returns the minutes that rank a mint by an hour of its activity; empty for other owners and without trades. */
 export function turnoverMinutes({ of, minutes }: ActivityHour): TurnoverMinutes {
   return of === 'mint' ? minutes.filter(({ trades }) => trades > 0) : []
 }

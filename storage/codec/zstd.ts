@@ -8,10 +8,10 @@ import {
 import { NEW_MEMORY } from '../../src/memory/arena.ts'
 import type { Memory } from '../../src/market/log.ts'
 
-/** The fastest; slower ones save a few percent. */
+/** The fastest compression level; slower ones save a few percent. */
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 }
 
-/** What a stream of Node has inside, and has had since long; npm's own archives are read past the stream, too. */
+/** Internals of a Node zlib stream, long stable: npm's own archive reader uses them too. */
 interface Inside {
   readonly _handle: {
     writeSync(
@@ -24,7 +24,7 @@ interface Inside {
       intoLength: number
     ): void
   }
-  /** What the last call left: room, and bytes. */
+  /** Result of the last call: bytes left in the output, and bytes left in the input. */
   readonly _writeState: Uint32Array
   readonly errored: Error | null
   on(event: 'error', listener: () => void): unknown
@@ -32,8 +32,9 @@ interface Inside {
 }
 
 /**
- * A context that is kept. To make one for each call, as Node's functions do, takes 40 µs, and a block has seven parts of
- * the log: their 85 kB take 0.15 ms for 0.45, and 0.06 for 0.33 back. A large part is written where it stays.
+ * A reusable zstd context. Creating one for each call, as Node's functions do, takes 40 µs. A block has seven log entries:
+ * their 85 kB take 0.15 ms instead of 0.45 to compress, and 0.06 instead of 0.33 to decompress. A large entry is written in
+ * place.
  */
 class Context {
   readonly #open: () => object
@@ -46,8 +47,9 @@ class Context {
   }
 
   /**
-   * Writes one frame, or what one says, and gives its length. Null where there is no room for it and a byte more, where
-   * the bytes are no frame, and where Node has changed inside: its own function is to be asked, which says what is wrong.
+   * Writes one frame, or the content of one, and returns its length. Returns null if the output has not one byte more than
+   * needed, if the input is no frame, or if Node's internals have changed; the caller then uses Node's own function, which
+   * reports the error.
    */
   run(from: Uint8Array, into: Uint8Array): number | null {
     const stream = (this.#stream ??= opened(this.#open()))
@@ -59,7 +61,7 @@ class Context {
     return null
   }
 
-  /** Forgets what is left of a frame. */
+  /** Drops the state of an unfinished frame. */
   reset(): void {
     this.#stream?.destroy()
     this.#stream = null
@@ -70,7 +72,7 @@ function opened(stream: object): Inside | null {
   const { _handle: handle, _writeState: state } = stream as Partial<Inside>
   if (typeof handle?.writeSync !== 'function' || !(state instanceof Uint32Array)) return null
   const inside = stream as Inside
-  // A fault is seen where it happens, and told once more in a later turn.
+  // A fault is detected where it happens; the stream emits it again in a later turn.
   inside.on('error', () => undefined)
   return inside
 }
@@ -79,16 +81,16 @@ const compressing = new Context(() => createZstdCompress({ params: PARAMS }), co
 const uncompressing = new Context(() => createZstdDecompress(), constants.ZSTD_e_continue)
 let scratch = Buffer.allocUnsafeSlow(64 * 2 ** 10)
 
-/** One frame, good until the next call. */
+/** Returns the bytes as one frame, valid until the next call. */
 export function compressed(bytes: Uint8Array): Uint8Array {
-  // What cannot be made smaller takes a little more: a header, and three bytes for each 128 KiB.
+  // Incompressible bytes grow a little: by a header, and three bytes for each 128 KiB.
   const most = bytes.length + (bytes.length >>> 8) + 128
   if (scratch.length < most) scratch = Buffer.allocUnsafeSlow(2 * most)
   const length = compressing.run(bytes, scratch)
   return length === null ? zstdCompressSync(bytes, { params: PARAMS }) : scratch.subarray(0, length)
 }
 
-/** What a frame of so many bytes says. Throws RangeError where it has another length. */
+/** Returns the content of a frame. Throws RangeError unless it has the given length. */
 export function uncompressed(frame: Uint8Array, length: number, memory: Memory = NEW_MEMORY): Uint8Array {
   const bytes = memory.take(length + 1)
   const given = uncompressing.run(frame, bytes)

@@ -5,23 +5,38 @@ import { z } from 'zod'
 import { ServiceError } from '../../src/errors.ts'
 import type { Ports } from '../../src/ports.ts'
 
-/** A server that has been asked and says nothing for so long is away: the socket is given up. Chosen. */
+/**
+ * Milliseconds without an answer after which the server counts as away and the socket is closed. Chosen: much shorter, a
+ * slow server would count as away; much longer, callers would wait on a dead socket for most of a lease.
+ */
 const ANSWER_MS = 1_500
-/** Between two attempts to reach a server that is away, doubled up to the ceiling; half of it is jitter. Chosen. */
+/**
+ * Milliseconds between two attempts to reach the server, doubled from floor to ceiling; half of it is jitter. Chosen: a
+ * server that is back is found within a second, without a storm of attempts.
+ */
 const RETRY_MS = { floor: 50, ceiling: 1_000 }
-/** How often each process says that it is alive. Chosen. */
+/**
+ * Milliseconds between two heartbeats of a process. Chosen: an outage shows within a heartbeat and its timeout, at the cost
+ * of one script a second.
+ */
 const BEAT_MS = 1_000
-/** A process that has not said so for this long is not counted. Chosen. */
+/**
+ * Milliseconds without a heartbeat after which a process no longer counts. Chosen: five heartbeats, so that one late
+ * heartbeat does not change the shares of a quota.
+ */
 const PRESENCE_MS = 5_000
 /**
- * The number of processes falls when so many beats in a row have seen fewer: a server that was restarted counts those first
- * that are back first.
+ * Heartbeats in a row that must see fewer processes before their number falls: a restarted server first counts only those
+ * that reconnect first.
  */
 const BEATS_KEPT = 10
-/** What a process that ends waits for its last word to arrive. Chosen. */
+/**
+ * Milliseconds that a closing process waits until the server has removed it. Chosen: short, because a shutdown must not
+ * hang on a slow server; a lost removal is made up for by PRESENCE_MS.
+ */
 const FAREWELL_MS = 200
 
-/** Answers to a start that waiting does not mend. */
+/** Replies that make a start fail, because waiting does not change them. */
 const REFUSAL = /^(ERR|MOVED|NOAUTH|NOPERM|WRONGPASS)\b/
 
 /** A script of the server, with the number of keys that come before its arguments. */
@@ -31,20 +46,20 @@ export interface Script {
   readonly lua: string
 }
 
-/** Runs a script in one round trip; rejects at once while the server is away. */
+/** Runs a script in one round trip. Rejects at once while the server is away. */
 export type RunScript = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
 export interface RedisConnectionOptions extends Ports {
   /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
   readonly url: string
-  /** Before each key and channel; two services on one server have different ones. */
+  /** Prefix of each key and channel; two services on one server have different ones. */
   readonly prefix?: string
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
 /**
- * Sets down that a process is alive, and since when the server has forgotten nothing. What needs memory comes first, for a
- * server without any lets a script go on that has written something.
+ * Registers a live process, and stores the time since which the server has lost no data. The writes that need memory come
+ * first: a server out of memory refuses a script's first write, but continues a script that has written something.
  */
 const BEAT: Script = {
   name: 'millraceBeat',
@@ -66,14 +81,14 @@ return { redis.call('ZCARD', KEYS[1]), now }`
 const beatReply = z.tuple([z.int().positive(), z.int().positive()])
 
 /**
- * The connection of a process to the Redis that it shares with others. It reconnects for ever, with bounded pauses, and
- * keeps nothing for later: what is asked of a server that is away fails at once.
+ * The connection of a process to the Redis that it shares with others. It reconnects forever, with bounded pauses. It
+ * queues nothing: a call to a server that is away fails at once.
  *
- * R1. It is available from the first answered beat to the first unanswered one, or to the end of its socket.
- * R2. It says so once when it goes away, and once when it is back.
+ * R1. It is available from the first answered heartbeat until the first unanswered one, or until the end of its socket.
+ * R2. It logs one line when the server goes away, and one when it is back.
  */
 export class RedisConnection {
-  /** Of this process, as long as it lives; others do not have it. */
+  /** Random id of this process for its lifetime. */
   readonly id = randomUUID()
   readonly #options: RedisConnectionOptions
   readonly #socket: ReturnType<typeof socketOptions>
@@ -86,7 +101,7 @@ export class RedisConnection {
   #detail = ''
   #counts: number[] = []
   #serverAheadMs = 0
-  /** Of the socket: a beat that was sent on another one says nothing of this. */
+  /** Number of the current socket: heartbeats sent on an earlier socket are ignored. */
   #life = 0
   #nextBeat: unknown
 
@@ -101,8 +116,8 @@ export class RedisConnection {
   }
 
   /**
-   * Connects, once. A server that cannot be reached is away, and is looked for from then on; within 4 s it is known
-   * which. Rejects with STORAGE_UNAVAILABLE when it answers and refuses, as for a wrong password.
+   * Connects. A server that cannot be reached counts as away and is retried from then on; the call resolves within 4 s.
+   * Rejects with STORAGE_UNAVAILABLE if the server answers and refuses, as for a wrong password.
    */
   static async open(options: RedisConnectionOptions): Promise<RedisConnection> {
     const connection = new RedisConnection(options)
@@ -120,55 +135,55 @@ export class RedisConnection {
     return this.#state === 'available'
   }
 
-  /** Since when the server is away, and what was heard last; null while it is not. */
+  /** Start of the outage in unix milliseconds, and the last error; null while the server is available. */
   get outage(): { readonly sinceMs: number; readonly detail: string } | null {
     return this.#state === 'away' ? { sinceMs: this.#awaySinceMs, detail: this.#detail } : null
   }
 
-  /** Processes of this service that were known to be alive, this one included; null when that was never known. */
+  /** Number of live processes of this service including this one, or null before the first heartbeat. */
   get processes(): number | null {
     return this.#counts.length === 0 ? null : Math.max(...this.#counts)
   }
 
-  /** What the server's clock says, as far as is known: unix milliseconds, late by a round trip. */
+  /** The server's clock in unix milliseconds, estimated at the last heartbeat; late by up to a round trip. */
   get serverNowMs(): number {
     return this.#options.clock.now() + this.#serverAheadMs
   }
 
-  /** Where the server keeps since when it has forgotten nothing: a hash, whose field `since` is in unix milliseconds. */
+  /** Key of a hash whose field `since` has the time since which the server has lost no data, in unix milliseconds. */
   get memoryKey(): string {
     return this.key('memory')
   }
 
-  /** A key or channel of this service. */
+  /** Returns a key or channel name of this service. */
   key(...parts: readonly string[]): string {
     return (this.#options.prefix ?? 'millrace:') + parts.join(':')
   }
 
-  /** Calls `listener` at each change, until the returned function is called. */
+  /** Calls `listener` at each change of availability, until the returned function is called. */
   onChange(listener: (available: boolean) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Makes a script ready to run. */
+  /** Returns a function that runs the script, and rejects at once while the server is away. */
   define(script: Script): RunScript {
     const run = this.#define(script)
     return (keys, args) => (this.available ? run(keys, args) : Promise.reject(this.#awayError()))
   }
 
-  /** Tells whoever subscribes to a channel; rejects at once while the server is away. */
+  /** Publishes a message to the subscribers of a channel. Rejects at once while the server is away. */
   async publish(channel: string, message: string): Promise<void> {
     if (!this.available) throw this.#awayError()
     await this.#client.publish(channel, message)
   }
 
-  /** Another connection to the same server, for a subscription, which needs one of its own. It is not yet connected. */
+  /** Returns another, unconnected connection to the same server: a subscription needs its own. */
   duplicate(): Redis {
     return new Redis(this.#socket)
   }
 
-  /** Ends it, and lets the others know that this process is gone. */
+  /** Closes the connection and tells the other processes that this one is gone. */
   async close(): Promise<void> {
     if (this.#state === 'closed') return
     const wasAvailable = this.available
@@ -213,7 +228,7 @@ export class RedisConnection {
     this.#nextBeat = clock.setTimeout(() => void this.#takeBeat(life), BEAT_MS)
   }
 
-  /** A socket has ended, with whatever waited on it. */
+  /** Handles the end of a socket, on which all calls in flight have failed. */
   #end(detail: string): void {
     this.#life++
     this.#options.clock.clearTimeout(this.#nextBeat)
@@ -228,7 +243,7 @@ export class RedisConnection {
       const message = `Redis at ${addressOf(this.#socket)} refuses: ${error.message}; look at MILLRACE_REDIS_URL`
       this.#started.reject(new ServiceError('STORAGE_UNAVAILABLE', message, { cause: error }))
     }
-    // The driver goes on with the database 0 when it may not have the one that it was told.
+    // The driver continues with database 0 if the configured database is refused.
     if (this.#client.status === 'connect') this.#client.disconnect(true)
   }
 
@@ -262,7 +277,7 @@ export class RedisConnection {
   }
 }
 
-/** Of a URL only what it is for: the driver would take any of its settings from the query. */
+/** Takes only the known parts of a URL: the driver would read any of its settings from the query. */
 function socketOptions({ url, random }: Pick<RedisConnectionOptions, 'url' | 'random'>) {
   const { protocol, hostname, port, username, password, pathname } = new URL(url)
   const database = pathname.slice(1)
@@ -288,13 +303,13 @@ function socketOptions({ url, random }: Pick<RedisConnectionOptions, 'url' | 'ra
       const pause = Math.min(RETRY_MS.ceiling, RETRY_MS.floor * 2 ** Math.min(attempt - 1, 10))
       return pause * (0.5 + random() / 2)
     },
-    // Nothing waits for a server that is away, and nothing is sent twice.
+    // Calls to a server that is away fail at once, and no call is sent twice.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    // Whoever subscribes does it at each connection; the driver would leave a failure of its own unheard.
+    // Subscriptions are renewed by their owner: the driver would swallow a failed resubscription.
     autoResubscribe: false,
-    // Of a server that became a replica only another connection can tell who leads now.
+    // A server that became a replica is left: a new connection finds the current primary.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY')
   } satisfies RedisOptions
 }
@@ -303,7 +318,7 @@ function addressOf({ host, port }: RedisOptions): string {
   return `${host}:${port}`
 }
 
-/** Node says of several failed addresses of a name only what they have in common, which is a code. */
+/** Returns the text of an error. For a name with several failing addresses Node gives only their common code. */
 function detailOf(error: Error & { readonly code?: unknown }): string {
   if (error.message !== '') return error.message
   return typeof error.code === 'string' ? error.code : error.name

@@ -3,12 +3,15 @@ import type { HintChannel } from '../coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
 
-/** How often a subscription is tried: a socket that does not answer is given up by the driver. Chosen. */
+/**
+ * Milliseconds between two pings of a subscription. Chosen: a dead socket is noticed as soon as a missed heartbeat of the
+ * connection.
+ */
 const PING_MS = 1_000
 
 interface Format<What> {
   write(what: What): string
-  /** Null for what none of ours has written. */
+  /** Returns null for text that no version has written. */
   read(text: string): What | null
 }
 
@@ -17,14 +20,14 @@ const slots: Format<number> = {
   read: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null)
 }
 
-/** A hint that says no more than that there is something. */
+/** The format of a hint without content. */
 const nothingMore: Format<void> = { write: () => '', read: () => undefined }
 
-/** What the processes of a service tell each other, over one subscription. Hints are small, and may be lost. */
+/** Hints among the processes of a service, over one subscription. Hints are small and may be lost. */
 export class RedisHints {
-  /** A block was committed: its slot. */
+  /** Slot of a block that was committed. */
   readonly commits: HintChannel<number>
-  /** A key or tenant was made or changed. */
+  /** A key or tenant was created or changed. */
   readonly keys: HintChannel<void>
   readonly #clock: Clock
   readonly #subscriber: Redis
@@ -47,7 +50,7 @@ export class RedisHints {
     this.#subscriber = connection.duplicate()
     this.#subscriber.on('ready', () => void this.#subscribe())
     this.#subscriber.on('close', () => this.#turn(false))
-    // The other connection to the same server says what is wrong with it.
+    // The other connection to the same server reports its faults.
     this.#subscriber.on('error', () => undefined)
     this.#subscriber.on('message', (name, message) => this.#channels.get(name)?.hear(message))
     this.#unfollow = connection.onChange((available) => {
@@ -92,8 +95,8 @@ export class RedisHints {
 type AnyChannel = Pick<RedisHintChannel<unknown>, 'name' | 'flush' | 'hear' | 'announceLoss'>
 
 /**
- * H1. One message is under way at a time, and one, the newest, waits for it, or for a server that is away.
- * H2. Whoever follows hears of a loss whenever hints begin or cease to arrive.
+ * H1. One message is in flight at a time. One more, the newest, waits for it or for a server that is away.
+ * H2. Followers are told of a possible loss (null) whenever hints start or cease to arrive.
  */
 class RedisHintChannel<What> implements HintChannel<What> {
   readonly name: string
@@ -125,7 +128,7 @@ class RedisHintChannel<What> implements HintChannel<What> {
     return () => void this.#followers.delete(heard)
   }
 
-  /** Tells what waits. */
+  /** Publishes the waiting hint, if none is in flight and the server is available. */
   flush(): void {
     const message = this.#untold
     if (message === null || this.#telling || !this.#connection.available) return

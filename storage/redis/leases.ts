@@ -9,20 +9,20 @@ import type { RedisConnection, RunScript, Script } from './connection.ts'
  * that a dead process had goes on within 5 s. A holder that is only late loses nothing but work (`Lease.lost`).
  */
 export const LEASE_MS = 3_000
-/** Of its length: renewals come after so much, attempts after a failed one so much later. */
+/** Fractions of the length: the pause before a renewal, and before another attempt after a failed one. */
 const RENEWAL = 1 / 3
 const ATTEMPT = 1 / 12
 /**
- * Of its length: the holder stops so much before the server lets the lease go. It covers clocks of which one runs up to 5 %
- * faster than the other, and a timer that comes late by as much again.
+ * Fraction of the length by which the holder stops before the server ends the lease. It covers clocks whose speeds differ
+ * by 5 %, and a timer that is late by as much again.
  */
 const MARGIN = 1 / 10
 
 /**
- * Given unless another has it, and not before a whole length has passed in which the server has forgotten nothing: until
- * then a holder that it has forgotten can renew. What comes later than the asker waits for is refused. The token follows
- * the clock, so that it grows even over a loss of the one before; a least token covers a clock that is behind. Replies the
- * token, or 0.
+ * Grants the lease unless another owner has it. Grants nothing until a whole length has passed since the server last lost
+ * data: within it, a forgotten holder can renew. A request that arrives later than the caller waits is refused. The token
+ * follows the clock, so that it grows even if the previous one is lost; a minimum covers a clock that is behind. Replies
+ * the token, or 0.
  */
 const ACQUIRE: Script = {
   name: 'millraceAcquire',

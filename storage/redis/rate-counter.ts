@@ -7,15 +7,15 @@ export interface CountedCall {
   /** Calls that the name may make in a window. */
   readonly quota: number
   readonly windowSeconds: number
-  /** 1 takes a call out of the quota, 0 only looks. */
+  /** 1 takes a call out of the quota, 0 only reads the count. */
   readonly cost: 0 | 1
-  /** What whoever asks knows of itself: how many calls it has let through in which window, counted from 1970. */
+  /** Calls that the caller itself has allowed, and the window they were in; windows are numbered from 1970. */
   readonly own: { readonly window: number; readonly calls: number }
 }
 
-/** What the server has come to. */
+/** The server's answer to a counted call. */
 export interface ServerCount {
-  /** Whether the call was within the quota; one that was not has taken nothing. */
+  /** Whether the call is within the quota; a refused call is not counted. */
   readonly allowed: boolean
   /** Calls in the window, this one included. */
   readonly calls: number
@@ -24,8 +24,8 @@ export interface ServerCount {
 }
 
 /**
- * The server that has lost its data begins at what each process has let through, as far as it hears of it. A window that
- * is another than the one of the count begins anew, also when the clock was set back.
+ * Counts a call. A server that lost its data starts from the count that each process reports. A count of another window
+ * starts again, also when the clock was set back.
  */
 const COUNT: Script = {
   name: 'millraceCount',
@@ -51,7 +51,7 @@ return { allowed, calls, time[1] * 1000 + math.floor(time[2] / 1000) }`
 }
 const countReply = z.tuple([z.literal([0, 1]), z.int().nonnegative(), z.int().positive()])
 
-/** Counts of calls that all processes of a service share, each in one round trip. */
+/** Counts calls for all processes of a service, one round trip each. */
 export class RedisRateCounter {
   readonly #connection: RedisConnection
   readonly #count: RunScript
@@ -65,12 +65,12 @@ export class RedisRateCounter {
     return this.#connection.available
   }
 
-  /** Processes that share the quotas, as far as was ever known. */
+  /** Number of processes that share the quotas; null before it is known. */
   get processes(): number | null {
     return this.#connection.processes
   }
 
-  /** Counts a call, or looks at the count; rejects when the server does not count it, at once while it is away. */
+  /** Counts a call, or reads the count with cost 0. Rejects if the server does not count it, at once while it is away. */
   async count({ name, quota, windowSeconds, cost, own }: CountedCall): Promise<ServerCount> {
     const args = [quota, windowSeconds, cost, own.window, own.calls]
     const reply = await this.#count([this.#connection.key('rate', name)], args)
