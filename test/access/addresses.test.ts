@@ -52,7 +52,7 @@ t.test('an address or CIDR range of IPv4 or IPv6 is one, and nothing else is', (
   t.end()
 })
 
-t.test('ranges hold their addresses, in every form in which a socket tells them', (t) => {
+t.test('ranges contain their addresses in every notation that a socket reports', (t) => {
   const ranges = new AddressRanges(['10.1.0.0/16', '192.0.2.7', '2001:db8::/32', 'fe80::1'])
   for (const address of ['10.1.0.0', '10.1.255.255', '::ffff:10.1.2.3', '192.0.2.7', '::ffff:192.0.2.7'])
     t.ok(ranges.includes(address), address)

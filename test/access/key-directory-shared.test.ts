@@ -66,7 +66,7 @@ t.test(
   }
 )
 
-t.test('each change is told to the others once it is durable, and none that was refused', async (t) => {
+t.test('a change is announced to other processes once it is durable, and a refused one never', async (t) => {
   const access = new MemoryAccess()
   const { keys, told } = await join(access)
   let write = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ t.test('each change is told to the others once it is durable, and none that was 
   await changed(() => refusal(keys.createTenant('acme', 6)), 0)
 })
 
-t.test('a change begins with what the others have made of its key', async (t) => {
+t.test('a change starts from the key as other processes have last changed it', async (t) => {
   const access = new MemoryAccess()
   const [{ keys: one }, { keys: two }] = [await join(access), await join(access)]
   await one.createTenant('acme', 1)
@@ -110,7 +110,7 @@ t.test('a change begins with what the others have made of its key', async (t) =>
   t.equal(await refusal(two.revoke(admins[1]!.row.id, 10)), 'KEY_LAST')
 })
 
-t.test('one process alone reads the store once', async (t) => {
+t.test('a directory without other processes reads the store once', async (t) => {
   const access = new MemoryAccess()
   const keys = await KeyDirectory.load(access, 600)
   const fail = async () => Promise.reject(new Error('the store was read'))

@@ -239,7 +239,7 @@ t.test('keys belong to a tenant that exists, and a tenant exists once', async (t
   t.equal(await refusal(keys.issue({ ...ACME, tenant: 'beta' }, 5)), null)
 })
 
-t.test('a tenant has so many keys that work, and those that do not make room', async (t) => {
+t.test('a tenant at its limit gets another key once enough keys are revoked', async (t) => {
   const { keys } = await directory()
   await keys.createTenant('beta', 1)
   const ids: string[] = []
@@ -253,7 +253,7 @@ t.test('a tenant has so many keys that work, and those that do not make room', a
   t.equal(await refusal(keys.issue(ACME, 6)), null)
 })
 
-t.test('a service has so many tenants and keys, those of the past included', async (t) => {
+t.test('a service refuses a tenant or key beyond its limit, past ones included', async (t) => {
   const access = new MemoryAccess()
   for (let i = 0; i < TENANTS_MAX; i++) await access.tenants.create({ name: `t${i}`, createdAtMs: i })
   const { row } = newKey(makeApiKey(), { ...ACME, tenant: 't0' }, 1)
@@ -297,7 +297,7 @@ t.test('an origin is admitted while a key that lists it works', async (t) => {
   t.notOk((await KeyDirectory.load(access, 600)).admitsOrigin(page, 50))
 })
 
-t.test('whatever is done in whatever order, a directory equals one loaded from its store', async (t) => {
+t.test('after any changes in any order, a directory equals one loaded from its store', async (t) => {
   const change = fc.record({
     kind: fc.constantFrom('issue', 'rotate', 'revoke', 'tenant'),
     which: fc.nat(6),

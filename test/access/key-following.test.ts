@@ -61,7 +61,7 @@ async function follow(t: Test, hints: KeyHints | null): Promise<Watched> {
   return watched
 }
 
-t.test('without hints the store is looked at in less than a second', async (t) => {
+t.test('without hints the store is polled within a second', async (t) => {
   const lost = new TestHints()
   lost.available = false
   for (const hints of [null, lost]) {
@@ -75,7 +75,7 @@ t.test('without hints the store is looked at in less than a second', async (t) =
   t.ok(LOOK_MS < 1_000)
 })
 
-t.test('a hint is followed at once, and many of them so often at the most', async (t) => {
+t.test('a hint causes a poll at once, and many hints no more polls than the limit', async (t) => {
   const hints = new TestHints()
   const { clock, looks } = await follow(t, hints)
   await advance(clock, 100)
@@ -96,7 +96,7 @@ t.test('a hint is followed at once, and many of them so often at the most', asyn
   t.equal(looks.length - before, 10)
 })
 
-t.test('a hint during a look is followed by another look', async (t) => {
+t.test('a hint during a poll causes another poll', async (t) => {
   const hints = new TestHints()
   const watched = await follow(t, hints)
   const { clock, looks } = watched
@@ -112,7 +112,7 @@ t.test('a hint during a look is followed by another look', async (t) => {
 })
 
 t.test(
-  'with hints a large directory is looked at for a small part of the time, and when hints are lost at once',
+  'with hints a large directory is polled for a small share of the time, and at once after a loss of hints',
   async (t) => {
     const hints = new TestHints()
     const watched = await follow(t, hints)
@@ -140,7 +140,7 @@ t.test(
   }
 )
 
-t.test('faults of the store are shown once each time, and the looks go on', async (t) => {
+t.test('a fault of the store is reported once, and polling continues', async (t) => {
   const watched = await follow(t, null)
   const { clock, faults, looks } = watched
   for (let round = 1; round <= 2; round++) {
@@ -153,7 +153,7 @@ t.test('faults of the store are shown once each time, and the looks go on', asyn
   t.equal(looks.length, 9)
 })
 
-t.test('it ends at once in whatever it is, and follows no more', async (t) => {
+t.test('a closed follower ends at once in any state, and polls no more', async (t) => {
   const hints = new TestHints()
   const resting = await follow(t, hints)
   await advance(resting.clock, 10)

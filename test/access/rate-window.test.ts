@@ -18,7 +18,7 @@ t.test('a quota is taken call by call, refused beyond, and back with the next mi
   t.end()
 })
 
-t.test('to look takes nothing', (t) => {
+t.test('reading a quota takes nothing from it', (t) => {
   const window = new RateWindow(10)
   window.take('key', 2, NOON)
   for (let i = 0; i < 5; i++) t.match(window.look('key', 2, NOON), { allowed: true, left: 1 })
@@ -37,7 +37,7 @@ t.test('a clock that is set back opens a window instead of shutting callers out'
   t.end()
 })
 
-t.test('memory holds one window of so many names, and the first of it is forgotten for one more', (t) => {
+t.test('memory is limited to one window and a number of names, and evicts the oldest name', (t) => {
   const window = new RateWindow(100)
   for (let i = 0; i < 1000; i++) {
     window.take(`client ${i}`, 1, NOON)

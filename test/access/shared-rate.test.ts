@@ -138,7 +138,7 @@ t.test('a call that the shared count refuses to count is counted in the share', 
   t.equal(rate.callsInShare, 10)
 })
 
-t.test('so many calls wait, and one more is counted in the share', async (t) => {
+t.test("calls wait up to the limit, and one more is counted in the process's share", async (t) => {
   const { clock, counts, process } = start()
   const rate = process()
   const hold = Promise.withResolvers<void>()
@@ -152,7 +152,7 @@ t.test('so many calls wait, and one more is counted in the share', async (t) => 
   t.ok(rate.take('key', 1, clock.now()) instanceof Promise)
 })
 
-t.test('whatever happens to the shared count, no quota opens and nobody waits too long', async (t) => {
+t.test('under any faults of the shared count, no quota is exceeded and no call waits too long', async (t) => {
   const PROCESSES = 3
   const QUOTA = 10
   type Act = {

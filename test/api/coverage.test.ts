@@ -35,7 +35,7 @@ t.test('ranges are what lies between the gaps, up to the head or to where the pa
   ])
 })
 
-t.test('where rows begin is said by slot and time, and null while all are kept', async (t) => {
+t.test('the horizon of rows is given by slot and time, and null while all are kept', async (t) => {
   const covered = { genesis: null, first: 10, head: 20, gaps: [], next: null }
   const horizon = { cursor: 12 * 2 ** 20, time: 1_700_000_000 }
   t.strictSame(coverageBody({ ...covered, horizon }).rows_from, {

@@ -12,7 +12,7 @@ const seconds = fc.oneof(
 const expected = (ms: number, digits: number): string =>
   new Date(ms).toISOString().slice(0, digits).replace('T', ' ')
 
-t.test('times are written as the calendar has them, in whatever order they come', (t) => {
+t.test('times are formatted by the calendar, in any order of calls', (t) => {
   fc.assert(
     fc.property(fc.array(seconds, { minLength: 1, maxLength: 8 }), (times) =>
       times.every((time) => secondsText(time) === expected(time * 1000, 19))

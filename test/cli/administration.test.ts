@@ -68,7 +68,7 @@ async function dataFolder(t: Test): Promise<string> {
   return dataDir
 }
 
-t.test('without a service, tenants and keys are managed in the store', async (t) => {
+t.test('without a running service, tenants and keys are managed in the store', async (t) => {
   const dataDir = await dataFolder(t)
   const millrace = (...args: string[]) => run([...args, '--data-dir', dataDir])
   const created = await millrace('tenants', 'create', 'acme', '--json')
@@ -207,7 +207,7 @@ t.test('the admin key does not go where an answer leads', async (t) => {
   t.strictSame(led, [])
 })
 
-t.test('what cannot be meant ends with 2 and says what can', async (t) => {
+t.test('an invalid command ends with 2 and names the valid ones', async (t) => {
   const dataDir = await dataFolder(t)
   const cases: [args: string[], line: RegExp][] = [
     [['keys'], /usage: millrace keys list/],
@@ -239,7 +239,7 @@ t.test('an admin key that no header can carry is refused without being shown', a
   }
 })
 
-t.test('where there is no store and no service, that is said and nothing is made', async (t) => {
+t.test('without a store and a service, the command says so and creates nothing', async (t) => {
   const dataDir = t.testdir({})
   t.match(await run(['keys', 'list', '--data-dir', join(dataDir, 'none')]), {
     code: 1,

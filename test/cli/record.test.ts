@@ -155,7 +155,7 @@ async function recordSoon(t: Test, nodes: readonly FaultyNode[], from: number, t
   return { slots: await recordedSlots(directory), gaps, counts: recording.counts }
 }
 
-t.test('what the node has pruned comes from the archive; what nobody has is said', async (t) => {
+t.test('pruned blocks come from the archive; those that no node has are reported', async (t) => {
   const chain = jsonChain(SLOTS)
   const [node, archive] = [await FaultyNode.start(t, chain), await FaultyNode.start(t, chain)]
   node.firstSlot = 140

@@ -51,7 +51,7 @@ t.test(
   }
 )
 
-t.test('where there is no store and no service, that is said and nothing is made', async (t) => {
+t.test('without a store and a service, the command says so and creates nothing', async (t) => {
   const dataDir = join(t.testdir({}), 'none')
   t.match(await runMillrace(['storage', '--data-dir', dataDir]), {
     code: 1,

@@ -96,7 +96,7 @@ t.test('each thing that is not as it follows from others is printed, and the exi
   t.equal(out.length, 3 + of('candle').length)
 })
 
-t.test('what cannot be compared is said', async (t) => {
+t.test('rows that cannot be compared are reported', async (t) => {
   for (const [args, code, line] of [
     [['9..1'], 2, /a range of slots/],
     [['no-mint'], 2, /a range of slots/],

@@ -82,7 +82,7 @@ t.test('a subscription without an event goes on from where it went live', async 
   t.equal(subscription.cursor, 200)
 })
 
-t.test('what is sent twice is handed over once', async (t) => {
+t.test('an event that is sent twice is delivered once', async (t) => {
   const stream = await ScriptedStream.start(t)
   const subscription: Subscription = stream.client(t).subscribe(BOTH, { since: 10 })
   const server = await stream.connection()
@@ -133,7 +133,7 @@ t.test(
   }
 )
 
-t.test('what is older than the horizon is a gap in its place, and is not asked for again', async (t) => {
+t.test('events older than the horizon are a gap in their place, and are not requested again', async (t) => {
   const stream = await ScriptedStream.start(t)
   const subscription: Subscription = stream.client(t).subscribe([TRADES], { since: 10 })
   const first = await stream.connection()
@@ -314,7 +314,7 @@ t.test('leaving the loop, or closing, ends the connection and the iteration', as
   await second.closed()
 })
 
-t.test('what the service would refuse is refused before it is asked', (t) => {
+t.test('a subscription that the service would refuse is refused without a request', (t) => {
   class Silent {
     onopen = null
     onmessage = null

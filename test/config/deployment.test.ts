@@ -13,7 +13,7 @@ function configOf(environment: Environment) {
   return reading.config
 }
 
-t.test('what cannot work together is refused with a line that says what to set', async (t) => {
+t.test('settings that cannot work together are refused with a line that says what to set', async (t) => {
   const refused: readonly (readonly [Environment, RegExp])[] = [
     [{ MILLRACE_ROLE: 'gateway' }, /MILLRACE_ROLE=gateway .* set MILLRACE_STORAGE=scylla/],
     [{ MILLRACE_ROLE: 'ingest,delivery' }, /MILLRACE_ROLE=ingest,delivery .* set MILLRACE_STORAGE=scylla/],
@@ -29,7 +29,7 @@ t.test('what cannot work together is refused with a line that says what to set',
   }
 })
 
-t.test('what works together is not refused, and what it does not do is said', async (t) => {
+t.test('settings that work together are accepted, and their limits are logged', async (t) => {
   const good: readonly (readonly [Environment, readonly RegExp[]])[] = [
     [{}, []],
     [{ MILLRACE_ROLE: 'ingest,gateway' }, []],

@@ -32,7 +32,7 @@ t.test('no test asserts that something took less than some time', async (t) => {
   t.same(found, [])
 })
 
-t.test('such an assertion is found in each of its forms, and what is none is left', async (t) => {
+t.test('an assertion on elapsed time is found in each of its forms, and no other', async (t) => {
   const found = (...lines: string[]): number => speedAssertions(lines.join('\n')).length
   t.equal(found('const began = performance.now()', 't.ok(performance.now() - began < 8_000)'), 1)
   t.equal(found('t.ok(\n  Date.now() - began < 8_000, `slow`\n)'), 1)

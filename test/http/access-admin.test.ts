@@ -111,7 +111,7 @@ t.test('a key is made with what was asked for, shown once, and works', async (t)
   t.equal((await app.admin('GET', `/v1/admin/keys/${idOf(made)}`)).body.status, 'expired')
 })
 
-t.test('a key that is asked for without more has the usual scopes and no bounds', async (t) => {
+t.test('a key requested without attributes has the usual scopes and no limits', async (t) => {
   const app = await operator(t)
   const { body } = await app.admin('POST', '/v1/admin/keys', { tenant: 'acme' })
   t.match(body, { name: '', scopes: DEFAULT_SCOPES, rate_limit_per_minute: null, expires_at: null })
@@ -119,7 +119,7 @@ t.test('a key that is asked for without more has the usual scopes and no bounds'
   t.notOk(DEFAULT_SCOPES.includes('admin'))
 })
 
-t.test('what a key cannot be is refused, and the field is named', async (t) => {
+t.test('invalid attributes of a key are refused, and the field is named', async (t) => {
   const app = await operator(t)
   const cases: [field: string, value: unknown][] = [
     ['tenant', 'A'],
@@ -372,7 +372,7 @@ t.test('administration is the operator’s: any other key is refused alike, what
   t.equal(app.keys.tenants.length, 2)
 })
 
-t.test('a key may ask what it is, and is told nothing of others', async (t) => {
+t.test('a key may read its own attributes, and nothing of other keys', async (t) => {
   const app = await operator(t)
   await app.admin('POST', '/v1/admin/tenants', { name: 'beta' })
   const made = await app.admin('POST', '/v1/admin/keys', {

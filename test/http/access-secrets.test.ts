@@ -7,7 +7,7 @@ import { ADMIN_KEY, startProcess } from '../service/service-process.ts'
 /** Returns the secret part of a key: everything after its prefix. */
 const secretOf = (key: string): string => key.slice(12)
 
-t.test('a key that is sent rightly, wrongly or nowhere near a header is told to nobody', async (t) => {
+t.test('a key that is sent in any place, right or wrong, appears in no log and no answer', async (t) => {
   const dataDir = t.testdir({ data: {}, blocks: {} })
   const service = await startProcess({
     dataDir: join(dataDir, 'data'),

@@ -158,7 +158,7 @@ t.test('a made key carries the checksum of its secret, and no two are the same',
   t.end()
 })
 
-t.test('what is shown of a key tells too little of it', (t) => {
+t.test('only the first characters of a key are shown, in paths too', (t) => {
   const key = makeApiKey()
   t.equal(apiKeyPrefix(key), key.slice(0, 12))
   t.equal(apiKeyPrefix('a-key-of-the-operator'), 'a-ke')

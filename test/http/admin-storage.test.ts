@@ -10,7 +10,7 @@ import { marketApp } from './market-app.ts'
 const PATH = '/v1/admin/storage'
 const DAY = 86_400
 
-t.test('the bytes of the store are told by kind, to administrators alone', async (t) => {
+t.test('the bytes of the store are reported by kind, only to administrators', async (t) => {
   const app = await marketApp(t)
   const headers = { 'x-api-key': await app.makeKey(['admin']) }
   app.nowMs = NOON * 1_000
@@ -51,7 +51,7 @@ t.test('the bytes of the store are told by kind, to administrators alone', async
   t.equal((await app.get(PATH, {})).status, 401)
 })
 
-t.test('a process that serves no data tells what its store takes, too', async (t) => {
+t.test('a process that serves no data reports the size of its store, too', async (t) => {
   const app = await marketApp(t)
   const operations = buildApp(
     { ...app.deps, metrics: createMetrics(app.deps.decoding), stream: null },

@@ -154,7 +154,7 @@ t.test('HEAD has the headers of GET and no body, and shares its answer', async (
   t.equal(world.made, 1)
 })
 
-t.test('no tenant is served what another asked for', async (t) => {
+t.test('no tenant gets an answer that was cached for another', async (t) => {
   const world = await countingApp(t)
   await world.app.commit(trade(1))
   t.equal((await body(world.app)).tenant, 'acme')
@@ -185,7 +185,7 @@ t.test('an answer that takes too long is given up with 503, and may be asked for
   t.ok(answers.fresh('x'))
 })
 
-t.test('what a handler fails with is told to all who wait for it, and not kept', async (t) => {
+t.test('the failure of a handler reaches all waiting requests, and is not cached', async (t) => {
   const answers = new Answers(new CommitFeed(), virtualClock())
   const fail = async () => Promise.reject(new Error('on purpose'))
   const both = await Promise.allSettled([answers.make('x', ROUTE, fail), answers.make('x', ROUTE, fail)])
@@ -206,7 +206,7 @@ t.test('an answer that would take an eighth of the memory is served and not kept
   t.ok(answers.fresh('small'))
 })
 
-t.test('whatever a block writes touches those whose it is', async (t) => {
+t.test('a write of any kind invalidates the answers that depend on it', async (t) => {
   const [mint, pool, wallet, quote, curve] = [1, 2, 3, 4, 5].map(key) as [
     Pubkey,
     Pubkey,

@@ -173,7 +173,7 @@ class Asking {
   }
 }
 
-t.test('what is kept answers as an app that has kept nothing, after every kind of block', async (t) => {
+t.test('a cached answer equals that of an app without a cache, after every kind of block', async (t) => {
   const world = await marketApp(t)
   const asking = new Asking(t, world)
   for (const [i, at] of blocksOf(STORY).entries()) {
@@ -183,7 +183,7 @@ t.test('what is kept answers as an app that has kept nothing, after every kind o
   t.ok(asking.outlived > 500, `${asking.outlived} answers outlived a block`)
 })
 
-t.test('what is kept answers as an app that has kept nothing, whatever the blocks', async (t) => {
+t.test('a cached answer equals that of an app without a cache, after any blocks', async (t) => {
   const [chain] = fc.sample(
     anyChain.filter(({ length }) => length >= 10 && length <= 16),
     randomRuns(1, 5)

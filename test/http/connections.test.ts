@@ -68,7 +68,7 @@ t.test(
   }
 )
 
-t.test('nothing is done with what follows the last answer of a connection', async (t) => {
+t.test('bytes after the last answer of a connection are ignored', async (t) => {
   const app = await listeningApp(t, undefined, { bounds: BOUNDS })
   const next = create(app.adminKey, JSON_TYPE, 'Content-Length: 16') + '{"name":"hidden"}'
   const client = app.connect().send(create('wrong', JSON_TYPE, 'Content-Length: 4'))

@@ -35,7 +35,7 @@ t.test('the explorer and its files are served from here, with a policy that perm
   }
 })
 
-t.test('a large file goes out in gzip to who takes it', async (t) => {
+t.test('a large file is sent in gzip to a client that accepts it', async (t) => {
   const app = await marketApp(t)
   const plain = await app.get('/docs/swagger-ui.css', {})
   const { rawPayload, headers } = await app.app.inject({

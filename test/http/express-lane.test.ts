@@ -75,7 +75,7 @@ function lasting({ status, headers, body }: Received) {
   }
 }
 
-t.test('what is kept is sent without the framework, as the framework sends it', async (t) => {
+t.test('a cached answer is sent without the framework, byte for byte as with it', async (t) => {
   const { app, ask, ...world } = await laneApp(t)
   let passed = 0
   for (const path of [TRADES, `${TRADES}?limit=1`, PRICE, '/v1/launches', '/v1/stats']) {
@@ -110,7 +110,7 @@ t.test('each request has an id of its own, and takes one call', async (t) => {
   t.equal(answers[0]!.headers['x-data-freshness-seconds'], '5')
 })
 
-t.test('what the lane may not answer goes on to the framework, once', async (t) => {
+t.test('a request that the fast path may not answer reaches the framework, once', async (t) => {
   const world = await laneApp(t)
   const { ask, app } = world
   const cases: readonly (readonly [string, () => Promise<Received>, number])[] = [
@@ -187,7 +187,7 @@ t.test('every request passes the framework where each has a line in the log', as
   t.equal(world.passed, 2)
 })
 
-t.test('what the lane answers is counted with its route', async (t) => {
+t.test('an answer of the fast path is counted with its route', async (t) => {
   const { ask, app } = await laneApp(t)
   const seen = async (): Promise<string> => (await app.get('/metrics', {})).text
   await app.get(PRICE)

@@ -54,7 +54,7 @@ t.test('every response to a key says the policy, what is left and when it is bac
   t.strictSame(rateOf(head).slice(3), [String(left - 1), reset], 'HEAD is one call')
 })
 
-t.test('who is not known has no quota, and health needs none', async (t) => {
+t.test('a request without a known key has no quota, and health needs none', async (t) => {
   const app = await marketApp(t)
   for (const [path, headers] of [
     ['/v1/health', {}],
@@ -224,7 +224,7 @@ t.test(
   }
 )
 
-t.test('a counter that fails lets nobody in', async (t) => {
+t.test('a counter that fails admits no request', async (t) => {
   const broken = () => Promise.reject(new Error('the counter is away'))
   const get = await countedApp(t, { take: broken, look: broken })
   t.equal((await get()).statusCode, 500)

@@ -103,7 +103,7 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
   }
 })
 
-t.test('what nobody knows is empty in lists, and 404 where it is one object', async (t) => {
+t.test('an unknown address is empty in lists, and 404 as a single object', async (t) => {
   const app = await marketApp(t)
   for (const isEmpty of [true, false]) {
     if (!isEmpty)

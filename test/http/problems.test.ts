@@ -236,7 +236,7 @@ t.test(
   }
 )
 
-t.test('a failure on our side is told without its cause, and logged with it', async (t) => {
+t.test('an internal failure is answered without its cause, and logged with it', async (t) => {
   const broken = new TypeError('secret of the driver at /var/lib/store')
   const app = await marketApp(t, (storage) => ({
     ...storage,

@@ -33,7 +33,7 @@ t.test('a scrape of any requests has the lines that the histogram of prom-client
   )
 })
 
-t.test('what is reset starts anew', async (t) => {
+t.test('a reset histogram starts again from zero', async (t) => {
   const registry = new Registry()
   const seconds = new RequestSeconds(registry)
   seconds.observe('/v1/launches', 200, 1)

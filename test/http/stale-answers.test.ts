@@ -145,7 +145,7 @@ t.test(
   }
 )
 
-t.test('what is kept is served without being made again', async (t) => {
+t.test('a cached answer is served without being rendered again', async (t) => {
   const world = new World([{ owners: [0], pace: 'owners', follows: false, padding: 0 }], {
     bytesMax: 1e6,
     ownersMax: 100
@@ -163,7 +163,7 @@ t.test('what is kept is served without being made again', async (t) => {
   t.equal(world.answers.fresh('x'), null)
 })
 
-t.test('who asks after a block does not join a making that began before it', async (t) => {
+t.test('a request after a block does not join a rendering that began before it', async (t) => {
   const world = new World([{ owners: [0], pace: 'owners', follows: false, padding: 0 }], {
     bytesMax: 1e6,
     ownersMax: 100

@@ -198,7 +198,7 @@ t.test('tokens that a block did not touch are not read again', async (t) => {
   t.equal(reads, 53)
 })
 
-t.test('what was read around a commit is not kept', async (t) => {
+t.test('a value read during a commit is not cached', async (t) => {
   const gate = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
   const app = await marketApp(t, (storage) => ({
@@ -230,7 +230,7 @@ t.test('an empty index has no trending tokens', async (t) => {
   t.same(await trendingOf(t, await marketApp(t)), [])
 })
 
-t.test('what a ranking cannot give is refused, and a store that fails is said to', async (t) => {
+t.test('an invalid window or limit is refused, and a failing store is reported as such', async (t) => {
   const app = await marketApp(t, (storage) => {
     const fail = { kind: 'fail' } as const
     return withFaults(storage, [{ operation: 'activity.range', nth: 1, effect: fail }]).storage

@@ -109,7 +109,7 @@ t.test(
   }
 )
 
-t.test('nothing is left of mints that traded no more, and their numbers serve others', async (t) => {
+t.test('a mint that is no longer traded leaves nothing, and its number is reused', async (t) => {
   const ranking = new Ranking()
   for (let day = 0; day < 50; day++) {
     const time = NOON + day * RANKING_KEEPS

@@ -94,7 +94,7 @@ for (const [name, chains] of [
   })
 }
 
-t.test('of the newest blocks it says what they are folded on now', async (t) => {
+t.test('a refold returns the new read sets of the newest blocks', async (t) => {
   await fc.assert(
     fc.asyncProperty(anyChain, async (chain) => {
       if (chain.length < 6) return

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Arena } from '../../src/memory/arena.ts'
 
-t.test('what is taken is apart from all that was taken since the last use', async (t) => {
+t.test('memory that is taken does not overlap memory taken since the last use', async (t) => {
   const arena = new Arena({ left: 10_000 }, 1_000)
   for (let page = 0; page < 4; page++) {
     const taken = [100, 0, 300, 50].map((length) => arena.take(length))
@@ -37,7 +37,7 @@ t.test('memory that is left is not given again', async (t) => {
   t.not(arena.take(400).buffer, left.buffer)
 })
 
-t.test('what is larger than the arena has memory of its own, of which none is kept', async (t) => {
+t.test('a request larger than the arena gets its own memory, which is not kept', async (t) => {
   const arena = new Arena({ left: 10_000 }, 300)
   arena.take(400)
   arena.reuse()

@@ -22,7 +22,7 @@ t.test('memory holds the values used last, within its cap', (t) => {
 
 // INVARIANTS 10
 t.test(
-  'whatever is set, used and deleted, it answers as a map would, or not at all, and counts what it holds',
+  'after any sets, reads and deletions, the cache answers as a map or not at all, and counts its bytes',
   async (t) => {
     const key = fc.integer({ min: 0, max: 12 }).map(String)
     const step = fc.oneof(

@@ -130,7 +130,7 @@ t.test('a gap ends before the first block that follows it', async (t) => {
   t.same(reading.log, ['3', '4', 'missing 5-5', '6', '7', '8', '9', '10'])
 })
 
-t.test('what the nodes have pruned comes from the archive, and only that', async (t) => {
+t.test('pruned blocks come from the archive, and no others', async (t) => {
   const reading = new Reading()
   const chain = chainOf(range(1, 900))
   const node = reading.node('a', new Map([...chain].filter(([slot]) => slot >= 700)))
@@ -147,7 +147,7 @@ t.test('what the nodes have pruned comes from the archive, and only that', async
   )
 })
 
-t.test('what every node has pruned is a gap at once', async (t) => {
+t.test('a block that every node has pruned is a gap at once', async (t) => {
   const reading = new Reading()
   const chain = chainOf(range(1, 900))
   const node = reading.node('a', new Map([...chain].filter(([slot]) => slot >= 700)))

@@ -120,7 +120,7 @@ t.test('a socket that is dropped costs a read one more try, and then is a fault'
   }
 })
 
-t.test('what is no read is never sent twice', async (t) => {
+t.test('a call other than a read is never sent twice', async (t) => {
   const node = await FaultyNode.start(t)
   node.inject('drop', { kind: 'drop' })
   t.match(await faultOf(clientOf(t, node.url).call('sendTransaction', ['…'], { signal })), {

@@ -85,7 +85,7 @@ t.test('blocks that name no hash are joined by the slots of their parents', asyn
   t.same(strayOf([...bare, { slot: 11, parentSlot: 10 }]), [{ slot: 11, contradicts: 12 }])
 })
 
-t.test('what stays of any mixture has no contradiction', async () => {
+t.test('the blocks kept of any mixture of chains do not contradict each other', async () => {
   const slots = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 40 })
   const mixture = fc.array(slots, { minLength: 1, maxLength: 4 }).map((chains) =>
     chains.flatMap((each, at) =>

@@ -231,7 +231,7 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
     for (const storage of [writer, reader, await open(t)]) await assertSame(storage, after)
   })
 
-  t.test('what a writer amends that has lost its claim is never visible', async (t) => {
+  t.test('an amendment of a writer that has lost its claim is never visible', async (t) => {
     for (const [point, tokens] of [
       ['amend.staged', [1, 2]],
       ['amend.writing', [null, null]],
@@ -270,7 +270,7 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
     }
   })
 
-  t.test('who has amended and is then taken over from does not take the claim back', async (t) => {
+  t.test('a writer that has amended and lost its claim does not take the claim back', async (t) => {
     await under.clear()
     const [first, second] = [await open(t), await open(t)]
     await first.blocks.claim(null)

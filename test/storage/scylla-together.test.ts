@@ -57,7 +57,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
     return storages
   }
 
-  t.test('those that wait share a watermark, and each has a number of its own in the journal', async (t) => {
+  t.test('waiting blocks share a watermark, and each has its own number in the journal', async (t) => {
     const [storage, reader] = await opened(t)
     const model = new StorageModel()
     const blocks = Array.from({ length: 12 }, (_, index) => sampleBlock(5, index))

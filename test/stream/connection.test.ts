@@ -196,7 +196,7 @@ t.test('a channel costs a call of the quota; what is too much is refused by name
   t.same(last(pipe).channels, ['launches', 'curves'])
 })
 
-t.test('what is no message is an error that says what is one, and nothing else changes', async (t) => {
+t.test('an invalid message is answered with an error that describes valid ones', async (t) => {
   const world = worldOf()
   const { connection, pipe } = world.connect()
   const wrong = [

@@ -11,7 +11,7 @@ import { randomRuns } from '../random-runs.ts'
 const START_MS = 1_790_000_000_000
 
 t.test(
-  'so many messages at once are read, one more is answered, and the others of the second are not',
+  'messages of a burst are read up to the limit, one more is answered, and the rest of the second is ignored',
   async (t) => {
     const rate = new MessageRate()
     const taken = Array.from({ length: MESSAGES_AT_ONCE + 10 }, () => rate.take(START_MS))

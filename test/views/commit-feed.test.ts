@@ -112,7 +112,7 @@ t.test(
   }
 )
 
-t.test('what was under way is told by nobody once it is forgotten', async (t) => {
+t.test('a block in flight is not published once it is forgotten', async (t) => {
   const { feed, told } = followed()
   await t.rejects(feed.commit(commitOf(7), lost))
   const store = answering()

@@ -51,7 +51,7 @@ function checkOf({ head = 100, nodes = null, commitment = 'confirmed', stored }:
   return { check, unproven, asked, kindOf }
 }
 
-t.test('what nodes know decides', async (t) => {
+t.test("the nodes' blocks decide of which cluster a stream is", async (t) => {
   t.equal(await checkOf({ nodes: 'same' }).kindOf(streamed(500)), 'same')
   t.equal(await checkOf({ nodes: 'same', head: null }).kindOf(streamed(500)), 'same')
   const { check, asked } = checkOf({ nodes: 'other' })

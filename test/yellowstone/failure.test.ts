@@ -64,7 +64,7 @@ t.test('each fault of the client has a reason for people and a remedy', async (t
     t.match(faultOf(error, undefined), { remedy, reason, ...more })
 })
 
-t.test('a reason has no secret in it, and an end', async (t) => {
+t.test('a reason contains no secret and has a limited length', async (t) => {
   const fault = faultOf(status('Internal error', `the token s3cret of ${'x'.repeat(5_000)}`), 's3cret')
   t.match(fault.reason, /the token \*\*\* of xxx/)
   t.ok(fault.reason.length < 400)

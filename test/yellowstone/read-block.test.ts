@@ -241,7 +241,7 @@ testWithFixtures(t, 'what a node did not record is told apart from what did not 
   t.same(read({ preBalances: [0, 9007199254740991, 1] }).preBalances, [0, 9007199254740991, 1])
 })
 
-t.test('a ping is a ping, and what nobody asked for is nothing', async (t) => {
+t.test('a ping is recognized, and unrequested updates are ignored', async (t) => {
   t.same(readUpdate(encodeUpdate({ ping: {} })), { kind: 'ping' })
   t.same(readUpdate(encodeUpdate({ pong: { id: 1 } })), { kind: 'other' })
   t.same(readUpdate(encodeUpdate({ slot: { slot: '7', status: 1 } })), { kind: 'other' })

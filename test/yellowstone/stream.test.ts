@@ -197,7 +197,7 @@ t.test('a block that the stream leaves out is fetched, and given out in its plac
   t.same(source.gaps, [])
 })
 
-t.test('what no node gives in time is a gap, told before what comes after it', async (t) => {
+t.test('a block that no node delivers in time is a gap, reported before the next block', async (t) => {
   const server = await serve(t, async (subscription) => {
     for (const slot of [11, 14, 15]) await subscription.send(blockMessage(slot))
   })

@@ -116,7 +116,7 @@ t.test('a gap is closed after a restart, and while blocks still come', async (t)
   await assertAsUndisturbed(t, directory)
 })
 
-t.test('a chain that does not lead to what is stored is told of once, and nothing is changed', async (t) => {
+t.test('a chain that does not lead to the stored blocks is reported once, and changes nothing', async (t) => {
   const directory = t.testdir()
   const skipped =
     blocks[29]!.slot -

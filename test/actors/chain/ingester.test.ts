@@ -159,7 +159,7 @@ function waitingSource() {
   return { counts, source }
 }
 
-t.test('a source is asked for so many blocks ahead, and each is given as soon as it comes', async (t) => {
+t.test('a source is read ahead up to the limit, and each block is delivered when it arrives', async (t) => {
   const { counts, source } = waitingSource()
   const answers: PromiseWithResolvers<void>[] = []
   const give = (): Promise<void> => {

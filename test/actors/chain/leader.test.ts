@@ -218,7 +218,7 @@ t.test('of two processes that start while Redis is away one ingests after 30 s',
 })
 
 t.test(
-  'tokens that begin anew below the claim of the store keep nobody out: the next one is above it',
+  "after a reset of tokens below the store's claim, the next token is above it and a process leads",
   async (t) => {
     const { clock, cluster, others, start } = world()
     others.token = 1_000
@@ -392,7 +392,7 @@ t.test('an ingest that is killed in the middle of commits loses and repeats noth
 })
 
 t.test(
-  'without hints, and with hints that are lost, a block is heard of within a quarter of a second',
+  'without hints, or with lost hints, a follower has a block within a quarter of a second',
   async (t) => {
     const { clock, cluster, others, start } = world()
     const leading = start()
@@ -414,7 +414,7 @@ t.test(
   }
 )
 
-t.test('a follower that the journal no longer reaches back to jumps to the head, and says so', async (t) => {
+t.test('a follower older than the journal jumps to the head, and logs it', async (t) => {
   const { clock, cluster, start } = world()
   const leading = start()
   const following = start({ ingests: false })

@@ -140,7 +140,7 @@ t.test('an hour of more mints than are read at a time is read to its end', async
   await running.drain()
 })
 
-t.test('crashed, it is restarted alone and reads again; who asks meanwhile waits', async (t) => {
+t.test('a crashed ranking is restarted alone and reads again, and requests wait meanwhile', async (t) => {
   const sales: Sale[] = [{ mint: MINTS[0]!, time: NOON, microUsd: 5n }]
   const feed = new CommitFeed()
   feed.restore(commitOf(1, [], { time: NOON, sales: [] }).slot)

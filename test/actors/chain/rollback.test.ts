@@ -185,7 +185,7 @@ t.test(
   }
 )
 
-t.test('what is no longer kept stays as a gap with its reason, and ingest goes on above it', async (t) => {
+t.test('blocks no longer kept stay a gap with its reason, and ingest continues above it', async (t) => {
   const { storage, ingester, logged } = await opened(t.testdir(), { forForks: false, forGaps: true })
   for (const block of chain.slice(0, 21)) await ingester.ingest(sourced(block))
   const lost = forkAfter(20, 12, ' lost')

@@ -12,7 +12,7 @@ import { FAST } from '../../node/source-run.ts'
 import { nodeAt } from '../supervision/recorder.ts'
 
 t.test(
-  'a source that is killed under its reader is started anew, and no block is lost or repeated',
+  'a source that is killed under its reader is restarted, and no block is lost or repeated',
   async (t) => {
     const node = await FaultyNode.start(t, jsonChain(range(1, 300)))
     node.headSlot = 50

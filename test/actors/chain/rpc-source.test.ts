@@ -66,7 +66,7 @@ const EVERY_FAULT: Readonly<Record<string, Fault>> = {
   unhealthy: { kind: 'error', code: -32005, message: 'Node is behind by 42 slots' }
 }
 
-t.test('whatever one node does wrong, the chain comes out, in order, each block once', async (t) => {
+t.test('with any fault of one node, the chain is delivered in order, each block once', async (t) => {
   const slots = slotsTo(160)
   const node = await FaultyNode.start(t, jsonChain(slots))
   Object.entries(EVERY_FAULT).forEach(([name, fault], index) => {
@@ -88,7 +88,7 @@ t.test('whatever one node does wrong, the chain comes out, in order, each block 
   }
 })
 
-t.test('what one node does wrong all the time, another makes good', async (t) => {
+t.test('a permanent fault of one node is made up for by another', async (t) => {
   const slots = slotsTo(120)
   const chain = jsonChain(slots)
   const wrong = { ...chain.get(60), previousBlockhash: 'x' }
@@ -336,7 +336,7 @@ t.test('a block of transactions of a version that is not known is a gap that say
   t.ok(node.fired.has('version'))
 })
 
-t.test('processed is said not to be had, and blocks are read at confirmed', async (t) => {
+t.test('at commitment processed a warning is logged, and blocks are read at confirmed', async (t) => {
   const node = await FaultyNode.start(t, jsonChain(range(1, 10)))
   const run = new SourceRun({ urls: [node.url], commitment: 'processed' })
   run.read(5)

@@ -79,7 +79,7 @@ t.test('a process that throws before its first await crashes like one that rejec
   t.match(await running.done, { kind: 'failed', error: TypeError })
 })
 
-t.test('what a process rejects with, if no error, becomes one with the same text', async (t) => {
+t.test('a process that rejects with a non-error has crashed with an error of the same text', async (t) => {
   const { running, clock } = await around(async () => {
     // eslint-disable-next-line @typescript-eslint/only-throw-error
     throw 418
@@ -195,7 +195,7 @@ t.test('a process that ignores its kill is never replaced: the whole tree fails'
   t.notOk(recorder.log.includes('+storage#2'), 'nothing is built beside it')
 })
 
-t.test('a process that outlives its drain and its kill is told of in the outcome of the drain', async (t) => {
+t.test('a process that outlives its drain and its kill is named in the outcome of the drain', async (t) => {
   const { recorder, running, clock } = await around(async ({ ready }, instance) => {
     ready(instance)
     await new Promise(() => {})

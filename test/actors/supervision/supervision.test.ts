@@ -109,7 +109,7 @@ t.test('a unit that fails under one_for_one has its supervisor restart all of th
   await running.drain()
 })
 
-t.test('who is restarted, by policy and by how it ended', async (t) => {
+t.test('restarts by policy and by outcome', async (t) => {
   const cases = [
     ['permanent', 'returns', 2],
     ['permanent', 'rejects', 2],

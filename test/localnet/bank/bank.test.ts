@@ -250,7 +250,7 @@ t.test('a transaction that waits until its blockhash has expired is in no block'
 })
 
 t.test(
-  'at most so many wait as are said, and the next one is refused until a block has taken them',
+  'transactions wait up to the limit, and the next one is refused until a block takes them',
   async (t) => {
     const bank = await openBank({ waitingMax: 2 })
     const owner = await funded(bank, 1)

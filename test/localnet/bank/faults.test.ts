@@ -137,7 +137,7 @@ t.test('a replaced block has half of its transactions, and the next block the ot
   )
 })
 
-t.test('what can no longer land after a fork is gone, with all it did', async (t) => {
+t.test('a transaction that can no longer land after a fork is gone, with all its effects', async (t) => {
   const bank = await openBank()
   const owner = await funded(bank, 1)
   const { blockhash } = bank.latestBlockhash('processed')
@@ -177,7 +177,7 @@ t.test(
   }
 )
 
-t.test('a fork waits for a block that nobody was told is confirmed', async (t) => {
+t.test('a fork waits for a block that was not reported as confirmed', async (t) => {
   const bank = await openBank()
   bank.faults.fork('drop')
   await bank.produceSlot()

@@ -139,7 +139,7 @@ t.test('a market repeats exactly, also from where it was kept, and another seed 
   }
 })
 
-t.test('of coins that nobody trades any more, accounts and memories go', async (t) => {
+t.test('a coin that is no longer traded loses its accounts and its memory', async (t) => {
   // Each slot launches a coin: within 130 slots there are more coins than the market trades.
   const pace = { ...BUSY_MARKET.pace, transactionsPerSlot: 16, launchEverySlots: 1 }
   // A coin that graduates leaves a pool, whose accounts stay.
@@ -172,7 +172,7 @@ t.test('of coins that nobody trades any more, accounts and memories go', async (
   )
 })
 
-t.test('what others pay into accounts of the market is still there after it used them', async (t) => {
+t.test("payments of others into the market's accounts remain after the market used them", async (t) => {
   const whole = new Stage({ ...DENSE, seed: 'toad' })
   for (let slot = 1; slot <= 20; slot++) whole.compare(slot)
   const stage = new Stage({ ...DENSE, seed: 'toad' }, whole)

@@ -216,7 +216,7 @@ t.test('a client gets no version that it does not read', async (t) => {
   })
 })
 
-t.test('what there is no block of is told apart', async (t) => {
+t.test('slots without a block have different errors by the reason', async (t) => {
   const bank = await openBank({ keptSlots: 512 })
   await produce(bank, 5)
   bank.faults.skip(1)

@@ -25,7 +25,7 @@ t.test('a call is answered with its own id, whatever a node takes as one', async
   }
 })
 
-t.test('what is no call at all is a parse error', async (t) => {
+t.test('a body that is no call is a parse error', async (t) => {
   const bodies = [
     '',
     '{bad',

@@ -258,7 +258,7 @@ t.test('requests are refused in the words of a node', async (t) => {
   ])
 })
 
-t.test('a connection has so many subscriptions, and no more', async (t) => {
+t.test('a connection is refused a subscription beyond the limit', async (t) => {
   const node = await startNode(t, await openBank(), { limits: { ...PUBSUB_LIMITS, subscriptionsMax: 2 } })
   const client = await PubsubClient.open(t, node)
   const { result } = await client.call('slotSubscribe')
@@ -313,7 +313,7 @@ t.test('a client that does not read is cut off, and the others are not', async (
   t.ok(deaf.notified('logs').length < rounds)
 })
 
-t.test('who does not answer a ping is cut off, and who does is not', async (t) => {
+t.test('a client that does not answer a ping is cut off, and one that does is not', async (t) => {
   const clock = virtualClock()
   const bank = await openBank()
   const node = await startNode(t, bank, { clock, limits: { ...PUBSUB_LIMITS, pingMs: 100 } })

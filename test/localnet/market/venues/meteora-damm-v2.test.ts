@@ -54,7 +54,7 @@ function feeSideOf({ firstIn }: { readonly firstIn: boolean }, pool: DammV2Pool)
   return pool.collectFeeMode === 1 && !firstIn ? 'in' : 'out'
 }
 
-t.test('a pool remembers so many providers; one more changes nothing', async (t) => {
+t.test('a pool remembers providers up to the limit; one more changes nothing', async (t) => {
   const bench = new PoolBench('crowded')
   const { given: pool } = bench.runFor(bench.creator, (script) =>
     meteoraDammV2Pools.open(script, bench.newPool(), bench)
