@@ -19,6 +19,11 @@ export const CRASH_POINTS = {
   'tenant.durable':
     'A tenant is on disk and the caller has no answer: it is there, and creating it again returns false.',
   'key.durable': 'An API key is on disk and the caller has no answer: it is found by its hash, and once.',
+  'documents.staged': 'A group of documents is packed and none of it written: all are there as they were.',
+  'documents.writing':
+    'The engine has a group of documents and has not answered: all of it is there or nothing.',
+  'documents.durable':
+    'A group of documents is on disk and its callers have no answer: all of it is there, with its indexes.',
   'coverage.durable': 'A genesis or a gap is on disk and the caller has no answer: it is there, and once.',
   'horizon.durable':
     'The horizon of the retention is on disk and readers have not seen it move: it has moved, and the next sweep deletes what is below.',

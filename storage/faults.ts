@@ -72,6 +72,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       coverage: part('coverage', storage.coverage),
       tenants: part('tenants', storage.tenants),
       keys: part('keys', storage.keys),
+      documents: part('documents', storage.documents),
       isShared: storage.isShared,
       journal: storage.journal === null ? null : part('journal', storage.journal),
       get recordCache() {

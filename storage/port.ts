@@ -26,6 +26,8 @@ import type {
   SingleName
 } from '../src/market/records.ts'
 
+import type { DocumentStore } from './document-store.ts'
+
 export type { BlockCommit, CandleUpsert }
 
 /**
@@ -40,6 +42,7 @@ export interface Storage extends RecordStores {
   readonly coverage: CoverageStore
   readonly tenants: TenantStore
   readonly keys: KeyStore
+  readonly documents: DocumentStore
   /** Whether other processes can have the store open. Such a store can be away for a while, and comes back by itself. */
   readonly isShared: boolean
   /** The newest blocks, for processes that follow the commits of others; null where the store is not shared. */

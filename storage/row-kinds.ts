@@ -29,6 +29,7 @@ const OTHER_KINDS = [
   kind('c', 'candles', 'always', 'candle_pages'),
   kind('D', 'what a repair has lost', 'needed'),
   kind('d', 'blocks kept for forks and gaps', 'needed', 'kept_blocks', 'kept_parts'),
+  kind('D', 'documents of tenants', 'needed', 'documents', 'document_hot'),
   kind('e', 'pool events', 'retention', 'events_by_pool'),
   kind('f', 'the genesis hash', 'needed'),
   kind('h', 'the hourly ranking of mints', 'needed', 'turnover', 'turnover_hours'),

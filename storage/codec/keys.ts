@@ -34,6 +34,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   z                            totals
  *   f                            hash of the genesis
  *   u slot                       gap, by its first slot
+ *   D                            documents (document-record-keys.ts)
  *   y name                       tenant
  *   k hash                       API key
  *   i id                         hash of the API key with an id

@@ -197,10 +197,10 @@ export class Database {
     const staged = await stagedIn(batch, () => stage(view, batch))
     if (staged === null) return false
     try {
-      const isBlock = staged.kind === 'commit' || staged.kind === 'amend'
-      if (isBlock) this.#reached(`${staged.kind}.staged`)
+      const hasPoints = staged.kind !== 'beside' && staged.kind !== 'sweep'
+      if (hasPoints) this.#reached(`${staged.kind}.staged`)
       const writing = batch.write(staged.kind !== 'sweep' && !this.#isScratch)
-      if (isBlock) this.#reached(`${staged.kind}.writing`)
+      if (hasPoints) this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {
       this.#failure = new ServiceError(
@@ -230,12 +230,12 @@ export class Database {
 
 /**
  * What a batch is: a block, which becomes the head, a change of blocks that are stored, a deletion of what readers no
- * longer see, or anything beside the chain.
+ * longer see, a group of documents, or anything else beside the chain.
  */
 export type Staged =
   | { readonly kind: 'commit'; readonly head: SlotRow }
   | { readonly kind: 'amend'; readonly head: SlotRow | null }
-  | { readonly kind: 'sweep' }
+  | { readonly kind: 'sweep' | 'documents' }
   | {
       readonly kind: 'beside'
       readonly durable:

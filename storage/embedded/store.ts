@@ -1,9 +1,13 @@
+import { systemPorts } from '../../src/ports.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { Storage } from '../port.ts'
 import type { CrashPoint } from '../crash-points.ts'
 import { apiKeyStore } from './api-keys.ts'
 import { blockStore } from './blocks.ts'
 import { coverageStore } from './coverage.ts'
 import { Database } from './database.ts'
+import { DocumentGroups } from './document-group.ts'
+import { documentStore } from './documents.ts'
 import { historyOf } from './history.ts'
 import { recordParts, recordStores } from './record-stores.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
@@ -29,6 +33,8 @@ export interface EmbeddedStorageOptions {
   readonly retentionSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: CrashPoint) => void
+  /** For documents, which expire. */
+  readonly clock?: Clock
 }
 
 /**
@@ -36,7 +42,7 @@ export interface EmbeddedStorageOptions {
  * is not the one that this version knows, or when it cannot be read.
  */
 export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Promise<Storage> {
-  const { hotBytesMax = HOT_BYTES_MAX } = options
+  const { hotBytesMax = HOT_BYTES_MAX, clock = systemPorts.clock } = options
   const database = await Database.open({
     directory: options.directory,
     hotBytesMax,
@@ -49,6 +55,8 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
   )
   const sweeper = options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds)
   const parts = recordParts(database, options.logSeconds ?? null)
+  const groups = new DocumentGroups(database, clock)
+  groups.sweep()
   return {
     blocks: blockStore(database, parts),
     history: historyOf(database, parts),
@@ -56,6 +64,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     coverage: coverageStore(database),
     tenants: tenantStore(database),
     keys: apiKeyStore(database),
+    documents: documentStore(database, groups, clock),
     isShared: false,
     journal: null,
     get recordCache() {
@@ -74,6 +83,9 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
       return losses?.isSettled === false ? losses : null
     },
     failed: database.failed,
-    close: () => database.close()
+    close: () => {
+      groups.close()
+      return database.close()
+    }
   }
 }

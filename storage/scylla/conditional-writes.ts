@@ -3,29 +3,43 @@ import { ServiceError } from '../../src/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { isOutage, refused } from './errors.ts'
 
-/** Changes that wait at most; further ones are refused. Operators make a few an hour. */
+/** Changes that wait at most, of one partition and of all; further ones are refused. Chosen: seconds of a busy tenant. */
 const WAITING_MAX = 1_000
+const ALL_WAITING_MAX = 10_000
 
-/** Changes beside the chain: one after the other in this process, against those of others by conditions. */
+/**
+ * Conditional writes. Those of one partition are made one after the other in this process, since they would only refuse
+ * each other; against those of other processes by their conditions.
+ */
 export class ConditionalWrites {
   readonly #client: CqlClient
-  readonly #queue = new PQueue({ concurrency: 1 })
+  readonly #queues = new Map<string, PQueue>()
+  #waiting = 0
 
   constructor(client: CqlClient) {
     this.#client = client
   }
 
-  /** Runs a change after those before it. */
-  async run<T>(change: () => Promise<T>): Promise<T> {
+  /** Runs a change of a partition after those before it. */
+  async run<T>(partition: string, change: () => Promise<T>): Promise<T> {
     this.#client.assertOpen()
-    if (this.#queue.size >= WAITING_MAX)
-      throw new ServiceError('STORAGE_UNAVAILABLE', `${WAITING_MAX} changes of keys and tenants wait`)
-    return this.#queue.add(change)
+    const queue = this.#queues.get(partition) ?? new PQueue({ concurrency: 1 })
+    if (queue.size >= WAITING_MAX || this.#waiting >= ALL_WAITING_MAX)
+      throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes wait for the store')
+    this.#queues.set(partition, queue)
+    this.#waiting++
+    try {
+      return await queue.add(change)
+    } finally {
+      this.#waiting--
+      if (queue.size + queue.pending === 0 && this.#queues.get(partition) === queue)
+        this.#queues.delete(partition)
+    }
   }
 
   /** Resolves once every change that was accepted has ended. */
-  idle(): Promise<void> {
-    return this.#queue.onIdle()
+  async idle(): Promise<void> {
+    await Promise.all(Array.from(this.#queues.values(), (queue) => queue.onIdle()))
   }
 }
 

@@ -22,7 +22,7 @@ export function coverageStore(
       const [row] = await client.read(SELECT_GENESIS, [CHAIN])
       return (row?.['genesis'] as string | null | undefined) ?? null
     },
-    settleGenesis: (hash) => writes.run(() => settleGenesis(client, hash)),
+    settleGenesis: (hash) => writes.run('coverage', () => settleGenesis(client, hash)),
     addGap: (gap) => gaps.add(gap),
     gaps: (page) => gaps.page(page)
   }

@@ -26,7 +26,7 @@ const TRIES = 10
 
 export function keyStore(client: CqlClient, writes: ConditionalWrites): KeyStore {
   return {
-    put: (key) => writes.run(() => put(client, key)),
+    put: (key) => writes.run('keys', () => put(client, key)),
     async byHash(hash) {
       const [row] = await client.read(SELECT, [ALL, blob(hash)])
       return row === undefined ? null : keyIn(row)

@@ -8,6 +8,7 @@ import { blockStore } from './blocks.ts'
 import { CqlClient } from './client.ts'
 import { ConditionalWrites } from './conditional-writes.ts'
 import { coverageStore } from './coverage.ts'
+import { documentStore } from './documents.ts'
 import { startProblem } from './errors.ts'
 import { Gaps } from './gaps.ts'
 import { historyOf } from './history.ts'
@@ -170,6 +171,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     coverage: coverageStore(client, gaps, beside, () => rowHorizon(client, options.keyspace, blocks)),
     tenants: tenantStore(client, beside),
     keys: keyStore(client, beside),
+    documents: documentStore(client, beside),
     history: historyOf(writer, new KeptBlocks(base), base, async (commit, amendment, edit) => {
       const { put, remove } = amendment.slots
       slotList.stage(commit, put, () => SLOTS_OWNER)

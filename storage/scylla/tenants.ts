@@ -18,7 +18,7 @@ const TRIES = 3
 
 export function tenantStore(client: CqlClient, writes: ConditionalWrites): TenantStore {
   return {
-    create: (tenant) => writes.run(() => create(client, tenant)),
+    create: (tenant) => writes.run('tenants', () => create(client, tenant)),
     async get(name) {
       const [row] = await client.read(SELECT, [ALL, name])
       return row === undefined ? null : tenantIn(row)

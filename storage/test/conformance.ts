@@ -6,6 +6,9 @@ import { testAmendments } from './conformance/amendments.ts'
 import { testBlocks } from './conformance/blocks.ts'
 import { testCandles } from './conformance/candles.ts'
 import { testCoverage } from './conformance/coverage.ts'
+import { testDocumentAgreement } from './conformance/document-agreement.ts'
+import { testDocumentExpiry } from './conformance/document-expiry.ts'
+import { testDocuments } from './conformance/documents.ts'
 import { testDurability } from './conformance/durability.ts'
 import { testLaunches } from './conformance/launches.ts'
 import { testLog } from './conformance/log.ts'
@@ -33,4 +36,11 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('usage', (t) => testUsage(t, open))
   t.test('durability', (t) => testDurability(t, open))
   t.test('random blocks agree with plain lists on every query', (t) => testAgreement(t, open))
+}
+
+/** What every adapter must do with documents. `runs` is the number of random runs that are compared with a plain list. */
+export function documentConformance(t: Test, open: OpenForTest, runs: number): void {
+  t.test('documents', (t) => testDocuments(t, open))
+  t.test('documents that expire', (t) => testDocumentExpiry(t, open))
+  t.test('documents at random', (t) => testDocumentAgreement(t, open, runs))
 }

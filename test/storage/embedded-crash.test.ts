@@ -102,6 +102,9 @@ function headsAfter(point: ChildPoint, nth: number): readonly number[] {
       return [(nth - 1) * 8 + 4]
     case 'coverage.durable':
       return [(nth - 1) * 8 + 6]
+    case 'documents.staged':
+    case 'documents.writing':
+    case 'documents.durable':
     case 'key.durable':
     case 'amend.staged':
     case 'amend.writing':

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
+import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
 import type { OpenForTest } from '../../storage/test/under-test.ts'
 import { damageRecords } from './embedded-directory.ts'
 
 /** Opens empty stores in a directory, each in a folder of its own. */
 export function openForTest(directory: string, hotBytesMax = 64 * 2 ** 20): OpenForTest {
   return async (t) => {
-    const place = { directory: join(directory, randomUUID()), hotBytesMax }
+    const clock = new ShiftedClock()
+    const place = { directory: join(directory, randomUUID()), hotBytesMax, clock }
     let storage: Storage = await openEmbeddedStorage(place)
     t.teardown(() => storage.close())
     const reopen = async (retentionSeconds: number | null = null): Promise<Storage> => {
@@ -17,6 +19,7 @@ export function openForTest(directory: string, hotBytesMax = 64 * 2 ** 20): Open
     }
     return {
       storage,
+      clock,
       reopen,
       // The engine puts its write-ahead log into tables as it opens.
       counted: async () => (await reopen()).usage(),

@@ -1,10 +1,12 @@
 import { auth, Client } from 'cassandra-driver'
 import type { types } from 'cassandra-driver'
 import type { Test } from 'tap'
+import { systemPorts } from '../../src/ports.ts'
 import type { Storage, StorageUsage } from '../../storage/port.ts'
 import { ROW_KINDS } from '../../storage/row-kinds.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
+import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
 import type { StorageUnderTest } from '../../storage/test/under-test.ts'
 import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
@@ -80,13 +82,15 @@ export class ScyllaUnderTest {
 
   async open(t: Test): Promise<StorageUnderTest> {
     await this.clear()
-    let storage: Storage = await openScyllaStorage(this.options)
+    const clock = new ShiftedClock()
+    const ports = { ...systemPorts, clock }
+    let storage: Storage = await openScyllaStorage({ ...this.options, ports })
     t.teardown(() => storage.close())
     const reopen = async (retentionSeconds = this.options.retentionSeconds): Promise<Storage> => {
       await storage.close()
-      return (storage = await openScyllaStorage({ ...this.options, retentionSeconds }))
+      return (storage = await openScyllaStorage({ ...this.options, ports, retentionSeconds }))
     }
-    return { storage, reopen, counted: (kinds) => this.#counted(storage, kinds) }
+    return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds) }
   }
 
   /** Has the server write the rows of some kinds to disk, and waits until its estimates count them. */

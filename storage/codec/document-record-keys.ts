@@ -1,0 +1,58 @@
+import type { DocumentAddress } from '../document-store.ts'
+import { encodeKey } from './document-key.ts'
+import { keysFrom, type Key, type KeyRange } from './keys.ts'
+
+/**
+ * The keys of documents in the embedded store, after the letter `D`. A cluster has what follows the partition as its row.
+ *
+ *   0x00 time key                     address of a document that expires then
+ *   kind partition 0x01 key           document
+ *   kind partition 0x02 entry key     entry of an index
+ *   kind partition 0x03 entry         unique entry
+ *   kind partition 0x04 key           hot value
+ */
+const LETTER = Buffer.from('D', 'latin1')
+const EXPIRIES = Buffer.concat([LETTER, Buffer.of(0)])
+
+/** What a row of a partition is. */
+export const SECTIONS = { document: 1, entry: 2, unique: 3, hot: 4 } as const
+export type Section = keyof typeof SECTIONS
+
+/** A row of a partition: the section, then the key or entry. */
+export const rowOf = (section: Section, bytes: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.of(SECTIONS[section]), bytes])
+
+/** The key of a record; of a document the one that its checksum is made with, on every adapter. */
+export function documentRecordKey(
+  { kind, partition }: Pick<DocumentAddress, 'kind' | 'partition'>,
+  section: Section,
+  bytes: Uint8Array
+): Key {
+  return Buffer.concat([partitionKey(kind, partition), rowOf(section, bytes)])
+}
+
+/** Takes the key or entry out of a record's key. */
+export const bytesIn = (
+  { kind, partition }: Pick<DocumentAddress, 'kind' | 'partition'>,
+  key: Key
+): Uint8Array => key.subarray(partitionKey(kind, partition).length + 1)
+
+/** Lists a document under the time at which it expires. */
+export function expiryKey(expiresAtMs: number, document: Key): Key {
+  const time = Buffer.alloc(8)
+  time.writeBigUInt64BE(BigInt(Math.max(0, Math.ceil(expiresAtMs))))
+  return Buffer.concat([EXPIRIES, time, document])
+}
+
+/** All that has expired at a time. */
+export const expiriesUntil = (nowMs: number): KeyRange => ({
+  gte: EXPIRIES,
+  lt: expiryKey(nowMs + 1, Buffer.alloc(0))
+})
+
+/** Every record of one kind of documents. */
+export const documentKeysOf = (kind: string): KeyRange =>
+  keysFrom(Buffer.concat([LETTER, encodeKey([kind])]))
+
+const partitionKey = (kind: string, partition: string): Buffer =>
+  Buffer.concat([LETTER, encodeKey([kind, partition])])

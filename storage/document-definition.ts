@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { DocumentKey } from './codec/document-key.ts'
+
+/** All that a kind of documents is: what follows from it is in documents.ts, for every adapter. */
+export interface DocumentDefinition<
+  T,
+  Index extends string = never,
+  Unique extends string = never,
+  Hot = never
+> {
+  /** In words for the operator, such as `webhook`; it is a part of stored keys, and must stay. */
+  readonly kind: string
+  /** Values as JSON: bytes and bigint by `jsonBytes` and `jsonBigint`. A field that is added later needs a default. */
+  readonly schema: z.ZodType<T>
+  /**
+   * Documents that are listed together, and among which unique values are unique, such as those of a tenant. On a cluster
+   * changes of one partition are made one after another.
+   */
+  readonly partition: (value: T) => string
+  /** The order in the partition. */
+  readonly key: (value: T) => DocumentKey
+  /** The entry of a document in each index; null where it is not listed. For a due list it begins with unix milliseconds. */
+  readonly indexes?: Readonly<Record<Index, (value: T) => DocumentKey | null>>
+  /** Values that only one document of a partition has at a time; null where a document has none. */
+  readonly unique?: Readonly<Record<Unique, (value: T) => DocumentKey | null>>
+  /** Milliseconds that a document is served after it was written last; left out, for ever. */
+  readonly ttlMs?: number
+  /** A value that changes often, beside the document: a position, a count. */
+  readonly hot?: z.ZodType<Hot>
+}
+
+/** Declares a kind of documents. */
+export function defineDocument<
+  T,
+  Index extends string = never,
+  Unique extends string = never,
+  Hot = never
+>(definition: DocumentDefinition<T, Index, Unique, Hot>): DocumentDefinition<T, Index, Unique, Hot> {
+  return definition
+}
+
+/** Bytes, as base64 in JSON. */
+export const jsonBytes = z.codec(z.base64(), z.instanceof(Uint8Array), {
+  decode: (text) => new Uint8Array(Buffer.from(text, 'base64')),
+  encode: (bytes) => Buffer.from(bytes).toString('base64')
+})
+
+/** A bigint, as decimal digits in JSON. */
+export const jsonBigint = z.codec(z.string().regex(/^-?\d{1,80}$/), z.bigint(), {
+  decode: (text) => BigInt(text),
+  encode: (value) => value.toString()
+})

@@ -1,0 +1,77 @@
+/** The place of a document. Documents of one kind and partition are ordered by the bytes of their keys. */
+export interface DocumentAddress {
+  readonly kind: string
+  readonly partition: string
+  readonly key: Uint8Array
+}
+
+/** A document as an adapter stores it. An adapter knows no schema: all that follows from the value is stated here. */
+export interface DocumentRow {
+  readonly address: DocumentAddress
+  /** Random, chosen by the writer; each write of the document has another one. */
+  readonly version: string
+  /** The version that the document was inserted with. */
+  readonly born: string
+  /** The versions before this one, newest first: the last TRAIL_MAX. They tell whether a write without an answer was done. */
+  readonly trail: readonly string[]
+  /** Unix milliseconds from which the document is not served; null for never. */
+  readonly expiresAtMs: number | null
+  /** Entries that lists by an index go through, ordered by their bytes. */
+  readonly entries: readonly Uint8Array[]
+  /** Entries that one document of a partition can have at a time. */
+  readonly unique: readonly Uint8Array[]
+  /** JSON. */
+  readonly value: string
+}
+
+export const TRAIL_MAX = 8
+
+/** A document that is to be stored. Its expiry is counted from the write by the store's clock. */
+export type NewDocumentRow = Omit<DocumentRow, 'expiresAtMs'> & { readonly ttlMs: number | null }
+
+/** Why a document was not stored: another one has its key (`exists`) or a unique entry (`taken`), or it has changed. */
+export type Refusal = 'exists' | 'taken' | 'changed'
+
+/** A stretch of the keys, or of the index entries, of one kind and partition: from `gte` up to but without `lt`. */
+export interface DocumentRange {
+  readonly kind: string
+  readonly partition: string
+  readonly of: 'keys' | 'entries'
+  readonly gte: Uint8Array
+  readonly lt: Uint8Array
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
+export interface DocumentRowPage {
+  readonly rows: readonly DocumentRow[]
+  /** The key or entry after which the next page begins; null where the range has no more. */
+  readonly last: Uint8Array | null
+}
+
+/**
+ * Stores documents of every kind, on each adapter. A write resolves after it is durable; reads that begin after that see it.
+ * Documents that have expired are absent for all of these, and are deleted from disk later. Every method rejects with
+ * STORAGE_UNAVAILABLE when the store cannot answer; then nobody knows whether a write was done.
+ */
+export interface DocumentStore {
+  get(address: DocumentAddress): Promise<DocumentRow | null>
+  /** The document that has a unique entry. */
+  owner(kind: string, partition: string, unique: Uint8Array): Promise<DocumentRow | null>
+  list(range: DocumentRange): Promise<DocumentRowPage>
+  /**
+   * Stores a document with all of its entries, or nothing: where the stored version is that of `before`, or where there
+   * is no document for null. It is written once, also where the store loses the answer and asks again.
+   */
+  put(row: NewDocumentRow, before: DocumentRow | null): Promise<DocumentRow | Refusal>
+  /** Deletes a document and what belongs to it; false where it has changed or is gone. */
+  delete(before: DocumentRow): Promise<boolean>
+  /**
+   * Stores a hot value of a document under the fencing token of a lease. It needs no condition, and is one plain write:
+   * a value with a lower token than another one's is never read. Values under one token count in the order of the calls.
+   * Nothing is stored where the embedded store has no such document; a cluster keeps an orphan that nobody reads.
+   */
+  putFenced(document: DocumentRow, token: number, value: string): Promise<void>
+  /** The hot values of documents, in their order; null where there is none. */
+  fenced(documents: readonly DocumentRow[]): Promise<(string | null)[]>
+}

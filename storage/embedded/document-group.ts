@@ -1,0 +1,148 @@
+import type { Clock } from '../../src/ports.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { Database } from './database.ts'
+import { DocumentStage } from './document-stage.ts'
+
+/** A change that waits for its group. */
+interface Waiting {
+  readonly run: (stage: DocumentStage) => void
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Changes that one write makes durable at most. Chosen: some 5 ms of the processor, so that a block that comes meanwhile
+ * waits no longer than for another block.
+ */
+const GROUP_MAX = 500
+/** Changes that wait at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
+const WAITING_MAX = 10_000
+/** Milliseconds that a hot value waits for others to share its write. Chosen: at 2,000 a second 50 of them do. */
+const GATHER_MS = 25
+/** Milliseconds between two looks for expired documents. */
+const SWEEP_EVERY_MS = 1_000
+
+/**
+ * Makes changes of documents in the order in which they came, many of them with one durable write (group commit). G1: one
+ * group is under way at a time, so that blocks and groups take turns. G2: a change sees those before it, also of its own
+ * group. G3: each is answered after its group is on disk; where that fails, all of the group are rejected.
+ */
+export class DocumentGroups {
+  readonly #database: Database
+  readonly #clock: Clock
+  #waiting: Waiting[] = []
+  /** Whether a change waits that wants its group at once. */
+  #isUrgent = false
+  #isWriting = false
+  #timer: unknown = null
+  #sweepTimer: unknown = null
+  #sweepAtMs = -Infinity
+  #isClosed = false
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  /** Makes a change with the next group, which begins at once unless one is under way. */
+  change<T>(change: (stage: DocumentStage) => T): Promise<T> {
+    const changed = this.#add(change)
+    this.#isUrgent = true
+    this.#begin()
+    return changed
+  }
+
+  /** Makes a change with the next group, which begins within GATHER_MS unless one is under way. */
+  changeSoon<T>(change: (stage: DocumentStage) => T): Promise<T> {
+    const changed = this.#add(change)
+    this.#begin()
+    return changed
+  }
+
+  /** Hands the database all that waits, before it closes; later changes are refused. */
+  close(): void {
+    this.#isClosed = true
+    this.#clock.clearTimeout(this.#timer)
+    this.#clock.clearTimeout(this.#sweepTimer)
+    if (this.#waiting.length > 0) void this.#write(WAITING_MAX)
+  }
+
+  #add<T>(change: (stage: DocumentStage) => T): Promise<T> {
+    if (this.#isClosed) return Promise.reject(refused('the store is closed'))
+    if (this.#waiting.length >= WAITING_MAX)
+      return Promise.reject(refused(`${WAITING_MAX} changes of documents wait to be written`))
+    return new Promise((resolve, reject) => {
+      let answer: T
+      this.#waiting.push({
+        run: (stage) => void (answer = change(stage)),
+        resolve: () => resolve(answer),
+        reject
+      })
+    })
+  }
+
+  #begin(): void {
+    if (this.#isWriting || this.#isClosed || this.#waiting.length === 0) return
+    if (this.#isUrgent || this.#waiting.length >= GROUP_MAX) void this.#writeNext()
+    else
+      this.#timer ??= this.#clock.setTimeout(() => {
+        this.#isUrgent = true
+        this.#begin()
+      }, GATHER_MS)
+  }
+
+  async #writeNext(): Promise<void> {
+    this.#clock.clearTimeout(this.#timer)
+    this.#timer = null
+    this.#isWriting = true
+    await this.#write(GROUP_MAX)
+    this.#isWriting = false
+    this.#begin()
+  }
+
+  /** Writes those that wait, those included that come until the database begins with them. Never rejects. */
+  async #write(most: number): Promise<void> {
+    const group: Waiting[] = []
+    let hasBegun = false
+    try {
+      await this.#database.write(async (view, batch) => {
+        const stage = new DocumentStage(view, batch, this.#clock.now())
+        if (stage.nowMs >= this.#sweepAtMs) await this.#sweep(stage)
+        this.#isUrgent = this.#waiting.length > most
+        hasBegun = true
+        group.push(...this.#waiting.splice(0, most).filter((each) => ran(each, stage)))
+        return stage.isEmpty ? null : { kind: 'documents' }
+      })
+      for (const each of group) each.resolve()
+    } catch (error) {
+      // A database that has failed begins with no group: then all that wait are refused.
+      for (const each of hasBegun ? group : this.#waiting.splice(0)) each.reject(error)
+    }
+  }
+
+  /** Deletes expired documents, a bounded number, and sees to it that the next look comes where there are more. */
+  async #sweep(stage: DocumentStage): Promise<void> {
+    this.#sweepAtMs = stage.nowMs + SWEEP_EVERY_MS
+    if (!(await stage.sweep()) || this.#isClosed) return
+    this.#clock.clearTimeout(this.#sweepTimer)
+    this.#sweepTimer = this.#clock.setTimeout(() => this.sweep(), SWEEP_EVERY_MS)
+  }
+
+  /** Begins a group that deletes expired documents, if there are any. */
+  sweep(): void {
+    this.change(() => undefined).catch(() => undefined)
+  }
+}
+
+/** Runs a change. One that throws has staged nothing, and is rejected alone. */
+function ran(each: Waiting, stage: DocumentStage): boolean {
+  try {
+    each.run(stage)
+    return true
+  } catch (error) {
+    each.reject(error)
+    return false
+  }
+}
+
+const refused = (why: string): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', why)

@@ -1,0 +1,142 @@
+import { documentAddressKind, documentEntryKind, documentKind, fencedKind } from '../codec/document.ts'
+import type { DocumentRecord } from '../codec/document.ts'
+import { documentRecordKey, expiriesUntil, expiryKey } from '../codec/document-record-keys.ts'
+import { keyText } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
+import type { RecordKind } from '../codec/record.ts'
+import type { DocumentAddress, DocumentRow, NewDocumentRow, Refusal } from '../document-store.ts'
+import type { View } from './view.ts'
+import type { WriteBatch } from './write-batch.ts'
+
+/** Expired documents that are deleted at a time. Chosen: some 10 ms of the processor, once a second. */
+const SWEPT_MAX = 1_000
+
+/** Documents as they are after the changes that a group has staged so far. */
+export class DocumentStage {
+  readonly nowMs: number
+  readonly #view: View
+  readonly #batch: WriteBatch
+  /** Values of keys that the group writes, in front of the view's; null for deleted ones. */
+  readonly #staged = new Map<string, unknown>()
+
+  constructor(view: View, batch: WriteBatch, nowMs: number) {
+    this.#view = view
+    this.#batch = batch
+    this.nowMs = nowMs
+  }
+
+  /** Whether nothing is to be written. */
+  get isEmpty(): boolean {
+    return this.#staged.size === 0
+  }
+
+  /** Stores a document, as DocumentStore.put does. */
+  put({ ttlMs, ...row }: NewDocumentRow, before: DocumentRow | null): DocumentRow | Refusal {
+    const { address } = row
+    const stored = this.#document(address)
+    const alive = this.#alive(stored)
+    if (before === null && alive !== null) return 'exists'
+    if (before !== null && alive?.version !== before.version) return 'changed'
+    const owners = row.unique.map((entry) => this.#owner(address, entry))
+    if (owners.some((owner) => this.#alive(this.#document(owner)) !== null)) return 'taken'
+    for (const owner of owners) this.#drop(owner, this.#document(owner))
+    if (alive === null) this.#drop(address, stored)
+    else this.#remove(address, alive)
+    const written = { ...row, expiresAtMs: ttlMs === null ? null : this.nowMs + ttlMs }
+    this.#write(written)
+    return written
+  }
+
+  /** Deletes a document, as DocumentStore.delete does. */
+  delete({ address, version }: DocumentRow): boolean {
+    const stored = this.#alive(this.#document(address))
+    if (stored?.version !== version) return false
+    this.#drop(address, stored)
+    return true
+  }
+
+  /** Stores a hot value, as DocumentStore.putFenced does. */
+  putFenced({ address, born }: DocumentRow, token: number, value: string): void {
+    const key = documentRecordKey(address, 'hot', address.key)
+    const before = this.#get(fencedKind, key)
+    // A hot value goes with its document: where there is one of it, the document is there.
+    const isKnown = before?.born === born
+    if (isKnown ? before.token > token : this.#document(address)?.born !== born) return
+    this.#put(fencedKind, key, { born, token, value })
+  }
+
+  /** Deletes some of the documents that have expired; true where there are more. What is damaged stays. */
+  async sweep(): Promise<boolean> {
+    try {
+      const expiries = await this.#view.keys(expiriesUntil(this.nowMs), SWEPT_MAX)
+      for (const expiry of expiries) {
+        const address = this.#get(documentAddressKind, expiry)
+        const stored = this.#document(address)
+        if (this.#alive(stored) === null) this.#drop(address, stored)
+        this.#delete(expiry)
+      }
+      return expiries.length === SWEPT_MAX
+    } catch {
+      return false
+    }
+  }
+
+  /** The document that has a unique entry, if it is another one than that of the address. */
+  #owner(address: DocumentAddress, entry: Uint8Array): DocumentAddress | null {
+    const key = this.#get(documentEntryKind, documentRecordKey(address, 'unique', entry))
+    return key === null || Buffer.compare(key, address.key) === 0 ? null : { ...address, key }
+  }
+
+  #document(address: DocumentAddress | null): DocumentRecord | null {
+    return address === null ? null : this.#get(documentKind, documentRecordKey(address, 'document', address.key))
+  }
+
+  #alive(record: DocumentRecord | null): DocumentRecord | null {
+    return record === null || isExpired(record, this.nowMs) ? null : record
+  }
+
+  #write({ address, ...record }: DocumentRow): void {
+    const key = documentRecordKey(address, 'document', address.key)
+    this.#put(documentKind, key, record)
+    for (const entry of record.entries)
+      this.#put(documentEntryKind, documentRecordKey(address, 'entry', entry), address.key)
+    for (const entry of record.unique)
+      this.#put(documentEntryKind, documentRecordKey(address, 'unique', entry), address.key)
+    if (record.expiresAtMs !== null)
+      this.#put(documentAddressKind, expiryKey(record.expiresAtMs, key), address)
+  }
+
+  /** Deletes a document that ends, if there is one, with its hot value. */
+  #drop(address: DocumentAddress | null, record: DocumentRecord | null): void {
+    if (address === null || record === null) return
+    this.#remove(address, record)
+    this.#delete(documentRecordKey(address, 'hot', address.key))
+  }
+
+  #remove(address: DocumentAddress, record: DocumentRecord): void {
+    const key = documentRecordKey(address, 'document', address.key)
+    this.#delete(key)
+    for (const entry of record.entries) this.#delete(documentRecordKey(address, 'entry', entry))
+    for (const entry of record.unique) this.#delete(documentRecordKey(address, 'unique', entry))
+    if (record.expiresAtMs !== null) this.#delete(expiryKey(record.expiresAtMs, key))
+  }
+
+  #get<T>(kind: RecordKind<T>, key: Key): T | null {
+    const staged = this.#staged.get(keyText(key))
+    return staged === undefined ? this.#view.get(kind, key) : (staged as T | null)
+  }
+
+  #put<T>(kind: RecordKind<T>, key: Key, value: T): void {
+    this.#staged.set(keyText(key), value)
+    this.#batch.put(kind, key, value)
+  }
+
+  #delete(key: Key): void {
+    this.#staged.set(keyText(key), null)
+    this.#batch.delete(key)
+  }
+}
+
+/** Whether a document is not served any more. */
+export const isExpired = ({ expiresAtMs }: Pick<DocumentRow, 'expiresAtMs'>, nowMs: number): boolean =>
+  expiresAtMs !== null && nowMs >= expiresAtMs

@@ -1,0 +1,74 @@
+import type { Clock } from '../../src/ports.ts'
+import { documentEntryKind, documentKind, fencedKind } from '../codec/document.ts'
+import { documentRecordKey, bytesIn } from '../codec/document-record-keys.ts'
+import type { DocumentAddress, DocumentRange, DocumentRow, DocumentRowPage, DocumentStore } from '../document-store.ts'
+import type { Database } from './database.ts'
+import type { DocumentGroups } from './document-group.ts'
+import { isExpired } from './document-stage.ts'
+import type { View } from './view.ts'
+
+/** Documents, read through views and changed in groups. */
+export function documentStore(database: Database, groups: DocumentGroups, clock: Clock): DocumentStore {
+  const read = (view: View, address: DocumentAddress): DocumentRow | null => {
+    const record = view.get(documentKind, documentRecordKey(address, 'document', address.key))
+    return record === null || isExpired(record, clock.now()) ? null : { address, ...record }
+  }
+  return {
+    get: (address) => database.read((view) => read(view, address)),
+    owner: (kind, partition, unique) =>
+      database.read((view) => {
+        const key = view.get(documentEntryKind, documentRecordKey({ kind, partition }, 'unique', unique))
+        return key === null ? null : read(view, { kind, partition, key })
+      }),
+    list: (range) =>
+      database.read((view) => (range.of === 'keys' ? listKeys(view, range, clock) : listEntries(view, range, read))),
+    put: (row, before) => groups.change((stage) => stage.put(row, before)),
+    delete: (before) => groups.change((stage) => stage.delete(before)),
+    putFenced: (document, token, value) =>
+      groups.changeSoon((stage) => stage.putFenced(document, token, value)),
+    fenced: (documents) =>
+      database.read((view) =>
+        documents.map(({ address, born }) => {
+          const hot = view.get(fencedKind, documentRecordKey(address, 'hot', address.key))
+          return hot?.born === born ? hot.value : null
+        })
+      )
+  }
+}
+
+async function listKeys(view: View, range: DocumentRange, clock: Clock): Promise<DocumentRowPage> {
+  const rows: DocumentRow[] = []
+  for await (const [key, record] of view.scan(documentKind, keysIn(range, 'document'), scanning(range))) {
+    if (rows.length === range.limit) return { rows, last: rows.at(-1)!.address.key }
+    const { kind, partition } = range
+    // A copy: the key of a record is a piece of a chunk of many.
+    const address = { kind, partition, key: bytesIn(range, key).slice() }
+    if (!isExpired(record, clock.now())) rows.push({ address, ...record })
+  }
+  return { rows, last: null }
+}
+
+async function listEntries(
+  view: View,
+  range: DocumentRange,
+  read: (view: View, address: DocumentAddress) => DocumentRow | null
+): Promise<DocumentRowPage> {
+  const rows: DocumentRow[] = []
+  let last: Uint8Array | null = null
+  for await (const [entry, key] of view.scan(documentEntryKind, keysIn(range, 'entry'), scanning(range))) {
+    if (rows.length === range.limit) return { rows, last }
+    const { kind, partition } = range
+    const row = read(view, { kind, partition, key })
+    if (row === null) continue
+    rows.push(row)
+    last = bytesIn(range, entry).slice()
+  }
+  return { rows, last: null }
+}
+
+const keysIn = (range: DocumentRange, section: 'document' | 'entry') => ({
+  gte: documentRecordKey(range, section, range.gte),
+  lt: documentRecordKey(range, section, range.lt)
+})
+
+const scanning = ({ order, limit }: DocumentRange) => ({ reverse: order === 'desc', expected: limit + 1 })

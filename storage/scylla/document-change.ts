@@ -1,0 +1,183 @@
+import { ServiceError } from '../../src/errors.ts'
+import { documentKind } from '../codec/document.ts'
+import { documentRecordKey, rowOf } from '../codec/document-record-keys.ts'
+import type { Section } from '../codec/document-record-keys.ts'
+import { packRecord } from '../codec/record.ts'
+import { TRAIL_MAX } from '../document-store.ts'
+import type { DocumentAddress, DocumentRow, NewDocumentRow, Refusal } from '../document-store.ts'
+import { blob } from './client.ts'
+import type { CqlClient, CqlStatement } from './client.ts'
+import { readSettled } from './conditional-writes.ts'
+import { documentIn, ownerIn, selectRow, ttlSecondsOf } from './document-rows.ts'
+import { isOutage, refused, unanswered } from './errors.ts'
+
+const WHERE = 'kind = ? AND part = ? AND row = ?'
+const PUT = `UPDATE documents USING TTL ? SET version = ?, document = ? WHERE ${WHERE} IF version = ?`
+const PUT_ENTRY = `UPDATE documents USING TTL ? SET owner = ? WHERE ${WHERE}`
+const TAKE_ENTRY = `${PUT_ENTRY} IF owner = ?`
+const DELETE = `DELETE FROM documents WHERE ${WHERE} IF version = ?`
+const DELETE_ENTRY = `DELETE FROM documents WHERE ${WHERE}`
+/** Times that a change is made anew because of another process's, or because there was no answer. */
+const TRIES = 10
+
+/** Another document that has a unique entry; null where it is gone and the entry was left. */
+interface Owner {
+  readonly entry: string
+  readonly key: Uint8Array
+  readonly document: DocumentRow | null
+}
+
+/**
+ * A change of one document with its entries: one conditional batch of its partition. Where the answer is lost, what is
+ * stored tells whether it was done: each write has a version that no other has, and leaves it in the trail.
+ */
+export class DocumentChange {
+  readonly #client: CqlClient
+  readonly #address: DocumentAddress
+  readonly #isServed: (row: DocumentRow) => boolean
+  /** The reason why nobody knows whether a try was done. */
+  #lost: unknown = null
+
+  constructor(client: CqlClient, address: DocumentAddress, isServed: (row: DocumentRow) => boolean) {
+    this.#client = client
+    this.#address = address
+    this.#isServed = isServed
+  }
+
+  /** Does what DocumentStore.put says. */
+  async put({ ttlMs, ...rest }: NewDocumentRow, before: DocumentRow | null): Promise<DocumentRow | Refusal> {
+    if (before !== null && !this.#isServed(before)) return 'changed'
+    const row = { ...rest, expiresAtMs: ttlMs === null ? null : this.#client.now() + ttlMs }
+    let replaced = before
+    let expired: readonly Owner[] = []
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (await this.#isDone(this.#putting(row, replaced, expired))) return row
+      const stored = await this.#stored(this.#address)
+      if (stored?.version === row.version || stored?.trail.includes(row.version)) return row
+      if (before !== null && stored?.version !== before.version) return this.#overtaken(stored, before.version)
+      if (before === null && stored !== null && this.#isServed(stored)) return this.#overtaken(stored, null)
+      if (before === null) replaced = stored
+      expired = await this.#owners(row)
+      if (expired.some(({ document }) => document !== null && this.#isServed(document))) return 'taken'
+    }
+    throw this.#givenUp()
+  }
+
+  /** Does what DocumentStore.delete says. One that is gone after a lost answer counts as deleted here. */
+  async delete(before: DocumentRow): Promise<boolean> {
+    if (!this.#isServed(before)) return false
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (await this.#isDone(this.#deleting(before))) return true
+      const stored = await this.#stored(this.#address)
+      if (stored?.version === before.version) continue
+      return this.#lost !== null && stored?.born !== before.born
+    }
+    throw this.#givenUp()
+  }
+
+  /** False also where nobody knows: the caller looks. */
+  async #isDone(statements: readonly CqlStatement[]): Promise<boolean> {
+    try {
+      return (await this.#client.conditional(statements)).applied
+    } catch (error) {
+      if (!isOutage(error)) throw refused(error)
+      this.#lost = error
+      return false
+    }
+  }
+
+  /**
+   * The refusal of a change that another one came before. Where answers were lost and so much was changed since that the
+   * trail does not reach back, nobody knows whether this one was done.
+   */
+  #overtaken(stored: DocumentRow | null, version: string | null): Refusal {
+    const isKnown =
+      stored === null || stored.trail.length < TRAIL_MAX || (version !== null && stored.trail.includes(version))
+    if (this.#lost !== null && !isKnown) throw unanswered(this.#lost)
+    return version === null ? 'exists' : 'changed'
+  }
+
+  #givenUp(): ServiceError {
+    if (this.#lost !== null) return unanswered(this.#lost)
+    return new ServiceError('STORAGE_UNAVAILABLE', `other processes change the ${this.#address.kind} all the time`)
+  }
+
+  async #stored(address: DocumentAddress): Promise<DocumentRow | null> {
+    const [row] = await readSettled(this.#client, selectRow(address, 'document', address.key))
+    return documentIn(address, row)
+  }
+
+  /** Other documents that have the unique entries of one. */
+  async #owners({ unique }: DocumentRow): Promise<Owner[]> {
+    const owners: Owner[] = []
+    for (const entry of unique) {
+      const [row] = await readSettled(this.#client, selectRow(this.#address, 'unique', entry))
+      const key = ownerIn(row)
+      if (key === null || Buffer.compare(key, this.#address.key) === 0) continue
+      const document = await this.#stored({ ...this.#address, key })
+      owners.push({ entry: textOf(rowOf('unique', entry)), key, document })
+    }
+    return owners
+  }
+
+  /** The batch that stores a row in place of one, and of others that have expired and own its unique entries. */
+  #putting(row: DocumentRow, replaced: DocumentRow | null, owners: readonly Owner[]): CqlStatement[] {
+    const { address, version, entries, unique, expiresAtMs } = row
+    const ttl = ttlSecondsOf(expiresAtMs, this.#client.now())
+    const packed = packRecord(documentKind, documentRecordKey(address, 'document', address.key), row)
+    // One may own several of the entries.
+    const expired = [
+      ...new Map(owners.flatMap(({ document }) => (document === null ? [] : [[document.version, document]]))).values()
+    ]
+    const outdated = [...(replaced === null ? [] : [replaced]), ...expired].flatMap(rowsOf)
+    const kept = new Set(rowsOf(row).map(textOf))
+    const keys = new Map(owners.map(({ entry, key }) => [entry, blob(key)]))
+    for (const entry of replaced?.unique ?? []) keys.set(textOf(rowOf('unique', entry)), blob(address.key))
+    const at = this.#at('document', address.key)
+    return [
+      { statement: PUT, params: [ttl, version, Buffer.from(packed), ...at, replaced?.version ?? null] },
+      ...expired.map((other) => this.#deletingIf(other)),
+      ...outdated
+        .filter((entry) => !kept.has(textOf(entry)))
+        .map((entry) => ({ statement: DELETE_ENTRY, params: this.#atRow(entry) })),
+      ...entries.map((entry) => ({
+        statement: PUT_ENTRY,
+        params: [ttl, blob(address.key), ...this.#at('entry', entry)]
+      })),
+      ...unique.map((entry) => {
+        const owner = keys.get(textOf(rowOf('unique', entry))) ?? null
+        return {
+          statement: TAKE_ENTRY,
+          params: [ttl, blob(address.key), ...this.#at('unique', entry), owner]
+        }
+      })
+    ]
+  }
+
+  #deleting(before: DocumentRow): CqlStatement[] {
+    return [
+      this.#deletingIf(before),
+      ...rowsOf(before).map((entry) => ({ statement: DELETE_ENTRY, params: this.#atRow(entry) }))
+    ]
+  }
+
+  #deletingIf({ address, version }: DocumentRow): CqlStatement {
+    return { statement: DELETE, params: [...this.#at('document', address.key), version] }
+  }
+
+  #at(section: Section, bytes: Uint8Array): unknown[] {
+    return this.#atRow(rowOf(section, bytes))
+  }
+
+  #atRow(row: Buffer): unknown[] {
+    return [this.#address.kind, this.#address.partition, row]
+  }
+}
+
+/** The rows of a document's entries. */
+const rowsOf = ({ entries, unique }: DocumentRow): Buffer[] => [
+  ...entries.map((entry) => rowOf('entry', entry)),
+  ...unique.map((entry) => rowOf('unique', entry))
+]
+
+const textOf = (row: Buffer): string => row.toString('latin1')

@@ -1,0 +1,36 @@
+import { documentKind } from '../codec/document.ts'
+import { documentRecordKey, rowOf } from '../codec/document-record-keys.ts'
+import type { Section } from '../codec/document-record-keys.ts'
+import { unpackRecord } from '../codec/record.ts'
+import type { DocumentAddress, DocumentRow } from '../document-store.ts'
+import type { CqlRow, CqlStatement } from './client.ts'
+
+export const SELECT_ROW = 'SELECT row, document, owner FROM documents WHERE kind = ? AND part = ? AND row = ?'
+/** Seconds that a server keeps what is served no longer, so that its clock may differ from ours. */
+const TTL_SLACK = 60
+
+type Partition = Pick<DocumentAddress, 'kind' | 'partition'>
+
+/** The query of one row. */
+export const selectRow = ({ kind, partition }: Partition, section: Section, bytes: Uint8Array): CqlStatement => ({
+  statement: SELECT_ROW,
+  params: [kind, partition, rowOf(section, bytes)]
+})
+
+/** The document of a row; null where there is none. */
+export function documentIn(address: DocumentAddress, row: CqlRow | undefined): DocumentRow | null {
+  const packed = (row?.['document'] as Buffer | null | undefined) ?? null
+  if (packed === null) return null
+  const key = documentRecordKey(address, 'document', address.key)
+  return { address, ...unpackRecord(documentKind, key, packed) }
+}
+
+/** The key of the document that an entry names. */
+export const ownerIn = (row: CqlRow | undefined): Uint8Array | null => {
+  const key = (row?.['owner'] as Buffer | null | undefined) ?? null
+  return key === null ? null : Uint8Array.from(key)
+}
+
+/** The time to live of what expires at a time, in seconds from now; 0 for ever. */
+export const ttlSecondsOf = (expiresAtMs: number | null, nowMs: number): number =>
+  expiresAtMs === null ? 0 : Math.max(1, Math.ceil((expiresAtMs - nowMs) / 1_000)) + TTL_SLACK
