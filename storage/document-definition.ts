@@ -30,12 +30,9 @@ export interface DocumentDefinition<
 }
 
 /** Declares a kind of documents. */
-export function defineDocument<
-  T,
-  Index extends string = never,
-  Unique extends string = never,
-  Hot = never
->(definition: DocumentDefinition<T, Index, Unique, Hot>): DocumentDefinition<T, Index, Unique, Hot> {
+export function defineDocument<T, Index extends string = never, Unique extends string = never, Hot = never>(
+  definition: DocumentDefinition<T, Index, Unique, Hot>
+): DocumentDefinition<T, Index, Unique, Hot> {
   return definition
 }
 

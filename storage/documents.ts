@@ -5,7 +5,13 @@ import { encodeKey, endOf } from './codec/document-key.ts'
 import type { DocumentKey } from './codec/document-key.ts'
 import type { DocumentDefinition } from './document-definition.ts'
 import { TRAIL_MAX } from './document-store.ts'
-import type { DocumentAddress, DocumentRow, DocumentStore, NewDocumentRow, Refusal } from './document-store.ts'
+import type {
+  DocumentAddress,
+  DocumentRow,
+  DocumentStore,
+  NewDocumentRow,
+  Refusal
+} from './document-store.ts'
 
 /** Bytes of a value at most. Chosen: well below the 50 KiB at which servers refuse a batch with its entries. */
 export const DOCUMENT_BYTES_MAX = 32 * 2 ** 10
@@ -23,8 +29,7 @@ export interface Stored<T> {
 }
 
 export type Outcome<T> =
-  | { readonly ok: true; readonly stored: Stored<T> }
-  | { readonly ok: false; readonly reason: Refusal }
+  { readonly ok: true; readonly stored: Stored<T> } | { readonly ok: false; readonly reason: Refusal }
 
 export interface ListOptions {
   /** Only documents whose key, or index entry, begins with these parts. */
@@ -180,7 +185,8 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   #encoded<V>(schema: z.ZodType<V>, value: V): string {
     const { kind } = this.#definition
     const encoded = z.safeEncode(schema, value)
-    if (!encoded.success) throw new RangeError(`a ${kind} cannot be stored: ${z.prettifyError(encoded.error)}`)
+    if (!encoded.success)
+      throw new RangeError(`a ${kind} cannot be stored: ${z.prettifyError(encoded.error)}`)
     const text = JSON.stringify(encoded.data)
     const bytes = Buffer.byteLength(text)
     if (bytes > DOCUMENT_BYTES_MAX)

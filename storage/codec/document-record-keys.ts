@@ -51,8 +51,7 @@ export const expiriesUntil = (nowMs: number): KeyRange => ({
 })
 
 /** Every record of one kind of documents. */
-export const documentKeysOf = (kind: string): KeyRange =>
-  keysFrom(Buffer.concat([LETTER, encodeKey([kind])]))
+export const documentKeysOf = (kind: string): KeyRange => keysFrom(Buffer.concat([LETTER, encodeKey([kind])]))
 
 const partitionKey = (kind: string, partition: string): Buffer =>
   Buffer.concat([LETTER, encodeKey([kind, partition])])

@@ -88,7 +88,9 @@ export class DocumentStage {
   }
 
   #document(address: DocumentAddress | null): DocumentRecord | null {
-    return address === null ? null : this.#get(documentKind, documentRecordKey(address, 'document', address.key))
+    return address === null
+      ? null
+      : this.#get(documentKind, documentRecordKey(address, 'document', address.key))
   }
 
   #alive(record: DocumentRecord | null): DocumentRecord | null {

@@ -1,7 +1,13 @@
 import type { Clock } from '../../src/ports.ts'
 import { documentEntryKind, documentKind, fencedKind } from '../codec/document.ts'
 import { documentRecordKey, bytesIn } from '../codec/document-record-keys.ts'
-import type { DocumentAddress, DocumentRange, DocumentRow, DocumentRowPage, DocumentStore } from '../document-store.ts'
+import type {
+  DocumentAddress,
+  DocumentRange,
+  DocumentRow,
+  DocumentRowPage,
+  DocumentStore
+} from '../document-store.ts'
 import type { Database } from './database.ts'
 import type { DocumentGroups } from './document-group.ts'
 import { isExpired } from './document-stage.ts'
@@ -21,7 +27,9 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
         return key === null ? null : read(view, { kind, partition, key })
       }),
     list: (range) =>
-      database.read((view) => (range.of === 'keys' ? listKeys(view, range, clock) : listEntries(view, range, read))),
+      database.read((view) =>
+        range.of === 'keys' ? listKeys(view, range, clock) : listEntries(view, range, read)
+      ),
     put: (row, before) => groups.change((stage) => stage.put(row, before)),
     delete: (before) => groups.change((stage) => stage.delete(before)),
     putFenced: (document, token, value) =>

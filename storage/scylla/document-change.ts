@@ -54,7 +54,8 @@ export class DocumentChange {
       if (await this.#isDone(this.#putting(row, replaced, expired))) return row
       const stored = await this.#stored(this.#address)
       if (stored?.version === row.version || stored?.trail.includes(row.version)) return row
-      if (before !== null && stored?.version !== before.version) return this.#overtaken(stored, before.version)
+      if (before !== null && stored?.version !== before.version)
+        return this.#overtaken(stored, before.version)
       if (before === null && stored !== null && this.#isServed(stored)) return this.#overtaken(stored, null)
       if (before === null) replaced = stored
       expired = await this.#owners(row)
@@ -92,14 +93,19 @@ export class DocumentChange {
    */
   #overtaken(stored: DocumentRow | null, version: string | null): Refusal {
     const isKnown =
-      stored === null || stored.trail.length < TRAIL_MAX || (version !== null && stored.trail.includes(version))
+      stored === null ||
+      stored.trail.length < TRAIL_MAX ||
+      (version !== null && stored.trail.includes(version))
     if (this.#lost !== null && !isKnown) throw unanswered(this.#lost)
     return version === null ? 'exists' : 'changed'
   }
 
   #givenUp(): ServiceError {
     if (this.#lost !== null) return unanswered(this.#lost)
-    return new ServiceError('STORAGE_UNAVAILABLE', `other processes change the ${this.#address.kind} all the time`)
+    return new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `other processes change the ${this.#address.kind} all the time`
+    )
   }
 
   async #stored(address: DocumentAddress): Promise<DocumentRow | null> {
@@ -127,7 +133,9 @@ export class DocumentChange {
     const packed = packRecord(documentKind, documentRecordKey(address, 'document', address.key), row)
     // One may own several of the entries.
     const expired = [
-      ...new Map(owners.flatMap(({ document }) => (document === null ? [] : [[document.version, document]]))).values()
+      ...new Map(
+        owners.flatMap(({ document }) => (document === null ? [] : [[document.version, document]]))
+      ).values()
     ]
     const outdated = [...(replaced === null ? [] : [replaced]), ...expired].flatMap(rowsOf)
     const kept = new Set(rowsOf(row).map(textOf))

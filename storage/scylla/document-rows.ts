@@ -12,7 +12,11 @@ const TTL_SLACK = 60
 type Partition = Pick<DocumentAddress, 'kind' | 'partition'>
 
 /** The query of one row. */
-export const selectRow = ({ kind, partition }: Partition, section: Section, bytes: Uint8Array): CqlStatement => ({
+export const selectRow = (
+  { kind, partition }: Partition,
+  section: Section,
+  bytes: Uint8Array
+): CqlStatement => ({
   statement: SELECT_ROW,
   params: [kind, partition, rowOf(section, bytes)]
 })

@@ -1,5 +1,11 @@
 import { rowOf } from '../codec/document-record-keys.ts'
-import type { DocumentAddress, DocumentRange, DocumentRow, DocumentRowPage, DocumentStore } from '../document-store.ts'
+import type {
+  DocumentAddress,
+  DocumentRange,
+  DocumentRow,
+  DocumentRowPage,
+  DocumentStore
+} from '../document-store.ts'
 import { blob } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 import type { ConditionalWrites } from './conditional-writes.ts'
@@ -16,7 +22,8 @@ type Partition = Pick<DocumentAddress, 'kind' | 'partition'>
 /** Documents in one table, each with its entries in its partition. */
 export function documentStore(client: CqlClient, writes: ConditionalWrites): DocumentStore {
   const hot = new HotValues(client)
-  const isServed = ({ expiresAtMs }: DocumentRow): boolean => expiresAtMs === null || client.now() < expiresAtMs
+  const isServed = ({ expiresAtMs }: DocumentRow): boolean =>
+    expiresAtMs === null || client.now() < expiresAtMs
   const served = (row: DocumentRow | null): DocumentRow | null => (row !== null && isServed(row) ? row : null)
   const get = async (address: DocumentAddress): Promise<DocumentRow | null> => {
     const { statement, params } = selectRow(address, 'document', address.key)

@@ -1,5 +1,5 @@
 /**
- * A process that commits the first blocks of a series with some API keys, tenants and gaps, amends some blocks and forgets
+ * A process that commits the first blocks of a series with some API keys, tenants, documents and gaps, amends some blocks and forgets
  * some kept ones. It starts from the beginning each time it is run:
  *
  *     node crash-child.ts DIRECTORY BLOCKS [POINT NTH]
@@ -10,6 +10,7 @@
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'
 import type { CrashPoint } from '../../storage/crash-points.ts'
+import { Documents } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { differenceBetween } from '../../storage/test/difference.ts'
@@ -17,6 +18,7 @@ import { StorageModel } from '../../storage/test/model.ts'
 import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { slotAt } from '../../storage/test/sample-addresses.ts'
+import { PARCEL, parcel } from '../../storage/test/sample-documents.ts'
 import { sampleGap } from '../../storage/test/sample-gap.ts'
 import { sampleKept } from '../../storage/test/sample-kept.ts'
 
@@ -51,9 +53,11 @@ async function touchSlot(slot: SlotRow): Promise<void> {
 }
 
 const storage = await openEmbeddedStorage({ directory: directory!, reached: reach })
+const parcels = new Documents(storage.documents, PARCEL)
 for (let index = 0; index < Number(blocks); index++) {
   await storage.blocks.commit(sampleBlock(SEED, index), index % 8 === 0 ? sampleKept(index) : undefined)
   if (index % 8 === 0) await touchSlot(sampleBlock(SEED, index).slot)
+  if (index % 8 === 1) await parcels.insert(parcel(index, { dueAtMs: index, label: String(index) }))
   if (index % 8 === 2) await storage.history.forget(slotAt(index))
   if (index % 8 === 0) await storage.keys.put(sampleKey(index))
   if (index % 8 === 4) await storage.tenants.create(sampleTenant(index))

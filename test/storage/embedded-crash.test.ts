@@ -6,12 +6,14 @@ import { createInterface } from 'node:readline'
 import t from 'tap'
 import { CRASH_POINTS } from '../../storage/crash-points.ts'
 import type { CrashPoint } from '../../storage/crash-points.ts'
+import { Documents } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { assertSame } from '../../storage/test/conformance/agreement.ts'
 import { StorageModel } from '../../storage/test/model.ts'
 import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { PARCEL, parcel, valuesOf } from '../../storage/test/sample-documents.ts'
 import { sampleGap } from '../../storage/test/sample-gap.ts'
 import { rawContents } from './embedded-directory.ts'
 
@@ -70,6 +72,13 @@ async function assertUndisturbed(place: string): Promise<void> {
     assert.deepEqual(await storage.keys.all(), keys)
     const tenants = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleTenant(i * 8 + 4))
     assert.deepEqual(await storage.tenants.all(), tenants)
+    const parcels = new Documents(storage.documents, PARCEL)
+    const documents = await parcels.due('due', 'ann', BLOCKS, BLOCKS)
+    const numbers = Array.from({ length: BLOCKS / 8 }, (_, i) => i * 8 + 1)
+    assert.deepEqual(
+      valuesOf(documents),
+      numbers.map((number) => parcel(number, { dueAtMs: number, label: String(number) }))
+    )
     const gaps = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleGap(i * 8 + 6))
     assert.deepEqual(await storage.coverage.gaps({ after: null, limit: 1_000 }), gaps)
   } finally {
@@ -105,6 +114,7 @@ function headsAfter(point: ChildPoint, nth: number): readonly number[] {
     case 'documents.staged':
     case 'documents.writing':
     case 'documents.durable':
+      return [(nth - 1) * 8 + 1]
     case 'key.durable':
     case 'amend.staged':
     case 'amend.writing':

@@ -78,7 +78,8 @@ export async function testDocumentAgreement(t: Test, open: OpenForTest, runs: nu
               t.equal(await tickets.delete(handle.stored), model.delete(handle.version))
             continue
           }
-          const isSame = handle?.stored.value.id === each.id && handle.stored.value.owner === `${named}${each.owner}`
+          const isSame =
+            handle?.stored.value.id === each.id && handle.stored.value.owner === `${named}${each.owner}`
           const before = isSame ? handle : null
           const ticket = { owner: `${named}${each.owner}`, id: each.id, seat: each.seat }
           const outcome =
@@ -96,7 +97,10 @@ export async function testDocumentAgreement(t: Test, open: OpenForTest, runs: nu
           t.strictSame(valuesOf((await tickets.listBy('bySeat', owner, { limit: 9 })).documents), by('seat'))
           for (const seat of ['a', 'b', 'c', 'd']) {
             const found = await tickets.findBy('seat', owner, [seat])
-            t.strictSame(found?.value, expected.find((ticket) => ticket.seat === seat))
+            t.strictSame(
+              found?.value,
+              expected.find((ticket) => ticket.seat === seat)
+            )
           }
         }
       }),

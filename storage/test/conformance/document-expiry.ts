@@ -26,21 +26,24 @@ export async function testDocumentExpiry(t: Test, open: OpenForTest): Promise<vo
     t.equal(await tickets.delete(first), false)
   })
 
-  t.test('what expired is in nobody’s way: neither its key, nor its unique value, nor its hot value', async (t) => {
-    const { storage, clock } = await open(t)
-    const tickets = new Documents(storage.documents, TICKET)
-    const first = stored(await tickets.insert(ticket('a', '1')))
-    await tickets.putHot(first, 1, { position: 1 })
-    clock.advance(TICKET_TTL_MS)
-    const taken = stored(await tickets.insert(ticket('b', '1')))
-    t.strictSame(seen(await tickets.findBy('seat', 'ann', ['1'])), seen(taken))
-    const next = stored(await tickets.insert(ticket('a', '2')))
-    t.strictSame(await tickets.hot([next]), [null])
-    t.strictSame(await tickets.insert(ticket('c', '1')), { ok: false, reason: 'taken' })
-    clock.advance(TICKET_TTL_MS)
-    stored(await tickets.insert(ticket('a', '1')))
-    t.equal(await tickets.findBy('seat', 'ann', ['2']), null)
-  })
+  t.test(
+    'what expired is in nobody’s way: neither its key, nor its unique value, nor its hot value',
+    async (t) => {
+      const { storage, clock } = await open(t)
+      const tickets = new Documents(storage.documents, TICKET)
+      const first = stored(await tickets.insert(ticket('a', '1')))
+      await tickets.putHot(first, 1, { position: 1 })
+      clock.advance(TICKET_TTL_MS)
+      const taken = stored(await tickets.insert(ticket('b', '1')))
+      t.strictSame(seen(await tickets.findBy('seat', 'ann', ['1'])), seen(taken))
+      const next = stored(await tickets.insert(ticket('a', '2')))
+      t.strictSame(await tickets.hot([next]), [null])
+      t.strictSame(await tickets.insert(ticket('c', '1')), { ok: false, reason: 'taken' })
+      clock.advance(TICKET_TTL_MS)
+      stored(await tickets.insert(ticket('a', '1')))
+      t.equal(await tickets.findBy('seat', 'ann', ['2']), null)
+    }
+  )
 
   t.test('an update begins the time to live anew', async (t) => {
     const { storage, clock } = await open(t)
@@ -51,7 +54,9 @@ export async function testDocumentExpiry(t: Test, open: OpenForTest): Promise<vo
     clock.advance(TICKET_TTL_MS - 10_000)
     t.strictSame(seen(await tickets.get('ann', ['a'])), seen(second))
     t.strictSame(seen(await tickets.findBy('seat', 'ann', ['1'])), seen(second))
-    t.strictSame(valuesOf((await tickets.listBy('bySeat', 'ann', { limit: 9 })).documents), [ticket('a', '1')])
+    t.strictSame(valuesOf((await tickets.listBy('bySeat', 'ann', { limit: 9 })).documents), [
+      ticket('a', '1')
+    ])
     clock.advance(20_000)
     t.equal(await tickets.get('ann', ['a']), null)
   })
