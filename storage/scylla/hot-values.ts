@@ -5,10 +5,10 @@ import type { CqlClient } from './client.ts'
 import { ttlSecondsOf } from './document-rows.ts'
 
 const WHERE = 'kind = ? AND part = ? AND key = ? AND born = ?'
-const PUT = `UPDATE document_hot USING TTL ? AND TIMESTAMP ? SET value = ? WHERE ${WHERE} AND token = ?`
-const SELECT = `SELECT token, value FROM document_hot WHERE ${WHERE} LIMIT 2`
+const PUT = `UPDATE document_hot USING TTL ? AND TIMESTAMP ? SET value = ? WHERE ${WHERE} AND fence = ?`
+const SELECT = `SELECT fence, value FROM document_hot WHERE ${WHERE} LIMIT 2`
 const DELETE = `DELETE FROM document_hot WHERE ${WHERE}`
-const DELETE_OLDER = `${DELETE} AND token < ?`
+const DELETE_OLDER = `${DELETE} AND fence < ?`
 /** Writes under way at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
 const WRITING_MAX = 10_000
 /** What the values of a statement take besides the value, estimated. */
@@ -49,7 +49,7 @@ export class HotValues {
     const answers = await this.#client.readEach(SELECT, documents.map(keyOf))
     const outdated = documents.flatMap((document, i) => (answers[i]!.length > 1 ? [{ document, i }] : []))
     for (const { document, i } of outdated)
-      await this.#forget(DELETE_OLDER, [...keyOf(document), answers[i]![0]!['token']])
+      await this.#forget(DELETE_OLDER, [...keyOf(document), answers[i]![0]!['fence']])
     return answers.map(([row]) => (row?.['value'] as string | null | undefined) ?? null)
   }
 
