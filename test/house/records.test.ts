@@ -15,6 +15,8 @@ const PLACES = {
   'src/market/refold.ts': 'compares lists',
   'storage/codec/kept-block.ts': 'has the names of stored lists',
   'storage/codec/records.ts': 'says how they are stored',
+  'actors/chain/lost-rows.ts': 'puts lists back',
+  'storage/embedded/repair/losses.ts': 'knows which follow from the blocks before them',
   'storage/embedded/record-stores.ts': 'has the stores of those with one of their own',
   'storage/port.ts': 'says what these answer',
   'storage/row-kinds.ts': 'names kinds of rows for the operator',
@@ -30,7 +32,8 @@ const CURVES = [
   'src/market/records.ts',
   'storage/codec/codes.ts',
   'storage/codec/kept-block.ts',
-  'storage/codec/records.ts'
+  'storage/codec/records.ts',
+  'storage/embedded/repair/losses.ts'
 ]
 
 const code = (text: string): string =>
