@@ -55,7 +55,7 @@ export async function takeUp(
     // A new feed has no position yet; its followers load from the store.
     if (deps.feed.head === null) {
       // An amendment between these two reads is noticed by the next poll.
-      deps.feed.heed(await storage.history.amendments(), null)
+      deps.feed.noteAmendments(await storage.history.amendments(), null)
       deps.feed.jump(await storage.blocks.head())
     }
     await look(storage, deps, end)
@@ -98,14 +98,14 @@ export async function catchUp(
   head: SlotRow | null,
   end: AbortSignal
 ): Promise<void> {
-  if (journal !== null && feed.heed(await history.amendments(), head)) return
+  if (journal !== null && feed.noteAmendments(await history.amendments(), head)) return
   // A stored head below the published head means a different store.
   if (slotOf(head) < slotOf(feed.head)) return feed.jump(head)
   while (slotOf(feed.head) < slotOf(head)) {
     if (end.aborted) return
     const commits = await journal?.after(feed.head?.slot ?? null, BLOCKS_PER_READ)
     if (commits === undefined || commits === null || commits.length === 0) {
-      if (journal === null || !feed.heed(await history.amendments(), head)) feed.jump(head)
+      if (journal === null || !feed.noteAmendments(await history.amendments(), head)) feed.jump(head)
       return
     }
     for (const commit of commits) feed.publish(commit)

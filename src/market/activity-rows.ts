@@ -1,18 +1,18 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 
 /**
- * A mint's USD price at a moment: that of the newest price-forming row up to then. `unpriced` where the cash of that row
- * had no price in USD; null where no row has formed a price.
+ * A mint's USD price at a moment: that of the newest price-forming row up to then. `unpriced` if the cash of that row
+ * had no price in USD; null if no row has formed a price.
  */
 export type UsdPrice = number | 'unpriced' | null
 
-/** What an activity is kept of. */
+/** Kinds of owners of an activity. */
 export type ActivityOf = 'mint' | 'pool' | 'market'
 
 /**
- * One minute of a mint, a pool or the whole market; of minutes without an event there is none. The sums are integers,
- * so a window equals the fold of its rows to the bit. A trade without a cash side counts under each mint that it is
- * listed under, and once for its pool and for the market.
+ * One minute of a mint, a pool or the whole market; a minute without events has no record. The sums are integers, so a
+ * window equals the fold of its rows to the bit. A trade without a cash side counts under each mint that it is listed
+ * under, and once for its pool and for the market.
  */
 export interface ActivityMinute {
   /** Minute start, unix seconds. */
@@ -26,21 +26,26 @@ export interface ActivityMinute {
   readonly liquidity: number
   /** First launches of a mint. */
   readonly launches: number
-  /** Trades with a value in USD, and their sum and its parts in millionths, each row rounded on its own. */
+  /**
+   * Number of trades with a value in USD; their volume in millionths, each row rounded on its own; and its parts by
+   * direction.
+   */
   readonly priced: number
   readonly volumeMicroUsd: bigint
   readonly buyMicroUsd: bigint
   readonly sellMicroUsd: bigint
-  /** Base units of the cash side. Of a mint and of the market where it is wrapped SOL alone, in lamports. */
+  /** Cash side in base units. For a mint and for the market only wrapped SOL counts, in lamports. */
   readonly volumeCash: bigint
-  /** Base units of a mint or of a pool's token, without a cash side its base; 0 of the market. */
+  /** Base units of a mint, or of a pool's token, which is its base if it has no cash side; 0 for the market. */
   readonly volumeToken: bigint
-  /** USD price of a mint's first and last price-forming row, over all its pairs; null without one, and of others. */
+  /**
+   * USD price of a mint's first and last price-forming row, over all its pairs; null without one, and for other owners.
+   */
   readonly openUsd: UsdPrice
   readonly closeUsd: UsdPrice
 }
 
-/** The minutes of an hour in which an owner had an event, and who traded in them. */
+/** The minutes of an hour in which an owner had an event, and the hour's traders. */
 export interface ActivityHour {
   readonly of: ActivityOf
   /** The mint or the pool; 32 zero bytes for the market. */
@@ -49,9 +54,9 @@ export interface ActivityHour {
   readonly hour: number
   /** Oldest first; never empty. */
   readonly minutes: readonly ActivityMinute[]
-  /** A mint's USD price before the hour; null of others. */
+  /** A mint's USD price before the hour; null for other owners. */
   readonly priorUsd: UsdPrice
-  /** Distinct traders by the minute they were last seen in, as `traders.ts` writes them; empty of pools. */
+  /** Distinct traders by the minute of their last trade, as encoded by `traders.ts`; empty for pools. */
   readonly traders: Uint8Array
 }
 
@@ -65,6 +70,6 @@ export interface TotalsRow {
   readonly volumeLamports: bigint
   readonly tokens: number
   readonly launches: number
-  /** All traders, as `traders.ts` writes them. */
+  /** All traders, as encoded by `traders.ts`. */
   readonly traders: Uint8Array
 }

@@ -1,9 +1,9 @@
 import type { ActivityHour, ActivityMinute } from './activity-rows.ts'
 
-/** Hours that are over are asked for again and again, and stay the same objects as long as the store has them in memory. */
+/** Caches sums of past hours, which are read repeatedly as the same objects while the store caches them. */
 const sums = new WeakMap<ActivityHour, ActivityMinute>()
 
-/** All minutes of an hour as one part, which starts with the first of them. */
+/** Returns the sum of an hour's minutes; it has the start of the first one. */
 export function sumOfHour(hour: ActivityHour): ActivityMinute {
   const known = sums.get(hour)
   if (known !== undefined) return known
@@ -12,7 +12,7 @@ export function sumOfHour(hour: ActivityHour): ActivityMinute {
   return sum
 }
 
-/** Two parts of a time as one, the earlier first, which gives its start. Associative, to the bit. */
+/** Merges two periods into one, the earlier first, which gives the start. Associative, to the bit. */
 export function mergeMinutes(earlier: ActivityMinute, later: ActivityMinute): ActivityMinute {
   return {
     minute: earlier.minute,

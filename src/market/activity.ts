@@ -13,25 +13,25 @@ import type { TokenRow } from './registry-rows.ts'
 import type { TradeRow } from './rows.ts'
 import { addTraders, NO_TRADERS } from './traders.ts'
 
-/** The market as a whole has an activity of its own, under this key. */
+/** Key of the whole market's activity. */
 export const MARKET: Pubkey = new Uint8Array(32)
 
-/** The hours of the market as of the block before. */
+/** The activity and tokens as of the block before. */
 export interface KnownActivity {
   activity(of: ActivityOf, owner: Pubkey, hour: number): ActivityHour | null
   latest(name: 'tokens', text: string): Pick<TokenRow, 'lastUsd'> | null
 }
 
-/** What a block adds to the market's sums, in one minute. */
+/** A block's part of the market's sums, in one minute. */
 export interface MinutePart {
   readonly sums: ActivityMinute
-  /** One hash a trade; the same trader may come again. */
+  /** One hash per trade; a trader may repeat. */
   readonly traders: readonly number[]
 }
 
 /**
- * What a block adds to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths
- * of a USD on its own, as in candles, and all sums are integers, so that the order of adding does not matter.
+ * Adds a block to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths of a
+ * USD on its own, as in candles, and all sums are integers, so the order of adding does not matter.
  */
 export class ActivityFold {
   readonly #known: KnownActivity
@@ -52,7 +52,7 @@ export class ActivityFold {
     return this.#market
   }
 
-  /** A trade by its rows, one for each mint it is listed under; `poolBase` is the token of its pool. */
+  /** Adds a trade by its rows, one for each mint it is listed under; `poolBase` is the token of its pool. */
   trade(rows: readonly TradeRow[], poolBase: Pubkey): void {
     const [row] = rows
     if (row === undefined) return
@@ -68,14 +68,17 @@ export class ActivityFold {
     }
   }
 
-  /** Any other event, with the mints it is listed under; `isLaunch` of a token's first launch. */
+  /** Adds any other event, with the mints it is listed under; `isLaunch` marks a token's first launch. */
   event({ kind, pool }: ChainEvent, mints: readonly Pubkey[], isLaunch = false): void {
     this.#market.event(kind, isLaunch)
     this.#poolOf(pool).event(kind, isLaunch)
     for (const mint of mints) this.#mintOf(mint).event(kind, isLaunch)
   }
 
-  /** The hours with the block in them: of mints, then of pools, each in the order of their first event, then the market. */
+  /**
+   * Returns the hours that include the block: of mints, then of pools, each in the order of their first event, then the
+   * market.
+   */
   changed(): ActivityHour[] {
     const market = this.#market.sums.events > 0 ? [this.#market] : []
     return [...this.#mints.values(), ...this.#pools.values(), ...market].map((tally) => this.#hourOf(tally))
@@ -114,13 +117,13 @@ function tallyOf(tallies: Map<string, Tally>, of: ActivityOf, owner: Pubkey, min
   return tally
 }
 
-/** What all tallies of a trade need to know of it. */
+/** The facts of a trade that all tallies need. */
 interface Worth {
   readonly side: 'buy' | 'sell' | null
   readonly microUsd: bigint | null
-  /** Base units of the cash; 0 without a cash side. */
+  /** Cash in base units; 0 without a cash side. */
   readonly cash: bigint
-  /** The cash where it is wrapped SOL, else 0. */
+  /** Cash in lamports if it is wrapped SOL, else 0. */
   readonly lamports: bigint
   readonly trader: number
 }
@@ -139,14 +142,17 @@ function worthOf(row: TradeRow): Worth {
   }
 }
 
-/** How much of a token a trade moved. With a cash side it is the other side's, whatever its pool was first named with. */
+/**
+ * Returns the traded amount of a token. With a cash side it is that of the other side, whatever token the pool is
+ * listed under.
+ */
 function amountOf(row: TradeRow, token: Pubkey): bigint {
   if (row.cashSide !== null) return legOf(row, otherSide(row.cashSide)).amount
   if (samePubkey(row.inMint, token)) return row.inAmount
   return samePubkey(row.outMint, token) ? row.outAmount : 0n
 }
 
-/** One owner's minute while it is added up. */
+/** The running sums of one owner's minute. */
 class Tally implements MinutePart {
   readonly of: ActivityOf
   readonly owner: Pubkey
@@ -203,7 +209,7 @@ class Tally implements MinutePart {
   }
 }
 
-/** The minutes with one more part in; times that fall put it between them. */
+/** Returns the minutes with a part added; if block times fall, it is inserted between them. */
 function withMinute(minutes: readonly ActivityMinute[], part: ActivityMinute): ActivityMinute[] {
   const at = minutes.findLastIndex(({ minute }) => minute <= part.minute)
   const stored = minutes[at]

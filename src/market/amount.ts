@@ -1,7 +1,7 @@
 import type { Leg } from './legs.ts'
 
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
-/** Decimals are one byte on chain. */
+/** Powers of ten for all decimals, which are one byte on chain. */
 const POWERS_OF_TEN = Array.from({ length: 256 }, (_, exponent) => 10n ** BigInt(exponent))
 
 export function powerOfTen(exponent: number): bigint {
@@ -9,14 +9,14 @@ export function powerOfTen(exponent: number): bigint {
 }
 
 /**
- * The double nearest to numerator ÷ denominator: off by half a unit in the last place at most.
+ * Returns the double nearest to numerator ÷ denominator: off by at most half a unit in the last place.
  * Neither is negative and the denominator is not zero.
  */
 export function ratio(numerator: bigint, denominator: bigint): number {
-  // Both exact as doubles: one IEEE division rounds once.
+  // Both are exact as doubles, and one IEEE division rounds once.
   if (numerator <= MAX_SAFE && denominator <= MAX_SAFE) return Number(numerator) / Number(denominator)
   if (numerator === 0n) return 0
-  // Scaled by a power of two to about 66 bits, with the remainder kept in the last bit, it rounds once too.
+  // Scaled by a power of two to about 66 bits, with the remainder in the last bit, the conversion also rounds once.
   const magnitude = Math.floor(Math.log2(Number(numerator)) - Math.log2(Number(denominator)))
   const shift = 66 - magnitude
   const scaled = shift > 0 ? numerator << BigInt(shift) : numerator
@@ -26,12 +26,12 @@ export function ratio(numerator: bigint, denominator: bigint): number {
   return Number(sticky) * 2 ** -shift
 }
 
-/** Base units in human units, as the nearest double. */
+/** Converts base units to human units, as the nearest double. */
 export function humanAmount(amount: bigint, decimals: number): number {
   return ratio(amount, powerOfTen(decimals))
 }
 
-/** Millionths of a USD that a cash leg is worth, rounded to the nearest. */
+/** Returns the worth of a cash leg in millionths of a USD, rounded to the nearest. */
 export function microUsd(cash: Leg, cashUsd: number): bigint {
   if (cashUsd === 1 && cash.decimals <= 6) return cash.amount * powerOfTen(6 - cash.decimals)
   return BigInt(Math.round(humanAmount(cash.amount, cash.decimals) * cashUsd * 1e6))

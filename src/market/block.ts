@@ -2,7 +2,7 @@ import type { ChainEvent } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { Commitment } from './rows.ts'
 
-/** A block as the decoder hands it over: its place in the chain and its events. */
+/** A decoded block: its place in the chain and its events. */
 export interface DecodedBlock {
   readonly slot: number
   /** Unix seconds. */
@@ -13,7 +13,7 @@ export interface DecodedBlock {
   /** Unix milliseconds at which the source received the block. */
   readonly receivedAtMs: number
   readonly commitment: Commitment
-  /** How many transactions the block holds, with or without events. */
+  /** Number of transactions in the block, with or without events. */
   readonly transactions: number
   /** In chain order: transaction index, then order of execution. */
   readonly entries: readonly BlockEntry[]

@@ -20,19 +20,19 @@ export function intervalSeconds(interval: Interval): number {
   return SECONDS[interval]
 }
 
-/** Start of the bucket that a time falls into; unix seconds. */
+/** Returns the start of a time's bucket in Unix seconds. */
 export function bucketStart(interval: Interval, time: number): number {
   const seconds = SECONDS[interval]
   const origin = interval === '1w' ? FIRST_MONDAY : 0
   return Math.floor((time - origin) / seconds) * seconds + origin
 }
 
-/** The bucket starts of a time, in the order of INTERVALS. */
+/** Returns the starts of a time's buckets, in the order of INTERVALS. */
 export function bucketStarts(time: number): number[] {
   return INTERVALS.map((interval) => bucketStart(interval, time))
 }
 
-/** What a trade with a cash side adds to the bucket that starts at `ts`. */
+/** Returns the candle of one trade with a cash side, for the bucket that starts at `ts`. */
 export function candleOf(row: TradeRow, ts: number): Candle {
   const cashSide = row.cashSide!
   const cash = legOf(row, cashSide)
@@ -53,7 +53,7 @@ export function candleOf(row: TradeRow, ts: number): Candle {
   }
 }
 
-/** Two parts of one bucket as one, the earlier first. Associative, to the bit (INVARIANTS 7). */
+/** Merges two parts of one bucket, the earlier first. Associative, to the bit (INVARIANTS 7). */
 export function mergeCandles(earlier: Candle, later: Candle): Candle {
   return {
     ts: earlier.ts,
@@ -86,7 +86,7 @@ export function foldCandles(candles: Iterable<Candle>, interval: Interval): Cand
   return [...buckets.values()].sort((a, b) => a.ts - b.ts)
 }
 
-/** The buckets of a pair from its rows in cursor order, oldest first. */
+/** Folds rows of a pair in cursor order into buckets, oldest first. */
 export function foldRows(rows: Iterable<TradeRow>, interval: Interval): Candle[] {
   return foldCandles(
     Array.from(rows, (row) => candleOf(row, row.blockTime)),

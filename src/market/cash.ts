@@ -5,13 +5,13 @@ import type { Fill, Side } from './legs.ts'
 /** A currency in which pairs are priced (spec choices, section 12). */
 export interface CashMint {
   readonly mint: Pubkey
-  /** Null each for an operator's mint: its names are metadata of the chain. */
+  /** Null for an operator's mint, whose names are in on-chain metadata; the same holds for the next two fields. */
   readonly symbol: string | null
   readonly name: string | null
   readonly decimals: number | null
-  /** Between two cash mints, the lower rank is the token. */
+  /** Between two cash mints, the one of lower rank is the token. */
   readonly rank: number
-  /** Worth 1 USD by definition; wrapped SOL is not. */
+  /** Whether the mint is worth 1 USD by definition; wrapped SOL is not. */
   readonly pegged: boolean
 }
 
@@ -19,10 +19,10 @@ export const WSOL = 'So11111111111111111111111111111111111111112'
 export const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 export const USDT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'
 
-/** Of wrapped SOL, set by the token program. */
+/** Decimals of wrapped SOL, set by the token program. */
 export const SOL_DECIMALS = 9
 
-/** Names and decimals are those of the mints' metadata on the chain. */
+/** Names and decimals are those of the mints' on-chain metadata. */
 const DEFAULTS = [
   { text: WSOL, symbol: 'SOL', name: 'Wrapped SOL', decimals: SOL_DECIMALS, pegged: false },
   { text: USDC, symbol: 'USDC', name: 'USD Coin', decimals: 6, pegged: true },
@@ -38,7 +38,7 @@ export function isWrappedSol(mint: Pubkey): boolean {
 export class CashList {
   readonly #table: PubkeyTable<CashMint>
 
-  /** The three default mints, and an operator's USD-pegged ones ranked after them in the order given. */
+  /** Takes an operator's USD-pegged mints, which rank after the three default ones in the order given. */
   constructor(usdMints: readonly Pubkey[] = []) {
     const extra = usdMints
       .map((mint) => ({
@@ -61,13 +61,16 @@ export class CashList {
     return this.#table.ofBytes(mint)
   }
 
-  /** What one unit of a mint is worth in USD by definition or as the price of SOL; null of others and while unknown. */
+  /**
+   * Returns the USD worth of one unit of a mint: by definition, or the price of SOL. Null for other mints and while
+   * unknown.
+   */
   usdOf(mint: Pubkey, solUsd: number | null): number | null {
     const cash = this.of(mint)
     return cash === undefined ? null : cash.pegged ? 1 : solUsd
   }
 
-  /** Which side of a trade is cash: `in` is a buy, `out` a sell, null when neither mint is cash. */
+  /** Returns the cash side of a trade: `in` is a buy, `out` a sell, null when neither mint is cash. */
   sideOf(fill: Pick<Fill, 'inMint' | 'outMint'>): Side | null {
     const paid = this.of(fill.inMint)
     const received = this.of(fill.outMint)

@@ -3,23 +3,24 @@ import type { ChainEvent } from '../chain/events.ts'
 import type { TradeRow } from './rows.ts'
 
 /**
- * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone,
- * so every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
+ * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone, so
+ * every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
  *
- * C1. Every copy of an event on a channel has a position of its own, taken whether or not that copy is sent.
- * C2. The REST row carries the position of its `trades:` copy; other rows carry their first.
+ * C1. Every copy of an event on a channel has a position of its own, whether or not that copy is sent.
+ * C2. The REST row has the position of its `trades:` copy; other rows have their first.
  */
 export const POSITIONS_PER_SLOT = 2 ** 20
 
 /**
- * Events have the lower half of a slot's positions. The upper one is for retractions: where a fork is lost, those of its
- * events stand at the end of the slot before the next block, after all that was told and before what is told next.
+ * Number of positions for events, the lower half of a slot's. The upper half is for retractions: if a fork is lost, the
+ * retractions of its events come at the end of the slot before the next block, after all sent events and before the
+ * next.
  */
 export const EVENT_POSITIONS = 2 ** 19
 
 /**
- * Distance of each channel's copy from the event's first cursor (C1). A trade without a cash side is on the
- * `trades:` channels of both mints, the mint paid in first, and has no price copy.
+ * Distance of each channel's copy from the event's first cursor (C1). A trade without a cash side is on the `trades:`
+ * channels of both mints, the paid mint first, and has no price copy.
  */
 export const COPY_OFFSETS = {
   trade: { trades: 0, price: 1, pool: 2, venue: 3 },
@@ -33,8 +34,8 @@ export const COPY_OFFSETS = {
 const COPIES = { trade: 4, liquidity: 2, launch: 2, curve: 3, pool: 3 } as const
 
 /**
- * The first cursor of each event, in order. The first event that does not fit into EVENT_POSITIONS and all after it get
- * none, so the list may be shorter than the events.
+ * Returns the first cursor of each event, in order. The first event that does not fit into EVENT_POSITIONS and all
+ * after it get none, so the list may be shorter than the events.
  */
 export function placeEvents(
   slot: number,
@@ -51,18 +52,20 @@ export function placeEvents(
   return cursors
 }
 
-/** How many positions a block's events take; EVENT_POSITIONS at most. */
+/** Returns the number of positions that a block's events take; at most EVENT_POSITIONS. */
 export function positionsOf(events: readonly { readonly kind: ChainEvent['kind'] }[]): number {
   const all = events.reduce((sum, { kind }) => sum + COPIES[kind], 0)
   return Math.min(all, EVENT_POSITIONS)
 }
 
-/** A safe integer for every slot up to SLOT_MAX (`src/chain/chain-numbers.ts`), which sources are held to. */
+/**
+ * Returns a safe integer for every slot up to SLOT_MAX (`src/chain/chain-numbers.ts`), to which sources are limited.
+ */
 export function cursorAt(slot: number, position: number): number {
   return slot * POSITIONS_PER_SLOT + position
 }
 
-/** The last cursor that an event of a slot can have. */
+/** Returns the last cursor that an event of a slot can have. */
 export const endOfEvents = (slot: number): number => cursorAt(slot, EVENT_POSITIONS) - 1
 
 export function splitCursor(cursor: number): { slot: number; position: number } {
@@ -70,13 +73,13 @@ export function splitCursor(cursor: number): { slot: number; position: number } 
   return { slot: (cursor - position) / POSITIONS_PER_SLOT, position }
 }
 
-/** The first cursor of the event that a row tells of, from which COPY_OFFSETS counts (C2). */
+/** Returns the first cursor of a row's event, from which COPY_OFFSETS counts (C2). */
 export function eventCursor(row: Pick<TradeRow, 'cursor' | 'cashSide' | 'mint' | 'inMint'>): number {
   const isSecondRow = row.cashSide === null && !samePubkey(row.mint, row.inMint)
   return isSecondRow ? row.cursor - COPY_OFFSETS.swap.tradesOut : row.cursor
 }
 
-/** A cursor as a client sends it, an integer or its decimal text; null when it is neither. */
+/** Parses a client's cursor, an integer or its decimal text; null when it is neither. */
 export function readCursor(value: unknown): number | null {
   const cursor = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
   return typeof cursor === 'number' && Number.isSafeInteger(cursor) && cursor >= 0 ? cursor : null

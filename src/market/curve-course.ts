@@ -1,21 +1,21 @@
 import type { CurveReserves } from '../chain/events.ts'
 import { ratio } from './amount.ts'
 
-/** Where a curve stands between its start and its completion. */
+/** The progress of a curve between its start and its completion. */
 export interface CurveCourse {
-  /** 0 to 100: the part of the tokens for sale that is sold. */
+  /** Sold part of the tokens for sale, 0 to 100. */
   readonly progressPct: number
-  /** Base units of those that are sold. */
+  /** Sold tokens in base units. */
   readonly sold: bigint
-  /** Quote in base units that the curve holds when all of them are sold. */
+  /** Quote in base units that the curve holds when all tokens are sold. */
   readonly targetQuote: bigint
 }
 
 /**
- * The course of a constant-product curve from all four reserves; null where one is not stated, or they are not of such
- * a curve. Virtual and real reserves change alike, so their differences say how the curve began: with as much virtual
- * quote as it has more virtual than real, and thereby with how many virtual tokens. Off by the program's rounding of
- * each trade, a few base units.
+ * Computes the course of a constant-product curve from all four reserves; null if one is missing, or they are not of
+ * such a curve. Virtual and real reserves change alike, so their difference is constant and tells how the curve began:
+ * its virtual quote at the start, and so its virtual tokens. The result is off by the program's rounding of each trade,
+ * a few base units.
  */
 export function curveCourse(reserves: CurveReserves): CurveCourse | null {
   const { virtualBase, virtualQuote, realBase, realQuote } = reserves

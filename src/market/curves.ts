@@ -25,23 +25,26 @@ export function curveMints(event: ChainEvent, cash: CashList): Pubkey[] {
 }
 
 /**
- * The bonding curves of a block's events, while it is folded.
+ * Folds the bonding curves of a block's events.
  *
- * K1. A mint has one curve: that of its launch, of its curve's first event or, where the index begins later, of its
- *     first trade on a launchpad. Events and trades of another curve change nothing.
- * K2. A trade belongs to the mint whose curve is its pool, for that curve's quote. Where neither mint has a curve yet, it
- *     is the one that is no cash; of two that are none it cannot be told, and the trade changes nothing.
- * K3. bonding → graduating by `complete`, either → graduated by `migrate`. What belongs to an earlier stage changes
- *     nothing; a trade belongs to bonding. So neither the part of a completing buy that is filled from the pool to come,
- *     nor any later trade, changes the curve.
- * K4. Reserves are what the newest event or trade states. What a trade leaves out is unknown from then on, since an
- *     older figure is of another state; an event that states none keeps the last.
+ * K1. A mint has one curve: that of its launch, of its curve's first event or, if the index begins later, of its
+ * first trade on a launchpad. Events and trades of another curve change nothing.
+ * K2. A trade belongs to the mint whose curve is its pool, for that curve's quote. If neither mint has a curve yet, it
+ * is the one that is not cash. If neither is cash, it is unknown, and the trade changes nothing.
+ * K3. bonding → graduating by `complete`, either → graduated by `migrate`. Events of an earlier stage change
+ * nothing; trades belong to bonding. So the curve is changed neither by the part of a completing buy that the future
+ * pool fills, nor by any later trade.
+ * K4. Reserves are those stated by the newest event or trade. A reserve that a trade omits becomes unknown, because an
+ * older value is of another state; an event that states none keeps the last.
  */
 export class CurveFold {
   readonly #rows: RowEdits<CurveRow>
   readonly #usdOf: (mint: Pubkey) => number | null
 
-  /** `usdOf` is what one unit of a cash mint is worth in USD at the block's minute, null when unknown or no cash. */
+  /**
+   * Takes a function that returns the USD worth of one unit of a cash mint at the block's minute, null when unknown or
+   * no cash.
+   */
   constructor(stored: (mint: Pubkey) => CurveRow | null, usdOf: (mint: Pubkey) => number | null) {
     this.#rows = new RowEdits(stored)
     this.#usdOf = usdOf
@@ -84,7 +87,7 @@ export class CurveFold {
     })
   }
 
-  /** A trade on a launchpad, by its first row; `tokens` are its mints that are no cash. */
+  /** Adds a trade on a launchpad, by its first row; `tokens` are its mints that are not cash. */
   trade(row: TradeRow, tokens: readonly Pubkey[]): void {
     const known = tokens.map((mint) => this.#rows.get(mint)).filter((curve) => curve !== null)
     const isNew = known.length === 0 && row.cashSide !== null
@@ -111,7 +114,7 @@ export class CurveFold {
     return this.#rows.changed()
   }
 
-  /** The price at which the next token is sold, where the curve states virtual reserves. */
+  /** Returns the price of the next sold token, if the curve states virtual reserves. */
   #spotOf(row: CurveRow): Partial<Pick<CurveRow, 'price' | 'cashUsd'>> {
     const { quote, decimals, quoteDecimals, reserves } = row
     const { virtualBase, virtualQuote } = reserves
@@ -122,7 +125,7 @@ export class CurveFold {
     return { price, cashUsd: this.#usdOf(quote) }
   }
 
-  /** The mint's curve, a new one where it has none; null when it has another (K1). */
+  /** Returns the mint's curve, a new one if it has none; null when it has another (K1). */
   #rowOf(origin: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow | null {
     const known = this.#rows.get(mint)
     if (known === null) return newCurve(origin, mint, curve)
@@ -154,7 +157,7 @@ function quoteOf(row: CurveRow, stated: Pubkey | null): Pick<CurveRow, 'quote' |
   return { quote, quoteDecimals: row.quoteDecimals ?? known }
 }
 
-/** What follows from newly stated reserves. */
+/** Returns the fields that follow from newly stated reserves. */
 function courseOf(
   row: CurveRow,
   reserves: CurveReserves
@@ -164,7 +167,7 @@ function courseOf(
   return { reserves, progressPct: course?.progressPct ?? null, targetQuote }
 }
 
-/** A curve that is being created holds none of its quote yet. */
+/** Returns the stated reserves; a curve being created has none of its quote yet. */
 function statedReserves({ event, reserves }: CurveChange): CurveReserves | null {
   return event === 'create' && reserves !== null ? { realQuote: 0n, ...reserves } : reserves
 }

@@ -42,7 +42,7 @@ export interface FoldOptions {
   readonly venues?: ReadonlySet<VenueId>
 }
 
-/** What a block changes in storage, and in the market's state beside it. */
+/** The changes of a block in storage, and in the market's state besides it. */
 export interface BlockFold extends BlockRows {
   readonly solUsd: SolUsd
   /** Events past the last position of the slot, which are not in the rows. */
@@ -104,7 +104,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     }
   }
 
-  /** Makes the event's tokens and its pool known; gives the mints that it is listed under. */
+  /** Adds the event's tokens and its pool; returns the mints that it is listed under. */
   function nameListed(origin: RowOrigin, event: ChainEvent): Pubkey[] {
     const listing = listingOf(event, cash)
     const mints = listedMints(listing)
@@ -187,7 +187,7 @@ function solTradesOf(entries: readonly BlockEntry[]): SolTrade[] {
   return trades
 }
 
-/** Each pair's rows were folded once; every interval's running bucket takes them in whole. */
+/** Adds each pair's folded rows to the running bucket of every interval. */
 function candleUpserts(known: KnownMarket, blockTime: number, pairs: Iterable<PairFold>): CandleUpsert[] {
   const starts = bucketStarts(blockTime)
   const upserts: CandleUpsert[] = []

@@ -1,20 +1,22 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 
 const HASH_BITS = 48
-/** A hash is two halves of 24 bits, so that each is a small integer. */
+/** Size of a half of a hash. A hash has two halves of 24 bits, so that each is a small integer. */
 export const HALF = 2 ** 24
 
-/** The 48 bits by which a key is counted; mixed, since addresses that were ground for their looks are not random. */
+/** Returns the 48-bit hash by which a key is counted. It is mixed, because vanity addresses are not random. */
 export function keyHash(key: Pubkey): number {
   return (murmur3(key, 0x2f0b4c53) >>> 8) * HALF + (murmur3(key, 0x6d1e8aa7) >>> 8)
 }
 
-/** Which of 2^precision registers a hash counts in. */
+/** Returns the register of a hash, out of 2^precision. */
 export function registerOf(hash: number, precision: number): number {
   return hash % 2 ** precision
 }
 
-/** The place of the first set bit above those that name the register; one past the last when there is none. */
+/**
+ * Returns the place of the first set bit above those that select the register; one past the last when there is none.
+ */
 export function rankOf(hash: number, precision: number): number {
   const high = Math.floor(hash / HALF)
   if (high > 0) return Math.clz32(high) - 7
@@ -23,8 +25,8 @@ export function rankOf(hash: number, precision: number): number {
 }
 
 /**
- * How many different hashes gave the registers their highest ranks: Ertl's estimator (arXiv 1702.01284, algorithm 6),
- * without bias from none to very many. Its standard error is 1.04 / √registers.
+ * Estimates the number of distinct hashes from the registers' highest ranks: Ertl's estimator (arXiv 1702.01284,
+ * algorithm 6), unbiased from none to very many. Its standard error is 1.04 / √registers.
  */
 export function estimateDistinct(registers: Uint8Array): number {
   const size = registers.length
@@ -65,7 +67,7 @@ function tau(share: number): number {
   return z / 3
 }
 
-/** MurmurHash3, 32 bits, of a key's eight words. */
+/** Computes the 32-bit MurmurHash3 of a key's eight words. */
 function murmur3(key: Pubkey, seed: number): number {
   let hash = seed
   for (let at = 0; at < 32; at += 4) {

@@ -20,7 +20,7 @@ export interface KeptBlock {
   readonly before: MarketBefore
 }
 
-/** The market as of the block before, as far as a block touches it. */
+/** The market as of the block before, limited to the addresses that a block touches. */
 export interface MarketBefore {
   /** Null before the first block. */
   readonly head: SlotRow | null
@@ -30,7 +30,7 @@ export interface MarketBefore {
   readonly values: Loaded
 }
 
-/** What a market that holds all that a block touches knows of it. */
+/** Extracts from a market that holds everything a block touches the values before that block. */
 export function marketBefore(known: KnownMarket, head: SlotRow | null, touched: Touched): MarketBefore {
   const { solUsd, totals } = known
   const latest = byName<Pick<Loaded, LatestName>>(LATEST, (name) =>

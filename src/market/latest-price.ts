@@ -5,18 +5,19 @@ import type { LastPrice, PairRow } from './rows.ts'
 /**
  * The price that every view serves: overview, price, trending, pools, curves, and the percentages of all of them.
  *
- * L1. The price of a token, or of a pool, is that of its newest price-forming trade; of a token over all its pairs.
- * L2. In USD it is that price times what its cash was worth at the minute of that trade: 1 for dollars, for SOL the price
- *     of the minute, whose trades are at most 60 minutes older (`solPriceAt`). Where the cash had no price then, the
- *     price has none in USD: an older trade's is not served in its place.
- * L3. A change in percent compares the USD prices that L2 gives for both ends of a window, and is null where either end
- *     has none (`windowOf`).
+ * L1. The price of a token or of a pool is that of its newest price-forming trade; for a token over all its pairs.
+ * L2. The USD price is that price times the worth of its cash at the minute of that trade. That is 1 for dollars; for
+ * SOL
+ * it is the price of the minute, whose trades are at most 60 minutes older (`solPriceAt`). If the cash had no price
+ * then, there is no USD price: an older trade's is not served instead.
+ * L3. A change in percent compares the USD prices that L2 gives for both ends of a window. It is null if either end
+ * has none (`windowOf`).
  */
 
 /** A pair with its newest price-forming trade. */
 export type PricedPair = PairRow & { readonly last: LastPrice }
 
-/** The pair with the newest price-forming trade of a mint (L1); null when no trade of it forms a price. */
+/** Returns the pair with the newest price-forming trade of a mint (L1); null when no trade of it forms a price. */
 export function newestPair(pairs: readonly PairRow[]): PricedPair | null {
   let newest: PricedPair | null = null
   for (const pair of pairs)
@@ -28,7 +29,7 @@ function isPriced(pair: PairRow): pair is PricedPair {
   return pair.last !== null
 }
 
-/** The newest price of a mint as activity counts it: `unpriced` is a price that has none in USD. */
+/** Returns a mint's newest price in the form that activity uses: `unpriced` is a price without a USD price. */
 export function newestUsd(pair: PricedPair | null): UsdPrice {
   return pair === null ? null : (priceUsd(pair.last) ?? 'unpriced')
 }

@@ -6,11 +6,12 @@ import { launchableMints } from './listing.ts'
 import type { LaunchRow, LaunchStatus, RowOrigin } from './rows.ts'
 
 /**
- * The lifecycle of launches while a block is folded (spec choices, sections 2 and 12).
+ * Folds the lifecycle of launches (spec choices, sections 2 and 12).
  *
  * L1. created → trading: the first trade of the mint after its launch, on any venue, on either side.
- * L2. created or trading → graduated: the curve's `migrate`. A `complete` only makes the curve graduating. Moonshot,
- *     which has no `complete`, goes from bonding to graduated by its `migrate` alone.
+ * L2. created or trading → graduated: the curve's `migrate`. A `complete` only makes the curve graduating. Moonshot has
+ * no
+ * `complete` and goes from bonding to graduated by its `migrate` alone.
  * L3. A status never goes back. A mint has one launch, the first.
  */
 export class LaunchFold {
@@ -21,7 +22,7 @@ export class LaunchFold {
     this.#stored = stored
   }
 
-  /** Says whether it is the mint's first. */
+  /** Adds a launch; returns whether it is the mint's first. */
   launch(origin: RowOrigin, launch: Launch, ingestedAtMs: number): boolean {
     const entry = this.#entry(launch.baseMint)
     if (entry.row !== null) return false
@@ -40,7 +41,7 @@ export class LaunchFold {
     if (change.event === 'migrate') this.#raise(change.baseMint, 'graduated')
   }
 
-  /** New launches and those whose status changed, in cursor order. */
+  /** Returns new launches and those whose status changed, in cursor order. */
   changed(): LaunchRow[] {
     const rows: LaunchRow[] = []
     for (const { row, isChanged } of this.#rows.values()) if (isChanged && row !== null) rows.push(row)

@@ -2,7 +2,7 @@ import type { Pubkey } from '../chain/pubkey.ts'
 
 export type Side = 'in' | 'out'
 
-/** The two legs of a trade; both a decoded trade and a stored row have them. */
+/** The two legs of a trade; decoded trades and stored rows have them. */
 export interface Fill {
   readonly inMint: Pubkey
   readonly outMint: Pubkey

@@ -3,18 +3,18 @@ import { samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { CashList } from './cash.ts'
 
-/** The two mints of an event as they are listed: the base is the token and the quote its cash. */
+/** The two mints under which an event is listed: the base is the token and the quote its cash. */
 export interface Listing {
   readonly base: Pubkey
-  /** Null where the event names one mint alone. */
+  /** Null if the event names only one mint. */
   readonly quote: Pubkey | null
-  /** Whether the event is listed under its quote too: neither mint is cash. */
+  /** Whether the event is also listed under its quote, because neither mint is cash. */
   readonly quoteListed: boolean
 }
 
 /**
- * How an event is listed, by the cash list alone; of two tokens the first named is the base, of a trade the one paid in.
- * Null when it names no token.
+ * Returns an event's listing, which depends on the cash list alone. Of two tokens the first named is the base, in a
+ * trade the paid one. Null when it names no token.
  */
 export function listingOf(event: ChainEvent, cash: CashList): Listing | null {
   const [first, second] = mintsOf(event)
@@ -29,7 +29,7 @@ export function listingOf(event: ChainEvent, cash: CashList): Listing | null {
     : { base: first, quote: second, quoteListed: cashSide === null }
 }
 
-/** The mints under which an event is listed: its tokens. */
+/** Returns the mints under which an event is listed: its tokens. */
 export function listedMints(listing: Listing | null): Pubkey[] {
   if (listing === null) return []
   const { base, quote, quoteListed } = listing

@@ -1,8 +1,8 @@
 import type { VenueId } from '../chain/venue-id.ts'
 
-/** An event as the stream tells of it, encoded once for all who read it, from memory or from the store. */
+/** An event as the stream sends it, encoded once for all readers, from memory or from the store. */
 export interface EncodedEvent {
-  /** Of its copy on the channel. */
+  /** Cursor of its copy on the channel. */
   readonly cursor: number
   /** Its `data` as JSON in UTF-8 up to where its cursor is written: `{"venue":…,"cursor":`. */
   readonly body: Uint8Array
@@ -16,7 +16,7 @@ export interface EncodedEvent {
  */
 export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools' | 'retractions' | 'moves'
 
-/** What a slot has on a channel: at least one event, in cursor order. */
+/** A slot's events on a channel: at least one, in cursor order. */
 export interface LogPart {
   readonly channel: LogChannel
   readonly slot: number
@@ -25,8 +25,8 @@ export interface LogPart {
 
 export type LogAddress = Pick<LogPart, 'channel' | 'slot'>
 
-/** Where what is read of parts may be put. */
+/** An allocator for the bytes of parts that are read. */
 export interface Memory {
-  /** So many bytes of any content. */
+  /** Returns `length` bytes with any content. */
   take(length: number): Buffer
 }

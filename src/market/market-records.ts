@@ -44,7 +44,7 @@ export class MarketRecords {
     return this.#maps[name]
   }
 
-  /** Takes what a block changes. */
+  /** Sets everything that a block changes. */
   take(block: BlockRows): void {
     for (const name of KEYED) for (const row of block[name]) this.of(name).set(addressOf(name, row), row)
   }

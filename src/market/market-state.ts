@@ -150,7 +150,7 @@ export class MarketState implements KnownMarket {
     return activity
   }
 
-  /** Takes in what a committed block changed, and lets go of what is past the limits. */
+  /** Applies the changes of a committed block, and evicts what exceeds the limits. */
   apply(fold: BlockFold): void {
     const { blockTime } = fold.slot
     this.#solUsd = fold.solUsd

@@ -5,12 +5,12 @@ import type { LaunchRow } from './rows.ts'
 export interface MintNames {
   readonly name: string | null
   readonly symbol: string | null
-  /** Where its metadata is. */
+  /** Address of its metadata. */
   readonly uri: string | null
   readonly decimals: number | null
 }
 
-/** The names of a mint: those of the cash list, which no launch can take over, else those that its launch states. */
+/** Returns the names of a mint: those of the cash list, which no launch can override, else those of its launch. */
 export function mintNames(
   cash: CashMint | undefined,
   launch: Pick<LaunchRow, 'name' | 'symbol' | 'uri' | 'decimals'> | null

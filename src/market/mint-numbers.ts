@@ -1,33 +1,33 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 
 /**
- * Small numbers for mints, so that columns can name them in four bytes. A mint has its number for as long as somebody
- * holds it; then it is given to another.
+ * Assigns small numbers to mints, so that columns store them in four bytes. A mint keeps its number while it has
+ * holders; then the number is reused.
  */
 export class MintNumbers {
   readonly #numbers = new Map<string, number>()
   readonly #mints: Pubkey[] = []
-  /** How many hold each; 0 of a number that is free. */
+  /** Number of holders of each number; 0 for a free one. */
   readonly #holders: number[] = []
   readonly #free: number[] = []
 
-  /** How many mints have a number. */
+  /** Number of mints with a number. */
   get size(): number {
     return this.#numbers.size
   }
 
-  /** Every number given out so far is below it. */
+  /** Upper bound, excluded, of all numbers assigned so far. */
   get end(): number {
     return this.#mints.length
   }
 
-  /** The number of a mint; a new one, held by nobody yet, if it has none. */
+  /** Returns the number of a mint; assigns one without holders if it has none. */
   of(mint: Pubkey): number {
     const key = pubkeyMapKey(mint)
     const known = this.#numbers.get(key)
     if (known !== undefined) return known
     const number = this.#free.pop() ?? this.#mints.length
-    // A copy, since a decoded key can be a view of the bytes of a whole transaction.
+    // A copy, because a decoded key may be a view of a whole transaction's bytes.
     this.#mints[number] = mint.slice()
     this.#holders[number] = 0
     this.#numbers.set(key, number)

@@ -1,14 +1,14 @@
 const FIRST_LENGTH = 16
 
-/** What a mint traded: trades, and their volume in millionths of a USD. */
+/** A mint's trades, and their volume in millionths of a USD. */
 export interface Turnover {
   readonly trades: number
   readonly microUsd: bigint
 }
 
 /**
- * What each mint traded in one minute, 16 bytes a mint. Volumes are held modulo 2^64, which 18 trillion USD would
- * reach.
+ * The trades and volume of each mint in one minute, 16 bytes a mint. Volumes are stored modulo 2^64, which 18 trillion
+ * USD would reach.
  */
 export class MinuteTurnover {
   /** Unix seconds. */
@@ -17,14 +17,14 @@ export class MinuteTurnover {
   #mints = new Uint32Array(FIRST_LENGTH)
   #trades = new Uint32Array(FIRST_LENGTH)
   #microUsd = new BigInt64Array(FIRST_LENGTH)
-  /** Where a mint stands in the columns; null until somebody looks, and after `settle`. */
+  /** Column index by mint; null until the first change, and after `settle`. */
   #places: Map<number, number> | null = null
 
   constructor(start: number) {
     this.start = start
   }
 
-  /** How many mints traded. */
+  /** Number of mints that traded. */
   get length(): number {
     return this.#length
   }
@@ -33,15 +33,15 @@ export class MinuteTurnover {
     return this.#mints.byteLength + this.#trades.byteLength + this.#microUsd.byteLength
   }
 
-  /** The mints that traded, by their numbers. */
+  /** Numbers of the mints that traded. */
   get mints(): Uint32Array {
     return this.#mints.subarray(0, this.#length)
   }
 
   /**
-   * Takes the sums of a mint in this minute as of some block, whole and not what the block adds. A minute's trades only
-   * grow, so sums with no more trades than those held are no newer, and change nothing. Returns what the new ones are
-   * above the old, null when nothing changes.
+   * Sets the sums of a mint in this minute as of some block: totals, not the block's own part. A minute's trades only
+   * grow, so sums with no more trades than the stored ones are not newer and change nothing. Returns the difference to
+   * the old sums, null when nothing changes.
    */
   raise(mint: number, { trades, microUsd }: Turnover): Turnover | null {
     const places = (this.#places ??= new Map(Array.from(this.mints, (held, place) => [held, place])))
@@ -61,7 +61,7 @@ export class MinuteTurnover {
     }
   }
 
-  /** Lets go of what only a change needs; a later change makes it again. */
+  /** Frees the memory that only changes need; a later change rebuilds it. */
   settle(): void {
     this.#places = null
     this.#resize(this.#length)

@@ -16,7 +16,7 @@ export interface Stored<Name extends ReadName> {
 /** The store's answers. */
 export type Loaded = { readonly [Name in ReadName]: readonly Stored<Name>[] }
 
-/** Whether any of it is what a block changes, or may. */
+/** Whether a block changes, or may change, any of the addresses. */
 export function isTouched(missing: Missing, touched: Touched): boolean {
   const owners = { mint: touched.tokens, pool: touched.pools }
   return (

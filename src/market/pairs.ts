@@ -8,7 +8,7 @@ import type { Leg } from './legs.ts'
 import { isDust, judgePrice, priceOf } from './price.ts'
 import type { Candle, PairAddress, PairRow, TradeRow } from './rows.ts'
 
-/** Names a (mint, cash) pair in a Map. */
+/** Identifies a (mint, cash) pair in a Map. */
 export type PairKey = string
 
 export function pairKey(mint: Pubkey, cash: Pubkey): PairKey {
@@ -25,12 +25,12 @@ export function pairsOf(event: ChainEvent, cash: CashList): PairAddress[] {
 /** A row with a cash side before its price is judged. */
 export type UnpricedRow = Omit<TradeRow, 'price' | 'priceForming'>
 
-/** One pair while a block is folded: its remembered state and what the block adds to its buckets. */
+/** One pair while a block is folded: its stored state and the block's addition to its buckets. */
 export class PairFold {
   readonly key: PairKey
-  /** The state after the rows taken so far. */
+  /** The state after the rows added so far. */
   row: PairRow
-  /** The block's rows as one candle, of no bucket yet; null before the first. */
+  /** The block's rows as one candle without a bucket; null before the first. */
   candle: Candle | null = null
   readonly #stored: PairRow | null
 
@@ -48,12 +48,15 @@ export class PairFold {
     }
   }
 
-  /** A pair is stored from its first trade on, so that an unknown pair has no candles either. */
+  /**
+   * Whether the pair must be stored. A pair is stored from its first trade on, so an unknown pair has no candles
+   * either.
+   */
   get isChanged(): boolean {
     return this.row !== this.#stored
   }
 
-  /** Prices the next row of the pair, in cursor order, and takes it in. */
+  /** Prices and adds the pair's next row, in cursor order. */
   take(unpriced: UnpricedRow, cash: Leg, token: Leg): TradeRow {
     const price = priceOf(cash, token)
     const mayForm = price !== null && !isDust(cash, token, unpriced.cashUsd)

@@ -8,14 +8,14 @@ import { RowEdits } from './row-edits.ts'
 import type { RowOrigin, TradeRow } from './rows.ts'
 
 /**
- * The pools, curves and markets of a block's events, while it is folded.
+ * Folds the pools, curves and markets of a block's events.
  *
- * P1. A pool is known from the first event on that names it with both of its mints, and stays oriented as it is then.
+ * P1. A pool is known from the first event that names it with both of its mints, and keeps that orientation.
  * P2. It was created when an event says so: its own creation, its curve's, or the launch of its token.
  * P3. Vaults and fee are those of the newest event that states them.
- * P4. Its price is that of its newest price-forming trade (`latest-price.ts`); a trade that forms none leaves it as it is.
- * P5. Its reserves are those after the newest trade, as that states them: an older trade's are of another state.
- * P6. Only trades of its two mints say its price and its reserves.
+ * P4. Its price is that of its newest price-forming trade (`latest-price.ts`); other trades leave it unchanged.
+ * P5. Its reserves are those that the newest trade states after itself: an older trade's are of another state.
+ * P6. Only trades of its two mints set its price and its reserves.
  */
 export class PoolFold {
   readonly #rows: RowEdits<PoolRow>
@@ -24,7 +24,7 @@ export class PoolFold {
     this.#rows = new RowEdits(stored)
   }
 
-  /** Takes in what an event of any kind says of its pool; says whether it is the first to name it (P1). */
+  /** Adds an event of any kind to its pool; returns whether it is the first to name it (P1). */
   name(origin: RowOrigin, event: ChainEvent, listing: Listing | null): boolean {
     let isFirst = false
     this.#rows.change(event.pool, (known) => {
@@ -35,7 +35,7 @@ export class PoolFold {
     return isFirst
   }
 
-  /** A trade of a pool that was named; gives the pool. */
+  /** Adds a trade to a known pool; returns the pool. */
   trade(row: TradeRow): PoolRow {
     const { cursor, slot, blockTime } = row
     return this.#rows.change(row.pool, (pool) => {
@@ -79,7 +79,7 @@ function isOfBoth({ inMint, outMint }: TradeRow, { base, quote }: PoolRow): bool
     : samePubkey(inMint, quote) && samePubkey(outMint, base)
 }
 
-/** P4, P5 */
+/** Returns price and reserves after a trade (P4, P5). */
 function stateAfter(row: TradeRow, { base, lastPrice }: PoolRow): Pick<PoolRow, 'lastPrice' | 'reserves'> {
   const { inMint, price, cashUsd, priceForming } = row
   const [paid, taken] = [row.reserves?.in, row.reserves?.out]
@@ -91,14 +91,14 @@ function stateAfter(row: TradeRow, { base, lastPrice }: PoolRow): Pick<PoolRow, 
   }
 }
 
-/** P2 */
+/** Marks a pool as created (P2). */
 function created(row: PoolRow, { slot, blockTime }: RowOrigin, event: ChainEvent): PoolRow {
   const isCreation =
     event.kind === 'launch' || ((event.kind === 'pool' || event.kind === 'curve') && event.event === 'create')
   return isCreation && row.created === null ? { ...row, created: { slot, blockTime } } : row
 }
 
-/** P3 */
+/** Adds stated vaults and fee (P3). */
 function stated(row: PoolRow, event: ChainEvent): PoolRow {
   if (event.kind !== 'pool') return row
   const isReversed = !samePubkey(event.baseMint, row.base)

@@ -14,7 +14,7 @@ const AGREEING = 3
 const AGREEMENT = 1.25
 
 /**
- * Cash per token in human units, from the raw amounts: the double nearest to the true quotient (half a unit in
+ * Returns cash per token in human units, from the raw amounts: the double nearest to the true quotient (half a unit in
  * the last place). Null when no token moved.
  */
 export function priceOf(cash: Leg, token: Leg): number | null {
@@ -25,26 +25,26 @@ export function priceOf(cash: Leg, token: Leg): number | null {
     : ratio(cash.amount, token.amount * powerOfTen(-shift))
 }
 
-/** Whether a trade is too small to say anything of the price. `cashUsd` is null only for SOL without a price. */
+/** Whether a trade is too small to form a price. `cashUsd` is null only for SOL without a price. */
 export function isDust(cash: Leg, token: Leg, cashUsd: number | null): boolean {
   if (cash.amount < LEG_UNITS_MIN || token.amount < LEG_UNITS_MIN) return true
   const amount = humanAmount(cash.amount, cash.decimals)
   return cashUsd === null ? amount < CASH_SOL_MIN : amount * cashUsd < CASH_USD_MIN
 }
 
-/** The USD price of a price-forming row, `unpriced` where its cash has none; null of other rows. */
+/** Returns the USD price of a price-forming row, `unpriced` if its cash has none; null for other rows. */
 export function formedUsd(row: TradeRow): UsdPrice {
   return row.priceForming ? (priceUsd(row) ?? 'unpriced') : null
 }
 
-/** The prices against which the next one of a pair is judged. */
+/** The prices with which the next one of a pair is compared. */
 export type PriceLevel = Pick<PairRow, 'recent' | 'excluded'>
 
 /**
- * Judges a price that is not dust, and gives the level after it. It is excluded when it lies more than 10 times
- * above or below the median of the last 20 price-forming ones (the mean of the middle two for an even number).
- * Three excluded in a row agree when the highest is at most 1.25 times the lowest: then the level has moved, the
- * third forms a price, and the three are all that the next one is judged against. The first of a pair always forms.
+ * Judges a price that is not dust, and returns the level after it. A price is excluded when it is more than 10 times
+ * above or below the median of the last 20 price-forming ones (the mean of the middle two for an even number). Three
+ * excluded in a row agree when the highest is at most 1.25 times the lowest. Then the level has moved: the third forms
+ * a price, and the next one is compared with these three alone. A pair's first price always forms.
  */
 export function judgePrice(level: PriceLevel, price: number): { forming: boolean; level: PriceLevel } {
   if (!isOutlier(level.recent, price)) {
@@ -58,7 +58,8 @@ export function judgePrice(level: PriceLevel, price: number): { forming: boolean
 }
 
 function isOutlier(recent: readonly number[], price: number): boolean {
-  // Near all of them is near their median too, found without sorting; it is the usual case, and so is an empty list.
+  // A price near all of them is near their median too, found without sorting. That is the usual case, as is an empty
+  // list.
   const isNearLowest = price <= Math.min(...recent) * OUTLIER_FACTOR
   if (isNearLowest && price * OUTLIER_FACTOR >= Math.max(...recent)) return false
   const middle = median(recent)

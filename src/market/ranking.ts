@@ -13,35 +13,39 @@ const HOUR = 3_600
 export const RANKED_WINDOWS = { '1h': HOUR, '4h': 4 * HOUR, '24h': 24 * HOUR } as const
 export type RankedWindow = keyof typeof RANKED_WINDOWS
 
-/** How many mints a ranking names at most. */
+/** Maximum number of ranked mints. */
 export const RANKS_MAX = 100
 
-/** How far the head's time may fall and the windows are still whole, in seconds. The chain's never does. */
+/** Seconds by which the head's time may fall while windows stay complete. On the chain it never falls. */
 export const RANKING_FALL = HOUR
-/** How far back from the end of the newest minute anything is kept. */
+/** Seconds for which minutes are kept before the end of the newest one. */
 export const RANKING_KEEPS = RANKED_WINDOWS['24h'] + RANKING_FALL
 
-/** Pairs of a mint and a minute in which it traded. Mainnet makes 3 million in 25 hours; each takes 16 bytes. */
+/**
+ * Maximum number of pairs of a mint and a minute with trades. Mainnet makes 3 million in 25 hours; each takes 16 bytes.
+ */
 const PAIRS_MAX = 8_000_000
 const MINTS_MAX = 500_000
-/** Minutes with an index of their mints: the running one, and the hour that a restart reads. */
+/** Maximum number of minutes with an index of their mints: the running one, and the hour that a restart reads. */
 const INDEXED_MAX = 64
 
 export interface RankedMint extends Turnover {
   readonly mint: Pubkey
 }
 
-/** What a mint traded in a minute as of some block, whole and not what the block adds. */
+/** A mint's trades in a minute as of some block: totals, not the block's own part. */
 export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicroUsd'>
 
 /**
- * What every mint traded in the rolling windows that end with the head's minute, exact at every block.
+ * The trades of every mint in the rolling windows that end with the head's minute, exact at every block.
  *
- * R1. Sums come whole, by mint and minute, and newer ones stand in place of older ones. In what order and how often they
- *     come makes no difference, so a store may be read while blocks are committed, and the blocks taken as they come.
- * R2. What leaves a window is subtracted once, however far the head jumps: it costs by what was traded, not by time.
- * R3. (INVARIANTS 10) Past the limit of pairs or mints the oldest minutes go, and are counted. The longest windows are
- *     then shorter than they are called.
+ * R1. Sums are totals by mint and minute, and newer ones replace older ones. Their order and number make no
+ * difference, so a store may be read while blocks are committed and applied.
+ * R2. A minute that leaves a window is subtracted once, however far the head jumps: the cost depends on trades, not on
+ * time.
+ * R3. (INVARIANTS 10) Beyond the limit of pairs or mints the oldest minutes are evicted, and counted. The longest
+ * windows
+ * are then shorter than their names.
  */
 export class Ranking {
   readonly #mints = new MintNumbers()
@@ -53,12 +57,12 @@ export class Ranking {
     '24h': new WindowSums(RANKED_WINDOWS['24h'])
   }
   readonly #windows = Object.values(this.#sums)
-  /** Since the last change. */
+  /** Cached rankings, cleared by every change. */
   readonly #tops = new Map<RankedWindow, readonly RankedMint[]>()
   #pairs = 0
-  /** Where the windows end. */
+  /** End of the windows. */
   #end = -Infinity
-  /** Nothing before is kept, or taken. */
+  /** Start of the kept minutes; earlier ones are ignored. */
   #keptFrom = -Infinity
   #dropped = 0
   readonly #pairsMax: number
@@ -69,7 +73,7 @@ export class Ranking {
     this.#mintsMax = limits.mintsMax ?? MINTS_MAX
   }
 
-  /** `bytes` are those of the columns; `dropped` counts the minutes that went before their time. */
+  /** Sizes; `bytes` is that of the columns, `dropped` counts the minutes evicted early. */
   get size(): {
     readonly mints: number
     readonly pairs: number
@@ -81,7 +85,7 @@ export class Ranking {
     return { mints: this.#mints.size, pairs: this.#pairs, bytes, dropped: this.#dropped }
   }
 
-  /** Takes in a committed block, whose minute becomes the head's. */
+  /** Applies a committed block, whose minute becomes the head's. */
   apply(commit: BlockCommit): void {
     const { blockTime } = commit.slot
     this.advance(blockTime)
@@ -92,7 +96,7 @@ export class Ranking {
     }
   }
 
-  /** Lets the windows end with the minute of a time, in unix seconds. */
+  /** Moves the windows to end with the minute of a time, in Unix seconds. */
   advance(headTime: number): void {
     const end = minuteOf(headTime) + MINUTE
     if (end === this.#end) return
@@ -102,7 +106,7 @@ export class Ranking {
     this.#keepFrom(end - RANKING_KEEPS)
   }
 
-  /** Takes minutes of a mint, in any order (R1). */
+  /** Adds minutes of a mint, in any order (R1). */
   take(mint: Pubkey, minutes: readonly MintMinute[]): void {
     let number: number | null = null
     for (const { minute, trades, volumeMicroUsd } of minutes) {
@@ -116,14 +120,14 @@ export class Ranking {
     }
   }
 
-  /** How many mints traded in a window. */
+  /** Returns the number of mints that traded in a window. */
   activeMints(window: RankedWindow): number {
     return this.#sums[window].active
   }
 
   /**
-   * The mints with the largest volume in USD, RANKS_MAX at most; a volume that no price tells counts as none. Between
-   * equals the one with more trades comes first, then the one whose bytes are lower.
+   * Returns the mints with the largest volume in USD, at most RANKS_MAX; unpriced volume counts as zero. Equals are
+   * ordered by more trades, then by lower bytes.
    */
   top(window: RankedWindow, limit: number): readonly RankedMint[] {
     let top = this.#tops.get(window)
@@ -145,7 +149,7 @@ export class Ranking {
     this.#mints.hold(mint)
   }
 
-  /** The numbers of the best mints, by insertion: nearly every other is told apart by one comparison. */
+  /** Returns the numbers of the best mints, by insertion; nearly all others are excluded by one comparison. */
   #best(sums: WindowSums): number[] {
     const best: number[] = []
     for (let number = 0; number < this.#mints.end; number++) {

@@ -2,16 +2,16 @@ import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart } from './candles.ts'
 
 /**
- * Values by address, as recently used. Each block ends with `letGo`, which leaves at most so many, those untouched for
- * longest going first, and none that was untouched for twice `quietBlocks` (INVARIANTS 10).
+ * An LRU cache of values by address. Each block ends with `letGo`, which evicts the least recently used beyond the
+ * limit, and all that were not used for twice `quietBlocks` (INVARIANTS 10).
  */
 export class Recent<T> {
   readonly #name: string
   readonly #max: number
   readonly #quietBlocks: number
-  /** Maps keep insertion order, so putting an entry back makes it the newest. */
+  /** Maps keep insertion order, so inserting an entry again makes it the newest. */
   #values = new Map<string, T>()
-  /** What was not touched since these and the newer ones were parted. */
+  /** Entries that were not used since the maps were last swapped. */
   #quiet = new Map<string, T>()
   #blocks = 0
 
@@ -26,7 +26,7 @@ export class Recent<T> {
     return this.#values.size + this.#quiet.size
   }
 
-  /** The value as the most recently used one; undefined when it is not held. */
+  /** Returns the value and marks it as the most recently used; undefined when it is not cached. */
   renew(key: string): T | undefined {
     const value = this.peek(key)
     if (value === undefined) return undefined
@@ -71,12 +71,12 @@ export class RunningHour {
   #held: { readonly hour: number; readonly activity: ActivityHour | null } | null = null
   #storedUntil: number
 
-  /** No hour that starts after `storedUntil` is stored; unix seconds. */
+  /** Takes a time in Unix seconds: no hour that starts later is stored. */
   constructor(storedUntil: number) {
     this.#storedUntil = storedUntil
   }
 
-  /** Null when the store has none, undefined when only the store knows. */
+  /** Returns the activity; null when the store has none, undefined when only the store knows. */
   at(hour: number): ActivityHour | null | undefined {
     if (this.#held?.hour === hour) return this.#held.activity
     return hour > bucketStart('1h', this.#storedUntil) ? null : undefined
@@ -86,7 +86,7 @@ export class RunningHour {
     this.#held = { hour, activity }
   }
 
-  /** Takes in an hour that a block of a time wrote. */
+  /** Records an hour that a block of a time wrote. */
   wrote(activity: ActivityHour, blockTime: number): void {
     this.hold(activity.hour, activity)
     this.#storedUntil = Math.max(this.#storedUntil, blockTime)

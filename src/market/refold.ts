@@ -15,14 +15,14 @@ import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from './rows.ts'
 import { sameValue } from './same-value.ts'
 import { touchedBy } from './touched.ts'
 
-/** What a refold works with. */
+/** The inputs of a refold. */
 export interface RefoldTools {
   readonly fold: FoldOptions
   /** Asks the store for what it holds now. */
   readonly load: (missing: Missing) => Promise<Loaded>
-  /** What the stream sends of a block's rows. */
+  /** Encodes a block's rows as the stream sends them. */
   readonly encode: (rows: BlockRows) => readonly LogPart[]
-  /** What it sends where blocks are lost, oldest first; for a course without some of what is stored. */
+  /** Encodes the retractions of lost blocks, oldest first; for a course without some of the stored blocks. */
   readonly retract?: (lost: readonly BlockRows[]) => readonly LogPart[]
 }
 
@@ -68,7 +68,7 @@ export class Refold {
     this.#beginning.takeFirst(values)
   }
 
-  /** A block of both courses. */
+  /** Folds a block of both courses. */
   async both(block: DecodedBlock): Promise<void> {
     const stored = await this.#stored.fold(block)
     const wanted = await this.#wanted.fold(block)
@@ -83,17 +83,17 @@ export class Refold {
     if (changes.includes(true)) this.#log.change(this.#encode(stored.fold), this.#encode(wanted.fold))
   }
 
-  /** A block that is stored and is not to be. */
+  /** Folds a stored block that is to be removed. */
   async without(block: DecodedBlock): Promise<void> {
     await this.instead(block, null)
   }
 
-  /** A block that is not stored and is to be. */
+  /** Folds a block that is to be added. */
   async with(block: DecodedBlock): Promise<void> {
     await this.instead(null, block)
   }
 
-  /** The blocks of one slot in the two courses, which are not the same; null where a course has none. */
+  /** Folds two different blocks of one slot, one of each course; null where a course has none. */
   async instead(lost: DecodedBlock | null, wanted: DecodedBlock | null): Promise<void> {
     const stored = lost === null ? null : (await this.#stored.fold(lost)).fold
     const next = wanted === null ? null : await this.#wanted.fold(wanted)
@@ -148,7 +148,7 @@ export class Refold {
     return { put, remove }
   }
 
-  /** What later blocks were folded on has changed; of the newest it is put right. */
+  /** Updates the kept block, as the state that it was folded on may have changed; keeps the newest ones only. */
   #keep(kept: KeptBlock): void {
     if (this.#keptMax === 0) return
     this.#kept.put.push(kept)
@@ -156,9 +156,9 @@ export class Refold {
   }
 }
 
-/** One course of the chain from the point on. */
+/** One course of the chain, from the common point on. */
 class Course {
-  /** What its blocks have made of all that they touched. */
+  /** The records that its blocks have set. */
   readonly records = new MarketRecords()
   head: SlotRow | null
   readonly #market: MarketState
@@ -206,7 +206,7 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
     this.#isSame = isSame
   }
 
-  /** One block's rows of both courses; gives whether they differ. */
+  /** Compares one block's rows of both courses; returns whether they differ. */
   change(stored: readonly Row[], wanted: readonly Row[]): boolean {
     const before = new Map(stored.map((row) => [row.cursor, row]))
     const count = this.put.length
@@ -219,7 +219,7 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
     return before.size > 0 || this.put.length > count
   }
 
-  /** Rows of two blocks of one slot: those at one cursor may be of different events. */
+  /** Replaces the rows of one slot's block by those of another block: rows at one cursor may be of different events. */
   replace(stored: readonly Row[], wanted: readonly Row[]): void {
     const before = new Map(stored.map((row) => [row.cursor, row]))
     for (const row of wanted) {
@@ -230,12 +230,12 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
   }
 }
 
-/** What the stream sends otherwise than it did. */
+/** The differences in what the stream sends. */
 class LogEdit implements Edit<LogPart, LogAddress> {
   readonly put: LogPart[] = []
   remove: LogAddress[] = []
 
-  /** One slot's parts of both courses. */
+  /** Compares one slot's parts of both courses. */
   change(stored: readonly LogPart[], wanted: readonly LogPart[]): void {
     const before = new Map(stored.map((part) => [part.channel, part]))
     for (const part of wanted) {
@@ -245,7 +245,7 @@ class LogEdit implements Edit<LogPart, LogAddress> {
     for (const { channel, slot } of before.values()) this.remove.push({ channel, slot })
   }
 
-  /** Puts parts where there are none, or in the place of some that were to be removed. */
+  /** Adds parts at new addresses, or at addresses that were to be removed. */
   add(parts: readonly LogPart[]): void {
     this.put.push(...parts)
     const isAdded = ({ channel, slot }: LogAddress): boolean =>
@@ -254,7 +254,7 @@ class LogEdit implements Edit<LogPart, LogAddress> {
   }
 }
 
-/** Of rows that were made of one event: what they were given beside it. */
+/** Whether two rows of one event have the same derived values. */
 function sameTrade(a: TradeRow, b: TradeRow): boolean {
   return a.signature === b.signature && a.cashUsd === b.cashUsd && a.priceForming === b.priceForming
 }

@@ -15,7 +15,7 @@ export interface TokenRow {
   readonly firstTime: number
   /** Rows listed under the mint since the index began. */
   readonly trades: number
-  /** Pools that are listed under the mint. */
+  /** Number of pools listed under the mint. */
   readonly pools: number
   readonly lastTrade: {
     readonly cursor: number
@@ -38,11 +38,11 @@ export interface PoolRow {
   /** Base is the token and quote the cash; of a pool without a cash side, as its first event names them. */
   readonly base: Pubkey
   readonly quote: Pubkey
-  /** Whether the pool is listed under its quote too: the quote is no cash. */
+  /** Whether the pool is also listed under its quote, because the quote is not cash. */
   readonly quoteListed: boolean
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
-  /** As creation or update events state them. */
+  /** As stated by creation or update events. */
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null
   readonly feeBps: number | null
@@ -61,7 +61,7 @@ export interface PoolRow {
    * the newest trade's alone, price-forming or not.
    */
   readonly lastPrice: CashPrice | null
-  /** Real reserves after the newest trade, in base units; null where it states not both. */
+  /** Real reserves after the newest trade, in base units; null if it does not state both. */
   readonly reserves: { readonly base: bigint; readonly quote: bigint } | null
 }
 

@@ -1,7 +1,7 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 
-/** Rows by address while a block is folded: as stored until they are set, then as set. */
+/** Rows by address while a block is folded: the stored ones, and those set since. */
 export class RowEdits<Row> {
   readonly #stored: (key: Pubkey) => Row | null
   readonly #entries = new Map<string, { row: Row | null; isSet: boolean }>()
@@ -18,7 +18,7 @@ export class RowEdits<Row> {
     this.change(key, () => row)
   }
 
-  /** Puts what `change` makes of a row in its place, unless that is the same row or none; gives it. */
+  /** Replaces a row by the result of `change`, unless that is the same row or null; returns the result. */
   change<Changed extends Row | null>(key: Pubkey, change: (row: Row | null) => Changed): Changed {
     const entry = this.#entry(key)
     const row = change(entry.row)
@@ -29,7 +29,7 @@ export class RowEdits<Row> {
     return row
   }
 
-  /** The rows that were set, in the order in which they were first looked at. */
+  /** Returns the rows that were set, in the order in which they were first read. */
   changed(): Row[] {
     const rows: Row[] = []
     for (const { row, isSet } of this.#entries.values()) if (isSet && row !== null) rows.push(row)

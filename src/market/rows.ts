@@ -4,7 +4,7 @@ import type { VenueId } from '../chain/venue-id.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
-/** What every stored event carries (spec choices, section 15). */
+/** The fields of every stored event (spec choices, section 15). */
 export interface RowOrigin {
   /** slot × 2^20 + position in the slot; of a trade, the position of its `trades:` copy. */
   readonly cursor: number
@@ -46,7 +46,7 @@ export interface TradeRow extends RowOrigin {
   readonly cashSide: 'in' | 'out' | null
   /** Cash per token in human units, from the raw amounts; null without a cash side. */
   readonly price: number | null
-  /** What one unit of the cash is worth in USD at the row's minute; null when unknown. */
+  /** USD worth of one unit of the cash at the row's minute; null when unknown. */
   readonly cashUsd: number | null
   /** Whether the price counts for candles and the latest price (spec choices, section 12). */
   readonly priceForming: boolean
@@ -110,7 +110,7 @@ export interface Candle {
   readonly buys: number
 }
 
-/** What ingest remembers of a (mint, cash) pair between blocks; stored with the block that changes it. */
+/** The state of a (mint, cash) pair between blocks; stored with the block that changes it. */
 export interface PairRow {
   readonly mint: Pubkey
   readonly cash: Pubkey

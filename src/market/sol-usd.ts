@@ -10,7 +10,7 @@ import type { SlotRow, SolPriceRow, TradeRow } from './rows.ts'
 const SOL_MINT = pubkeyFromBase58(WSOL)
 const DOLLAR_MINTS = [pubkeyFromBase58(USDC), pubkeyFromBase58(USDT)]
 const MINUTE = 60
-/** How far back the newest trading minute may lie (spec choices, section 12). */
+/** Maximum age of the newest trading minute, in seconds (spec choices, section 12). */
 const LOOK_BACK = 60 * MINUTE
 
 /** A SOL–USDC or SOL–USDT trade worth at least 1 USD, weighted by its SOL volume. */
@@ -20,15 +20,15 @@ export interface SolTrade {
 }
 
 /**
- * What pricing SOL remembers between blocks. All of it follows from stored rows: `restoreSolUsd` gives the same
- * state after a restart at any block.
+ * The state of pricing SOL between blocks. All of it follows from stored rows: `restoreSolUsd` gives the same state
+ * after a restart at any block.
  */
 export interface SolUsd {
   /** Start of the newest block's minute, unix seconds; 0 before the first block. */
   readonly minute: number
-  /** The price of that minute; null in a hole. */
+  /** The price of that minute; null without one. */
   readonly price: SolPriceRow | null
-  /** Whether the chain has given any price: from then on the operator's starting value is not used. */
+  /** Whether the chain has given any price; from then on the operator's starting value is not used. */
   readonly fromChain: boolean
   /** The trades of that minute so far, which price the next one. */
   readonly trades: readonly SolTrade[]
@@ -36,7 +36,7 @@ export interface SolUsd {
 
 export const COLD_SOL_USD: SolUsd = { minute: 0, price: null, fromChain: false, trades: [] }
 
-/** The trade as far as it prices SOL; null when it does not. */
+/** Returns the SOL price and weight of a trade; null when it does not price SOL. */
 export function solTradeOf(fill: Fill): SolTrade | null {
   const solSide = samePubkey(fill.inMint, SOL_MINT) ? 'in' : samePubkey(fill.outMint, SOL_MINT) ? 'out' : null
   if (solSide === null) return null
@@ -52,10 +52,10 @@ function isDollar(mint: Pubkey): boolean {
 }
 
 /**
- * The state after a block; its `price` is what the rows of its minute are priced with. A minute's price is decided at its
- * first block from the newest earlier minute that traded, at most 60 minutes back. Where there is none, the first
- * block that trades prices its own minute, and before the chain has given any price the operator's value stands in.
- * The chain's block times never fall; a block whose time does prices nothing, and is priced as `solPriceAt` says.
+ * Returns the state after a block; its `price` is the one for the rows of its minute. A minute's price is set at its
+ * first block, from the newest earlier minute that traded, at most 60 minutes back. Without one, the first block that
+ * trades prices its own minute, and before the chain has given any price the operator's value is used. The chain's
+ * block times never fall; a block whose time falls prices nothing, and gets the price of `solPriceAt`.
  */
 export function advanceSolUsd(
   state: SolUsd,
@@ -77,13 +77,14 @@ export function advanceSolUsd(
 }
 
 /**
- * A minute's price as far as it applies to rows and views of a time: no trade that gave it is newer than the minute of
- * that time, nor more than 60 minutes older. Else null. It is that of the time's own minute but for block times that fall.
+ * Returns a minute's price if it applies to rows and views of a time: no trade behind it is newer than the minute of
+ * that time, or more than 60 minutes older. Else null. Unless block times fall, it is the price of the time's own
+ * minute.
  */
 export function solPriceAt(price: SolPriceRow | null, time: number): SolPriceRow | null {
   if (price === null) return null
   const minute = minuteOf(time)
-  // The operator's value has no time of its own: it applies until the minute that it was last used for.
+  // The operator's value has no time of its own: it applies until the minute for which it was last used.
   if (price.sourceMinute === null) return minute <= price.minute ? price : null
   const age = minute - price.sourceMinute
   return age >= 0 && age <= LOOK_BACK ? price : null
@@ -101,8 +102,8 @@ function inheritedPrice(state: SolUsd, minute: number, startingUsd: number | nul
 }
 
 /**
- * The state as of a committed head: the newest `sol_price` row at or before its minute, and the rows listed under
- * wrapped SOL from the start of its minute (others among them are left aside).
+ * Restores the state as of a committed head from the newest `sol_price` row at or before its minute, and the rows
+ * listed under wrapped SOL from the start of its minute (others among them are ignored).
  */
 export function restoreSolUsd(
   head: SlotRow | null,
@@ -124,7 +125,7 @@ export function minuteOf(time: number): number {
   return time - (time % MINUTE)
 }
 
-/** The lowest price at or below which half of the volume traded, in whatever order the trades come. */
+/** Returns the lowest price at or below which half of the volume traded; the order of trades does not matter. */
 function medianUsd(trades: readonly SolTrade[]): number {
   const sorted = trades.toSorted((a, b) => a.price - b.price)
   const total = sorted.reduce((sum, trade) => sum + trade.lamports, 0n)

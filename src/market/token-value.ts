@@ -7,10 +7,10 @@ import { type PricedPair } from './latest-price.ts'
 import type { CurveRow, PoolRow } from './registry-rows.ts'
 import type { LaunchRow } from './rows.ts'
 
-/** A token with more pools than this has no liquidity stated: reading them all would take longer than an answer may. */
+/** Maximum number of pools for which liquidity is computed: reading more would take longer than an answer may. */
 export const VALUED_POOLS_MAX = 100
 
-/** Facts by which a token is valued. */
+/** Inputs for valuing a token. */
 export interface ValuedToken {
   readonly launch: Pick<LaunchRow, 'supply' | 'decimals'> | null
   readonly curve: CurveRow | null
@@ -22,17 +22,17 @@ export interface ValuedToken {
 
 /** Amounts and values of a token, each null when unknown. */
 export interface TokenValue {
-  /** As the launch states it, in base units: what was minted or burnt later is account state. */
+  /** Supply in base units as the launch states it; later mints and burns are account state. */
   readonly supplyRaw: bigint | null
   /** The same in human units. */
   readonly supply: number | null
-  /** In human units, without what a bonding curve still holds. */
+  /** In human units, without the tokens that a bonding curve still holds. */
   readonly circulating: number | null
   /** Circulating supply × price. */
   readonly marketCapUsd: number | null
   /** Supply × price. */
   readonly fdvUsd: number | null
-  /** Sum of its pools whose trades state their reserves. */
+  /** Sum over its pools whose trades state their reserves. */
   readonly liquidityUsd: number | null
 }
 
@@ -57,14 +57,14 @@ export function tokenValue({ launch, curve, pools, pair }: ValuedToken): TokenVa
   }
 }
 
-/** Base units outside the curve: what it has sold, and all once its funds went to a pool. */
+/** Returns the base units outside the curve: the sold tokens, or all once its funds went to a pool. */
 function circulatingOf(supply: bigint | null, { status, reserves }: CurveRow): bigint | null {
   return status === 'graduated' ? supply : (curveCourse(reserves)?.sold ?? null)
 }
 
 /**
- * What both sides of a pool are worth at its latest price, in USD; of a bonding curve its cash alone, which is all that
- * can be taken out, and nothing that is known once the curve has ended. Null where the newest trade does not state the
+ * Returns the worth of both sides of a pool at its latest price, in USD. For a bonding curve only its cash counts,
+ * because only that can be withdrawn; null once the curve has ended. Null also when the newest trade does not state the
  * reserves, or no side is cash with a price. `curve` is that of the pool's token.
  */
 export function poolLiquidityUsd(pool: PoolRow, curve: CurveRow | null): number | null {

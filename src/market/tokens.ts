@@ -6,7 +6,7 @@ import type { TokenRow } from './registry-rows.ts'
 import { RowEdits } from './row-edits.ts'
 import type { RowOrigin, TradeRow } from './rows.ts'
 
-/** The mints that a block's events are listed under, while it is folded. */
+/** Folds the mints under which a block's events are listed. */
 export class TokenFold {
   readonly #rows: RowEdits<TokenRow>
   #found = 0
@@ -15,12 +15,12 @@ export class TokenFold {
     this.#rows = new RowEdits(stored)
   }
 
-  /** How many mints the block is the first to name. */
+  /** Number of mints that the block is the first to name. */
   get found(): number {
     return this.#found
   }
 
-  /** An event is listed under the mint. */
+  /** Adds an event that is listed under the mint. */
   name(mint: Pubkey, { cursor, blockTime }: RowOrigin, event: ChainEvent): void {
     this.#rows.change(mint, (token) => {
       if (token !== null && token.decimals !== null) return token
@@ -32,7 +32,7 @@ export class TokenFold {
     })
   }
 
-  /** A trade of a mint that was named. */
+  /** Adds a trade of a known mint. */
   trade(row: TradeRow): void {
     const { cursor, slot, blockTime, signature } = row
     this.#change(row.mint, (token) => ({
@@ -43,7 +43,7 @@ export class TokenFold {
     }))
   }
 
-  /** A new pool of a mint that was named. */
+  /** Adds a new pool of a known mint. */
   pool(mint: Pubkey): void {
     this.#change(mint, (token) => ({ ...token, pools: token.pools + 1 }))
   }

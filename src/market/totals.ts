@@ -11,7 +11,10 @@ const NOTHING: TotalsRow = {
   traders: NO_TRADERS
 }
 
-/** The sums over everything with a block in them; null when it changes none. `tokens` are those it is first to name. */
+/**
+ * Returns the totals with a block added; null when it changes none. `tokens` is the number of mints that it is first to
+ * name.
+ */
 export function addTotals(
   stored: TotalsRow | null,
   { sums, traders }: MinutePart,

@@ -1,16 +1,18 @@
 import { estimateDistinct, HALF, rankOf, registerOf } from './hyperloglog.ts'
 
 /**
- * Distinct traders of an hour, as bytes. Of each trader the last minute of the hour is remembered, so that a window
- * that begins within the hour can be answered too.
+ * Distinct traders of an hour, as bytes. For each trader the last minute in the hour is stored, so that a window that
+ * begins within the hour can be counted too.
  *
- * D1. Up to 256 traders are listed by hash, and counted exactly but for hashes that agree (2^-48 a pair).
- * D2. Above, a HyperLogLog of 2,048 registers: standard error 1.04 / √2048 = 2.3 %. A register keeps every (minute, rank)
- *     that is the highest rank from its minute on.
- * D3. The same traders in the same minutes give the same bytes, in whatever order they came.
+ * D1. Up to 256 traders are listed by hash, and counted exactly except for equal hashes (2^-48 a pair).
+ * D2. Beyond that, a HyperLogLog of 2,048 registers: standard error 1.04 / √2048 = 2.3 %. A register keeps every
+ * (minute,
+ * rank) that is the highest rank from its minute on.
+ * D3. The same traders in the same minutes give the same bytes, in any order.
  *
- * Bytes: none for nobody; 1 and the list: 6 bytes hash, 1 byte minute, ascending; 2 and the registers: each a length and
- * (minute, rank) pairs, minutes rising and ranks falling; 3 and 4,096 ranks without minutes, for all time (1.6 %).
+ * Bytes: empty for no traders; 1 and the list: 6 bytes hash, 1 byte minute, ascending; 2 and the registers: each a
+ * length and (minute, rank) pairs, minutes ascending and ranks descending; 3 and 4,096 ranks without minutes, for all
+ * time (1.6 %).
  */
 export type TraderSketch = Uint8Array
 
@@ -23,21 +25,21 @@ const LISTED_MAX = 256
 const ENTRY = 7
 const PRECISIONS = { [SLIDING]: 11, [PLAIN]: 12 } as const
 
-/** The sketch with traders of one minute of its hour (0 to 59) added; the same bytes when they change nothing. */
+/** Returns the sketch with traders of one minute of its hour (0 to 59) added; the same bytes when nothing changes. */
 export function addTraders(sketch: TraderSketch, hashes: readonly number[], minute: number): TraderSketch {
   return add(sketch, hashes, minute, SLIDING)
 }
 
-/** As `addTraders`, without minutes: for all time. */
+/** Like `addTraders`, without minutes: for all time. */
 export function addTradersForever(sketch: TraderSketch, hashes: readonly number[]): TraderSketch {
   return add(sketch, hashes, 0, PLAIN)
 }
 
-/** Traders of several hours as one set. Exact when every part is a list, else estimated. */
+/** The union of traders of several hours. Exact when every part is a list, else estimated. */
 export class TraderUnion {
   readonly #parts: { readonly sketch: TraderSketch; readonly fromMinute: number }[] = []
 
-  /** Takes in the traders of a sketch that were last seen in `fromMinute` of its hour or later. */
+  /** Adds the traders of a sketch whose last trade was in `fromMinute` of its hour or later. */
   add(sketch: TraderSketch, fromMinute = 0): void {
     if (sketch.length > 0) this.#parts.push({ sketch, fromMinute })
   }
@@ -58,7 +60,7 @@ export class TraderUnion {
 
   #countListed(): number {
     const entries = this.#parts.reduce((sum, { sketch }) => sum + (sketch.length - 1) / ENTRY, 0)
-    // A table of numbers that is half empty at least; -1 is no hash. A Set takes three times as long.
+    // A hash table that is at least half empty; -1 is no hash. A Set takes three times as long.
     const slots = 2 ** Math.ceil(Math.log2(entries * 2 + 1))
     const table = new Float64Array(slots).fill(-1)
     let count = 0
@@ -130,7 +132,7 @@ function isListed(sketch: TraderSketch, hash: number, minute: number): boolean {
   return false
 }
 
-/** The place of the next different value of a sorted list. */
+/** Returns the index of the next different value of a sorted list. */
 function after(sorted: ArrayLike<number>, index: number): number {
   let next = index + 1
   while (sorted[next] === sorted[index]) next++
@@ -192,7 +194,7 @@ function holds(sketch: Uint8Array, at: number, end: number, minute: number, rank
   return false
 }
 
-/** Writes a register with a pair that it does not hold yet, and without those that it makes needless; gives the end. */
+/** Writes a register with a new pair, and without those that it supersedes; returns the end. */
 function putRegister(
   bytes: Uint8Array,
   start: number,

@@ -2,7 +2,7 @@ import type { MinuteTurnover, Turnover } from './minute-turnover.ts'
 
 const FIRST_LENGTH = 1024
 
-/** The sums of every mint over the minutes of one rolling window, by the numbers of the mints. */
+/** The sums of every mint over the minutes of one rolling window, by the mints' numbers. */
 export class WindowSums {
   readonly #seconds: number
   #from = 0
@@ -11,12 +11,12 @@ export class WindowSums {
   #microUsd = new BigInt64Array(FIRST_LENGTH)
   #active = 0
 
-  /** As many whole minutes. */
+  /** Takes the window's length in seconds, a multiple of 60. */
   constructor(seconds: number) {
     this.#seconds = seconds
   }
 
-  /** How many mints traded in the window. */
+  /** Number of mints that traded in the window. */
   get active(): number {
     return this.#active
   }
@@ -41,7 +41,7 @@ export class WindowSums {
     return this.#from <= minute && minute < this.#to
   }
 
-  /** Lets the window end at `to`, and adds and subtracts what of all the minutes enters and leaves it. */
+  /** Moves the end of the window to `to`: adds the minutes that enter it and subtracts those that leave. */
   move(to: number, minutes: Iterable<MinuteTurnover>): void {
     const from = to - this.#seconds
     for (const minute of minutes) {

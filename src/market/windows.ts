@@ -13,7 +13,7 @@ const NOTHING: ActivityMinute = {
   ...{ openUsd: null, closeUsd: null }
 }
 
-/** What happened in a rolling window. */
+/** The activity in a rolling window. */
 export interface ActivityWindow {
   /** The minutes covered: from ≤ minute < to, unix seconds. */
   readonly from: number
@@ -25,7 +25,7 @@ export interface ActivityWindow {
   readonly sells: number
   readonly liquidity: number
   readonly launches: number
-  /** Millionths of a USD, of the trades that have a value; null where there are trades and none has. */
+  /** Volume of the trades with a value, in millionths of a USD; null if there are trades and none has a value. */
   readonly volumeMicroUsd: bigint | null
   readonly buyMicroUsd: bigint | null
   readonly sellMicroUsd: bigint | null
@@ -33,15 +33,15 @@ export interface ActivityWindow {
   readonly volumeCash: bigint
   readonly volumeToken: bigint
   /**
-   * Distinct; exact up to 256 an hour, else estimated (`traders.ts`). Null of a pool, and of a window that ends before
-   * what is known, since of a trader only the last minute is.
+   * Distinct traders; exact up to 256 an hour, else estimated (`traders.ts`). Null for a pool, and for a window that
+   * ends before the known hours do, because only a trader's last minute is stored.
    */
   readonly traders: number | null
-  /** Change of a mint's price in USD; null where either end of the window has none (`latest-price.ts`, L3). */
+  /** Change of a mint's price in USD; null if either end of the window has none (`latest-price.ts`, L3). */
   readonly changePct: number | null
 }
 
-/** The minutes of the window of `seconds`, a multiple of 60, that ends with the minute of `headTime`. */
+/** Returns the minutes of the window of `seconds`, a multiple of 60, that ends with the minute of `headTime`. */
 export function windowSpan(
   headTime: number,
   seconds: number
@@ -50,7 +50,7 @@ export function windowSpan(
   return { from: to - seconds, to }
 }
 
-/** Which hours the store must be asked for to fold a window, and every shorter one that ends with it. */
+/** Returns the range of hours that must be read to fold a window, and every shorter one with the same end. */
 export function windowHours(
   headTime: number,
   seconds: number
@@ -61,9 +61,9 @@ export function windowHours(
 }
 
 /**
- * Folds the window of `seconds` that ends with the minute of `headTime` from hours of one owner, oldest first: all that
- * `windowHours` names, and any besides. The change is counted from the last price before the window, else from its
- * first, to `lastUsd`, the owner's newest price, which stands for both where nothing happened.
+ * Folds the window of `seconds` that ends with the minute of `headTime` from hours of one owner, oldest first: at least
+ * all that `windowHours` names. The change is from the last price before the window, else from its first, to `lastUsd`,
+ * the owner's newest price. Without any event in the window that price counts for both ends.
  */
 export function windowOf(
   hours: readonly ActivityHour[],
@@ -103,7 +103,7 @@ export function windowOf(
     sellMicroUsd: isUnpriced ? null : sum.sellMicroUsd,
     volumeCash,
     volumeToken,
-    // Not everybody asks, and to count takes as long as all else.
+    // Computed on demand: it takes as long as all else, and not every caller needs it.
     get traders() {
       return isCounted ? traders.count : null
     },
@@ -123,8 +123,9 @@ export interface WindowPart {
 }
 
 /**
- * Which candles make up the window of `seconds` that ends with the minute of `endTime`, the block time of the
- * indexed head (`windowSpan`): whole hours from 1h candles, the edges from 1m candles, oldest first, no empty ranges.
+ * Returns the candle ranges that make up the window of `seconds` that ends with the minute of `endTime`, the block time
+ * of the indexed head (`windowSpan`): whole hours from 1h candles, the edges from 1m candles, oldest first, no empty
+ * ranges.
  */
 export function windowParts(endTime: number, seconds: number): WindowPart[] {
   const { from, to } = windowSpan(endTime, seconds)

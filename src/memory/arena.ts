@@ -1,33 +1,33 @@
 import type { Memory } from '../market/log.ts'
 
-/** Memory of its own for everything. */
+/** Allocates new memory for every request. */
 export const NEW_MEMORY: Memory = { take: (length) => Buffer.allocUnsafeSlow(length) }
 
-/** A copy of some bytes, in some memory. */
+/** Copies bytes into allocated memory. */
 export function copied(bytes: Uint8Array, memory: Memory): Buffer {
   const copy = memory.take(bytes.length)
   copy.set(bytes)
   return copy
 }
 
-/** Bytes that several arenas may still keep, together. */
+/** Bytes that several arenas may still keep in total. */
 export interface Budget {
   left: number
 }
 
 /**
- * Memory for what is needed together and forgotten together, used again and again: what is given anew for each page of a
- * replay, 3 kB an event, has the engine collect garbage for a third of the time.
+ * An allocator that is reset and reused as a whole, for memory with a common lifetime. With new memory for each page of
+ * a replay, 3 kB an event, the engine spends a third of the time on garbage collection.
  */
 export class Arena implements Memory {
   readonly #budget: Budget
   readonly #bytesMax: number
   #bytes: Buffer = Buffer.alloc(0)
   #next = 0
-  /** All that was taken since the last time that it was used again. */
+  /** Bytes taken since the last reset. */
   #taken = 0
 
-  /** It keeps at most so many bytes, as far as the budget has them; what is taken beyond them has memory of its own. */
+  /** Takes the maximum number of bytes to keep, within the budget; requests beyond them get new memory. */
   constructor(budget: Budget, bytesMax: number) {
     this.#budget = budget
     this.#bytesMax = bytesMax
@@ -42,7 +42,7 @@ export class Arena implements Memory {
     return taken
   }
 
-  /** Says that nothing of what was taken is needed any more: it is given again. */
+  /** Resets the arena: nothing that was taken is in use any more. Grows it by the bytes that did not fit. */
   reuse(): void {
     const more = Math.min(this.#taken, this.#bytesMax) - this.#bytes.length
     if (more > 0 && more <= this.#budget.left) {
@@ -53,7 +53,7 @@ export class Arena implements Memory {
     this.#taken = 0
   }
 
-  /** Says that what was taken is still needed, or that nothing is taken any more: no memory is kept. */
+  /** Releases the arena's memory to the budget; bytes that were taken stay valid. */
   leave(): void {
     this.#budget.left += this.#bytes.length
     this.#bytes = Buffer.alloc(0)

@@ -1,30 +1,33 @@
-/** How much of its memory a cache has in use. */
+/** Memory use of a cache. */
 export interface CacheUse {
   readonly bytes: number
   readonly bytesMax: number
 }
 
-/** What an entry takes beside its value: the key's text, the map's slot. Chosen. */
+/**
+ * Estimated bytes of an entry besides its value, for the key's text and the map's slot. Only the estimate depends on
+ * it.
+ */
 const ENTRY_BYTES = 200
 
 interface Entry<T> {
   value: T
   bytes: number
-  /** Whether it was used since its last turn. */
+  /** Whether it was used since the clock hand last passed it. */
   used: boolean
 }
 
 /**
- * Values in memory, by key. Once their estimated bytes exceed the maximum they go in turn, and one that was used since
- * its last turn stays for another: nearly the least recently used, and a use costs no move.
+ * A second-chance (clock) cache. Once its estimated bytes exceed the maximum, entries are evicted in order; one that
+ * was used since the hand last passed it stays. That is nearly LRU, and a use moves nothing.
  */
 export class SecondChance<T> {
   readonly #bytesMax: number
-  /** In turn. */
+  /** In the order of eviction. */
   readonly #entries = new Map<string, Entry<T>>()
   /**
-   * Whose turn it is. It goes on where it stopped: a map keeps the places of deleted entries for a while, and to begin
-   * anew is to pass them all again, which took most of the time of a store that was being filled.
+   * The clock hand. It continues where it stopped: a map keeps the places of deleted entries for a while, and a new
+   * iterator would skip all of them again. That took most of the time of a store being filled.
    */
   #turn = this.#entries.entries()
   #bytes = 0
@@ -42,12 +45,12 @@ export class SecondChance<T> {
     return this.#entries.size
   }
 
-  /** In turn. */
+  /** The keys in the order of eviction. */
   keys(): Iterable<string> {
     return this.#entries.keys()
   }
 
-  /** The value of a key, as one that is used; undefined when there is none. */
+  /** Returns the value of a key and marks it as used; undefined when there is none. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -55,7 +58,7 @@ export class SecondChance<T> {
     return entry.value
   }
 
-  /** Puts a value in place of the key's, and lets others go while they are too much. */
+  /** Sets the value of a key and evicts entries until the cache is within its limit. */
   set(key: string, value: T, valueBytes: number): void {
     const bytes = valueBytes + ENTRY_BYTES
     const entry = this.#entries.get(key)

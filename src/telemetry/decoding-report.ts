@@ -2,23 +2,25 @@ import type { MissingReason, Note } from '../chain/emitter.ts'
 import type { EventKind } from '../chain/events.ts'
 import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 
-/** What the decoder read of a venue, and what it could not or would not. Counts since the process started. */
+/** Counts of decoded events of a venue and of notes, since the process started. */
 export interface VenueReport {
   readonly events: Record<EventKind, number>
   readonly missing: Partial<Record<MissingReason, number>>
-  /** Two readings of one fact that differed. */
+  /** Number of facts with two different readings. */
   disagreements: number
   /** Bodies longer than the newest known layout, by layout. */
   readonly drift: Record<string, number>
-  /** Discriminators that no layout knows. */
+  /** Unknown discriminators, with their counts. */
   readonly unknownInstructions: Record<string, number>
   readonly unknownEvents: Record<string, number>
 }
 
-/** Programs of a venue are few; a hostile caller may invent discriminators, so only so many are told apart. */
+/**
+ * Maximum number of unknown discriminators counted apart: programs have fewer, but a hostile caller may invent them.
+ */
 const DISCRIMINATORS_MAX = 64
 
-/** Counts what the decoder says, per venue, for operators and metrics. */
+/** Counts events and notes of the decoder per venue, for operators and metrics. */
 export class DecodingReport {
   readonly venues: Readonly<Record<VenueId, VenueReport>> = Object.fromEntries(
     VENUE_IDS.map((venue) => [venue, emptyReport()])
@@ -53,7 +55,7 @@ export class DecodingReport {
     }
   }
 
-  /** The counts as served at `/v1/admin/decoding`. */
+  /** Returns the counts as served at `/v1/admin/decoding`. */
   body() {
     return Object.fromEntries(
       VENUE_IDS.map((venue) => {

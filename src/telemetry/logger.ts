@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 
 export type { Logger }
 
-/** Headers and fields that may carry a key never reach a log line. */
+/** Headers and fields that may carry a key; their values never reach a log line. */
 const REDACTED = [
   'req.headers.authorization',
   'req.headers["x-api-key"]',
@@ -12,7 +12,7 @@ const REDACTED = [
   'key'
 ]
 
-/** Structured logs on standard error; standard output carries results. */
+/** Creates a structured log on standard error; standard output carries results. */
 export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
   const options = { level: config.logLevel, base: null, redact: REDACTED }
   const pretty = config.logFormat === null ? process.stderr.isTTY : config.logFormat === 'pretty'

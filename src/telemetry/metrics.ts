@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
 import { RequestSeconds } from './request-seconds.ts'
 
-/** The service's metrics, as `/metrics` serves them. */
+/** The service's metrics, as served by `/metrics`. */
 export interface Metrics {
   readonly registry: Registry
   readonly blocks: Counter

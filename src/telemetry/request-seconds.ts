@@ -1,20 +1,20 @@
 import type { Metric, Registry } from 'prom-client'
 
-/** Upper bounds of the classes, in seconds; one more class takes what is above them all. */
+/** Upper bounds of the histogram's buckets, in seconds; one more bucket takes larger values. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
 
 interface Series {
   readonly labels: { readonly route: string; readonly status: number }
-  /** Requests of each class. */
+  /** Number of requests in each bucket. */
   readonly classes: number[]
   count: number
   sum: number
 }
 
 /**
- * The histogram of requests by route and status, as a registry reads it. That of prom-client checks, sorts and joins
- * the labels of each sample, 5 µs a request; this one finds a series by two looks and does the rest for a scrape. It
- * has as many series as there are routes times the statuses they answer with.
+ * A histogram of requests by route and status, readable by a registry. The one of prom-client checks, sorts and joins
+ * the labels of each sample, 5 µs a request; this one needs two lookups and formats only at a scrape. It has one series
+ * per route and status.
  */
 export class RequestSeconds {
   readonly name = 'millrace_http_request_seconds'
@@ -24,7 +24,7 @@ export class RequestSeconds {
   readonly #routes = new Map<string, Map<number, Series>>()
 
   constructor(registry: Registry) {
-    // The types of prom-client name its own classes; what a registry calls is `name`, `get` and `reset`.
+    // The types of prom-client require its own classes; a registry calls only `name`, `get` and `reset`.
     registry.registerMetric(this as unknown as Metric)
   }
 
@@ -37,7 +37,7 @@ export class RequestSeconds {
     series.sum += seconds
   }
 
-  /** What a scrape reads, in the form that prom-client gives. */
+  /** Returns all samples in the form of prom-client. */
   async get() {
     const { name, help, type, aggregator } = this
     const all = this.#routes.values().flatMap((statuses) => statuses.values())

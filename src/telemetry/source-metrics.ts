@@ -12,7 +12,7 @@ const SOURCE_STATES: readonly SourceStateName[] = [
 ]
 const NODE_STATES: readonly NodeStateName[] = ['probing', 'healthy', 'lagging', 'down', 'refused']
 
-/** Adds how the source of blocks and its nodes do, read at each scrape; nothing while this process has none. */
+/** Adds gauges of the block source and its nodes, read at each scrape; empty while this process has no source. */
 export function addSourceMetrics(registry: Registry, read: () => SourceStatus | null): void {
   const registers = [registry]
   new Gauge({
@@ -41,7 +41,7 @@ export function addSourceMetrics(registry: Registry, read: () => SourceStatus | 
   })
 }
 
-/** Adds what of the recorded folder is left out, by reason, read at each scrape; nothing while there is none. */
+/** Adds gauges of the recorded folder's problems by reason, read at each scrape; empty while there is no folder. */
 export function addRecordedMetrics(registry: Registry, report: RecordedReport): void {
   new Gauge({
     name: 'millrace_recorded_problems',

@@ -12,13 +12,13 @@ import { touchedBy } from '../market/touched.ts'
 import type { PageRequest, RowHorizon, Storage } from '../../storage/port.ts'
 import type { Difference } from './difference.ts'
 
-/** More rows of an owner than a slot has positions for. */
+/** More rows of an owner than a slot has positions. */
 const SLOT_ROWS_MAX = 2 ** 20
 
 /**
- * Decodes a block again and compares what is stored of its slot: the block's facts, every trade, pool event and launch,
- * as far as they follow from the block alone. What a row is worth in USD, and whether its price counts, follows from
- * others before it and is left aside. Trades and pool events below a horizon are left aside, too.
+ * Decodes a block again and compares it with the store: the block's facts, every trade, pool event and launch, as far
+ * as they follow from the block alone. A row's worth in USD, and whether its price counts, depend on earlier rows and
+ * are not compared. Trades and pool events below a horizon are skipped too.
  */
 export async function* blockDifferences(
   storage: Storage,

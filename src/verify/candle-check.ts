@@ -15,9 +15,12 @@ import type { Difference } from './difference.ts'
 
 const ROWS_PER_READ = 1_000
 const CANDLES_PER_READ = 1_000
-/** Above every block time. */
+/** Later than every block time. */
 const FOREVER = 2 ** 32
-/** Chosen: block times of a chain fall by a second or two at most. */
+/**
+ * Seconds by which block times of a chain may decrease: they do by a second or two, and a larger value would only leave
+ * more buckets at the horizon unchecked.
+ */
 const BLOCK_TIME_FALL_MAX = 10
 
 /** A candle that differs. */
@@ -28,16 +31,16 @@ export interface CandleDifference extends Difference {
   readonly computed: Candle | null
 }
 
-/** What was compared of a mint. */
+/** Numbers of compared rows and candles of a mint. */
 export interface CandleCount {
   rows: number
   candles: number
 }
 
 /**
- * Refolds a mint's candles from its stored trades and compares every bucket of every pair and interval with the stored
- * one. A bucket that begins before the retention's horizon is passed over: some of its rows may be gone. Holds a candle
- * for each minute that traded.
+ * Folds a mint's candles again from its stored trades and compares every bucket of every pair and interval with the
+ * stored one. Skips a bucket that begins before the retention's horizon, because some of its rows may be gone. Holds a
+ * candle in memory for each minute with a trade.
  */
 export async function* candleDifferences(
   storage: Storage,
@@ -52,7 +55,7 @@ export async function* candleDifferences(
   }
   count.rows += rows
   const pairs = await storage.pairs.ofMint(mint)
-  // After the rows were read, as some may have expired meanwhile.
+  // Read after the rows, because some may have expired in the meantime.
   const horizon = await storage.coverage.horizon()
   const since = horizon === null ? 0 : horizon.time + BLOCK_TIME_FALL_MAX
   for (const pair of pairs) {

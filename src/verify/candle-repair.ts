@@ -4,8 +4,8 @@ import type { Storage } from '../../storage/port.ts'
 import { candleDifferences } from './candle-check.ts'
 
 /**
- * Folds the candles of mints again from their stored trades, and stores those that differ. One of which some trades are
- * past the retention stays as it is stored. Gives the number of those that were stored.
+ * Folds the candles of mints again from their stored trades, and stores those that differ. A candle with trades past
+ * the retention stays as it is. Returns the number of stored candles.
  */
 export async function foldCandlesAgain(storage: Storage, mints: readonly Pubkey[]): Promise<number> {
   const [head, totals] = await Promise.all([storage.blocks.head(), storage.totals.get()])

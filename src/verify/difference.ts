@@ -1,15 +1,15 @@
 import { encodeBase58 } from '../chain/base58.ts'
 
-/** Something stored that is not what it is computed to be. Null stands for what is not there. */
+/** A stored value that differs from the computed one. Null means that there is none. */
 export interface Difference {
   readonly kind: 'candle' | 'block' | 'trade' | 'pool_event' | 'launch'
-  /** What it is of, such as a mint and an interval. */
+  /** The address of the value, such as a mint and an interval. */
   readonly of: Readonly<Record<string, unknown>>
   readonly stored: unknown
   readonly computed: unknown
 }
 
-/** As a line of JSON: amounts as text, bytes in base58. */
+/** Formats a difference as one line of JSON: amounts as text, bytes in base58. */
 export function differenceText(difference: Difference): string {
   return JSON.stringify(difference, (_, value: unknown) => {
     if (typeof value === 'bigint') return String(value)

@@ -3,38 +3,42 @@ import type { SlotRow } from '../market/rows.ts'
 import type { BlockCommit } from '../market/records.ts'
 import type { BlockStore } from '../../storage/port.ts'
 
-/** Hears of a block, and of the head before it, which a jump may have moved unheard. It must not throw. */
+/** Called for each block with the head before it, which a jump may have moved. It must not throw. */
 export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
 
-/** Hears that blocks were passed that nobody tells of, or that some that were told have changed. It must not throw. */
+/** Called when blocks were skipped without notice, or published blocks have changed. It must not throw. */
 export type JumpListener = () => void
 
 /**
- * The committed blocks as this process hears of them, by its own commits or from the journal of another's, told to
- * whoever follows as soon as readers of the store see them. What a follower keeps in memory follows from the store
- * alone: it loads from there first, and takes the feed from that slot on.
+ * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its own
+ * commits, or from another process's journal. A follower's memory is derived from the store alone: it loads first, and
+ * then follows the feed from that slot.
  *
- * F1. A block is told after it is durable and visible, in order, once, whoever tells of it first.
- * F2. So it is when the answer to its commit was lost: it is kept, with those that were given to the store after it, until
- *     whoever takes up after the crash says what the store has come to. None of them is told before.
- * F3. Where blocks are missed, or changed after they were told, `jump` and `amend` say so to those who asked to hear of
- *     it; they load anew.
+ * F1. A block is published after it is durable and visible, in order and once, whichever path reports it first.
+ * F2. If a commit's answer is lost, its block and those queued behind it are held until recovery reports the stored
+ * head.
+ * None of them is published before.
+ * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which
+ * load again.
  */
 export class CommitFeed {
   #head: SlotRow | null = null
-  /** Given to the store, which has not answered, oldest first. */
+  /** Blocks in flight to the store, oldest first. */
   #underWay: BlockCommit[] = []
-  /** The amendments of the store that are known of; null before the first word of them. */
+  /** Number of the store's amendments seen last; null before the first. */
   #amendments: number | null = null
   readonly #followers = new Set<Follower>()
   readonly #jumpListeners = new Set<JumpListener>()
 
-  /** The newest committed slot, null on an empty store. */
+  /** The newest committed slot; null for an empty store. */
   get head(): SlotRow | null {
     return this.#head
   }
 
-  /** The head of the store, from which ingest takes up that nobody else can have moved. */
+  /**
+   * Sets the stored head from which ingest restarts, while no other process can move it. Publishes held blocks up to
+   * it.
+   */
   restore(head: SlotRow | null): void {
     const lost = this.#underWay
     this.forget()
@@ -43,27 +47,27 @@ export class CommitFeed {
     this.jump(head)
   }
 
-  /** Nothing is under way any more: whoever takes up reads what the store has come to from its journal. */
+  /** Drops the blocks in flight: recovery reads from the journal how far the store has come. */
   forget(): void {
     this.#underWay = []
   }
 
-  /** Moves the head to that of the store; blocks between the two are not told. */
+  /** Moves the head to the store's; blocks between the two are not published. */
   jump(head: SlotRow | null): void {
     if (head?.slot !== this.#head?.slot) this.amend(head)
   }
 
-  /** What was told before may have changed, up to the head that there is now. */
+  /** Reports that blocks up to the current head may have changed since publication. */
   amend(head: SlotRow | null): void {
     this.#head = head
     callAll(this.#jumpListeners, (listener) => listener())
   }
 
   /**
-   * Takes note of the amendments that the store has come to (`History.amendments`), at a head. Where they are others than
-   * those that were known, what was told may have changed, and true is returned.
+   * Records the store's number of amendments (`History.amendments`) at a head. If it differs from the last one,
+   * published blocks may have changed: notifies the jump listeners and returns true.
    */
-  heed(amendments: number, head: SlotRow | null): boolean {
+  noteAmendments(amendments: number, head: SlotRow | null): boolean {
     const before = this.#amendments
     this.#amendments = amendments
     if (before === null || before === amendments) return false
@@ -72,8 +76,8 @@ export class CommitFeed {
   }
 
   /**
-   * Commits a block, and tells of it if it was written; rejects as the store does. The next one may be given before the
-   * answer, to a store that answers in order.
+   * Commits a block and publishes it if it was written; rejects as the store does. The next commit may begin before the
+   * answer, if the store answers in order.
    */
   async commit(
     block: BlockCommit,
@@ -83,13 +87,13 @@ export class CommitFeed {
   ): Promise<void> {
     this.#underWay.push(block)
     const written = await blocks.commit(block, kept, after)
-    // Behind one whose answer was lost it waits to be found in the store with it.
+    // Behind a block whose answer was lost, this one is held until recovery finds both in the store.
     if (this.#underWay[0] !== block) return
     this.#underWay.shift()
     if (written) this.publish(block)
   }
 
-  /** Tells of a visible block that follows the head; one that has been told is not told again. */
+  /** Publishes a visible block if it follows the head; ignores one already published. */
   publish(commit: BlockCommit): void {
     const before = this.#head
     if (before !== null && commit.slot.slot <= before.slot) return
@@ -103,14 +107,14 @@ export class CommitFeed {
     return () => void this.#followers.delete(follower)
   }
 
-  /** Calls `listener` each time that blocks were passed or have changed without being told, until the returned function is called. */
+  /** Calls `listener` each time blocks were skipped or have changed, until the returned function is called. */
   onJump(listener: JumpListener): () => void {
     this.#jumpListeners.add(listener)
     return () => void this.#jumpListeners.delete(listener)
   }
 }
 
-/** What one hears does not depend on a defect of another. */
+/** Calls every follower even if one throws; rethrows afterwards. */
 function callAll<T>(followers: Iterable<T>, call: (follower: T) => void): void {
   const faults: unknown[] = []
   for (const follower of followers) {

@@ -1,9 +1,6 @@
 import type { Ranking } from '../market/ranking.ts'
 
-/**
- * The ranking of this process for whoever asks: there is none until it is loaded, and while the one who keeps it is
- * restarted.
- */
+/** Holds this process's ranking for requests: there is none until it is loaded, and while its actor restarts. */
 export class LiveRanking {
   #current: Ranking | null = null
   #loaded = Promise.withResolvers<Ranking>()
@@ -13,7 +10,7 @@ export class LiveRanking {
     return this.#current
   }
 
-  /** The ranking as of the head that the feed tells; pending until there is one. */
+  /** Returns the ranking as of the feed's head; pending until there is one. */
   async loaded(): Promise<Ranking> {
     return this.#current ?? this.#loaded.promise
   }

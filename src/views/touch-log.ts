@@ -4,29 +4,29 @@ import type { SlotRow } from '../market/rows.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { minuteOf } from '../market/sol-usd.ts'
 
-/** What an answer can depend on: a mint, pool, curve or wallet, or one of the lists that blocks add to. */
+/** An object that a cached answer depends on: a mint, pool, curve or wallet, or one of the lists that blocks extend. */
 export type Owner = Pubkey | 'launches' | 'sol-price'
 
-/** How an answer ages by itself: not at all, when the head enters another minute, or with every block. */
+/** The time-based invalidation of an answer: none, when the head enters another minute, or with every block. */
 export type Pace = 'owners' | 'minute' | 'block'
 
 /**
- * Owners whose newest touch is remembered, about 20 MB at the most. One that is forgotten counts as touched when the
- * newest forgotten one was: too late at worst, which costs a recomputation, never a stale answer.
+ * Maximum number of owners, about 20 MB. An evicted owner counts as changed when the newest evicted one was. That is
+ * too late at worst, which costs a recomputation, never a stale answer.
  */
 const OWNERS_MAX = 100_000
 
-/** Knows the newest slot that touched an owner, so that what was computed at a slot is known to hold still. */
+/** Tracks the newest slot that changed each owner, so that answers computed at a slot can be checked for validity. */
 export class TouchLog {
   readonly #feed: CommitFeed
   readonly #ownersMax: number
-  /** In the order of their newest touch. */
+  /** Ascending by newest change. */
   readonly #slots = new Map<string, number>()
-  /** No forgotten owner was touched after this slot. */
+  /** No evicted owner changed after this slot. */
   #floor = -1
   /** The newest slot whose block is in another minute than the one before it. */
   #minuteSlot = -1
-  /** The head up to which touches are known. */
+  /** The head up to which changes are known. */
   #head: SlotRow | null
 
   constructor(feed: CommitFeed, ownersMax = OWNERS_MAX) {
@@ -41,7 +41,9 @@ export class TouchLog {
     return this.#feed.follow((commit, before) => this.#note(commit, before))
   }
 
-  /** Whether nothing that these owners hold has changed after `slot`, and no change of pace has come. */
+  /**
+   * Whether an answer computed at `slot` is still valid: none of its owners changed, and its pace has not expired it.
+   */
   holds(owners: readonly string[], pace: Pace, slot: number): boolean {
     this.#keepUpWith(this.#feed.head)
     if (this.#head === null || this.#head.slot === slot) return true
@@ -49,7 +51,7 @@ export class TouchLog {
     return owners.every((owner) => (this.#slots.get(owner) ?? this.#floor) <= slot)
   }
 
-  /** A head that no commit told of was taken up from the store: what lies before it is unknown. */
+  /** Takes a head that no commit reported; changes before it are unknown, so everything counts as changed. */
   #keepUpWith(head: SlotRow | null): void {
     if (head === this.#head) return
     this.#head = head
@@ -81,12 +83,12 @@ export class TouchLog {
   }
 }
 
-/** An owner as `holds` is asked about it. */
+/** Returns an owner in the form that `holds` expects. */
 export function ownerKey(owner: Owner): string {
   return typeof owner === 'string' ? owner : pubkeyMapKey(owner)
 }
 
-/** Everything that a block changes something of; some more than once. */
+/** Yields everything that a block changes, some of it more than once. */
 function* ownersOf(commit: BlockCommit): Generator<Owner> {
   for (const { mint, pool, user } of commit.trades) yield* [mint, pool, user]
   for (const { pool } of commit.poolEvents) yield pool
