@@ -1,4 +1,4 @@
-/** What processes of one service agree by, when there are several. Any of it can be away for a while. */
+/** Ports by which several processes of one service agree. Any of it can be away for a while. */
 
 /** A right that one process has at a time. */
 export interface Lease {
@@ -57,7 +57,7 @@ export interface RateUse {
 export interface RateCounter {
   /** Takes one call out of the quota that a name has in the window of a time. */
   take(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
-  /** What a call now would find, without taking it. */
+  /** Looks at the quota without taking a call out of it. */
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
 }
 

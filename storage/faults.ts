@@ -9,7 +9,7 @@ export type StorageOperation = {
   [Part in keyof Storage]: `${Part}.${Methods<Storage[Part]>}`
 }[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache'>]
 
-/** What happens to the n-th call of an operation, counted from 1. */
+/** A fault of the n-th call of an operation, counted from 1. */
 export interface StorageFault {
   readonly operation: StorageOperation
   readonly nth: number

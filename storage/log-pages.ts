@@ -12,7 +12,7 @@ export interface LogSlots {
   readonly memory?: Memory
 }
 
-/** Parts that are read at a time: of the busiest channel some 2 MB packed. Chosen. */
+/** Parts that are read at a time: some 2 MB packed of the busiest channel, which bounds the memory of a reader. */
 const PARTS_AT_ONCE = 32
 
 /**

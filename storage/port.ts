@@ -31,7 +31,7 @@ import type { DocumentStore } from './document-store.ts'
 export type { BlockCommit, CandleUpsert }
 
 /**
- * What the service needs of a store, in the words of the domain. Two promises hold for every adapter:
+ * Port of the service to a store, in the words of the domain. Two promises hold for every adapter:
  * a block is visible to readers after all of it is durable and never before (INVARIANTS 4), and writing the same
  * block again changes nothing (INVARIANTS 5). Every method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store
  * cannot answer.
@@ -64,7 +64,7 @@ export interface Storage extends RecordStores {
    */
   readonly damage: readonly string[]
   /**
-   * What a repair has lost of the store, until it is made again; null for nothing, and of a cluster. No block is to be
+   * Losses of a repaired store, until it is made again; null for nothing, and of a cluster. No block is to be
    * committed before: it could follow from what is lost.
    */
   readonly losses: Losses | null
@@ -259,17 +259,17 @@ export interface LogPage {
   readonly from?: number
   /** Only events whose cursor is at most this one. */
   readonly until?: number
-  /** Of parts. */
+  /** Parts at most. */
   readonly limit: number
   /** Where what is read may be put, as far as the caller needs it; memory of its own unless given. */
   readonly memory?: Memory
 }
 
-/** An answer has no further part once its bodies have so many bytes: some 3,000 events. Chosen. */
+/** An answer has no further part once its bodies have so many bytes: some 3,000 events, which bounds the memory of a replay. */
 export const LOG_ANSWER_BYTES = 4 * 2 ** 20
 
 /**
- * What the stream has sent of blocks on the channels that are kept, as long as its horizon reaches back, and what an
+ * Events that the stream has sent of blocks on the channels that are kept, as long as its horizon reaches back, and what an
  * amendment has put above the head, to be sent before the next block.
  */
 export interface LogStore {
@@ -322,7 +322,7 @@ export interface ActivityStore extends RecordStore<'activity'> {
     range: { readonly from: number; readonly to: number; readonly limit: number }
   ): Promise<ActivityHour[]>
   /**
-   * What every mint traded in one hour, in the order of mints: `limit` at most, after `after`. Of hours that began
+   * Lists the turnover of every mint in one hour, in the order of mints: `limit` at most, after `after`. Of hours that began
    * more than 26 hours before the head's some or all may be gone.
    */
   mintsOfHour(
@@ -373,7 +373,7 @@ export interface RowHorizon {
   readonly time: number
 }
 
-/** What is known of the chain that blocks come from, beside the blocks. */
+/** Facts of the chain beside its blocks: genesis, gaps, horizon. */
 export interface CoverageStore {
   /**
    * Where rows begin that are all kept; null where none has expired. The embedded store has nothing below it; a cluster may
@@ -390,7 +390,7 @@ export interface CoverageStore {
   gaps(page: { readonly after: number | null; readonly limit: number }): Promise<GapRow[]>
 }
 
-/** Who keys belong to. Its name is its id. */
+/** A tenant, which owns keys. Its name is its id. */
 export interface TenantRow {
   readonly name: string
   readonly createdAtMs: number

@@ -58,7 +58,7 @@ export async function makeAgain(
 
 type GapLeft = Pick<GapRow, 'from' | 'to' | 'detail'>
 
-/** What stays lost, or may be wrong, and why. */
+/** Gaps of what stays lost or may be wrong, each with its reason. */
 function gapsLeft(
   { first, missing, strange }: Pick<LostRows, 'first' | 'missing' | 'strange'>,
   folded: readonly string[],

@@ -19,7 +19,7 @@ export type RecordEdits = { readonly [Name in ManyName]: Edit<RowOf<Name>, Addre
 export type SingleRows = { readonly [Name in SingleName]: RowOf<Name> | null }
 
 /**
- * What makes of a store that has folded some blocks one that has folded others instead: with a block between that was
+ * Changes that make of a store that has folded some blocks one that has folded others instead: with a block between that was
  * missing, or without one that a fork has lost. Values are absolute, so that it may be written again.
  */
 export interface Amendment extends RecordEdits, SingleRows {

@@ -26,7 +26,7 @@ export interface MarketBefore {
   readonly head: SlotRow | null
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  /** Of each address that the block touches, what there was. */
+  /** Rows at each address that the block touches. */
   readonly values: Loaded
 }
 

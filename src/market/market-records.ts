@@ -23,7 +23,7 @@ export class RecordMap<Name extends KeyedName> {
     else known.row = row
   }
 
-  /** Of a known address nothing changes. */
+  /** A known address keeps its row. */
   setFirst(address: AddressOf<Name>, row: RowOf<Name> | null): void {
     if (!this.#entries.has(addressText(this.#name, address))) this.set(address, row)
   }

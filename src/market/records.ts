@@ -113,7 +113,7 @@ export type RecordRows = { readonly [Name in ManyName]: readonly RowOf<Name>[] }
   readonly [Name in SingleName]: RowOf<Name> | null
 }
 
-/** What a fold makes of a block. Lists are in cursor order; all but trades and events are absolute values, not deltas. */
+/** Rows that a fold makes of a block. Lists are in cursor order; all but trades and events are absolute values, not deltas. */
 export interface BlockRows extends Omit<RecordRows, 'log'> {
   readonly slot: SlotRow
 }
@@ -141,7 +141,7 @@ export function rowText<Name extends RecordName>(name: Name, row: RowOf<Name>): 
   return textOf(addressOf(row))
 }
 
-/** Of several rows at one address the last, at the place of the first. */
+/** Keeps the last of several rows at one address, at the place of the first. */
 export function lastRows<Name extends RecordName>(name: Name, rows: readonly RowOf<Name>[]): RowOf<Name>[] {
   return [...new Map(rows.map((row) => [rowText(name, row), row])).values()]
 }

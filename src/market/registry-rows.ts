@@ -5,7 +5,7 @@ import type { UsdPrice } from './activity-rows.ts'
 import type { CashPrice } from './cash-price.ts'
 
 /**
- * What is known of a mint that an event is listed under: of each event its token, or both of its mints where neither is
+ * Facts of a mint that an event is listed under: of each event its token, or both of its mints where neither is
  * cash. A cash mint has one where it is the token of another's.
  */
 export interface TokenRow {

@@ -14,7 +14,7 @@ import { keysFrom, type Key, type KeyRange } from './keys.ts'
 const LETTER = Buffer.from('D', 'latin1')
 const EXPIRIES = Buffer.concat([LETTER, Buffer.of(0)])
 
-/** What a row of a partition is. */
+/** Sections of a partition: the kinds of its rows, as bytes of their keys. */
 export const SECTIONS = { document: 1, entry: 2, unique: 3, hot: 4 } as const
 export type Section = keyof typeof SECTIONS
 

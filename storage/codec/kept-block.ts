@@ -52,7 +52,7 @@ function storedForm(loaded: Loaded) {
   }
 }
 
-/** Of records that a block was not folded on when it was stored. */
+/** Stands for records that a block was not folded on when it was stored. */
 const NOTHING_READ = byName<Loaded>(READ_FIRST, () => [])
 
 function loadedForm(stored: ReturnType<typeof storedForm>): Loaded {

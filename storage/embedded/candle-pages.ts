@@ -16,7 +16,7 @@ export const knownPages: Finding<KnownPages> = {
   weigh: ({ pages }) => 100 + 8 * pages.length
 }
 
-/** What is known once there is one more page. */
+/** Adds one more page to what is known. */
 export function withPage({ pages, since }: KnownPages, page: number): KnownPages {
   if (page < since) return { pages, since }
   const more = [...pages.filter((known) => known > page), page, ...pages.filter((known) => known < page)]

@@ -229,7 +229,7 @@ export class Database {
 }
 
 /**
- * What a batch is: a block, which becomes the head, a change of blocks that are stored, a deletion of what readers no
+ * Content of a batch: a block, which becomes the head, a change of blocks that are stored, a deletion of what readers no
  * longer see, a group of documents, or anything else beside the chain.
  */
 export type Staged =

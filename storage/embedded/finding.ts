@@ -7,9 +7,9 @@ import type { Key } from '../codec/keys.ts'
  * not known too: a reader may find it out while the change is written.
  */
 export interface Finding<T> {
-  /** Of one character, no letter of a kind of record. */
+  /** One character, which is no letter of a kind of record. */
   readonly sign: string
-  /** What the value takes in memory, in bytes, estimated. */
+  /** Bytes that the value takes in memory, estimated. */
   weigh(value: T): number
 }
 

@@ -77,7 +77,7 @@ async function stageDeletions(
   let old = 0
   for (const [i, key] of keys.entries()) {
     const row = view.get(slotKind, slotKey(logAddressIn(key).slot))
-    // Of blocks that were committed as one only the last has a row.
+    // Blocks that were committed as one have one row, that of the last.
     if (row === null) continue
     if (row.blockTime >= oldestTime) break
     old = i + 1

@@ -48,7 +48,7 @@ export async function stageRecords(
   batch: WriteBatch,
   block: BlockCommit
 ): Promise<void> {
-  // Of different records: what each of them reads first is read at once.
+  // Different records stage side by side, so that their reads overlap.
   await Promise.all(RECORD_NAMES.map(async (name) => parts[name].stage(view, batch, block)))
 }
 

@@ -49,7 +49,7 @@ export function extendPage<Row>(
   }
 }
 
-/** What memory keeps of a page that takes no more rows. */
+/** Part of a full page that memory keeps. */
 export function closedPage<Row>({ rows, older }: RowPage<Row>): RowPage<Row> {
   return { rows, packed: '', keys: [], older }
 }

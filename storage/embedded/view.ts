@@ -12,7 +12,7 @@ import { unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { Soon } from './soon.ts'
 
-/** What the engine hands over at a time, at most: bounds the work between two turns of the event loop. */
+/** Records that the engine hands over at a time, at most: bounds the work between two turns of the event loop. */
 const CHUNK_RECORDS_MAX = 1_000
 const CHUNK_BYTES_MAX = 128 * 2 ** 10
 
@@ -73,7 +73,7 @@ export class View {
     return known as T | null | undefined
   }
 
-  /** What memory knows, undefined when it does not. */
+  /** Reads from memory; undefined where it holds nothing. */
   recall<T>(finding: Finding<T>, key: Key): T | undefined {
     return this.newest ? (this.#hot.get(findingText(finding, key)) as T | undefined) : undefined
   }

@@ -11,7 +11,7 @@ import type { RecordKind } from '../codec/record.ts'
 /** Records to be written together, as bytes for the engine and as values for memory. */
 export class WriteBatch {
   readonly #engine: ReturnType<Level['batch']>
-  /** What memory is to hold, in order; undefined for nothing. */
+  /** Values for memory, in order; undefined for none. */
   readonly #values: { readonly text: string; readonly value: unknown; readonly bytes: number }[] = []
 
   constructor(level: Level) {
@@ -47,7 +47,7 @@ export class WriteBatch {
     this.#hold(key, undefined, 0)
   }
 
-  /** What memory is to hold of a finding once the batch is visible, undefined for nothing; no byte is written. */
+  /** Sets what memory holds of a finding once the batch is visible, undefined for nothing; writes no byte. */
   remember<T>(finding: Finding<T>, key: Key, value: T | undefined): void {
     const bytes = value === undefined ? 0 : finding.weigh(value)
     this.#values.push({ text: findingText(finding, key), value, bytes })

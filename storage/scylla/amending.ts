@@ -11,10 +11,10 @@ import type { Tenure } from './tenure.ts'
 import { Snapshot } from './visibility.ts'
 import { amending } from './watermark.ts'
 
-/** Batches under way at once: some are pieces of kept blocks, of half a megabyte each. Chosen. */
+/** Batches under way at once: some are pieces of kept blocks, of half a megabyte each, which the server holds in memory. */
 const BATCHES_AT_ONCE = 16
 
-/** What changes of blocks that are in the tables. */
+/** An amendment of blocks that are in the tables. */
 export interface Change {
   /** The newest slot there is after it. */
   readonly head: SlotRow | null
@@ -22,7 +22,7 @@ export interface Change {
   readonly takesBack: boolean
   /** Adds what it writes to the tables, after reading what that needs. */
   readonly stage: (commit: TableCommit) => Promise<void>
-  /** What it writes beside the tables. */
+  /** Writes beside the tables. */
   readonly beside: (version: Version) => readonly RowWrite[]
 }
 

@@ -3,7 +3,7 @@ import type { CqlClient } from './client.ts'
 import type { Version } from './version.ts'
 import type { Visibility } from './visibility.ts'
 
-/** What the parts of the store stand on. */
+/** Parts that every table of the store uses. */
 export interface ScyllaBase {
   readonly client: CqlClient
   readonly visibility: Visibility

@@ -9,9 +9,9 @@ export type Owner = Pubkey | Uint8Array
 
 /** Entries that are read at a time, and kept of an owner. */
 const ENTRIES_PER_READ = 32
-/** What is kept is read anew after this, for the sake of entries that have expired. */
+/** Age at which cached buckets are read anew, since entries expire. */
 const KNOWN_MS = 10 * 60_000
-/** Of an owner whose newest entries were read a while ago, so many later buckets are read without asking. */
+/** Later buckets that are read without asking the index, for an owner whose newest entries were read a while ago. */
 const UNASKED_MAX = 1
 /** The longest time to live that there is: 20 years. */
 const TTL_MAX = 630_720_000
@@ -134,7 +134,7 @@ export class BucketIndex {
   }
 }
 
-/** What was known, and before it the buckets that have become the newest since: nobody has asked about those. */
+/** Puts the buckets that have become the newest since before the known ones. */
 function laterAndKnown({ buckets, newest }: Known, range: BucketRange): FoundBuckets {
   const later: number[] = []
   for (let bucket = range.newest; bucket >= newest; bucket--) if (bucket !== buckets[0]) later.push(bucket)

@@ -54,9 +54,9 @@ const UNASKED_MAX = 2
 const BUCKETS_AT_ONCE_MAX = 4
 /** The greatest that a table can name; no block has a position beyond it. */
 const BUCKET_MAX = 2 ** 31 - 1
-/** Of ranges that begin anywhere: the index keeps nothing of them. */
+/** Ranges begin anywhere, so that the index caches nothing of them. */
 const NO_BUCKET = -1
-/** What the key of a row takes on the wire beside the owner, estimated. */
+/** Bytes on the wire of a row's key beside the owner, estimated. */
 const KEY_BYTES = 40
 
 export class BucketedRecords<T> {
@@ -87,7 +87,7 @@ export class BucketedRecords<T> {
     return this.#records.get(place)
   }
 
-  /** What the commit's block replaces: the newest committed values, in the order of their places. */
+  /** Reads the newest committed values that the commit's block replaces, in the order of their places. */
   committed(commit: TableCommit, places: readonly Place[]): Promise<(T | null)[]> {
     return this.#records.committed(commit, places)
   }
@@ -108,7 +108,7 @@ export class BucketedRecords<T> {
     return this.#records.remove(commit, places)
   }
 
-  /** What deletes the record at a place as a version left it, and not as a later one wrote it again. */
+  /** Deletes the record at a place as a version left it, and not as a later one wrote it again. */
   deletion(version: Version, { owner, position }: Place): RowWrite {
     const params = [versionTimestamp(version), owner, this.#bucketOf(position), BigInt(position)]
     return { statement: this.#delete, params, bytes: owner.length + KEY_BYTES }

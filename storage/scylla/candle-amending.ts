@@ -45,7 +45,7 @@ export async function amendCandles(
   await stagePages(commit, tables, edits)
 }
 
-/** What changes of one series, with the pages that are touched: candles by their time, by the number of the page. */
+/** An edit of one series, with the pages that it touches: candles by their time, by the number of the page. */
 interface SeriesEdit {
   readonly pair: string
   readonly owner: Key

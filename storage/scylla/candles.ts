@@ -19,7 +19,7 @@ import { RecordTable } from './records.ts'
 import { steadily } from './steadily.ts'
 import type { StorePart } from './store-part.ts'
 
-/** Of minutes half a year, 262,144 candles: 53 MB in two versions of each page, if there is one every minute. */
+/** Half a year of minutes, 262,144 candles: 53 MB in two versions of each page, if there is one every minute. */
 const PAGES_PER_BUCKET = 4_096
 /** Pages that are read at a time: some 400 KB of a busy pair. */
 const PAGES_PER_READ_MAX = 32

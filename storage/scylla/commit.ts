@@ -5,16 +5,16 @@ import type { Version } from './version.ts'
 import type { Snapshot } from './visibility.ts'
 
 /**
- * What is written to the tables together, collected before any of it is sent. Its statements are prepared constants and
+ * Writes to the tables that belong together, collected before any of it is sent. Its statements are prepared constants and
  * idempotent, and each row of them carries the commit's epoch and number, so that readers pass over it until the watermark
  * reaches it.
  */
 export class TableCommit implements Version {
   readonly epoch: number
   readonly number: number
-  /** Of the newest block there is after it, in unix seconds. */
+  /** Block time of the newest block there is after it, in unix seconds. */
   readonly blockTime: number
-  /** What the tables had before it. */
+  /** State of the tables before it. */
   readonly base: Snapshot
   /**
    * The newest versions of records that this writer has read or written under its claim, by table and key; null of those
@@ -67,7 +67,7 @@ export class TableCommit implements Version {
   }
 }
 
-/** What some blocks write to the tables. Its number is that of the last of them. */
+/** A commit of some blocks to the tables. Its number is that of the last of them. */
 export class Commit extends TableCommit {
   readonly blocks: MergedBlocks
 

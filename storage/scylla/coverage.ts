@@ -28,7 +28,7 @@ export function coverageStore(
   }
 }
 
-/** Whoever is first; all hear of that one. */
+/** The first writer wins; all others read its value. */
 async function settleGenesis(client: CqlClient, hash: string): Promise<string> {
   const statement = { statement: SET_GENESIS, params: [hash, CHAIN] }
   for (let tries = 1; ; tries++)

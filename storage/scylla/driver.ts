@@ -24,7 +24,7 @@ const RECONNECT_MS = { first: 100, most: 1_000 }
 export interface DriverOptions {
   /** `host` or `host:port`. */
   readonly contactPoints: readonly string[]
-  /** Of every node. */
+  /** CQL port of every node. */
   readonly port: number
   readonly datacenter: string
   readonly username: string | null

@@ -57,7 +57,7 @@ export const isThere = (error: unknown): boolean =>
   error.code === Number(CODES.invalid) &&
   /already exists|conflicts with an existing column/i.test(error.message)
 
-/** What an error says, in one line: of several nodes the first that says something. */
+/** Text of an error in one line; of several nodes, the first that has one. */
 export function reasonOf(error: unknown): string {
   if (error instanceof errors.NoHostAvailableError) {
     const [host, inner] = firstInner(error)
@@ -68,12 +68,12 @@ export function reasonOf(error: unknown): string {
   return text.split('\n', 1)[0]!
 }
 
-/** What a caller is told when the store cannot answer it now. */
+/** Error for a caller that the store cannot answer now. */
 export function unanswered(cause: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', `the store does not answer: ${reasonOf(cause)}`, { cause })
 }
 
-/** What a caller is told when the server refuses a statement, which trying again does not change. */
+/** Error for a caller whose statement the server refuses; trying again does not change it. */
 export function refused(cause: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', `the store refuses: ${reasonOf(cause)}`, { cause })
 }
@@ -95,7 +95,7 @@ export const forgotten = (): ServiceError =>
     'the cluster has forgotten the last blocks that it acknowledged: its nodes need commitlog_sync: batch, or more replicas'
   )
 
-/** Who the service connects as and where to, as problems at the start name them. */
+/** User and addresses of a connection, as problems at the start name them. */
 export interface ConnectTarget {
   readonly contactPoints: readonly string[]
   readonly datacenter: string

@@ -12,7 +12,7 @@ import type { Tenure } from './tenure.ts'
 import { Snapshot } from './visibility.ts'
 import { flushing } from './watermark.ts'
 
-/** Batches of a flush under way at once. Chosen. */
+/** Batches of a flush under way at once: more only wait in the server's queue, in front of reads. */
 const BATCHES_AT_ONCE = 64
 /** Packed bytes of blocks that are not in the tables, of which a flush begins at half: a commit waits at the limit. */
 const TAIL_BYTES_MAX = 32 * 2 ** 20
@@ -109,7 +109,7 @@ export class Flushes {
   tidyUp(rows: readonly RowWrite[]): void {
     for (const row of rows) {
       if (this.#tidying.size >= TIDYING_MAX) return
-      // What is left behind is passed over by readers.
+      // Readers pass over rows that are left behind.
       void this.#tidying.add(() => this.#base.client.write([row])).catch(() => undefined)
     }
   }
@@ -137,7 +137,7 @@ export class Flushes {
       isDecided: () => this.#tenure.isDecided(commit, 'flushed'),
       reached: (point) => reached(points[point])
     })
-    // Of an epoch that has ended meanwhile whoever claims finds out.
+    // The process that claims next finds out about an epoch that has ended meanwhile.
     if (this.#tenure.epoch !== epoch) return
     reached('flush.visible')
     // A query has seen that another process claims: it knows more than that this flush was done, and goes on from there.

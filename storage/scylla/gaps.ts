@@ -21,7 +21,7 @@ const DELETE_EDIT = 'DELETE FROM gap_edits USING TIMESTAMP ? WHERE chain = ? AND
 /** Gaps that are read at a time, and edits that are looked at to be deleted. */
 const GAPS_PER_READ = 100
 const EDITS_TIDIED_MAX = 1_000
-/** What the values of a deletion take, estimated. */
+/** Bytes of a deletion's values, estimated. */
 const DELETION_BYTES = 40
 
 interface Added {
@@ -93,7 +93,7 @@ export class Gaps {
       ])
       const added = new Map(rows.map((row) => [Number(row['from_slot']), addedIn(row)]))
       const edited = new Map(edits.map(({ key, value }) => [key, value]))
-      // Of both there may be more beyond what is read.
+      // Both may have more beyond what is read.
       const ends = [added, edited]
         .filter(({ size }) => size === count)
         .map((each) => Math.max(...each.keys()))
@@ -136,7 +136,7 @@ const addedIn = (row: { readonly [column: string]: unknown }): Added => ({
   addedAt: Number(row['added_at'])
 })
 
-/** What stands of a gap: what an amendment has made of it, unless it was added again since. */
+/** State of a gap: as an amendment has left it, unless it was added again since. */
 function standing(added: Added | undefined, edit: GapEdit | undefined): GapRow | null {
   if (edit === undefined || (added !== undefined && added.addedAt > edit.addedAt)) return added?.gap ?? null
   return edit.gap

@@ -11,7 +11,7 @@ const DELETE = `DELETE FROM document_hot WHERE ${WHERE}`
 const DELETE_OLDER = `${DELETE} AND fence < ?`
 /** Writes under way at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
 const WRITING_MAX = 10_000
-/** What the values of a statement take besides the value, estimated. */
+/** Bytes of a statement's values besides the hot value, estimated. */
 const KEY_BYTES = 200
 
 /**

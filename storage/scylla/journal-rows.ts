@@ -80,7 +80,7 @@ export async function readSpan(
   return blocks
 }
 
-/** What deletes partitions that are of no use any more, once all up to a number is in the tables. */
+/** Deletes partitions that nobody needs once all up to a number is in the tables. */
 export function journalDeletions(flushed: number): RowWrite[] {
   const newest = partOf(flushed) - PARTS_KEPT - 1
   const parts = Array.from({ length: 1 + DELETED_AGAIN }, (_, i) => newest - i).filter((part) => part >= 0)

@@ -34,14 +34,14 @@ export class CommitJournal implements Journal {
     if (amended !== this.#amended) this.#numbers.clear()
     this.#amended = amended
     const from = await this.#numberOf(slot, tail)
-    // What was told before an amendment may be otherwise since.
+    // Blocks that were published before an amendment may have changed since.
     if (from === null || (amended > 0 && from <= amended)) return null
     const last = Math.min(committed.newest, from + limit)
     const inTail = from >= snapshot.newest
     const found = inTail
       ? tail.blocks.filter(({ number }) => number > from && number <= last)
       : await readSpan(client, from + 1, last, committed)
-    // What is missing is gone: what is after it is of no use to who asked for all.
+    // A missing block is gone, and a reader that asked for all has no use for those after it.
     if (found.length < last - from) return null
     return found.map((each) => this.#remember(each))
   }

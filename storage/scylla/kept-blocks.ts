@@ -17,7 +17,7 @@ import type { Forgotten, Snapshot } from './visibility.ts'
 const CHAIN = 'solana'
 /** Slots of a partition: some 32 MB at most. */
 const SLOTS_PER_PART = 64
-/** What columns beside the piece take on the wire, estimated. */
+/** Bytes on the wire of the columns beside the piece, estimated. */
 const COLUMN_BYTES = 60
 
 const INSERT =

@@ -70,7 +70,7 @@ class LaunchLists {
   readonly #launches: BucketedRecords<LaunchRow | null>
   /** The same records, of which no launch is read. */
   readonly #listings: BucketedRecords<true | null>
-  /** What deletes marks, by the numbers of their commits, oldest first. */
+  /** Deletes marks, by the numbers of their commits, oldest first. */
   readonly #marks: { readonly number: number; readonly deletion: RowWrite }[] = []
 
   constructor(base: ScyllaBase) {
@@ -134,7 +134,7 @@ class LaunchLists {
 
 type CursorRange = Omit<PositionRange, 'limit'>
 
-/** What is in a list, without what has left it, read as it is taken: most likely `expected` are. */
+/** Reads a list without the launches that have left it, page by page as they are taken; `expected` most likely are. */
 async function* listed<T>(
   records: BucketedRecords<T | null>,
   list: Key,

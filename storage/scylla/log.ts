@@ -6,7 +6,7 @@ import { RowList } from './row-list.ts'
 import { log, logOwner } from './row-lists.ts'
 import type { StorePart } from './store-part.ts'
 
-/** What the tables have of the log: parts by slot, oldest first, and fewer than the limit only where there are no more. */
+/** Log of the tables: parts by slot, oldest first, and fewer than the limit only where there are no more. */
 export interface LogRows {
   ofSlots(channel: LogChannel, slots: LogSlots): Promise<LogPart[]>
 }

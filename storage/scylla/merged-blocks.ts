@@ -3,9 +3,9 @@ import type { RecordRows } from '../../src/market/records.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { BlockCommit } from '../port.ts'
 
-/** What some blocks that follow each other change together, one row an address. */
+/** Changes of some consecutive blocks together, one row an address. */
 export interface MergedBlocks extends RecordRows {
-  /** Of each block, oldest first; never empty. */
+  /** One row a block, oldest first; never empty. */
   readonly slots: readonly SlotRow[]
   /** The last of them. */
   readonly newest: SlotRow

@@ -55,7 +55,7 @@ const NO_BYTES = Buffer.alloc(0)
 /** Rows that are read beyond a limit, for those of a block that is not visible yet. */
 const UNSEEN_ROWS = 4
 const PAGE_ROWS_MAX = 500
-/** What columns beside the key and the values take on the wire, estimated. */
+/** Bytes on the wire of the columns beside the key and the values, estimated. */
 const COLUMN_BYTES = 60
 
 export class RecordTable<Key, T> {
@@ -123,7 +123,7 @@ export class RecordTable<Key, T> {
   }
 
   /**
-   * What the commit's blocks replace: the newest committed values, in the order of the keys. Of records that this writer
+   * Reads the versions that the commit's blocks replace: the newest committed values, in the order of the keys. Of records that this writer
    * knows it asks nobody. What was staged into the same commit is not seen.
    */
   async committed(commit: TableCommit, keys: readonly Key[]): Promise<(T | null)[]> {

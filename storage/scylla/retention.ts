@@ -7,7 +7,7 @@ const DAY = 86_400
 /** Windows of a table at any time: fewer drop too much at once, more are too many files for a read. */
 const WINDOWS_MIN = 20
 const WINDOWS_MAX = 50
-/** What windows are made of: each at most twice the one before, so that one of them always fits. */
+/** Units of compaction windows: each at most twice the one before, so that one of them always fits. */
 const WINDOWS: readonly CompactionWindow[] = [
   ...[1, 2, 4, 8, 15, 30].map((size) => windowOf('MINUTES', size, MINUTE)),
   ...[1, 2, 3, 6, 12].map((size) => windowOf('HOURS', size, HOUR)),

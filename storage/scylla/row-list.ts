@@ -38,7 +38,7 @@ export interface RowListLayout<Row> {
   /** Packs a row; its key is `storeKey`. */
   readonly kind: RecordKind<Row>
   cursorOf(row: Row): number
-  /** What the checksum of a row's bytes covers beside them. */
+  /** Key that the checksum of a row's bytes covers, too. */
   storeKey(owner: Uint8Array, cursor: number): StoreKey
 }
 
@@ -48,10 +48,10 @@ const UNSEEN_ROWS = 4
 const PAGE_ROWS_MAX = 1_000
 /** Buckets that are read at once: one at first, and twice as many each time as long as they do not suffice. */
 const BUCKETS_AT_ONCE_MAX = 8
-/** What columns beside the packed row take on the wire, estimated. */
+/** Bytes on the wire of the columns beside the packed row, estimated. */
 const COLUMN_BYTES = 80
 
-/** What is written at a cursor: the packed row, or no bytes. */
+/** Value at a cursor: the packed row, or no bytes. */
 interface Entry {
   readonly owner: Owner
   readonly cursor: number
@@ -212,7 +212,7 @@ export class RowList<Row> {
     snapshot: Snapshot
   ): Promise<Row[]> {
     const found: CqlRow[] = []
-    // Of a row that was written again the later epoch's counts: of the rows of a cursor the first or the last.
+    // A row that was written again counts as the later epoch wrote it: the first or the last of its cursor.
     let newest: CqlRow | null = null
     const params = [blob(owner), bucket, BigInt(low), BigInt(high)]
     const pageRows = Math.min(limit + UNSEEN_ROWS, PAGE_ROWS_MAX)
@@ -237,7 +237,7 @@ export class RowList<Row> {
     return Math.floor(cursor / POSITIONS_PER_SLOT / this.#layout.slotsPerBucket)
   }
 
-  /** Of rows that expire the newest block's time, by which files of a time window are filled and dropped as a whole. */
+  /** Rows that expire carry the newest block's time, by which files of a time window are filled and dropped as a whole. */
   #timestampOf(commit: TableCommit): bigint {
     return this.#layout.expires === null ? versionTimestamp(commit) : BigInt(commit.blockTime) * 1_000_000n
   }
@@ -248,7 +248,7 @@ const isRemoved = (row: CqlRow): boolean => (row['row'] as Buffer).length === 0
 /** The last cursor that may be visible. */
 const endOf = ({ head }: Snapshot): number => (head === null ? -1 : cursorAt(head.slot + 1, 0) - 1)
 
-/** What a page asks for of what may be visible; null when that is nothing. */
+/** Part of a page that may be visible; null where none is. */
 function spanOf({ from, until, order }: PageRequest, end: number): Span | null {
   const [before, after] = order === 'desc' ? [from, until] : [until, from]
   const below = before === undefined ? Infinity : order === 'desc' ? before - 1 : before

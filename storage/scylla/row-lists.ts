@@ -71,7 +71,7 @@ export const eventsByPool: RowListLayout<PoolEventRow> = rowLayout(
   rowKind('pool event', poolEventCodec, (row) => row.pool)
 )
 
-/** Whose list all committed slots are. */
+/** Owner of the list of all committed slots. */
 export const SLOTS_OWNER: Uint8Array = Uint8Array.of(0)
 
 /** All committed slots: they stay, and say what was covered. */
@@ -84,10 +84,10 @@ export const slots: RowListLayout<SlotRow> = {
   storeKey: (_, cursor) => slotKey(cursor / cursorAt(1, 0))
 }
 
-/** Whose list the parts of a channel are. */
+/** Owner of the list of a channel's parts. */
 export const logOwner = (channel: LogChannel): Uint8Array => Uint8Array.of(logChannelCodes.codeOf(channel))
 
-/** What the stream sent, by channel: a row for each slot that has an event there. */
+/** The log of the stream, by channel: a row for each slot that has an event there. */
 export const log: RowListLayout<LogPart> = {
   table: 'log',
   slotsPerBucket: LOG_SLOTS,

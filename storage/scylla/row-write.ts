@@ -2,7 +2,7 @@
 export interface RowWrite {
   readonly statement: string
   readonly params: readonly unknown[]
-  /** What the values take on the wire, estimated. */
+  /** Bytes of the values on the wire, estimated. */
   readonly bytes: number
 }
 

@@ -21,7 +21,7 @@ const LOCK_AGAIN_MS = 200
 /** A server that makes tables answers late: a step of the lock is tried until the lock would have ended by itself. */
 const LOCK_STEP_WITHIN_MS = LOCK_SECONDS * 1_000
 
-/** What another process makes is there by then. */
+/** Tables that another process makes are there by then. */
 const THERE_WITHIN_MS = 5_000
 const THERE_AGAIN_MS = 100
 
@@ -73,7 +73,7 @@ async function applyLocked(
   lock: SchemaLock
 ): Promise<string[]> {
   const { keyspace } = options
-  // Of those that waited for the lock most find that there is nothing left to do.
+  // Most processes that waited for the lock find nothing left to do.
   const version = await currentVersion(client, keyspace)
   refuseNewer(version, files, keyspace)
   const applied: string[] = []

@@ -9,7 +9,7 @@ export interface ServerVersion {
   readonly version: string
 }
 
-/** What serves the cluster. ScyllaDB says which Cassandra it is like, and its own version in a table that only it has. */
+/** Version of the server. ScyllaDB says which Cassandra it is like, and its own version in a table that only it has. */
 export async function serverVersion(client: CqlClient): Promise<ServerVersion> {
   const tables =
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system' AND table_name = 'versions'"

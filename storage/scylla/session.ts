@@ -139,7 +139,7 @@ async function connected(options: DriverOptions, keyspace: string | null, ports:
   }
 }
 
-/** What of a driver its types do not tell: how it connects first, and again after all nodes were away. */
+/** Methods of the driver that its types leave out: how it connects first, and again after all nodes were away. */
 interface Internals {
   readonly controlConnection: {
     readonly connection: { close(): void } | null

@@ -10,7 +10,7 @@ export interface StorePart<Port> {
   readonly amend: (commit: TableCommit, amendment: Amendment) => Promise<void>
 }
 
-/** Of several values with one key the last, at the place of the first: a record is written once a commit. */
+/** Keeps the last of several values with one key, at the place of the first: a record is written once a commit. */
 export function lastOf<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
   return [...new Map(values.map((value) => [keyOf(value), value])).values()]
 }

@@ -32,18 +32,18 @@ import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
 import { BlockWriter } from './writer.ts'
 
-/** What the writer remembers of the records that it replaces, in estimated bytes. Chosen. */
+/** Estimated bytes of records that the writer caches, so that it need not read what it replaces. */
 const COMMITTED_BYTES_MAX = 64 * 2 ** 20
 const INDEX_BYTES_MAX = 128 * 2 ** 20
 /** Lists that find their rows by buckets. */
 const LISTS = 10
-/** Blocks that are flushed together, 13 s of the chain. Chosen. */
+/** Blocks that are flushed together, 13 s of the chain: a record that changes in each of them is written once. */
 const FLUSH_BLOCKS = 32
 
 export interface ScyllaStorageOptions {
   /** `host` or `host:port` of some nodes. */
   readonly contactPoints: readonly string[]
-  /** Of every node. */
+  /** CQL port of every node. */
   readonly port: number
   readonly datacenter: string
   /** Made where it is missing. */
@@ -52,11 +52,11 @@ export interface ScyllaStorageOptions {
   readonly password: string | null
   /** Replicas of a row in the datacenter. */
   readonly replication: number
-  /** Of trades and pool events. */
+  /** Time to live of trades and pool events. */
   readonly retentionSeconds: Retention
-  /** Of the log: as far as the stream's horizon reaches back from the head's block time. */
+  /** Time to live of the log: as far as the stream's horizon reaches back from the head's block time. */
   readonly logSeconds: Retention
-  /** What the writer remembers of records, in estimated bytes. */
+  /** Estimated bytes of records that the writer caches. */
   readonly committedBytesMax?: number
   /** Estimated bytes that all lists may keep of their buckets. */
   readonly indexBytesMax?: number
@@ -202,5 +202,5 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   }
 }
 
-/** Who leaves a retention as it is writes no rows. */
+/** A process that leaves a retention as it is writes no rows. */
 const knownOf = (retention: Retention): number | null => (retention === 'as it is' ? null : retention)

@@ -60,7 +60,7 @@ export class TailBlock implements Version {
 export class Tail {
   /** Oldest first, their numbers without a gap. */
   readonly blocks: readonly TailBlock[]
-  /** Of all blocks, packed. */
+  /** Bytes of all blocks, packed. */
   readonly bytes: number
 
   constructor(blocks: readonly TailBlock[]) {
@@ -68,7 +68,7 @@ export class Tail {
     this.bytes = blocks.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** What is found in the newest block that has it; undefined where none has. */
+  /** Finds something in the newest block that has it; undefined where none has. */
   newest<T>(find: (block: TailBlock) => T | undefined): T | undefined {
     for (let i = this.blocks.length - 1; i >= 0; i--) {
       const found = find(this.blocks[i]!)
@@ -84,7 +84,7 @@ export class Tail {
     return this.newest((block) => block.row(name, text))
   }
 
-  /** What is found in all blocks, oldest first. */
+  /** Finds something in all blocks, oldest first. */
   all<T>(find: (block: TailBlock) => readonly T[] | undefined): T[] {
     const all: T[] = []
     for (const block of this.blocks) {

@@ -66,7 +66,7 @@ export async function tailedLaunches(
   const { offset = 0, ...rest } = page
   const changed = new Map(tail.all(({ block }) => block.launches).map((row) => [pubkeyMapKey(row.mint), row]))
   if (changed.size === 0 || page.limit <= 0) return read(page)
-  // So many of those that are read may be passed over.
+  // Rows of those that are read that may be passed over.
   const limit = offset + page.limit + changed.size
   const unchanged = (await read({ ...rest, limit })).filter(({ mint }) => !changed.has(pubkeyMapKey(mint)))
   const listed = [...changed.values()].filter(

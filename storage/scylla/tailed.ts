@@ -135,7 +135,7 @@ function newestOf<T>(values: readonly T[], timeOf: (value: T) => number, limit: 
   return inOrder.slice(Math.max(0, inOrder.length - Math.max(0, limit)))
 }
 
-/** What the mints of an hour traded as far as the tail has it, oldest first. */
+/** Turnover of the mints of an hour as far as the tail has it, oldest first. */
 function turnoverOf(tail: Tail, hour: number): MintTurnover[] {
   const rows = tail.all(({ block }) => block.activity).filter((row) => row.hour === Math.ceil(hour))
   return rows

@@ -14,7 +14,7 @@ import { selectEpochs, watermarksOf } from './watermark.ts'
 export interface TenureOptions {
   readonly reached: (point: ScyllaCrashPoint) => void
   readonly progress: Progress
-  /** What a writer remembers of records, in estimated bytes. */
+  /** Estimated bytes of records that a writer caches. */
   readonly committedBytesMax: number
 }
 

@@ -30,10 +30,10 @@ const DELETE_HOUR = 'DELETE FROM turnover_hours USING TIMESTAMP ? WHERE chain = 
 const DELETE_ENTRIES = 'DELETE FROM turnover USING TIMESTAMP ? WHERE hour = ?'
 /** For so long an hour stays listed and is deleted again with each new hour, as nobody hears of a deletion that fails. */
 const DELETED_AGAIN_SECONDS = 24 * 3_600
-/** What the values of one of these statements take, estimated. */
+/** Bytes of one of these statements' values, estimated. */
 const HOUR_BYTES = 50
 
-/** What the mints of each hour traded, for as long as it can be ranked; and which hours there are, so that they go. */
+/** Turnover of the mints by the hour, for as long as it can be ranked; and the hours there are, so that they can be deleted. */
 export class TurnoverRecords {
   readonly #base: ScyllaBase
   readonly #entries: RecordTable<Entry, TurnoverMinutes>

@@ -1,8 +1,8 @@
 /** Which commit a row or a version of a record belongs to: it is visible once its epoch's watermark reaches it. */
 export interface Version {
-  /** Of the claim under which it was written, from 1. */
+  /** Epoch of the claim under which it was written, from 1. */
   readonly epoch: number
-  /** Of the commit: 1, 2, 3, … over all epochs. */
+  /** Number of the commit: 1, 2, 3, … over all epochs. */
   readonly number: number
 }
 

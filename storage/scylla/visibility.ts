@@ -4,7 +4,7 @@ import { Tail } from './tail.ts'
 import type { TailBlock } from './tail.ts'
 
 /**
- * What counts as of one moment: a row counts when its commit is at or below the watermark of its epoch. It never changes,
+ * A snapshot of one moment: a row counts when its commit is at or below the watermark of its epoch. It never changes,
  * so a query that keeps to one sees whole blocks only.
  */
 export class Snapshot {
@@ -41,9 +41,9 @@ export class Snapshot {
 
 /** The two watermarks of each epoch: blocks of the journal count up to the one, rows of the tables up to the other. */
 export interface Watermarks {
-  /** What is committed. */
+  /** The newest committed version. */
   readonly committed: Snapshot
-  /** What of it the tables have. */
+  /** The newest version that the tables have. */
   readonly flushed: Snapshot
   /** The number of the newest amendment, 0 before the first. Left out where it is as known. */
   readonly amended?: number
@@ -63,7 +63,7 @@ export class Visibility {
   #known: Required<Watermarks> = { committed: NOTHING, flushed: NOTHING, amended: 0, forgotten: null }
   #tail = new Tail([])
 
-  /** What a query of the tables that begins now goes by. */
+  /** Snapshot for a query of the tables that begins now. */
   get snapshot(): Snapshot {
     return this.#known.flushed
   }
@@ -85,7 +85,7 @@ export class Visibility {
     return this.#known.forgotten
   }
 
-  /** What is committed and not in the tables as of the snapshot: both change at once. */
+  /** Blocks that are committed and not in the tables as of the snapshot: both change at once. */
   get tail(): Tail {
     return this.#tail
   }

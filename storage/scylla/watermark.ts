@@ -30,7 +30,7 @@ const AMEND =
 const FORGET =
   'UPDATE writers SET forgotten = ?, forgotten_epoch = ?, forgotten_commit = ? WHERE chain = ? IF current_epoch = ?'
 
-/** Who may write, as stored. */
+/** The epoch that may write, as stored. */
 export interface ClaimRow {
   /** Null before the first claim. */
   readonly epoch: number | null
@@ -104,7 +104,7 @@ export function watermarksOf(rows: readonly CqlRow[], known: Watermarks): Waterm
   const [first] = rows
   if (first === undefined) return known
   const head = headOf(first, 'head')
-  // Of a store from before there were flushes the tables have all.
+  // A store from before there were flushes has all in its tables.
   const isOld = first['flushed_head'] === null && rows.some((row) => row['flushed'] === null)
   const amended = (first['amended'] as number | null) ?? 0
   // An amendment says what it leaves as the head, and be it none.

@@ -22,11 +22,11 @@ import type { TenureOptions } from './tenure.ts'
 import { Snapshot } from './visibility.ts'
 import { committing, forgetting } from './watermark.ts'
 
-/** Batches of the journal under way at once, of half a megabyte at most. Chosen. */
+/** Batches of the journal under way at once, of half a megabyte at most, which the server holds in memory. */
 const BATCHES_AT_ONCE = 8
 /** Commits and changes that wait for those under way; a further one is refused. */
 const COMMITS_WAITING_MAX = 64
-/** Blocks that share a watermark, and their packed bytes: at the limit the others wait for the next one. Chosen. */
+/** Blocks that share a watermark, and their packed bytes: at the limit the others wait for the next one, so that a batch stays within the server's bounds. */
 const BLOCKS_TOGETHER_MAX = 16
 const BYTES_TOGETHER_MAX = 4 * 2 ** 20
 
@@ -40,12 +40,12 @@ interface GivenBlock extends PromiseWithResolvers<boolean> {
   readonly after: number | undefined
 }
 
-/** What a block is in the journal. */
+/** A block as it is in the journal. */
 interface PackedBlock {
   readonly version: Version
   readonly block: BlockCommit
   readonly packed: Buffer
-  /** Of what is kept of it. */
+  /** Pieces of the kept block. */
   readonly kept: readonly RowWrite[]
 }
 
@@ -179,7 +179,7 @@ export class BlockWriter {
   async #commitAll(given: GivenBlock[]): Promise<void> {
     if (this.#gathering === given) this.#gathering = null
     while (given.length > 0) {
-      // What fails before anything is packed is the first one's alone.
+      // A failure before anything is packed is the first block's alone.
       let together = 1
       try {
         const group = await this.#group(given)
@@ -196,7 +196,7 @@ export class BlockWriter {
   async #group(given: readonly GivenBlock[]): Promise<PackedBlock[]> {
     const { visibility } = this.#base
     const [first] = given
-    // Whoever has lost the one before claims nothing for this one.
+    // A process that has lost the claim before makes none for this one.
     if (!isStored(first!.block, visibility.committed.head))
       assertFollows(first!.after, visibility.committed.head)
     for (;;) {
@@ -252,7 +252,7 @@ export class BlockWriter {
     if (await this.#tenure.hold()) this.#flushes.begin()
   }
 
-  /** Of the block at a place among those that are written next. */
+  /** Version of the block at a place among those that are written next. */
   #version(place: number): Version {
     const version = { epoch: this.#tenure.epoch!, number: this.#tenure.newest + 1 + place }
     if (version.number > COMMITS_MAX)

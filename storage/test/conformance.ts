@@ -19,7 +19,7 @@ import { testRows } from './conformance/rows.ts'
 import { testUsage } from './conformance/usage.ts'
 import type { OpenForTest } from './under-test.ts'
 
-/** What every adapter of the storage port must do. */
+/** Promises of the storage port that every adapter keeps. */
 export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('blocks', (t) => testBlocks(t, open))
   t.test('trades and pool events', (t) => testRows(t, open))
@@ -38,7 +38,7 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('random blocks agree with plain lists on every query', (t) => testAgreement(t, open))
 }
 
-/** What every adapter must do with documents. `runs` is the number of random runs that are compared with a plain list. */
+/** Promises of the document port that every adapter keeps. `runs` is the number of random runs that are compared with a plain list. */
 export function documentConformance(t: Test, open: OpenForTest, runs: number): void {
   t.test('documents', (t) => testDocuments(t, open))
   t.test('documents that expire', (t) => testDocumentExpiry(t, open))

@@ -27,7 +27,7 @@ import type {
 } from '../port.ts'
 import { PlainRows } from './plain-rows.ts'
 
-/** What a store must answer, computed from plain rows by plain scans. */
+/** Model of a store: its answers, computed from plain rows by plain scans. */
 export class StorageModel {
   readonly slots: SlotRow[] = []
   readonly rows = new PlainRows()
@@ -186,7 +186,7 @@ function pageOf<Row extends { readonly cursor: number }>(rows: readonly Row[], p
 const isWithin = (time: number, range: { readonly from: number; readonly to: number }): boolean =>
   time >= range.from && time < range.to
 
-/** What ranks the mint of an hour: of its minutes those with a trade. */
+/** Minutes with a trade, by which the mint of an hour is ranked. */
 export function turnoverOf({ owner, minutes }: ActivityHour): MintTurnover {
   const traded = minutes.filter(({ trades }) => trades > 0)
   return {

@@ -7,7 +7,7 @@ import { sampleMint, samplePool, slotAt, timeAt } from './sample-addresses.ts'
 import { sampleCurveOf, sampleListedPool } from './sample-registry.ts'
 import { originAt, sampleTrade } from './sample-rows.ts'
 
-/** What is kept of the block at an index: something of every kind of value. */
+/** Kept block at an index: something of every kind of value. */
 export function sampleKept(index: number): KeptBlock {
   const choices = new Choices(index)
   const slot = slotAt(index)

@@ -11,7 +11,7 @@ export const SAMPLE_CHANNELS: readonly LogChannel[] = [
   'curves'
 ]
 
-/** What the block at an index of a seed's series has on the channels. */
+/** Log parts of the block at an index of a seed's series. */
 export function sampleLog(seed: number, index: number): LogPart[] {
   const choices = new Choices(seed * 104_729 + index)
   return SAMPLE_CHANNELS.slice(0, -1).flatMap((channel, n) =>

@@ -6,17 +6,6 @@ const RIDDLE = /^(What|Of|Whoever|Whom|Whose|Who|So many)\b/
 /** A limit whose reason is missing; `Chosen: REASON` has one. */
 const BARE_CHOICE = /\bChosen(\.|$)/
 
-/**
- * The most comments that each folder may still have with such an opening or a bare "Chosen."; folders that are not listed
- * may have none.
- */
-const STILL_ALLOWED: Readonly<Record<string, number>> = {
-  src: 328,
-  actors: 43,
-  machines: 5,
-  storage: 122
-}
-
 /** The comments of a source text in order, without their marks: block comments, and `//` lines joined while they touch. */
 function commentsOf(text: string): string[] {
   const marks = /\/\*\*?\s([\s\S]*?)\*\/|((?:^[ \t]*\/\/.*\n?)+)|\S[ \t]+\/\/ (.*)$/gm
@@ -64,6 +53,6 @@ for (const folder of HOUSE) {
     const found = readSources([folder], ['.ts', '.js'])
       .filter(({ path }) => path !== 'test/house/language.test.ts')
       .flatMap(({ path, text }) => riddlesOf(text).map((comment) => `${path}: ${comment}`))
-    t.same(found.length > (STILL_ALLOWED[folder] ?? 0) ? found : [], [], `${found.length} in ${folder}`)
+    t.same(found, [])
   })
 }

@@ -44,7 +44,7 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
           index += skip
           const block = sampleBlock(seed, back ? Math.max(0, index - 2) : index)
           assert.equal(await storage.blocks.commit(block), model.commit(block))
-          // What memory found out between two blocks must hold after the later one.
+          // Values that memory cached between two blocks must hold after the later one.
           const answers = new Answers()
           await askMint(answers, storage, model, sampleMint(index % 2), [NEWEST], choices)
           await askLog(answers, storage, model, choices)

@@ -4,7 +4,7 @@ import type { Outcome, Stored } from '../../documents.ts'
 import { PARCEL, parcel, valuesOf, type Parcel } from '../sample-documents.ts'
 import type { OpenForTest } from '../under-test.ts'
 
-/** What was stored; fails for a refusal. */
+/** Returns the stored document; fails for a refusal. */
 export function stored<T>(outcome: Outcome<T>): Stored<T> {
   if (!outcome.ok) throw new Error(`it was refused: ${outcome.reason}`)
   return outcome.stored

@@ -131,7 +131,7 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
     t.equal((await storage.log.read(quiet!, { limit: 9 })).length, 3)
   })
 
-  // What is said of a lost fork stands behind its last block, where there is none any more.
+  // Retractions of a lost fork stand behind its last block, where there is none any more.
   t.test('a part that an amendment puts above the head is read once a block is above it', async (t) => {
     for (const isReopened of [false, true]) {
       const under = await open(t)
