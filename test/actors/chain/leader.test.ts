@@ -286,7 +286,7 @@ t.test(
     }
     t.strictSame(
       first.logged.filter((line) => line.includes('refused ingest')),
-      ['the store refused ingest, since another process has claimed: this one follows it']
+      ['the store refused ingest, because another process has claimed; this process follows it now']
     )
     await stop(clock, first, second)
   }
