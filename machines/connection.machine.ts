@@ -18,7 +18,7 @@ export type ConnectionEvent =
   | { readonly type: 'replay.begun' }
   | { readonly type: 'replay.ended' }
   | { readonly type: 'overflowed' }
-  | { readonly type: 'caught up' }
+  | { readonly type: 'queue.emptied' }
   | { readonly type: 'drain' }
   | { readonly type: 'closed' }
 
@@ -58,7 +58,7 @@ export const connectionMachine = charts.createMachine({
       on: {
         'replay.begun': { actions: 'countReplay' },
         'replay.ended': { actions: 'discountReplay' },
-        'caught up': [{ guard: 'hasReplays', target: 'replaying' }, { target: 'live' }]
+        'queue.emptied': [{ guard: 'hasReplays', target: 'replaying' }, { target: 'live' }]
       }
     },
     draining: { on: { drain: {} } },

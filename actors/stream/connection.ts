@@ -55,7 +55,7 @@ export class StreamConnection implements Reader {
     this.#subscriptions = new Subscriptions(deps.hub, this)
     this.#sender = new Sender(pipe, deps.room, {
       overflowed: () => this.#change({ type: 'overflowed' }),
-      emptied: () => this.#change({ type: 'caught up' }),
+      emptied: () => this.#change({ type: 'queue.emptied' }),
       unread: () => this.close(4408, 'messages are not read')
     })
   }

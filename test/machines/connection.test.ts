@@ -9,15 +9,15 @@ const TABLE: [path: string, state: string, replays: number][] = [
   ['opened, replay.begun, replay.begun, replay.ended', 'replaying', 1],
   ['opened, replay.begun, replay.begun, replay.ended, replay.ended', 'live', 0],
   ['opened, overflowed', 'overflowing', 0],
-  ['opened, overflowed, caught up', 'live', 0],
-  ['opened, replay.begun, overflowed, caught up', 'replaying', 1],
-  ['opened, replay.begun, overflowed, replay.ended, caught up', 'live', 0],
-  ['opened, overflowed, replay.begun, caught up', 'replaying', 1],
+  ['opened, overflowed, queue.emptied', 'live', 0],
+  ['opened, replay.begun, overflowed, queue.emptied', 'replaying', 1],
+  ['opened, replay.begun, overflowed, replay.ended, queue.emptied', 'live', 0],
+  ['opened, overflowed, replay.begun, queue.emptied', 'replaying', 1],
   ['opened, drain', 'draining', 0],
   ['opened, drain, overflowed', 'draining', 0],
   ['opened, replay.begun, drain, closed', 'closed', 1],
   ['opened, overflowed, closed', 'closed', 0],
-  ['opened, caught up', 'live', 0]
+  ['opened, queue.emptied', 'live', 0]
 ]
 
 for (const [path, state, replays] of TABLE) {
