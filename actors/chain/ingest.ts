@@ -35,9 +35,7 @@ export function ingest(
     const head = await storage.blocks.claim(null)
     deps.feed.restore(head)
     if (storage.damage.length > 0) {
-      deps.logger.error(
-        'ingest is paused: the store is damaged; stop the service and run `npx millrace repair`'
-      )
+      deps.logger.error('ingest waits: the store is damaged; stop the service and run `npx millrace repair`')
       ready({ ingester: null })
       return aborted(draining)
     }

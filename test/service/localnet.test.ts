@@ -38,7 +38,7 @@ t.test(
     t.equal((await first.get('/v1/stats')).body['localnet'], true)
     const document = await first.get('/openapi.json', null)
     t.match(document.body, {
-      info: { title: /localnet/, description: /This is a localnet[^]*its DEX programs cannot be called/ }
+      info: { title: /localnet/, description: /This is a localnet[^]*none can call its DEX programs/ }
     })
 
     const connection = new Connection(first.rpcUrl, 'confirmed')
