@@ -121,7 +121,7 @@ testWithFixtures(
     t.ok((await damageRecords(join(dataDir, 'store'), Buffer.from('l'))) > 0)
 
     const service = await startProcess({ dataDir, recordedDir: join(directory, 'all') })
-    await service.said(/ingest is paused: the store is damaged/)
+    await service.said(/ingest waits: the store is damaged/)
     t.match(await service.get('/v1/launches'), { status: 503, body: { code: 'storage_unavailable' } })
     t.match(await service.get('/v1/launches'), { status: 503 })
     const health = await service.get('/v1/health')
