@@ -11,7 +11,6 @@ import { recentAddresses } from './recent-addresses.ts'
  *
  *   v                            format version
  *   R                            the horizon of the retention
- *   D                            ranges of keys whose records a repair has lost
  *   b slot                       slot
  *   d slot                       a block with what it was folded on, as long as it is kept
  *   t mint cursor                a full page of a mint's trades, by its first cursor; all bits set: the open page
@@ -35,6 +34,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   f                            hash of the genesis
  *   u slot                       gap, by its first slot
  *   D                            documents (document-record-keys.ts)
+ *   L                            ranges of keys whose records a repair has lost
  *   y name                       tenant
  *   k hash                       API key
  *   i id                         hash of the API key with an id
@@ -58,7 +58,7 @@ export function keyText(key: Key): string {
 
 export const formatKey = (): Key => Buffer.from('v', 'latin1')
 export const horizonKey = (): Key => Buffer.from('R', 'latin1')
-export const lostRangesKey = (): Key => Buffer.from('D', 'latin1')
+export const lostRangesKey = (): Key => Buffer.from('L', 'latin1')
 export const totalsKey = (): Key => Buffer.from('z', 'latin1')
 export const slotKey = (slot: number): Key => numbered('b', slot)
 export const keptBlockKey = (slot: number): Key => numbered('d', slot)

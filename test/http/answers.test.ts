@@ -224,7 +224,7 @@ t.test('a write of any kind invalidates the answers that depend on it', async (t
     [{ pools: [{ pool, base: mint, quote }] }, [pool, mint, quote]],
     [{ curves: [{ mint, curve }] }, [mint, curve]],
     [{ launches: [{ mint, curve }] }, [mint, curve, 'launches']],
-    [{ solPrice: { minute: 0, usd: 1, sourceMinute: 0 } }, ['sol-price']]
+    [{ solPrices: [{ minute: 0, usd: 1, sourceMinute: 0 }] }, ['sol-price']]
   ]
   const all: Owner[] = [mint, pool, wallet, quote, curve, 'launches', 'sol-price']
   for (const [part, owners] of touching) {
