@@ -18,7 +18,7 @@ import { DecodingReport } from './telemetry/decoding-report.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { CommitFeed } from './views/commit-feed.ts'
-import { LiveRanking } from './views/live-ranking.ts'
+import { RankingHandle } from './views/ranking-handle.ts'
 
 export interface ServiceDeps {
   readonly config: Config
@@ -53,7 +53,7 @@ export function startService(deps: ServiceDeps): Supervision {
     metrics: createMetrics(decoding),
     budget: memoryBudget(config),
     feed: new CommitFeed(),
-    ranking: new LiveRanking(),
+    ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     recorded: new RecordedReport(),
     demoKey: demoKeyFileOf(config),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
-import type { LiveRanking } from '../../src/views/live-ranking.ts'
+import type { RankingHandle } from '../../src/views/ranking-handle.ts'
 import { Ranking, RANKING_FALL, RANKING_KEEPS } from '../../src/market/ranking.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
@@ -16,7 +16,7 @@ const MINTS_PER_READ = 500
 
 export interface RankingDeps {
   readonly feed: CommitFeed
-  readonly live: LiveRanking
+  readonly live: RankingHandle
   readonly logger: Logger
   readonly clock: Clock
 }

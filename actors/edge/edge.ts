@@ -70,8 +70,8 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
       gauge('connections', () => connections.size)
-      gauge('kept_answers', () => app.answers.size)
-      cacheGauges(gauge, 'kept_answer', () => app.answers)
+      gauge('kept_answers', () => app.responseCache.size)
+      cacheGauges(gauge, 'kept_answer', () => app.responseCache)
       onListening(bound)
       ready()
       await aborted(draining)

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import { Arena, type Budget } from '../../src/memory/arena.ts'
-import type { CacheUse } from '../../src/memory/second-chance.ts'
+import type { CacheUse } from '../../src/memory/second-chance-cache.ts'
 
 /** Bytes of memory that one replay reuses: its largest pages. Larger pages get memory of their own. */
 const ARENA_BYTES_MAX = 4 * 2 ** 20

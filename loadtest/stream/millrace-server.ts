@@ -16,7 +16,7 @@ import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
-import { LiveRanking } from '../../src/views/live-ranking.ts'
+import { RankingHandle } from '../../src/views/ranking-handle.ts'
 import { openFilesMax } from '../../src/http/open-files.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { routesOf } from '../../src/products/product.ts'
@@ -76,7 +76,7 @@ const app = buildApp(
     keys,
     limits,
     feed: feedOfRest,
-    ranking: new LiveRanking(),
+    ranking: new RankingHandle(),
     stream: tenants,
     venues: VENUE_IDS,
     cash,

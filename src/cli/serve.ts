@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { unlessAborted } from '../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, type Config } from '../config/config.ts'
-import { deploymentRefusal, deploymentRemarks } from '../config/deployment.ts'
+import { deploymentRefusal, configWarnings } from '../config/deployment.ts'
 import { isMemoryTight } from '../config/memory-budget.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { ServiceError } from '../errors.ts'
@@ -27,7 +27,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   if (isMemoryTight(config)) slowHeapGrowth()
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
-  for (const remark of deploymentRemarks(config)) logger.warn(remark)
+  for (const warning of configWarnings(config)) logger.warn(warning)
   const opened = await openedOrReason(config, logger, interrupted)
   if (typeof opened === 'string') {
     // An interrupt while it waits, or verifies files after a crash, is not a failure.

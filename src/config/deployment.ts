@@ -28,19 +28,19 @@ export function deploymentRefusal({
 }
 
 /** Returns the drawbacks of a valid configuration, a line each. */
-export function deploymentRemarks({ storage, role, redisUrl }: Deployment): string[] {
+export function configWarnings({ storage, role, redisUrl }: Deployment): string[] {
   const isApart = !(role.includes('ingest') && role.includes('gateway'))
-  const remarks: string[] = []
+  const warnings: string[] = []
   if (role.includes('delivery') && isApart) {
-    remarks.push('the role delivery has nothing to do in this version')
+    warnings.push('the role delivery has nothing to do in this version')
   }
   if (storage === 'embedded' && redisUrl !== null) {
-    remarks.push('MILLRACE_REDIS_URL has no effect with the embedded store, which only one process can open')
+    warnings.push('MILLRACE_REDIS_URL has no effect with the embedded store, which only one process can open')
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {
-    remarks.push(
+    warnings.push(
       'without MILLRACE_REDIS_URL each process counts calls by itself, and only one may have the role ingest'
     )
   }
-  return remarks
+  return warnings
 }

@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { CommitFeed } from '../views/commit-feed.ts'
-import { Answers } from './answers.ts'
+import { ResponseCache } from './response-cache.ts'
 import type { AppDeps } from './deps.ts'
 import { problems } from './plugins/problems.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
@@ -12,7 +12,7 @@ import { adminTenantRoutes } from './routes/admin-tenants.ts'
  */
 export function administrationApp(deps: Pick<AppDeps, 'keys' | 'clock'>): FastifyInstance {
   const app = fastify({ logger: false })
-  app.decorate('answers', new Answers(new CommitFeed(), deps.clock))
+  app.decorate('responseCache', new ResponseCache(new CommitFeed(), deps.clock))
   app.decorate('served', [])
   app.decorateRequest('caller', null)
   void app.register(problems)

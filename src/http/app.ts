@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import { Answers } from './answers.ts'
+import { ResponseCache } from './response-cache.ts'
 import type { AppDeps } from './deps.ts'
 import type { Served } from './endpoint.ts'
-import { expressLane } from './express-lane.ts'
+import { cachedFastPath } from './cached-fast-path.ts'
 import { access } from './plugins/access.ts'
 import { preflights } from './plugins/cors.ts'
 import { problems } from './plugins/problems.ts'
@@ -20,17 +20,17 @@ const URL_BYTES_MAX = 16 * 1024
 /** Builds an app with the given routes. It does not listen yet. */
 export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppDeps>[]): FastifyInstance {
   const nextRequestId = requestIds()
-  const answers = new Answers(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
+  const responseCache = new ResponseCache(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
   const app = listenerApp(deps, {
     bodyBytesMax: BODY_BYTES_MAX,
     pathParameterLengthMax: URL_BYTES_MAX,
     nextRequestId,
     upgrades: deps.stream === null ? () => false : isHandshake,
-    inFront: (framework) => expressLane(deps, answers, nextRequestId, framework)
+    inFront: (framework) => cachedFastPath(deps, responseCache, nextRequestId, framework)
   })
-  const unfollow = answers.follow()
+  const unfollow = responseCache.follow()
   app.addHook('onClose', async () => unfollow())
-  app.decorate('answers', answers)
+  app.decorate('responseCache', responseCache)
   app.decorate('served', [])
   void app.register(problems)
   void app.register(requests, deps)
@@ -43,7 +43,7 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
 declare module 'fastify' {
   interface FastifyInstance {
     /** Cache of rendered answers. */
-    answers: Answers
+    responseCache: ResponseCache
     /** Every endpoint that is served, for the OpenAPI document. */
     served: Served[]
   }

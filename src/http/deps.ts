@@ -4,7 +4,7 @@ import type { KeyDirectory } from '../access/key-directory.ts'
 import type { RateCounter } from '../../storage/coordination.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
-import type { LiveRanking } from '../views/live-ranking.ts'
+import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { TreeBody } from '../api/tree.ts'
 import type { CashList } from '../market/cash.ts'
 import type { DecodingReport } from '../telemetry/decoding-report.ts'
@@ -25,7 +25,7 @@ export interface AppDeps {
   readonly limits: RateCounter
   /** Publishes each block as soon as the store shows it. */
   readonly feed: CommitFeed
-  readonly ranking: LiveRanking
+  readonly ranking: RankingHandle
   /** Null in a process that serves no stream. */
   readonly stream: StreamDoor | null
   /** Indexed venues. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import type { ErrorCode } from '../errors.ts'
-import { answerKey, type Answer, type Making } from './answers.ts'
+import { answerKey, type Answer, type Making } from './response-cache.ts'
 import { reader } from './parameters.ts'
 import type { RouteScope } from './plugins/access.ts'
 import type { Rendering } from './rendering.ts'
@@ -128,7 +128,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   endpoint: Endpoint<P, Q, B, A>,
   handler: (call: Call<P, Q, B>) => Promise<z.input<A>>
 ): void {
-  const { answers } = app
+  const { responseCache } = app
   const { status } = endpoint
   app.served.push({ endpoint, isCached: false })
   const readParams = reader(endpoint.params)
@@ -141,7 +141,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const query = readQuery(request.query)
       const body = readBody(request.body)
       const { caller } = request
-      const answer = await answers.within((making) =>
+      const answer = await responseCache.within((making) =>
         handler({ ...making, params, query, body, caller, request, reply })
       )
       // The handler itself sets any other status.
@@ -160,7 +160,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
   endpoint: Endpoint<P, Q, z.ZodUndefined, A>,
   handler: (call: CachedCall<P, Q>) => Promise<Answer<z.input<A>>>
 ): void {
-  const { answers } = app
+  const { responseCache } = app
   const { url, config } = routeOf(endpoint)
   const route = { path: url, scope: config.scope }
   app.served.push({ endpoint, isCached: true })
@@ -172,10 +172,10 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       const tenant = request.caller?.tenant ?? ''
       const key = answerKey(request.raw.url!, tenant)
       const send = (made: Rendering) =>
-        sendRendering(request, reply, made, ANSWER_TERMS, () => answers.packed(key, made))
-      const kept = answers.fresh(key)
+        sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
+      const kept = responseCache.fresh(key)
       if (kept !== null) return send(kept.rendering)
-      const making = answers.make(key, route, async ({ head, signal }) =>
+      const making = responseCache.make(key, route, async ({ head, signal }) =>
         handler({
           params: readParams(request.params),
           query: readQuery(request.query),

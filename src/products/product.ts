@@ -22,7 +22,7 @@ import type { DecodingReport } from '../telemetry/decoding-report.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
-import type { LiveRanking } from '../views/live-ranking.ts'
+import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { Opened } from './opening.ts'
 
 export type Role = Config['role'][number]
@@ -65,7 +65,7 @@ export interface ServiceParts {
   readonly metrics: Metrics
   readonly budget: MemoryBudget
   readonly feed: CommitFeed
-  readonly ranking: LiveRanking
+  readonly ranking: RankingHandle
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly recorded: RecordedReport

@@ -1,7 +1,7 @@
 import { ClassicLevel } from 'classic-level'
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import { SecondChance } from '../../src/memory/second-chance.ts'
+import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import type { CrashPoint } from '../crash-points.ts'
 import { formatKey, keysOf, type KeyRange } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
@@ -77,7 +77,7 @@ export class Database {
   readonly #isScratch: boolean
   /** D4 */
   readonly damaged: DamagedKeys
-  readonly #hot: SecondChance<unknown>
+  readonly #hot: SecondChanceCache<unknown>
   readonly #reached: (point: CrashPoint) => void
   #view: View
   /** Settles, always by resolving, after every write accepted so far. */
@@ -94,7 +94,7 @@ export class Database {
     this.#directory = options.directory
     this.#isScratch = options.isScratch ?? false
     this.damaged = damaged
-    this.#hot = new SecondChance<unknown>(options.hotBytesMax)
+    this.#hot = new SecondChanceCache<unknown>(options.hotBytesMax)
     this.#reached = options.reached
     this.#view = new View(level, this.#hot, damaged, head)
   }
@@ -258,7 +258,7 @@ async function readHead(
   damaged: DamagedKeys,
   reached: (point: CrashPoint) => void
 ): Promise<SlotRow | null> {
-  const view = new View(level, new SecondChance<unknown>(0), damaged, null)
+  const view = new View(level, new SecondChanceCache<unknown>(0), damaged, null)
   try {
     for (const kind of NEEDED) {
       const damage = damaged.within(keysOf(kind))

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
-import type { SecondChance } from '../../src/memory/second-chance.ts'
+import type { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import { damageText, type DamagedKeys, type DamagedRange } from './damaged-keys.ts'
 import type { Level } from './level.ts'
 import { findingText } from './finding.ts'
@@ -32,13 +32,13 @@ export class View {
   readonly head: SlotRow | null
   readonly #level: Level
   /** Decoded values and packed ones; null says that there is no record. */
-  readonly #hot: SecondChance<unknown>
+  readonly #hot: SecondChanceCache<unknown>
   readonly #damaged: DamagedKeys
   readonly #snapshot: ReturnType<Level['snapshot']>
   #readers = 0
   #retired = false
 
-  constructor(level: Level, hot: SecondChance<unknown>, damaged: DamagedKeys, head: SlotRow | null) {
+  constructor(level: Level, hot: SecondChanceCache<unknown>, damaged: DamagedKeys, head: SlotRow | null) {
     this.#level = level
     this.#hot = hot
     this.#damaged = damaged

@@ -1,4 +1,4 @@
-import type { SecondChance } from '../../src/memory/second-chance.ts'
+import type { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import type { Level } from './level.ts'
 import { findingText } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -64,7 +64,7 @@ export class WriteBatch {
   }
 
   /** Puts into memory what the batch put on disk. */
-  warm(hot: SecondChance<unknown>): void {
+  warm(hot: SecondChanceCache<unknown>): void {
     for (const { text, value, bytes } of this.#values) {
       if (value === undefined) hot.delete(text)
       else hot.set(text, value, bytes)

@@ -1,4 +1,4 @@
-import { SecondChance } from '../../src/memory/second-chance.ts'
+import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import type { CqlClient } from './client.ts'
 import type { Version } from './version.ts'
 import type { Visibility } from './visibility.ts'
@@ -26,10 +26,10 @@ export interface CommittedVersion extends Version {
 
 /** Versions by table and key, the least used of which are forgotten when they become too many. */
 export class CommittedVersions {
-  readonly #versions: SecondChance<CommittedVersion | null>
+  readonly #versions: SecondChanceCache<CommittedVersion | null>
 
   constructor(bytesMax: number) {
-    this.#versions = new SecondChance(bytesMax)
+    this.#versions = new SecondChanceCache(bytesMax)
   }
 
   /** Estimated bytes in use. */

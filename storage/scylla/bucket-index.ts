@@ -1,5 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { SecondChance } from '../../src/memory/second-chance.ts'
+import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
 import type { TableCommit } from './commit.ts'
@@ -52,16 +52,16 @@ export class BucketIndex {
   readonly #insert: string
   readonly #select: Readonly<Record<'asc' | 'desc', string>>
   /** When entries were written last, by owner and bucket: they are not written again. Some 2,500 a megabyte. */
-  readonly #written: SecondChance<number>
+  readonly #written: SecondChanceCache<number>
   /** Newest buckets of owners as they were read, some 1,250 owners a megabyte. */
-  readonly #known: SecondChance<Known>
+  readonly #known: SecondChanceCache<Known>
 
   /** `ttlSeconds`: of the rows; 0 where they stay. */
   constructor(base: ScyllaBase, table: string, ttlSeconds: number) {
     this.#base = base
     this.#ttlSeconds = ttlSeconds
-    this.#written = new SecondChance(base.indexBytesMax / 2)
-    this.#known = new SecondChance(base.indexBytesMax / 2)
+    this.#written = new SecondChanceCache(base.indexBytesMax / 2)
+    this.#known = new SecondChanceCache(base.indexBytesMax / 2)
     this.#insert = `INSERT INTO ${table} (owner, bucket) VALUES (?, ?) USING TIMESTAMP ? AND TTL ?`
     const select = (order: string): string =>
       `SELECT bucket FROM ${table} WHERE owner = ? AND bucket >= ? AND bucket <= ? ORDER BY bucket ${order}`

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { deploymentRefusal, deploymentRemarks } from '../../src/config/deployment.ts'
+import { deploymentRefusal, configWarnings } from '../../src/config/deployment.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -49,8 +49,8 @@ t.test('settings that work together are accepted, and their limits are logged', 
   for (const [environment, lines] of good) {
     const config = configOf(environment)
     t.equal(deploymentRefusal(config), null)
-    t.match(deploymentRemarks(config), lines)
-    t.equal(deploymentRemarks(config).length, lines.length)
+    t.match(configWarnings(config), lines)
+    t.equal(configWarnings(config).length, lines.length)
   }
 })
 

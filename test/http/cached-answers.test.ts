@@ -137,9 +137,9 @@ class Asking {
   constructor(t: Test, world: MarketApp) {
     this.#t = t
     this.#world = world
-    const { answers } = world.app
-    const make = answers.make.bind(answers)
-    answers.make = (name, route, making) => {
+    const { responseCache } = world.app
+    const make = responseCache.make.bind(responseCache)
+    responseCache.make = (name, route, making) => {
       this.made.add(name.slice(0, name.indexOf(' ')))
       return make(name, route, making)
     }
@@ -217,7 +217,7 @@ t.test('an answer outlives a block that its endpoint does not change with', asyn
     await world.commit(at)
     asking.made.clear()
     for (const { url } of answered) await world.get(url)
-    const others = answered.filter(({ pace }) => !changing.some((each) => each === pace))
+    const others = answered.filter(({ trigger }) => !changing.some((each) => each === trigger))
     t.ok(others.length > 40)
     t.same(
       others.filter(({ url }) => asking.made.has(url)),

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { loadedRanking } from '../../src/http/loaded-ranking.ts'
-import { LiveRanking } from '../../src/views/live-ranking.ts'
+import { RankingHandle } from '../../src/views/ranking-handle.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
 
 t.test('a request gets the ranking at once where there is one, else as soon as it is loaded', async (t) => {
   const clock = virtualClock()
-  const live = new LiveRanking()
+  const live = new RankingHandle()
   const { signal } = new AbortController()
   const early = loadedRanking({ ranking: live, clock }, signal)
   await advance(clock, 999)
@@ -18,7 +18,7 @@ t.test('a request gets the ranking at once where there is one, else as soon as i
 
 t.test('a request that has waited a second is told to come back', async (t) => {
   const clock = virtualClock()
-  const live = new LiveRanking()
+  const live = new RankingHandle()
   live.show(new Ranking())
   live.withdraw()
   const early = t.rejects(loadedRanking({ ranking: live, clock }, new AbortController().signal), {

@@ -14,7 +14,7 @@ import { routesOf } from '../../src/products/product.ts'
 import { PRODUCTS } from '../../src/products/products.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
-import { LiveRanking } from '../../src/views/live-ranking.ts'
+import { RankingHandle } from '../../src/views/ranking-handle.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import { Ranking } from '../../src/market/ranking.ts'
@@ -128,7 +128,7 @@ export async function marketApp(
   const keys = await KeyDirectory.load(storage, RATE_PER_MINUTE)
   const { key } = await keys.issue(ACME, 1)
   const feed = new CommitFeed()
-  const ranking = new LiveRanking()
+  const ranking = new RankingHandle()
   const ranked = new Ranking()
   ranking.show(ranked)
   feed.follow((commit) => ranked.apply(commit))

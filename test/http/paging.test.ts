@@ -158,7 +158,7 @@ t.test('10,000 mints that nobody knows leave next to nothing in memory', async (
     app.forgetLogged()
   }
   // The response cache has its own limit, and so does the store's memory.
-  const held = () => heapMiB() - app.app.answers.bytes / 2 ** 20
+  const held = () => heapMiB() - app.app.responseCache.bytes / 2 ** 20
   await ask(0, 500)
   const before = held()
   await ask(500, 10_500)

@@ -1,12 +1,12 @@
 import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { USDC } from '../../src/market/cash.ts'
-import type { Pace } from '../../src/views/touch-log.ts'
+import type { RefreshTrigger } from '../../src/views/invalidation-index.ts'
 import { key, NOON, OTHER, PEGGED, POOL, SOL, TOKEN } from '../market/world.ts'
 
 /** A URL of an endpoint with cached answers, and what invalidates an answer besides a change of its content. */
 export interface Question {
   readonly url: string
-  readonly pace: Pace
+  readonly trigger: RefreshTrigger
 }
 
 const mints = [TOKEN, OTHER, key(3), key(4), SOL, key(90)]
@@ -41,8 +41,8 @@ const RUNNING = [
 ]
 const CLOSED = [`to=${NOON}`, `from=${NOON}&to=${NOON + 120}&fill=previous`, `interval=5m&to=${NOON + 300}`]
 
-function ask(pace: Pace, path: string, queries: readonly string[] = ['']): Question[] {
-  return queries.map((query) => ({ url: query === '' ? path : `${path}?${query}`, pace }))
+function ask(trigger: RefreshTrigger, path: string, queries: readonly string[] = ['']): Question[] {
+  return queries.map((query) => ({ url: query === '' ? path : `${path}?${query}`, trigger }))
 }
 
 const of = (kind: string, owner: Pubkey, rest: string): string =>
@@ -51,23 +51,19 @@ const of = (kind: string, owner: Pubkey, rest: string): string =>
 /** A broad set of requests to every endpoint with cached answers, about the world of `world.ts`. */
 export const QUESTIONS: readonly Question[] = [
   ...mints.flatMap((mint) => [
-    ...ask(
-      'owners',
-      of('tokens', mint, 'trades'),
-      mint === TOKEN ? [...PAGES, ...FILTERS] : PAGES.slice(0, 2)
-    ),
+    ...ask('tags', of('tokens', mint, 'trades'), mint === TOKEN ? [...PAGES, ...FILTERS] : PAGES.slice(0, 2)),
     ...ask('minute', of('tokens', mint, 'candles'), mint === TOKEN ? RUNNING : RUNNING.slice(0, 2)),
-    ...ask('owners', of('tokens', mint, 'candles'), mint === TOKEN ? CLOSED : []),
+    ...ask('tags', of('tokens', mint, 'candles'), mint === TOKEN ? CLOSED : []),
     ...ask('minute', of('tokens', mint, 'price')),
     ...ask('minute', `/v1/tokens/${pubkeyToBase58(mint)}`),
     ...ask('minute', of('tokens', mint, 'pools'), ['', 'order=asc&limit=1']),
-    ...ask('owners', of('tokens', mint, 'bonding-curve'))
+    ...ask('tags', of('tokens', mint, 'bonding-curve'))
   ]),
   ...ask('minute', of('tokens', SOL, 'candles'), [`cash=${USDC}`, `cash=${USDC}&interval=1h&fill=previous`]),
-  ...pools.flatMap((pool) => ask('owners', of('pools', pool, 'activity'), ['', 'limit=2'])),
-  ...wallets.flatMap((wallet) => ask('owners', of('wallets', wallet, 'trades'), ['', 'limit=1'])),
-  ...ask('owners', of('wallets', key(300), 'trades'), [...PAGES.slice(3), ...FILTERS.slice(0, 3)]),
-  ...ask('owners', '/v1/launches', [
+  ...pools.flatMap((pool) => ask('tags', of('pools', pool, 'activity'), ['', 'limit=2'])),
+  ...wallets.flatMap((wallet) => ask('tags', of('wallets', wallet, 'trades'), ['', 'limit=1'])),
+  ...ask('tags', of('wallets', key(300), 'trades'), [...PAGES.slice(3), ...FILTERS.slice(0, 3)]),
+  ...ask('tags', '/v1/launches', [
     '',
     'limit=1',
     'order=asc&limit=2',

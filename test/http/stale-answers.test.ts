@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
-import { Answers, type Answer } from '../../src/http/answers.ts'
-import type { Pace } from '../../src/views/touch-log.ts'
+import { ResponseCache, type Answer } from '../../src/http/response-cache.ts'
+import type { RefreshTrigger } from '../../src/views/invalidation-index.ts'
 import type { TokenRow } from '../../src/market/registry-rows.ts'
 import { key, NOON } from '../market/world.ts'
 import { virtualClock } from '../virtual-time.ts'
@@ -12,11 +12,11 @@ import { emptyCommit } from './commits.ts'
 const ROUTE = { path: '/', scope: 'any-key' } as const
 
 const OWNERS = 5
-const PACES: readonly Pace[] = ['owners', 'minute', 'block']
+const TRIGGERS: readonly RefreshTrigger[] = ['tags', 'minute', 'block']
 
 interface Question {
   readonly owners: readonly number[]
-  readonly pace: Pace
+  readonly trigger: RefreshTrigger
   readonly follows: boolean
   readonly padding: number
 }
@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 const question: fc.Arbitrary<Question> = fc.record({
   owners: fc.uniqueArray(fc.nat(OWNERS - 1), { maxLength: 3 }),
-  pace: fc.constantFrom(...PACES),
+  trigger: fc.constantFrom(...TRIGGERS),
   follows: fc.boolean(),
   padding: fc.constantFrom(0, 300, 3000)
 })
@@ -53,7 +53,7 @@ const question: fc.Arbitrary<Question> = fc.record({
 /** A market in which each tag has the slot of its last change, with cached answers. */
 class World {
   readonly feed = new CommitFeed()
-  readonly answers: Answers
+  readonly responseCache: ResponseCache
   readonly changed = Array.from({ length: OWNERS }, () => 0)
   readonly questions: readonly Question[]
   slot = 1
@@ -62,8 +62,8 @@ class World {
   constructor(questions: readonly Question[], limits: { bytesMax: number; ownersMax: number }) {
     this.questions = questions
     this.feed.restore(emptyCommit(this.slot, this.time).slot)
-    this.answers = new Answers(this.feed, virtualClock(), limits)
-    this.answers.follow()
+    this.responseCache = new ResponseCache(this.feed, virtualClock(), limits)
+    this.responseCache.follow()
   }
 
   commit({ owners, seconds, isTold }: Block): void {
@@ -77,11 +77,11 @@ class World {
   }
 
   expected(index: number): string {
-    const { owners, pace, follows, padding } = this.questions[index]!
+    const { owners, trigger, follows, padding } = this.questions[index]!
     return JSON.stringify({
       owners: owners.map((owner) => this.changed[owner]),
-      minute: pace === 'minute' ? Math.floor(this.time / 60) : null,
-      slot: pace === 'block' ? this.slot : null,
+      minute: trigger === 'minute' ? Math.floor(this.time / 60) : null,
+      slot: trigger === 'block' ? this.slot : null,
       time: follows ? this.time : null,
       padding: 'x'.repeat(padding)
     })
@@ -90,12 +90,12 @@ class World {
   /** Answers a question; `meanwhile` runs after its data was read and before the answer is made. */
   async answer(index: number, meanwhile: () => void): Promise<string> {
     const name = String(index)
-    const kept = this.answers.fresh(name)
+    const kept = this.responseCache.fresh(name)
     if (kept !== null) {
       meanwhile()
       return kept.rendering.bytes.toString()
     }
-    const made = await this.answers.make(name, ROUTE, async () => {
+    const made = await this.responseCache.make(name, ROUTE, async () => {
       const answer = this.make(index)
       meanwhile()
       return answer
@@ -104,12 +104,12 @@ class World {
   }
 
   make(index: number): Answer<unknown> {
-    const { owners, pace, follows } = this.questions[index]!
+    const { owners, trigger, follows } = this.questions[index]!
     const read = JSON.parse(this.expected(index)) as object
     return {
       body: follows ? (headTime: number) => ({ ...read, time: headTime }) : read,
       dependsOn: owners.map(key),
-      changesWith: pace
+      changesWith: trigger
     }
   }
 }
@@ -134,8 +134,8 @@ t.test(
             if (ask === null) meanwhile()
             else if ((await world.answer(ask, meanwhile)) !== expected) throw new Error(`not ${expected}`)
             else served++
-            if (world.answers.bytes > limits.bytesMax)
-              throw new Error(`${world.answers.bytes} bytes are kept`)
+            if (world.responseCache.bytes > limits.bytesMax)
+              throw new Error(`${world.responseCache.bytes} bytes are kept`)
           }
         }
       ),
@@ -146,7 +146,7 @@ t.test(
 )
 
 t.test('a cached answer is served without being rendered again', async (t) => {
-  const world = new World([{ owners: [0], pace: 'owners', follows: false, padding: 0 }], {
+  const world = new World([{ owners: [0], trigger: 'tags', follows: false, padding: 0 }], {
     bytesMax: 1e6,
     ownersMax: 100
   })
@@ -155,31 +155,31 @@ t.test('a cached answer is served without being rendered again', async (t) => {
     made++
     return world.make(0)
   }
-  await Promise.all([world.answers.make('x', ROUTE, make), world.answers.make('x', ROUTE, make)])
+  await Promise.all([world.responseCache.make('x', ROUTE, make), world.responseCache.make('x', ROUTE, make)])
   t.equal(made, 1, 'two requests at one head share one making')
   world.commit({ owners: [1], seconds: 5, isTold: true })
-  t.ok(world.answers.fresh('x'))
+  t.ok(world.responseCache.fresh('x'))
   world.commit({ owners: [0], seconds: 5, isTold: true })
-  t.equal(world.answers.fresh('x'), null)
+  t.equal(world.responseCache.fresh('x'), null)
 })
 
 t.test('a request after a block does not join a rendering that began before it', async (t) => {
-  const world = new World([{ owners: [0], pace: 'owners', follows: false, padding: 0 }], {
+  const world = new World([{ owners: [0], trigger: 'tags', follows: false, padding: 0 }], {
     bytesMax: 1e6,
     ownersMax: 100
   })
   let release = (): void => undefined
   const early = world.make(0)
-  const slow = world.answers.make('x', ROUTE, async () => {
+  const slow = world.responseCache.make('x', ROUTE, async () => {
     await new Promise<void>((resolve) => (release = resolve))
     return early
   })
   world.commit({ owners: [0], seconds: 5, isTold: true })
   const expected = world.expected(0)
-  const late = await world.answers.make('x', ROUTE, async () => world.make(0))
+  const late = await world.responseCache.make('x', ROUTE, async () => world.make(0))
   t.equal(late.bytes.toString(), expected)
   release()
   t.not((await slow).bytes.toString(), expected)
-  const kept = world.answers.fresh('x')?.rendering.bytes.toString()
+  const kept = world.responseCache.fresh('x')?.rendering.bytes.toString()
   t.ok(kept === undefined || kept === expected, 'the early answer does not come back')
 })

@@ -23,6 +23,6 @@ export const bondingCurveRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = 
   serveCached(app, bondingCurve, async ({ params: { mint } }) => {
     const curve = await storage.curves.get(mint)
     if (curve === null) throw new ServiceError('CURVE_NOT_FOUND', 'no bonding curve of this token is known')
-    return { body: curveBody(curve), dependsOn: [mint], changesWith: 'owners' }
+    return { body: curveBody(curve), dependsOn: [mint], changesWith: 'tags' }
   })
 }

@@ -81,7 +81,7 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
     const before = query.after === undefined ? to : Math.min(to, readPageCursor(list, query.after))
     const cash_mint = pubkeyToBase58(cash)
     if (pair === null || head === null) {
-      return { body: { cash_mint, data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'owners' }
+      return { body: { cash_mint, data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'tags' }
     }
     const asked = {
       mint,
@@ -112,7 +112,7 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
     return {
       body: { cash_mint, data, nextCursor },
       dependsOn: [mint],
-      changesWith: isOver ? 'owners' : 'minute'
+      changesWith: isOver ? 'tags' : 'minute'
     }
   })
 }

@@ -44,7 +44,7 @@ export const launchRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async 
     return {
       body: { tenant, data: page.map(launchBody), nextCursor },
       dependsOn: ['launches'],
-      changesWith: 'owners'
+      changesWith: 'tags'
     }
   })
 }

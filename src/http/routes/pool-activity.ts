@@ -28,7 +28,7 @@ export const poolActivity = endpoint({
 export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
   serveCached(app, poolActivity, async ({ params: { pool }, query: { limit } }) => {
     const [row, minutes] = await Promise.all([storage.pools.get(pool), newestMinutes(storage, pool, limit)])
-    return { body: poolActivityBody(pool, row, minutes), dependsOn: [pool], changesWith: 'owners' }
+    return { body: poolActivityBody(pool, row, minutes), dependsOn: [pool], changesWith: 'tags' }
   })
 }
 

@@ -35,6 +35,6 @@ export const tradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 
       deps.storage.trades.ofMint(mint, page)
     )
     const data = rows.map((row) => tradeBody(row, deps.cash))
-    return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'owners' }
+    return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
   })
 }

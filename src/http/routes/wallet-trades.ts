@@ -35,6 +35,6 @@ export const walletTradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'ca
       (page) => deps.storage.trades.ofWallet(wallet, page)
     )
     const data = rows.map((row) => walletTradeBody(row, deps.cash))
-    return { body: { tenant, data, nextCursor }, dependsOn: [wallet], changesWith: 'owners' }
+    return { body: { tenant, data, nextCursor }, dependsOn: [wallet], changesWith: 'tags' }
   })
 }

@@ -1,7 +1,7 @@
 import { Account, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/internal.js'
 import type { InnerInstruction as EngineInstruction, TransactionMetadata } from 'litesvm/dist/internal.js'
 import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
-import { SecondChance } from '../../memory/second-chance.ts'
+import { SecondChanceCache } from '../../memory/second-chance-cache.ts'
 import type { ExecutionMeta, InnerGroup, LocalAccount, Simulation, SimulationOptions } from '../chain.ts'
 import { accountKeysOf } from './account-keys.ts'
 import type { AccountKeys } from './account-keys.ts'
@@ -51,7 +51,7 @@ const FEE_ONLY = ['ProgramAccountNotFound', 'InvalidProgramForExecution', 'MaxLo
  */
 export class Runtime {
   readonly #svm = new LiteSvm()
-  readonly #recent = new SecondChance<LocalAccount | null>(RECENT_BYTES_MAX)
+  readonly #recent = new SecondChanceCache<LocalAccount | null>(RECENT_BYTES_MAX)
   #changes = new Map<string, { readonly address: Uint8Array; readonly before: LocalAccount | null }>()
   /** Set until the first program runs, which then writes the sysvars that only programs read. */
   #slotHashes: SlotState['slotHashes'] | null = null

@@ -1,7 +1,7 @@
 import { ClassicLevel } from 'classic-level'
 import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import { splitCursor } from '../../../src/market/cursor.ts'
-import { SecondChance } from '../../../src/memory/second-chance.ts'
+import { SecondChanceCache } from '../../../src/memory/second-chance-cache.ts'
 import {
   addressIn,
   formatKey,
@@ -142,7 +142,7 @@ async function rebuilt(
   }
   batch.put(formatKey(), Buffer.from(packRecord(formatKind, formatKey(), FORMAT)))
   await flush()
-  const view = new View(target, new SecondChance<unknown>(0), new DamagedKeys([]), null)
+  const view = new View(target, new SecondChanceCache<unknown>(0), new DamagedKeys([]), null)
   try {
     if (found !== null) await mendLists(target, view, found)
     if (letters.has('y')) await stageTenantsOfKeys(target, view)

@@ -45,10 +45,10 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
           const block = sampleBlock(seed, back ? Math.max(0, index - 2) : index)
           assert.equal(await storage.blocks.commit(block), model.commit(block))
           // Values that memory cached between two blocks must hold after the later one.
-          const answers = new Answers()
-          await askMint(answers, storage, model, sampleMint(index % 2), [NEWEST], choices)
-          await askLog(answers, storage, model, choices)
-          await answers.done()
+          const comparisons = new Comparisons()
+          await askMint(comparisons, storage, model, sampleMint(index % 2), [NEWEST], choices)
+          await askLog(comparisons, storage, model, choices)
+          await comparisons.done()
         }
         // Asked again, the same is answered from memory.
         for (let asked = 0; asked < 2; asked++) await assertSame(storage, model, new Choices(seed))
@@ -60,8 +60,8 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
   t.pass()
 }
 
-/** Answers that must be as stated, some asked for at once: a cluster takes its time for each. */
-class Answers {
+/** Comparisons that must be as stated, some asked for at once: a cluster takes its time for each. */
+class Comparisons {
   readonly #running = new Set<Promise<void>>()
   #failure: Error | null = null
 
@@ -94,12 +94,12 @@ export async function assertSame(
   choices = new Choices(1)
 ): Promise<void> {
   assert.deepStrictEqual(await storage.blocks.head(), model.head())
-  const answers = new Answers()
+  const comparisons = new Comparisons()
   for (const row of model.slots) {
-    await answers.same(() => storage.blocks.has(row.slot), true)
-    await answers.same(() => storage.blocks.at(row.slot), row)
+    await comparisons.same(() => storage.blocks.has(row.slot), true)
+    await comparisons.same(() => storage.blocks.at(row.slot), row)
   }
-  await answers.same(() => storage.blocks.at((model.head()?.slot ?? 0) + 1), null)
+  await comparisons.same(() => storage.blocks.at((model.head()?.slot ?? 0) + 1), null)
   const cursors = model.slots.map(({ slot }) => slot * 2 ** 20)
   const randomPage = (): PageRequest => ({
     order: choices.of(['asc', 'desc']),
@@ -107,22 +107,25 @@ export async function assertSame(
     ...(choices.chance(0.7) ? { from: choices.of(cursors) + choices.below(40) } : {}),
     ...(choices.chance(0.3) ? { until: choices.of(cursors) + choices.below(40) } : {})
   })
-  for (const name of SINGLE) await answers.same(() => storage[name].get(), model.rows.singles[name])
-  for (const name of LATEST) await askEach(answers, name, storage, model)
+  for (const name of SINGLE) await comparisons.same(() => storage[name].get(), model.rows.singles[name])
+  for (const name of LATEST) await askEach(comparisons, name, storage, model)
   const pages: PageRequest[] = [ALL, { ...ALL, order: 'desc' }, ...Array.from({ length: 4 }, randomPage)]
 
   for (let n = 0; n < SAMPLE_POOLS; n++) {
     const pool = samplePool(n)
     for (const page of pages)
-      await answers.same(() => storage.poolEvents.ofPool(pool, page), model.poolEvents(pool, page))
-    await askActivity(answers, storage, model, 'pool', pool)
+      await comparisons.same(() => storage.poolEvents.ofPool(pool, page), model.poolEvents(pool, page))
+    await askActivity(comparisons, storage, model, 'pool', pool)
   }
-  await askActivity(answers, storage, model, 'market', new Uint8Array(32))
+  await askActivity(comparisons, storage, model, 'market', new Uint8Array(32))
   for (const hour of model.hours())
-    await answers.same(() => storage.activity.mintsOfHour(hour, { limit: 1_000 }), model.mintsOfHour(hour))
+    await comparisons.same(
+      () => storage.activity.mintsOfHour(hour, { limit: 1_000 }),
+      model.mintsOfHour(hour)
+    )
   for (let n = 0; n < SAMPLE_WALLETS; n += 7)
     for (const page of pages)
-      await answers.same(
+      await comparisons.same(
         () => storage.trades.ofWallet(sampleWallet(n), page),
         model.walletTrades(sampleWallet(n), page)
       )
@@ -136,38 +139,39 @@ export async function assertSame(
         ...(from === undefined ? {} : { from }),
         ...(status === undefined ? {} : { status })
       }
-      await answers.same(() => storage.launches.page(asked), model.launches(asked))
+      await comparisons.same(() => storage.launches.page(asked), model.launches(asked))
     }
   for (const length of [-1, 1, 20, 200]) {
     const first = (model.slots[0]?.slot ?? 0) + choices.below(100)
-    await answers.same(
+    await comparisons.same(
       () => storage.blocks.between(first, first + length - 1),
       model.between(first, first + length - 1)
     )
   }
   for (const { blockTime } of model.slots) {
-    await answers.same(() => storage.blocks.firstSince(blockTime), model.firstSince(blockTime))
-    await answers.same(() => storage.solPrices.atOrBefore(blockTime), model.solPrice(blockTime))
+    await comparisons.same(() => storage.blocks.firstSince(blockTime), model.firstSince(blockTime))
+    await comparisons.same(() => storage.solPrices.atOrBefore(blockTime), model.solPrice(blockTime))
   }
-  await askLog(answers, storage, model, choices)
+  await askLog(comparisons, storage, model, choices)
   for (let n = 0; n <= SAMPLE_MINTS; n++)
-    await askMint(answers, storage, model, sampleMint(n), pages, choices)
-  await answers.done()
+    await askMint(comparisons, storage, model, sampleMint(n), pages, choices)
+  await comparisons.done()
 }
 
 /** Asks for every row of a record at its address. */
 async function askEach<Name extends LatestName>(
-  answers: Answers,
+  comparisons: Comparisons,
   name: Name,
   storage: Storage,
   model: StorageModel
 ): Promise<void> {
   const store = storage[name] as RecordStore<Name>
-  for (const row of model.rows.all(name)) await answers.same(() => store.get(addressOf(name, row)), row, name)
+  for (const row of model.rows.all(name))
+    await comparisons.same(() => store.get(addressOf(name, row)), row, name)
 }
 
 async function askMint(
-  answers: Answers,
+  comparisons: Comparisons,
   storage: Storage,
   model: StorageModel,
   mint: Pubkey,
@@ -175,27 +179,27 @@ async function askMint(
   choices: Choices
 ): Promise<void> {
   for (const page of pages)
-    await answers.same(
+    await comparisons.same(
       () => storage.trades.ofMint(mint, page),
       model.trades(mint, page),
       JSON.stringify(page)
     )
-  await answers.same(() => storage.tokens.get(mint), model.get('tokens', mint))
-  await answers.same(() => storage.curves.get(mint), model.get('curves', mint))
+  await comparisons.same(() => storage.tokens.get(mint), model.get('tokens', mint))
+  await comparisons.same(() => storage.curves.get(mint), model.get('curves', mint))
   for (const { order, limit } of pages)
-    await answers.same(
+    await comparisons.same(
       () => storage.pools.ofMint(mint, { order, limit }),
       model.pools(mint, { order, limit })
     )
-  await askActivity(answers, storage, model, 'mint', mint)
+  await askActivity(comparisons, storage, model, 'mint', mint)
   const byCash = (a: { cash: Pubkey }, b: { cash: Pubkey }): number => Buffer.compare(a.cash, b.cash)
-  await answers.same(
+  await comparisons.same(
     async () => (await storage.pairs.ofMint(mint)).sort(byCash),
     model.pairs(mint).sort(byCash)
   )
   for (let n = 0; n < SAMPLE_CASHES; n++) {
     const cash = sampleCash(n)
-    await answers.same(() => storage.pairs.get({ mint, cash }), model.get('pairs', { mint, cash }))
+    await comparisons.same(() => storage.pairs.get({ mint, cash }), model.get('pairs', { mint, cash }))
     for (const interval of INTERVALS) {
       const all = { from: 0, to: 4e9, limit: 10_000 }
       const candles = model.candles(mint, cash, interval, all)
@@ -206,9 +210,9 @@ async function askMint(
         limit: 1 + choices.below(9)
       }
       const at = { mint, cash, interval, ts }
-      await answers.same(() => storage.candles.get(at), model.get('candles', at))
+      await comparisons.same(() => storage.candles.get(at), model.get('candles', at))
       for (const range of [all, part])
-        await answers.same(
+        await comparisons.same(
           () => storage.candles.range(mint, cash, interval, range),
           model.candles(mint, cash, interval, range)
         )
@@ -217,7 +221,7 @@ async function askMint(
 }
 
 async function askLog(
-  answers: Answers,
+  comparisons: Comparisons,
   storage: Storage,
   model: StorageModel,
   choices: Choices
@@ -230,7 +234,7 @@ async function askLog(
   })
   for (const channel of SAMPLE_CHANNELS)
     for (const page of [{ limit: 10_000 }, ...Array.from({ length: 4 }, randomPage)])
-      await answers.same(
+      await comparisons.same(
         () => storage.log.read(channel, page),
         model.log(channel, page),
         `${channel} ${JSON.stringify(page)}`
@@ -238,14 +242,14 @@ async function askLog(
 }
 
 async function askActivity(
-  answers: Answers,
+  comparisons: Comparisons,
   storage: Storage,
   model: StorageModel,
   of: ActivityOf,
   owner: Pubkey
 ): Promise<void> {
   for (const hour of model.hours())
-    await answers.same(
+    await comparisons.same(
       () => storage.activity.get({ of, owner, hour }),
       model.get('activity', { of, owner, hour })
     )
@@ -254,5 +258,5 @@ async function askActivity(
     { from: 0, to: 4e9, limit: 100 },
     { from: last - 7_200, to: last + 3_600, limit: 2 }
   ])
-    await answers.same(() => storage.activity.range(of, owner, range), model.activity(of, owner, range))
+    await comparisons.same(() => storage.activity.range(of, owner, range), model.activity(of, owner, range))
 }

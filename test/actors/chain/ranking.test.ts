@@ -6,7 +6,7 @@ import { supervise } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../../actors/supervision/unit.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { ServiceError } from '../../../src/errors.ts'
-import { LiveRanking } from '../../../src/views/live-ranking.ts'
+import { RankingHandle } from '../../../src/views/ranking-handle.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../../../src/market/ranking.ts'
 import type { BlockCommit } from '../../../src/market/records.ts'
 import type { ActivityStore, Storage } from '../../../storage/port.ts'
@@ -53,7 +53,7 @@ function storeOf(
 /** A supervised ranking on a store that is always available. */
 function start(storage: Storage, feed: CommitFeed) {
   const clock = virtualClock()
-  const live = new LiveRanking()
+  const live = new RankingHandle()
   const store = child<'storage', unknown, Storage>('storage', async ({ ready, draining }) => {
     ready(storage)
     await aborted(draining)

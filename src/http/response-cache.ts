@@ -1,8 +1,8 @@
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { Clock } from '../ports.ts'
-import { SecondChance } from '../memory/second-chance.ts'
-import { TouchLog, ownerKey, type Owner, type Pace } from '../views/touch-log.ts'
+import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { InvalidationIndex, tagKey, type CacheTag, type RefreshTrigger } from '../views/invalidation-index.ts'
 import { withinDeadline } from './deadline.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
@@ -23,9 +23,9 @@ export interface Answer<Body> {
    * body for a time in Unix seconds from rows already read.
    */
   readonly body: Body | JsonText | ((headTime: number) => Body | JsonText)
-  readonly dependsOn: readonly Owner[]
+  readonly dependsOn: readonly CacheTag[]
   /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
-  readonly changesWith: Pace
+  readonly changesWith: RefreshTrigger
 }
 
 /** Returns the cache key of an answer to a tenant. A URL holds no space, so that keys of two tenants cannot collide. */
@@ -48,28 +48,28 @@ export interface Making {
 const BYTES_MAX = 256 * 2 ** 20
 /** Largest share of the memory that one answer may take; a larger answer is not cached. */
 const PART_MAX = 1 / 8
-/** Estimated bytes of an answer besides its key and body: its entity tag, its owners and the map entries. */
+/** Estimated bytes of an answer besides its key and body: its entity tag, its tags and the map entries. */
 const OVERHEAD_BYTES = 1024
 /** Gzip forms compressed at a time. */
 const PACKING_MAX = 2
 
 /** The route of a cached answer. */
-export interface AnsweredRoute {
+export interface CachedRoute {
   /** With parameters as `:mint`. */
   readonly path: string
   readonly scope: RouteScope
 }
 
 /** A cached answer that is still valid. */
-export interface KeptAnswer {
-  readonly route: AnsweredRoute
+export interface CachedAnswer {
+  readonly route: CachedRoute
   readonly rendering: Rendering
 }
 
-interface Kept extends KeptAnswer {
+interface CacheEntry extends CachedAnswer {
   readonly render: ((headTime: number) => string) | null
-  readonly owners: readonly string[]
-  readonly pace: Pace
+  readonly tags: readonly string[]
+  readonly trigger: RefreshTrigger
   /** The newest slot at which the answer is known to be valid. */
   slot: number
   /** The block time, in Unix seconds, that it is rendered for. */
@@ -86,17 +86,17 @@ interface Flight {
  * Cache of rendered answers by request, valid until a block changes a value they depend on.
  *
  * A1. The head is noted before a handler reads: the rows read may be newer than the noted head, never older.
- * A2. An answer is served only if none of its owners was changed after its slot, and its refresh interval has not
+ * A2. An answer is served only if no object of its tags was changed after its slot, and its refresh interval has not
  *     ended.
  * A3. Concurrent requests for one answer at one head share one computation.
  * A4. After an amendment of stored blocks no earlier answer is served, nor one whose computation began before.
  */
-export class Answers {
+export class ResponseCache {
   readonly #feed: CommitFeed
   readonly #clock: Clock
-  readonly #touches: TouchLog
+  readonly #invalidation: InvalidationIndex
   readonly #bytesMax: number
-  readonly #kept: SecondChance<Kept>
+  readonly #entries: SecondChanceCache<CacheEntry>
   /** Running computations by key; at most as many as open requests. */
   readonly #flights = new Map<string, Flight>()
   #packing = 0
@@ -106,18 +106,18 @@ export class Answers {
   constructor(
     feed: CommitFeed,
     clock: Clock,
-    limits: { bytesMax?: number | undefined; ownersMax?: number } = {}
+    limits: { bytesMax?: number | undefined; tagsMax?: number } = {}
   ) {
     this.#feed = feed
     this.#clock = clock
-    this.#touches = new TouchLog(feed, limits.ownersMax)
+    this.#invalidation = new InvalidationIndex(feed, limits.tagsMax)
     this.#bytesMax = limits.bytesMax ?? BYTES_MAX
-    this.#kept = new SecondChance(this.#bytesMax)
+    this.#entries = new SecondChanceCache(this.#bytesMax)
   }
 
   /** Bytes in use; never above the limit. */
   get bytes(): number {
-    return this.#kept.bytes
+    return this.#entries.bytes
   }
 
   /** Limit in bytes. */
@@ -127,11 +127,11 @@ export class Answers {
 
   /** Keys of the cached answers. */
   get keys(): Iterable<string> {
-    return this.#kept.keys()
+    return this.#entries.keys()
   }
 
   get size(): number {
-    return this.#kept.size
+    return this.#entries.size
   }
 
   /** The newest committed block of the feed. */
@@ -141,7 +141,7 @@ export class Answers {
 
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
-    const unfollow = this.#touches.follow()
+    const unfollow = this.#invalidation.follow()
     const unheed = this.#feed.onJump(() => this.#forget())
     return () => {
       unfollow()
@@ -150,24 +150,24 @@ export class Answers {
   }
 
   /** Returns the cached answer of a key if it is still valid, else null. */
-  fresh(key: string): KeptAnswer | null {
-    const kept = this.#kept.get(key)
-    if (kept === undefined) return null
+  fresh(key: string): CachedAnswer | null {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return null
     const { head } = this.#feed
     const slot = slotOf(head)
-    if (kept.slot !== slot) {
-      if (!this.#touches.holds(kept.owners, kept.pace, kept.slot)) {
-        this.#kept.delete(key)
+    if (entry.slot !== slot) {
+      if (!this.#invalidation.holds(entry.tags, entry.trigger, entry.slot)) {
+        this.#entries.delete(key)
         return null
       }
-      kept.slot = slot
-      if (kept.render !== null && head !== null && head.blockTime !== kept.headTime) {
-        kept.rendering = new Rendering(kept.render(head.blockTime))
-        kept.headTime = head.blockTime
-        this.#keep(key, kept)
+      entry.slot = slot
+      if (entry.render !== null && head !== null && head.blockTime !== entry.headTime) {
+        entry.rendering = new Rendering(entry.render(head.blockTime))
+        entry.headTime = head.blockTime
+        this.#keep(key, entry)
       }
     }
-    return kept
+    return entry
   }
 
   /**
@@ -186,7 +186,7 @@ export class Answers {
    */
   async make<Body>(
     key: string,
-    route: AnsweredRoute,
+    route: CachedRoute,
     make: (making: Making) => Promise<Answer<Body>>
   ): Promise<Rendering> {
     const slot = slotOf(this.#feed.head)
@@ -209,7 +209,7 @@ export class Answers {
 
   async #make<Body>(
     key: string,
-    route: AnsweredRoute,
+    route: CachedRoute,
     head: SlotRow | null,
     make: (making: Making) => Promise<Answer<Body>>
   ): Promise<Rendering> {
@@ -221,15 +221,15 @@ export class Answers {
     const headTime = head?.blockTime ?? 0
     const rendering = new Rendering(render === null ? textOf(body) : render(headTime))
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
-      const owners = dependsOn.map(ownerKey)
-      this.#keep(key, { route, render, owners, pace: changesWith, slot: slotOf(head), headTime, rendering })
+      const tags = dependsOn.map(tagKey)
+      this.#keep(key, { route, render, tags, trigger: changesWith, slot: slotOf(head), headTime, rendering })
     }
     return rendering
   }
 
   #forget(): void {
     this.#generation++
-    this.#kept.clear()
+    this.#entries.clear()
     this.#flights.clear()
   }
 
@@ -237,8 +237,8 @@ export class Answers {
     this.#packing++
     try {
       const packed = await rendering.pack()
-      const kept = this.#kept.get(key)
-      if (kept?.rendering === rendering) this.#keep(key, kept)
+      const entry = this.#entries.get(key)
+      if (entry?.rendering === rendering) this.#keep(key, entry)
       return packed
     } finally {
       this.#packing--
@@ -246,8 +246,8 @@ export class Answers {
   }
 
   /** Caches an answer with its present size, which changes with its gzip form and with a new rendering. */
-  #keep(key: string, kept: Kept): void {
-    this.#kept.set(key, kept, OVERHEAD_BYTES + 2 * key.length + kept.rendering.size)
+  #keep(key: string, entry: CacheEntry): void {
+    this.#entries.set(key, entry, OVERHEAD_BYTES + 2 * key.length + entry.rendering.size)
   }
 }
 

@@ -21,7 +21,7 @@ interface Entry<T> {
  * A second-chance (clock) cache. Once its estimated bytes exceed the maximum, entries are evicted in order; one that
  * was used since the hand last passed it stays. That is nearly LRU, and a use moves nothing.
  */
-export class SecondChance<T> {
+export class SecondChanceCache<T> {
   readonly #bytesMax: number
   /** In the order of eviction. */
   readonly #entries = new Map<string, Entry<T>>()
@@ -29,7 +29,7 @@ export class SecondChance<T> {
    * The clock hand. It continues where it stopped: a map keeps the places of deleted entries for a while, and a new
    * iterator would skip all of them again. That took most of the time of a store being filled.
    */
-  #turn = this.#entries.entries()
+  #hand = this.#entries.entries()
   #bytes = 0
 
   constructor(bytesMax: number) {
@@ -87,12 +87,12 @@ export class SecondChance<T> {
 
   #makeRoom(): void {
     while (this.#bytes > this.#bytesMax) {
-      const turn = this.#turn.next()
-      if (turn.done === true) {
-        this.#turn = this.#entries.entries()
+      const hand = this.#hand.next()
+      if (hand.done === true) {
+        this.#hand = this.#entries.entries()
         continue
       }
-      const [key, entry] = turn.value
+      const [key, entry] = hand.value
       this.#entries.delete(key)
       if (entry.used) {
         entry.used = false

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { RateUse } from '../../storage/coordination.ts'
 import { ServiceError } from '../errors.ts'
-import { answerKey, type Answers } from './answers.ts'
+import { answerKey, type ResponseCache } from './response-cache.ts'
 import type { AppDeps } from './deps.ts'
 import { freshnessFields } from './freshness.ts'
 import { hostFault } from './host.ts'
@@ -19,9 +19,9 @@ type Deps = Pick<AppDeps, 'keys' | 'limits' | 'feed' | 'clock' | 'metrics' | 'lo
  * X1. A request passed on has had no effect: nothing was counted, nothing sent.
  * X2. Status, headers and bytes are those that `rest` would send.
  */
-export function expressLane(
+export function cachedFastPath(
   deps: Deps,
-  answers: Answers,
+  responseCache: ResponseCache,
   nextRequestId: () => string,
   rest: RequestListener
 ): RequestListener {
@@ -34,9 +34,9 @@ export function expressLane(
     if (caller === null || caller instanceof ServiceError) return passOn()
     // At this log level each request has its line, which `rest` writes.
     if (logger.isLevelEnabled('debug')) return passOn()
-    const kept = answers.fresh(answerKey(request.url!, caller.tenant))
-    if (kept === null || !mayUse(caller, kept.route.scope)) return passOn()
-    const form = formFor(request.headers, kept.rendering, ANSWER_TERMS)
+    const cached = responseCache.fresh(answerKey(request.url!, caller.tenant))
+    if (cached === null || !mayUse(caller, cached.route.scope)) return passOn()
+    const form = formFor(request.headers, cached.rendering, ANSWER_TERMS)
     // The gzip form has yet to be compressed.
     if (form === null) return passOn()
 
@@ -50,7 +50,7 @@ export function expressLane(
       response.writeHead(form.status, fields)
       // A text payload is ASCII; `utf8` would compute its length first, which takes a microsecond.
       response.end(form.payload, 'latin1')
-      metrics.requestSeconds.observe(kept.route.path, form.status, (performance.now() - startedAt) / 1000)
+      metrics.requestSeconds.observe(cached.route.path, form.status, (performance.now() - startedAt) / 1000)
     }
     const use = limits.take(caller.keyId, caller.ratePerMinute, nowMs)
     if (use instanceof Promise) use.then(send, passOn)

@@ -3,10 +3,10 @@ import t from 'tap'
 import { z } from 'zod'
 import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
-import { Answers, JsonText } from '../../src/http/answers.ts'
+import { ResponseCache, JsonText } from '../../src/http/response-cache.ts'
 import { endpoint, serveCached } from '../../src/http/endpoint.ts'
 import { address, wholeNumber } from '../../src/http/parameters.ts'
-import { ownerKey, TouchLog, type Owner } from '../../src/views/touch-log.ts'
+import { tagKey, InvalidationIndex, type CacheTag } from '../../src/views/invalidation-index.ts'
 import { block, buy, key, NOON, TOKEN } from '../market/world.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
 import { emptyCommit } from './commits.ts'
@@ -39,7 +39,7 @@ async function countingApp(t: Parameters<typeof marketApp>[0], padding = 0) {
           padding: 'x'.repeat(padding)
         }),
         dependsOn: [mint],
-        changesWith: 'owners'
+        changesWith: 'tags'
       }
     })
   )
@@ -107,7 +107,7 @@ t.test('a bad parameter is refused and not remembered', async (t) => {
   const world = await countingApp(t)
   for (let i = 0; i < 2; i++) t.equal((await world.app.get(`${PATH}?limit=11`)).status, 400)
   t.equal(world.made, 0)
-  t.equal(world.app.app.answers.size, 0)
+  t.equal(world.app.app.responseCache.size, 0)
 })
 
 t.test('a body that is worth it goes out in gzip, the same bytes each time', async (t) => {
@@ -158,15 +158,15 @@ t.test('no tenant gets an answer that was cached for another', async (t) => {
   const world = await countingApp(t)
   await world.app.commit(trade(1))
   t.equal((await body(world.app)).tenant, 'acme')
-  const keys = [...world.app.app.answers.keys]
+  const keys = [...world.app.app.responseCache.keys]
   t.strictSame(keys, [`${PATH} acme`])
 })
 
 t.test('an answer that takes too long is given up with 503, and may be asked for again', async (t) => {
   const clock = virtualClock()
-  const answers = new Answers(new CommitFeed(), clock)
+  const responseCache = new ResponseCache(new CommitFeed(), clock)
   const signals: AbortSignal[] = []
-  const slow = answers.make('x', ROUTE, ({ signal }) => {
+  const slow = responseCache.make('x', ROUTE, ({ signal }) => {
     signals.push(signal)
     return new Promise<never>(() => undefined)
   })
@@ -176,34 +176,37 @@ t.test('an answer that takes too long is given up with 503, and may be asked for
   await advance(clock, 1)
   await failed
   t.equal(signals[0]?.aborted, true)
-  const made = await answers.make('x', ROUTE, async () => ({
+  const made = await responseCache.make('x', ROUTE, async () => ({
     body: { a: 1 },
     dependsOn: [],
-    changesWith: 'owners'
+    changesWith: 'tags'
   }))
   t.equal(made.bytes.toString(), '{"a":1}')
-  t.ok(answers.fresh('x'))
+  t.ok(responseCache.fresh('x'))
 })
 
 t.test('the failure of a handler reaches all waiting requests, and is not cached', async (t) => {
-  const answers = new Answers(new CommitFeed(), virtualClock())
+  const responseCache = new ResponseCache(new CommitFeed(), virtualClock())
   const fail = async () => Promise.reject(new Error('on purpose'))
-  const both = await Promise.allSettled([answers.make('x', ROUTE, fail), answers.make('x', ROUTE, fail)])
+  const both = await Promise.allSettled([
+    responseCache.make('x', ROUTE, fail),
+    responseCache.make('x', ROUTE, fail)
+  ])
   t.strictSame(
     both.map(({ status }) => status),
     ['rejected', 'rejected']
   )
-  t.equal(answers.size, 0)
+  t.equal(responseCache.size, 0)
 })
 
 t.test('an answer that would take an eighth of the memory is served and not kept', async (t) => {
-  const answers = new Answers(new CommitFeed(), virtualClock(), { bytesMax: 8000 })
+  const responseCache = new ResponseCache(new CommitFeed(), virtualClock(), { bytesMax: 8000 })
   const make = (length: number) => async () =>
-    ({ body: new JsonText('x'.repeat(length)), dependsOn: [], changesWith: 'owners' }) as const
-  t.equal((await answers.make('large', ROUTE, make(1001))).bytes.length, 1001)
-  t.equal(answers.fresh('large'), null)
-  await answers.make('small', ROUTE, make(1000))
-  t.ok(answers.fresh('small'))
+    ({ body: new JsonText('x'.repeat(length)), dependsOn: [], changesWith: 'tags' }) as const
+  t.equal((await responseCache.make('large', ROUTE, make(1001))).bytes.length, 1001)
+  t.equal(responseCache.fresh('large'), null)
+  await responseCache.make('small', ROUTE, make(1000))
+  t.ok(responseCache.fresh('small'))
 })
 
 t.test('a write of any kind invalidates the answers that depend on it', async (t) => {
@@ -214,7 +217,7 @@ t.test('a write of any kind invalidates the answers that depend on it', async (t
     Pubkey,
     Pubkey
   ]
-  const touching: [part: object, owners: Owner[]][] = [
+  const changing: [part: object, tags: CacheTag[]][] = [
     [{ trades: [{ mint, pool, user: wallet }] }, [mint, pool, wallet]],
     [{ poolEvents: [{ pool }] }, [pool]],
     [{ activity: [{ owner: mint }] }, [mint]],
@@ -226,17 +229,17 @@ t.test('a write of any kind invalidates the answers that depend on it', async (t
     [{ launches: [{ mint, curve }] }, [mint, curve, 'launches']],
     [{ solPrices: [{ minute: 0, usd: 1, sourceMinute: 0 }] }, ['sol-price']]
   ]
-  const all: Owner[] = [mint, pool, wallet, quote, curve, 'launches', 'sol-price']
-  for (const [part, owners] of touching) {
+  const all: CacheTag[] = [mint, pool, wallet, quote, curve, 'launches', 'sol-price']
+  for (const [part, tags] of changing) {
     const feed = new CommitFeed()
     feed.restore(emptyCommit(1, NOON).slot)
-    const touches = new TouchLog(feed)
-    touches.follow()
+    const invalidation = new InvalidationIndex(feed)
+    invalidation.follow()
     feed.publish({ ...emptyCommit(2, NOON), ...part })
-    const touched = all.filter((owner) => !touches.holds([ownerKey(owner)], 'owners', 1))
+    const changed = all.filter((tag) => !invalidation.holds([tagKey(tag)], 'tags', 1))
     t.strictSame(
-      touched,
-      all.filter((owner) => owners.includes(owner)),
+      changed,
+      all.filter((tag) => tags.includes(tag)),
       Object.keys(part).join()
     )
   }
@@ -247,31 +250,31 @@ t.test(
   async (t) => {
     const feed = new CommitFeed()
     feed.restore(emptyCommit(1, NOON).slot)
-    const answers = new Answers(feed, virtualClock(), { bytesMax: 20_000 })
-    answers.follow()
+    const responseCache = new ResponseCache(feed, virtualClock(), { bytesMax: 20_000 })
+    responseCache.follow()
     for (let i = 0; i < 100; i++) {
-      await answers.make(`${i}`, ROUTE, async () => ({
+      await responseCache.make(`${i}`, ROUTE, async () => ({
         body: new JsonText('x'.repeat(500 + i)),
         dependsOn: [],
         changesWith: 'block'
       }))
-      t.ok(answers.fresh('0'), 'what is used stays')
-      if (answers.bytes > 20_000) t.fail(`${answers.bytes} bytes after ${i}`)
+      t.ok(responseCache.fresh('0'), 'what is used stays')
+      if (responseCache.bytes > 20_000) t.fail(`${responseCache.bytes} bytes after ${i}`)
     }
-    t.ok(answers.size > 8 && answers.size < 20)
-    t.equal(answers.fresh('1'), null)
-    t.ok(answers.fresh('99'))
-    await answers.make('aging', ROUTE, async () => ({
+    t.ok(responseCache.size > 8 && responseCache.size < 20)
+    t.equal(responseCache.fresh('1'), null)
+    t.ok(responseCache.fresh('99'))
+    await responseCache.make('aging', ROUTE, async () => ({
       body: (headTime) => new JsonText(`${headTime}`),
       dependsOn: [TOKEN],
-      changesWith: 'owners'
+      changesWith: 'tags'
     }))
     for (let slot = 2; slot < 10; slot++) {
       feed.publish(emptyCommit(slot, NOON + 60 * slot))
-      t.equal(answers.fresh('aging')?.rendering.bytes.toString(), String(NOON + 60 * slot))
+      t.equal(responseCache.fresh('aging')?.rendering.bytes.toString(), String(NOON + 60 * slot))
     }
     feed.restore(emptyCommit(20, NOON).slot)
-    for (const key of [...answers.keys]) t.equal(answers.fresh(key), null)
-    t.equal(answers.bytes, 0)
+    for (const key of [...responseCache.keys]) t.equal(responseCache.fresh(key), null)
+    t.equal(responseCache.bytes, 0)
   }
 )

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
-import { expressLane } from '../../src/http/express-lane.ts'
+import { cachedFastPath } from '../../src/http/cached-fast-path.ts'
 import { requestIds } from '../../src/http/request-id.ts'
 import { block, buy, NOON, TOKEN } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
@@ -34,11 +34,11 @@ async function laneApp(t: Test, changed: Partial<AppDeps> = {}) {
   await app.app.ready()
   const world = { app, passed: 0, ask, make: makeKey }
   const deps = { ...app.deps, logger: pino({ level: 'warn' }), ...changed }
-  const lane = expressLane(deps, app.app.answers, requestIds(), (incoming, outgoing) => {
+  const fastPath = cachedFastPath(deps, app.app.responseCache, requestIds(), (incoming, outgoing) => {
     world.passed++
     app.app.routing(incoming, outgoing)
   })
-  const server = createServer({ joinDuplicateHeaders: true }, lane).listen(0, '127.0.0.1')
+  const server = createServer({ joinDuplicateHeaders: true }, fastPath).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo

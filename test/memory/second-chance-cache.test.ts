@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { SecondChance } from '../../src/memory/second-chance.ts'
+import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import { randomRuns } from '../random-runs.ts'
 
 t.test('memory holds the values used last, within its cap', (t) => {
-  const hot = new SecondChance<number>(3_000)
+  const hot = new SecondChanceCache<number>(3_000)
   for (let n = 0; n < 10; n++) {
     hot.set(String(n), n, 800)
     hot.get('0')
@@ -33,7 +33,7 @@ t.test(
     let gone = 0
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-        const memory = new SecondChance<number>(2_000)
+        const memory = new SecondChanceCache<number>(2_000)
         const model = new Map<string, { value: number; bytes: number }>()
         for (const [i, at] of steps.entries()) {
           if (at.kind === 'set') {

@@ -5,33 +5,33 @@ import type { BlockCommit } from '../market/records.ts'
 import { minuteOf } from '../market/sol-usd.ts'
 
 /** An object that a cached answer depends on: a mint, pool, curve or wallet, or one of the lists that blocks extend. */
-export type Owner = Pubkey | 'launches' | 'sol-price'
+export type CacheTag = Pubkey | 'launches' | 'sol-price'
 
 /** The time-based invalidation of an answer: none, when the head enters another minute, or with every block. */
-export type Pace = 'owners' | 'minute' | 'block'
+export type RefreshTrigger = 'tags' | 'minute' | 'block'
 
 /**
- * Maximum number of owners, about 20 MB. An evicted owner counts as changed when the newest evicted one was. That is
+ * Maximum number of tags, about 20 MB. An evicted tag counts as changed when the newest evicted one was. That is
  * too late at worst, which costs a recomputation, never a stale answer.
  */
-const OWNERS_MAX = 100_000
+const TAGS_MAX = 100_000
 
-/** Tracks the newest slot that changed each owner, so that answers computed at a slot can be checked for validity. */
-export class TouchLog {
+/** Tracks the newest slot that changed the object of each tag, so that answers computed at a slot can be checked for validity. */
+export class InvalidationIndex {
   readonly #feed: CommitFeed
-  readonly #ownersMax: number
+  readonly #tagsMax: number
   /** Ascending by newest change. */
   readonly #slots = new Map<string, number>()
-  /** No evicted owner changed after this slot. */
+  /** No evicted tag changed after this slot. */
   #floor = -1
   /** The newest slot whose block is in another minute than the one before it. */
   #minuteSlot = -1
   /** The head up to which changes are known. */
   #head: SlotRow | null
 
-  constructor(feed: CommitFeed, ownersMax = OWNERS_MAX) {
+  constructor(feed: CommitFeed, tagsMax = TAGS_MAX) {
     this.#feed = feed
-    this.#ownersMax = ownersMax
+    this.#tagsMax = tagsMax
     this.#head = feed.head
     this.#forget()
   }
@@ -42,13 +42,13 @@ export class TouchLog {
   }
 
   /**
-   * Whether an answer computed at `slot` is still valid: none of its owners changed, and its pace has not expired it.
+   * Whether an answer computed at `slot` is still valid: none of its tags changed, and its trigger has not expired it.
    */
-  holds(owners: readonly string[], pace: Pace, slot: number): boolean {
+  holds(tags: readonly string[], trigger: RefreshTrigger, slot: number): boolean {
     this.#keepUpWith(this.#feed.head)
     if (this.#head === null || this.#head.slot === slot) return true
-    if (pace === 'block' || (pace === 'minute' && this.#minuteSlot > slot)) return false
-    return owners.every((owner) => (this.#slots.get(owner) ?? this.#floor) <= slot)
+    if (trigger === 'block' || (trigger === 'minute' && this.#minuteSlot > slot)) return false
+    return tags.every((tag) => (this.#slots.get(tag) ?? this.#floor) <= slot)
   }
 
   /** Takes a head that no commit reported; changes before it are unknown, so everything counts as changed. */
@@ -68,28 +68,28 @@ export class TouchLog {
     const { slot, blockTime } = commit.slot
     if (this.#head === null || minuteOf(this.#head.blockTime) !== minuteOf(blockTime)) this.#minuteSlot = slot
     this.#head = commit.slot
-    for (const owner of ownersOf(commit)) this.#touch(ownerKey(owner), slot)
-    for (const [owner, touched] of this.#slots) {
-      if (this.#slots.size <= this.#ownersMax) break
-      this.#slots.delete(owner)
-      this.#floor = touched
+    for (const tag of tagsOf(commit)) this.#mark(tagKey(tag), slot)
+    for (const [tag, changedAt] of this.#slots) {
+      if (this.#slots.size <= this.#tagsMax) break
+      this.#slots.delete(tag)
+      this.#floor = changedAt
     }
   }
 
-  #touch(owner: string, slot: number): void {
-    if (this.#slots.get(owner) === slot) return
-    this.#slots.delete(owner)
-    this.#slots.set(owner, slot)
+  #mark(tag: string, slot: number): void {
+    if (this.#slots.get(tag) === slot) return
+    this.#slots.delete(tag)
+    this.#slots.set(tag, slot)
   }
 }
 
-/** Returns an owner in the form that `holds` expects. */
-export function ownerKey(owner: Owner): string {
-  return typeof owner === 'string' ? owner : pubkeyMapKey(owner)
+/** Returns an tag in the form that `holds` expects. */
+export function tagKey(tag: CacheTag): string {
+  return typeof tag === 'string' ? tag : pubkeyMapKey(tag)
 }
 
 /** Yields everything that a block changes, some of it more than once. */
-function* ownersOf(commit: BlockCommit): Generator<Owner> {
+function* tagsOf(commit: BlockCommit): Generator<CacheTag> {
   for (const { mint, pool, user } of commit.trades) yield* [mint, pool, user]
   for (const { pool } of commit.poolEvents) yield pool
   for (const { owner } of commit.activity) yield owner

@@ -1,7 +1,7 @@
 import type { Ranking } from '../market/ranking.ts'
 
 /** Holds this process's ranking for requests: there is none until it is loaded, and while its actor restarts. */
-export class LiveRanking {
+export class RankingHandle {
   #current: Ranking | null = null
   #loaded = Promise.withResolvers<Ranking>()
   #isRefused = false
