@@ -322,17 +322,17 @@ export interface ActivityStore extends RecordStore<'activity'> {
     range: { readonly from: number; readonly to: number; readonly limit: number }
   ): Promise<ActivityHour[]>
   /**
-   * Lists the turnover of every mint in one hour, in the order of mints: `limit` at most, after `after`. Of hours that began
+   * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. Of hours that began
    * more than 26 hours before the head's some or all may be gone.
    */
   mintsOfHour(
     hour: number,
     page: { readonly after?: Pubkey; readonly limit: number }
-  ): Promise<MintTurnover[]>
+  ): Promise<HourlyMintVolume[]>
 }
 
 /** A mint's trades of one hour, by minute. */
-export interface MintTurnover {
+export interface HourlyMintVolume {
   readonly mint: Pubkey
   /** Oldest first; minutes with a trade alone. */
   readonly minutes: readonly {

@@ -1,7 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { ActivityMinute } from './activity-rows.ts'
 import { MintNumbers } from './mint-numbers.ts'
-import { MinuteTurnover, type Turnover } from './minute-turnover.ts'
+import { MinuteVolumes, type MintVolume } from './minute-volumes.ts'
 import type { BlockCommit } from './records.ts'
 import { minuteOf } from './sol-usd.ts'
 import { WindowSums } from './window-sums.ts'
@@ -29,7 +29,7 @@ const MINTS_MAX = 500_000
 /** Maximum number of minutes with an index of their mints: the running one, and the hour that a restart reads. */
 const INDEXED_MAX = 64
 
-export interface RankedMint extends Turnover {
+export interface RankedMint extends MintVolume {
   readonly mint: Pubkey
 }
 
@@ -49,8 +49,8 @@ export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicro
  */
 export class Ranking {
   readonly #mints = new MintNumbers()
-  readonly #minutes = new Map<number, MinuteTurnover>()
-  readonly #indexed = new Set<MinuteTurnover>()
+  readonly #minutes = new Map<number, MinuteVolumes>()
+  readonly #indexed = new Set<MinuteVolumes>()
   readonly #sums: Readonly<Record<RankedWindow, WindowSums>> = {
     '1h': new WindowSums(RANKED_WINDOWS['1h']),
     '4h': new WindowSums(RANKED_WINDOWS['4h']),
@@ -139,12 +139,12 @@ export class Ranking {
     return top.slice(0, limit)
   }
 
-  #raise(mint: number, minute: MinuteTurnover, turnover: Turnover): void {
-    const change = minute.raise(mint, turnover)
+  #raise(mint: number, minute: MinuteVolumes, volume: MintVolume): void {
+    const change = minute.raise(mint, volume)
     if (change === null) return
     this.#tops.clear()
     for (const window of this.#windows) if (window.covers(minute.start)) window.change(mint, change)
-    if (change.trades < turnover.trades) return
+    if (change.trades < volume.trades) return
     this.#pairs++
     this.#mints.hold(mint)
   }
@@ -171,10 +171,10 @@ export class Ranking {
     return more > 0 || (more === 0 && pubkeyMapKey(this.#mints.mint(a)) < pubkeyMapKey(this.#mints.mint(b)))
   }
 
-  #minute(start: number): MinuteTurnover {
+  #minute(start: number): MinuteVolumes {
     let minute = this.#minutes.get(start)
     if (minute === undefined) {
-      minute = new MinuteTurnover(start)
+      minute = new MinuteVolumes(start)
       this.#minutes.set(start, minute)
     }
     if (!this.#indexed.has(minute)) {
@@ -194,7 +194,7 @@ export class Ranking {
     for (const minute of this.#minutes.values()) if (minute.start < from) this.#forget(minute)
   }
 
-  #forget(minute: MinuteTurnover): void {
+  #forget(minute: MinuteVolumes): void {
     for (const window of this.#windows) if (window.covers(minute.start)) window.subtract(minute)
     for (const number of minute.mints) this.#mints.release(number)
     this.#pairs -= minute.length

@@ -1,4 +1,4 @@
-import type { MinuteTurnover, Turnover } from './minute-turnover.ts'
+import type { MinuteVolumes, MintVolume } from './minute-volumes.ts'
 
 const FIRST_LENGTH = 1024
 
@@ -25,7 +25,7 @@ export class WindowSums {
     return this.#trades.byteLength + this.#microUsd.byteLength
   }
 
-  of(mint: number): Turnover {
+  of(mint: number): MintVolume {
     return { trades: this.trades(mint), microUsd: this.microUsd(mint) }
   }
 
@@ -42,7 +42,7 @@ export class WindowSums {
   }
 
   /** Moves the end of the window to `to`: adds the minutes that enter it and subtracts those that leave. */
-  move(to: number, minutes: Iterable<MinuteTurnover>): void {
+  move(to: number, minutes: Iterable<MinuteVolumes>): void {
     const from = to - this.#seconds
     for (const minute of minutes) {
       const enters = from <= minute.start && minute.start < to
@@ -53,15 +53,15 @@ export class WindowSums {
     this.#to = to
   }
 
-  add(minute: MinuteTurnover): void {
-    minute.each((mint, turnover) => this.change(mint, turnover))
+  add(minute: MinuteVolumes): void {
+    minute.each((mint, volume) => this.change(mint, volume))
   }
 
-  subtract(minute: MinuteTurnover): void {
+  subtract(minute: MinuteVolumes): void {
     minute.each((mint, { trades, microUsd }) => this.change(mint, { trades: -trades, microUsd: -microUsd }))
   }
 
-  change(mint: number, by: Turnover): void {
+  change(mint: number, by: MintVolume): void {
     if (mint >= this.#trades.length) this.#grow(mint)
     const before = this.#trades[mint]!
     const after = before + by.trades

@@ -119,7 +119,7 @@ export const activityKey = (of: ActivityOf, owner: Pubkey, hour: number): Key =>
 
 export const hourOfActivityKey = (key: Key): number => key.readUInt32BE(34)
 
-export function turnoverKey(hour: number, mint: Pubkey): Key {
+export function hourlyMintVolumeKey(hour: number, mint: Pubkey): Key {
   const key = joined('h', new Uint8Array(4), mint)
   key.writeUInt32BE(uint32(hour), 1)
   return key
@@ -169,8 +169,8 @@ export function keysFrom(prefix: Key): KeyRange {
 /** Returns the range of all keys of a kind, given its letter. */
 export const keysOf = (kind: string): KeyRange => keysFrom(Buffer.from(kind, 'latin1'))
 export const mintPoolKeysOf = (mint: Pubkey): KeyRange => keysFrom(joined('r', mint))
-export const turnoverKeysOf = (hour: number): KeyRange =>
-  keysFrom(turnoverKey(hour, new Uint8Array(32)).subarray(0, 5))
+export const hourlyMintVolumeKeysOf = (hour: number): KeyRange =>
+  keysFrom(hourlyMintVolumeKey(hour, new Uint8Array(32)).subarray(0, 5))
 export const logKeysOf = (channel: LogChannel): KeyRange => keysFrom(logKey(channel, 0).subarray(0, 2))
 export const launchKeysOf = (status: LaunchStatus): KeyRange =>
   keysFrom(launchOfStatusKey(status, 0).subarray(0, 2))

@@ -8,7 +8,7 @@ import { activityKey } from '../codec/keys.ts'
 import type { Soon } from './soon.ts'
 import { KeyedRows } from './record-parts.ts'
 import type { RecordPart } from './record-parts.ts'
-import { amendTurnover, mintsOfHour, stageTurnover } from './turnover.ts'
+import { amendHourlyMintVolume, mintsOfHour, stageHourlyMintVolume } from './hourly-mint-volume.ts'
 import type { View } from './view.ts'
 
 type Range = Parameters<ActivityStore['range']>[2]
@@ -32,11 +32,11 @@ export function activityPart(database: Database): RecordPart<'activity'> {
     },
     stage(view, batch, block) {
       rows.put(batch, block.activity)
-      return stageTurnover(view, batch, block)
+      return stageHourlyMintVolume(view, batch, block)
     },
     amend(_, batch, { activity, head }) {
       rows.amend(batch, activity)
-      amendTurnover(batch, activity, head?.blockTime ?? -Infinity)
+      amendHourlyMintVolume(batch, activity, head?.blockTime ?? -Infinity)
     }
   }
 }

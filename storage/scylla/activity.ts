@@ -4,16 +4,16 @@ import { activityOwnerKey } from '../codec/keys.ts'
 import type { ActivityStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
 import { BucketedRecords } from './bucketed-records.ts'
-import { steadily } from './steadily.ts'
-import type { StorePart } from './store-part.ts'
-import { TurnoverRecords } from './turnover.ts'
+import { readConsistently } from './read-consistently.ts'
+import type { Table } from './table.ts'
+import { HourlyMintVolumes } from './hourly-mint-volume.ts'
 
 /** 42 days: of the market, the busiest owner, 48 KB an hour in two versions, 49 MB. */
 const SECONDS_PER_BUCKET = 1_024 * 3_600
 /** Beyond every hour of a block, as in the keys of records. */
 const HOUR_END = 2 ** 32
 
-export function activityPart(base: ScyllaBase): StorePart<ActivityStore> {
+export function activityTable(base: ScyllaBase): Table<ActivityStore> {
   const hours = new BucketedRecords(base, {
     table: 'activity',
     position: 'hour',
@@ -22,27 +22,32 @@ export function activityPart(base: ScyllaBase): StorePart<ActivityStore> {
     kind: activityKind,
     expires: true
   })
-  const turnover = new TurnoverRecords(base)
+  const hourlyMintVolumes = new HourlyMintVolumes(base)
   return {
     port: {
       get: async (at) => (isHour(at.hour) ? hours.get(placeOf(at)) : null),
       async range(of, owner, { from, to, limit }) {
         const range = { gte: within(from), lt: within(to), order: 'desc', limit } as const
-        const newestFirst = await steadily(base, () => hours.range(activityOwnerKey(of, owner), range))
+        const newestFirst = await readConsistently(base, () =>
+          hours.range(activityOwnerKey(of, owner), range)
+        )
         return newestFirst.map(({ value }) => value).reverse()
       },
-      mintsOfHour: (hour, page) => steadily(base, () => turnover.ofHour(hour, page))
+      mintsOfHour: (hour, page) => readConsistently(base, () => hourlyMintVolumes.ofHour(hour, page))
     },
     async stage(commit) {
       const { activity } = commit.blocks
-      await Promise.all([hours.stage(commit, activity.map(recordOf)), turnover.stage(commit, activity)])
+      await Promise.all([
+        hours.stage(commit, activity.map(recordOf)),
+        hourlyMintVolumes.stage(commit, activity)
+      ])
     },
     async amend(commit, amendment) {
       const { put, remove } = amendment.activity
       await Promise.all([
         hours.stage(commit, put.map(recordOf)),
         hours.remove(commit, remove.map(placeOf)),
-        turnover.amend(commit, amendment)
+        hourlyMintVolumes.amend(commit, amendment)
       ])
     }
   }

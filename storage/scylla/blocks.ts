@@ -25,27 +25,27 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
     async between(first, last) {
       base.client.assertOpen()
       // Both are of one moment: what a flush moves meanwhile is in one of them.
-      const inTail = base.visibility.tail.blocks.map(({ block }) => block.slot)
+      const inMemtable = base.visibility.memtable.blocks.map(({ block }) => block.slot)
       const rows = await between(slots, first, last + 1, last + 1 - first)
-      const before = inTail[0]?.slot ?? Infinity
+      const before = inMemtable[0]?.slot ?? Infinity
       return [
         ...rows.filter(({ slot }) => slot < before),
-        ...inTail.filter(({ slot }) => slot >= first && slot <= last)
+        ...inMemtable.filter(({ slot }) => slot >= first && slot <= last)
       ]
     },
     async firstSince(blockTime) {
       base.client.assertOpen()
-      const { tail, snapshot } = base.visibility
-      const tailSlots = tail.blocks.map(({ block }) => block.slot)
-      const slot = await inTables(blockTime, await headOfTables(snapshot.head, tailSlots[0]))
-      return slot ?? tailSlots.find((row) => row.blockTime >= blockTime)?.slot ?? null
+      const { memtable, snapshot } = base.visibility
+      const memtableSlots = memtable.blocks.map(({ block }) => block.slot)
+      const slot = await inTables(blockTime, await headOfTables(snapshot.head, memtableSlots[0]))
+      return slot ?? memtableSlots.find((row) => row.blockTime >= blockTime)?.slot ?? null
     }
   }
 
   async function at(slot: number): Promise<SlotRow | null> {
     base.client.assertOpen()
-    const inTail = base.visibility.tail.blocks.find(({ block }) => block.slot.slot === slot)
-    return inTail?.block.slot ?? (await slots.at(SLOTS_OWNER, cursorAt(slot, 0)))?.row ?? null
+    const inMemtable = base.visibility.memtable.blocks.find(({ block }) => block.slot.slot === slot)
+    return inMemtable?.block.slot ?? (await slots.at(SLOTS_OWNER, cursorAt(slot, 0)))?.row ?? null
   }
 
   /** The newest slot of the tables. A store from before there were flushes tells that of its first one only. */

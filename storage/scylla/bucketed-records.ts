@@ -8,7 +8,7 @@ import type { RowWrite } from './row-write.ts'
 import type { TableCommit } from './commit.ts'
 import type { Version } from './version.ts'
 import { RecordTable } from './records.ts'
-import { lastOf } from './store-part.ts'
+import { lastOf } from './table.ts'
 
 /**
  * Records of an owner in the order of a number (a cursor, an hour, a minute), cut into partitions of a bounded size. The

@@ -16,8 +16,8 @@ import { amendCandles, type Pair } from './candle-amending.ts'
 import { blob } from './client.ts'
 import type { Commit, TableCommit } from './commit.ts'
 import { RecordTable } from './records.ts'
-import { steadily } from './steadily.ts'
-import type { StorePart } from './store-part.ts'
+import { readConsistently } from './read-consistently.ts'
+import type { Table } from './table.ts'
 
 /** Half a year of minutes, 262,144 candles: 53 MB in two versions of each page, if there is one every minute. */
 const PAGES_PER_BUCKET = 4_096
@@ -32,13 +32,13 @@ interface Series extends Pair {
  * The newest bucket of each interval of a pair is in one record, which a block rewrites; older buckets are in pages,
  * written when a bucket stops being the newest.
  */
-export function candlePart(base: ScyllaBase): StorePart<CandleStore> {
+export function candleTable(base: ScyllaBase): Table<CandleStore> {
   const candles = new CandleRecords(base)
   return {
     port: {
-      get: (at) => steadily(base, async () => bucketAt(at, await candles.at(at, at.ts))),
+      get: (at) => readConsistently(base, async () => bucketAt(at, await candles.at(at, at.ts))),
       range: (mint, cash, interval, range) =>
-        steadily(base, () => candles.within({ mint, cash, interval }, range))
+        readConsistently(base, () => candles.within({ mint, cash, interval }, range))
     },
     stage: (commit) => candles.stage(commit),
     amend: (commit, amendment) => candles.amend(commit, amendment.candles)

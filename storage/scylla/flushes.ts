@@ -4,18 +4,18 @@ import type { ScyllaBase } from './base.ts'
 import { batchesOf } from './row-write.ts'
 import { Commit } from './commit.ts'
 import type { RowWrite } from './row-write.ts'
-import type { Deliveries } from './delivery.ts'
+import type { FencedWriter } from './fenced-writer.ts'
 import { superseded } from './errors.ts'
 import { journalDeletions, partOf } from './journal-rows.ts'
 import { mergedBlocks } from './merged-blocks.ts'
-import type { Tenure } from './tenure.ts'
+import type { WriterClaim } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
 import { flushing } from './watermark.ts'
 
 /** Batches of a flush under way at once: more only wait in the server's queue, in front of reads. */
 const BATCHES_AT_ONCE = 64
 /** Packed bytes of blocks that are not in the tables, of which a flush begins at half: a commit waits at the limit. */
-const TAIL_BYTES_MAX = 32 * 2 ** 20
+const MEMTABLE_BYTES_MAX = 32 * 2 ** 20
 /** Writes that tidy up and wait; further ones are left out. */
 const TIDYING_MAX = 1_000
 
@@ -30,8 +30,8 @@ export interface FlushOptions {
 /** Writes committed blocks to the tables, some together, while further ones come. */
 export class Flushes {
   readonly #base: ScyllaBase
-  readonly #tenure: Tenure
-  readonly #deliveries: Deliveries
+  readonly #writerClaim: WriterClaim
+  readonly #fencedWriter: FencedWriter
   readonly #options: FlushOptions
   readonly #tidying = new PQueue({ concurrency: 4 })
   /** The flush that is under way, by its epoch: that of an epoch that has ended is nobody's. */
@@ -40,47 +40,47 @@ export class Flushes {
   #deletedPart = -1
   #isClosed = false
 
-  constructor(base: ScyllaBase, tenure: Tenure, deliveries: Deliveries, options: FlushOptions) {
+  constructor(base: ScyllaBase, writerClaim: WriterClaim, fencedWriter: FencedWriter, options: FlushOptions) {
     this.#base = base
-    this.#tenure = tenure
-    this.#deliveries = deliveries
+    this.#writerClaim = writerClaim
+    this.#fencedWriter = fencedWriter
     this.#options = options
   }
 
-  /** Whether the tail has come to a part of its limit. */
+  /** Whether the memtable has come to a part of its limit. */
   isFilled(part: number): boolean {
-    const { blocks, bytes } = this.#base.visibility.tail
-    return blocks.length >= 2 * this.#options.flushBlocks * part || bytes >= TAIL_BYTES_MAX * part
+    const { blocks, bytes } = this.#base.visibility.memtable
+    return blocks.length >= 2 * this.#options.flushBlocks * part || bytes >= MEMTABLE_BYTES_MAX * part
   }
 
-  /** How many blocks more the tail takes. */
+  /** How many blocks more the memtable takes. */
   get room(): number {
-    return this.isFilled(1) ? 0 : 2 * this.#options.flushBlocks - this.#base.visibility.tail.blocks.length
+    return this.isFilled(1) ? 0 : 2 * this.#options.flushBlocks - this.#base.visibility.memtable.blocks.length
   }
 
   /** Whether the tables have all that is committed, and no flush is under way. */
   get isDone(): boolean {
-    return this.#current === null && this.#base.visibility.tail.blocks.length === 0
+    return this.#current === null && this.#base.visibility.memtable.blocks.length === 0
   }
 
   beginIfDue(): void {
-    if (this.#tenure.epoch === null || this.#isClosed || !this.isFilled(0.5)) return
+    if (this.#writerClaim.epoch === null || this.#isClosed || !this.isFilled(0.5)) return
     this.run().catch(() => undefined)
   }
 
   /** Begins one with what there is, if there is anything (W5). */
   begin(): void {
-    if (this.#base.visibility.tail.blocks.length > 0) this.run().catch(() => undefined)
+    if (this.#base.visibility.memtable.blocks.length > 0) this.run().catch(() => undefined)
   }
 
   /** Writes the blocks to the tables that they do not have. One flush at a time: who asks meanwhile waits for that one. */
   run(): Promise<void> {
     const current = this.#current
     if (current !== null) return current
-    const epoch = this.#tenure.epoch!
+    const epoch = this.#writerClaim.epoch!
     const done: Promise<void> = this.#flushTail(epoch)
       .catch((error: unknown) => {
-        this.#tenure.fail(epoch, error as Error) // W3
+        this.#writerClaim.fail(epoch, error as Error) // W3
         throw error
       })
       .finally(() => {
@@ -97,9 +97,10 @@ export class Flushes {
     this.#isClosed = true
     await done
     const flushAll = async (): Promise<void> => {
-      while (this.#tenure.epoch !== null && this.#base.visibility.tail.blocks.length > 0) await this.run()
+      while (this.#writerClaim.epoch !== null && this.#base.visibility.memtable.blocks.length > 0)
+        await this.run()
     }
-    if (this.#tenure.epoch !== null && this.#base.client.outages.current === null)
+    if (this.#writerClaim.epoch !== null && this.#base.client.outages.current === null)
       await flushAll().catch(() => undefined)
     this.#tidying.clear()
     await this.#tidying.onIdle()
@@ -115,30 +116,30 @@ export class Flushes {
   }
 
   get #current(): Promise<void> | null {
-    const { epoch } = this.#tenure
+    const { epoch } = this.#writerClaim
     return epoch !== null && this.#underWay?.epoch === epoch ? this.#underWay.done : null
   }
 
   async #flushTail(epoch: number): Promise<void> {
     const { visibility } = this.#base
-    const { tail, snapshot: before } = visibility
-    const last = tail.blocks.at(-1)
+    const { memtable, snapshot: before } = visibility
+    const last = memtable.blocks.at(-1)
     if (last === undefined) return
-    const blocks = mergedBlocks(tail.blocks.map(({ block }) => block))
-    const commit = new Commit({ epoch, number: last.number }, blocks, before, this.#tenure.committed)
+    const blocks = mergedBlocks(memtable.blocks.map(({ block }) => block))
+    const commit = new Commit({ epoch, number: last.number }, blocks, before, this.#writerClaim.committed)
     const { reached, stage } = this.#options
     await stage(commit)
     reached('flush.staged')
     const points = { halfway: 'flush.writing', written: 'flush.written', deciding: 'flush.deciding' } as const
-    await this.#deliveries.deliver({
+    await this.#fencedWriter.write({
       batches: commit.writes.flatMap(batchesOf),
       atOnce: BATCHES_AT_ONCE,
       watermark: flushing(commit, blocks.newest, before.epoch === epoch ? before.lastCommit : 0),
-      isDecided: () => this.#tenure.isDecided(commit, 'flushed'),
+      isDecided: () => this.#writerClaim.isDecided(commit, 'flushed'),
       reached: (point) => reached(points[point])
     })
     // The process that claims next finds out about an epoch that has ended meanwhile.
-    if (this.#tenure.epoch !== epoch) return
+    if (this.#writerClaim.epoch !== epoch) return
     reached('flush.visible')
     // A query has seen that another process claims: it knows more than that this flush was done, and goes on from there.
     if (visibility.committed.epoch !== epoch) throw superseded()

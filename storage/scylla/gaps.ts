@@ -9,7 +9,7 @@ import type { ScyllaBase } from './base.ts'
 import { versionTimestamp } from './version.ts'
 import type { TableCommit } from './commit.ts'
 import { RecordTable } from './records.ts'
-import { steadily } from './steadily.ts'
+import { readConsistently } from './read-consistently.ts'
 
 const CHAIN = 'solana'
 const INSERT = 'INSERT INTO coverage (chain, from_slot, gap) VALUES (?, ?, ?)'
@@ -59,7 +59,7 @@ export class Gaps {
   }
 
   async page({ after, limit }: Parameters<CoverageStore['gaps']>[0]): Promise<GapRow[]> {
-    return steadily(this.#base, () => this.#page(after ?? -1, limit))
+    return readConsistently(this.#base, () => this.#page(after ?? -1, limit))
   }
 
   /** Stages what an amendment makes of gaps, and what tidies up after those before. */

@@ -27,7 +27,7 @@ export function historyOf(
         head: amendment.head,
         takesBack: amendment.slots.remove.length > 0,
         stage: (commit) => stage(commit, amendment, gaps),
-        beside: (version) => amendedKeptRows(version, amendment.kept)
+        historyRows: (version) => amendedKeptRows(version, amendment.kept)
       }),
     amendments: async () => visibility.amended
   }

@@ -7,7 +7,7 @@ import { batchesOf } from './row-write.ts'
 import type { RowWrite } from './row-write.ts'
 import type { Version } from './version.ts'
 import { PIECES_PER_READ, piecesOf } from './pieces.ts'
-import { TailBlock } from './tail.ts'
+import { MemtableBlock } from './memtable.ts'
 import type { Snapshot } from './visibility.ts'
 
 /** Commits of a partition: some 5 MB, and half a minute. */
@@ -49,7 +49,7 @@ export async function readJournal(
   numbers: readonly number[],
   committed: Snapshot,
   readEach: CqlClient['readEach']
-): Promise<TailBlock[]> {
+): Promise<MemtableBlock[]> {
   const answers = await readEach(
     SELECT_ONE,
     numbers.map((number) => [partOf(number), number])
@@ -67,8 +67,8 @@ export async function readSpan(
   first: number,
   last: number,
   committed: Snapshot
-): Promise<TailBlock[]> {
-  const blocks: TailBlock[] = []
+): Promise<MemtableBlock[]> {
+  const blocks: MemtableBlock[] = []
   for (let next = first; next <= last;) {
     const end = Math.min(last, (partOf(next) + 1) * COMMITS_PER_PART - 1)
     const pieces = new Pieces(next, committed)
@@ -103,8 +103,8 @@ class Pieces {
   }
 
   /** The blocks that are whole with these rows. */
-  take(rows: readonly CqlRow[]): TailBlock[] {
-    const blocks: TailBlock[] = []
+  take(rows: readonly CqlRow[]): MemtableBlock[] {
+    const blocks: MemtableBlock[] = []
     for (const row of rows) {
       const [epoch, number] = [row['epoch'] as number, row['number'] as number]
       if (this.#isBroken || !this.#committed.isVisible(epoch, number)) continue
@@ -116,7 +116,7 @@ class Pieces {
       if (this.#pieces.length < (row['pieces'] as number)) continue
       const packed = Buffer.concat(this.#pieces.map((piece) => piece['block'] as Buffer))
       const block = unpackRecord(blockCommitKind, keyOf(number), packed)
-      blocks.push(new TailBlock({ epoch, number }, block, packed.length))
+      blocks.push(new MemtableBlock({ epoch, number }, block, packed.length))
       this.#pieces = []
       this.next++
     }

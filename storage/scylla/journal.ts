@@ -5,7 +5,7 @@ import type { ScyllaBase } from './base.ts'
 import { readSpan } from './journal-rows.ts'
 import type { RowList } from './row-list.ts'
 import { SLOTS_OWNER } from './row-lists.ts'
-import type { Tail, TailBlock } from './tail.ts'
+import type { Memtable, MemtableBlock } from './memtable.ts'
 
 /** Slots whose commits are known: those that followers asked for lately. */
 const KNOWN_SLOTS_MAX = 1_024
@@ -30,16 +30,16 @@ export class CommitJournal implements Journal {
   async after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null> {
     const { client, visibility } = this.#base
     await this.#base.refresh()
-    const { tail, committed, snapshot, amended } = visibility
+    const { memtable, committed, snapshot, amended } = visibility
     if (amended !== this.#amended) this.#numbers.clear()
     this.#amended = amended
-    const from = await this.#numberOf(slot, tail)
+    const from = await this.#numberOf(slot, memtable)
     // Blocks that were published before an amendment may have changed since.
     if (from === null || (amended > 0 && from <= amended)) return null
     const last = Math.min(committed.newest, from + limit)
-    const inTail = from >= snapshot.newest
-    const found = inTail
-      ? tail.blocks.filter(({ number }) => number > from && number <= last)
+    const inMemtable = from >= snapshot.newest
+    const found = inMemtable
+      ? memtable.blocks.filter(({ number }) => number > from && number <= last)
       : await readSpan(client, from + 1, last, committed)
     // A missing block is gone, and a reader that asked for all has no use for those after it.
     if (found.length < last - from) return null
@@ -47,16 +47,16 @@ export class CommitJournal implements Journal {
   }
 
   /** The number of a slot's commit, 0 before the first; null when the slot was never committed. */
-  async #numberOf(slot: number | null, tail: Tail): Promise<number | null> {
+  async #numberOf(slot: number | null, memtable: Memtable): Promise<number | null> {
     if (slot === null) return 0
-    const inTail = tail.blocks.find(({ block }) => block.slot.slot === slot)
-    const known = inTail?.number ?? this.#numbers.get(slot)
+    const inMemtable = memtable.blocks.find(({ block }) => block.slot.slot === slot)
+    const known = inMemtable?.number ?? this.#numbers.get(slot)
     if (known !== undefined) return known
     const found = await this.#slots.at(SLOTS_OWNER, cursorAt(slot, 0))
     return found?.number ?? null
   }
 
-  #remember({ block, number }: TailBlock): BlockCommit {
+  #remember({ block, number }: MemtableBlock): BlockCommit {
     const { slot } = block.slot
     this.#numbers.delete(slot)
     this.#numbers.set(slot, number)

@@ -12,10 +12,10 @@ import { BucketedRecords } from './bucketed-records.ts'
 import type { BucketedLayout, Place, PositionRange } from './bucketed-records.ts'
 import type { Commit, TableCommit } from './commit.ts'
 import type { RowWrite } from './row-write.ts'
-import { AddressedRows } from './record-parts.ts'
+import { AddressedRows } from './generic-tables.ts'
 import type { Version } from './version.ts'
-import { steadily } from './steadily.ts'
-import type { StorePart } from './store-part.ts'
+import { readConsistently } from './read-consistently.ts'
+import type { Table } from './table.ts'
 
 type LaunchPage = Parameters<LaunchStore['page']>[0]
 /** 7.3 hours: at 70,000 launches a day, which no day has had, 20 MB in two versions. */
@@ -34,13 +34,13 @@ const MARKS_MAX = 10_000
  * Launches by mint, and lists of whole launches by cursor: of all, and of those in a status. A launch that leaves a list
  * is marked in it by the same commit, and the mark is deleted later.
  */
-export function launchPart(base: ScyllaBase): StorePart<LaunchStore> {
+export function launchTable(base: ScyllaBase): Table<LaunchStore> {
   const launches = new AddressedRows(base, 'launches')
   const lists = new LaunchLists(base)
   return {
     port: {
       get: (mint) => launches.get(mint),
-      page: (page) => steadily(base, () => lists.page(page))
+      page: (page) => readConsistently(base, () => lists.page(page))
     },
     stage: (commit: Commit) => change(commit, { put: commit.blocks.launches, remove: [] }),
     amend: (commit, amendment) => change(commit, amendment.launches)

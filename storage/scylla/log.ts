@@ -4,14 +4,14 @@ import type { LogSlots } from '../log-pages.ts'
 import type { ScyllaBase } from './base.ts'
 import { RowList } from './row-list.ts'
 import { log, logOwner } from './row-lists.ts'
-import type { StorePart } from './store-part.ts'
+import type { Table } from './table.ts'
 
 /** Log of the tables: parts by slot, oldest first, and fewer than the limit only where there are no more. */
 export interface LogRows {
   ofSlots(channel: LogChannel, slots: LogSlots): Promise<LogPart[]>
 }
 
-export function logPart(base: ScyllaBase): StorePart<LogRows> {
+export function logTable(base: ScyllaBase): Table<LogRows> {
   const parts = new RowList(base, log)
   return {
     port: {

@@ -6,11 +6,11 @@ import type { PairStore } from '../port.ts'
 import { AddressRecords } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import type { TableCommit } from './commit.ts'
-import { lastOf } from './store-part.ts'
-import type { StorePart } from './store-part.ts'
+import { lastOf } from './table.ts'
+import type { Table } from './table.ts'
 
 /** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
-export function pairPart(base: ScyllaBase): StorePart<PairStore> {
+export function pairTable(base: ScyllaBase): Table<PairStore> {
   const pairs = new AddressRecords(base, {
     table: 'pairs',
     column: 'mint',

@@ -2,9 +2,9 @@ import type { PoolEventStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
 import { RowList } from './row-list.ts'
 import { eventsByPool } from './row-lists.ts'
-import type { StorePart } from './store-part.ts'
+import type { Table } from './table.ts'
 
-export function poolEventPart(base: ScyllaBase): StorePart<PoolEventStore> {
+export function poolEventTable(base: ScyllaBase): Table<PoolEventStore> {
   const events = new RowList(base, eventsByPool)
   return {
     port: { ofPool: (pool, page) => events.read(pool, page) },

@@ -9,12 +9,12 @@ import { addressIn } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
 import type { Commit } from './commit.ts'
-import { AddressedRows } from './record-parts.ts'
+import { AddressedRows } from './generic-tables.ts'
 import { RecordTable } from './records.ts'
-import { steadily } from './steadily.ts'
-import { lastOf } from './store-part.ts'
-import type { StorePart } from './store-part.ts'
-import { mintsOf } from './tail.ts'
+import { readConsistently } from './read-consistently.ts'
+import { lastOf } from './table.ts'
+import type { Table } from './table.ts'
+import { mintsOf } from './memtable.ts'
 
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
@@ -30,7 +30,7 @@ interface ListingEntry {
 }
 
 /** Pools by address, and lists of them under their mints. */
-export function poolPart(base: ScyllaBase): StorePart<PoolStore> {
+export function poolTable(base: ScyllaBase): Table<PoolStore> {
   const pools = new AddressedRows(base, 'pools')
   const listings = new RecordTable<Listing, Pubkey>(base, {
     table: 'pools_by_mint',
@@ -48,7 +48,7 @@ export function poolPart(base: ScyllaBase): StorePart<PoolStore> {
     port: {
       get: (pool) => pools.get(pool),
       ofMint: (mint, page) =>
-        steadily(base, async () => {
+        readConsistently(base, async () => {
           const { snapshot } = base.visibility
           const listed = await listings.range(rangeOf(mint, page))
           const rows = await pools.getMany(listed.map(({ value }) => value))

@@ -4,7 +4,7 @@ import { solPriceKind } from '../codec/kinds.ts'
 import type { SolPriceStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
 import { BucketedRecords } from './bucketed-records.ts'
-import type { StorePart } from './store-part.ts'
+import type { Table } from './table.ts'
 
 /** 45 days: 8 MB, if every minute has a price. */
 const SECONDS_PER_BUCKET = 65_536 * 60
@@ -13,7 +13,7 @@ const ALL = keysOf('x').gte
 
 const recordOf = (value: SolPriceRow) => ({ owner: ALL, position: value.minute, value })
 
-export function solPricePart(base: ScyllaBase): StorePart<SolPriceStore> {
+export function solPriceTable(base: ScyllaBase): Table<SolPriceStore> {
   const stored = new BucketedRecords(base, {
     table: 'sol_prices',
     position: 'minute',

@@ -15,8 +15,8 @@ import { historyOf } from './history.ts'
 import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { keyStore } from './keys.ts'
-import { Progress } from './progress.ts'
-import { recordParts, tableStores } from './record-stores.ts'
+import { WatermarkReader } from './watermark-reader.ts'
+import { recordTables, tableStores } from './record-stores.ts'
 import { rowHorizon } from './horizon.ts'
 import { logTtlOf } from './retention.ts'
 import type { Retention } from './retention.ts'
@@ -26,7 +26,7 @@ import { applySchema } from './schema.ts'
 import { refuseOldServer, serverVersion } from './server-version.ts'
 import { whenOpen } from './start-wait.ts'
 import type { StartWait } from './start-wait.ts'
-import { tailed } from './tailed.ts'
+import { withMemtable } from './with-memtable.ts'
 import { tenantStore } from './tenants.ts'
 import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
@@ -124,11 +124,11 @@ async function tryToOpen(options: ScyllaStorageOptions, lockWait: StartWait): Pr
 async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Promise<Storage> {
   const reached = options.reached ?? (() => undefined)
   const visibility = new Visibility()
-  const progress = new Progress(client, visibility)
+  const watermarkReader = new WatermarkReader(client, visibility)
   const base: ScyllaBase = {
     client,
     visibility,
-    refresh: () => progress.refresh(),
+    refresh: () => watermarkReader.refresh(),
     retentionSeconds: knownOf(options.retentionSeconds),
     logTtlSeconds: knownOf(logTtlOf(options.logSeconds)),
     indexBytesMax: (options.indexBytesMax ?? INDEX_BYTES_MAX) / LISTS
@@ -136,11 +136,11 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   await base.refresh()
   const slotList = new RowList(base, slots)
   const gaps = new Gaps(base)
-  const parts = recordParts(base)
+  const tables = recordTables(base)
   const { committedBytesMax = COMMITTED_BYTES_MAX } = options
   const writer = new BlockWriter(base, {
     reached,
-    progress,
+    watermarkReader,
     committedBytesMax,
     flushBlocks: options.flushBlocks ?? FLUSH_BLOCKS,
     async stage(commit) {
@@ -153,25 +153,27 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
         () => SLOTS_OWNER,
         (row) => numbers.get(row)!
       )
-      await Promise.all(Object.values(parts).map((part) => part.stage(commit)))
+      await Promise.all(Object.values(tables).map((table) => table.stage(commit)))
     }
   })
-  const beside = new ConditionalWrites(client)
+  const conditionalWrites = new ConditionalWrites(client)
   const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
     client.beginClose()
-    await Promise.all([writer.close(), beside.idle()])
+    await Promise.all([writer.close(), conditionalWrites.idle()])
     reached('close.drained')
     await client.close()
   }
   return {
     blocks,
-    ...tailed(base, tableStores(parts)),
-    coverage: coverageStore(client, gaps, beside, () => rowHorizon(client, options.keyspace, blocks)),
-    tenants: tenantStore(client, beside),
-    keys: keyStore(client, beside),
-    documents: documentStore(client, beside),
+    ...withMemtable(base, tableStores(tables)),
+    coverage: coverageStore(client, gaps, conditionalWrites, () =>
+      rowHorizon(client, options.keyspace, blocks)
+    ),
+    tenants: tenantStore(client, conditionalWrites),
+    keys: keyStore(client, conditionalWrites),
+    documents: documentStore(client, conditionalWrites),
     history: historyOf(writer, new KeptBlocks(base), base, async (commit, amendment, edit) => {
       const { put, remove } = amendment.slots
       slotList.stage(commit, put, () => SLOTS_OWNER)
@@ -180,7 +182,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
         remove.map((slot) => ({ owner: SLOTS_OWNER, cursor: cursorAt(slot, 0) }))
       )
       await Promise.all([
-        ...Object.values(parts).map((part) => part.amend(commit, amendment)),
+        ...Object.values(tables).map((table) => table.amend(commit, amendment)),
         gaps.amend(commit, edit)
       ])
     }),

@@ -4,10 +4,10 @@ import type { TradeStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
 import { RowList } from './row-list.ts'
 import { tradesByMint, tradesByWallet } from './row-lists.ts'
-import type { StorePart } from './store-part.ts'
+import type { Table } from './table.ts'
 
 /** Trades by mint, and by the wallet that made them. */
-export function tradePart(base: ScyllaBase): StorePart<TradeStore> {
+export function tradeTable(base: ScyllaBase): Table<TradeStore> {
   const ofMints = new RowList(base, tradesByMint)
   const ofWallets = new RowList(base, tradesByWallet)
   return {

@@ -1,7 +1,7 @@
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Version } from './version.ts'
-import { Tail } from './tail.ts'
-import type { TailBlock } from './tail.ts'
+import { Memtable } from './memtable.ts'
+import type { MemtableBlock } from './memtable.ts'
 
 /**
  * A snapshot of one moment: a row counts when its commit is at or below the watermark of its epoch. It never changes,
@@ -61,7 +61,7 @@ const NOTHING = new Snapshot({ epoch: 0, number: 0 }, null, new Map())
 /** The newest state that this process knows of, and the blocks between the two watermarks. It only moves forwards. */
 export class Visibility {
   #known: Required<Watermarks> = { committed: NOTHING, flushed: NOTHING, amended: 0, forgotten: null }
-  #tail = new Tail([])
+  #memtable = new Memtable([])
 
   /** Snapshot for a query of the tables that begins now. */
   get snapshot(): Snapshot {
@@ -86,8 +86,8 @@ export class Visibility {
   }
 
   /** Blocks that are committed and not in the tables as of the snapshot: both change at once. */
-  get tail(): Tail {
-    return this.#tail
+  get memtable(): Memtable {
+    return this.#memtable
   }
 
   /** The numbers of blocks that are to be read before a state can be taken, in their order. */
@@ -101,7 +101,7 @@ export class Visibility {
   }
 
   /** Takes a state that was read or reached, unless a newer one is known; `found` are the blocks that were missing. */
-  advance(next: Watermarks, found: readonly TailBlock[] = []): void {
+  advance(next: Watermarks, found: readonly MemtableBlock[] = []): void {
     if (!this.#isPassedBy(next)) return
     const kept = this.#kept(next)
     const known = new Set(kept.map(({ number }) => number))
@@ -110,12 +110,12 @@ export class Visibility {
     if (blocks.length !== Math.max(0, next.committed.newest - next.flushed.newest))
       throw new Error(`${blocks.length} blocks are not those between the watermarks`)
     this.#known = { ...this.#known, ...next }
-    this.#tail = new Tail(blocks)
+    this.#memtable = new Memtable(blocks)
   }
 
   /** The known blocks that are committed in a state too, and not in its tables. */
-  #kept({ committed, flushed }: Watermarks): TailBlock[] {
-    return this.#tail.blocks.filter(
+  #kept({ committed, flushed }: Watermarks): MemtableBlock[] {
+    return this.#memtable.blocks.filter(
       ({ epoch, number }) => number > flushed.newest && committed.isVisible(epoch, number)
     )
   }

@@ -3,22 +3,22 @@ import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { assertFollows, isStored } from '../block-order.ts'
 import type { BlockCommit } from '../port.ts'
-import { Amending } from './amending.ts'
-import type { Change } from './amending.ts'
+import { AmendmentWriter } from './amendment-writer.ts'
+import type { Change } from './amendment-writer.ts'
 import type { ScyllaBase } from './base.ts'
 import { COMMITS_MAX } from './version.ts'
 import type { RowWrite } from './row-write.ts'
 import type { Version } from './version.ts'
-import { Deliveries } from './delivery.ts'
+import { FencedWriter } from './fenced-writer.ts'
 import { closed, superseded } from './errors.ts'
 import { Flushes } from './flushes.ts'
 import type { FlushOptions } from './flushes.ts'
 import { journalBatches, packedBlock } from './journal-rows.ts'
 import { keptRows } from './kept-blocks.ts'
 import type { KeptBlocks } from './kept-blocks.ts'
-import { TailBlock } from './tail.ts'
-import { Tenure } from './tenure.ts'
-import type { TenureOptions } from './tenure.ts'
+import { MemtableBlock } from './memtable.ts'
+import { WriterClaim } from './writer-claim.ts'
+import type { WriterClaimOptions } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
 import { committing, forgetting } from './watermark.ts'
 
@@ -30,7 +30,7 @@ const COMMITS_WAITING_MAX = 64
 const BLOCKS_TOGETHER_MAX = 16
 const BYTES_TOGETHER_MAX = 4 * 2 ** 20
 
-export interface BlockWriterOptions extends FlushOptions, TenureOptions {}
+export interface BlockWriterOptions extends FlushOptions, WriterClaimOptions {}
 
 /** A block whose commit was asked for and is not answered. */
 interface GivenBlock extends PromiseWithResolvers<boolean> {
@@ -52,24 +52,24 @@ interface PackedBlock {
 /**
  * Writes blocks in their order, each to the journal, which makes it durable and visible, and some together to the tables
  * while further ones come (`flushes.ts`). Blocks that wait when their turn comes share a watermark, that of the last of
- * them. What changes of those before comes between them (`amending.ts`).
+ * them. What changes of those before comes between them (`amendment-writer.ts`).
  *
  * W1. All of a block is acknowledged by a majority before its watermark is written, and nothing of it is visible before; so
  *     it is with the rows of a flush and of an amendment and theirs. Until then the journal has the blocks.
  * W2. A watermark is conditional on the claim: whoever has lost it makes nothing visible.
  * W3. A commit, a flush or an amendment that fails ends its epoch, so that no later one of ours makes a part of it visible.
  *     All blocks of the commit have failed then, and those that were to follow them.
- * W4. Nodes that die may forget the last they acknowledged: what was sent before one was lost is sent again (`delivery.ts`),
+ * W4. Nodes that die may forget the last they acknowledged: what was sent before one was lost is sent again (`fenced-writer.ts`),
  *     and a watermark is conditional on the one before, so that what they have forgotten is found missing and not passed over.
  * W5. Who claims goes on with the blocks that the one before has not flushed.
  */
 export class BlockWriter {
   readonly #base: ScyllaBase
   readonly #options: BlockWriterOptions
-  readonly #deliveries: Deliveries
-  readonly #tenure: Tenure
+  readonly #fencedWriter: FencedWriter
+  readonly #writerClaim: WriterClaim
   readonly #flushes: Flushes
-  readonly #amending: Amending
+  readonly #amendmentWriter: AmendmentWriter
   /** Settles, always by resolving, after everything accepted so far. */
   #done: Promise<void> = Promise.resolve()
   #waiting = 0
@@ -80,20 +80,20 @@ export class BlockWriter {
   constructor(base: ScyllaBase, options: BlockWriterOptions) {
     this.#base = base
     this.#options = options
-    this.#deliveries = new Deliveries(base.client)
-    this.#tenure = new Tenure(base, options)
-    this.#flushes = new Flushes(base, this.#tenure, this.#deliveries, options)
-    this.#amending = new Amending(base, this.#tenure, this.#deliveries, options.reached)
+    this.#fencedWriter = new FencedWriter(base.client)
+    this.#writerClaim = new WriterClaim(base, options)
+    this.#flushes = new Flushes(base, this.#writerClaim, this.#fencedWriter, options)
+    this.#amendmentWriter = new AmendmentWriter(base, this.#writerClaim, this.#fencedWriter, options.reached)
   }
 
   /** Estimated bytes of records in memory. */
   get recordBytes(): number {
-    return this.#tenure.committed.bytes
+    return this.#writerClaim.committed.bytes
   }
 
   claim(token: number | null): Promise<SlotRow | null> {
     return this.#inTurn(async () => {
-      const head = await this.#tenure.claim(token)
+      const head = await this.#writerClaim.claim(token)
       this.#flushes.begin()
       return head
     })
@@ -119,7 +119,7 @@ export class BlockWriter {
         // Should it fail, the next turn says so.
         await this.#flushes.run().catch(() => undefined)
       }
-      this.#flushes.tidyUp(await this.#amending.amend(change))
+      this.#flushes.tidyUp(await this.#amendmentWriter.amend(change))
     })
   }
 
@@ -129,12 +129,12 @@ export class BlockWriter {
       if (!(await kept.hasUntil(until))) return
       await this.#hold()
       const { client } = this.#base
-      const { epoch, newest } = this.#tenure
+      const { epoch, newest } = this.#writerClaim
       const forgotten = { until, epoch: epoch!, number: newest }
       const { applied } = await client.persist(() => client.conditional([forgetting(forgotten)]))
       if (!applied) {
         const error = superseded()
-        this.#tenure.end(epoch, error)
+        this.#writerClaim.end(epoch, error)
         throw error
       }
       this.#options.reached('kept.forgotten')
@@ -234,27 +234,27 @@ export class BlockWriter {
     try {
       await this.#write(group, before)
     } catch (error) {
-      this.#tenure.end(version.epoch, error) // W3
+      this.#writerClaim.end(version.epoch, error) // W3
       throw error
     }
     const { reached } = this.#options
     reached('commit.visible')
-    this.#tenure.newest = version.number
+    this.#writerClaim.newest = version.number
     visibility.advance(
       { committed: new Snapshot(version, block.slot, before.ended), flushed: visibility.snapshot },
-      group.map(({ version, block, packed }) => new TailBlock(version, block, packed.length))
+      group.map(({ version, block, packed }) => new MemtableBlock(version, block, packed.length))
     )
     reached('commit.published')
     this.#flushes.beginIfDue()
   }
 
   async #hold(): Promise<void> {
-    if (await this.#tenure.hold()) this.#flushes.begin()
+    if (await this.#writerClaim.hold()) this.#flushes.begin()
   }
 
   /** Version of the block at a place among those that are written next. */
   #version(place: number): Version {
-    const version = { epoch: this.#tenure.epoch!, number: this.#tenure.newest + 1 + place }
+    const version = { epoch: this.#writerClaim.epoch!, number: this.#writerClaim.newest + 1 + place }
     if (version.number > COMMITS_MAX)
       throw new ServiceError('STORAGE_UNAVAILABLE', 'the store has no number left for a commit')
     return version
@@ -272,11 +272,11 @@ export class BlockWriter {
     } as const
     // Pieces of kept blocks may be as large as a batch is allowed to be many times over: they go alone.
     const kept = group.flatMap(({ kept }) => kept.map((row) => [row]))
-    await this.#deliveries.deliver({
+    await this.#fencedWriter.write({
       batches: [...journalBatches(group), ...kept],
       atOnce: BATCHES_AT_ONCE,
       watermark: committing(version, block.slot, before.epoch === version.epoch ? before.lastCommit : 0),
-      isDecided: () => this.#tenure.isDecided(version, 'committed'),
+      isDecided: () => this.#writerClaim.isDecided(version, 'committed'),
       reached: (point) => reached(points[point])
     })
   }

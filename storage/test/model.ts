@@ -21,7 +21,7 @@ import type {
   CandleStore,
   LaunchStore,
   LogPage,
-  MintTurnover,
+  HourlyMintVolume,
   PageRequest,
   PoolStore
 } from '../port.ts'
@@ -144,11 +144,11 @@ export class StorageModel {
     return [...new Set(this.rows.all('activity').map(({ hour }) => hour))].sort((a, b) => a - b)
   }
 
-  mintsOfHour(hour: number): MintTurnover[] {
+  mintsOfHour(hour: number): HourlyMintVolume[] {
     return this.rows
       .all('activity')
       .filter((known) => known.of === 'mint' && known.hour === hour)
-      .map(turnoverOf)
+      .map(hourlyMintVolumeOf)
       .filter(({ minutes }) => minutes.length > 0)
       .sort((a, b) => Buffer.compare(a.mint, b.mint))
   }
@@ -187,7 +187,7 @@ const isWithin = (time: number, range: { readonly from: number; readonly to: num
   time >= range.from && time < range.to
 
 /** Minutes with a trade, by which the mint of an hour is ranked. */
-export function turnoverOf({ owner, minutes }: ActivityHour): MintTurnover {
+export function hourlyMintVolumeOf({ owner, minutes }: ActivityHour): HourlyMintVolume {
   const traded = minutes.filter(({ trades }) => trades > 0)
   return {
     mint: owner,

@@ -21,8 +21,8 @@ const PLACES = {
   'storage/port.ts': 'says what these answer',
   'storage/row-kinds.ts': 'names kinds of rows for the operator',
   'storage/scylla/record-stores.ts': 'has the stores of those with one of their own',
-  'storage/scylla/tail.ts': 'groups rows for these',
-  'storage/scylla/tailed.ts': 'has the stores of those with one of their own'
+  'storage/scylla/memtable.ts': 'groups rows for these',
+  'storage/scylla/with-memtable.ts': 'has the stores of those with one of their own'
 }
 /** Where a record is named that has no store of its own, which is all that a new one needs; `curves` is a channel, too. */
 const CURVES = [

@@ -16,7 +16,7 @@ import {
   minuteStart,
   MINTS,
   recomputed,
-  turnoverOf,
+  hourlyMintVolumeOf,
   type Sale
 } from './sales.ts'
 import { key, NOON } from './world.ts'
@@ -66,7 +66,7 @@ t.test('what a store gives while blocks are committed, in any order, restores th
         // A read may see a block that was not published yet.
         const seen = chance === 1 && ahead.length > 0 ? [...sales, ...ahead[0]!.sales] : sales
         const [{ mint, hour }] = toRead.splice(next(order, toRead.length), 1) as [(typeof toRead)[0]]
-        ranking.take(mint, turnoverOf(seen, mint, hour))
+        ranking.take(mint, hourlyMintVolumeOf(seen, mint, hour))
       }
       while (ahead.length > 0) commit()
       const { time } = blocks.at(-1)!

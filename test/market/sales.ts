@@ -3,7 +3,7 @@ import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { RANKED_WINDOWS, RANKS_MAX, type Ranking, type RankedWindow } from '../../src/market/ranking.ts'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import { noRows, type BlockCommit } from '../../src/market/records.ts'
-import type { MintTurnover } from '../../storage/port.ts'
+import type { HourlyMintVolume } from '../../storage/port.ts'
 import { key, NOON } from './world.ts'
 
 /** A trade with the fields that a ranking needs. */
@@ -72,7 +72,11 @@ export function answered(ranking: Ranking, window: RankedWindow) {
 }
 
 /** Returns a mint's hourly volume by minute, as a store with these sales answers it. */
-export function turnoverOf(sales: readonly Sale[], mint: Pubkey, hour: number): MintTurnover['minutes'] {
+export function hourlyMintVolumeOf(
+  sales: readonly Sale[],
+  mint: Pubkey,
+  hour: number
+): HourlyMintVolume['minutes'] {
   const byMinute = Map.groupBy(
     sales.filter((sale) => sale.mint === mint && hourStart(sale.time) === hour),
     ({ time }) => minuteStart(time)
@@ -113,6 +117,6 @@ function hourOf(sales: readonly Sale[], mint: Pubkey, hour: number): ActivityHou
     closeUsd: null
   }
   const volumes = { buyMicroUsd: 0n, sellMicroUsd: 0n, volumeCash: 0n, volumeToken: 0n }
-  const minutes = turnoverOf(sales, mint, hour).map((turnover) => ({ ...sums, ...volumes, ...turnover }))
+  const minutes = hourlyMintVolumeOf(sales, mint, hour).map((volume) => ({ ...sums, ...volumes, ...volume }))
   return { of: 'mint', owner: mint, hour, minutes, priorUsd: null, traders: new Uint8Array() }
 }

@@ -3,15 +3,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { ActivityHour, ActivityMinute } from '../../src/market/activity-rows.ts'
 import { activityKind } from '../../storage/codec/activity.ts'
-import { activityKey, turnoverKey } from '../../storage/codec/keys.ts'
+import { activityKey, hourlyMintVolumeKey } from '../../storage/codec/keys.ts'
 import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
-import { turnoverKind, turnoverMinutes } from '../../storage/codec/turnover.ts'
+import { hourlyMintVolumeKind, mintVolumeMinutes } from '../../storage/codec/hourly-mint-volume.ts'
 import { key } from '../market/world.ts'
 
 const HOUR = 1_700_000_400 - (1_700_000_400 % 3_600)
 const OWNER = key(1)
 const KEY = activityKey('mint', OWNER, HOUR)
-const TURNOVER_KEY = turnoverKey(HOUR, OWNER)
+const HOURLY_MINT_VOLUME_KEY = hourlyMintVolumeKey(HOUR, OWNER)
 
 const anyPrice = fc.oneof(
   { weight: 4, arbitrary: fc.double({ min: 1e-9, max: 1e9, noNaN: true }) },
@@ -53,7 +53,10 @@ const hourWith = (minutes: readonly ActivityMinute[]): ActivityHour => ({
 
 /** Returns the bytes of an hour and of its mint's hourly volume. */
 const packed = (hour: ActivityHour): Buffer =>
-  Buffer.concat([packedHour(hour), packRecord(turnoverKind, TURNOVER_KEY, turnoverMinutes(hour))])
+  Buffer.concat([
+    packedHour(hour),
+    packRecord(hourlyMintVolumeKind, HOURLY_MINT_VOLUME_KEY, mintVolumeMinutes(hour))
+  ])
 const packedHour = (hour: ActivityHour): Buffer => Buffer.from(packRecord(activityKind, KEY, hour))
 
 t.test(

@@ -42,7 +42,7 @@ export async function portRows(
     await ask(`price ${blockTime}`, storage.solPrices.atOrBefore(blockTime))
   }
   for (const hour of new Set(all(({ activity }) => activity.map(({ hour }) => hour))))
-    await ask(`turnover of ${hour}`, storage.activity.mintsOfHour(hour, { limit: 10_000 }))
+    await ask(`hourly volumes of ${hour}`, storage.activity.mintsOfHour(hour, { limit: 10_000 }))
   for (const status of [undefined, 'created', 'trading', 'graduated'] as const)
     await ask(
       `launches ${status}`,

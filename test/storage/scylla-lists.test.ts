@@ -3,9 +3,9 @@ import t from 'tap'
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import { launchKeysOf } from '../../storage/codec/keys.ts'
-import { activityPart } from '../../storage/scylla/activity.ts'
-import { candlePart } from '../../storage/scylla/candles.ts'
-import { launchPart } from '../../storage/scylla/launches.ts'
+import { activityTable } from '../../storage/scylla/activity.ts'
+import { candleTable } from '../../storage/scylla/candles.ts'
+import { launchTable } from '../../storage/scylla/launches.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { sampleHour } from '../../storage/test/sample-activity.ts'
 import { sampleCash, sampleMint, slotAt } from '../../storage/test/sample-addresses.ts'
@@ -31,7 +31,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
   t.test('a launch changes lists with its block, and with no block of a writer that dies', async (t) => {
     const watermarks = new Watermarks(client)
     const writer = watermarks.claim()
-    const { stage } = launchPart(writer.base)
+    const { stage } = launchTable(writer.base)
     const [a, b] = [slotAt(0), slotAt(1)]
     await writer.committed(blockOf(0, sampleLaunch(1, 0, 'created')), stage)
     await writer.committed(blockOf(1, sampleLaunch(1, 1, 'created')), stage)
@@ -43,7 +43,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     await writer.written(blockOf(3, sampleLaunch(1, 1, 'trading')), stage)
     const next = watermarks.claim()
     t.strictSame(await listsOf(watermarks), [[b, a], [b], [a]], 'its writer is dead')
-    await next.committed(blockOf(3, sampleLaunch(1, 1, 'graduated')), launchPart(next.base).stage)
+    await next.committed(blockOf(3, sampleLaunch(1, 1, 'graduated')), launchTable(next.base).stage)
     t.strictSame(await listsOf(watermarks), [[b, a], [], [a]])
   })
 
@@ -51,7 +51,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     await empty('launches', 'launch_lists', 'launch_lists_buckets')
     const watermarks = new Watermarks(client)
     const writer = watermarks.claim()
-    const { stage } = launchPart(writer.base)
+    const { stage } = launchTable(writer.base)
     let blocks = 0
     const commit = async (...launches: readonly LaunchRow[]): Promise<void> =>
       writer.tidyUp(await writer.committed(blockOf(blocks++, ...launches), stage))
@@ -71,7 +71,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
 
   /** Returns the slots of all launches, of the new ones and of the trading ones. */
   async function listsOf(watermarks: Watermarks): Promise<number[][]> {
-    const { port } = launchPart(watermarks.process())
+    const { port } = launchTable(watermarks.process())
     const page = { order: 'desc', limit: 9 } as const
     const lists = [page, { ...page, status: 'created' }, { ...page, status: 'trading' }] as const
     const pages = await Promise.all(lists.map((list) => port.page(list)))
@@ -89,7 +89,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     await empty('launches', 'launch_lists', 'launch_lists_buckets')
     const watermarks = new Watermarks(client)
     const writer = watermarks.claim()
-    const { stage } = launchPart(writer.base)
+    const { stage } = launchTable(writer.base)
     const created = Array.from({ length: 600 }, (_, i) => sampleLaunch(2, i, 'created'))
     const block = { ...emptyBlock(600), launches: created }
     await writer.committed(block, stage)
@@ -104,7 +104,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
         yield page
       }
     })
-    const { port } = launchPart(counted)
+    const { port } = launchTable(counted)
     const newest = created.filter((_, i) => i % 3 !== 0).reverse()
     for (const [offset, limit] of [
       [0, 10],
@@ -128,7 +128,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
   t.test('what mints traded goes once it is too old, also where a deletion failed before', async (t) => {
     const watermarks = new Watermarks(client)
     const writer = watermarks.claim()
-    const { stage } = activityPart(writer.base)
+    const { stage } = activityTable(writer.base)
     const choices = new Choices(3)
     const hourOf = (i: number): ActivityHour => ({
       ...sampleHour(choices, 'mint', mint, FIRST_HOUR + i * HOUR),
@@ -151,7 +151,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     const { partitions, listed } = await stored()
     t.ok(partitions <= 28, `${partitions} hours are kept`)
     t.ok(listed <= 27 + 25, `${listed} are listed, some of them as deleted`)
-    const { port } = activityPart(watermarks.process())
+    const { port } = activityTable(watermarks.process())
     for (const hour of hours.slice(-26)) {
       const { minutes } = hour
       const [found] = await port.mintsOfHour(hour.hour, { limit: 9 })
@@ -187,7 +187,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
     const watermarks = new Watermarks(client)
     const base = watermarks.process()
     const writer = watermarks.claim()
-    const { stage } = candlePart(writer.base)
+    const { stage } = candleTable(writer.base)
     const choices = new Choices(4)
     const candles = Array.from({ length: 12 }, (_, i) => sampleCandle(choices, FIRST_HOUR + i * 60))
     let blocks = 0
@@ -203,7 +203,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
       if (args[0].includes(' FROM candle_pages_buckets ')) await happens(asked++)
       yield* pages(...args)
     })
-    const { port } = candlePart(reader)
+    const { port } = candleTable(reader)
     const range = () => port.range(mint, cash, '1m', { from: 0, to: 4e9, limit: 100 })
     return { candles, put, asked: () => asked, range }
   }

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { LogPart } from '../../src/market/log.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import type { ScyllaBase } from '../../storage/scylla/base.ts'
-import { logPart } from '../../storage/scylla/log.ts'
+import { logTable } from '../../storage/scylla/log.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import { sampleLogPart } from '../../storage/test/sample-log.ts'
 import { testWithCql } from '../servers/cql.ts'
@@ -33,12 +33,12 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
 
   t.test('a day of a quiet channel is read without its empty buckets', async (t) => {
     const writer = watermarks.claim()
-    const { stage } = logPart(writer.base)
+    const { stage } = logTable(writer.base)
     const slots = [0, 40_000, 40_001, 120_000, SLOTS_A_DAY].map((slot) => 400_000_000 + slot)
     const parts = slots.map((slot) => sampleLogPart('launches', slot, 3))
     for (const part of parts) await writer.committed(blockOf(part.slot, part), stage)
     const { base, reads } = counted(watermarks.process())
-    const { port } = logPart(base)
+    const { port } = logTable(base)
     const range = { first: slots[0]!, last: slots.at(-1)! }
     assert.deepStrictEqual(await port.ofSlots('launches', { ...range, limit: 32 }), parts)
     t.equal(reads.length, 5, 'the index, and the buckets that have parts')
@@ -49,13 +49,13 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
 
   t.test('a part of hundreds of kilobytes is one row, and goes with others', async (t) => {
     const writer = watermarks.claim()
-    const { stage } = logPart(writer.base)
+    const { stage } = logTable(writer.base)
     const slots = [0, 1, 2].map((n) => 401_000_000 + n)
     const parts = slots.map((slot) => sampleLogPart('venue:pumpfun', slot, 6_000))
     const commit = await writer.committed(blockOf(slots[2]!, ...parts), stage)
     const sizes = commit.writes.flat().map(({ bytes }) => bytes)
     t.ok(Math.max(...sizes) > 200_000, `${Math.max(...sizes)} bytes`)
-    const { port } = logPart(watermarks.process())
+    const { port } = logTable(watermarks.process())
     const range = { first: slots[0]!, last: slots[2]!, limit: 9 }
     assert.deepStrictEqual(await port.ofSlots('venue:pumpfun', range), parts)
   })
@@ -64,7 +64,7 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
     const left = async (logTtlSeconds: number | null): Promise<unknown> => {
       const writer = watermarks.claim(watermarks.process(90 * DAY, logTtlSeconds))
       const slot = 402_000_000 + watermarks.snapshot.newest
-      const { stage } = logPart(writer.base)
+      const { stage } = logTable(writer.base)
       await writer.committed(blockOf(slot, sampleLogPart('curves', slot, 1)), stage)
       const bucket = Math.floor(slot / 1_024)
       const select = 'SELECT TTL(row) AS ttl FROM log WHERE owner = ? AND bucket = ? AND cursor = ?'

@@ -85,7 +85,7 @@ testWithCql(t, 'blocks that are committed together', async (t, server) => {
     }
   })
 
-  t.test('no more share one than its limit, nor than the tail has room for', async (t) => {
+  t.test('no more share one than its limit, nor than the memtable has room for', async (t) => {
     for (const [flushBlocks, most] of [
       [32, 16],
       [2, 4]

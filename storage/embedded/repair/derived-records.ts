@@ -1,12 +1,16 @@
 import { cursorAt } from '../../../src/market/cursor.ts'
 import { apiKeyKind } from '../../codec/api-key.ts'
 import { activityKind } from '../../codec/activity.ts'
-import { horizonKey, keysOf, tenantKey, turnoverKey } from '../../codec/keys.ts'
+import { horizonKey, keysOf, tenantKey, hourlyMintVolumeKey } from '../../codec/keys.ts'
 import { horizonKind, slotKind } from '../../codec/kinds.ts'
 import { launchKind } from '../../codec/launch.ts'
 import { poolKind } from '../../codec/pool.ts'
 import { tenantKind } from '../../codec/tenant.ts'
-import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../../codec/turnover.ts'
+import {
+  oldestMintVolumeHour,
+  hourlyMintVolumeKind,
+  mintVolumeMinutes
+} from '../../codec/hourly-mint-volume.ts'
 import { stageListing as stageKey } from '../api-keys.ts'
 import type { RowHorizon } from '../../port.ts'
 import { firstSince } from '../blocks.ts'
@@ -65,12 +69,12 @@ export async function stageDerived(target: Level, view: View, letter: Letter): P
       break
     default: {
       const head = await view.first(slotKind, keysOf('b'), true)
-      const oldest = oldestTurnoverHour(head?.[1].blockTime ?? -Infinity)
+      const oldest = oldestMintVolumeHour(head?.[1].blockTime ?? -Infinity)
       for await (const [, activity] of view.scan(activityKind, keysOf('a'), options)) {
         if (activity.of !== 'mint' || activity.hour < oldest) continue
-        const minutes = turnoverMinutes(activity)
+        const minutes = mintVolumeMinutes(activity)
         if (minutes.length > 0)
-          batch.putUnkept(turnoverKind, turnoverKey(activity.hour, activity.owner), minutes)
+          batch.putUnkept(hourlyMintVolumeKind, hourlyMintVolumeKey(activity.hour, activity.owner), minutes)
       }
     }
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
 import type { ActivityHour } from '../../../src/market/activity-rows.ts'
-import type { MintTurnover, Storage } from '../../port.ts'
+import type { HourlyMintVolume, Storage } from '../../port.ts'
 import { Choices } from '../choices.ts'
-import { turnoverOf } from '../model.ts'
+import { hourlyMintVolumeOf } from '../model.ts'
 import { sampleMint, samplePool } from '../sample-addresses.ts'
 import { sampleHour } from '../sample-activity.ts'
 import { emptyBlock } from '../sample-blocks.ts'
@@ -82,10 +82,10 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
         sampleHour(choices, 'mint', mint, HOUR - 3_600)
       ]
       await commitHours(storage, [...beside, ...hours])
-      const turnover = hours.map(turnoverOf).filter(({ minutes }) => minutes.length > 0)
-      t.ok(turnover.length > 15)
+      const volumes = hours.map(hourlyMintVolumeOf).filter(({ minutes }) => minutes.length > 0)
+      t.ok(volumes.length > 15)
       for (const limit of [1, 6, 100]) {
-        const seen: MintTurnover[] = []
+        const seen: HourlyMintVolume[] = []
         for (;;) {
           const after = seen.at(-1)?.mint
           const page = { limit, ...(after === undefined ? {} : { after }) }
@@ -94,7 +94,7 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
           t.ok(next.length <= limit)
           seen.push(...next)
         }
-        assert.deepStrictEqual(seen, turnover, `by ${limit}`)
+        assert.deepStrictEqual(seen, volumes, `by ${limit}`)
       }
       t.strictSame(await storage.activity.mintsOfHour(HOUR + 7_200, { limit: 9 }), [])
       t.strictSame(await storage.activity.mintsOfHour(HOUR, { limit: 0 }), [])
@@ -107,7 +107,7 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
     const hours = Array.from({ length: 60 }, (_, i) => sampleHour(choices, 'mint', mint, HOUR + 3_600 * i))
     await commitHours(storage, hours)
     for (const hour of hours.slice(-26)) {
-      const { minutes } = turnoverOf(hour)
+      const { minutes } = hourlyMintVolumeOf(hour)
       const expected = minutes.length === 0 ? [] : [{ mint, minutes }]
       assert.deepStrictEqual(await storage.activity.mintsOfHour(hour.hour, { limit: 9 }), expected)
     }

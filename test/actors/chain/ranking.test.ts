@@ -16,7 +16,7 @@ import {
   commitOf,
   MINTS,
   recomputed,
-  turnoverOf,
+  hourlyMintVolumeOf,
   type Sale,
   type SalesBlock
 } from '../../market/sales.ts'
@@ -40,7 +40,7 @@ function storeOf(
       const start = after === undefined ? 0 : mints.indexOf(after) + 1
       const found = mints
         .slice(start)
-        .map((mint) => ({ mint, minutes: turnoverOf(sales, mint, hour) }))
+        .map((mint) => ({ mint, minutes: hourlyMintVolumeOf(sales, mint, hour) }))
         .filter(({ minutes }) => minutes.length > 0)
         .slice(0, limit)
       await reads()

@@ -5,9 +5,9 @@ import { batchesOf } from './row-write.ts'
 import { TableCommit } from './commit.ts'
 import type { RowWrite } from './row-write.ts'
 import type { Version } from './version.ts'
-import type { Deliveries } from './delivery.ts'
+import type { FencedWriter } from './fenced-writer.ts'
 import { forgotten } from './errors.ts'
-import type { Tenure } from './tenure.ts'
+import type { WriterClaim } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
 import { amending } from './watermark.ts'
 
@@ -22,8 +22,8 @@ export interface Change {
   readonly takesBack: boolean
   /** Adds what it writes to the tables, after reading what that needs. */
   readonly stage: (commit: TableCommit) => Promise<void>
-  /** Writes beside the tables. */
-  readonly beside: (version: Version) => readonly RowWrite[]
+  /** Writes to the tables of undo data. */
+  readonly historyRows: (version: Version) => readonly RowWrite[]
 }
 
 /**
@@ -36,54 +36,54 @@ export interface Change {
  *     all of it counts at once, or nothing ever does.
  * A3. Its number is that of no block: the journal has a hole there, and nobody who reads it passes over what has changed.
  */
-export class Amending {
+export class AmendmentWriter {
   readonly #base: ScyllaBase
-  readonly #tenure: Tenure
-  readonly #deliveries: Deliveries
+  readonly #writerClaim: WriterClaim
+  readonly #fencedWriter: FencedWriter
   readonly #reached: (point: ScyllaCrashPoint) => void
 
   constructor(
     base: ScyllaBase,
-    tenure: Tenure,
-    deliveries: Deliveries,
+    writerClaim: WriterClaim,
+    fencedWriter: FencedWriter,
     reached: (point: ScyllaCrashPoint) => void
   ) {
     this.#base = base
-    this.#tenure = tenure
-    this.#deliveries = deliveries
+    this.#writerClaim = writerClaim
+    this.#fencedWriter = fencedWriter
     this.#reached = reached
   }
 
   /** Makes a change; resolves with what tidies up after it. A failure ends the epoch (W3). */
   async amend(change: Change): Promise<readonly RowWrite[]> {
-    const epoch = await this.#tenure.renew('amend.claimed')
+    const epoch = await this.#writerClaim.renew('amend.claimed')
     try {
-      const commit = await this.#write({ epoch, number: this.#tenure.newest + 1 }, change)
+      const commit = await this.#write({ epoch, number: this.#writerClaim.newest + 1 }, change)
       this.#publish(commit, change.head)
-      if (change.takesBack) this.#tenure.complete(epoch)
+      if (change.takesBack) this.#writerClaim.complete(epoch)
       return commit.tidying
     } catch (error) {
-      this.#tenure.end(epoch, error)
+      this.#writerClaim.end(epoch, error)
       throw error
     }
   }
 
-  async #write(version: Version, { head, stage, beside }: Change): Promise<TableCommit> {
-    const { tail, snapshot } = this.#base.visibility
+  async #write(version: Version, { head, stage, historyRows }: Change): Promise<TableCommit> {
+    const { memtable, snapshot } = this.#base.visibility
     // All was in the tables before the claim.
-    if (tail.blocks.length > 0) throw forgotten()
+    if (memtable.blocks.length > 0) throw forgotten()
     const { blockTime } = head ?? snapshot.head ?? { blockTime: 0 }
-    const commit = new TableCommit(version, blockTime, snapshot, this.#tenure.committed)
+    const commit = new TableCommit(version, blockTime, snapshot, this.#writerClaim.committed)
     await stage(commit)
-    const rows = beside(version)
+    const rows = historyRows(version)
     const reached = this.#reached
     reached('amend.staged')
     const points = { halfway: 'amend.writing', written: 'amend.written', deciding: 'amend.deciding' } as const
-    await this.#deliveries.deliver({
+    await this.#fencedWriter.write({
       batches: [...commit.writes.flatMap(batchesOf), ...rows.map((row) => [row])],
       atOnce: BATCHES_AT_ONCE,
       watermark: amending(version, head),
-      isDecided: () => this.#tenure.isDecided(version, 'committed'),
+      isDecided: () => this.#writerClaim.isDecided(version, 'committed'),
       reached: (point) => reached(points[point])
     })
     return commit
@@ -91,7 +91,7 @@ export class Amending {
 
   #publish(commit: TableCommit, head: SlotRow | null): void {
     this.#reached('amend.visible')
-    this.#tenure.newest = commit.number
+    this.#writerClaim.newest = commit.number
     const { visibility } = this.#base
     const { committed, snapshot } = visibility
     // A query may have seen that another process claims: then it knows of this, too.

@@ -1,10 +1,10 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour, HourAddress } from '../../src/market/activity-rows.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
-import { turnoverKey } from '../codec/keys.ts'
-import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../codec/turnover.ts'
-import type { TurnoverMinutes } from '../codec/turnover.ts'
-import type { ActivityStore, MintTurnover } from '../port.ts'
+import { hourlyMintVolumeKey } from '../codec/keys.ts'
+import { oldestMintVolumeHour, hourlyMintVolumeKind, mintVolumeMinutes } from '../codec/hourly-mint-volume.ts'
+import type { MintVolumeMinutes } from '../codec/hourly-mint-volume.ts'
+import type { ActivityStore, HourlyMintVolume } from '../port.ts'
 import { addressIn } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import { blob } from './client.ts'
@@ -33,28 +33,28 @@ const DELETED_AGAIN_SECONDS = 24 * 3_600
 /** Bytes of one of these statements' values, estimated. */
 const HOUR_BYTES = 50
 
-/** Turnover of the mints by the hour, for as long as it can be ranked; and the hours there are, so that they can be deleted. */
-export class TurnoverRecords {
+/** Volumes of the mints by the hour, for as long as it can be ranked; and the hours there are, so that they can be deleted. */
+export class HourlyMintVolumes {
   readonly #base: ScyllaBase
-  readonly #entries: RecordTable<Entry, TurnoverMinutes>
+  readonly #entries: RecordTable<Entry, MintVolumeMinutes>
   /** Up to which hour this process has looked for hours to delete, and which it has put into the list of them. */
   #deletedUntil = 0
   #listed: ReadonlySet<number> = new Set()
 
   constructor(base: ScyllaBase) {
     this.#base = base
-    this.#entries = new RecordTable<Entry, TurnoverMinutes>(base, {
+    this.#entries = new RecordTable<Entry, MintVolumeMinutes>(base, {
       table: 'turnover',
       partition: ['hour'],
       clustering: ['mint'],
-      kind: turnoverKind,
+      kind: hourlyMintVolumeKind,
       values: ({ hour, mint }) => [BigInt(hour), blob(mint)],
-      storeKey: ({ hour, mint }) => turnoverKey(hour, mint),
+      storeKey: ({ hour, mint }) => hourlyMintVolumeKey(hour, mint),
       keyOf: (row) => ({ hour: Number(row['hour']), mint: addressIn(row, 'mint') })
     })
   }
 
-  async ofHour(hour: number, page: Parameters<ActivityStore['mintsOfHour']>[1]): Promise<MintTurnover[]> {
+  async ofHour(hour: number, page: Parameters<ActivityStore['mintsOfHour']>[1]): Promise<HourlyMintVolume[]> {
     const after = page.after === undefined ? {} : { gt: blob(page.after) }
     const range = { within: [BigInt(Math.ceil(hour))], ...after, order: 'asc', limit: page.limit } as const
     const entries = await this.#entries.range(range)
@@ -63,10 +63,10 @@ export class TurnoverRecords {
 
   /** Adds what the blocks' mints traded, and lets go what is too old to rank. */
   async stage(commit: Commit, activity: readonly ActivityHour[]): Promise<void> {
-    const oldest = oldestTurnoverHour(commit.blockTime)
+    const oldest = oldestMintVolumeHour(commit.blockTime)
     const entries = activity
       .filter(({ hour }) => hour >= oldest)
-      .map((row) => ({ key: entryOf(row), value: turnoverMinutes(row) }))
+      .map((row) => ({ key: entryOf(row), value: mintVolumeMinutes(row) }))
       .filter(({ value }) => value.length > 0)
     this.#list(
       commit,
@@ -77,10 +77,10 @@ export class TurnoverRecords {
 
   /** Writes anew what mints traded, and takes out what they have not. */
   async amend(commit: TableCommit, { activity, head }: Amendment): Promise<void> {
-    const oldest = oldestTurnoverHour(head?.blockTime ?? -Infinity)
+    const oldest = oldestMintVolumeHour(head?.blockTime ?? -Infinity)
     const entries = activity.put
       .filter(({ of, hour }) => of === 'mint' && hour >= oldest)
-      .map((row) => ({ key: entryOf(row), value: turnoverMinutes(row) }))
+      .map((row) => ({ key: entryOf(row), value: mintVolumeMinutes(row) }))
     const traded = entries.filter(({ value }) => value.length > 0)
     const quiet = entries.filter(({ value }) => value.length === 0).map(({ key }) => key)
     this.#list(

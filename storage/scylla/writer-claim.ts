@@ -7,21 +7,21 @@ import { limitedReads, patientReads, takeEpoch } from './claims.ts'
 import type { ClaimReads } from './claims.ts'
 import type { Version } from './version.ts'
 import { superseded } from './errors.ts'
-import type { Progress } from './progress.ts'
+import type { WatermarkReader } from './watermark-reader.ts'
 import type { Watermarks } from './visibility.ts'
 import { selectEpochs, watermarksOf } from './watermark.ts'
 
-export interface TenureOptions {
+export interface WriterClaimOptions {
   readonly reached: (point: ScyllaCrashPoint) => void
-  readonly progress: Progress
+  readonly watermarkReader: WatermarkReader
   /** Estimated bytes of records that a writer caches. */
   readonly committedBytesMax: number
 }
 
-/** The right of this process to write blocks, and what is known by right of it. */
-export class Tenure {
+/** This process's write claim, and state that is valid only while it holds the claim. */
+export class WriterClaim {
   readonly #base: ScyllaBase
-  readonly #options: TenureOptions
+  readonly #options: WriterClaimOptions
   #epoch: number | null = null
   /** The token that the last claim of this process was stored with. */
   #token: bigint | null = null
@@ -35,7 +35,7 @@ export class Tenure {
   /** The number of the newest commit. */
   newest = 0
 
-  constructor(base: ScyllaBase, options: TenureOptions) {
+  constructor(base: ScyllaBase, options: WriterClaimOptions) {
     this.#base = base
     this.#options = options
     this.#committed = new CommittedVersions(options.committedBytesMax)
@@ -128,7 +128,7 @@ export class Tenure {
       this.#options.reached(point)
       // From here on no epoch before ours moves: what is committed now is what we go on from.
       const rows = await reads.serial(selectEpochs(visibility.committed.epoch))
-      await this.#options.progress.take(rows, reads.each)
+      await this.#options.watermarkReader.take(rows, reads.each)
       if (visibility.committed.epoch !== epoch) throw superseded()
       this.#epoch = epoch
       this.#token = taken

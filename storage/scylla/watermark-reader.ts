@@ -3,8 +3,8 @@ import { readJournal } from './journal-rows.ts'
 import type { Visibility } from './visibility.ts'
 import { selectEpochs, watermarksOf } from './watermark.ts'
 
-/** Brings what this process knows to what the cluster has. */
-export class Progress {
+/** Reads the watermarks of the cluster, and the blocks that this process lacks up to them. */
+export class WatermarkReader {
   readonly #client: CqlClient
   readonly #visibility: Visibility
   #running: Promise<void> | null = null

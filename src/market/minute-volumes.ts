@@ -1,7 +1,7 @@
 const FIRST_LENGTH = 16
 
 /** A mint's trades, and their volume in millionths of a USD. */
-export interface Turnover {
+export interface MintVolume {
   readonly trades: number
   readonly microUsd: bigint
 }
@@ -10,7 +10,7 @@ export interface Turnover {
  * The trades and volume of each mint in one minute, 16 bytes a mint. Volumes are stored modulo 2^64, which 18 trillion
  * USD would reach.
  */
-export class MinuteTurnover {
+export class MinuteVolumes {
   /** Unix seconds. */
   readonly start: number
   #length = 0
@@ -43,7 +43,7 @@ export class MinuteTurnover {
    * grow, so sums with no more trades than the stored ones are not newer and change nothing. Returns the difference to
    * the old sums, null when nothing changes.
    */
-  raise(mint: number, { trades, microUsd }: Turnover): Turnover | null {
+  raise(mint: number, { trades, microUsd }: MintVolume): MintVolume | null {
     const places = (this.#places ??= new Map(Array.from(this.mints, (held, place) => [held, place])))
     const place = places.get(mint) ?? this.#append(mint, places)
     const above = trades - this.#trades[place]!
@@ -55,7 +55,7 @@ export class MinuteTurnover {
   }
 
   /** Calls `take` with every mint and its sums. */
-  each(take: (mint: number, turnover: Turnover) => void): void {
+  each(take: (mint: number, volume: MintVolume) => void): void {
     for (let place = 0; place < this.#length; place++) {
       take(this.#mints[place]!, { trades: this.#trades[place]!, microUsd: this.#microUsd[place]! })
     }

@@ -9,7 +9,7 @@ import { AddressRecords } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
 import type { TableCommit } from './commit.ts'
 import { RecordTable } from './records.ts'
-import type { StorePart } from './store-part.ts'
+import type { Table } from './table.ts'
 
 /** The rows of a record by an address of the chain, in the table of its name. */
 export class AddressedRows<Name extends AddressedName> extends AddressRecords<RowOf<Name>> {
@@ -36,10 +36,10 @@ export class AddressedRows<Name extends AddressedName> extends AddressRecords<Ro
 }
 
 /** A record of shape `latest` that has no store of its own. */
-export function latestPart<Name extends AddressedName>(
+export function latestTable<Name extends AddressedName>(
   base: ScyllaBase,
   name: Name
-): StorePart<RecordStores[Name]> {
+): Table<RecordStores[Name]> {
   const rows = new AddressedRows(base, name)
   const store = { get: (address: Pubkey) => rows.get(address) }
   return {
@@ -53,10 +53,7 @@ export function latestPart<Name extends AddressedName>(
 const CHAIN = 'solana'
 
 /** A record of shape `single`: a table of one row. */
-export function singlePart<Name extends SingleName>(
-  base: ScyllaBase,
-  name: Name
-): StorePart<SingleStore<Name>> {
+export function singleTable<Name extends SingleName>(base: ScyllaBase, name: Name): Table<SingleStore<Name>> {
   const { kind, keyOf } = storedRecord(name)
   const table = new RecordTable(base, {
     table: name,

@@ -13,7 +13,7 @@ import type { Version } from './version.ts'
  * A committed block that the tables do not have yet, with what finds its rows: by text of the key, made when first asked.
  * Rows of an owner are in the order of their cursors, values of a key in the order of the block.
  */
-export class TailBlock implements Version {
+export class MemtableBlock implements Version {
   readonly epoch: number
   readonly number: number
   readonly block: BlockCommit
@@ -57,19 +57,19 @@ export class TailBlock implements Version {
 }
 
 /** Committed blocks that the tables do not have yet. It never changes. */
-export class Tail {
+export class Memtable {
   /** Oldest first, their numbers without a gap. */
-  readonly blocks: readonly TailBlock[]
+  readonly blocks: readonly MemtableBlock[]
   /** Bytes of all blocks, packed. */
   readonly bytes: number
 
-  constructor(blocks: readonly TailBlock[]) {
+  constructor(blocks: readonly MemtableBlock[]) {
     this.blocks = blocks
     this.bytes = blocks.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
   /** Finds something in the newest block that has it; undefined where none has. */
-  newest<T>(find: (block: TailBlock) => T | undefined): T | undefined {
+  newest<T>(find: (block: MemtableBlock) => T | undefined): T | undefined {
     for (let i = this.blocks.length - 1; i >= 0; i--) {
       const found = find(this.blocks[i]!)
       if (found !== undefined) return found
@@ -85,7 +85,7 @@ export class Tail {
   }
 
   /** Finds something in all blocks, oldest first. */
-  all<T>(find: (block: TailBlock) => readonly T[] | undefined): T[] {
+  all<T>(find: (block: MemtableBlock) => readonly T[] | undefined): T[] {
     const all: T[] = []
     for (const block of this.blocks) {
       const found = find(block)

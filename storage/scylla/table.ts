@@ -1,8 +1,8 @@
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { Commit, TableCommit } from './commit.ts'
 
-/** A part of the store: what readers ask of it, and what it adds to a commit of blocks and of an amendment. */
-export interface StorePart<Port> {
+/** A table of the store: the queries of its readers, and the rows that a commit of blocks or an amendment adds to it. */
+export interface Table<Port> {
   readonly port: Port
   /** Adds what the commit's block changes here, after reading what that needs; nothing is sent yet. */
   readonly stage: (commit: Commit) => Promise<void>

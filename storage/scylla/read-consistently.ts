@@ -9,7 +9,7 @@ const ATTEMPTS_MAX = 5
  * that is current when it begins, and a flush between two of them would show a block in part. Rejects with
  * STORAGE_UNAVAILABLE, which can be retried, when flushes overtake every attempt.
  */
-export async function steadily<T>(
+export async function readConsistently<T>(
   { visibility }: { readonly visibility: Pick<Visibility, 'snapshot'> },
   query: () => Promise<T>
 ): Promise<T> {

@@ -5,7 +5,7 @@ import type { RowWrite } from './row-write.ts'
 import { forgotten } from './errors.ts'
 
 /** Rows, and the watermark that makes them count. */
-export interface Delivery {
+export interface FencedWrite {
   /** Each of one partition. */
   readonly batches: readonly (readonly RowWrite[])[]
   /** How many of them are under way at once. */
@@ -19,10 +19,10 @@ export interface Delivery {
 }
 
 /**
- * Delivers what counts as a whole. W1. All rows are acknowledged by a majority before the watermark is sent. W4. What was
+ * Writes rows that take effect as a whole. W1. All rows are acknowledged by a majority before the watermark is sent. W4. What was
  * sent before a node was lost is sent again before it, as the node may have forgotten the last that it acknowledged.
  */
-export class Deliveries {
+export class FencedWriter {
   readonly #client: CqlClient
   /** Conditional writes of one partition get in each other's way: ours go one at a time. */
   readonly #deciding = new PQueue({ concurrency: 1 })
@@ -31,15 +31,15 @@ export class Deliveries {
     this.#client = client
   }
 
-  async deliver(delivery: Delivery): Promise<void> {
-    const losses = await this.#sendAll(delivery)
-    const decided = this.#decide(delivery, losses)
-    delivery.reached('deciding')
+  async write(write: FencedWrite): Promise<void> {
+    const losses = await this.#sendAll(write)
+    const decided = this.#decide(write, losses)
+    write.reached('deciding')
     await decided
   }
 
   /** Sends the rows; resolves with the losses that there had been when that began (W4). */
-  async #sendAll({ batches, atOnce, reached }: Delivery): Promise<number> {
+  async #sendAll({ batches, atOnce, reached }: FencedWrite): Promise<number> {
     const { outages } = this.#client
     for (;;) {
       const { losses } = outages
@@ -54,17 +54,17 @@ export class Deliveries {
   }
 
   /** Moves the watermark. Of a try without an answer it finds out first whether it was done. */
-  async #decide(delivery: Delivery, lossesBefore: number): Promise<void> {
+  async #decide(write: FencedWrite, lossesBefore: number): Promise<void> {
     const client = this.#client
     let losses = lossesBefore
     let isOpen = false
     await client.persist(() =>
       this.#deciding.add(async () => {
-        if (isOpen && (await delivery.isDecided())) return
+        if (isOpen && (await write.isDecided())) return
         isOpen = true
-        if (losses !== client.outages.losses) losses = await this.#sendAll(delivery)
-        const { applied } = await client.conditional([delivery.watermark])
-        if (!applied && !(await delivery.isDecided())) throw forgotten()
+        if (losses !== client.outages.losses) losses = await this.#sendAll(write)
+        const { applied } = await client.conditional([write.watermark])
+        if (!applied && !(await write.isDecided())) throw forgotten()
       })
     )
   }

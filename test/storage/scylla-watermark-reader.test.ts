@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import type { CqlClient, CqlRow } from '../../storage/scylla/client.ts'
-import { Progress } from '../../storage/scylla/progress.ts'
+import { WatermarkReader } from '../../storage/scylla/watermark-reader.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { Snapshot, Visibility } from '../../storage/scylla/visibility.ts'
 import { BlockWriter } from '../../storage/scylla/writer.ts'
@@ -22,18 +22,18 @@ t.test('looks at the watermarks', (t) => {
       return answer.promise
     }
     const client = { read, readEach: () => Promise.resolve([]) } as unknown as CqlClient
-    const progress = new Progress(client, new Visibility())
-    return { reads, progress }
+    const reader = new WatermarkReader(client, new Visibility())
+    return { reads, reader }
   }
 
   t.test('those who ask during a read that fails are told at once, and the next ask again', async (t) => {
-    const { reads, progress } = waiting()
-    const asked = [progress.refresh(), progress.refresh(), progress.refresh()]
+    const { reads, reader } = waiting()
+    const asked = [reader.refresh(), reader.refresh(), reader.refresh()]
     const failure = new Error('no node answers')
     reads[0]!.reject(failure)
     await Promise.all(asked.map((look) => t.rejects(look, failure)))
     t.equal(reads.length, 1, 'nobody waits for a second read')
-    const later = [progress.refresh(), progress.refresh()]
+    const later = [reader.refresh(), reader.refresh()]
     t.equal(reads.length, 2)
     reads[1]!.resolve([])
     await later[0]
@@ -44,9 +44,9 @@ t.test('looks at the watermarks', (t) => {
   })
 
   t.test('those who ask during a read get what a later one finds', async (t) => {
-    const { reads, progress } = waiting()
+    const { reads, reader } = waiting()
     let done = 0
-    const asked = [1, 2, 3].map(() => progress.refresh().then(() => done++))
+    const asked = [1, 2, 3].map(() => reader.refresh().then(() => done++))
     reads[0]!.resolve([])
     await asked[0]
     await turn()
@@ -74,14 +74,14 @@ testWithCql(t, 'a writer whose flush is done while another claims', async (t: Te
   t.teardown(() => other.close())
   const client = await connect()
   const visibility = new Visibility()
-  const progress = new Progress(client, visibility)
-  const refresh = (): Promise<void> => progress.refresh()
+  const reader = new WatermarkReader(client, visibility)
+  const refresh = (): Promise<void> => reader.refresh()
   const writer = new BlockWriter(
     { client, visibility, refresh, retentionSeconds: null, logTtlSeconds: null, indexBytesMax: 2 ** 20 },
     {
       stage: () => Promise.resolve(),
       reached: () => undefined,
-      progress,
+      watermarkReader: reader,
       committedBytesMax: 1,
       flushBlocks: 1
     }
@@ -106,5 +106,5 @@ testWithCql(t, 'a writer whose flush is done while another claims', async (t: Te
   await other.blocks.commit(emptyBlock(1))
   await refresh()
   t.equal(visibility.committed.head?.slot, emptyBlock(1).slot.slot, 'it sees what the other commits')
-  t.strictSame([visibility.snapshot.newest, visibility.tail.blocks.length], [1, 1])
+  t.strictSame([visibility.snapshot.newest, visibility.memtable.blocks.length], [1, 1])
 })

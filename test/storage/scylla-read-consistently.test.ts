@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Snapshot } from '../../storage/scylla/visibility.ts'
-import { steadily } from '../../storage/scylla/steadily.ts'
+import { readConsistently } from '../../storage/scylla/read-consistently.ts'
 
 /** A store in which flushes overtake the reads of a query with the given numbers. */
 function overtaken(reads: ReadonlySet<number>) {
@@ -25,7 +25,7 @@ function overtaken(reads: ReadonlySet<number>) {
 
 t.test('a query that a flush overtakes is asked again until both reads saw the same blocks', async (t) => {
   const { base, query, asked } = overtaken(new Set([1, 2, 3, 4]))
-  t.same(await steadily(base, query), [4, 4])
+  t.same(await readConsistently(base, query), [4, 4])
   t.equal(asked(), 5)
 })
 
@@ -33,7 +33,7 @@ t.test(
   'a query that flushes overtake every time rejects instead of answering with half of a block',
   async (t) => {
     const { base, query, asked } = overtaken(new Set([1, 2, 3, 4, 5]))
-    await t.rejects(steadily(base, query), { code: 'STORAGE_UNAVAILABLE' })
+    await t.rejects(readConsistently(base, query), { code: 'STORAGE_UNAVAILABLE' })
     t.equal(asked(), 5)
   }
 )

@@ -1,9 +1,9 @@
 import type { Amendment } from '../../src/market/amendment.ts'
-import type { ActivityStore, BlockCommit, MintTurnover } from '../port.ts'
+import type { ActivityStore, BlockCommit, HourlyMintVolume } from '../port.ts'
 import type { Finding } from './finding.ts'
-import { addressIn, keyAfter, keysOf, turnoverKey, turnoverKeysOf } from '../codec/keys.ts'
+import { addressIn, keyAfter, keysOf, hourlyMintVolumeKey, hourlyMintVolumeKeysOf } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
-import { oldestTurnoverHour, turnoverKind, turnoverMinutes } from '../codec/turnover.ts'
+import { oldestMintVolumeHour, hourlyMintVolumeKind, mintVolumeMinutes } from '../codec/hourly-mint-volume.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -17,12 +17,12 @@ export async function mintsOfHour(
   view: View,
   hour: number,
   page: Parameters<ActivityStore['mintsOfHour']>[1]
-): Promise<MintTurnover[]> {
-  const found: MintTurnover[] = []
+): Promise<HourlyMintVolume[]> {
+  const found: HourlyMintVolume[] = []
   if (page.limit <= 0) return found
-  const { gte, lt } = turnoverKeysOf(hour)
-  const range = { gte: page.after === undefined ? gte : keyAfter(turnoverKey(hour, page.after)), lt }
-  for await (const [key, minutes] of view.scan(turnoverKind, range, { expected: page.limit })) {
+  const { gte, lt } = hourlyMintVolumeKeysOf(hour)
+  const range = { gte: page.after === undefined ? gte : keyAfter(hourlyMintVolumeKey(hour, page.after)), lt }
+  for await (const [key, minutes] of view.scan(hourlyMintVolumeKind, range, { expected: page.limit })) {
     found.push({ mint: addressIn(key, 5), minutes })
     if (found.length === page.limit) break
   }
@@ -30,29 +30,34 @@ export async function mintsOfHour(
 }
 
 /** Writes what a block's mints traded, and deletes some of what is too old to rank. */
-export async function stageTurnover(view: View, batch: WriteBatch, block: BlockCommit): Promise<void> {
-  const oldest = oldestTurnoverHour(block.slot.blockTime)
+export async function stageHourlyMintVolume(
+  view: View,
+  batch: WriteBatch,
+  block: BlockCommit
+): Promise<void> {
+  const oldest = oldestMintVolumeHour(block.slot.blockTime)
   for (const activity of block.activity) {
     if (activity.hour < oldest) continue
-    const minutes = turnoverMinutes(activity)
-    if (minutes.length > 0) batch.putUnkept(turnoverKind, turnoverKey(activity.hour, activity.owner), minutes)
+    const minutes = mintVolumeMinutes(activity)
+    if (minutes.length > 0)
+      batch.putUnkept(hourlyMintVolumeKind, hourlyMintVolumeKey(activity.hour, activity.owner), minutes)
   }
-  await stageDeletions(view, batch, turnoverKeysOf(oldest).gte)
+  await stageDeletions(view, batch, hourlyMintVolumeKeysOf(oldest).gte)
 }
 
 /** Writes anew what mints traded, and takes out what they have not. */
-export function amendTurnover(
+export function amendHourlyMintVolume(
   batch: WriteBatch,
   { put, remove }: Amendment['activity'],
   headTime: number
 ): void {
-  const oldest = oldestTurnoverHour(headTime)
-  for (const { of, owner, hour } of remove) if (of === 'mint') batch.delete(turnoverKey(hour, owner))
+  const oldest = oldestMintVolumeHour(headTime)
+  for (const { of, owner, hour } of remove) if (of === 'mint') batch.delete(hourlyMintVolumeKey(hour, owner))
   for (const activity of put) {
     if (activity.of !== 'mint' || activity.hour < oldest) continue
-    const key = turnoverKey(activity.hour, activity.owner)
-    const minutes = turnoverMinutes(activity)
-    if (minutes.length > 0) batch.putUnkept(turnoverKind, key, minutes)
+    const key = hourlyMintVolumeKey(activity.hour, activity.owner)
+    const minutes = mintVolumeMinutes(activity)
+    if (minutes.length > 0) batch.putUnkept(hourlyMintVolumeKind, key, minutes)
     else batch.delete(key)
   }
 }
@@ -64,7 +69,7 @@ async function stageDeletions(view: View, batch: WriteBatch, oldest: Key): Promi
   const options = { expected: EXPIRED_PER_BLOCK_MAX }
   let expired = 0
   let until = oldest
-  for await (const [key] of view.scan(turnoverKind, { gte: reached, lt: oldest }, options)) {
+  for await (const [key] of view.scan(hourlyMintVolumeKind, { gte: reached, lt: oldest }, options)) {
     batch.delete(key)
     until = keyAfter(key)
     if (++expired === EXPIRED_PER_BLOCK_MAX) break

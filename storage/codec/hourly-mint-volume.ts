@@ -1,9 +1,9 @@
 import type { ActivityHour } from '../../src/market/activity-rows.ts'
-import type { MintTurnover } from '../port.ts'
+import type { HourlyMintVolume } from '../port.ts'
 import { GrowingLists } from './growing-list.ts'
 import type { RecordKind } from './record.ts'
 
-export type TurnoverMinutes = MintTurnover['minutes']
+export type MintVolumeMinutes = HourlyMintVolume['minutes']
 
 const HOUR = 3_600
 /**
@@ -11,11 +11,11 @@ const HOUR = 3_600
  */
 const KEPT_SECONDS = 26 * HOUR
 
-const minuteLists = new GrowingLists<TurnoverMinutes[number]>()
+const minuteLists = new GrowingLists<MintVolumeMinutes[number]>()
 
 /** An index entry from an hour to a mint that traded in it, with the minutes that rank the mint. */
-export const turnoverKind: RecordKind<TurnoverMinutes> = {
-  name: 'turnover entry',
+export const hourlyMintVolumeKind: RecordKind<MintVolumeMinutes> = {
+  name: 'hourly mint volume',
   write(out, minutes) {
     minuteLists.write(out, minutes, (out, { minute, trades, volumeMicroUsd }, before) => {
       out.count(minute - (before?.minute ?? 0))
@@ -24,7 +24,7 @@ export const turnoverKind: RecordKind<TurnoverMinutes> = {
     })
   },
   read(source) {
-    const minutes: TurnoverMinutes[number][] = []
+    const minutes: MintVolumeMinutes[number][] = []
     for (let before = 0; !source.atEnd; before = minutes.at(-1)!.minute)
       minutes.push({
         minute: before + source.count(),
@@ -37,10 +37,10 @@ export const turnoverKind: RecordKind<TurnoverMinutes> = {
 }
 
 /** Returns the oldest hour whose hourly volume is kept after a block of this time, in unix seconds. */
-export const oldestTurnoverHour = (blockTime: number): number =>
+export const oldestMintVolumeHour = (blockTime: number): number =>
   Math.floor((blockTime - KEPT_SECONDS) / HOUR) * HOUR
 
 /** Returns the minutes that rank a mint by an hour of its activity; empty for other owners and without trades. */
-export function turnoverMinutes({ of, minutes }: ActivityHour): TurnoverMinutes {
+export function mintVolumeMinutes({ of, minutes }: ActivityHour): MintVolumeMinutes {
   return of === 'mint' ? minutes.filter(({ trades }) => trades > 0) : []
 }

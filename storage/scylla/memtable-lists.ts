@@ -5,32 +5,32 @@ import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import type { LogSlots } from '../log-pages.ts'
 import type { LaunchStore, PageRequest, PoolStore } from '../port.ts'
-import type { Tail } from './tail.ts'
+import type { Memtable } from './memtable.ts'
 
 type LaunchPage = Parameters<LaunchStore['page']>[0]
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
 /**
- * A page of a list, of which the tables have the rows below a cursor and the tail, oldest first, those above it: each is
+ * A page of a list, of which the tables have the rows below a cursor and the memtable, oldest first, those above it: each is
  * asked only for what the other does not give.
  */
-export async function tailedPage<Row extends { readonly cursor: number }>(
-  inTail: readonly Row[],
+export async function pageWithMemtable<Row extends { readonly cursor: number }>(
+  inMemtable: readonly Row[],
   page: PageRequest,
   read: (page: PageRequest) => Promise<Row[]>
 ): Promise<Row[]> {
   const { order, limit } = page
   if (order === 'asc') {
     const rows = await read(page)
-    return rows.length >= limit ? rows : [...rows, ...within(inTail, page).slice(0, limit - rows.length)]
+    return rows.length >= limit ? rows : [...rows, ...within(inMemtable, page).slice(0, limit - rows.length)]
   }
-  const rows = within(inTail, page).reverse().slice(0, Math.max(0, limit))
+  const rows = within(inMemtable, page).reverse().slice(0, Math.max(0, limit))
   return rows.length >= limit ? rows : [...rows, ...(await read({ ...page, limit: limit - rows.length }))]
 }
 
-/** Parts of the tables, and after them those of the tail. */
-export async function tailedLog(
-  tail: Tail,
+/** Parts of the tables, and after them those of the memtable. */
+export async function logWithMemtable(
+  memtable: Memtable,
   channel: LogChannel,
   slots: LogSlots,
   read: (slots: LogSlots) => Promise<LogPart[]>
@@ -38,7 +38,7 @@ export async function tailedLog(
   const { first, last, limit } = slots
   const parts = await read(slots)
   if (parts.length >= limit) return parts
-  const later = tail.all(({ block }) =>
+  const later = memtable.all(({ block }) =>
     block.log.filter((part) => part.channel === channel && part.slot >= first && part.slot <= last)
   )
   return [...parts, ...later.slice(0, limit - parts.length)]
@@ -57,14 +57,16 @@ function within<Row extends { readonly cursor: number }>(rows: readonly Row[], p
   )
 }
 
-/** Launches of the tables, and in their place those of the tail, which may have left a list or come into it. */
-export async function tailedLaunches(
-  tail: Tail,
+/** Launches of the tables, and in their place those of the memtable, which may have left a list or come into it. */
+export async function launchesWithMemtable(
+  memtable: Memtable,
   page: LaunchPage,
   read: (page: LaunchPage) => Promise<LaunchRow[]>
 ): Promise<LaunchRow[]> {
   const { offset = 0, ...rest } = page
-  const changed = new Map(tail.all(({ block }) => block.launches).map((row) => [pubkeyMapKey(row.mint), row]))
+  const changed = new Map(
+    memtable.all(({ block }) => block.launches).map((row) => [pubkeyMapKey(row.mint), row])
+  )
   if (changed.size === 0 || page.limit <= 0) return read(page)
   // Rows of those that are read that may be passed over.
   const limit = offset + page.limit + changed.size
@@ -76,15 +78,15 @@ export async function tailedLaunches(
   return inOrder(rows, page.order, ({ cursor }) => cursor).slice(offset, offset + page.limit)
 }
 
-/** Pools of a mint as the tail left them, with those that it is the first to name. */
-export async function tailedPools(
-  tail: Tail,
+/** Pools of a mint as the memtable left them, with those that it is the first to name. */
+export async function poolsWithMemtable(
+  memtable: Memtable,
   mint: Pubkey,
   page: PoolPage,
   read: (page: PoolPage) => Promise<PoolRow[]>
 ): Promise<PoolRow[]> {
   const text = pubkeyMapKey(mint)
-  const named = tail.all((block) => block.listedPools().get(text)).map(({ row }) => row)
+  const named = memtable.all((block) => block.listedPools().get(text)).map(({ row }) => row)
   const stored = await read(page)
   const all = new Map([...stored, ...named].map((row) => [row.firstCursor, row]))
   const rows = [...all.values()].filter(
@@ -93,7 +95,7 @@ export async function tailedPools(
   )
   return inOrder(rows, page.order, ({ firstCursor }) => firstCursor)
     .slice(0, Math.max(0, page.limit))
-    .map((row) => tail.row('pools', row.pool) ?? row)
+    .map((row) => memtable.row('pools', row.pool) ?? row)
 }
 
 function inOrder<Row>(rows: readonly Row[], order: 'asc' | 'desc', cursorOf: (row: Row) => number): Row[] {
