@@ -6,11 +6,11 @@
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadMissing, restoreMarket } from '../actors/chain/market-loader.ts'
+import { loadReadSet, restoreMarket } from '../actors/chain/market-loader.ts'
 import { CashList } from '../src/market/cash.ts'
 import { foldBlock } from '../src/market/fold.ts'
 import type { BlockCommit } from '../src/market/records.ts'
-import { touchedBy } from '../src/market/touched.ts'
+import { affectedKeys } from '../src/market/affected-keys.ts'
 import { encodeLog } from '../src/stream/encode.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { SyntheticMarket } from './market/blocks.ts'
@@ -107,7 +107,7 @@ async function buildStore(directory: string, size: MarketSize, onProgress: (line
       last.slot = block.slot
       last.blockTime = block.blockTime
       if (head !== null && block.slot <= head.slot) continue
-      market.load(await loadMissing(storage, market.missing(touchedBy(block, options.cash))))
+      market.load(await loadReadSet(storage, market.readSet(affectedKeys(block, options.cash))))
       const fold = foldBlock(market, block, options)
       market.apply(fold)
       trades += fold.slot.trades

@@ -1,40 +1,40 @@
-import { NEW_MEMORY } from '../src/memory/arena.ts'
+import { HEAP_ALLOCATOR } from '../src/memory/arena.ts'
 import { splitCursor } from '../src/market/cursor.ts'
-import type { LogPart, Memory } from '../src/market/log.ts'
+import type { LogEntry, Allocator } from '../src/market/log.ts'
 import { LOG_ANSWER_BYTES } from './port.ts'
 import type { LogPage } from './port.ts'
 
-/** Slots of a channel, both ends included; `limit` of those that have a part. */
+/** Slots of a channel, both ends included; `limit` of those that have an entry. */
 export interface LogSlots {
   readonly first: number
   readonly last: number
   readonly limit: number
-  readonly memory?: Memory
+  readonly allocator?: Allocator
 }
 
-/** Parts that are read at a time: some 2 MB packed of the busiest channel, which bounds the memory of a reader. */
+/** Entries that are read at a time: some 2 MB packed of the busiest channel, which bounds the memory of a reader. */
 const PARTS_AT_ONCE = 32
 
 /**
- * A page of a channel of which `read` gives whole parts by slot, oldest first, and fewer than its limit only where there
+ * A page of a channel of which `read` gives whole entries by slot, oldest first, and fewer than its limit only where there
  * are no more.
  */
 export async function logPage(
-  { from = -1, until = Number.MAX_SAFE_INTEGER, limit, memory = NEW_MEMORY }: LogPage,
-  read: (slots: LogSlots) => Promise<readonly LogPart[]>
-): Promise<LogPart[]> {
-  const found: LogPart[] = []
+  { from = -1, until = Number.MAX_SAFE_INTEGER, limit, allocator = HEAP_ALLOCATOR }: LogPage,
+  read: (slots: LogSlots) => Promise<readonly LogEntry[]>
+): Promise<LogEntry[]> {
+  const found: LogEntry[] = []
   let bytes = 0
   let first = splitCursor(Math.max(from + 1, 0)).slot
   const last = splitCursor(Math.max(until, 0)).slot
   while (found.length < limit && first <= last && bytes < LOG_ANSWER_BYTES) {
     const asked = Math.min(limit - found.length, PARTS_AT_ONCE)
-    const parts = await read({ first, last, limit: asked, memory })
-    for (const part of parts) {
-      const events = part.events.filter(({ cursor }) => cursor > from && cursor <= until)
+    const parts = await read({ first, last, limit: asked, allocator })
+    for (const entry of parts) {
+      const events = entry.events.filter(({ cursor }) => cursor > from && cursor <= until)
       if (events.length === 0) continue
       if (bytes >= LOG_ANSWER_BYTES) return found
-      found.push({ ...part, events })
+      found.push({ ...entry, events })
       for (const { body } of events) bytes += body.length
     }
     if (parts.length < asked) break

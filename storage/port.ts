@@ -2,7 +2,7 @@ import type { Pubkey } from '../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf } from '../src/market/activity-rows.ts'
 import type { Amendment, Edit } from '../src/market/amendment.ts'
 import type { KeptBlock } from '../src/market/kept-block.ts'
-import type { LogChannel, LogPart, Memory } from '../src/market/log.ts'
+import type { LogChannel, LogEntry, Allocator } from '../src/market/log.ts'
 import type { PoolRow } from '../src/market/registry-rows.ts'
 import type { StoredBlock } from '../src/market/stored-block.ts'
 import type {
@@ -262,7 +262,7 @@ export interface LogPage {
   /** Parts at most. */
   readonly limit: number
   /** Where what is read may be put, as far as the caller needs it; memory of its own unless given. */
-  readonly memory?: Memory
+  readonly allocator?: Allocator
 }
 
 /** An answer has no further part once its bodies have so many bytes: some 3,000 events, which bounds the memory of a replay. */
@@ -274,11 +274,11 @@ export const LOG_ANSWER_BYTES = 4 * 2 ** 20
  */
 export interface LogStore {
   /**
-   * A channel's parts with the events that a page asks for, oldest first. There are `limit` at most, and fewer where the
+   * A channel's entries with the events that a page asks for, oldest first. There are `limit` at most, and fewer where the
    * next one would come after LOG_ANSWER_BYTES: who reads on asks for what is above the last cursor until there is
    * nothing, which alone says that there is no more. Of slots before the horizon some or all may be gone.
    */
-  read(channel: LogChannel, page: LogPage): Promise<LogPart[]>
+  read(channel: LogChannel, page: LogPage): Promise<LogEntry[]>
 }
 
 export interface CandleStore extends RecordStore<'candles'> {

@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { cursorAt, positionsOf } from '../../src/market/cursor.ts'
-import type { LogPart } from '../../src/market/log.ts'
+import type { LogEntry } from '../../src/market/log.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import { Refold, type RefoldTools } from '../../src/market/refold.ts'
 import type { BlockRows } from '../../src/market/records.ts'
-import { moveAsPart } from '../../src/stream/delivery-order.ts'
+import { moveAsLogEntry } from '../../src/stream/delivery-order.ts'
 import { endOfSlot, retractionsOf } from '../../src/stream/retractions.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { FORK_SLOTS, type KeptRun } from './kept-run.ts'
@@ -73,7 +73,7 @@ export async function onOtherCourse(
   const { fold, logger } = tools
   const lost: number[] = []
   const last = blocks.at(-1)!.slot
-  const retract = (rows: readonly BlockRows[]): readonly LogPart[] => {
+  const retract = (rows: readonly BlockRows[]): readonly LogEntry[] => {
     const head = rows.at(-1)!.slot.slot
     const { from, to } = { from: endOfSlot(head).from, to: cursorAt(last, 0) - 1 }
     const sizes = blocks.slice(0, -1).map((block) => [block.slot, positionsIn(block)] as const)
@@ -89,7 +89,7 @@ export async function onOtherCourse(
       next += positions
       return [slot, next - positions]
     })
-    return [...parts, moveAsPart({ first: after + 1, last: last - 1, slots })]
+    return [...parts, moveAsLogEntry({ first: after + 1, last: last - 1, slots })]
   }
   let refold: Refold | null = null
   for await (const { before } of run.blocks()) {

@@ -7,11 +7,11 @@ import { unchanged, type Amendment, type Edit } from '../../src/market/amendment
 import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { marketLimits, type MarketLimits, type MarketState } from '../../src/market/market-state.ts'
-import { isTouched } from '../../src/market/missing.ts'
+import { isAffected } from '../../src/market/read-set.ts'
 import type { RefoldTools } from '../../src/market/refold.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { BlockRows } from '../../src/market/records.ts'
-import { touchedBy, type Touched } from '../../src/market/touched.ts'
+import { affectedKeys, type AffectedKeys } from '../../src/market/affected-keys.ts'
 import type { Clock } from '../../src/ports.ts'
 import { tellingOrder } from '../../src/stream/channel-history.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
@@ -21,7 +21,7 @@ import type { BlockStore, GapRow, History, Storage } from '../../storage/port.ts
 import { decodeSourced, type DecodedSource } from './decoding.ts'
 import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
 import { KeptRun, UNDO_SLOTS, type Keeping } from './kept-run.ts'
-import { loadMissing, restoreMarket } from './market-loader.ts'
+import { loadReadSet, restoreMarket } from './market-loader.ts'
 
 /**
  * Blocks in ingest before the first of them is committed. Chosen: the seven behind the first share one write of the
@@ -167,19 +167,19 @@ export class Ingester {
     await this.#takeBack(sourced.block)
     const decoded = await decodeSourced(sourced)
     const { block } = decoded
-    const touched = touchedBy(block, options.cash)
-    const missing = this.#market.missing(touched)
+    const affected = affectedKeys(block, options.cash)
+    const readSet = this.#market.readSet(affected)
     // Records of blocks in flight that memory has evicted, or that are of another minute, are not in the store yet.
-    if (this.#underWay.some((earlier) => isTouched(missing, earlier.touched))) await this.#settled()
-    this.#market.load(await loadMissing(this.#storage, missing))
+    if (this.#underWay.some((earlier) => isAffected(readSet, earlier.affected))) await this.#settled()
+    this.#market.load(await loadReadSet(this.#storage, readSet))
     const before = this.#head
     const kept: KeptBlock | undefined = this.#run.wants(block, before)
-      ? { block, before: marketBefore(this.#market, before, touched) }
+      ? { block, before: marketBefore(this.#market, before, affected) }
       : undefined
     const fold = foldBlock(this.#market, block, options)
     this.#market.apply(fold)
     this.#head = fold.slot
-    const underWay = { touched, committed: this.#commit(decoded, fold, kept, before) }
+    const underWay = { affected, committed: this.#commit(decoded, fold, kept, before) }
     this.#underWay.push(underWay)
     return underWay
   }
@@ -339,7 +339,7 @@ export class Ingester {
 
   get #tools(): RefoldTools {
     const { fold } = this.#deps
-    return { fold, load: (missing) => loadMissing(this.#storage, missing), encode: this.#encode }
+    return { fold, load: (readSet) => loadReadSet(this.#storage, readSet), encode: this.#encode }
   }
 
   readonly #encode = (rows: BlockRows) => encodeLog(rows, this.#deps.fold.cash)
@@ -363,7 +363,7 @@ const ROOMLESS = 'the blocks in place of a lost fork have more events than the s
 
 /** A block that is folded and not yet committed. */
 interface UnderWay {
-  readonly touched: Touched
+  readonly affected: AffectedKeys
   readonly committed: Promise<void>
 }
 

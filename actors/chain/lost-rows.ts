@@ -5,17 +5,17 @@ import { cursorAt } from '../../src/market/cursor.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
 import { DAMAGED } from '../../src/market/gap-reasons.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
-import { noneStored } from '../../src/market/missing.ts'
+import { noneStored } from '../../src/market/read-set.ts'
 import type { PoolEventRow, SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { blockOfRows, isWhole, type StoredBlock } from '../../src/market/stored-block.ts'
-import { touchedBy } from '../../src/market/touched.ts'
+import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { BlockAgain } from '../../src/node/block-source.ts'
 import { gapsAfter } from '../../src/node/coverage.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { GapRow, Losses, Storage } from '../../storage/port.ts'
 import { decodeSourced } from './decoding.ts'
-import { loadMissing, restoreMarket } from './market-loader.ts'
+import { loadReadSet, restoreMarket } from './market-loader.ts'
 
 export interface LostRowsDeps {
   readonly fold: FoldOptions
@@ -199,8 +199,8 @@ export class LostRows {
   async #fold(block: DecodedBlock): Promise<BlockFold> {
     const { fold: options } = this.#deps
     const market = this.#market ?? (await restoreMarket(this.#storage, null))
-    const missing = market.missing(touchedBy(block, options.cash))
-    market.load(this.#scratch === null ? noneStored(missing) : await loadMissing(this.#scratch, missing))
+    const readSet = market.readSet(affectedKeys(block, options.cash))
+    market.load(this.#scratch === null ? noneStored(readSet) : await loadReadSet(this.#scratch, readSet))
     return foldBlock(market, block, options)
   }
 

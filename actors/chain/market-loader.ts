@@ -2,7 +2,7 @@ import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { MarketState, type MarketLimits } from '../../src/market/market-state.ts'
-import type { Loaded, Missing } from '../../src/market/missing.ts'
+import type { LoadedRecords, ReadSet } from '../../src/market/read-set.ts'
 import { READ_FIRST } from '../../src/market/records.ts'
 import type { SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { minuteOf, restoreSolUsd } from '../../src/market/sol-usd.ts'
@@ -50,11 +50,11 @@ async function solRowsSince(storage: Storage, since: number): Promise<TradeRow[]
 }
 
 /** Reads from the store the records that folding a block needs and memory does not hold. */
-export async function loadMissing(storage: Storage, missing: Missing): Promise<Loaded> {
+export async function loadReadSet(storage: Storage, readSet: ReadSet): Promise<LoadedRecords> {
   const loaded = READ_FIRST.map(async (name) => {
     const store = storage[name] as { get(address: unknown): Promise<unknown> }
-    const rows = missing[name].map(async (address) => ({ address, row: await store.get(address) }))
+    const rows = readSet[name].map(async (address) => ({ address, row: await store.get(address) }))
     return [name, await Promise.all(rows)]
   })
-  return Object.fromEntries(await Promise.all(loaded)) as Loaded
+  return Object.fromEntries(await Promise.all(loaded)) as LoadedRecords
 }

@@ -4,10 +4,10 @@ import { CashList } from '../market/cash.ts'
 import { eventCursor } from '../market/cursor.ts'
 import { foldBlock } from '../market/fold.ts'
 import { MarketState } from '../market/market-state.ts'
-import { noneStored } from '../market/missing.ts'
+import { noneStored } from '../market/read-set.ts'
 import type { RowOrigin } from '../market/rows.ts'
 import { COLD_SOL_USD } from '../market/sol-usd.ts'
-import { touchedBy } from '../market/touched.ts'
+import { affectedKeys } from '../market/affected-keys.ts'
 import { poolEventBody } from './event.ts'
 import { launchBody } from './launch.ts'
 import { tradeBody } from './trade.ts'
@@ -42,8 +42,8 @@ export function eventBodies(
     entries
   }
   const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
-  const missing = market.missing(touchedBy(block, cash))
-  market.load(noneStored(missing))
+  const readSet = market.readSet(affectedKeys(block, cash))
+  market.load(noneStored(readSet))
   const fold = foldBlock(market, block, { cash, startingSolUsd: null })
   const trades = fold.trades.filter((row) => eventCursor(row) === row.cursor)
   const bodies: { readonly row: RowOrigin; readonly body: Record<string, unknown> }[] = [

@@ -25,11 +25,11 @@ import type { SolTrade, SolUsd } from './sol-usd.ts'
 import { TokenFold } from './tokens.ts'
 import { addTotals } from './totals.ts'
 
-/** The market as of the block before; it holds all that `touchedBy` names. */
+/** The market as of the block before; it holds all that `affectedKeys` names. */
 export interface KnownMarket extends KnownActivity {
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  /** The row at an address, which is named as in `Touched`; null where there is none. */
+  /** The row at an address, which is named as in `AffectedKeys`; null where there is none. */
   latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null
   candle(key: PairKey, interval: Interval, ts: number): Candle | null
 }

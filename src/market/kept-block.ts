@@ -3,13 +3,13 @@ import { bucketAt, bucketStart, bucketStarts } from './candles.ts'
 import type { KnownMarket } from './fold.ts'
 import { MARKET } from './activity.ts'
 import type { TotalsRow } from './activity-rows.ts'
-import type { Loaded, Stored } from './missing.ts'
+import type { LoadedRecords, Stored } from './read-set.ts'
 import { byName, LATEST } from './records.ts'
 import type { LatestName } from './records.ts'
 import { INTERVALS } from './rows.ts'
 import type { SlotRow } from './rows.ts'
 import type { SolUsd } from './sol-usd.ts'
-import type { Touched } from './touched.ts'
+import type { AffectedKeys } from './affected-keys.ts'
 
 /**
  * A committed block with what it was folded on: enough to take it back, or to fold it again behind other blocks. Kept
@@ -27,20 +27,24 @@ export interface MarketBefore {
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
   /** Rows at each address that the block touches. */
-  readonly values: Loaded
+  readonly values: LoadedRecords
 }
 
 /** Extracts from a market that holds everything a block touches the values before that block. */
-export function marketBefore(known: KnownMarket, head: SlotRow | null, touched: Touched): MarketBefore {
+export function marketBefore(known: KnownMarket, head: SlotRow | null, affected: AffectedKeys): MarketBefore {
   const { solUsd, totals } = known
-  const latest = byName<Pick<Loaded, LatestName>>(LATEST, (name) =>
-    [...touched[name]].map(([text, address]) => ({ address, row: known.latest(name, text) }))
+  const latest = byName<Pick<LoadedRecords, LatestName>>(LATEST, (name) =>
+    [...affected[name]].map(([text, address]) => ({ address, row: known.latest(name, text) }))
   )
-  const values = { ...latest, candles: candlesBefore(known, touched), activity: hoursBefore(known, touched) }
+  const values = {
+    ...latest,
+    candles: candlesBefore(known, affected),
+    activity: hoursBefore(known, affected)
+  }
   return { head, solUsd, totals, values }
 }
 
-function candlesBefore(known: KnownMarket, { pairs, blockTime }: Touched): Stored<'candles'>[] {
+function candlesBefore(known: KnownMarket, { pairs, blockTime }: AffectedKeys): Stored<'candles'>[] {
   const starts = bucketStarts(blockTime)
   return Array.from(pairs, ([key, { mint, cash }]) =>
     INTERVALS.map((interval, index) => {
@@ -51,7 +55,7 @@ function candlesBefore(known: KnownMarket, { pairs, blockTime }: Touched): Store
   ).flat()
 }
 
-function hoursBefore(known: KnownMarket, { tokens, pools, blockTime }: Touched): Stored<'activity'>[] {
+function hoursBefore(known: KnownMarket, { tokens, pools, blockTime }: AffectedKeys): Stored<'activity'>[] {
   const hour = bucketStart('1h', blockTime)
   return [
     { of: 'market' as const, owner: MARKET },

@@ -17,16 +17,16 @@ export interface EncodedEvent {
 export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools' | 'retractions' | 'moves'
 
 /** A slot's events on a channel: at least one, in cursor order. */
-export interface LogPart {
+export interface LogEntry {
   readonly channel: LogChannel
   readonly slot: number
   readonly events: readonly EncodedEvent[]
 }
 
-export type LogAddress = Pick<LogPart, 'channel' | 'slot'>
+export type LogAddress = Pick<LogEntry, 'channel' | 'slot'>
 
-/** An allocator for the bytes of parts that are read. */
-export interface Memory {
+/** An allocator for the bytes of log entries that are read. */
+export interface Allocator {
   /** Returns `length` bytes with any content. */
-  take(length: number): Buffer
+  allocate(length: number): Buffer
 }

@@ -1,4 +1,4 @@
-import type { Loaded, Missing } from './missing.ts'
+import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { addressOf, addressText, byName, KEYED, READ_FIRST } from './records.ts'
 import type { AddressOf, BlockRows, KeyedName, RowOf } from './records.ts'
 
@@ -50,22 +50,22 @@ export class MarketRecords {
   }
 
   /** Takes rows at addresses of which nothing is known. */
-  takeFirst(loaded: Loaded): void {
+  takeFirst(loaded: LoadedRecords): void {
     for (const name of READ_FIRST)
       for (const { address, row } of loaded[name]) this.of(name).setFirst(address, row)
   }
 
   /** The addresses that nothing is known of here. */
-  unknownOf(missing: Missing): Missing {
-    return byName<Missing>(READ_FIRST, (name) =>
-      missing[name].filter((address) => this.of(name).get(address) === undefined)
+  unknownOf(readSet: ReadSet): ReadSet {
+    return byName<ReadSet>(READ_FIRST, (name) =>
+      readSet[name].filter((address) => this.of(name).get(address) === undefined)
     )
   }
 
   /** The rows of the missing that are known here; the others are left out. */
-  knownOf(missing: Missing): Loaded {
-    return byName<Loaded>(READ_FIRST, (name) =>
-      missing[name].flatMap((address) => {
+  knownOf(readSet: ReadSet): LoadedRecords {
+    return byName<LoadedRecords>(READ_FIRST, (name) =>
+      readSet[name].flatMap((address) => {
         const row = this.of(name).get(address)
         return row === undefined ? [] : [{ address, row }]
       })

@@ -4,7 +4,7 @@ import { MARKET } from './activity.ts'
 import type { ActivityHour, ActivityOf, HourAddress, TotalsRow } from './activity-rows.ts'
 import { bucketStart, bucketStarts } from './candles.ts'
 import type { BlockFold, KnownMarket } from './fold.ts'
-import type { Loaded, Missing } from './missing.ts'
+import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
 import { addressText, byName, LATEST, rowText } from './records.ts'
@@ -13,7 +13,7 @@ import { Recent, RunningHour } from './recent.ts'
 import { INTERVALS } from './rows.ts'
 import type { Candle, CandleAddress, CandleUpsert, Interval } from './rows.ts'
 import type { SolUsd } from './sol-usd.ts'
-import type { Touched } from './touched.ts'
+import type { AffectedKeys } from './affected-keys.ts'
 
 /** A row that is held, with what is held of the series beside it. */
 interface Held<Row> {
@@ -116,12 +116,12 @@ export class MarketState implements KnownMarket {
   }
 
   /** The addresses that a block needs and that are not held; also marks what it touches as recently used. */
-  missing(touched: Touched): Missing {
-    const latest = byName<Pick<Missing, LatestName>>(LATEST, (name) => this.#notHeld(name, touched))
-    return { ...latest, candles: this.#candlesNotHeld(touched), activity: this.#hoursNotHeld(touched) }
+  readSet(affected: AffectedKeys): ReadSet {
+    const latest = byName<Pick<ReadSet, LatestName>>(LATEST, (name) => this.#notHeld(name, affected))
+    return { ...latest, candles: this.#candlesNotHeld(affected), activity: this.#hoursNotHeld(affected) }
   }
 
-  load(loaded: Loaded): void {
+  load(loaded: LoadedRecords): void {
     for (const name of LATEST)
       for (const { address, row } of loaded[name]) this.#hold(name, addressText(name, address), row)
     for (const { address, row } of loaded.candles) {
@@ -133,7 +133,7 @@ export class MarketState implements KnownMarket {
       this.#hoursOf(address.of, address.owner).hold(address.hour, row)
   }
 
-  /** The row at an address, which is named as in `Touched`. */
+  /** The row at an address, which is named as in `AffectedKeys`. */
   latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null {
     return this.#latest[name].get(text).row
   }
@@ -160,7 +160,7 @@ export class MarketState implements KnownMarket {
       for (const row of fold[name]) this.#latest[name].get(rowText(name, row)).row = row as never
     this.#applyCandles(fold.candles, blockTime)
     for (const hour of fold.activity) this.#hoursOf(hour.of, hour.owner).wrote(hour, blockTime)
-    for (const name of LATEST) this.#latest[name].letGo()
+    for (const name of LATEST) this.#latest[name].evict()
   }
 
   #applyCandles(candles: readonly CandleUpsert[], blockTime: number): void {
@@ -187,14 +187,14 @@ export class MarketState implements KnownMarket {
     })
   }
 
-  #notHeld<Name extends LatestName>(name: Name, touched: Touched): AddressOf<Name>[] {
+  #notHeld<Name extends LatestName>(name: Name, affected: AffectedKeys): AddressOf<Name>[] {
     const addresses: AddressOf<Name>[] = []
-    for (const [text, address] of touched[name])
+    for (const [text, address] of affected[name])
       if (this.#latest[name].renew(text) === undefined) addresses.push(address as AddressOf<Name>)
     return addresses
   }
 
-  #candlesNotHeld({ pairs, blockTime }: Touched): CandleAddress[] {
+  #candlesNotHeld({ pairs, blockTime }: AffectedKeys): CandleAddress[] {
     const starts = bucketStarts(blockTime)
     const candles: CandleAddress[] = []
     for (const [text, { mint, cash }] of pairs) {
@@ -208,7 +208,7 @@ export class MarketState implements KnownMarket {
     return candles
   }
 
-  #hoursNotHeld({ tokens, pools, blockTime }: Touched): HourAddress[] {
+  #hoursNotHeld({ tokens, pools, blockTime }: AffectedKeys): HourAddress[] {
     const hour = bucketStart('1h', blockTime)
     const hours: HourAddress[] = []
     const add = (of: ActivityOf, owner: Pubkey, held: RunningHour | null | undefined): void => {

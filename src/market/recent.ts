@@ -2,7 +2,7 @@ import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart } from './candles.ts'
 
 /**
- * An LRU cache of values by address. Each block ends with `letGo`, which evicts the least recently used beyond the
+ * An LRU cache of values by address. Each block ends with `evict`, which evicts the least recently used beyond the
  * limit, and all that were not used for twice `quietBlocks` (INVARIANTS 10).
  */
 export class Recent<T> {
@@ -52,7 +52,7 @@ export class Recent<T> {
     return value === undefined ? this.#quiet.get(key) : value
   }
 
-  letGo(): void {
+  evict(): void {
     if (++this.#blocks >= this.#quietBlocks) {
       this.#blocks = 0
       this.#quiet = this.#values

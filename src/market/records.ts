@@ -6,7 +6,7 @@ import type { CashList } from './cash.ts'
 import { curveMints } from './curves.ts'
 import { launchMints } from './launches.ts'
 import { listedMints, listingOf } from './listing.ts'
-import type { LogAddress, LogPart } from './log.ts'
+import type { LogAddress, LogEntry } from './log.ts'
 import { pairKey, pairsOf } from './pairs.ts'
 import type { CurveRow, PoolRow, TokenRow } from './registry-rows.ts'
 import type {
@@ -38,7 +38,7 @@ export interface MarketRecord<Row, Address, S extends Shape = Shape> {
 /** A record of shape `latest`. */
 export interface LatestRecord<Row, Address> extends MarketRecord<Row, Address, 'latest'> {
   /** The addresses whose row an event can change, or is priced by. */
-  readonly touchedBy: (event: ChainEvent, cash: CashList) => readonly Address[]
+  readonly affectedBy: (event: ChainEvent, cash: CashList) => readonly Address[]
 }
 
 const byCursor = ({ cursor }: { readonly cursor: number }): string => String(cursor)
@@ -75,7 +75,7 @@ export const RECORDS = {
   ),
   curves: latest<CurveRow, Pubkey>((row) => row.mint, pubkeyMapKey, curveMints),
   totals: single<TotalsRow>(),
-  log: list<LogPart, LogAddress>(
+  log: list<LogEntry, LogAddress>(
     ({ channel, slot }) => ({ channel, slot }),
     ({ channel, slot }) => `${channel} ${slot}`
   )
@@ -184,9 +184,9 @@ function series<Row, Address>(
 function latest<Row, Address>(
   addressOf: (row: Row) => Address,
   textOf: (address: Address) => string,
-  touchedBy: LatestRecord<Row, Address>['touchedBy']
+  affectedBy: LatestRecord<Row, Address>['affectedBy']
 ): LatestRecord<Row, Address> {
-  return { shape: 'latest', addressOf, textOf, touchedBy }
+  return { shape: 'latest', addressOf, textOf, affectedBy }
 }
 
 function single<Row>(): MarketRecord<Row, null, 'single'> {

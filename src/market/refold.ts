@@ -4,26 +4,26 @@ import { foldBlock } from './fold.ts'
 import type { BlockFold, FoldOptions } from './fold.ts'
 import { marketBefore } from './kept-block.ts'
 import type { KeptBlock, MarketBefore } from './kept-block.ts'
-import type { LogAddress, LogPart } from './log.ts'
+import type { LogAddress, LogEntry } from './log.ts'
 import { MarketRecords } from './market-records.ts'
 import { MarketState } from './market-state.ts'
 import type { MarketSize } from './market-state.ts'
-import type { Loaded, Missing } from './missing.ts'
+import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { byName, KEYED, LATEST } from './records.ts'
 import type { AddressOf, BlockRows, KeyedName, RowOf } from './records.ts'
 import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from './rows.ts'
 import { sameValue } from './same-value.ts'
-import { touchedBy } from './touched.ts'
+import { affectedKeys } from './affected-keys.ts'
 
 /** The inputs of a refold. */
 export interface RefoldTools {
   readonly fold: FoldOptions
   /** Asks the store for what it holds now. */
-  readonly load: (missing: Missing) => Promise<Loaded>
+  readonly load: (readSet: ReadSet) => Promise<LoadedRecords>
   /** Encodes a block's rows as the stream sends them. */
-  readonly encode: (rows: BlockRows) => readonly LogPart[]
+  readonly encode: (rows: BlockRows) => readonly LogEntry[]
   /** Encodes the retractions of lost blocks, oldest first; for a course without some of the stored blocks. */
-  readonly retract?: (lost: readonly BlockRows[]) => readonly LogPart[]
+  readonly retract?: (lost: readonly BlockRows[]) => readonly LogEntry[]
 }
 
 const NO_LIMITS = { ...byName<MarketSize>(LATEST, () => Infinity), quietBlocks: Infinity }
@@ -64,7 +64,7 @@ export class Refold {
     this.#wanted = new Course(start, tools, this.#beginning)
   }
 
-  knows(values: Loaded): void {
+  knows(values: LoadedRecords): void {
     this.#beginning.takeFirst(values)
   }
 
@@ -106,7 +106,7 @@ export class Refold {
     }
     this.#rows.trades.replace(stored?.trades ?? [], next?.fold.trades ?? [])
     this.#rows.poolEvents.replace(stored?.poolEvents ?? [], next?.fold.poolEvents ?? [])
-    const encoded = (fold: BlockFold | undefined | null): readonly LogPart[] =>
+    const encoded = (fold: BlockFold | undefined | null): readonly LogEntry[] =>
       fold === undefined || fold === null ? [] : this.#encode(fold)
     this.#log.change(encoded(stored), encoded(next?.fold))
     if (stored !== null) this.#lost.push(stored)
@@ -179,15 +179,15 @@ class Course {
 
   async fold(block: DecodedBlock): Promise<{ fold: BlockFold; kept: KeptBlock }> {
     const { fold: options, load } = this.#tools
-    const touched = touchedBy(block, options.cash)
-    const missing = this.#market.missing(touched)
+    const affected = affectedKeys(block, options.cash)
+    const readSet = this.#market.readSet(affected)
     // Hours and buckets of earlier times are asked for again: what this course has made of them comes first.
-    this.#market.load(this.records.knownOf(missing))
-    const unmade = this.records.unknownOf(missing)
+    this.#market.load(this.records.knownOf(readSet))
+    const unmade = this.records.unknownOf(readSet)
     const unknown = this.#beginning.unknownOf(unmade)
     this.#beginning.takeFirst(await load(unknown))
     this.#market.load(this.#beginning.knownOf(unmade))
-    const kept = { block, before: marketBefore(this.#market, this.head, touched) }
+    const kept = { block, before: marketBefore(this.#market, this.head, affected) }
     const fold = foldBlock(this.#market, block, options)
     this.#market.apply(fold)
     this.records.take(fold)
@@ -231,25 +231,25 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
 }
 
 /** The differences in what the stream sends. */
-class LogEdit implements Edit<LogPart, LogAddress> {
-  readonly put: LogPart[] = []
+class LogEdit implements Edit<LogEntry, LogAddress> {
+  readonly put: LogEntry[] = []
   remove: LogAddress[] = []
 
-  /** Compares one slot's parts of both courses. */
-  change(stored: readonly LogPart[], wanted: readonly LogPart[]): void {
-    const before = new Map(stored.map((part) => [part.channel, part]))
-    for (const part of wanted) {
-      if (!sameValue(before.get(part.channel), part)) this.put.push(part)
-      before.delete(part.channel)
+  /** Compares one slot's entries of both courses. */
+  change(stored: readonly LogEntry[], wanted: readonly LogEntry[]): void {
+    const before = new Map(stored.map((entry) => [entry.channel, entry]))
+    for (const entry of wanted) {
+      if (!sameValue(before.get(entry.channel), entry)) this.put.push(entry)
+      before.delete(entry.channel)
     }
     for (const { channel, slot } of before.values()) this.remove.push({ channel, slot })
   }
 
-  /** Adds parts at new addresses, or at addresses that were to be removed. */
-  add(parts: readonly LogPart[]): void {
+  /** Adds entries at new addresses, or at addresses that were to be removed. */
+  add(parts: readonly LogEntry[]): void {
     this.put.push(...parts)
     const isAdded = ({ channel, slot }: LogAddress): boolean =>
-      parts.some((part) => part.channel === channel && part.slot === slot)
+      parts.some((entry) => entry.channel === channel && entry.slot === slot)
     this.remove = this.remove.filter((address) => !isAdded(address))
   }
 }

@@ -1,11 +1,11 @@
-import type { Memory } from '../market/log.ts'
+import type { Allocator } from '../market/log.ts'
 
 /** Allocates new memory for every request. */
-export const NEW_MEMORY: Memory = { take: (length) => Buffer.allocUnsafeSlow(length) }
+export const HEAP_ALLOCATOR: Allocator = { allocate: (length) => Buffer.allocUnsafeSlow(length) }
 
 /** Copies bytes into allocated memory. */
-export function copied(bytes: Uint8Array, memory: Memory): Buffer {
-  const copy = memory.take(bytes.length)
+export function copied(bytes: Uint8Array, allocator: Allocator): Buffer {
+  const copy = allocator.allocate(bytes.length)
   copy.set(bytes)
   return copy
 }
@@ -19,7 +19,7 @@ export interface Budget {
  * An allocator that is reset and reused as a whole, for memory with a common lifetime. With new memory for each page of
  * a replay, 3 kB an event, the engine spends a third of the time on garbage collection.
  */
-export class Arena implements Memory {
+export class Arena implements Allocator {
   readonly #budget: Budget
   readonly #bytesMax: number
   #bytes: Buffer = Buffer.alloc(0)
@@ -33,10 +33,10 @@ export class Arena implements Memory {
     this.#bytesMax = bytesMax
   }
 
-  take(length: number): Buffer {
+  allocate(length: number): Buffer {
     this.#taken += length
     const end = this.#next + length
-    if (end > this.#bytes.length) return NEW_MEMORY.take(length)
+    if (end > this.#bytes.length) return HEAP_ALLOCATOR.allocate(length)
     const taken = this.#bytes.subarray(this.#next, end)
     this.#next = end
     return taken
@@ -47,7 +47,7 @@ export class Arena implements Memory {
     const more = Math.min(this.#taken, this.#bytesMax) - this.#bytes.length
     if (more > 0 && more <= this.#budget.left) {
       this.#budget.left -= more
-      this.#bytes = NEW_MEMORY.take(this.#bytes.length + more)
+      this.#bytes = HEAP_ALLOCATOR.allocate(this.#bytes.length + more)
     }
     this.#next = 0
     this.#taken = 0

@@ -1,7 +1,7 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS } from '../market/cursor.ts'
-import type { EncodedEvent, LogPart } from '../market/log.ts'
+import type { EncodedEvent, LogEntry } from '../market/log.ts'
 import type { LaunchRow, PoolEventRow, SlotRow, TradeRow } from '../market/rows.ts'
 import type { ChannelTable } from './channel-table.ts'
 import { encodeLaunch, encodePoolEvent, encodeTick, encodeTrade, isFirstRow, tradeOffsets } from './encode.ts'
@@ -10,7 +10,7 @@ import type { EventRows } from './encode.ts'
 type Add<T> = (of: T, event: EncodedEvent) => void
 
 /** Rows with the events that ingest has already encoded for the log; these are on the venues' channels. */
-type LoggedRows = EventRows & { readonly log?: readonly LogPart[] }
+type LoggedRows = EventRows & { readonly log?: readonly LogEntry[] }
 
 /**
  * The events of a committed block by channel. Each event is encoded once: by ingest for the log, or here for the
@@ -125,7 +125,7 @@ export class BlockEvents {
   }
 }
 
-function loggedBodies(log: readonly LogPart[]): Map<number, Uint8Array> {
+function loggedBodies(log: readonly LogEntry[]): Map<number, Uint8Array> {
   const bodies = new Map<number, Uint8Array>()
   for (const { channel, events } of log)
     if (channel.startsWith('venue:')) for (const { cursor, body } of events) bodies.set(cursor, body)

@@ -1,10 +1,10 @@
 import type { LogStore, Storage } from '../../storage/port.ts'
-import { NEW_MEMORY } from '../memory/arena.ts'
+import { HEAP_ALLOCATOR } from '../memory/arena.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS, eventCursor } from '../market/cursor.ts'
-import type { EncodedEvent, LogChannel, LogPart, Memory } from '../market/log.ts'
+import type { EncodedEvent, LogChannel, LogEntry, Allocator } from '../market/log.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { SlotRow, TradeRow } from '../market/rows.ts'
 import type { Channel } from './channel.ts'
@@ -24,7 +24,7 @@ export interface ReadLimits {
   readonly rows: number
   readonly parts: number
   /** Memory for events that are stored encoded. */
-  readonly memory?: Memory
+  readonly allocator?: Allocator
 }
 
 /** Lost forks read together with a page of rows. */
@@ -41,8 +41,8 @@ const SLOTS_KNOWN = 4_096
  */
 const SLOTS_TOGETHER = 128
 
-async function readMoves(log: LogStore): Promise<LogPart[]> {
-  const parts: LogPart[] = []
+async function readMoves(log: LogStore): Promise<LogEntry[]> {
+  const parts: LogEntry[] = []
   for (let from = -1; ;) {
     const page = await log.read('moves', { from, limit: MOVES_PER_READ })
     parts.push(...page)
@@ -129,10 +129,10 @@ export class ChannelHistory {
     channel: LogChannel,
     after: number,
     until: number,
-    { parts: limit, memory = NEW_MEMORY }: Pick<ReadLimits, 'parts' | 'memory'>
+    { parts: limit, allocator = HEAP_ALLOCATOR }: Pick<ReadLimits, 'parts' | 'allocator'>
   ): Promise<Stretch> {
-    const parts = await this.#storage.log.read(channel, { from: after, until, limit, memory })
-    const events = parts.flatMap((part) => part.events)
+    const parts = await this.#storage.log.read(channel, { from: after, until, limit, allocator })
+    const events = parts.flatMap((entry) => entry.events)
     return { events, to: events.at(-1)?.cursor ?? until }
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cursorAt, EVENT_POSITIONS, splitCursor } from '../market/cursor.ts'
-import type { LogPart } from '../market/log.ts'
+import type { LogEntry } from '../market/log.ts'
 
 /**
  * Slots whose blocks replaced blocks already sent. Their events are sent at cursors above everything sent before,
@@ -20,15 +20,15 @@ const MOVE = z.object({
   slots: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()]).readonly()).readonly()
 })
 
-/** Returns the log part that stores a move, at the slot of the first block that is again sent at its own cursors. */
-export function moveAsPart(move: Move): LogPart {
+/** Returns the log entry that stores a move, at the slot of the first block that is again sent at its own cursors. */
+export function moveAsLogEntry(move: Move): LogEntry {
   const slot = move.last + 1
   const body = Buffer.from(JSON.stringify(move))
   return { channel: 'moves', slot, events: [{ cursor: cursorAt(slot, 0), body }] }
 }
 
-/** Reads moves from log parts. Throws on any other content, which only a defect of ours can write. */
-export function movesIn(parts: readonly LogPart[]): Move[] {
+/** Reads moves from log entries. Throws on any other content, which only a defect of ours can write. */
+export function movesIn(parts: readonly LogEntry[]): Move[] {
   return parts.flatMap(({ events }) =>
     events.map(({ body }) => MOVE.parse(JSON.parse(Buffer.from(body).toString())))
   )

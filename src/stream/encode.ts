@@ -2,7 +2,7 @@ import { launchEvent, poolEvent, priceTick, tradeEvent } from '../api/stream-eve
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { COPY_OFFSETS } from '../market/cursor.ts'
-import type { EncodedEvent, LogChannel, LogPart } from '../market/log.ts'
+import type { EncodedEvent, LogChannel, LogEntry } from '../market/log.ts'
 import type { LaunchRow, PoolEventRow, TradeRow } from '../market/rows.ts'
 import type { BlockCommit } from '../market/records.ts'
 
@@ -56,9 +56,9 @@ export function encode(data: object, before = ''): Uint8Array {
 }
 
 /** Encodes the events of a block for the channels that are stored encoded. */
-export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cash: CashList): LogPart[] {
+export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cash: CashList): LogEntry[] {
   const { receivedAtMs } = slot
-  const parts = new LogParts(slot.slot)
+  const parts = new LogEntries(slot.slot)
   for (const row of trades) {
     if (!isFirstRow(row)) continue
     const body = encodeTrade(row, receivedAtMs, cash)
@@ -82,23 +82,23 @@ export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cas
 }
 
 /** Events of a slot, by stored channel. */
-export class LogParts {
+export class LogEntries {
   readonly #slot: number
-  readonly #parts = new Map<LogChannel, EncodedEvent[]>()
+  readonly #events = new Map<LogChannel, EncodedEvent[]>()
 
   constructor(slot: number) {
     this.#slot = slot
   }
 
   add(channel: LogChannel, event: EncodedEvent): void {
-    const events = this.#parts.get(channel)
-    if (events === undefined) this.#parts.set(channel, [event])
+    const events = this.#events.get(channel)
+    if (events === undefined) this.#events.set(channel, [event])
     else events.push(event)
   }
 
-  /** Returns the parts, each in cursor order; a channel's events come from rows of several kinds. */
-  inOrder(): LogPart[] {
-    return Array.from(this.#parts, ([channel, events]) => ({
+  /** Returns the entries, each in cursor order; a channel's events come from rows of several kinds. */
+  inOrder(): LogEntry[] {
+    return Array.from(this.#events, ([channel, events]) => ({
       channel,
       slot: this.#slot,
       events: events.sort((a, b) => a.cursor - b.cursor)

@@ -1,5 +1,5 @@
-import { NEW_MEMORY } from '../memory/arena.ts'
-import type { EncodedEvent, Memory } from '../market/log.ts'
+import { HEAP_ALLOCATOR } from '../memory/arena.ts'
+import type { EncodedEvent, Allocator } from '../market/log.ts'
 
 /** Events as WebSocket frames (RFC 6455, section 5.2), ready to write; encoded once for all receivers. */
 export interface Frames {
@@ -21,7 +21,7 @@ export function eventFrames(
   channel: string,
   events: readonly EncodedEvent[],
   replay: boolean,
-  memory: Memory = NEW_MEMORY
+  allocator: Allocator = HEAP_ALLOCATOR
 ): Frames {
   const head = `{"type":"event","channel":${JSON.stringify(channel)},"data":`
   const tail = replay ? ',"replay":true}' : '}'
@@ -39,7 +39,7 @@ export function eventFrames(
     size += headerBytes(length) + length
     ends.push(size)
   }
-  const bytes = memory.take(size)
+  const bytes = allocator.allocate(size)
   let at = 0
   for (const [index, { body }] of events.entries()) {
     at = writeHeader(bytes, at, lengths[index]!)

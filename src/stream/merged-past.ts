@@ -1,4 +1,4 @@
-import type { EncodedEvent, Memory } from '../market/log.ts'
+import type { EncodedEvent, Allocator } from '../market/log.ts'
 import { isKeptAsSent, type Channel } from './channel.ts'
 import type { ChannelHistory, Stretch } from './channel-history.ts'
 
@@ -60,16 +60,16 @@ export class MergedPast {
 
   /**
    * Returns the next events up to `until`, which ends a slot; none at the end, and then `position` is `until`. Events
-   * that are stored encoded are read into `memory`.
+   * that are stored encoded are read into memory of `allocator`.
    */
-  async next(until: number, memory: Memory): Promise<ChannelEvents[]> {
+  async next(until: number, allocator: Allocator): Promise<ChannelEvents[]> {
     const ofAll = this.#parts.reduce((sum, part) => sum + part.rowsPerCursor, 0)
     await Promise.all(
       this.#parts.map((part) => {
         const share = ofAll === 0 ? 1 / this.#parts.length : part.rowsPerCursor / ofAll
         const rows = Math.ceil(share * ROWS_HELD)
         const { least, most } = ROWS_OF_ONE
-        return part.fill(this.#history, until, Math.min(Math.max(rows, least), most), memory)
+        return part.fill(this.#history, until, Math.min(Math.max(rows, least), most), allocator)
       })
     )
     // A channel may have been dropped meanwhile.
@@ -117,12 +117,12 @@ class Part {
     history: Pick<ChannelHistory, 'read'>,
     until: number,
     rows: number,
-    memory: Memory
+    allocator: Allocator
   ): Promise<void> {
     const held = this.#events.length - this.#next
     const enough = isKeptAsSent(this.channel) ? EVENTS_HELD.few : rows
     if (held >= enough / 2 || this.#to >= until) return
-    const limits = { rows, parts: this.#slots, memory }
+    const limits = { rows, parts: this.#slots, allocator }
     const from = this.#to
     const { events, to } = await history.read(this.channel, from, until, limits)
     // A full page had as many rows up to its end, though some may belong to no event.

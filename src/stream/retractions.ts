@@ -2,19 +2,19 @@ import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
 import { cursorAt, EVENT_POSITIONS, splitCursor } from '../market/cursor.ts'
-import type { EncodedEvent, LogPart } from '../market/log.ts'
+import type { EncodedEvent, LogEntry } from '../market/log.ts'
 import type { RetractionData } from '../api/stream-schema.ts'
 import { BlockEvents } from './block-events.ts'
 import { ChannelTable } from './channel-table.ts'
 import type { Channel } from './channel.ts'
-import { encode, LogParts, type EventRows } from './encode.ts'
+import { encode, LogEntries, type EventRows } from './encode.ts'
 
 /** Positions of an event at most; the first is that of its row. */
 const COPIES_MAX = 4
 
 /** The log's retractions of a lost fork: how many copies of events are retracted, and how many had no room. */
 export interface Retractions {
-  readonly parts: readonly LogPart[]
+  readonly parts: readonly LogEntry[]
   readonly told: number
   readonly leftOut: number
 }
@@ -39,14 +39,14 @@ export const endOfSlot = (slot: number): RetractionRoom => ({
  */
 export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, cash: CashList): Retractions {
   const { from, to, toldAt = (cursor) => cursor } = room
-  const parts = new Map<number, LogParts>()
+  const parts = new Map<number, LogEntries>()
   const copies = lost.toReversed().flatMap((block) => copiesIn(block, cash))
   const told = copies.slice(0, Math.max(0, to - from + 1))
   for (const [place, { channel, data }] of told.entries()) {
     const cursor = from + place
     const { slot } = splitCursor(cursor)
     let ofSlot = parts.get(slot)
-    if (ofSlot === undefined) parts.set(slot, (ofSlot = new LogParts(slot)))
+    if (ofSlot === undefined) parts.set(slot, (ofSlot = new LogEntries(slot)))
     const body = encode({ ...data, of: toldAt(data.of) }, prefixOf(channel.name))
     ofSlot.add('retractions', { cursor, body })
   }

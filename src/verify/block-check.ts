@@ -4,11 +4,11 @@ import type { Block } from '../chain/transaction.ts'
 import { cursorAt } from '../market/cursor.ts'
 import { foldBlock, type FoldOptions } from '../market/fold.ts'
 import { MarketState } from '../market/market-state.ts'
-import { noneStored } from '../market/missing.ts'
+import { noneStored } from '../market/read-set.ts'
 import type { RowOrigin, SlotRow, TradeRow } from '../market/rows.ts'
 import { sameValue } from '../market/same-value.ts'
 import { COLD_SOL_USD } from '../market/sol-usd.ts'
-import { touchedBy } from '../market/touched.ts'
+import { affectedKeys } from '../market/affected-keys.ts'
 import type { PageRequest, RowHorizon, Storage } from '../../storage/port.ts'
 import type { Difference } from './difference.ts'
 
@@ -39,7 +39,7 @@ export async function* blockDifferences(
   }
   const decoded = { ...place, transactions, entries }
   const market = new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
-  market.load(noneStored(market.missing(touchedBy(decoded, options.cash))))
+  market.load(noneStored(market.readSet(affectedKeys(decoded, options.cash))))
   const fold = foldBlock(market, decoded, options)
 
   const row = await storage.blocks.at(slot)

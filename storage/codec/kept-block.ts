@@ -3,7 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { BlockEntry } from '../../src/market/block.ts'
 import { bucketAt } from '../../src/market/candles.ts'
 import type { KeptBlock, MarketBefore } from '../../src/market/kept-block.ts'
-import type { Loaded } from '../../src/market/missing.ts'
+import type { LoadedRecords } from '../../src/market/read-set.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import { byName, READ_FIRST } from '../../src/market/records.ts'
 import type { RecordKind } from './record.ts'
@@ -38,7 +38,7 @@ interface StoredBlock extends Pick<KeptBlock, 'block'> {
 }
 
 /** Lists of rows with their addresses, under the names that they have had in stores from the first version on. */
-function storedForm(loaded: Loaded) {
+function storedForm(loaded: LoadedRecords) {
   const { pairs, candles, launches, tokens, pools, curves, activity, ...others } = loaded
   return {
     pairs: pairs.map(({ address: { mint, cash }, row }) => ({ mint, cash, row })),
@@ -53,9 +53,9 @@ function storedForm(loaded: Loaded) {
 }
 
 /** Stands for records that a block was not folded on when it was stored. */
-const NOTHING_READ = byName<Loaded>(READ_FIRST, () => [])
+const NOTHING_READ = byName<LoadedRecords>(READ_FIRST, () => [])
 
-function loadedForm(stored: ReturnType<typeof storedForm>): Loaded {
+function loadedForm(stored: ReturnType<typeof storedForm>): LoadedRecords {
   const { pairs, candles, launches, tokens, pools, curves, hours, ...others } = stored
   return {
     ...NOTHING_READ,

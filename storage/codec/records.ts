@@ -9,7 +9,7 @@ import { activityKey, addressKey, logKey, pairsKey, solPriceKey, totalsKey } fro
 import type { Key } from './keys.ts'
 import { solPriceKind } from './kinds.ts'
 import { launchKind } from './launch.ts'
-import { logPartKind } from './log-part.ts'
+import { logEntryKind } from './log-entry.ts'
 import { pairsKind } from './pair.ts'
 import { poolKind } from './pool.ts'
 import { poolEventCodec } from './pool-event.ts'
@@ -56,7 +56,7 @@ export const STORED = {
   pools: addressed('pools', { letter: 'q', column: 'pool', title: 'pools', kind: poolKind }),
   curves: addressed('curves', { letter: 'g', column: 'mint', title: 'bonding curves', kind: curveKind }),
   totals: keyed('totals', totalsKind, totalsKey),
-  log: { inBlock: packedRecords(logPartKind, ({ channel, slot }) => logKey(channel, slot)) }
+  log: { inBlock: packedRecords(logEntryKind, ({ channel, slot }) => logKey(channel, slot)) }
 } satisfies {
   readonly [Name in RecordName]: StoredRecord<RowOf<Name>> &
     Partial<KeyedRecord<RowOf<Name>, AddressOf<Name>>>

@@ -5,8 +5,8 @@ import {
   zstdCompressSync,
   zstdDecompressSync
 } from 'node:zlib'
-import { NEW_MEMORY } from '../../src/memory/arena.ts'
-import type { Memory } from '../../src/market/log.ts'
+import { HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
+import type { Allocator } from '../../src/market/log.ts'
 
 /** The fastest compression level; slower ones save a few percent. */
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 }
@@ -91,8 +91,12 @@ export function compressed(bytes: Uint8Array): Uint8Array {
 }
 
 /** Returns the content of a frame. Throws RangeError unless it has the given length. */
-export function uncompressed(frame: Uint8Array, length: number, memory: Memory = NEW_MEMORY): Uint8Array {
-  const bytes = memory.take(length + 1)
+export function uncompressed(
+  frame: Uint8Array,
+  length: number,
+  allocator: Allocator = HEAP_ALLOCATOR
+): Uint8Array {
+  const bytes = allocator.allocate(length + 1)
   const given = uncompressing.run(frame, bytes)
   if (given === length) return bytes.subarray(0, length)
   const asked = zstdDecompressSync(frame, { maxOutputLength: Math.max(length, 1) })

@@ -5,9 +5,9 @@ import { activityKind } from '../codec/activity.ts'
 import type { Database } from './database.ts'
 import { horizonOf } from './horizon.ts'
 import { activityKey } from '../codec/keys.ts'
-import type { Soon } from './soon.ts'
-import { KeyedRows } from './record-parts.ts'
-import type { RecordPart } from './record-parts.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import { KeyedRows } from './record-table.ts'
+import type { RecordTable } from './record-table.ts'
 import { amendHourlyMintVolume, mintsOfHour, stageHourlyMintVolume } from './hourly-mint-volume.ts'
 import type { View } from './view.ts'
 
@@ -19,7 +19,7 @@ const KNOWN_HOURS_MAX = 26
 
 const rows = new KeyedRows('activity')
 
-export function activityPart(database: Database): RecordPart<'activity'> {
+export function activityTable(database: Database): RecordTable<'activity'> {
   return {
     port: {
       get: (at) =>
@@ -44,7 +44,7 @@ export function activityPart(database: Database): RecordPart<'activity'> {
 /** Whether an hour of activity is past the retention. */
 export const isExpiredHour = (hour: number, { time }: RowHorizon): boolean => hour + HOUR <= time
 
-function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): Soon<ActivityHour[]> {
+function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): MaybePromise<ActivityHour[]> {
   if (range.limit <= 0 || range.to <= range.from) return []
   const hours: ActivityHour[] = []
   const last = Math.ceil(range.to / HOUR) * HOUR - HOUR

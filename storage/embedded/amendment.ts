@@ -3,13 +3,13 @@ import { keptBlockKind } from '../codec/kept-block.ts'
 import { keptBlockKey, slotKey } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
 import { amendRecords } from './record-stores.ts'
-import type { RecordParts } from './record-stores.ts'
+import type { RecordTables } from './record-stores.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 /** Puts what an amendment brings and takes out what it ends. */
 export async function stageAmendment(
-  parts: RecordParts,
+  tables: RecordTables,
   view: View,
   batch: WriteBatch,
   amendment: Amendment
@@ -19,5 +19,5 @@ export async function stageAmendment(
   for (const slot of slots.put) batch.putUnkept(slotKind, slotKey(slot.slot), slot)
   for (const slot of kept.remove) batch.delete(keptBlockKey(slot))
   for (const block of kept.put) batch.putUnkept(keptBlockKind, keptBlockKey(block.block.slot), block)
-  await amendRecords(parts, view, batch, amendment)
+  await amendRecords(tables, view, batch, amendment)
 }

@@ -28,7 +28,7 @@ export function apiKeyStore(database: Database): KeyStore {
         if (keyBefore !== null) batch.delete(apiKeyIdKey(keyBefore.id))
         stageListing(batch, key)
         batch.put(apiKeyKind, apiKeyKey(key.hash), key)
-        return { kind: 'beside', durable: 'key.durable' }
+        return { kind: 'control', durable: 'key.durable' }
       })
     },
     byHash: (hash) => database.read((view) => view.get(apiKeyKind, apiKeyKey(hash))),

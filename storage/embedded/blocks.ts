@@ -6,10 +6,10 @@ import { keptBlockKey, keysOf, slotKey } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
 import type { Database } from './database.ts'
 import { stageRecords } from './record-stores.ts'
-import type { RecordParts } from './record-stores.ts'
+import type { RecordTables } from './record-stores.ts'
 import type { View } from './view.ts'
 
-export function blockStore(database: Database, parts: RecordParts): BlockStore {
+export function blockStore(database: Database, tables: RecordTables): BlockStore {
   return {
     // The engine's lock on the directory lets no second writer in.
     claim: () => database.read((view) => view.head),
@@ -18,7 +18,7 @@ export function blockStore(database: Database, parts: RecordParts): BlockStore {
         if (isStored(block, view.head)) return null
         assertFollows(after, view.head)
         batch.putUnkept(slotKind, slotKey(block.slot.slot), block.slot)
-        await stageRecords(parts, view, batch, block)
+        await stageRecords(tables, view, batch, block)
         if (kept !== undefined) batch.putUnkept(keptBlockKind, keptBlockKey(block.slot.slot), kept)
         return { kind: 'commit', head: block.slot }
       }),

@@ -1,4 +1,4 @@
-import type { Finding } from './finding.ts'
+import type { CachedFact } from './cached-fact.ts'
 
 /** Chosen: six weeks of minutes of a pair that never rests. */
 const KNOWN_PAGES_MAX = 1_000
@@ -11,7 +11,7 @@ export interface KnownPages {
 }
 
 /** By the key of a series. */
-export const knownPages: Finding<KnownPages> = {
+export const knownPages: CachedFact<KnownPages> = {
   sign: '>',
   weigh: ({ pages }) => 100 + 8 * pages.length
 }

@@ -4,13 +4,13 @@ import type { Candle, Interval } from '../../src/market/rows.ts'
 import { candlePageKind, openCandlesKind } from '../codec/candle.ts'
 import { PAGE_BUCKETS, pageAt, takeNewest } from '../codec/candle-pages.ts'
 import type { CandleRange } from '../codec/candle-pages.ts'
-import { amendCandles } from './candle-amending.ts'
+import { amendCandles } from './candle-amendments.ts'
 import { knownPages } from './candle-pages.ts'
 import { stageCandles } from './candle-staging.ts'
 import type { Database } from './database.ts'
 import { candlePageKey, keyAfter, openCandlesKey, pageOfCandleKey, seriesKey } from '../codec/keys.ts'
-import type { RecordPart } from './record-parts.ts'
-import type { Soon } from './soon.ts'
+import type { RecordTable } from './record-table.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
 
 interface Series {
@@ -23,7 +23,7 @@ interface Series {
  * The newest bucket of each interval of a pair is in one value, which a block rewrites; older buckets are in pages,
  * written when a bucket stops being the newest.
  */
-export function candlePart(database: Database): RecordPart<'candles'> {
+export function candleTable(database: Database): RecordTable<'candles'> {
   return {
     port: {
       get: (at) => database.read((view) => bucketAt(at, candleAt(view, at, at.ts))),
@@ -43,7 +43,7 @@ function candleAt(view: View, series: Series, ts: number): Candle | null {
   return page?.find((candle) => candle.ts === ts) ?? null
 }
 
-function candlesIn(view: View, series: Series, range: CandleRange): Soon<Candle[]> {
+function candlesIn(view: View, series: Series, range: CandleRange): MaybePromise<Candle[]> {
   const newest = newestCandle(view, series)
   if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
   const found = newest.ts < range.to ? [newest] : []

@@ -15,14 +15,14 @@ export function coverageStore(database: Database): CoverageStore {
       await database.write(async (view, batch) => {
         if (view.get(genesisKind, genesisKey()) !== null) return null
         batch.put(genesisKind, genesisKey(), hash)
-        return { kind: 'beside', durable: 'coverage.durable' }
+        return { kind: 'control', durable: 'coverage.durable' }
       })
       return (await genesis())!
     },
     async addGap(gap) {
       await database.write(async (_, batch) => {
         batch.put(gapKind, gapKey(gap.from), gap)
-        return { kind: 'beside', durable: 'coverage.durable' }
+        return { kind: 'control', durable: 'coverage.durable' }
       })
     },
     gaps: ({ after, limit }) =>

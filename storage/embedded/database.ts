@@ -10,7 +10,7 @@ import { damageText, type DamagedKeys } from './damaged-keys.ts'
 import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
 import type { Level } from './level.ts'
 import { checkBeforeOpening } from './opening-check.ts'
-import type { Soon } from './soon.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import { unopened } from './unopened.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
@@ -126,7 +126,7 @@ export class Database {
    * Runs a query on the newest committed state, which stays as it is until the query ends. One that is answered from
    * memory costs no more than the promise of its answer.
    */
-  async read<T>(query: (view: View) => Soon<T>): Promise<T> {
+  async read<T>(query: (view: View) => MaybePromise<T>): Promise<T> {
     if (this.#closed !== null) throw closed()
     const view = this.#view
     const answer = query(view)
@@ -197,7 +197,7 @@ export class Database {
     const staged = await stagedIn(batch, () => stage(view, batch))
     if (staged === null) return false
     try {
-      const hasPoints = staged.kind !== 'beside' && staged.kind !== 'sweep'
+      const hasPoints = staged.kind !== 'control' && staged.kind !== 'sweep'
       if (hasPoints) this.#reached(`${staged.kind}.staged`)
       const writing = batch.write(staged.kind !== 'sweep' && !this.#isScratch)
       if (hasPoints) this.#reached(`${staged.kind}.writing`)
@@ -211,7 +211,7 @@ export class Database {
       this.#failed.resolve(this.#failure)
       throw this.#failure
     }
-    if (staged.kind === 'beside') this.#reached(staged.durable)
+    if (staged.kind === 'control') this.#reached(staged.durable)
     else if (staged.kind !== 'sweep') this.#reached(`${staged.kind}.durable`)
     this.#publish(batch, 'head' in staged ? staged.head : view.head)
     if (staged.kind === 'amend') this.#amendments++
@@ -229,15 +229,15 @@ export class Database {
 }
 
 /**
- * Content of a batch: a block, which becomes the head, a change of blocks that are stored, a deletion of what readers no
- * longer see, a group of documents, or anything else beside the chain.
+ * Content of a batch: a block, which becomes the head, a change of stored blocks, a deletion of what readers no
+ * longer see, a group of documents, or control data: keys, tenants, gaps, the horizon.
  */
 export type Staged =
   | { readonly kind: 'commit'; readonly head: SlotRow }
   | { readonly kind: 'amend'; readonly head: SlotRow | null }
   | { readonly kind: 'sweep' | 'documents' }
   | {
-      readonly kind: 'beside'
+      readonly kind: 'control'
       readonly durable:
         'key.durable' | 'tenant.durable' | 'coverage.durable' | 'kept.forgotten' | 'horizon.durable'
     }

@@ -5,9 +5,9 @@ import type { History } from '../port.ts'
 import { stageAmendment } from './amendment.ts'
 import { stageGaps } from './coverage.ts'
 import type { Database } from './database.ts'
-import type { RecordParts } from './record-stores.ts'
+import type { RecordTables } from './record-stores.ts'
 
-export function historyOf(database: Database, parts: RecordParts): History {
+export function historyOf(database: Database, tables: RecordTables): History {
   return {
     after: (slot, limit) =>
       database.read(async (view) => {
@@ -25,12 +25,12 @@ export function historyOf(database: Database, parts: RecordParts): History {
         const old = await view.keys({ ...keysOf('d'), lt: keptBlockKey(until + 1) })
         if (old.length === 0) return null
         for (const key of old) batch.delete(key)
-        return { kind: 'beside', durable: 'kept.forgotten' }
+        return { kind: 'control', durable: 'kept.forgotten' }
       })
     },
     async amend(amendment, gaps) {
       await database.write(async (view, batch) => {
-        await stageAmendment(parts, view, batch, amendment)
+        await stageAmendment(tables, view, batch, amendment)
         stageGaps(batch, gaps)
         return { kind: 'amend', head: amendment.head }
       })

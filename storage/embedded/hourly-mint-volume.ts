@@ -1,6 +1,6 @@
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { ActivityStore, BlockCommit, HourlyMintVolume } from '../port.ts'
-import type { Finding } from './finding.ts'
+import type { CachedFact } from './cached-fact.ts'
 import { addressIn, keyAfter, keysOf, hourlyMintVolumeKey, hourlyMintVolumeKeysOf } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import { oldestMintVolumeHour, hourlyMintVolumeKind, mintVolumeMinutes } from '../codec/hourly-mint-volume.ts'
@@ -11,7 +11,7 @@ import type { WriteBatch } from './write-batch.ts'
 const EXPIRED_PER_BLOCK_MAX = 256
 
 /** Up to which key all that is old is deleted. */
-const deletedUntil: Finding<Key> = { sign: '<', weigh: () => 100 }
+const deletedUntil: CachedFact<Key> = { sign: '<', weigh: () => 100 }
 
 export async function mintsOfHour(
   view: View,

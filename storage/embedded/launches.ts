@@ -7,8 +7,8 @@ import type { LaunchStore } from '../port.ts'
 import type { Database } from './database.ts'
 import { keysBeyond, keysOf, launchAtKey, launchKeysOf, launchOfStatusKey } from '../codec/keys.ts'
 import type { RecordKind } from '../codec/record.ts'
-import { KeyedRows } from './record-parts.ts'
-import type { RecordPart } from './record-parts.ts'
+import { KeyedRows } from './record-table.ts'
+import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -25,7 +25,7 @@ const launchIndexKind: RecordKind<Pubkey> = {
 const rows = new KeyedRows('launches')
 
 /** Launches by mint, and two indexes from a cursor to the mint: of all launches, and of those in a status. */
-export function launchPart(database: Database): RecordPart<'launches'> {
+export function launchTable(database: Database): RecordTable<'launches'> {
   return {
     port: {
       get: (mint) => database.read((view) => rows.get(view, mint)),

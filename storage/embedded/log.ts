@@ -1,15 +1,15 @@
-import type { LogChannel, LogPart } from '../../src/market/log.ts'
+import type { LogChannel, LogEntry } from '../../src/market/log.ts'
 import { logChannelCodes } from '../codec/codes.ts'
 import { keyAfter, logAddressIn, logKey, logKeysOf, slotKey } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
-import { logPartKind, logPartsIn } from '../codec/log-part.ts'
+import { logEntryKind, logEntriesIn } from '../codec/log-entry.ts'
 import { logPage } from '../log-pages.ts'
 import type { LogSlots } from '../log-pages.ts'
 import type { BlockCommit } from '../port.ts'
 import type { Database } from './database.ts'
-import type { Finding } from './finding.ts'
-import type { RecordPart } from './record-parts.ts'
+import type { CachedFact } from './cached-fact.ts'
+import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -21,10 +21,10 @@ const CHANNELS = logChannelCodes.words
 const TURNS = 23
 
 /** Up to which key all of a channel is deleted. */
-const deletedUntil: Finding<Key> = { sign: '(', weigh: () => 100 }
+const deletedUntil: CachedFact<Key> = { sign: '(', weigh: () => 100 }
 
 /** `seconds`: how long the log is kept; null for ever. */
-export function logPart(database: Database, seconds: number | null): RecordPart<'log'> {
+export function logTable(database: Database, seconds: number | null): RecordTable<'log'> {
   return {
     port: {
       read: (channel, page) =>
@@ -33,7 +33,7 @@ export function logPart(database: Database, seconds: number | null): RecordPart<
     stage: (view, batch, block) => stageLog(view, batch, block, seconds),
     amend(_, batch, { log: { put, remove } }) {
       for (const { channel, slot } of remove) batch.delete(logKey(channel, slot))
-      for (const part of put) batch.putUnkept(logPartKind, logKey(part.channel, part.slot), part)
+      for (const entry of put) batch.putUnkept(logEntryKind, logKey(entry.channel, entry.slot), entry)
     }
   }
 }
@@ -41,25 +41,25 @@ export function logPart(database: Database, seconds: number | null): RecordPart<
 async function partsOf(
   view: View,
   channel: LogChannel,
-  { first, last, limit, memory }: LogSlots
-): Promise<LogPart[]> {
-  const parts: LogPart[] = []
+  { first, last, limit, allocator }: LogSlots
+): Promise<LogEntry[]> {
+  const parts: LogEntry[] = []
   const range = { gte: logKey(channel, first), lt: keyAfter(logKey(channel, last)) }
-  for await (const [, part] of view.scan(logPartsIn(memory), range, { expected: limit })) {
-    parts.push(part)
+  for await (const [, entry] of view.scan(logEntriesIn(allocator), range, { expected: limit })) {
+    parts.push(entry)
     if (parts.length === limit) break
   }
   return parts
 }
 
-/** Writes a block's parts, and deletes some of what is past the horizon, `seconds` before it; null keeps all. */
+/** Writes a block's entries, and deletes some of what is past the horizon, `seconds` before it; null keeps all. */
 async function stageLog(
   view: View,
   batch: WriteBatch,
   { slot, log }: BlockCommit,
   seconds: number | null
 ): Promise<void> {
-  for (const part of log) batch.putUnkept(logPartKind, logKey(part.channel, part.slot), part)
+  for (const entry of log) batch.putUnkept(logEntryKind, logKey(entry.channel, entry.slot), entry)
   const channel = CHANNELS[slot.slot % TURNS]
   if (seconds !== null && channel !== undefined)
     await stageDeletions(view, batch, channel, slot.blockTime - seconds)

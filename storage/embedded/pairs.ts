@@ -5,12 +5,12 @@ import type { PairRow } from '../../src/market/rows.ts'
 import type { Database } from './database.ts'
 import { pairsKey } from '../codec/keys.ts'
 import { mergedPairs, ownPair, pairsKind } from '../codec/pair.ts'
-import type { RecordPart } from './record-parts.ts'
+import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 /** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
-export function pairPart(database: Database): RecordPart<'pairs'> {
+export function pairTable(database: Database): RecordTable<'pairs'> {
   const ofMint = (view: View, mint: Pubkey): readonly PairRow[] => view.get(pairsKind, pairsKey(mint)) ?? []
   return {
     port: {

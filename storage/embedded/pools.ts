@@ -7,8 +7,8 @@ import type { Database } from './database.ts'
 import { keysBeyond, mintPoolKey, mintPoolKeysOf } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import { listedPoolKind } from '../codec/pool.ts'
-import { KeyedRows } from './record-parts.ts'
-import type { RecordPart } from './record-parts.ts'
+import { KeyedRows } from './record-table.ts'
+import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -17,7 +17,7 @@ type PoolPage = Parameters<PoolStore['ofMint']>[1]
 const rows = new KeyedRows('pools')
 
 /** Pools by address, and an index from the mints that they are listed under. */
-export function poolPart(database: Database): RecordPart<'pools'> {
+export function poolTable(database: Database): RecordTable<'pools'> {
   return {
     port: {
       get: (pool) => database.read((view) => rows.get(view, pool)),

@@ -4,7 +4,7 @@ import { poolEventCodec } from '../codec/pool-event.ts'
 import { RowPages } from './row-pages.ts'
 import { tradeCodec } from '../codec/trade.ts'
 import type { Database } from './database.ts'
-import type { RecordPart } from './record-parts.ts'
+import type { RecordTable } from './record-table.ts'
 
 /**
  * Rows in a page: a block rewrites half a page of each list it touches, a query reads one value a page. At 32 a
@@ -20,7 +20,7 @@ export const walletPages = new RowPages('w', 'wallet page', tradeCodec, WALLET_P
 export const poolEventPages = new RowPages('e', 'pool event page', poolEventCodec, PAGE_ROWS)
 
 /** Trades by mint, and by the wallet that made them. */
-export function tradePart(database: Database): RecordPart<'trades'> {
+export function tradeTable(database: Database): RecordTable<'trades'> {
   return {
     port: {
       ofMint: (mint, page) => database.read((view) => tradePages.read(view, mint, page)),
@@ -38,7 +38,7 @@ export function tradePart(database: Database): RecordPart<'trades'> {
   }
 }
 
-export function poolEventPart(database: Database): RecordPart<'poolEvents'> {
+export function poolEventTable(database: Database): RecordTable<'poolEvents'> {
   return {
     port: { ofPool: (pool, page) => database.read((view) => poolEventPages.read(view, pool, page)) },
     async stage(view, batch, { poolEvents }) {

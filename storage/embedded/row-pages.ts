@@ -19,7 +19,7 @@ import { horizonOf } from './horizon.ts'
 import { closedPage, extendPage, rowPageKind } from './row-page.ts'
 import type { RowPage } from './row-page.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
-import type { Soon } from './soon.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -94,7 +94,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /** Rows of an owner, `limit` at most, in the order asked for. */
-  read(view: View, owner: Pubkey, page: PageRequest): Soon<Row[]> {
+  read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
     const kept = withinRetention(page, horizonOf(view).cursor)
     if (kept.limit <= 0) return []
     return kept.order === 'desc'
@@ -243,7 +243,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /** From page to page back from the open one, past newer ones as far as memory has them. */
-  #newest(view: View, owner: Pubkey, query: PageRequest): Soon<Row[]> {
+  #newest(view: View, owner: Pubkey, query: PageRequest): MaybePromise<Row[]> {
     let page = view.get(this.kind, openPageKey(this.#list, owner))
     const { from = Infinity } = query
     for (let skipped = 0; page !== null && page.rows[0]!.cursor >= from; skipped++) {
@@ -264,7 +264,13 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return page === null ? [] : this.#takeBack(view, owner, page, query, [])
   }
 
-  #takeBack(view: View, owner: Pubkey, first: RowPage<Row>, query: PageRequest, rows: Row[]): Soon<Row[]> {
+  #takeBack(
+    view: View,
+    owner: Pubkey,
+    first: RowPage<Row>,
+    query: PageRequest,
+    rows: Row[]
+  ): MaybePromise<Row[]> {
     let page = first
     for (let read = 1; !takeNewest(rows, page, query) && page.older !== null; read++) {
       const older = this.#pageAt(view, pageKey(this.#list, owner, page.older))

@@ -2,12 +2,12 @@ import type { Database } from './database.ts'
 import { keysOf, solPriceKey } from '../codec/keys.ts'
 import { solPriceKind } from '../codec/kinds.ts'
 import type { SolPriceRow } from '../../src/market/rows.ts'
-import { KeyedRows } from './record-parts.ts'
-import type { RecordPart } from './record-parts.ts'
-import type { Soon } from './soon.ts'
+import { KeyedRows } from './record-table.ts'
+import type { RecordTable } from './record-table.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
 
-export function solPricePart(database: Database): RecordPart<'solPrices'> {
+export function solPriceTable(database: Database): RecordTable<'solPrices'> {
   const rows = new KeyedRows('solPrices')
   return {
     port: {
@@ -19,7 +19,7 @@ export function solPricePart(database: Database): RecordPart<'solPrices'> {
 }
 
 /** The newest price at or before a minute. */
-function priceAt(view: View, minute: number): Soon<SolPriceRow | null> {
+function priceAt(view: View, minute: number): MaybePromise<SolPriceRow | null> {
   const known = view.hot(solPriceKind, solPriceKey(minute))
   if (known !== undefined && known !== null) return known
   const range = { gte: keysOf('x').gte, lt: solPriceKey(minute + 1) }

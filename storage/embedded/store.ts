@@ -9,7 +9,7 @@ import { Database } from './database.ts'
 import { DocumentGroups } from './document-group.ts'
 import { documentStore } from './documents.ts'
 import { historyOf } from './history.ts'
-import { recordParts, recordStores } from './record-stores.ts'
+import { recordTables, recordStores } from './record-stores.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
 import { RowSweeper } from './sweeper.ts'
 import { tenantStore } from './tenants.ts'
@@ -54,13 +54,13 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     openEmbeddedStorage({ directory, isScratch: true })
   )
   const sweeper = options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds)
-  const parts = recordParts(database, options.logSeconds ?? null)
+  const tables = recordTables(database, options.logSeconds ?? null)
   const groups = new DocumentGroups(database, clock)
   groups.sweep()
   return {
-    blocks: blockStore(database, parts),
-    history: historyOf(database, parts),
-    ...recordStores(parts),
+    blocks: blockStore(database, tables),
+    history: historyOf(database, tables),
+    ...recordStores(tables),
     coverage: coverageStore(database),
     tenants: tenantStore(database),
     keys: apiKeyStore(database),

@@ -120,7 +120,7 @@ export class RowSweeper implements Sweeper {
       if (slot === null) return null
       horizon = { cursor: Math.max(cursorAt(slot, 0), known.cursor), time }
       batch.put(horizonKind, horizonKey(), horizon)
-      return { kind: 'beside', durable: 'horizon.durable' }
+      return { kind: 'control', durable: 'horizon.durable' }
     })
     return horizon
   }

@@ -10,7 +10,7 @@ export function tenantStore(database: Database): TenantStore {
         const key = tenantKey(tenant.name)
         if (view.get(tenantKind, key) !== null) return null
         batch.put(tenantKind, key, tenant)
-        return { kind: 'beside', durable: 'tenant.durable' }
+        return { kind: 'control', durable: 'tenant.durable' }
       }),
     get: (name) => database.read((view) => view.get(tenantKind, tenantKey(name))),
     all: () =>

@@ -3,14 +3,14 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import type { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import { damageText, type DamagedKeys, type DamagedRange } from './damaged-keys.ts'
 import type { Level } from './level.ts'
-import { findingText } from './finding.ts'
-import type { Finding } from './finding.ts'
+import { cachedFactText } from './cached-fact.ts'
+import type { CachedFact } from './cached-fact.ts'
 import { keyAfter, keyText } from '../codec/keys.ts'
 import type { Key, KeyRange } from '../codec/keys.ts'
 import { Packed } from './packed.ts'
 import { unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
-import type { Soon } from './soon.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 
 /** Records that the engine hands over at a time, at most: bounds the work between two turns of the event loop. */
 const CHUNK_RECORDS_MAX = 1_000
@@ -74,13 +74,13 @@ export class View {
   }
 
   /** Reads from memory; undefined where it holds nothing. */
-  recall<T>(finding: Finding<T>, key: Key): T | undefined {
-    return this.newest ? (this.#hot.get(findingText(finding, key)) as T | undefined) : undefined
+  recall<T>(fact: CachedFact<T>, key: Key): T | undefined {
+    return this.newest ? (this.#hot.get(cachedFactText(fact, key)) as T | undefined) : undefined
   }
 
   /** Keeps in memory what this view's records have shown. */
-  remember<T>(finding: Finding<T>, key: Key, value: T): void {
-    if (this.newest) this.#hot.set(findingText(finding, key), value, finding.weigh(value))
+  remember<T>(fact: CachedFact<T>, key: Key, value: T): void {
+    if (this.newest) this.#hot.set(cachedFactText(fact, key), value, fact.weigh(value))
   }
 
   /**
@@ -94,7 +94,7 @@ export class View {
   }
 
   /** The values of the keys, in their order, at once when all are in memory; without `keep` memory takes no further ones. */
-  getMany<T>(kind: RecordKind<T>, keys: readonly Key[], keep = true): Soon<(T | null)[]> {
+  getMany<T>(kind: RecordKind<T>, keys: readonly Key[], keep = true): MaybePromise<(T | null)[]> {
     const values = keys.map((key) => this.hot(kind, key))
     const isHere = (value: T | null | undefined): value is T | null => value !== undefined
     return values.every(isHere) ? values : this.#readMany(kind, keys, values, keep)

@@ -1,7 +1,7 @@
 import type { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import type { Level } from './level.ts'
-import { findingText } from './finding.ts'
-import type { Finding } from './finding.ts'
+import { cachedFactText } from './cached-fact.ts'
+import type { CachedFact } from './cached-fact.ts'
 import { keyText } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import { Packed } from './packed.ts'
@@ -47,10 +47,10 @@ export class WriteBatch {
     this.#hold(key, undefined, 0)
   }
 
-  /** Sets what memory holds of a finding once the batch is visible, undefined for nothing; writes no byte. */
-  remember<T>(finding: Finding<T>, key: Key, value: T | undefined): void {
-    const bytes = value === undefined ? 0 : finding.weigh(value)
-    this.#values.push({ text: findingText(finding, key), value, bytes })
+  /** Sets the cached fact once the batch is visible, undefined for nothing; writes no byte. */
+  remember<T>(fact: CachedFact<T>, key: Key, value: T | undefined): void {
+    const bytes = value === undefined ? 0 : fact.weigh(value)
+    this.#values.push({ text: cachedFactText(fact, key), value, bytes })
   }
 
   /** Resolves once all is on disk; without `sync` once the engine has it, which a crash of the machine may undo. */

@@ -9,7 +9,7 @@ import type { FencedWriter } from './fenced-writer.ts'
 import { forgotten } from './errors.ts'
 import type { WriterClaim } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
-import { amending } from './watermark.ts'
+import { amendmentStatement } from './watermark.ts'
 
 /** Batches under way at once: some are pieces of kept blocks, of half a megabyte each, which the server holds in memory. */
 const BATCHES_AT_ONCE = 16
@@ -82,7 +82,7 @@ export class AmendmentWriter {
     await this.#fencedWriter.write({
       batches: [...commit.writes.flatMap(batchesOf), ...rows.map((row) => [row])],
       atOnce: BATCHES_AT_ONCE,
-      watermark: amending(version, head),
+      watermark: amendmentStatement(version, head),
       isDecided: () => this.#writerClaim.isDecided(version, 'committed'),
       reached: (point) => reached(points[point])
     })

@@ -3,7 +3,7 @@ import { ServiceError } from '../../src/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { EPOCHS_MAX } from './version.ts'
 import { isOutage, refused, superseded } from './errors.ts'
-import { claiming, claimOf, selectClaim } from './watermark.ts'
+import { claimStatement, claimOf, selectClaim } from './watermark.ts'
 
 /** How often a claim is tried where others claim at the same time. */
 const CLAIM_TRIES = 10
@@ -53,7 +53,7 @@ export async function takeEpoch(
     if (epoch > EPOCHS_MAX)
       throw new ServiceError('STORAGE_UNAVAILABLE', 'the store has no number left for a claim')
     const next = token ?? (before.token === null ? null : before.token + 1n)
-    const statements = claiming(before, epoch, claim, next)
+    const statements = claimStatement(before, epoch, claim, next)
     if (await isTaken(client, statements)) return { epoch, token: next }
   }
   throw superseded()

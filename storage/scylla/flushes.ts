@@ -10,7 +10,7 @@ import { journalDeletions, partOf } from './journal-rows.ts'
 import { mergedBlocks } from './merged-blocks.ts'
 import type { WriterClaim } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
-import { flushing } from './watermark.ts'
+import { flushStatement } from './watermark.ts'
 
 /** Batches of a flush under way at once: more only wait in the server's queue, in front of reads. */
 const BATCHES_AT_ONCE = 64
@@ -134,7 +134,7 @@ export class Flushes {
     await this.#fencedWriter.write({
       batches: commit.writes.flatMap(batchesOf),
       atOnce: BATCHES_AT_ONCE,
-      watermark: flushing(commit, blocks.newest, before.epoch === epoch ? before.lastCommit : 0),
+      watermark: flushStatement(commit, blocks.newest, before.epoch === epoch ? before.lastCommit : 0),
       isDecided: () => this.#writerClaim.isDecided(commit, 'flushed'),
       reached: (point) => reached(points[point])
     })

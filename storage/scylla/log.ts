@@ -1,35 +1,35 @@
 import { cursorAt } from '../../src/market/cursor.ts'
-import type { LogChannel, LogPart } from '../../src/market/log.ts'
+import type { LogChannel, LogEntry } from '../../src/market/log.ts'
 import type { LogSlots } from '../log-pages.ts'
 import type { ScyllaBase } from './base.ts'
 import { RowList } from './row-list.ts'
 import { log, logOwner } from './row-lists.ts'
 import type { Table } from './table.ts'
 
-/** Log of the tables: parts by slot, oldest first, and fewer than the limit only where there are no more. */
+/** Log of the tables: entries by slot, oldest first, and fewer than the limit only where there are no more. */
 export interface LogRows {
-  ofSlots(channel: LogChannel, slots: LogSlots): Promise<LogPart[]>
+  ofSlots(channel: LogChannel, slots: LogSlots): Promise<LogEntry[]>
 }
 
 export function logTable(base: ScyllaBase): Table<LogRows> {
-  const parts = new RowList(base, log)
+  const entries = new RowList(base, log)
   return {
     port: {
       ofSlots(channel, { first, last, limit }) {
         const span = { from: cursorAt(first, 0) - 1, until: cursorAt(last, 0) }
-        return parts.read(logOwner(channel), { ...span, order: 'asc', limit })
+        return entries.read(logOwner(channel), { ...span, order: 'asc', limit })
       }
     },
     async stage(commit) {
-      parts.stage(commit, commit.blocks.log, ({ channel }) => logOwner(channel))
+      entries.stage(commit, commit.blocks.log, ({ channel }) => logOwner(channel))
     },
     async amend(commit, { log: { put, remove } }) {
-      parts.stage(commit, put, ({ channel }) => logOwner(channel))
+      entries.stage(commit, put, ({ channel }) => logOwner(channel))
       const places = remove.map(({ channel, slot }) => ({
         owner: logOwner(channel),
         cursor: cursorAt(slot, 0)
       }))
-      parts.removeAt(commit, places)
+      entries.removeAt(commit, places)
     }
   }
 }

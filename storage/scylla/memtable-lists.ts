@@ -1,6 +1,6 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { LogChannel, LogPart } from '../../src/market/log.ts'
+import type { LogChannel, LogEntry } from '../../src/market/log.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { LaunchRow } from '../../src/market/rows.ts'
 import type { LogSlots } from '../log-pages.ts'
@@ -28,18 +28,18 @@ export async function pageWithMemtable<Row extends { readonly cursor: number }>(
   return rows.length >= limit ? rows : [...rows, ...(await read({ ...page, limit: limit - rows.length }))]
 }
 
-/** Parts of the tables, and after them those of the memtable. */
+/** Entries of the tables, and after them those of the memtable. */
 export async function logWithMemtable(
   memtable: Memtable,
   channel: LogChannel,
   slots: LogSlots,
-  read: (slots: LogSlots) => Promise<LogPart[]>
-): Promise<LogPart[]> {
+  read: (slots: LogSlots) => Promise<LogEntry[]>
+): Promise<LogEntry[]> {
   const { first, last, limit } = slots
   const parts = await read(slots)
   if (parts.length >= limit) return parts
   const later = memtable.all(({ block }) =>
-    block.log.filter((part) => part.channel === channel && part.slot >= first && part.slot <= last)
+    block.log.filter((entry) => entry.channel === channel && entry.slot >= first && entry.slot <= last)
   )
   return [...parts, ...later.slice(0, limit - parts.length)]
 }

@@ -1,13 +1,13 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { cursorAt, splitCursor } from '../../src/market/cursor.ts'
-import type { LogChannel, LogPart } from '../../src/market/log.ts'
+import type { LogChannel, LogEntry } from '../../src/market/log.ts'
 import type { PoolEventRow, RowOrigin, SlotRow, TradeRow } from '../../src/market/rows.ts'
 import { logChannelCodes } from '../codec/codes.ts'
 import { KeyTable } from '../codec/key-table.ts'
 import { addressIn, logKey, pageKey, slotKey } from '../codec/keys.ts'
 import type { PageList } from '../codec/keys.ts'
 import { slotKind } from '../codec/kinds.ts'
-import { logPartKind } from '../codec/log-part.ts'
+import { logEntryKind } from '../codec/log-entry.ts'
 import { poolEventCodec } from '../codec/pool-event.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { RowCodec } from '../codec/row-origin.ts'
@@ -84,16 +84,16 @@ export const slots: RowListLayout<SlotRow> = {
   storeKey: (_, cursor) => slotKey(cursor / cursorAt(1, 0))
 }
 
-/** Owner of the list of a channel's parts. */
+/** Owner of the list of a channel's entries. */
 export const logOwner = (channel: LogChannel): Uint8Array => Uint8Array.of(logChannelCodes.codeOf(channel))
 
 /** The log of the stream, by channel: a row for each slot that has an event there. */
-export const log: RowListLayout<LogPart> = {
+export const log: RowListLayout<LogEntry> = {
   table: 'log',
   slotsPerBucket: LOG_SLOTS,
   expires: 'logTtlSeconds',
   isAboveHead: true,
-  kind: logPartKind,
+  kind: logEntryKind,
   cursorOf: ({ slot }) => cursorAt(slot, 0),
   storeKey: ([code], cursor) => logKey(logChannelCodes.wordOf(code!), splitCursor(cursor).slot)
 }

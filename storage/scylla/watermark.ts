@@ -51,7 +51,7 @@ export function claimOf([row]: readonly CqlRow[]): ClaimRow {
 }
 
 /** Gives the right to write to a new epoch, unless another one has taken it since. */
-export function claiming(
+export function claimStatement(
   before: ClaimRow,
   epoch: number,
   claim: string,
@@ -64,11 +64,11 @@ export function claiming(
 }
 
 /** Makes a block count, unless another epoch may write by now, or the last commit of this one is another. */
-export const committing = (version: Version, head: SlotRow, last: number): CqlStatement =>
+export const commitStatement = (version: Version, head: SlotRow, last: number): CqlStatement =>
   moving(COMMIT, version, head, last)
 
 /** Makes the rows of the tables count up to a commit, unless another epoch may write, or they counted to another one. */
-export const flushing = (version: Version, head: SlotRow, last: number): CqlStatement =>
+export const flushStatement = (version: Version, head: SlotRow, last: number): CqlStatement =>
   moving(FLUSH, version, head, last)
 
 function moving(statement: string, { epoch, number }: Version, head: SlotRow, last: number): CqlStatement {
@@ -76,7 +76,7 @@ function moving(statement: string, { epoch, number }: Version, head: SlotRow, la
 }
 
 /** Makes an amendment count, the first commit of its epoch, with the head that there is after it. */
-export function amending({ epoch, number }: Version, head: SlotRow | null): CqlStatement {
+export function amendmentStatement({ epoch, number }: Version, head: SlotRow | null): CqlStatement {
   const bytes = packed(head)
   return {
     statement: AMEND,
@@ -85,7 +85,7 @@ export function amending({ epoch, number }: Version, head: SlotRow | null): CqlS
 }
 
 /** Makes kept blocks forgotten, unless another epoch may write. */
-export const forgetting = ({ until, epoch, number }: Forgotten): CqlStatement => ({
+export const forgetStatement = ({ until, epoch, number }: Forgotten): CqlStatement => ({
   statement: FORGET,
   params: [BigInt(until), epoch, number, CHAIN, epoch]
 })

@@ -20,7 +20,7 @@ import { MemtableBlock } from './memtable.ts'
 import { WriterClaim } from './writer-claim.ts'
 import type { WriterClaimOptions } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
-import { committing, forgetting } from './watermark.ts'
+import { commitStatement, forgetStatement } from './watermark.ts'
 
 /** Batches of the journal under way at once, of half a megabyte at most, which the server holds in memory. */
 const BATCHES_AT_ONCE = 8
@@ -131,7 +131,7 @@ export class BlockWriter {
       const { client } = this.#base
       const { epoch, newest } = this.#writerClaim
       const forgotten = { until, epoch: epoch!, number: newest }
-      const { applied } = await client.persist(() => client.conditional([forgetting(forgotten)]))
+      const { applied } = await client.persist(() => client.conditional([forgetStatement(forgotten)]))
       if (!applied) {
         const error = superseded()
         this.#writerClaim.end(epoch, error)
@@ -275,7 +275,7 @@ export class BlockWriter {
     await this.#fencedWriter.write({
       batches: [...journalBatches(group), ...kept],
       atOnce: BATCHES_AT_ONCE,
-      watermark: committing(version, block.slot, before.epoch === version.epoch ? before.lastCommit : 0),
+      watermark: commitStatement(version, block.slot, before.epoch === version.epoch ? before.lastCommit : 0),
       isDecided: () => this.#writerClaim.isDecided(version, 'committed'),
       reached: (point) => reached(points[point])
     })

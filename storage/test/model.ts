@@ -1,7 +1,7 @@
 import { samePubkey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
-import type { LogChannel, LogPart } from '../../src/market/log.ts'
+import type { LogChannel, LogEntry } from '../../src/market/log.ts'
 import { addressText } from '../../src/market/records.ts'
 import type { AddressOf, KeyedName, RowOf } from '../../src/market/records.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
@@ -92,13 +92,13 @@ export class StorageModel {
     )
   }
 
-  log(channel: LogChannel, { from = -1, until = Infinity, limit }: LogPage): LogPart[] {
+  log(channel: LogChannel, { from = -1, until = Infinity, limit }: LogPage): LogEntry[] {
     return this.rows
       .all('log')
-      .filter((part) => part.channel === channel)
-      .map((part) => ({
-        ...part,
-        events: part.events.filter(({ cursor }) => cursor > from && cursor <= until)
+      .filter((entry) => entry.channel === channel)
+      .map((entry) => ({
+        ...entry,
+        events: entry.events.filter(({ cursor }) => cursor > from && cursor <= until)
       }))
       .filter(({ events }) => events.length > 0)
       .sort((a, b) => a.slot - b.slot)

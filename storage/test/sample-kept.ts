@@ -1,5 +1,5 @@
 import type { KeptBlock } from '../../src/market/kept-block.ts'
-import type { Loaded } from '../../src/market/missing.ts'
+import type { LoadedRecords } from '../../src/market/read-set.ts'
 import { byName, READ_FIRST } from '../../src/market/records.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
 import { Choices, sampleBytes } from './choices.ts'
@@ -37,7 +37,7 @@ export function sampleKept(index: number): KeptBlock {
       solUsd: { ...COLD_SOL_USD, trades: [{ price: 150.25, lamports: 7n }] },
       totals: null,
       values: {
-        ...byName<Loaded>(READ_FIRST, () => []),
+        ...byName<LoadedRecords>(READ_FIRST, () => []),
         launches: [{ address: mint, row: null }],
         pools: [{ address: samplePool(2), row: sampleListedPool(choices, index) }],
         curves: [{ address: mint, row: sampleCurveOf(choices, mint, trade) }]

@@ -1,5 +1,5 @@
 import { cursorAt } from '../../src/market/cursor.ts'
-import type { EncodedEvent, LogChannel, LogPart } from '../../src/market/log.ts'
+import type { EncodedEvent, LogChannel, LogEntry } from '../../src/market/log.ts'
 import { Choices, sampleBytes } from './choices.ts'
 import { slotAt } from './sample-addresses.ts'
 
@@ -12,20 +12,22 @@ export const SAMPLE_CHANNELS: readonly LogChannel[] = [
 ]
 
 /** Log parts of the block at an index of a seed's series. */
-export function sampleLog(seed: number, index: number): LogPart[] {
+export function sampleLog(seed: number, index: number): LogEntry[] {
   const choices = new Choices(seed * 104_729 + index)
   return SAMPLE_CHANNELS.slice(0, -1).flatMap((channel, n) =>
-    choices.chance(0.8 / (n + 1)) ? sampleLogPart(channel, slotAt(index), 1 + choices.below(40), choices) : []
+    choices.chance(0.8 / (n + 1))
+      ? sampleLogEntry(channel, slotAt(index), 1 + choices.below(40), choices)
+      : []
   )
 }
 
 /** A part of so many events, with bodies that are alike in some of their bytes. */
-export function sampleLogPart(
+export function sampleLogEntry(
   channel: LogChannel,
   slot: number,
   count: number,
   choices: Choices = new Choices(slot)
-): LogPart {
+): LogEntry {
   const events: EncodedEvent[] = []
   let cursor = cursorAt(slot, 0)
   for (let i = 0; i < count; i++) {

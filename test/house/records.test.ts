@@ -11,7 +11,7 @@ const PLACES = {
   'src/market/activity.ts': 'has fields of the same names',
   'src/market/kept-block.ts': 'reads what runs in series',
   'src/market/market-state.ts': 'holds what runs in series beside rows',
-  'src/market/missing.ts': 'knows whose rows what runs in series is beside',
+  'src/market/read-set.ts': 'knows whose rows what runs in series is beside',
   'src/market/refold.ts': 'compares lists',
   'storage/codec/kept-block.ts': 'has the names of stored lists',
   'storage/codec/records.ts': 'says how they are stored',

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
-import { loadMissing, restoreMarket } from '../../actors/chain/market-loader.ts'
+import { loadReadSet, restoreMarket } from '../../actors/chain/market-loader.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
@@ -19,7 +19,7 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
-import { touchedBy } from '../../src/market/touched.ts'
+import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { StreamDoor } from '../../src/stream/door.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
@@ -189,7 +189,7 @@ export async function marketApp(
     async commit(...blocks) {
       market ??= await restoreMarket(storage, await storage.blocks.head())
       for (const block of blocks) {
-        market.load(await loadMissing(storage, market.missing(touchedBy(block, OPTIONS.cash))))
+        market.load(await loadReadSet(storage, market.readSet(affectedKeys(block, OPTIONS.cash))))
         const fold = foldBlock(market, block, OPTIONS)
         const commit = { ...fold, log: encodeLog(fold, OPTIONS.cash) }
         await storage.blocks.commit(commit)

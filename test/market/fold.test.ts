@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { splitCursor, placeEvents } from '../../src/market/cursor.ts'
 import { foldBlock } from '../../src/market/fold.ts'
-import { touchedBy } from '../../src/market/touched.ts'
+import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingest, ingestAll, MemoryStore } from './memory-store.ts'
@@ -135,7 +135,7 @@ t.test('liquidity, curve and pool events keep their bodies, in cursor order', as
   t.match(rows[0], { pool: POOL, venue: 'pumpswap', txIndex: 1, feePayer: key(400) })
 })
 
-t.test('every touched pair gets the running bucket of each interval once', async (t) => {
+t.test('every affected pair gets the running bucket of each interval once', async (t) => {
   const dollars = { inMint: USD_COIN, inDecimals: 6 }
   const fold = foldOne(buy(1n, 1n), buy(1n, 1n), buy(1n, 1n, dollars))
   t.same(
@@ -190,7 +190,7 @@ t.test('folding a block again gives the same, and changes nothing that is known'
       const state = store.restart()
       for (const at of chain.slice(0, -1)) ingest(store, state, at, OPTIONS)
       const last = chain.at(-1)!
-      state.load(store.load(state.missing(touchedBy(last, OPTIONS.cash))))
+      state.load(store.load(state.readSet(affectedKeys(last, OPTIONS.cash))))
       t.strictSame(foldBlock(state, last, OPTIONS), foldBlock(state, last, OPTIONS))
     }),
     randomRuns(30, 9)

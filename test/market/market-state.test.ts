@@ -6,7 +6,7 @@ import { MarketState, type MarketSize } from '../../src/market/market-state.ts'
 import { pairKey } from '../../src/market/pairs.ts'
 import { byName, LATEST } from '../../src/market/records.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
-import { touchedBy } from '../../src/market/touched.ts'
+import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
 import {
@@ -85,17 +85,17 @@ t.test('a block touches its pairs, and the mints whose launch may change', async
     launch({ baseMint: key(4) }),
     curve('migrate', { baseMint: key(5) })
   ]
-  const touched = touchedBy(block(5, NOON, events), OPTIONS.cash)
-  t.equal(touched.blockTime, NOON)
+  const affected = affectedKeys(block(5, NOON, events), OPTIONS.cash)
+  t.equal(affected.blockTime, NOON)
   t.same(
-    [...touched.pairs.values()],
+    [...affected.pairs.values()],
     [
       { mint: TOKEN, cash: SOL },
       { mint: SOL, cash: USD_COIN },
       { mint: OTHER, cash: PEGGED }
     ]
   )
-  t.same([...touched.launches.values()], [TOKEN, OTHER, key(3), key(4), key(5)])
+  t.same([...affected.launches.values()], [TOKEN, OTHER, key(3), key(4), key(5)])
 })
 
 /** A market that has folded one buy at noon, and the read set of a later buy. */
@@ -103,30 +103,30 @@ function afterOneBuy() {
   const store = new MemoryStore()
   const state = store.restart()
   ingest(store, state, block(5, NOON, [buy(10n ** 9n, 10n ** 6n)]), OPTIONS)
-  const missingAt = (time: number) => state.missing(touchedBy(block(6, time, [buy(1n, 1n)]), OPTIONS.cash))
-  return { store, state, missingAt }
+  const readSetAt = (time: number) => state.readSet(affectedKeys(block(6, time, [buy(1n, 1n)]), OPTIONS.cash))
+  return { store, state, readSetAt }
 }
 
 t.test('a cold market misses the pair, its running buckets and the launch', async (t) => {
   const state = new MemoryStore().restart()
-  const missing = state.missing(touchedBy(block(5, NOON, [buy(1n, 1n)]), OPTIONS.cash))
-  t.same(missing.pairs, [{ mint: TOKEN, cash: SOL }])
-  t.same(missing.launches, [TOKEN])
-  t.equal(missing.candles.length, 8)
-  t.match(missing.candles[7], { mint: TOKEN, cash: SOL, interval: '1w', ts: Date.UTC(2026, 7, 24) / 1000 })
+  const readSet = state.readSet(affectedKeys(block(5, NOON, [buy(1n, 1n)]), OPTIONS.cash))
+  t.same(readSet.pairs, [{ mint: TOKEN, cash: SOL }])
+  t.same(readSet.launches, [TOKEN])
+  t.equal(readSet.candles.length, 8)
+  t.match(readSet.candles[7], { mint: TOKEN, cash: SOL, interval: '1w', ts: Date.UTC(2026, 7, 24) / 1000 })
 })
 
 t.test('a known pair misses nothing, not even in a new minute', async (t) => {
-  const { missingAt } = afterOneBuy()
+  const { readSetAt } = afterOneBuy()
   for (const seconds of [0, 60, 10 ** 6]) {
-    for (const addresses of Object.values(missingAt(NOON + seconds))) t.same(addresses, [])
+    for (const addresses of Object.values(readSetAt(NOON + seconds))) t.same(addresses, [])
   }
 })
 
 t.test('a known pair misses the buckets of an earlier time', async (t) => {
-  const { missingAt } = afterOneBuy()
+  const { readSetAt } = afterOneBuy()
   t.same(
-    missingAt(NOON - 60).candles.map(({ interval }) => interval),
+    readSetAt(NOON - 60).candles.map(({ interval }) => interval),
     ['1m', '5m', '15m', '30m', '1h', '4h']
   )
 })
@@ -174,9 +174,9 @@ t.test('the pairs and launches untouched for longest go first', async (t) => {
   for (const [i, mint] of [TOKEN, OTHER, TOKEN, key(3)].entries()) {
     ingest(store, state, block(5 + i, NOON, [buyOf(mint)]), OPTIONS)
   }
-  const missing = state.missing(touchedBy(block(9, NOON, [TOKEN, OTHER, key(3)].map(buyOf)), OPTIONS.cash))
-  t.same(missing.pairs, [{ mint: OTHER, cash: SOL }])
-  t.same(missing.launches, [OTHER])
+  const readSet = state.readSet(affectedKeys(block(9, NOON, [TOKEN, OTHER, key(3)].map(buyOf)), OPTIONS.cash))
+  t.same(readSet.pairs, [{ mint: OTHER, cash: SOL }])
+  t.same(readSet.launches, [OTHER])
 })
 
 // INVARIANTS 10

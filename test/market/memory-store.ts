@@ -5,13 +5,13 @@ import { foldBlock } from '../../src/market/fold.ts'
 import type { BlockFold, FoldOptions } from '../../src/market/fold.ts'
 import { MarketState } from '../../src/market/market-state.ts'
 import type { MarketLimits } from '../../src/market/market-state.ts'
-import { loadedFrom } from '../../src/market/missing.ts'
-import type { Loaded, Missing } from '../../src/market/missing.ts'
+import { loadedRecordsFrom } from '../../src/market/read-set.ts'
+import type { LoadedRecords, ReadSet } from '../../src/market/read-set.ts'
 import { addressText } from '../../src/market/records.ts'
 import type { BlockCommit } from '../../src/market/records.ts'
 import type { SlotRow, SolPriceRow, TradeRow } from '../../src/market/rows.ts'
 import { restoreSolUsd } from '../../src/market/sol-usd.ts'
-import { touchedBy } from '../../src/market/touched.ts'
+import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { PlainRows } from '../../storage/test/plain-rows.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { SOL } from './world.ts'
@@ -36,9 +36,9 @@ export class MemoryStore {
     this.rows.amend(amendment)
   }
 
-  load(missing: Missing): Loaded {
-    return loadedFrom(
-      missing,
+  load(readSet: ReadSet): LoadedRecords {
+    return loadedRecordsFrom(
+      readSet,
       (name, address) => this.rows.maps[name].get(addressText(name, address)) ?? null
     )
   }
@@ -71,7 +71,7 @@ export function ingest(
   block: DecodedBlock,
   options: FoldOptions
 ): BlockFold {
-  state.load(store.load(state.missing(touchedBy(block, options.cash))))
+  state.load(store.load(state.readSet(affectedKeys(block, options.cash))))
   const fold = foldBlock(state, block, options)
   store.commit({ ...fold, log: encodeLog(fold, options.cash) })
   state.apply(fold)

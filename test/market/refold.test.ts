@@ -6,7 +6,7 @@ import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { Refold } from '../../src/market/refold.ts'
 import type { RefoldTools } from '../../src/market/refold.ts'
 import { byName, MANY, type BlockRows } from '../../src/market/records.ts'
-import { touchedBy } from '../../src/market/touched.ts'
+import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingestAll, MemoryStore } from './memory-store.ts'
@@ -20,9 +20,9 @@ function keepAll(chain: readonly DecodedBlock[]): { store: MemoryStore; kept: Ke
   const state = store.restart()
   const kept: KeptBlock[] = []
   for (const block of chain) {
-    const touched = touchedBy(block, OPTIONS.cash)
-    state.load(store.load(state.missing(touched)))
-    kept.push({ block, before: marketBefore(state, store.head, touched) })
+    const affected = affectedKeys(block, OPTIONS.cash)
+    state.load(store.load(state.readSet(affected)))
+    kept.push({ block, before: marketBefore(state, store.head, affected) })
     const fold = foldBlock(state, block, OPTIONS)
     store.commit({ ...fold, log: encode(fold) })
     state.apply(fold)
@@ -36,7 +36,7 @@ async function amend(store: MemoryStore, kept: readonly KeptBlock[], wanted: rea
   const from = start === -1 ? kept.length - 1 : start
   const rest = kept.slice(from)
   const later = wanted.slice(from)
-  const load: RefoldTools['load'] = async (missing) => store.load(missing)
+  const load: RefoldTools['load'] = async (readSet) => store.load(readSet)
   const refold = new Refold(rest[0]!.before, { fold: OPTIONS, load, encode }, 3)
   for (const { before } of rest) refold.knows(before.values)
   const stored = new Set(rest.map(({ block }) => block))

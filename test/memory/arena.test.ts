@@ -4,7 +4,7 @@ import { Arena } from '../../src/memory/arena.ts'
 t.test('memory that is taken does not overlap memory taken since the last use', async (t) => {
   const arena = new Arena({ left: 10_000 }, 1_000)
   for (let page = 0; page < 4; page++) {
-    const taken = [100, 0, 300, 50].map((length) => arena.take(length))
+    const taken = [100, 0, 300, 50].map((length) => arena.allocate(length))
     for (const [i, bytes] of taken.entries()) bytes.fill(i + 1)
     t.strictSame(
       taken.map((bytes) => [bytes.length, new Set(bytes)]),
@@ -17,36 +17,36 @@ t.test('memory that is taken does not overlap memory taken since the last use', 
 
 t.test('a page as large as the one before takes its memory', async (t) => {
   const arena = new Arena({ left: 10_000 }, 1_000)
-  arena.take(400)
+  arena.allocate(400)
   arena.reuse()
-  const first = arena.take(400)
+  const first = arena.allocate(400)
   arena.reuse()
-  const second = arena.take(400)
+  const second = arena.allocate(400)
   t.equal(second.buffer, first.buffer)
   t.equal(second.byteOffset, first.byteOffset)
 })
 
 t.test('memory that is left is not given again', async (t) => {
   const arena = new Arena({ left: 10_000 }, 1_000)
-  arena.take(400)
+  arena.allocate(400)
   arena.reuse()
-  const left = arena.take(400)
+  const left = arena.allocate(400)
   arena.leave()
-  t.not(arena.take(400).buffer, left.buffer)
+  t.not(arena.allocate(400).buffer, left.buffer)
   arena.reuse()
-  t.not(arena.take(400).buffer, left.buffer)
+  t.not(arena.allocate(400).buffer, left.buffer)
 })
 
 t.test('a request larger than the arena gets its own memory, which is not kept', async (t) => {
   const arena = new Arena({ left: 10_000 }, 300)
-  arena.take(400)
+  arena.allocate(400)
   arena.reuse()
-  const large = arena.take(400)
-  const small = arena.take(200)
+  const large = arena.allocate(400)
+  const small = arena.allocate(200)
   t.equal(large.buffer.byteLength, 400)
   t.equal(small.buffer.byteLength, 300)
   arena.reuse()
-  t.not(arena.take(400).buffer, large.buffer)
+  t.not(arena.allocate(400).buffer, large.buffer)
 })
 
 t.test('arenas keep no more together than their budget has, and give back what they keep', async (t) => {
@@ -54,11 +54,11 @@ t.test('arenas keep no more together than their budget has, and give back what t
   const [one, two] = [new Arena(budget, 1_000), new Arena(budget, 1_000)]
   const keeps = (arena: Arena): boolean => {
     arena.leave()
-    const first = arena.take(400).buffer
+    const first = arena.allocate(400).buffer
     arena.reuse()
-    const second = arena.take(400).buffer
+    const second = arena.allocate(400).buffer
     arena.reuse()
-    return first === second || arena.take(400).buffer === second
+    return first === second || arena.allocate(400).buffer === second
   }
   t.equal(keeps(one), true)
   t.equal(budget.left, 100)

@@ -163,7 +163,7 @@ async function slotOf(connection: Connection, signature: string): Promise<number
 }
 
 /** Closes the socket of web3.js for good: it would reconnect while anything is subscribed. */
-export function letGo(connection: Connection): void {
+export function closeConnection(connection: Connection): void {
   const inner = connection as unknown as {
     _subscriptionsByHash: object
     _rpcWebSocket: { close(): void; setAutoReconnect(reconnect: boolean): void }

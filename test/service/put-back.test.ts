@@ -8,7 +8,7 @@ import { encodeBase58 } from '../../src/chain/base58.ts'
 import { RealPool, SWAP_PROGRAM } from '../node/real-pool.ts'
 import { testWithValidator, type RealValidator } from '../node/real-validator.ts'
 import { swapProgram } from '../node/swap-program.ts'
-import { letGo, signed } from '../node/web3-flows.ts'
+import { closeConnection, signed } from '../node/web3-flows.ts'
 import { slotOf, until } from './asking.ts'
 import { ADMIN_KEY, spawnMillrace, startProcess, type ServiceProcess } from './service-process.ts'
 import { shownBy } from './shown-source.ts'
@@ -152,7 +152,7 @@ testWithValidator(
   async (t, validator) => {
     t.testdir()
     const { connection, url, grpcUrl } = validator
-    t.teardown(() => letGo(connection))
+    t.teardown(() => closeConnection(connection))
     const startedMs = performance.now()
     const said = (what: string): void =>
       t.comment(`${what} after ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`)

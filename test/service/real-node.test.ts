@@ -8,7 +8,7 @@ import { RealPool, SWAP_PROGRAM } from '../node/real-pool.ts'
 import { readBothWays } from '../node/real-readers.ts'
 import { RealValidator, testWithValidator } from '../node/real-validator.ts'
 import { swapProgram } from '../node/swap-program.ts'
-import { letGo, walkThrough } from '../node/web3-flows.ts'
+import { closeConnection, walkThrough } from '../node/web3-flows.ts'
 import { faultsOf, linesWith, slotOf, until } from './asking.ts'
 import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
@@ -43,7 +43,7 @@ testWithValidator(
   async (t, validator) => {
     t.testdir()
     const { connection, url, grpcUrl } = validator
-    t.teardown(() => letGo(connection))
+    t.teardown(() => closeConnection(connection))
     const genesis = await connection.getGenesisHash()
     const cash = Keypair.generate()
     const money = ['--usd-mints', cash.publicKey.toBase58()]

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Connection } from '@solana/web3.js'
 import t from 'tap'
-import { letGo, walkThrough } from '../node/web3-flows.ts'
+import { closeConnection, walkThrough } from '../node/web3-flows.ts'
 import { slotOf, until } from './asking.ts'
 import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
@@ -11,7 +11,7 @@ t.test('what a wallet does with web3.js on the localnet is found through the ser
   const dataDir = t.testdir()
   const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const connection = new Connection(service.rpcUrl, 'confirmed')
-  t.teardown(() => letGo(connection))
+  t.teardown(() => closeConnection(connection))
   const { flows } = await walkThrough(connection)
   const last = Math.max(...flows.map(({ slot }) => slot))
   await until(async () => (await slotOf(service)) >= last, 'the last of it is indexed')
@@ -19,7 +19,7 @@ t.test('what a wallet does with web3.js on the localnet is found through the ser
   await findFlows(t, flows, [service])
   const found = await decodeFlows(t, flows, await flowBlocks(flows, service.rpcUrl))
   const counted = found.reduce((sum, { transactions }) => sum + transactions, 0)
-  letGo(connection)
+  closeConnection(connection)
   t.match(await service.end('SIGTERM'), { code: 0 })
   const rows = await storedSlots(join(dataDir, 'store'))
   flowsAreStored(t, found, rows)

@@ -4,7 +4,7 @@ import { logAddressIn } from '../../storage/codec/keys.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
-import { sampleLogPart } from '../../storage/test/sample-log.ts'
+import { sampleLogEntry } from '../../storage/test/sample-log.ts'
 import { withRawStore } from './embedded-directory.ts'
 
 /** Blocks from one turn of a channel to its next. */
@@ -15,7 +15,7 @@ const TIME = 1_760_000_000
 /** Returns the block of a slot with two events on every channel; slots are a second apart. */
 function blockAt(slot: number, channels = CHANNELS): BlockCommit {
   const block = emptyBlock(0)
-  const log = channels.map((channel) => sampleLogPart(channel, slot, 2))
+  const log = channels.map((channel) => sampleLogEntry(channel, slot, 2))
   return { ...block, slot: { ...block.slot, slot, blockTime: TIME + slot }, log }
 }
 
@@ -95,7 +95,7 @@ t.test('of blocks that were committed as one the parts go with the block that ha
   const storage = await openEmbeddedStorage({ directory, logSeconds: 50 })
   const [channel] = CHANNELS
   const merged = blockAt(16, [channel!])
-  const log = [...slotsFrom(11, 15).map((slot) => sampleLogPart(channel!, slot, 1)), ...merged.log]
+  const log = [...slotsFrom(11, 15).map((slot) => sampleLogEntry(channel!, slot, 1)), ...merged.log]
   await storage.blocks.commit({ ...merged, log })
   await storage.blocks.commit(blockAt(4 * TURNS - 2, []))
   await storage.blocks.commit(blockAt(4 * TURNS + TURNS, []))

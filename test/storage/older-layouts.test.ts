@@ -6,10 +6,10 @@ import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { MarketState } from '../../src/market/market-state.ts'
-import { noneStored } from '../../src/market/missing.ts'
+import { noneStored } from '../../src/market/read-set.ts'
 import { READ_FIRST, type ReadName } from '../../src/market/records.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
-import { touchedBy } from '../../src/market/touched.ts'
+import { affectedKeys } from '../../src/market/affected-keys.ts'
 import { activityKind } from '../../storage/codec/activity.ts'
 import { ByteReader } from '../../storage/codec/byte-reader.ts'
 import { ByteWriter } from '../../storage/codec/byte-writer.ts'
@@ -81,9 +81,9 @@ t.test('liquidity of an older store is that of both sides, and is written as it 
 const emptyMarket = () => new MarketState({ solUsd: COLD_SOL_USD, totals: null, headTime: -Infinity })
 
 function keptOn(market: MarketState, decoded: DecodedBlock): KeptBlock {
-  const touched = touchedBy(decoded, OPTIONS.cash)
-  market.load(noneStored(market.missing(touched)))
-  return { block: decoded, before: marketBefore(market, null, touched) }
+  const affected = affectedKeys(decoded, OPTIONS.cash)
+  market.load(noneStored(market.readSet(affected)))
+  return { block: decoded, before: marketBefore(market, null, affected) }
 }
 
 t.test('a kept block reads as it was, with every record that its block was folded on', async (t) => {

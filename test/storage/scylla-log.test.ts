@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import type { LogPart } from '../../src/market/log.ts'
+import type { LogEntry } from '../../src/market/log.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import type { ScyllaBase } from '../../storage/scylla/base.ts'
 import { logTable } from '../../storage/scylla/log.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
-import { sampleLogPart } from '../../storage/test/sample-log.ts'
+import { sampleLogEntry } from '../../storage/test/sample-log.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { newKeyspace, watched, Watermarks } from './scylla-writers.ts'
 
@@ -13,7 +13,7 @@ const DAY = 86_400
 const SLOTS_A_DAY = 216_000
 
 /** Returns the block of a slot with some log entries. */
-function blockOf(slot: number, ...log: readonly LogPart[]): BlockCommit {
+function blockOf(slot: number, ...log: readonly LogEntry[]): BlockCommit {
   const block = emptyBlock(0)
   return { ...block, slot: { ...block.slot, slot }, log }
 }
@@ -35,8 +35,8 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
     const writer = watermarks.claim()
     const { stage } = logTable(writer.base)
     const slots = [0, 40_000, 40_001, 120_000, SLOTS_A_DAY].map((slot) => 400_000_000 + slot)
-    const parts = slots.map((slot) => sampleLogPart('launches', slot, 3))
-    for (const part of parts) await writer.committed(blockOf(part.slot, part), stage)
+    const parts = slots.map((slot) => sampleLogEntry('launches', slot, 3))
+    for (const entry of parts) await writer.committed(blockOf(entry.slot, entry), stage)
     const { base, reads } = counted(watermarks.process())
     const { port } = logTable(base)
     const range = { first: slots[0]!, last: slots.at(-1)! }
@@ -51,7 +51,7 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
     const writer = watermarks.claim()
     const { stage } = logTable(writer.base)
     const slots = [0, 1, 2].map((n) => 401_000_000 + n)
-    const parts = slots.map((slot) => sampleLogPart('venue:pumpfun', slot, 6_000))
+    const parts = slots.map((slot) => sampleLogEntry('venue:pumpfun', slot, 6_000))
     const commit = await writer.committed(blockOf(slots[2]!, ...parts), stage)
     const sizes = commit.writes.flat().map(({ bytes }) => bytes)
     t.ok(Math.max(...sizes) > 200_000, `${Math.max(...sizes)} bytes`)
@@ -65,7 +65,7 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
       const writer = watermarks.claim(watermarks.process(90 * DAY, logTtlSeconds))
       const slot = 402_000_000 + watermarks.snapshot.newest
       const { stage } = logTable(writer.base)
-      await writer.committed(blockOf(slot, sampleLogPart('curves', slot, 1)), stage)
+      await writer.committed(blockOf(slot, sampleLogEntry('curves', slot, 1)), stage)
       const bucket = Math.floor(slot / 1_024)
       const select = 'SELECT TTL(row) AS ttl FROM log WHERE owner = ? AND bucket = ? AND cursor = ?'
       const params = [Buffer.of(1), bucket, BigInt(slot) * 2n ** 20n]

@@ -40,12 +40,12 @@ function pastOf(places: readonly (readonly number[])[]): Map<string, EncodedEven
 /** Reads events after a cursor from the memory given, in the layout of the store. */
 function historyOf(past: Map<string, EncodedEvent[]>) {
   return {
-    async read({ name }: Channel, after: number, until: number, { rows, memory }: ReadLimits) {
+    async read({ name }: Channel, after: number, until: number, { rows, allocator }: ReadLimits) {
       const events = past
         .get(name)!
         .filter(({ cursor }) => cursor > after && cursor <= until)
         .slice(0, rows)
-        .map(({ cursor, body }) => ({ cursor, body: copied(body, memory!) }))
+        .map(({ cursor, body }) => ({ cursor, body: copied(body, allocator!) }))
       return { events, to: events.length < rows ? until : events.at(-1)!.cursor }
     }
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { cursorAt, endOfEvents, EVENT_POSITIONS } from '../../src/market/cursor.ts'
-import { DeliveryOrder, moveAsPart, movesIn, type Move } from '../../src/stream/delivery-order.ts'
+import { DeliveryOrder, moveAsLogEntry, movesIn, type Move } from '../../src/stream/delivery-order.ts'
 import { randomRuns } from '../random-runs.ts'
 
 /** How often the chain leaves the stored course, how far back, and the content of the new blocks. */
@@ -60,7 +60,7 @@ t.test(
     fc.assert(
       fc.property(anyCourse, fc.nat(10_000), (course, seed) => {
         const { told, moves, end, stored } = toldOf(course)
-        const order = new DeliveryOrder(movesIn(moves.map(moveAsPart)))
+        const order = new DeliveryOrder(movesIn(moves.map(moveAsLogEntry)))
         const own = [...stored].flatMap(([slot, count]) =>
           Array.from({ length: count }, (_, position) => cursorAt(slot, position))
         )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { COPY_OFFSETS, cursorAt, eventCursor } from '../../src/market/cursor.ts'
-import type { EncodedEvent, LogPart } from '../../src/market/log.ts'
+import type { EncodedEvent, LogEntry } from '../../src/market/log.ts'
 import type { RowOrigin } from '../../src/market/rows.ts'
 import type { BlockRows } from '../../src/market/records.ts'
 import { BlockEvents } from '../../src/stream/block-events.ts'
@@ -21,7 +21,7 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   pool: ['slot', 'venue', 'event', 'ts_ms']
 }
 
-const encode = (rows: BlockRows): LogPart[] => encodeLog(rows, OPTIONS.cash)
+const encode = (rows: BlockRows): LogEntry[] => encodeLog(rows, OPTIONS.cash)
 
 /** Returns an event's data as a client parses it. */
 const dataOf = ({ cursor, body }: EncodedEvent) =>
@@ -91,11 +91,11 @@ t.test('a swap without a cash side has a row for each mint, and is once on its v
   const swap = trade({ inMint: TOKEN, outMint: OTHER, inDecimals: 6, outDecimals: 6 })
   const { folds } = ingestAll([block(5, 1_000, [swap, buy(10n ** 9n, 10n ** 6n)])], OPTIONS)
   t.equal(folds[0]!.trades.length, 3)
-  const [part, ...others] = encode(folds[0]!)
+  const [entry, ...others] = encode(folds[0]!)
   t.strictSame(others, [])
-  t.equal(part?.channel, 'venue:pumpswap')
+  t.equal(entry?.channel, 'venue:pumpswap')
   t.strictSame(
-    part?.events.map((event) => [event.cursor - cursorAt(5, 0), dataOf(event)['event']]),
+    entry?.events.map((event) => [event.cursor - cursorAt(5, 0), dataOf(event)['event']]),
     [
       [COPY_OFFSETS.swap.venue, 'swap'],
       [4 + COPY_OFFSETS.trade.venue, 'buy']
@@ -133,7 +133,7 @@ t.test('what is told live of a block is the same with what ingest has encoded, a
       assert.deepStrictEqual(reused.get(channel), told, channel.name)
       events += told.length
     }
-    const bodies = new Set(log.flatMap((part) => part.events.map(({ body }) => body)))
+    const bodies = new Set(log.flatMap((entry) => entry.events.map(({ body }) => body)))
     for (const [channel, told] of reused)
       if (channel.kind !== 'price' && channel.kind !== 'trades')
         assert.ok(

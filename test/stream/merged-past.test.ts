@@ -13,7 +13,7 @@ const CHANNELS = Array.from(
   { length: 12 },
   (_, n) => channelOf(`trades:${pubkeyToBase58(sampleMint(n))}`) as Channel
 )
-const MEMORY = { take: (bytes: number) => Buffer.alloc(bytes) }
+const ALLOCATOR = { allocate: (bytes: number) => Buffer.alloc(bytes) }
 
 /** Rows of the n-th channel in every (n + 1)-th slot, with counts of the reads. */
 function unevenHistory() {
@@ -51,7 +51,7 @@ t.test(
     const cursors: number[] = []
     let pages = 0
     for (; past.position < until; pages++) {
-      const page = await past.next(until, MEMORY)
+      const page = await past.next(until, ALLOCATOR)
       const inPage = page.flatMap(({ events }) => events.map(({ cursor }) => cursor)).sort((a, b) => a - b)
       for (const cursor of inPage) {
         if (cursors.length > 0 && cursor <= cursors.at(-1)!) t.fail(`${cursor} comes after ${cursors.at(-1)}`)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { CashList } from '../../src/market/cash.ts'
 import { EVENT_POSITIONS, splitCursor } from '../../src/market/cursor.ts'
-import type { LogPart } from '../../src/market/log.ts'
+import type { LogEntry } from '../../src/market/log.ts'
 import { BlockEvents } from '../../src/stream/block-events.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import type { Channel } from '../../src/stream/channel.ts'
@@ -17,8 +17,8 @@ const CASH = new CashList()
 const anyFork = fc.array(fc.array(fc.nat(69), { maxLength: 6 }), { minLength: 1, maxLength: 3 })
 
 /** Returns the retractions that a reader of a channel receives. */
-function sentOn(channel: Channel, parts: readonly LogPart[]) {
-  const events = parts.flatMap((part) => part.events)
+function sentOn(channel: Channel, parts: readonly LogEntry[]) {
+  const events = parts.flatMap((entry) => entry.events)
   return retractionsOn(channel, events).map(({ cursor, body }) =>
     RETRACTION.parse(JSON.parse(`${Buffer.from(body).toString()}${cursor}}`))
   )
@@ -61,7 +61,7 @@ t.test('where there is no room for all, those of the newest events are kept', as
   const blocks = [blockOf(700, [0, 2]), blockOf(701, [4])]
   const all = retractionsOf(blocks, endOfSlot(710), CASH)
   const some = retractionsOf(blocks, { ...endOfSlot(710), to: endOfSlot(710).from + 4 }, CASH)
-  const count = (parts: readonly LogPart[]): number =>
+  const count = (parts: readonly LogEntry[]): number =>
     parts.reduce((sum, { events }) => sum + events.length, 0)
   t.equal(count(some.parts), 5)
   t.equal(some.leftOut, count(all.parts) - 5)

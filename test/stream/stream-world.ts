@@ -4,9 +4,9 @@ import { StreamConnection } from '../../actors/stream/connection.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
-import { copied, NEW_MEMORY } from '../../src/memory/arena.ts'
+import { copied, HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
 import { CashList } from '../../src/market/cash.ts'
-import type { EncodedEvent, LogPart, Memory } from '../../src/market/log.ts'
+import type { EncodedEvent, LogEntry, Allocator } from '../../src/market/log.ts'
 import { BlockEvents } from '../../src/stream/block-events.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import { channelOf, isFault, type Channel } from '../../src/stream/channel.ts'
@@ -46,7 +46,7 @@ export class WorldStore {
   }
 
   /** Retractions of blocks that were rolled back. */
-  readonly #retracted: LogPart[] = []
+  readonly #retracted: LogEntry[] = []
 
   eventsOf(channel: Channel, after: number, until: number): EncodedEvent[] {
     const table = new ChannelTable<true>()
@@ -74,7 +74,7 @@ export class WorldStore {
     channel: Channel,
     after: number,
     until: number,
-    { rows, memory = NEW_MEMORY }: { rows: number; memory?: Memory }
+    { rows, allocator = HEAP_ALLOCATOR }: { rows: number; allocator?: Allocator }
   ) => {
     this.reads++
     const delay = this.delays.shift() ?? 0
@@ -82,7 +82,7 @@ export class WorldStore {
     for (let turn = 0; turn < delay; turn++) await settle()
     const events = this.eventsOf(channel, after, until)
       .slice(0, rows)
-      .map(({ cursor, body }) => ({ cursor, body: copied(body, memory) }))
+      .map(({ cursor, body }) => ({ cursor, body: copied(body, allocator) }))
     for (let turn = 0; turn < delay; turn++) await settle()
     return { events, to: events.length < rows ? until : events.at(-1)!.cursor }
   }

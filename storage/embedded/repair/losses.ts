@@ -6,7 +6,7 @@ import { curveKind } from '../../codec/curve.ts'
 import { keysOf, lostRangesKey, slotKey, type KeyRange } from '../../codec/keys.ts'
 import { solPriceKind } from '../../codec/kinds.ts'
 import { launchKind } from '../../codec/launch.ts'
-import { logPartKind } from '../../codec/log-part.ts'
+import { logEntryKind } from '../../codec/log-entry.ts'
 import { lostRangesKind } from '../../codec/lost-ranges.ts'
 import { pairsKind } from '../../codec/pair.ts'
 import { poolKind } from '../../codec/pool.ts'
@@ -33,7 +33,7 @@ const put = <Row>(rows: readonly Row[]): { readonly put: readonly Row[]; readonl
 const FOLDED: Readonly<Record<Letter, Folded>> = {
   a: folded(activityKind, (rows) => ({ activity: put(rows) })),
   g: folded(curveKind, (rows) => ({ curves: put(rows) })),
-  j: folded(logPartKind, (rows) => ({ log: put(rows) })),
+  j: folded(logEntryKind, (rows) => ({ log: put(rows) })),
   l: folded(launchKind, (rows) => ({ launches: put(rows) })),
   m: folded(tokenKind, (rows) => ({ tokens: put(rows) })),
   p: folded(pairsKind, (rows) => ({ pairs: put(rows.flat()) })),
@@ -127,7 +127,7 @@ export class EmbeddedLosses implements Losses {
     await this.#database.write(async (_, batch) => {
       batch.delete(lostRangesKey())
       stageGaps(batch, gaps)
-      return { kind: 'beside', durable: 'coverage.durable' }
+      return { kind: 'control', durable: 'coverage.durable' }
     })
     this.isSettled = true
     await rm(this.#scratchDirectory, { recursive: true, force: true })

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import type { LogChannel, LogPart } from '../../../src/market/log.ts'
+import type { LogChannel, LogEntry } from '../../../src/market/log.ts'
 import { LOG_ANSWER_BYTES } from '../../port.ts'
 import type { BlockCommit, LogPage, Storage } from '../../port.ts'
 import { differenceBetween } from '../difference.ts'
 import { StorageModel } from '../model.ts'
 import { slotAt } from '../sample-addresses.ts'
 import { emptyBlock } from '../sample-blocks.ts'
-import { sampleLogPart } from '../sample-log.ts'
+import { sampleLogEntry } from '../sample-log.ts'
 import type { OpenForTest } from '../under-test.ts'
 
 const [busy, quiet]: LogChannel[] = ['venue:pumpswap', 'launches']
 const NO_GAPS = { put: [], remove: [] }
 
-const blockOf = (index: number, ...log: readonly LogPart[]): BlockCommit => ({ ...emptyBlock(index), log })
+const blockOf = (index: number, ...log: readonly LogEntry[]): BlockCommit => ({ ...emptyBlock(index), log })
 
 /** A part of so many events at the slot of a block. */
 const partAt = (channel: LogChannel, index: number, count: number) =>
-  sampleLogPart(channel, slotAt(index), count)
+  sampleLogEntry(channel, slotAt(index), count)
 
 /** Cursors of all events, page after page as a reader goes on. */
 async function walk(storage: Storage, channel: LogChannel, page: LogPage): Promise<number[]> {
@@ -34,7 +34,7 @@ async function walk(storage: Storage, channel: LogChannel, page: LogPage): Promi
   }
 }
 
-const cursorsOf = (parts: readonly LogPart[]): number[] =>
+const cursorsOf = (parts: readonly LogEntry[]): number[] =>
   parts.flatMap(({ events }) => events.map(({ cursor }) => cursor))
 
 export async function testLog(t: Test, open: OpenForTest): Promise<void> {
@@ -56,9 +56,9 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
   t.test('who reads on from the last cursor has every event once, by any limit', async (t) => {
     const { storage } = await open(t)
     const parts = Array.from({ length: 80 }, (_, index) => partAt(busy!, index, 1 + (index % 5)))
-    for (const [index, part] of parts.entries())
+    for (const [index, entry] of parts.entries())
       await storage.blocks.commit(
-        blockOf(index, part, ...(index % 30 === 7 ? [partAt(quiet!, index, 2)] : []))
+        blockOf(index, entry, ...(index % 30 === 7 ? [partAt(quiet!, index, 2)] : []))
       )
     for (const limit of [1, 7, 32, 33, 1_000])
       t.strictSame(await walk(storage, busy!, { limit }), cursorsOf(parts), `by ${limit}`)
@@ -68,7 +68,7 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
   t.test('from is left out and until is included, in the middle of parts and between them', async (t) => {
     const { storage } = await open(t)
     const parts = [0, 1, 2, 3, 4].map((index) => partAt(busy!, index, 9))
-    for (const [index, part] of parts.entries()) await storage.blocks.commit(blockOf(index, part))
+    for (const [index, entry] of parts.entries()) await storage.blocks.commit(blockOf(index, entry))
     const all = cursorsOf(parts)
     for (const [low, high] of [
       [0, 44],
@@ -94,11 +94,11 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
   t.test('an answer ends once it is large, and who reads on misses nothing', async (t) => {
     const { storage } = await open(t)
     const body = new Uint8Array(LOG_ANSWER_BYTES / 8)
-    const parts = Array.from({ length: 6 }, (_, index): LogPart => {
+    const parts = Array.from({ length: 6 }, (_, index): LogEntry => {
       const { slot, events } = partAt(busy!, index, 3)
       return { channel: busy!, slot, events: events.map(({ cursor }) => ({ cursor, body })) }
     })
-    for (const [index, part] of parts.entries()) await storage.blocks.commit(blockOf(index, part))
+    for (const [index, entry] of parts.entries()) await storage.blocks.commit(blockOf(index, entry))
     const answer = await storage.log.read(busy!, { limit: 100 })
     t.equal(answer.length, 3, 'nine eighths')
     t.strictSame(await walk(storage, busy!, { limit: 100 }), cursorsOf(parts))

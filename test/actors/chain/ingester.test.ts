@@ -33,11 +33,11 @@ function heldBack(storage: Storage) {
     log.push('amended')
     return storage.history.amend(...change)
   }
-  const letGo = (): void => {
+  const release = (): void => {
     isOpen = true
     for (const resolve of waiting.splice(0)) resolve()
   }
-  return { log, letGo, writes: { commit, history: { amend } } }
+  return { log, release, writes: { commit, history: { amend } } }
 }
 
 async function opened(t: Test, directory = t.testdir()): Promise<Storage> {
@@ -76,13 +76,13 @@ t.test(
     await first.close()
 
     const second = await openEmbeddedStorage({ directory: several })
-    const { log, letGo, writes } = heldBack(second)
+    const { log, release, writes } = heldBack(second)
     const ingester = await loneIngester(second, writes)
     const ingested = Promise.all(shaken.map((block) => ingester.ingest(sourced(block))))
     await settle()
     t.ok(log.length > 1, `${log.length} blocks are given before one is committed`)
     t.ok(log.length < shaken.length, 'one waits for what those before it change')
-    letGo()
+    release()
     await ingested
     await second.close()
     const [expected, found] = [await recordsOf(one), await recordsOf(several)]
@@ -97,7 +97,7 @@ t.test(
 
 t.test('a change of what is stored waits until nothing is under way', async (t) => {
   const storage = await opened(t)
-  const { log, letGo, writes } = heldBack(storage)
+  const { log, release, writes } = heldBack(storage)
   const ingester = await loneIngester(storage, writes)
   const work = [
     ingester.ingest(sourced(blocks[0]!)),
@@ -108,7 +108,7 @@ t.test('a change of what is stored waits until nothing is under way', async (t) 
   await settle()
   const slots = blocks.map(({ slot }) => slot)
   t.strictSame(log, [`given ${slots[0]}`, `given ${slots[1]}`])
-  letGo()
+  release()
   await Promise.all(work)
   t.strictSame(log.slice(2), [
     ...[0, 1].map((at) => `committed ${slots[at]}`),

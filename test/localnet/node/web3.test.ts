@@ -49,7 +49,7 @@ async function world(t: Test): Promise<World> {
   const node = await startNode(t, bank)
   keepProducing(t, bank, SLOT_MS)
   const connection = new Connection(urlOf(node), 'confirmed')
-  t.teardown(() => letGo(connection))
+  t.teardown(() => closeConnection(connection))
   const payer = Keypair.generate()
   const airdrop = await connection.requestAirdrop(payer.publicKey, 10 * LAMPORTS)
   const latest = await connection.getLatestBlockhash()
@@ -71,7 +71,7 @@ async function world(t: Test): Promise<World> {
 }
 
 /** Closes the socket of web3.js for good: it would reconnect while anything is subscribed. */
-function letGo(connection: Connection): void {
+function closeConnection(connection: Connection): void {
   const inner = connection as unknown as {
     _subscriptionsByHash: object
     _rpcWebSocket: { close(): void; setAutoReconnect(reconnect: boolean): void }

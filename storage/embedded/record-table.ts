@@ -12,17 +12,17 @@ import { storedRecord } from '../codec/records.ts'
 import type { AddressedName, StoredName } from '../codec/records.ts'
 import type { BlockCommit, RecordStores } from '../port.ts'
 import type { Database } from './database.ts'
-import type { Soon } from './soon.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 /** A record in the embedded store: what readers ask of it, and what it puts into a batch. */
-export interface RecordPart<Name extends RecordName> {
+export interface RecordTable<Name extends RecordName> {
   readonly port: RecordStores[Name]
   /** Stages what a block changes. */
-  stage(view: View, batch: WriteBatch, block: BlockCommit): Soon<void>
+  stage(view: View, batch: WriteBatch, block: BlockCommit): MaybePromise<void>
   /** Stages what an amendment changes. */
-  amend(view: View, batch: WriteBatch, amendment: Amendment): Soon<void>
+  amend(view: View, batch: WriteBatch, amendment: Amendment): MaybePromise<void>
 }
 
 type KeyedStoredName = StoredName & KeyedName
@@ -41,7 +41,7 @@ export class KeyedRows<Name extends KeyedStoredName> {
   }
 
   /** The rows at the addresses, in their order. */
-  getMany(view: View, addresses: readonly AddressOf<Name>[]): Soon<(RowOf<Name> | null)[]> {
+  getMany(view: View, addresses: readonly AddressOf<Name>[]): MaybePromise<(RowOf<Name> | null)[]> {
     const { kind, keyOf } = storedRecord(this.#name)
     return view.getMany(kind, addresses.map(keyOf))
   }
@@ -59,7 +59,7 @@ export class KeyedRows<Name extends KeyedStoredName> {
 }
 
 /** A record of shape `latest` that has no store of its own. */
-export function latestPart<Name extends AddressedName>(database: Database, name: Name): RecordPart<Name> {
+export function latestTable<Name extends AddressedName>(database: Database, name: Name): RecordTable<Name> {
   const rows = new KeyedRows(name)
   const store = { get: (address: AddressOf<Name>) => database.read((view) => rows.get(view, address)) }
   return {
@@ -70,7 +70,7 @@ export function latestPart<Name extends AddressedName>(database: Database, name:
 }
 
 /** A record of shape `single`. */
-export function singlePart<Name extends SingleName>(database: Database, name: Name): RecordPart<Name> {
+export function singleTable<Name extends SingleName>(database: Database, name: Name): RecordTable<Name> {
   const { kind, keyOf } = storedRecord(name)
   const key = keyOf(null as AddressOf<Name>)
   return {

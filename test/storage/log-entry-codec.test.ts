@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { POSITIONS_PER_SLOT } from '../../src/market/cursor.ts'
-import type { LogPart } from '../../src/market/log.ts'
+import type { LogEntry } from '../../src/market/log.ts'
 import { logChannelCodes } from '../../storage/codec/codes.ts'
 import { logAddressIn, logKey } from '../../storage/codec/keys.ts'
-import { logPartKind } from '../../storage/codec/log-part.ts'
+import { logEntryKind } from '../../storage/codec/log-entry.ts'
 import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
-import { sampleLogPart } from '../../storage/test/sample-log.ts'
+import { sampleLogEntry } from '../../storage/test/sample-log.ts'
 import { randomRuns } from '../random-runs.ts'
 
 /** Log entries of any channel and slot; bodies of any bytes, some of them similar. */
-const anyPart: fc.Arbitrary<LogPart> = fc
+const anyPart: fc.Arbitrary<LogEntry> = fc
   .record({
     channel: fc.constantFrom(...logChannelCodes.words),
     slot: fc.nat(2 ** 33 - 1),
@@ -34,19 +34,19 @@ const anyPart: fc.Arbitrary<LogPart> = fc
   }))
 
 /** Returns the encoded bytes; the codec caches them for as long as the object exists. */
-const packed = (part: LogPart): Uint8Array =>
-  packRecord(logPartKind, logKey(part.channel, part.slot), { ...part }).slice()
+const packed = (entry: LogEntry): Uint8Array =>
+  packRecord(logEntryKind, logKey(entry.channel, entry.slot), { ...entry }).slice()
 
-const unpacked = ({ channel, slot }: LogPart, bytes: Uint8Array): LogPart =>
-  unpackRecord(logPartKind, logKey(channel, slot), bytes)
+const unpacked = ({ channel, slot }: LogEntry, bytes: Uint8Array): LogEntry =>
+  unpackRecord(logEntryKind, logKey(channel, slot), bytes)
 
 t.test('a part of any events reads back exactly, compressed and not', async (t) => {
   let smaller = 0
   fc.assert(
-    fc.property(anyPart, (part) => {
-      const bytes = packed(part)
-      assert.deepStrictEqual(unpacked(part, bytes), part)
-      if (bytes.length < part.events.reduce((sum, { body }) => sum + body.length, 0)) smaller++
+    fc.property(anyPart, (entry) => {
+      const bytes = packed(entry)
+      assert.deepStrictEqual(unpacked(entry, bytes), entry)
+      if (bytes.length < entry.events.reduce((sum, { body }) => sum + body.length, 0)) smaller++
     }),
     randomRuns(200, 41)
   )
@@ -54,11 +54,11 @@ t.test('a part of any events reads back exactly, compressed and not', async (t) 
 })
 
 t.test('the bytes of a part are the same each time that it is packed', async (t) => {
-  const part = sampleLogPart('curves', 7, 90)
+  const entry = sampleLogEntry('curves', 7, 90)
   const key = logKey('curves', 7)
-  const first = packRecord(logPartKind, key, part).slice()
-  t.strictSame(packRecord(logPartKind, key, part).slice(), first)
-  t.strictSame(packed(part), first)
+  const first = packRecord(logEntryKind, key, entry).slice()
+  t.strictSame(packRecord(logEntryKind, key, entry).slice(), first)
+  t.strictSame(packed(entry), first)
 })
 
 t.test('every channel has a key of its own, in the order of slots', async (t) => {
@@ -86,18 +86,18 @@ t.test('every channel has a key of its own, in the order of slots', async (t) =>
 })
 
 t.test('an event of another slot has no place in a part', async (t) => {
-  const { events } = sampleLogPart('launches', 8, 2)
+  const { events } = sampleLogEntry('launches', 8, 2)
   t.throws(() => packed({ channel: 'launches', slot: 9, events }), RangeError)
 })
 
 t.test('a packed part with any byte changed is refused, as is one under the key of another', async (t) => {
-  const part = sampleLogPart('venue:phoenix', 400_000_000, 60)
-  const bytes = packed(part)
+  const entry = sampleLogEntry('venue:phoenix', 400_000_000, 60)
+  const bytes = packed(entry)
   for (let at = 0; at < bytes.length; at += 7) {
     const damaged = bytes.slice()
     damaged[at]! ^= 1
-    assert.throws(() => unpacked(part, damaged), { code: 'STORAGE_UNAVAILABLE' })
+    assert.throws(() => unpacked(entry, damaged), { code: 'STORAGE_UNAVAILABLE' })
   }
-  t.throws(() => unpacked({ ...part, slot: part.slot + 1 }, bytes), { code: 'STORAGE_UNAVAILABLE' })
-  t.throws(() => unpacked({ ...part, channel: 'curves' }, bytes), { code: 'STORAGE_UNAVAILABLE' })
+  t.throws(() => unpacked({ ...entry, slot: entry.slot + 1 }, bytes), { code: 'STORAGE_UNAVAILABLE' })
+  t.throws(() => unpacked({ ...entry, channel: 'curves' }, bytes), { code: 'STORAGE_UNAVAILABLE' })
 })

@@ -76,7 +76,7 @@ function seriesOf({ mint, cash }: Pair, open: OpenCandles, { put, remove }: Cand
 
 /** Reads the pages that candles are put into or taken out of, and changes them. */
 async function readPages(commit: TableCommit, { pages }: CandleTables, edits: readonly SeriesEdit[]) {
-  const touched = edits.map((series) => {
+  const affected = edits.map((series) => {
     const { open, put, removed, interval } = series
     const times = [...(open === undefined ? [] : [open]), ...put].map(({ ts }) => ts)
     const numbers = new Set([...times, ...removed].map((ts) => pageAt(interval, ts)))
@@ -84,9 +84,9 @@ async function readPages(commit: TableCommit, { pages }: CandleTables, edits: re
   })
   const stored = await pages.committed(
     commit,
-    touched.flat().map(({ place }) => place)
+    affected.flat().map(({ place }) => place)
   )
-  touched.flat().forEach(({ series, place }, i) => take(series, place.position, stored[i] ?? []))
+  affected.flat().forEach(({ series, place }, i) => take(series, place.position, stored[i] ?? []))
   for (const { open, put, removed, pages, interval } of edits) {
     const pageOf = (ts: number): Map<number, Candle> => pages.get(pageAt(interval, ts))!
     if (open !== undefined) pageOf(open.ts).set(open.ts, open)
@@ -95,15 +95,15 @@ async function readPages(commit: TableCommit, { pages }: CandleTables, edits: re
   }
 }
 
-/** The newest candle that is left, in a page before those that are touched where they have none. */
+/** The newest candle that is left, in a page before those that are affected where they have none. */
 async function findNewest(commit: TableCommit, { pages }: CandleTables, series: SeriesEdit): Promise<void> {
   for (let last = Math.max(...series.pages.keys()); ;) {
     const newest = [...(series.pages.get(last)?.values() ?? [])].sort((a, b) => b.ts - a.ts)[0]
     if (newest !== undefined) return void (series.newest = newest)
     const before = { gte: 0, lt: last, order: 'desc', limit: 1 } as const
     const [stored] = await pages.range(series.owner, before)
-    const touched = Math.max(-1, ...[...series.pages.keys()].filter((page) => page < last))
-    last = Math.max(stored?.position ?? -1, touched)
+    const affected = Math.max(-1, ...[...series.pages.keys()].filter((page) => page < last))
+    last = Math.max(stored?.position ?? -1, affected)
     if (last < 0) return
     if (!series.pages.has(last)) {
       const [page] = await pages.committed(commit, [{ owner: series.owner, position: last }])

@@ -1,6 +1,6 @@
-import { copied, NEW_MEMORY } from '../../src/memory/arena.ts'
+import { copied, HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
-import type { EncodedEvent, LogPart, Memory } from '../../src/market/log.ts'
+import type { EncodedEvent, LogEntry, Allocator } from '../../src/market/log.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { logAddressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
@@ -10,7 +10,7 @@ import { compressed, uncompressed } from './zstd.ts'
 const COMPRESSED_FROM = 1_024
 
 /** Encoded entries: a cluster writes each twice, to its journal and to its table. */
-const packedParts = new WeakMap<LogPart, Uint8Array>()
+const packedEntries = new WeakMap<LogEntry, Uint8Array>()
 const scratch = new ByteWriter()
 const scratchBodies = new ByteWriter()
 
@@ -18,15 +18,15 @@ const scratchBodies = new ByteWriter()
  * A slot's log entry on a channel; channel and slot are in the key. Cursors and lengths of all events come first, then all
  * bodies, compressed together because those of a channel are similar. Decoded bodies are views of one buffer.
  */
-export const logPartKind: RecordKind<LogPart> = logPartsIn(NEW_MEMORY)
+export const logEntryKind: RecordKind<LogEntry> = logEntriesIn(HEAP_ALLOCATOR)
 
 /** Returns the kind whose decoded bodies are placed in the given memory. */
-export function logPartsIn(memory: Memory = NEW_MEMORY): RecordKind<LogPart> {
+export function logEntriesIn(allocator: Allocator = HEAP_ALLOCATOR): RecordKind<LogEntry> {
   return {
-    name: 'log part',
-    write(out, part) {
-      let packed = packedParts.get(part)
-      if (packed === undefined) packedParts.set(part, (packed = pack(part)))
+    name: 'log entry',
+    write(out, entry) {
+      let packed = packedEntries.get(entry)
+      if (packed === undefined) packedEntries.set(entry, (packed = pack(entry)))
       out.fixed(packed, packed.length)
     },
     read(source, key) {
@@ -42,7 +42,7 @@ export function logPartsIn(memory: Memory = NEW_MEMORY): RecordKind<LogPart> {
       const isCompressed = source.byte() === 1
       const rest = source.rest()
       source.skipRest()
-      const bodies = isCompressed ? uncompressed(rest, end, memory) : copied(rest, memory)
+      const bodies = isCompressed ? uncompressed(rest, end, allocator) : copied(rest, allocator)
       if (bodies.length !== end) throw new RangeError('the bodies are not as long as they are said to be')
       const { buffer, byteOffset } = bodies
       const events: EncodedEvent[] = []
@@ -57,7 +57,7 @@ export function logPartsIn(memory: Memory = NEW_MEMORY): RecordKind<LogPart> {
   }
 }
 
-function pack({ slot, events }: LogPart): Uint8Array {
+function pack({ slot, events }: LogEntry): Uint8Array {
   scratch.clear()
   scratchBodies.clear()
   scratch.count(events.length)

@@ -1,0 +1,16 @@
+import { keyText } from '../codec/keys.ts'
+import type { Key } from '../codec/keys.ts'
+
+/**
+ * A fact about records that is cached because finding it again costs a read from disk, such as which pages there are. A
+ * change of the records keeps it true with `WriteBatch.remember`, also where it is not cached: a reader may cache it while
+ * the change is written.
+ */
+export interface CachedFact<T> {
+  /** One character, which is no letter of a kind of record. */
+  readonly sign: string
+  /** Bytes that the value takes in memory, estimated. */
+  weigh(value: T): number
+}
+
+export const cachedFactText = <T>(fact: CachedFact<T>, key: Key): string => fact.sign + keyText(key)
