@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { decodeTransactions } from '../src/chain/decode-block.ts'
 import { pubkeyMapKey } from '../src/chain/pubkey.ts'
 import type { Pubkey } from '../src/chain/pubkey.ts'
@@ -53,7 +53,7 @@ export class LiveBlocks {
       const casting = this.#castings[copy++ % CASTINGS]!
       for (const plain of casting.slice(0, LIVE.transactionsPerBlock - transactions.length)) {
         const index = transactions.length
-        if (index % PER_TURN === 0) await nextTurn()
+        if (index % PER_TURN === 0) await yieldToEventLoop()
         transactions.push({ ...binaryForm(plain), index, signature: signatureOf(plain, slot, index) })
       }
     }

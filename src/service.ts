@@ -10,7 +10,7 @@ import { CashList } from './market/cash.ts'
 import type { BlockSource } from './node/block-source.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { demoKeyFileOf } from './products/access.ts'
-import { noPeers, type Opened } from './products/opening.ts'
+import { soloCoordination, type Opened } from './products/opening.ts'
 import type { ServiceParts } from './products/product.ts'
 import { productsOf } from './products/products.ts'
 import { RecordedReport } from './recorded/report.ts'
@@ -58,7 +58,7 @@ export function startService(deps: ServiceDeps): Supervision {
     recorded: new RecordedReport(),
     demoKey: demoKeyFileOf(config),
     products: productsOf(config),
-    noPeers: noPeers(),
+    soloCoordination: soloCoordination(),
     tree: () => supervision.tree(),
     sourceStatus: () => supervision.source('chain/source')
   }

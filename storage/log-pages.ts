@@ -29,16 +29,16 @@ export async function logPage(
   const last = splitCursor(Math.max(until, 0)).slot
   while (found.length < limit && first <= last && bytes < LOG_ANSWER_BYTES) {
     const asked = Math.min(limit - found.length, PARTS_AT_ONCE)
-    const parts = await read({ first, last, limit: asked, allocator })
-    for (const entry of parts) {
+    const entries = await read({ first, last, limit: asked, allocator })
+    for (const entry of entries) {
       const events = entry.events.filter(({ cursor }) => cursor > from && cursor <= until)
       if (events.length === 0) continue
       if (bytes >= LOG_ANSWER_BYTES) return found
       found.push({ ...entry, events })
       for (const { body } of events) bytes += body.length
     }
-    if (parts.length < asked) break
-    first = parts.at(-1)!.slot + 1
+    if (entries.length < asked) break
+    first = entries.at(-1)!.slot + 1
   }
   return found
 }

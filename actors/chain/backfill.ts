@@ -8,7 +8,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import type { OpenIngest } from './ingest.ts'
 import type { GapEdit } from './ingester.ts'
-import { unlessAway } from '../storage/patience.ts'
+import { undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 export interface BackfillOptions {
@@ -64,7 +64,7 @@ export function backfill(
       await sleep(clock, jittered(backoffMs(tuning, attempt), random()), draining)
       if (draining.aborted) return
       const found = counts.found + counts.closed
-      await unlessAway(lookAtAll()).catch((error: unknown) => {
+      await undefinedIfUnavailable(lookAtAll()).catch((error: unknown) => {
         if (!draining.aborted) throw error
       })
       attempt = counts.open === 0 || counts.found + counts.closed > found ? 1 : attempt + 1

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { cursorAt, positionsOf } from '../../src/market/cursor.ts'
@@ -9,7 +9,7 @@ import type { BlockRows } from '../../src/market/records.ts'
 import { moveAsLogEntry } from '../../src/stream/delivery-order.ts'
 import { endOfSlot, retractionsOf } from '../../src/stream/retractions.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
-import { FORK_SLOTS, type KeptRun } from './kept-run.ts'
+import { FORK_SLOTS, type UndoHistory } from './undo-history.ts'
 
 /**
  * Builds the amendment that removes the newest blocks, which are of a lost fork. Their retractions get cursors below
@@ -22,13 +22,13 @@ export async function withoutFork(
 ): Promise<Amendment> {
   const { fold, logger } = tools
   const retract = (rows: readonly BlockRows[]) => {
-    const { parts, leftOut } = retractionsOf(rows, endOfSlot(next - 1), fold.cash)
+    const { entries, leftOut } = retractionsOf(rows, endOfSlot(next - 1), fold.cash)
     if (leftOut > 0)
       logger.error(
         { left_out: leftOut },
         'a lost fork has more events than there are cursors for their retractions; the rest is not retracted'
       )
-    return parts
+    return entries
   }
   const refold = new Refold(lost[0]!.before, { ...tools, retract }, 0)
   for (const { before } of lost) refold.knows(before.values)
@@ -67,7 +67,7 @@ export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number)
  */
 export async function onOtherCourse(
   { after, blocks, toldAt }: OtherCourse,
-  run: KeptRun,
+  undoHistory: UndoHistory,
   tools: RefoldTools & { readonly logger: Logger }
 ): Promise<{ readonly amendment: Amendment; readonly lost: readonly number[] }> {
   const { fold, logger } = tools
@@ -78,7 +78,7 @@ export async function onOtherCourse(
     const { from, to } = { from: endOfSlot(head).from, to: cursorAt(last, 0) - 1 }
     const sizes = blocks.slice(0, -1).map((block) => [block.slot, positionsIn(block)] as const)
     const needed = sizes.reduce((sum, [, positions]) => sum + positions, 0)
-    const { parts, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
+    const { entries, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
     if (leftOut > 0)
       logger.error(
         { left_out: leftOut },
@@ -89,17 +89,17 @@ export async function onOtherCourse(
       next += positions
       return [slot, next - positions]
     })
-    return [...parts, moveAsLogEntry({ first: after + 1, last: last - 1, slots })]
+    return [...entries, moveAsLogEntry({ first: after + 1, last: last - 1, slots })]
   }
   let refold: Refold | null = null
-  for await (const { before } of run.blocks()) {
+  for await (const { before } of undoHistory.blocks()) {
     refold ??= new Refold(before, { ...tools, retract }, 0)
     refold.knows(before.values)
   }
-  if (refold === null || !run.reaches(after + 1))
+  if (refold === null || !undoHistory.reaches(after + 1))
     throw new Error(`slot ${after + 1} lies before the oldest block with undo data`)
   let next = 0
-  for await (const { block } of run.blocks()) {
+  for await (const { block } of undoHistory.blocks()) {
     if (block.slot <= after) await refold.both(block)
     else {
       lost.push(block.slot)
@@ -107,7 +107,7 @@ export async function onOtherCourse(
       const isSame = blocks[next]!.slot === block.slot
       await refold.instead(block, isSame ? blocks[next++]! : null)
     }
-    await nextTurn()
+    await yieldToEventLoop()
   }
   for (; next < blocks.length; next++) await refold.instead(null, blocks[next]!)
   return { amendment: refold.amendment(), lost }
@@ -119,22 +119,22 @@ export async function onOtherCourse(
  */
 export async function withLateBlocks(
   late: readonly DecodedBlock[],
-  run: KeptRun,
+  undoHistory: UndoHistory,
   tools: RefoldTools
 ): Promise<Amendment> {
   let refold: Refold | null = null
-  for await (const { before } of run.blocks()) {
+  for await (const { before } of undoHistory.blocks()) {
     refold ??= new Refold(before, tools, FORK_SLOTS)
     refold.knows(before.values)
   }
   const first = late[0]!.slot
-  if (refold === null || !run.reaches(first))
+  if (refold === null || !undoHistory.reaches(first))
     throw new Error(`slot ${first} lies before the oldest block with undo data`)
   let next = 0
-  for await (const { block } of run.blocks()) {
+  for await (const { block } of undoHistory.blocks()) {
     while (next < late.length && late[next]!.slot < block.slot) await refold.with(late[next++]!)
     await refold.both(block)
-    await nextTurn()
+    await yieldToEventLoop()
   }
   return refold.amendment()
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { decodeTransactions, type DecodedTransactions } from '../../src/chain/decode-block.ts'
 import type { Block } from '../../src/chain/transaction.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
@@ -11,7 +11,7 @@ const PER_TURN = 200
 export async function decodeInTurns(transactions: Block['transactions']): Promise<DecodedTransactions> {
   const parts: DecodedTransactions[] = []
   for (let first = 0; first < transactions.length; first += PER_TURN) {
-    if (first > 0) await nextTurn()
+    if (first > 0) await yieldToEventLoop()
     parts.push(decodeTransactions(transactions.slice(first, first + PER_TURN), first))
   }
   return {

@@ -1,11 +1,11 @@
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
-import type { HintChannel, Peers } from '../../storage/coordination.ts'
+import type { HintChannel, ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Storage } from '../../storage/port.ts'
-import { Bell } from '../supervision/bell.ts'
-import { patienceWith, unlessAway } from '../storage/patience.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { retryWhileUnavailable, undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 /** Milliseconds between two polls of the head when no notification comes. */
@@ -26,7 +26,7 @@ export interface FollowDeps {
 export interface Followed {
   readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal' | 'isShared'>
   /** Null without notifications; the head is then found by polling alone. */
-  readonly hints: Pick<HintChannel<number>, 'follow'> | null
+  readonly hints: Pick<HintChannel<number>, 'subscribe'> | null
 }
 
 /**
@@ -37,7 +37,9 @@ export interface Followed {
  *     longer reaches back, or another process has amended published blocks, the feed jumps and says so.
  * L3. Polling goes on while the store is unavailable; an outage costs no restart.
  */
-export function follower(deps: FollowDeps): Run<{ readonly storage: Storage; readonly peers: Peers }> {
+export function follower(
+  deps: FollowDeps
+): Run<{ readonly storage: Storage; readonly peers: ClusterCoordination }> {
   return async ({ input: { storage, peers }, draining, ready }) => {
     await takeUp(storage, deps, draining)
     ready()
@@ -51,7 +53,7 @@ export async function takeUp(
   deps: FollowDeps,
   end: AbortSignal
 ): Promise<void> {
-  await patienceWith(storage, deps.clock)(async () => {
+  await retryWhileUnavailable(storage, deps.clock)(async () => {
     // A new feed has no position yet; its followers load from the store.
     if (deps.feed.head === null) {
       // An amendment between these two reads is noticed by the next poll.
@@ -68,12 +70,12 @@ export async function follow(
   deps: FollowDeps,
   end: AbortSignal
 ): Promise<void> {
-  const bell = new Bell()
-  const unfollow = hints?.follow(() => bell.ring())
+  const wakeUp = new AutoResetEvent()
+  const unfollow = hints?.subscribe(() => wakeUp.set())
   try {
     while (!end.aborted) {
-      await unlessAway(look(storage, deps, end))
-      await bell.wait(deps.clock, LOOK_MS, end)
+      await undefinedIfUnavailable(look(storage, deps, end))
+      await wakeUp.wait(deps.clock, LOOK_MS, end)
     }
   } finally {
     unfollow?.()

@@ -20,7 +20,7 @@ import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { BlockStore, GapRow, History, Storage } from '../../storage/port.ts'
 import { decodeSourced, type DecodedSource } from './decoding.ts'
 import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
-import { KeptRun, UNDO_SLOTS, type Keeping } from './kept-run.ts'
+import { UndoHistory, UNDO_SLOTS, type UndoPolicy } from './undo-history.ts'
 import { loadReadSet, restoreMarket } from './market-loader.ts'
 
 /**
@@ -31,7 +31,7 @@ export const UNDER_WAY_MAX = 8
 
 export interface IngesterDeps {
   readonly fold: FoldOptions
-  readonly keeping: Keeping
+  readonly undoPolicy: UndoPolicy
   readonly feed: CommitFeed
   readonly decoding: DecodingReport
   readonly metrics: Metrics
@@ -68,7 +68,7 @@ export class Ingester {
   readonly #storage: Storage
   readonly #blocks: TakesBlocks
   readonly #deps: IngesterDeps
-  readonly #run: KeptRun
+  readonly #undoHistory: UndoHistory
   /** As of the last folded block, like `#head`. */
   #market: MarketState
   #head: SlotRow | null
@@ -81,12 +81,12 @@ export class Ingester {
     storage: Storage,
     blocks: TakesBlocks,
     deps: IngesterDeps,
-    state: { readonly head: SlotRow | null; readonly market: MarketState; readonly run: KeptRun }
+    state: { readonly head: SlotRow | null; readonly market: MarketState; readonly undoHistory: UndoHistory }
   ) {
     this.#storage = storage
     this.#blocks = blocks
     this.#deps = deps
-    this.#run = state.run
+    this.#undoHistory = state.undoHistory
     this.#market = state.market
     this.#head = state.head
   }
@@ -102,8 +102,8 @@ export class Ingester {
     }
   ): Promise<Ingester> {
     const market = await restoreMarket(storage, head, limitsOf(deps))
-    const run = await KeptRun.open(storage, head, deps.keeping, deps.logger)
-    return new Ingester(storage, blocks, deps, { head, market, run })
+    const undoHistory = await UndoHistory.open(storage, head, deps.undoPolicy, deps.logger)
+    return new Ingester(storage, blocks, deps, { head, market, undoHistory })
   }
 
   get market(): MarketState {
@@ -121,7 +121,7 @@ export class Ingester {
 
   /** Tells whether blocks can be inserted from a slot on: the undo data of all later blocks is kept. */
   reaches(slot: number): boolean {
-    return this.#run.reaches(slot)
+    return this.#undoHistory.reaches(slot)
   }
 
   /**
@@ -150,9 +150,9 @@ export class Ingester {
       return { committed: this.#underWay.at(-1)?.committed ?? Promise.resolve() }
     }
     await this.#settled()
-    const after = this.#run.reaches(rollback.after + 1)
+    const after = this.#undoHistory.reaches(rollback.after + 1)
       ? rollback.after
-      : (this.#run.after ?? this.#head.slot)
+      : (this.#undoHistory.after ?? this.#head.slot)
     const stays = this.#staying(rollback, after)
     if (after < this.#head.slot) await this.#rollBack(sourced, rollback, after, stays)
     else {
@@ -173,7 +173,7 @@ export class Ingester {
     if (this.#underWay.some((earlier) => isAffected(readSet, earlier.affected))) await this.#settled()
     this.#market.load(await loadReadSet(this.#storage, readSet))
     const before = this.#head
-    const kept: KeptBlock | undefined = this.#run.wants(block, before)
+    const kept: KeptBlock | undefined = this.#undoHistory.wants(block, before)
       ? { block, before: marketBefore(this.#market, before, affected) }
       : undefined
     const fold = foldBlock(this.#market, block, options)
@@ -203,7 +203,7 @@ export class Ingester {
       metrics.headSlot.set(fold.slot.slot)
       metrics.headTime.set(fold.slot.blockTime)
       logger.debug({ ...countsOf(fold), notes: decoded.notes.length }, 'block committed')
-      await this.#run.committed(fold.slot, kept)
+      await this.#undoHistory.committed(fold.slot, kept)
     } catch (error) {
       this.#break(error)
     } finally {
@@ -227,9 +227,9 @@ export class Ingester {
     const head = this.#head
     if (head === null || parentSlot === null || parentSlot >= head.slot || slot <= head.slot) return
     await this.#settled()
-    const { keeping, logger, metrics } = this.#deps
-    if (!this.#run.reaches(parentSlot + 1)) {
-      if (keeping.forForks)
+    const { undoPolicy, logger, metrics } = this.#deps
+    if (!this.#undoHistory.reaches(parentSlot + 1)) {
+      if (undoPolicy.forForks)
         logger.error(
           { parentSlot, head: head.slot },
           'a lost fork begins before the oldest block with undo data; its rows stay stored'
@@ -237,7 +237,7 @@ export class Ingester {
       return
     }
     const lost: KeptBlock[] = []
-    for await (const kept of this.#run.blocks(parentSlot)) lost.push(kept)
+    for await (const kept of this.#undoHistory.blocks(parentSlot)) lost.push(kept)
     const amendment = await withoutFork(lost, slot, { ...this.#tools, logger })
     await this.#amend(amendment, { put: [], remove: [] })
     metrics.blocksRetracted.inc(lost.length)
@@ -252,7 +252,7 @@ export class Ingester {
   #staying({ after, doubt }: Rollback, taken: number): GapRow | null {
     const { logger, clock } = this.#deps
     if (taken <= after && doubt === null) return null
-    const from = doubt === null ? after + 1 : Math.min((this.#run.after ?? after) + 1, after)
+    const from = doubt === null ? after + 1 : Math.min((this.#undoHistory.after ?? after) + 1, after)
     const detail =
       doubt ??
       `its blocks are of a lost fork, and their undo data is no longer kept: it reaches back ${UNDO_SLOTS} slots, and further where blocks have few events`
@@ -289,7 +289,7 @@ export class Ingester {
     }
     const toldAt = await tellingOrder(this.#storage.log)
     const course = { after, blocks: wanted.map(({ block }) => block), toldAt }
-    const { amendment, lost } = await onOtherCourse(course, this.#run, { ...this.#tools, logger })
+    const { amendment, lost } = await onOtherCourse(course, this.#undoHistory, { ...this.#tools, logger })
     const covered = await gapsAfter(this.#storage.coverage, after)
     await this.#amend(amendment, {
       put,
@@ -313,7 +313,7 @@ export class Ingester {
     }
     const inserted = await Promise.all(blocks.map(decodeSourced))
     const late = inserted.map(({ block }) => block)
-    const amendment = await withLateBlocks(late, this.#run, this.#tools)
+    const amendment = await withLateBlocks(late, this.#undoHistory, this.#tools)
     await this.#amend(amendment, gaps)
     metrics.blocksBackfilled.inc(blocks.length)
     for (const decoded of inserted) this.#count(decoded, null)
@@ -330,8 +330,8 @@ export class Ingester {
       await this.#blocks.history.amend(amendment, gaps).finally(() => feed.amend(amendment.head))
       this.#head = amendment.head
       this.#market = await restoreMarket(this.#storage, this.#head, limitsOf(this.#deps))
-      await this.#run.changed(this.#storage.coverage)
-      if (this.#head !== null) await this.#run.committed(this.#head, undefined)
+      await this.#undoHistory.changed(this.#storage.coverage)
+      if (this.#head !== null) await this.#undoHistory.committed(this.#head, undefined)
     } catch (error) {
       this.#break(error)
     }

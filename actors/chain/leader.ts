@@ -1,5 +1,5 @@
 import type { BlockSource, SourcedBlock } from '../../src/node/block-source.ts'
-import type { Peers } from '../../storage/coordination.ts'
+import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { LostClaim } from '../../src/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -7,9 +7,9 @@ import { unlessAborted } from '../supervision/aborted.ts'
 import { catchUp, slotOf, takeUp } from './follower.ts'
 import { ingestFrom, ingestGauges, tellOfHead, type OpenIngest } from './ingest.ts'
 import { Ingester, type IngesterDeps } from './ingester.ts'
-import { isOutage, patienceWith } from '../storage/patience.ts'
+import { isOutage, retryWhileUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
-import { nextTurn, type Refusal, type Turn, type TurnDeps } from './turns.ts'
+import { acquireLease, type Refusal, type Leadership, type LeadershipDeps } from './leadership.ts'
 
 /**
  * Milliseconds that a commit in flight may still take: at a drain, and at a kill. Well below the limits of the
@@ -24,12 +24,12 @@ const AWAY_MS = 500
  */
 const WATCH_MS = 1_000
 
-export type LeaderDeps = IngesterDeps & TurnDeps
+export type LeaderDeps = IngesterDeps & LeadershipDeps
 
 export interface LeaderNeeds {
   readonly storage: Storage
   readonly source: BlockSource
-  readonly peers: Peers
+  readonly peers: ClusterCoordination
 }
 
 /**
@@ -50,15 +50,15 @@ export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
   return async ({ input: { storage, source, peers }, draining, signal, ready, gauge }) => {
     let leading: Ingester | null = null
     const ingested = ingestGauges(gauge, () => leading?.market ?? null)
-    const lead = async (turn: Turn, over: AbortSignal): Promise<void> => {
-      const { head, ingester } = await takeOver(turn, storage, deps, over)
+    const lead = async (leadership: Leadership, over: AbortSignal): Promise<void> => {
+      const { head, ingester } = await takeOver(leadership, storage, deps, over)
       if (over.aborted) return
       leading = ingester
       let given = slotOf(head)
       const ingestOne = async (sourced: SourcedBlock): Promise<void> => {
         given = Math.max(given, sourced.block.slot)
         await ingester.ingest(sourced)
-        peers.commits?.tell(sourced.block.slot)
+        peers.commits?.publish(sourced.block.slot)
       }
       const ended = new AbortController()
       const until = AbortSignal.any([over, ended.signal])
@@ -78,17 +78,17 @@ export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
         return leading
       }
     })
-    const patience = patienceOf(draining, signal, deps.clock)
+    const grace = graceController(draining, signal, deps.clock)
     try {
       let refusal: Refusal | null = null
       while (!draining.aborted) {
-        const turn = await nextTurn({ storage, peers }, deps, refusal, draining)
-        if (turn === null) return
-        const work = (over: AbortSignal) => unlessAborted(lead(turn, over), patience.signal)
-        refusal = await throughout(turn, work, storage, deps, draining)
+        const leadership = await acquireLease({ storage, peers }, deps, refusal, draining)
+        if (leadership === null) return
+        const work = (over: AbortSignal) => unlessAborted(lead(leadership, over), grace.signal)
+        refusal = await throughout(leadership, work, storage, deps, draining)
       }
     } finally {
-      patience.abort()
+      grace.abort()
     }
   }
 }
@@ -98,13 +98,13 @@ export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
  * refusal, if that ended the leadership, else with null.
  */
 async function throughout(
-  turn: Turn,
+  leadership: Leadership,
   work: (over: AbortSignal) => Promise<void>,
   storage: Storage,
   { clock, logger, metrics }: LeaderDeps,
   draining: AbortSignal
 ): Promise<Refusal | null> {
-  const over = AbortSignal.any([draining, turn.lost])
+  const over = AbortSignal.any([draining, leadership.lost])
   metrics.leaseHeld.set({ lease: 'ingest' }, 1)
   try {
     while (!over.aborted) {
@@ -127,21 +127,21 @@ async function throughout(
       if (storage.outage === null)
         logger.warn({ err: away }, 'the store did not answer ingest; ingest starts over from the stored head')
       await sleep(clock, AWAY_MS, over)
-      await patienceWith(storage, clock)(() => storage.blocks.head(), over).catch(() => undefined)
+      await retryWhileUnavailable(storage, clock)(() => storage.blocks.head(), over).catch(() => undefined)
     }
     if (!draining.aborted)
-      logger.warn(`this process stops ingesting for now: ${(turn.lost.reason as Error).message}`)
+      logger.warn(`this process stops ingesting for now: ${(leadership.lost.reason as Error).message}`)
     return null
   } finally {
     metrics.leaseHeld.set({ lease: 'ingest' }, 0)
-    await turn.release()
+    await leadership.release()
   }
 }
 
 /** Makes this process the only writer, and opens an ingester at the store's head. */
-async function takeOver(turn: Turn, storage: Storage, deps: LeaderDeps, over: AbortSignal) {
+async function takeOver(leadership: Leadership, storage: Storage, deps: LeaderDeps, over: AbortSignal) {
   const { feed, logger, metrics } = deps
-  const head = await storage.blocks.claim(turn.token)
+  const head = await storage.blocks.claim(leadership.token)
   feed.forget()
   await catchUp(storage, feed, head, over)
   metrics.lagSlots.set(0)
@@ -172,12 +172,12 @@ async function watchHead(
  * Returns a controller that aborts, with the drain's reason, when work is no longer waited for. The caller aborts it
  * at the end.
  */
-function patienceOf(draining: AbortSignal, signal: AbortSignal, clock: Clock): AbortController {
-  const patience = new AbortController()
+function graceController(draining: AbortSignal, signal: AbortSignal, clock: Clock): AbortController {
+  const grace = new AbortController()
   const endIn = (ms: number): void => {
-    void sleep(clock, ms, patience.signal).then(() => patience.abort(draining.reason))
+    void sleep(clock, ms, grace.signal).then(() => grace.abort(draining.reason))
   }
   draining.addEventListener('abort', () => endIn(GRACE_MS.drain), { once: true })
   signal.addEventListener('abort', () => endIn(GRACE_MS.kill), { once: true })
-  return patience
+  return grace
 }

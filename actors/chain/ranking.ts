@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { RankingHandle } from '../../src/views/ranking-handle.ts'
@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { ActivityStore, Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
-import { isDamage, patienceWith, type Patience } from '../storage/patience.ts'
+import { isDamage, retryWhileUnavailable, type RetryPolicy } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 const HOUR = 3_600
@@ -66,8 +66,8 @@ async function keep(
   })
   const unheed = feed.onJump(() => jump.abort())
   try {
-    const patience = patienceWith(storage, clock)
-    if (feed.head !== null) await load(ranking, storage.activity, feed.head.blockTime, { patience, end })
+    const retry = retryWhileUnavailable(storage, clock)
+    if (feed.head !== null) await load(ranking, storage.activity, feed.head.blockTime, { retry, end })
     if (!end.aborted) {
       live.show(ranking)
       logger.debug(ranking.size, 'the ranking is loaded')
@@ -96,10 +96,10 @@ async function load(
   ranking: Ranking,
   activity: ActivityStore,
   headTime: number,
-  { patience, end }: { readonly patience: Patience; readonly end: AbortSignal }
+  { retry, end }: { readonly retry: RetryPolicy; readonly end: AbortSignal }
 ): Promise<void> {
   const read = (hour: number, after?: Pubkey) =>
-    patience(
+    retry(
       () => activity.mintsOfHour(hour, { ...(after === undefined ? {} : { after }), limit: MINTS_PER_READ }),
       end
     )
@@ -112,7 +112,7 @@ async function load(
       for (const { mint, minutes } of page) ranking.take(mint, minutes)
       const last = page.at(-1)
       if (last === undefined || page.length < MINTS_PER_READ) break
-      await nextTurn()
+      await yieldToEventLoop()
       page = await read(hour, last.mint)
     }
   }

@@ -7,7 +7,7 @@ import { RollbackFinder, type StoredChain } from '../../src/node/rollback.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
-import { Bell } from '../supervision/bell.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { LostForkWatch } from './lost-fork-watch.ts'
 import type { Run } from '../supervision/process.ts'
 import { Upstreams, UPSTREAMS_TUNING, type UpstreamsTuning } from './upstreams.ts'
@@ -80,9 +80,9 @@ export function rpcSource(
     const onOddity = (slot: number, detail: string): void => logger.error({ slot }, `slot ${slot}: ${detail}`)
 
     async function* blocks({ after, signal }: Parameters<BlockSource['blocks']>[0]) {
-      const bell = new Bell()
-      const headMoved = (ms: number, end: AbortSignal): Promise<void> => bell.wait(clock, ms, end)
-      const silence = upstreams.onNewer(() => bell.ring())
+      const wakeUp = new AutoResetEvent()
+      const headMoved = (ms: number, end: AbortSignal): Promise<void> => wakeUp.wait(clock, ms, end)
+      const silence = upstreams.onNewer(() => wakeUp.set())
       if (after !== null) upstreams.reached(after)
       const { stored = null } = options
       const blockhash = after === null ? null : ((await stored?.at(after))?.blockhash ?? null)

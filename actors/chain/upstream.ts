@@ -18,7 +18,7 @@ import { NodeError } from '../../src/node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../../src/node/rpc-client.ts'
 import { RpcNode } from '../../src/node/rpc-node.ts'
 import type { Ports } from '../../src/ports.ts'
-import { Bell } from '../supervision/bell.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 
 export interface UpstreamOptions extends UpstreamPolicy {
   readonly commitment: BlockCommitment
@@ -108,13 +108,13 @@ export class Upstream implements ChainNode {
   /** Probes the node until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { probeMs, recheckMs, backoff } = this.#options
-    const awake = new Bell()
+    const awake = new AutoResetEvent()
     let last: UpstreamState = 'probing'
     this.#machine.subscribe(({ value }) => {
       // After an absence the address may lead to another node.
       if (value === 'probing' && last !== 'probing') {
         this.#isAdmitted = false
-        awake.ring()
+        awake.set()
       }
       last = value
     })

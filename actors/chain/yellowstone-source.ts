@@ -23,7 +23,7 @@ import { openStreams, type OpenStream } from '../../src/yellowstone/client.ts'
 import { ClusterCheck, type ClusterCheckOptions } from '../../src/yellowstone/cluster-check.ts'
 import { HeldBlocks, type HeldLimits } from '../../src/yellowstone/held-blocks.ts'
 import { aborted } from '../supervision/aborted.ts'
-import { Bell } from '../supervision/bell.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { LostForkWatch } from './lost-fork-watch.ts'
 import type { Run } from '../supervision/process.ts'
 
@@ -132,7 +132,7 @@ export function yellowstoneSource(
     async function* blocks({ after, signal }: Parameters<BlockSource['blocks']>[0]) {
       const stop = new AbortController()
       const end = AbortSignal.any([signal, draining, stop.signal])
-      const [arrival, room] = [new Bell(), new Bell()]
+      const [arrival, room] = [new AutoResetEvent(), new AutoResetEvent()]
       const held = new HeldBlocks(tuning)
       const blockhash = after === null ? null : ((await at?.(after))?.blockhash ?? null)
       const lostFork = new LostForkWatch(options.lostFork)
@@ -149,7 +149,7 @@ export function yellowstoneSource(
         rollbacks: options.rollbacks ?? null,
         onDoubt,
         arrival: (ms, until) => arrival.wait(clock, ms, until),
-        onTaken: () => room.ring()
+        onTaken: () => room.set()
       }
       const order: ChainOrder = new ChainOrder(held, after, orderOptions, blockhash)
       const stream = new BlockStream(after, {
@@ -160,7 +160,7 @@ export function yellowstoneSource(
         cluster,
         tuning,
         wanted: () => order.wanted,
-        onArrival: () => arrival.ring(),
+        onArrival: () => arrival.set(),
         room: (ms, until) => room.wait(clock, ms, until),
         onStatus,
         onOddity

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { followKeys } from '../../src/access/key-following.ts'
-import type { HintChannel } from '../../storage/coordination.ts'
+import type { HintChannel } from '../../storage/cluster/coordination.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import type { Storage } from '../../storage/port.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
@@ -9,7 +9,7 @@ import { aborted } from '../supervision/aborted.ts'
 import { cacheGauges } from '../storage/cache-gauges.ts'
 import { Listening } from './listening.ts'
 import type { Tenants } from '../stream/tenants.ts'
-import { isOutage, patienceWith } from '../storage/patience.ts'
+import { isOutage, retryWhileUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 /**
@@ -33,7 +33,7 @@ export interface EdgeOptions<Needs> {
   readonly onListening: (port: number) => void
   readonly clock: Clock
   /** The channel on which processes that share the store announce changes of keys; null without one. */
-  readonly keyHints: (needs: Needs) => Pick<HintChannel<void>, 'tell' | 'follow' | 'available'> | null
+  readonly keyHints: (needs: Needs) => Pick<HintChannel<void>, 'publish' | 'subscribe' | 'available'> | null
   /** Builds the app to be served; the app does not listen yet. */
   readonly build: (needs: Needs, own: Pick<AppDeps, 'keys' | 'draining'>) => FastifyInstance
 }
@@ -51,8 +51,8 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
     const { storage, tenants } = input
     const { isShared } = storage
     const hints = options.keyHints(input)
-    const others = isShared ? { tell: () => hints?.tell() } : null
-    const keys = await patienceWith(storage, clock)(
+    const others = isShared ? { publish: () => hints?.publish() } : null
+    const keys = await retryWhileUnavailable(storage, clock)(
       () => KeyDirectory.load(storage, options.ratePerMinute, others),
       draining
     )

@@ -3,7 +3,7 @@ import { aborted } from '../supervision/aborted.ts'
 import { cacheGauges } from './cache-gauges.ts'
 import { tellOfDamage } from '../chain/damage-watch.ts'
 import { watchOutages, type WatchDeps } from './outage-watch.ts'
-import { patienceWith } from './patience.ts'
+import { retryWhileUnavailable } from './retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 /**
@@ -21,7 +21,7 @@ export function store(
     const closing = new AbortController()
     if (!storage.isShared) void tellOfDamage(storage, watch, closing.signal)
     try {
-      await patienceWith(storage, watch.clock)(() => prepare(storage), draining)
+      await retryWhileUnavailable(storage, watch.clock)(() => prepare(storage), draining)
       cacheGauges(gauge, 'record', () => storage.recordCache)
       ready(storage)
       if (storage.isShared) void watchOutages(storage, watch, closing.signal)

@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Arena } from '../../src/memory/arena.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import { endOf, type StreamHub } from '../../src/stream/hub.ts'
 import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
-import type { Patience } from '../storage/patience.ts'
+import type { RetryPolicy } from '../storage/retry.ts'
 import type { Replays } from './replays.ts'
 
 /** The parts of a connection and of the service that a replay uses. */
@@ -13,7 +13,7 @@ export interface CatchingUp {
   readonly hub: StreamHub
   /** Shared by all replays of the process: it bounds concurrent reads and memory. */
   readonly replays: Replays
-  readonly patience: Patience
+  readonly retry: RetryPolicy
   /** Hands the channels over to the hub, in the same turn of the event loop in which they reached the head. */
   readonly join: (channels: readonly Channel[]) => void
   /** Resolves when the connection's queue is nearly sent; at once when it is empty. */
@@ -45,7 +45,7 @@ export function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp)
 }
 
 async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, arena: Arena): Promise<void> {
-  const { hub, replays, patience, join, room, isSent, horizon, beyond, end } = client
+  const { hub, replays, retry, join, room, isSent, horizon, beyond, end } = client
   for (;;) {
     await room()
     if (isSent() && !past.holdsEvents) arena.reuse()
@@ -65,10 +65,10 @@ async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, 
     const [block] = recent ?? []
     if (block === undefined) {
       await replays.turn(async () => {
-        const events = await patience(() => past.next(hub.head, arena), end)
+        const events = await retry(() => past.next(hub.head, arena), end)
         const wanted = new Set(past.channels)
         give(events.filter(({ channel }) => wanted.has(channel)))
-        await nextTurn()
+        await yieldToEventLoop()
       })
     } else {
       const { position } = past

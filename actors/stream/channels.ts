@@ -4,7 +4,12 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import type { Storage } from '../../storage/port.ts'
-import { isDamage, patienceWith, unlessAway, type Patience } from '../storage/patience.ts'
+import {
+  isDamage,
+  retryWhileUnavailable,
+  undefinedIfUnavailable,
+  type RetryPolicy
+} from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 import { Horizon } from './horizon.ts'
 import { cacheGauges } from '../storage/cache-gauges.ts'
@@ -37,7 +42,7 @@ export interface Channels {
   readonly history: ChannelHistory
   readonly horizon: Horizon
   readonly replays: Replays
-  readonly patience: Patience
+  readonly retry: RetryPolicy
 }
 
 /** Publishes committed blocks to the stream's readers, and keeps the replay horizon up to date. */
@@ -47,20 +52,20 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
     const hub = new StreamHub(feed, cash, report)
     const horizon = new Horizon(storage.blocks, horizonSeconds)
     const replays = new Replays(READS_AT_ONCE, replayBytes)
-    const patience = patienceWith(storage, clock)
+    const retry = retryWhileUnavailable(storage, clock)
     const unfollow = hub.follow()
     try {
-      await patience(() => horizon.look(), draining).catch((error: unknown) => {
+      await retry(() => horizon.look(), draining).catch((error: unknown) => {
         if (!isDamage(error, storage)) throw error
       })
       gauge('channels', () => hub.channels)
       gauge('events', () => hub.eventsTold)
       gauge('replay_reads_waiting', () => replays.waiting)
       cacheGauges(gauge, 'replay', () => replays.cache)
-      ready({ hub, history: new ChannelHistory(storage, cash), horizon, replays, patience })
+      ready({ hub, history: new ChannelHistory(storage, cash), horizon, replays, retry })
       while (!draining.aborted) {
         await sleep(clock, HORIZON_MS, draining)
-        await unlessAway(horizon.look())
+        await undefinedIfUnavailable(horizon.look())
       }
     } finally {
       unfollow()

@@ -255,7 +255,7 @@ export class StreamConnection implements Reader {
   }
 
   #catchUp(channels: readonly Channel[], since: number, isReplay: boolean): void {
-    const { hub, history, horizon, replays, patience } = this.#deps
+    const { hub, history, horizon, replays, retry } = this.#deps
     const end = new AbortController()
     const stop = (): void => end.abort()
     this.#end.signal.addEventListener('abort', stop, { once: true })
@@ -271,7 +271,7 @@ export class StreamConnection implements Reader {
     const client = {
       hub,
       replays,
-      patience,
+      retry,
       join,
       room: () => this.#sender.room(),
       isSent: () => this.#sender.isSent,

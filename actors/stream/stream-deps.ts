@@ -1,9 +1,9 @@
-import type { RateCounter } from '../../storage/coordination.ts'
+import type { RateCounter } from '../../storage/cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
 import type { StreamHub } from '../../src/stream/hub.ts'
 import type { Room } from '../../src/stream/outbox.ts'
-import type { Patience } from '../storage/patience.ts'
+import type { RetryPolicy } from '../storage/retry.ts'
 import type { Horizon } from './horizon.ts'
 import type { Replays } from './replays.ts'
 
@@ -17,6 +17,6 @@ export interface StreamDeps {
   readonly room: Room
   readonly clock: Clock
   readonly replays: Replays
-  readonly patience: Patience
+  readonly retry: RetryPolicy
   readonly report: (fault: unknown) => void
 }

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { keyState, type Caller } from '../../src/access/caller.ts'
 import type { KeyDirectory } from '../../src/access/key-directory.ts'
-import type { RateCounter } from '../../storage/coordination.ts'
+import type { RateCounter } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock, type Random } from '../../src/ports.ts'
 import { BUFFER } from '../../src/stream/outbox.ts'
-import type { StreamDoor, StreamHealth } from '../../src/stream/door.ts'
+import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { aborted } from '../supervision/aborted.ts'
 import type { Run } from '../supervision/process.ts'
 import type { Channels } from './channels.ts'
@@ -43,7 +43,7 @@ export interface TenantsDeps {
  *     cursor.
  * T2. A key that is revoked or expires closes its connections within a second, with 4401.
  */
-export class Tenants implements StreamDoor {
+export class Tenants implements StreamGateway {
   readonly #channels: Channels
   readonly #limits: RateCounter
   readonly #deps: TenantsDeps

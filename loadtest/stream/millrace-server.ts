@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { Horizon } from '../../actors/stream/horizon.ts'
 import { Replays } from '../../actors/stream/replays.ts'
 import { Tenants } from '../../actors/stream/tenants.ts'
-import { patienceWith } from '../../actors/storage/patience.ts'
+import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
@@ -63,7 +63,7 @@ const channels = {
   history: new ChannelHistory(storage, cash),
   horizon,
   replays: new Replays(4),
-  patience: patienceWith(storage, clock)
+  retry: retryWhileUnavailable(storage, clock)
 }
 const limits = new RateWindow(10_000)
 const tenants = new Tenants(channels, limits, { clock, random }, report)

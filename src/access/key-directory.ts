@@ -18,7 +18,7 @@ type KeyStorage = Pick<Storage, 'keys' | 'tenants'>
 /** The processes that share the store's keys and tenants. */
 export interface OtherProcesses {
   /** Notifies them of a change made here. */
-  tell(): void
+  publish(): void
 }
 
 /**
@@ -117,7 +117,7 @@ export class KeyDirectory {
       const tenant = { name, createdAtMs: nowMs }
       if (!(await this.#storage.tenants.create(tenant))) throw exists
       this.#tenants.set(name, tenant)
-      this.#others?.tell()
+      this.#others?.publish()
       return tenant
     })
   }
@@ -191,7 +191,7 @@ export class KeyDirectory {
   async #put(row: KeyRow): Promise<void> {
     await this.#storage.keys.put(row)
     this.#ring.put(row)
-    this.#others?.tell()
+    this.#others?.publish()
   }
 
   /** Returns a key as the store has it now. Rejects with KEY_NOT_FOUND. */

@@ -24,7 +24,7 @@ export interface KeyHints {
    * Calls `heard` at each notification, and when notifications start or stop arriving. Returns a function that
    * unsubscribes it.
    */
-  follow(heard: () => void): () => void
+  subscribe(heard: () => void): () => void
 }
 
 export interface Following {
@@ -47,7 +47,7 @@ export async function followKeys(
   let hinted = false
   let rest = new AbortController()
   const wake = (): void => rest.abort()
-  const unfollow = hints?.follow(() => {
+  const unfollow = hints?.subscribe(() => {
     hinted = true
     wake()
   })

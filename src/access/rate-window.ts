@@ -1,4 +1,4 @@
-import type { RateCounter, RateUse } from '../../storage/coordination.ts'
+import type { RateCounter, RateUse } from '../../storage/cluster/coordination.ts'
 
 export const WINDOW_SECONDS = 60
 

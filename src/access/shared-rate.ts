@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.ts'
-import type { RateCounter, RateUse } from '../../storage/coordination.ts'
+import type { RateCounter, RateUse } from '../../storage/cluster/coordination.ts'
 import { RateWindow, WINDOW_SECONDS } from './rate-window.ts'
 
 const WINDOW_MS = WINDOW_SECONDS * 1000

@@ -78,7 +78,7 @@ async function inCluster(config: Config): Promise<Administration> {
       await storage.close()
     }
     try {
-      const others = { tell: () => peers.keys?.tell() }
+      const others = { publish: () => peers.keys?.publish() }
       return throughApp(await KeyDirectory.load(storage, config.rateLimitPerMinute, others), close)
     } catch (error) {
       await close()

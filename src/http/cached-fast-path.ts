@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
-import type { RateUse } from '../../storage/coordination.ts'
+import type { RateUse } from '../../storage/cluster/coordination.ts'
 import { ServiceError } from '../errors.ts'
 import { answerKey, type ResponseCache } from './response-cache.ts'
 import type { AppDeps } from './deps.ts'

@@ -1,7 +1,7 @@
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
-import type { RateCounter } from '../../storage/coordination.ts'
+import type { RateCounter } from '../../storage/cluster/coordination.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
@@ -12,7 +12,7 @@ import type { SourceKind } from '../config/config.ts'
 import type { Clock } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { SourceStatus } from '../node/source-status.ts'
-import type { StreamDoor } from '../stream/door.ts'
+import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { HttpBounds } from './bounds.ts'
@@ -27,7 +27,7 @@ export interface AppDeps {
   readonly feed: CommitFeed
   readonly ranking: RankingHandle
   /** Null in a process that serves no stream. */
-  readonly stream: StreamDoor | null
+  readonly stream: StreamGateway | null
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

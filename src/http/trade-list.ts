@@ -1,4 +1,4 @@
-import { setImmediate as otherWork } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { TradeRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
 import type { AppDeps } from './deps.ts'
@@ -103,6 +103,6 @@ async function search(
     looked += candidates.length
     if (looked === rowsMax || clock.now() >= giveUpAt) return { rows, stoppedAt: last.cursor }
     at = { from: last.cursor }
-    await otherWork()
+    await yieldToEventLoop()
   }
 }

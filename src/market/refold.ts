@@ -246,10 +246,10 @@ class LogEdit implements Edit<LogEntry, LogAddress> {
   }
 
   /** Adds entries at new addresses, or at addresses that were to be removed. */
-  add(parts: readonly LogEntry[]): void {
-    this.put.push(...parts)
+  add(entries: readonly LogEntry[]): void {
+    this.put.push(...entries)
     const isAdded = ({ channel, slot }: LogAddress): boolean =>
-      parts.some((entry) => entry.channel === channel && entry.slot === slot)
+      entries.some((entry) => entry.channel === channel && entry.slot === slot)
     this.remove = this.remove.filter((address) => !isAdded(address))
   }
 }

@@ -1,13 +1,13 @@
 import { follower } from '../../actors/chain/follower.ts'
 import { ingest, type OpenIngest } from '../../actors/chain/ingest.ts'
-import { NOTHING_KEPT } from '../../actors/chain/kept-run.ts'
+import { NO_UNDO } from '../../actors/chain/undo-history.ts'
 import { leader } from '../../actors/chain/leader.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { child, supervisor, type AnyUnit } from '../../actors/supervision/unit.ts'
 import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
 import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
 import type { Product, ServiceParts } from './product.ts'
-import { chainOf, keepingOf } from './sources.ts'
+import { chainOf, undoPolicyOf } from './sources.ts'
 
 /** Blocks of the chain: ingested from a source, or followed from another process. */
 export const CHAIN: Product = {
@@ -42,7 +42,7 @@ function ingestDepsOf({
 }: ServiceParts) {
   return {
     fold: { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) },
-    keeping: source === undefined ? keepingOf(config) : NOTHING_KEPT,
+    undoPolicy: source === undefined ? undoPolicyOf(config) : NO_UNDO,
     feed,
     decoding,
     metrics,

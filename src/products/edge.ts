@@ -12,7 +12,7 @@ import { docsRoutes } from '../http/routes/docs.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
-import { peersOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
+import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
@@ -22,7 +22,7 @@ export const EDGE: Product = {
   units: (service) => {
     const { config, ports, onListening } = service
     const { host, port, rateLimitPerMinute: ratePerMinute } = config
-    const keyHints = (given: Given) => peersOf(service, given).keys
+    const keyHints = (given: Given) => coordinationOf(service, given).keys
     const build = appOf(service)
     return [
       child(
@@ -70,8 +70,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
   }
   const routes = routesOf(service.products)
   return (given, own) => {
-    const peers = peersOf(service, given)
-    const limited = { limits: peers.limits, redisAway: () => peers.outage !== null }
+    const coordination = coordinationOf(service, given)
+    const limited = { limits: coordination.limits, redisAway: () => coordination.outage !== null }
     return buildApp(
       { ...http, ...own, ...limited, storage: given.storage, stream: given.tenants ?? null },
       routes

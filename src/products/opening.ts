@@ -4,7 +4,7 @@ import { repairStore, type RepairOptions, type RepairOutcome } from '../../stora
 import { openEmbeddedSnapshot } from '../../storage/embedded/snapshot.ts'
 import { openEmbeddedStorage, type EmbeddedStorageOptions } from '../../storage/embedded/store.ts'
 import { isOpenElsewhere } from '../../storage/embedded/unopened.ts'
-import type { Peers } from '../../storage/coordination.ts'
+import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { StartWait } from '../../storage/scylla/start-wait.ts'
 import { KEYS_MAX } from '../access/key-directory.ts'
@@ -20,7 +20,7 @@ import { foldCandlesAgain } from '../verify/candle-repair.ts'
 /** Open resources that a service shares with other processes. */
 export interface Opened {
   readonly storage: Storage
-  readonly peers: Peers
+  readonly peers: ClusterCoordination
 }
 
 /** Returns the directory of the embedded store. */
@@ -106,14 +106,14 @@ function embeddedOptionsOf(config: Config): EmbeddedStorageOptions {
  * Connects to the other processes of the service, through Redis if one is configured. An unavailable Redis is retried
  * in the background; a refusal, as for a wrong password, rejects with STORAGE_UNAVAILABLE.
  */
-export async function openPeers(
+export async function openCoordination(
   { storage, redisUrl, scyllaKeyspace }: Config,
   logger: Pick<Logger, 'info' | 'warn'>,
   ports: Ports = systemPorts
-): Promise<Peers> {
+): Promise<ClusterCoordination> {
   const { clock } = ports
   if (storage === 'embedded' || redisUrl === null) {
-    return noPeers()
+    return soloCoordination()
   }
   const [{ RedisConnection }, { RedisHints }, { RedisLeases }, { RedisRateCounter }] = await Promise.all([
     import('../../storage/redis/connection.ts'),
@@ -140,8 +140,8 @@ export async function openPeers(
   }
 }
 
-/** Returns the peers of a single process, which counts calls by itself. */
-export function noPeers(): Peers {
+/** Returns the coordination of a single process, which counts calls by itself. */
+export function soloCoordination(): ClusterCoordination {
   const limits = new RateWindow(KEYS_MAX)
   return { leases: null, commits: null, keys: null, limits, outage: null, close: async () => undefined }
 }
@@ -155,7 +155,7 @@ export async function openAll(
   logger: Pick<Logger, 'info' | 'warn'>,
   end?: AbortSignal
 ): Promise<Opened> {
-  const peers = await openPeers(config, logger)
+  const peers = await openCoordination(config, logger)
   try {
     const startWait = end === undefined ? undefined : startWaitOf(config, logger, end)
     return { peers, storage: await openStore(config, systemPorts, startWait) }

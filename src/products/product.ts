@@ -3,7 +3,7 @@ import type { Channels } from '../../actors/stream/channels.ts'
 import type { Tenants } from '../../actors/stream/tenants.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import type { AnyUnit, Unit } from '../../actors/supervision/unit.ts'
-import type { Peers } from '../../storage/coordination.ts'
+import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
@@ -47,7 +47,7 @@ export interface Product {
 export interface Given {
   readonly storage: Storage
   /** Absent with a store that no other process can have. */
-  readonly peers?: Peers
+  readonly peers?: ClusterCoordination
   readonly channels: Channels
   /** Absent in a process without the stream. */
   readonly tenants?: Tenants
@@ -73,8 +73,8 @@ export interface ServiceParts {
   readonly demoKey: DemoKeyFile | undefined
   /** The products of this process. */
   readonly products: readonly Product[]
-  /** Peers of a process that shares its store with no other. */
-  readonly noPeers: Peers
+  /** The coordination of a process that shares its store with no other. */
+  readonly soloCoordination: ClusterCoordination
   /** Resources that are already open, for the first instances of the units that own them. */
   readonly opened: Opened | undefined
   /** Replaces the configured source. */
@@ -91,8 +91,11 @@ export interface ServiceParts {
 export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
   products.flatMap(({ routes = [] }) => routes)
 
-/** Returns the other processes of the service. */
-export const peersOf = ({ noPeers }: ServiceParts, { peers = noPeers }: Pick<Given, 'peers'>): Peers => peers
+/** Returns the coordination with the other processes of the service. */
+export const coordinationOf = (
+  { soloCoordination }: ServiceParts,
+  { peers = soloCoordination }: Pick<Given, 'peers'>
+): ClusterCoordination => peers
 
 /** Returns a function that hands out an already open resource the first time, if there is one, and opens it later. */
 export function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { backfill, type BackfillNeeds, type BackfillOptions } from '../../actors/chain/backfill.ts'
 import type { OpenIngest } from '../../actors/chain/ingest.ts'
-import type { Keeping } from '../../actors/chain/kept-run.ts'
+import type { UndoPolicy } from '../../actors/chain/undo-history.ts'
 import {
   localnet,
   localnetSource,
@@ -74,7 +74,7 @@ export function chainOf<Needs extends object>(
 }
 
 /** Returns why committed blocks keep undo data: the source may remove blocks, or other nodes may have missing ones. */
-export function keepingOf(config: Config): Keeping {
+export function undoPolicyOf(config: Config): UndoPolicy {
   return {
     forForks: config.source === 'rpc' || config.source === 'yellowstone',
     forGaps: config.source === 'localnet' || hasBackfill(config)

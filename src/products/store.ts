@@ -1,12 +1,12 @@
 import { refusedOnFullDisk } from '../../actors/storage/disk-full.ts'
-import { peers } from '../../actors/storage/peers.ts'
+import { coordination } from '../../actors/cluster/coordination.ts'
 import { retention } from '../../actors/storage/retention.ts'
 import { store } from '../../actors/storage/store.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { Storage } from '../../storage/port.ts'
 import { bootstrapKeys } from '../access/bootstrap.ts'
 import { STORAGE_SETTINGS } from '../config/settings/storage.ts'
-import { openPeers, openStore } from './opening.ts'
+import { openCoordination, openStore } from './opening.ts'
 import { firstOf, type Product, type ServiceParts } from './product.ts'
 
 /** The store, and the connections to the other processes that have it open. */
@@ -20,8 +20,8 @@ export const STORE: Product = {
     const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
     const storage = child('storage', store(openStorage, prepareWith(service), { clock, logger, metrics }))
     if (config.storage === 'embedded') return [storage]
-    const openOthers = firstOf(opened?.peers, () => openPeers(config, logger, ports))
-    return [child('peers', peers(openOthers, { clock, metrics })), storage]
+    const openOthers = firstOf(opened?.peers, () => openCoordination(config, logger, ports))
+    return [child('peers', coordination(openOthers, { clock, metrics })), storage]
   }
 }
 

@@ -5,7 +5,7 @@ import { replaySecondsOf } from '../config/retention.ts'
 import { STREAM_SETTINGS } from '../config/settings/stream.ts'
 import { streamRoutes } from '../http/routes/stream.ts'
 import { CHANNEL_FORMS } from '../stream/channel.ts'
-import { peersOf, type Given, type Product } from './product.ts'
+import { coordinationOf, type Given, type Product } from './product.ts'
 
 /** The stream: live events and replays over a WebSocket. */
 export const STREAM: Product = {
@@ -19,7 +19,7 @@ export const STREAM: Product = {
       child('channels', channels({ ...told, replayBytes: budget.replays })),
       child(
         'tenants',
-        tenants<Given>(ports, (given) => peersOf(service, given).limits)
+        tenants<Given>(ports, (given) => coordinationOf(service, given).limits)
       )
     ]
   },

@@ -42,11 +42,11 @@ const SLOTS_KNOWN = 4_096
 const SLOTS_TOGETHER = 128
 
 async function readMoves(log: LogStore): Promise<LogEntry[]> {
-  const parts: LogEntry[] = []
+  const entries: LogEntry[] = []
   for (let from = -1; ;) {
     const page = await log.read('moves', { from, limit: MOVES_PER_READ })
-    parts.push(...page)
-    if (page.length === 0) return parts
+    entries.push(...page)
+    if (page.length === 0) return entries
     from = page.at(-1)!.events.at(-1)!.cursor
   }
 }
@@ -131,8 +131,8 @@ export class ChannelHistory {
     until: number,
     { parts: limit, allocator = HEAP_ALLOCATOR }: Pick<ReadLimits, 'parts' | 'allocator'>
   ): Promise<Stretch> {
-    const parts = await this.#storage.log.read(channel, { from: after, until, limit, allocator })
-    const events = parts.flatMap((entry) => entry.events)
+    const entries = await this.#storage.log.read(channel, { from: after, until, limit, allocator })
+    const events = entries.flatMap((entry) => entry.events)
     return { events, to: events.at(-1)?.cursor ?? until }
   }
 

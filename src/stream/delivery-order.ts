@@ -28,8 +28,8 @@ export function moveAsLogEntry(move: Move): LogEntry {
 }
 
 /** Reads moves from log entries. Throws on any other content, which only a defect of ours can write. */
-export function movesIn(parts: readonly LogEntry[]): Move[] {
-  return parts.flatMap(({ events }) =>
+export function movesIn(entries: readonly LogEntry[]): Move[] {
+  return entries.flatMap(({ events }) =>
     events.map(({ body }) => MOVE.parse(JSON.parse(Buffer.from(body).toString())))
   )
 }

@@ -58,27 +58,27 @@ export function encode(data: object, before = ''): Uint8Array {
 /** Encodes the events of a block for the channels that are stored encoded. */
 export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cash: CashList): LogEntry[] {
   const { receivedAtMs } = slot
-  const parts = new LogEntries(slot.slot)
+  const entries = new LogEntries(slot.slot)
   for (const row of trades) {
     if (!isFirstRow(row)) continue
     const body = encodeTrade(row, receivedAtMs, cash)
-    parts.add(`venue:${row.venue}`, { cursor: row.cursor + tradeOffsets(row).venue, body })
+    entries.add(`venue:${row.venue}`, { cursor: row.cursor + tradeOffsets(row).venue, body })
   }
   for (const row of poolEvents) {
     const body = encodePoolEvent(row, receivedAtMs)
     const { kind } = row.body
-    parts.add(`venue:${row.venue}`, { cursor: row.cursor + COPY_OFFSETS[kind].venue, body })
-    if (kind === 'pool') parts.add('pools', { cursor: row.cursor + COPY_OFFSETS.pool.pools, body })
-    if (kind === 'curve') parts.add('curves', { cursor: row.cursor + COPY_OFFSETS.curve.curves, body })
+    entries.add(`venue:${row.venue}`, { cursor: row.cursor + COPY_OFFSETS[kind].venue, body })
+    if (kind === 'pool') entries.add('pools', { cursor: row.cursor + COPY_OFFSETS.pool.pools, body })
+    if (kind === 'curve') entries.add('curves', { cursor: row.cursor + COPY_OFFSETS.curve.curves, body })
   }
   for (const row of launches) {
     // Other rows were launched earlier, and only changed their status.
     if (row.slot !== slot.slot) continue
     const body = encodeLaunch(row)
-    parts.add('launches', { cursor: row.cursor + COPY_OFFSETS.launch.launches, body })
-    parts.add(`venue:${row.venue}`, { cursor: row.cursor + COPY_OFFSETS.launch.venue, body })
+    entries.add('launches', { cursor: row.cursor + COPY_OFFSETS.launch.launches, body })
+    entries.add(`venue:${row.venue}`, { cursor: row.cursor + COPY_OFFSETS.launch.venue, body })
   }
-  return parts.inOrder()
+  return entries.inOrder()
 }
 
 /** Events of a slot, by stored channel. */

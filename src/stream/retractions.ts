@@ -14,7 +14,7 @@ const COPIES_MAX = 4
 
 /** The log's retractions of a lost fork: how many copies of events are retracted, and how many had no room. */
 export interface Retractions {
-  readonly parts: readonly LogEntry[]
+  readonly entries: readonly LogEntry[]
   readonly told: number
   readonly leftOut: number
 }
@@ -51,7 +51,7 @@ export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, 
     ofSlot.add('retractions', { cursor, body })
   }
   const all = [...parts.values()].flatMap((each) => each.inOrder())
-  return { parts: all, told: told.length, leftOut: copies.length - told.length }
+  return { entries: all, told: told.length, leftOut: copies.length - told.length }
 }
 
 /** Selects the retractions of one channel from the log's `retractions`. */

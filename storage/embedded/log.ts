@@ -43,13 +43,13 @@ async function partsOf(
   channel: LogChannel,
   { first, last, limit, allocator }: LogSlots
 ): Promise<LogEntry[]> {
-  const parts: LogEntry[] = []
+  const entries: LogEntry[] = []
   const range = { gte: logKey(channel, first), lt: keyAfter(logKey(channel, last)) }
   for await (const [, entry] of view.scan(logEntriesIn(allocator), range, { expected: limit })) {
-    parts.push(entry)
-    if (parts.length === limit) break
+    entries.push(entry)
+    if (entries.length === limit) break
   }
-  return parts
+  return entries
 }
 
 /** Writes a block's entries, and deletes some of what is past the horizon, `seconds` before it; null keeps all. */

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import { ServiceError } from '../../src/errors.ts'
@@ -277,7 +277,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
       if (older === null) return rows
       page = older
       if (read === PAGES_PER_TURN)
-        return nextTurn().then(() => this.#takeBack(view, owner, page, query, rows))
+        return yieldToEventLoop().then(() => this.#takeBack(view, owner, page, query, rows))
     }
     return rows
   }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { HintChannel } from '../coordination.ts'
+import type { HintChannel } from '../cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
 
@@ -118,12 +118,12 @@ class RedisHintChannel<What> implements HintChannel<What> {
     return this.#available()
   }
 
-  tell(what: What): void {
+  publish(what: What): void {
     this.#untold = `${this.#connection.id} ${this.#format.write(what)}`
     this.flush()
   }
 
-  follow(heard: (what: What | null) => void): () => void {
+  subscribe(heard: (what: What | null) => void): () => void {
     this.#followers.add(heard)
     return () => void this.#followers.delete(heard)
   }

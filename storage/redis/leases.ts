@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Lease, Leases } from '../coordination.ts'
+import type { Lease, Leases } from '../cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection, RunScript, Script } from './connection.ts'
 

@@ -36,12 +36,12 @@ export async function logWithMemtable(
   read: (slots: LogSlots) => Promise<LogEntry[]>
 ): Promise<LogEntry[]> {
   const { first, last, limit } = slots
-  const parts = await read(slots)
-  if (parts.length >= limit) return parts
+  const entries = await read(slots)
+  if (entries.length >= limit) return entries
   const later = memtable.all(({ block }) =>
     block.log.filter((entry) => entry.channel === channel && entry.slot >= first && entry.slot <= last)
   )
-  return [...parts, ...later.slice(0, limit - parts.length)]
+  return [...entries, ...later.slice(0, limit - entries.length)]
 }
 
 function within<Row extends { readonly cursor: number }>(rows: readonly Row[], page: PageRequest): Row[] {

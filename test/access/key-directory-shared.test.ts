@@ -22,7 +22,7 @@ const ADMIN = { ...ACME, scopes: ['admin'] }
 /** Opens the directory of one process among others; `told` counts the changes that it announced. */
 async function join(access: MemoryAccess): Promise<{ keys: KeyDirectory; told: () => number }> {
   let told = 0
-  const keys = await KeyDirectory.load(access, 600, { tell: () => told++ })
+  const keys = await KeyDirectory.load(access, 600, { publish: () => told++ })
   return { keys, told: () => told }
 }
 

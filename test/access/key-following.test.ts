@@ -9,7 +9,7 @@ class TestHints implements KeyHints {
   available = true
   readonly followers = new Set<() => void>()
 
-  follow(heard: () => void): () => void {
+  subscribe(heard: () => void): () => void {
     this.followers.add(heard)
     return () => void this.followers.delete(heard)
   }
@@ -171,11 +171,11 @@ t.test('a closed follower ends at once in any state, and polls no more', async (
 
 t.test('a key that another process revoked stops within a second of virtual time', async (t) => {
   const access = new MemoryAccess()
-  const one = await KeyDirectory.load(access, 600, { tell: () => undefined })
+  const one = await KeyDirectory.load(access, 600, { publish: () => undefined })
   await one.createTenant('acme', 1)
   const attributes = { tenant: 'acme', name: '', scopes: [], ratePerMinute: null, expiresAtMs: null }
   const { key, row } = await one.issue({ ...attributes, allowedIps: [], corsOrigins: [] }, 2)
-  const two = await KeyDirectory.load(access, 600, { tell: () => undefined })
+  const two = await KeyDirectory.load(access, 600, { publish: () => undefined })
   const clock = virtualClock()
   const end = new AbortController()
   const done = followKeys(two, {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { RateUse } from '../../storage/coordination.ts'
+import type { RateUse } from '../../storage/cluster/coordination.ts'
 import { ANSWER_MS, PROCESSES_ASSUMED, SharedRate, WAITING_MAX } from '../../src/access/shared-rate.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 import { randomRuns } from '../random-runs.ts'

@@ -21,7 +21,7 @@ import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
 import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
-import type { StreamDoor } from '../../src/stream/door.ts'
+import type { StreamGateway } from '../../src/stream/gateway.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -96,7 +96,7 @@ const ACME: KeyAttributes = {
 }
 
 /** A stream that admits no connection. */
-const closedDoor: StreamDoor = {
+const closedGateway: StreamGateway = {
   admits: () => false,
   open: (socket) => socket.close(4429),
   health: {
@@ -139,7 +139,7 @@ export async function marketApp(
     limits: new RateWindow(1000),
     feed,
     ranking,
-    stream: closedDoor,
+    stream: closedGateway,
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,

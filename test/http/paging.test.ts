@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
@@ -153,7 +153,7 @@ t.test('10,000 mints that nobody knows leave next to nothing in memory', async (
       })
       if (answer.statusCode !== status) throw new Error(answer.body)
       // Yields, as a socket would: references held by a turn of the event loop are released at its end.
-      await nextTurn()
+      await yieldToEventLoop()
     }
     app.forgetLogged()
   }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { httpBounds } from '../../src/http/bounds.ts'
-import type { StreamDoor } from '../../src/stream/door.ts'
+import type { StreamGateway } from '../../src/stream/gateway.ts'
 import { answersIn, listeningApp } from './raw-client.ts'
 
 const PAGE = 'https://app.example.org'
@@ -15,7 +15,7 @@ const REFUSED = '403 origin_not_allowed'
 const OPENED = '101'
 
 /** A stream that admits every connection and closes it at once. */
-const openDoor: StreamDoor = {
+const openGateway: StreamGateway = {
   admits: () => true,
   open: (socket) => socket.terminate(),
   health: {
@@ -32,7 +32,7 @@ const openDoor: StreamDoor = {
 t.test('a stream is opened to the pages that may use its key, and to clients that are no page', async (t) => {
   const app = await listeningApp(t, undefined, {
     bounds: { ...httpBounds(Infinity), lingerMs: 50 },
-    stream: openDoor
+    stream: openGateway
   })
   const listing = await app.makeKey(['stream'], { corsOrigins: [PAGE] })
   const plain = await app.makeKey(['stream'])
@@ -85,7 +85,7 @@ t.test('a stream is opened to the pages that may use its key, and to clients tha
 t.test('a page gets the same over HTTP and over WebSocket, whatever its origin and its key', async (t) => {
   const app = await listeningApp(t, undefined, {
     bounds: { ...httpBounds(Infinity), lingerMs: 50 },
-    stream: openDoor
+    stream: openGateway
   })
   const scopes = ['stream', 'data:read'] as const
   const keys = {
@@ -129,7 +129,7 @@ t.test('a page gets the same over HTTP and over WebSocket, whatever its origin a
 t.test('behind a proxy the own page is that of the host that the proxy was asked for', async (t) => {
   const app = await listeningApp(t, undefined, {
     bounds: { ...httpBounds(Infinity), lingerMs: 50 },
-    stream: openDoor
+    stream: openGateway
   })
   const key = await app.makeKey(['stream'])
   const open = async (origin: string, ...fields: readonly string[]): Promise<string> => {

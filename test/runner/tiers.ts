@@ -12,7 +12,7 @@ const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-co
 const LONGEST = [
   'test/storage/scylla-faults.test.ts',
   'test/service/put-back.test.ts',
-  'test/service/lost-peers.test.ts',
+  'test/service/lost-coordination.test.ts',
   'test/service/real-node.test.ts',
   'test/storage/scylla-lives.test.ts',
   'test/storage/scylla-amendments.test.ts',

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { ingest } from '../../actors/chain/ingest.ts'
 import { recordedSource } from '../../actors/chain/source.ts'
-import { NOTHING_KEPT } from '../../actors/chain/kept-run.ts'
+import { NO_UNDO } from '../../actors/chain/undo-history.ts'
 import { store } from '../../actors/storage/store.ts'
 import { supervise } from '../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
@@ -58,7 +58,7 @@ async function ingestAll(
         store(open, async () => undefined, { clock, logger, metrics })
       ),
       child('source', recordedSource({ directory: recorded, speed: 'max' }, { clock, logger })),
-      child('ingest', ingest({ fold, keeping: NOTHING_KEPT, feed, decoding, metrics, logger, clock }))
+      child('ingest', ingest({ fold, undoPolicy: NO_UNDO, feed, decoding, metrics, logger, clock }))
     ]),
     systemPorts
   )

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { ServiceError } from '../../src/errors.ts'
-import { openPeers, storeDirectory } from '../../src/products/opening.ts'
+import { openCoordination, storeDirectory } from '../../src/products/opening.ts'
 import { startService } from '../../src/service.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { notRun } from '../servers/not-run.ts'
@@ -91,7 +91,7 @@ t.test('a disk that is full when the first keys are stored refuses the start', a
     version: 'test',
     opened: {
       storage: { ...storage, keys: { ...storage.keys, put } },
-      peers: await openPeers(config, logger)
+      peers: await openCoordination(config, logger)
     },
     onFirstKeys: () => t.fail('no key was stored'),
     onListening: () => t.fail('the service never listens')

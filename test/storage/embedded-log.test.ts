@@ -56,12 +56,12 @@ for (const [step, hotBytesMax] of [
       }
       // All entries within the horizon are there, and older ones only since their channel's last turn.
       for (const channel of CHANNELS) {
-        const parts = await storage.log.read(channel, { limit: 1_000 })
+        const entries = await storage.log.read(channel, { limit: 1_000 })
         t.strictSame(
-          parts.slice(-41).map(({ slot }) => slot),
+          entries.slice(-41).map(({ slot }) => slot),
           slots.slice(-41)
         )
-        t.ok(parts.length <= 41 + TURNS, `${parts.length} parts of ${channel}`)
+        t.ok(entries.length <= 41 + TURNS, `${entries.length} parts of ${channel}`)
       }
       await storage.close()
       const left = await stored(directory)

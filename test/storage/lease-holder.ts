@@ -2,7 +2,7 @@
  * A process that acquires a lease and prints, as fast as it can, whether it holds it: `held <token> <milliseconds>` or `not
  * <token> <milliseconds>`. It ends once the lease is lost. Arguments: URL, prefix, length of the lease.
  */
-import type { Lease } from '../../storage/coordination.ts'
+import type { Lease } from '../../storage/cluster/coordination.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { RedisConnection } from '../../storage/redis/connection.ts'
 import { RedisLeases } from '../../storage/redis/leases.ts'

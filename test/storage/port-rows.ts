@@ -79,8 +79,8 @@ export async function portRows(
  * Returns every event of a channel as text: bytes that a writer remembers have another class than those that it has read.
  */
 async function sentOn(storage: Storage, channel: LogChannel): Promise<string[]> {
-  const parts = await storage.log.read(channel, { limit: 10_000 })
-  return parts.flatMap(({ slot, events }) =>
+  const entries = await storage.log.read(channel, { limit: 10_000 })
+  return entries.flatMap(({ slot, events }) =>
     events.map(({ cursor, body }) => `${slot} ${Buffer.from(body).toString('utf8')}${cursor}}`)
   )
 }

@@ -21,8 +21,8 @@ async function join(t: Test, server: { readonly url: string; readonly prefix?: s
   const hints = new RedisHints(connection, systemPorts)
   t.teardown(() => hints.close())
   const member: Member = { connection, hints, commits: [], keys: [] }
-  hints.commits.follow((slot) => member.commits.push(slot))
-  hints.keys.follow((what) => member.keys.push(what))
+  hints.commits.subscribe((slot) => member.commits.push(slot))
+  hints.keys.subscribe((what) => member.keys.push(what))
   return member
 }
 
@@ -35,14 +35,14 @@ testWithRedis(
     await until(() => [one, two, three, stranger].every(({ hints }) => hints.commits.available))
     for (const { commits } of [one, two, three])
       t.strictSame(commits, [null], 'whoever begins to hear may have missed some')
-    one.hints.commits.tell(420)
-    one.hints.keys.tell()
+    one.hints.commits.publish(420)
+    one.hints.keys.publish()
     await until(() => [two, three].every(({ keys }) => keys.length === 2))
     for (const { commits, keys } of [two, three]) {
       t.strictSame(commits, [null, 420])
       t.strictSame(keys, [null, undefined])
     }
-    three.hints.commits.tell(421)
+    three.hints.commits.publish(421)
     await until(() => one.commits.includes(421))
     t.strictSame(one.commits, [null, 421])
     t.strictSame(stranger.commits, [null])
@@ -52,7 +52,7 @@ testWithRedis(
 testWithRedis(t, 'of many hints at once the newest arrives, in order', async (t, redis) => {
   const [one, two] = [await join(t, redis), await join(t, redis)]
   await until(() => two.hints.commits.available)
-  for (let slot = 1; slot <= 10_000; slot++) one.hints.commits.tell(slot)
+  for (let slot = 1; slot <= 10_000; slot++) one.hints.commits.publish(slot)
   await until(() => two.commits.includes(10_000))
   const heard = two.commits.filter((slot) => slot !== null)
   t.ok(heard.length < 10, `${heard.length} messages for 10000 hints`)
@@ -72,7 +72,7 @@ testWithOwnRedis(t, 'a server that is away and back is told to whoever follows',
   await redis.start()
   await until(() => members.every(({ hints, connection }) => hints.commits.available && connection.available))
   t.equal(two.commits[2], null, 'and once more, for what was missed')
-  one.hints.commits.tell(3)
+  one.hints.commits.publish(3)
   await until(() => two.commits.includes(3))
 })
 
@@ -94,7 +94,7 @@ testWithOwnRedis(
     link.resume()
     await until(() => two.hints.keys.available)
     const before = two.keys.length
-    one.hints.keys.tell()
+    one.hints.keys.publish()
     await until(() => two.keys.length > before)
   }
 )
@@ -108,8 +108,8 @@ testWithOwnRedis(
     await until(() => two.hints.commits.available)
     link.pause()
     await until(() => !one.connection.available)
-    for (let slot = 1; slot <= 5; slot++) one.hints.commits.tell(slot)
-    one.hints.keys.tell()
+    for (let slot = 1; slot <= 5; slot++) one.hints.commits.publish(slot)
+    one.hints.keys.publish()
     t.strictSame(two.commits, [null])
     link.resume()
     await until(() => two.commits.length > 1 && two.keys.length > 1)

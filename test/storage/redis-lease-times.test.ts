@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Lease } from '../../storage/coordination.ts'
+import type { Lease } from '../../storage/cluster/coordination.ts'
 import { LEASE_MS, RedisLeases } from '../../storage/redis/leases.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 

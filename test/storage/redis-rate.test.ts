@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import type { RateUse } from '../../storage/coordination.ts'
+import type { RateUse } from '../../storage/cluster/coordination.ts'
 import { SharedRate } from '../../src/access/shared-rate.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
 import type { RedisConnection } from '../../storage/redis/connection.ts'

@@ -35,12 +35,12 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
     const writer = watermarks.claim()
     const { stage } = logTable(writer.base)
     const slots = [0, 40_000, 40_001, 120_000, SLOTS_A_DAY].map((slot) => 400_000_000 + slot)
-    const parts = slots.map((slot) => sampleLogEntry('launches', slot, 3))
-    for (const entry of parts) await writer.committed(blockOf(entry.slot, entry), stage)
+    const entries = slots.map((slot) => sampleLogEntry('launches', slot, 3))
+    for (const entry of entries) await writer.committed(blockOf(entry.slot, entry), stage)
     const { base, reads } = counted(watermarks.process())
     const { port } = logTable(base)
     const range = { first: slots[0]!, last: slots.at(-1)! }
-    assert.deepStrictEqual(await port.ofSlots('launches', { ...range, limit: 32 }), parts)
+    assert.deepStrictEqual(await port.ofSlots('launches', { ...range, limit: 32 }), entries)
     t.equal(reads.length, 5, 'the index, and the buckets that have parts')
     reads.length = 0
     t.strictSame(await port.ofSlots('curves', { ...range, limit: 32 }), [])
@@ -51,13 +51,13 @@ testWithCql(t, 'the log on a CQL server', async (t, server) => {
     const writer = watermarks.claim()
     const { stage } = logTable(writer.base)
     const slots = [0, 1, 2].map((n) => 401_000_000 + n)
-    const parts = slots.map((slot) => sampleLogEntry('venue:pumpfun', slot, 6_000))
-    const commit = await writer.committed(blockOf(slots[2]!, ...parts), stage)
+    const entries = slots.map((slot) => sampleLogEntry('venue:pumpfun', slot, 6_000))
+    const commit = await writer.committed(blockOf(slots[2]!, ...entries), stage)
     const sizes = commit.writes.flat().map(({ bytes }) => bytes)
     t.ok(Math.max(...sizes) > 200_000, `${Math.max(...sizes)} bytes`)
     const { port } = logTable(watermarks.process())
     const range = { first: slots[0]!, last: slots[2]!, limit: 9 }
-    assert.deepStrictEqual(await port.ofSlots('venue:pumpfun', range), parts)
+    assert.deepStrictEqual(await port.ofSlots('venue:pumpfun', range), entries)
   })
 
   t.test('every row lives as long as the log does, whatever the retention of rows is', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
@@ -54,7 +54,7 @@ t.test(
       t.throws(() => uncompressed(given, length), what)
       t.ok(bytes.equals(uncompressed(frame, bytes.length)), `after what is ${what}`)
       // An error is reported once more if nothing catches it.
-      await nextTurn()
+      await yieldToEventLoop()
     }
   }
 )

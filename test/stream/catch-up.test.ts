@@ -63,7 +63,7 @@ async function sent(past: Map<string, EncodedEvent[]>, waits: Iterator<boolean>)
   await catchUp(new MergedPast(historyOf(past), channels, -1), true, {
     hub: { head: HEAD, recentAfter: () => null } as unknown as StreamHub,
     replays: new Replays(2),
-    patience: (ask) => ask(),
+    retry: (ask) => ask(),
     join: () => undefined,
     room: async () => {
       if (waits.next().value !== true) send()

@@ -56,9 +56,9 @@ t.test(
     const { folds } = ingestAll(recordedChain(), OPTIONS)
     const counts: Record<string, number> = {}
     for (const fold of folds) {
-      const parts = encode(fold)
+      const entries = encode(fold)
       const found: string[] = []
-      for (const { channel, slot, events } of parts) {
+      for (const { channel, slot, events } of entries) {
         assert.equal(slot, fold.slot.slot)
         assert.ok(events.length > 0, 'an empty part is none')
         let before = cursorAt(slot, 0) - 1
@@ -80,7 +80,11 @@ t.test(
           counts[kind] = (counts[kind] ?? 0) + 1
         }
       }
-      assert.equal(new Set(parts.map(({ channel }) => channel)).size, parts.length, 'a channel has one part')
+      assert.equal(
+        new Set(entries.map(({ channel }) => channel)).size,
+        entries.length,
+        'a channel has one part'
+      )
       assert.deepEqual(found.sort(), copiesOf(fold))
     }
     for (const kind of Object.keys(NAMED)) t.ok(counts[kind], `${counts[kind]} copies of kind ${kind}`)

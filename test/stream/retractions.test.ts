@@ -17,8 +17,8 @@ const CASH = new CashList()
 const anyFork = fc.array(fc.array(fc.nat(69), { maxLength: 6 }), { minLength: 1, maxLength: 3 })
 
 /** Returns the retractions that a reader of a channel receives. */
-function sentOn(channel: Channel, parts: readonly LogEntry[]) {
-  const events = parts.flatMap((entry) => entry.events)
+function sentOn(channel: Channel, entries: readonly LogEntry[]) {
+  const events = entries.flatMap((entry) => entry.events)
   return retractionsOn(channel, events).map(({ cursor, body }) =>
     RETRACTION.parse(JSON.parse(`${Buffer.from(body).toString()}${cursor}}`))
   )
@@ -28,7 +28,7 @@ t.test('every copy that was told of a lost fork is taken back, the newest first'
   fc.assert(
     fc.property(anyFork, (fork) => {
       const blocks = fork.map((events, i) => blockOf(700 + i, events))
-      const { parts, leftOut } = retractionsOf(blocks, endOfSlot(710), CASH)
+      const { entries, leftOut } = retractionsOf(blocks, endOfSlot(710), CASH)
       let told = 0
       const taken: number[] = []
       for (const name of CHANNELS) {
@@ -36,7 +36,7 @@ t.test('every copy that was told of a lost fork is taken back, the newest first'
         const table = new ChannelTable<true>()
         table.set(channel, true)
         const events = blocks.flatMap((block) => new BlockEvents(block, CASH).on(table).get(true) ?? [])
-        const sent = sentOn(channel, parts)
+        const sent = sentOn(channel, entries)
         t.strictSame(
           sent.map(({ of }) => of),
           events.map(({ cursor }) => cursor).reverse(),
@@ -61,10 +61,10 @@ t.test('where there is no room for all, those of the newest events are kept', as
   const blocks = [blockOf(700, [0, 2]), blockOf(701, [4])]
   const all = retractionsOf(blocks, endOfSlot(710), CASH)
   const some = retractionsOf(blocks, { ...endOfSlot(710), to: endOfSlot(710).from + 4 }, CASH)
-  const count = (parts: readonly LogEntry[]): number =>
-    parts.reduce((sum, { events }) => sum + events.length, 0)
-  t.equal(count(some.parts), 5)
-  t.equal(some.leftOut, count(all.parts) - 5)
-  const slots = CHANNELS.flatMap((name) => sentOn(channelNamed(name), some.parts)).map(({ slot }) => slot)
+  const count = (entries: readonly LogEntry[]): number =>
+    entries.reduce((sum, { events }) => sum + events.length, 0)
+  t.equal(count(some.entries), 5)
+  t.equal(some.leftOut, count(all.entries) - 5)
+  const slots = CHANNELS.flatMap((name) => sentOn(channelNamed(name), some.entries)).map(({ slot }) => slot)
   t.equal(slots.filter((slot) => slot === 701).length, 4, 'all copies of the newest event')
 })

@@ -60,7 +60,7 @@ export class WorldStore {
   /** Rolls back the newest blocks and retracts their events before a slot. */
   takeBack(count: number, next: number): void {
     const lost = this.blocks.splice(-count, count)
-    this.#retracted.push(...retractionsOf(lost, endOfSlot(next - 1), CASH).parts)
+    this.#retracted.push(...retractionsOf(lost, endOfSlot(next - 1), CASH).entries)
   }
 
   #retractedOn(channel: Channel): EncodedEvent[] {
@@ -154,7 +154,7 @@ export class World {
       room: this.room,
       clock: { now: () => this.nowMs, setTimeout: () => 0, clearTimeout: () => undefined },
       replays: this.#replays,
-      patience: (ask) => ask(),
+      retry: (ask) => ask(),
       report: (fault) => this.faults.push(fault)
     })
     connection.open()

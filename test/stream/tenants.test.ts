@@ -63,7 +63,7 @@ function tenantsOf(): { tenants: Tenants; open: (answers?: boolean) => FakeWs } 
     history: new ChannelHistory({} as Storage, new CashList()),
     horizon: world.horizon,
     replays: new Replays(4),
-    patience: <T>(ask: () => Promise<T>) => ask()
+    retry: <T>(ask: () => Promise<T>) => ask()
   }
   const tenants = new Tenants(channels, new RateWindow(10), { clock, random: () => 0.5 }, (fault) =>
     world.faults.push(fault)

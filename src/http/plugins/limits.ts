@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../access/caller.ts'
-import type { RateCounter, RateUse } from '../../../storage/coordination.ts'
+import type { RateCounter, RateUse } from '../../../storage/cluster/coordination.ts'
 import { WINDOW_SECONDS } from '../../access/rate-window.ts'
 import { ServiceError } from '../../errors.ts'
 import { setFields, type Fields } from '../fields.ts'

@@ -135,8 +135,8 @@ export class MarketTurn {
 
   /** Draws a size around a usual one, mostly below it and sometimes far above. */
   size(usual: number): number {
-    const bell = this.random.next() + this.random.next() + this.random.next() - 1.5
-    return usual * Math.exp(2.2 * bell)
+    const gaussian = this.random.next() + this.random.next() + this.random.next() - 1.5
+    return usual * Math.exp(2.2 * gaussian)
   }
 
   /**

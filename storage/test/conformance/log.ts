@@ -23,10 +23,10 @@ const partAt = (channel: LogChannel, index: number, count: number) =>
 async function walk(storage: Storage, channel: LogChannel, page: LogPage): Promise<number[]> {
   const cursors: number[] = []
   for (let from = page.from; ;) {
-    const parts = await storage.log.read(channel, { ...page, ...(from === undefined ? {} : { from }) })
-    assert.ok(parts.length <= page.limit)
-    if (parts.length === 0) return cursors
-    for (const { events } of parts) {
+    const entries = await storage.log.read(channel, { ...page, ...(from === undefined ? {} : { from }) })
+    assert.ok(entries.length <= page.limit)
+    if (entries.length === 0) return cursors
+    for (const { events } of entries) {
       assert.ok(events.length > 0)
       cursors.push(...events.map(({ cursor }) => cursor))
     }
@@ -34,8 +34,8 @@ async function walk(storage: Storage, channel: LogChannel, page: LogPage): Promi
   }
 }
 
-const cursorsOf = (parts: readonly LogEntry[]): number[] =>
-  parts.flatMap(({ events }) => events.map(({ cursor }) => cursor))
+const cursorsOf = (entries: readonly LogEntry[]): number[] =>
+  entries.flatMap(({ events }) => events.map(({ cursor }) => cursor))
 
 export async function testLog(t: Test, open: OpenForTest): Promise<void> {
   t.test(
@@ -43,11 +43,11 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
     async (t) => {
       const { storage } = await open(t)
       t.strictSame(await storage.log.read(busy!, { limit: 10 }), [])
-      const parts = [partAt(busy!, 0, 60), partAt(quiet!, 0, 1)]
-      await storage.blocks.commit(blockOf(0, ...parts))
+      const entries = [partAt(busy!, 0, 60), partAt(quiet!, 0, 1)]
+      await storage.blocks.commit(blockOf(0, ...entries))
       await storage.blocks.commit(blockOf(1))
-      assert.deepStrictEqual(await storage.log.read(busy!, { limit: 10 }), parts.slice(0, 1))
-      assert.deepStrictEqual(await storage.log.read(quiet!, { limit: 10 }), parts.slice(1))
+      assert.deepStrictEqual(await storage.log.read(busy!, { limit: 10 }), entries.slice(0, 1))
+      assert.deepStrictEqual(await storage.log.read(quiet!, { limit: 10 }), entries.slice(1))
       t.strictSame(await storage.log.read('venue:phoenix', { limit: 10 }), [])
       t.strictSame(await storage.log.read(busy!, { limit: 0 }), [])
     }
@@ -55,21 +55,21 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
 
   t.test('who reads on from the last cursor has every event once, by any limit', async (t) => {
     const { storage } = await open(t)
-    const parts = Array.from({ length: 80 }, (_, index) => partAt(busy!, index, 1 + (index % 5)))
-    for (const [index, entry] of parts.entries())
+    const entries = Array.from({ length: 80 }, (_, index) => partAt(busy!, index, 1 + (index % 5)))
+    for (const [index, entry] of entries.entries())
       await storage.blocks.commit(
         blockOf(index, entry, ...(index % 30 === 7 ? [partAt(quiet!, index, 2)] : []))
       )
     for (const limit of [1, 7, 32, 33, 1_000])
-      t.strictSame(await walk(storage, busy!, { limit }), cursorsOf(parts), `by ${limit}`)
+      t.strictSame(await walk(storage, busy!, { limit }), cursorsOf(entries), `by ${limit}`)
     t.equal((await walk(storage, quiet!, { limit: 2 })).length, 6)
   })
 
   t.test('from is left out and until is included, in the middle of parts and between them', async (t) => {
     const { storage } = await open(t)
-    const parts = [0, 1, 2, 3, 4].map((index) => partAt(busy!, index, 9))
-    for (const [index, entry] of parts.entries()) await storage.blocks.commit(blockOf(index, entry))
-    const all = cursorsOf(parts)
+    const entries = [0, 1, 2, 3, 4].map((index) => partAt(busy!, index, 9))
+    for (const [index, entry] of entries.entries()) await storage.blocks.commit(blockOf(index, entry))
+    const all = cursorsOf(entries)
     for (const [low, high] of [
       [0, 44],
       [3, 40],
@@ -85,7 +85,7 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
       t.strictSame(await walk(storage, busy!, { ...between, limit: 9 }), all.slice(low, high + 1))
     }
     const [first] = await storage.log.read(busy!, { from: all[8]!, limit: 1 })
-    assert.deepStrictEqual(first, parts[1], 'a slot of which nothing is asked for is no part')
+    assert.deepStrictEqual(first, entries[1], 'a slot of which nothing is asked for is no part')
     t.strictSame(await storage.log.read(busy!, { from: all[44]!, limit: 9 }), [])
     t.strictSame(await storage.log.read(busy!, { from: all[9]!, until: all[2]!, limit: 9 }), [])
     t.strictSame(await storage.log.read(busy!, { from: Number.MAX_SAFE_INTEGER, limit: 9 }), [])
@@ -94,14 +94,14 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
   t.test('an answer ends once it is large, and who reads on misses nothing', async (t) => {
     const { storage } = await open(t)
     const body = new Uint8Array(LOG_ANSWER_BYTES / 8)
-    const parts = Array.from({ length: 6 }, (_, index): LogEntry => {
+    const entries = Array.from({ length: 6 }, (_, index): LogEntry => {
       const { slot, events } = partAt(busy!, index, 3)
       return { channel: busy!, slot, events: events.map(({ cursor }) => ({ cursor, body })) }
     })
-    for (const [index, entry] of parts.entries()) await storage.blocks.commit(blockOf(index, entry))
+    for (const [index, entry] of entries.entries()) await storage.blocks.commit(blockOf(index, entry))
     const answer = await storage.log.read(busy!, { limit: 100 })
     t.equal(answer.length, 3, 'nine eighths')
-    t.strictSame(await walk(storage, busy!, { limit: 100 }), cursorsOf(parts))
+    t.strictSame(await walk(storage, busy!, { limit: 100 }), cursorsOf(entries))
   })
 
   t.test('an amendment puts parts, in the place of others too, and takes some out', async (t) => {
@@ -148,8 +148,8 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
       if (isReopened) storage = await under.reopen()
       const next = blockOf(4, partAt(busy!, 4, 1))
       await storage.blocks.commit(next)
-      const parts = [...blocks[0]!.log, said[0]!, ...next.log]
-      t.strictSame(await walk(storage, busy!, { limit: 2 }), cursorsOf(parts))
+      const entries = [...blocks[0]!.log, said[0]!, ...next.log]
+      t.strictSame(await walk(storage, busy!, { limit: 2 }), cursorsOf(entries))
       t.strictSame(await walk(storage, 'retractions', { limit: 2 }), cursorsOf(said.slice(1)))
     }
   })

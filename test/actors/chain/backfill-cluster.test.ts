@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
-import { FORK_SLOTS } from '../../../actors/chain/kept-run.ts'
+import { FORK_SLOTS } from '../../../actors/chain/undo-history.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import { openScyllaStorage } from '../../../storage/scylla/store.ts'
@@ -81,7 +81,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
   t.test('blocks of a fork that is lost are taken back before others come', async (t) => {
     for (const depth of [1, 9]) {
       await under.clear()
-      const one = await on(t, { steps: withFork(blocks, depth), keeping: FOR_FORKS })
+      const one = await on(t, { steps: withFork(blocks, depth), undoPolicy: FOR_FORKS })
       await closed(one, last)
       const lost = `${depth} blocks of a lost fork were removed`
       t.ok(one.logged.includes(lost), lost)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { GAP_SLOTS } from '../../../actors/chain/kept-run.ts'
+import { GAP_SLOTS } from '../../../actors/chain/undo-history.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { logChannelCodes } from '../../../storage/codec/codes.ts'
 import { logKey } from '../../../storage/codec/keys.ts'
@@ -158,7 +158,7 @@ t.test('a gap that is open for too long stays one', async (t) => {
 t.test('blocks of a fork that is lost are taken back before others come', async (t) => {
   for (const depth of [1, 2, 9]) {
     const directory = t.testdir({ [`of${depth}`]: {} })
-    const one = await run(directory, { steps: withFork(blocks, depth), keeping: FOR_FORKS })
+    const one = await run(directory, { steps: withFork(blocks, depth), undoPolicy: FOR_FORKS })
     await closed(one)
     const lost = `${depth} blocks of a lost fork were removed`
     t.ok(one.logged.includes(lost), lost)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { KeptRun, UNDO_SLOTS, UNDO_WEIGHT_MAX } from '../../../actors/chain/kept-run.ts'
+import { UndoHistory, UNDO_SLOTS, UNDO_WEIGHT_MAX } from '../../../actors/chain/undo-history.ts'
 import type { SourcedBlock } from '../../../src/node/block-source.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { lostForkOf } from '../../../src/node/coverage.ts'
@@ -69,25 +69,25 @@ async function runOf(blocks: number, events: number) {
         rows.slice(Math.max(0, first), Math.min(rows.length, last + 1))
     }
   }
-  const run = await KeptRun.open(storage, null, KEPT, { warn: () => undefined })
+  const undoHistory = await UndoHistory.open(storage, null, KEPT, { warn: () => undefined })
   for (let slot = 0; slot < blocks; slot++) {
     const row = { slot, events } as SlotRow
     const block = { block: { slot }, before: { head: rows.at(-1) ?? null } } as KeptBlock
     rows.push(row)
     kept.push(block)
-    await run.committed(row, block)
+    await undoHistory.committed(row, block)
   }
-  return { run, kept }
+  return { undoHistory, kept }
 }
 
 t.test('blocks of a run that weighs too much are forgotten, the oldest first', async (t) => {
   const events = 39
   const most = UNDO_WEIGHT_MAX / (events + 1)
-  const { run, kept } = await runOf(2 * most, events)
+  const { undoHistory, kept } = await runOf(2 * most, events)
   t.ok(kept.length <= most, `${kept.length} blocks`)
   t.ok(kept.length > 0.95 * most, `${kept.length} blocks of ${most}`)
-  t.ok(run.reaches(2 * most - kept.length))
-  t.notOk(run.reaches(2 * most - kept.length - 1))
+  t.ok(undoHistory.reaches(2 * most - kept.length))
+  t.notOk(undoHistory.reaches(2 * most - kept.length - 1))
 })
 
 t.test('blocks of the last slots stay however much they weigh', async (t) => {

@@ -42,7 +42,7 @@ export class ForkListener {
       room: BUFFER,
       clock,
       replays: new Replays(2),
-      patience: (ask) => ask(),
+      retry: (ask) => ask(),
       report
     })
     connection.open()

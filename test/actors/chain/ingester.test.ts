@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -48,7 +48,7 @@ async function opened(t: Test, directory = t.testdir()): Promise<Storage> {
 
 /** Lets everything run that does not wait for the store. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) await nextTurn()
+  for (let turn = 0; turn < 200; turn++) await yieldToEventLoop()
 }
 
 function recordsOf(directory: string): Promise<Map<string, string>> {
@@ -190,7 +190,7 @@ t.test(
     const { source } = waitingSource()
     const ingested = { blocks: 0 }
     const failing = async ({ block }: SourcedBlock): Promise<void> => {
-      await nextTurn()
+      await yieldToEventLoop()
       if (block === blocks.at(-2)) throw new Error('it fails on purpose')
     }
     const end = new AbortController()

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import type { Test } from 'tap'
 import { backfill } from '../../../actors/chain/backfill.ts'
 import { ingest } from '../../../actors/chain/ingest.ts'
-import type { Keeping } from '../../../actors/chain/kept-run.ts'
+import type { UndoPolicy } from '../../../actors/chain/undo-history.ts'
 import { store } from '../../../actors/storage/store.ts'
 import { supervise } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../../actors/supervision/unit.ts'
@@ -26,8 +26,8 @@ const CASH = new CashList()
 const RECEIVED_MS = 1_790_000_000_000
 /** Timers are real and the time of day stands still, so that stored rows do not depend on it. */
 const clock: Clock = { ...systemPorts.clock, now: () => RECEIVED_MS }
-export const FOR_GAPS: Keeping = { forForks: false, forGaps: true }
-export const FOR_FORKS: Keeping = { forForks: true, forGaps: true }
+export const FOR_GAPS: UndoPolicy = { forForks: false, forGaps: true }
+export const FOR_FORKS: UndoPolicy = { forForks: true, forGaps: true }
 
 /** A step of a source: a block, a gap that it reports before the next block, or a condition to wait for. */
 export type Step =
@@ -35,7 +35,7 @@ export type Step =
 
 export interface Course {
   readonly steps: readonly Step[]
-  readonly keeping?: Keeping
+  readonly undoPolicy?: UndoPolicy
   /** Decides whether nodes have the block of a slot; `asked` counts the requests for it. */
   readonly has?: (slot: number, asked: number) => boolean
   readonly node: readonly Block[]
@@ -57,7 +57,7 @@ export interface Run {
 
 /** Runs a source, ingest and the backfill on a store until the source has ended. */
 export async function run(openStore: () => Promise<Storage>, course: Course): Promise<Run> {
-  const { steps, keeping = FOR_GAPS, has = () => true, node } = course
+  const { steps, undoPolicy = FOR_GAPS, has = () => true, node } = course
   const logged: string[] = []
   const asked: number[] = []
   const log = {
@@ -86,7 +86,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
           const [from, to] = step.gap
           await storage!.coverage.addGap({ from, to, reason: 'missing', detail: 'on purpose', atMs: 1 })
         } else if ('until' in step) while (!(await step.until())) await new Promise(setImmediate)
-        else if (step.slot > (after ?? -1) || keeping.forForks)
+        else if (step.slot > (after ?? -1) || undoPolicy.forForks)
           yield { block: step, commitment: 'confirmed', receivedAtMs: RECEIVED_MS }
       }
       through.resolve()
@@ -103,7 +103,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
     return node.some((block) => block.slot === slot) ? null : 'skipped'
   }
   const fold = { cash: CASH, startingSolUsd: null }
-  const deps = { fold, keeping, feed, decoding, metrics, logger, clock }
+  const deps = { fold, undoPolicy, feed, decoding, metrics, logger, clock }
   const tuning = { floorMs: 5, ceilingMs: 20 }
   const supervision = supervise(
     supervisor('service', 'rest_for_one', [

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Peers } from '../../../storage/coordination.ts'
+import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../../virtual-time.ts'
 import { randomRuns } from '../../random-runs.ts'
 import { FakeCluster } from './fake-cluster.ts'
-import { FakePeers } from './fake-peers.ts'
+import { FakeCoordination } from './fake-coordination.ts'
 import { chainOf, startFakeProcess, type FakeProcess } from '../supervision/fake-process.ts'
 import { nodeAt } from '../supervision/recorder.ts'
 
 const PACE_MS = 40
-const NO_PEERS: Omit<Peers, 'limits'> = {
+const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   leases: null,
   commits: null,
   keys: null,
@@ -20,11 +20,11 @@ const NO_PEERS: Omit<Peers, 'limits'> = {
 interface World {
   readonly clock: VirtualClock
   readonly cluster: FakeCluster
-  readonly others: FakePeers
+  readonly others: FakeCoordination
   /** Starts a process that ingests, or one that only follows. */
   readonly start: (what?: {
     readonly ingests?: boolean
-    readonly peers?: Peers
+    readonly peers?: ClusterCoordination
     readonly last?: number
   }) => FakeProcess
 }
@@ -32,7 +32,7 @@ interface World {
 function world(): World {
   const clock = virtualClock()
   const cluster = new FakeCluster(clock)
-  const others = new FakePeers(clock)
+  const others = new FakeCoordination(clock)
   return {
     clock,
     cluster,
@@ -444,7 +444,7 @@ t.test('a follower older than the journal jumps to the head, and logs it', async
 
 t.test('without leases the process that claims last ingests, until it falls silent', async (t) => {
   const { clock, cluster, others, start } = world()
-  const alone = (): Peers => ({ ...NO_PEERS, limits: others.of({}).limits })
+  const alone = (): ClusterCoordination => ({ ...NO_COORDINATION, limits: others.of({}).limits })
   const first = start({ peers: alone() })
   await advance(clock, 1_000)
   const second = start({ peers: alone() })

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { Ingester } from '../../../actors/chain/ingester.ts'
-import { NOTHING_KEPT } from '../../../actors/chain/kept-run.ts'
+import { NO_UNDO } from '../../../actors/chain/undo-history.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
@@ -16,7 +16,7 @@ export function loneIngester(
 ): Promise<Ingester> {
   const deps = {
     fold: { cash: new CashList(), startingSolUsd: null },
-    keeping: NOTHING_KEPT,
+    undoPolicy: NO_UNDO,
     feed: new CommitFeed(),
     decoding,
     metrics: createMetrics(decoding),

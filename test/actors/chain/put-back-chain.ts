@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { Ingester } from '../../../actors/chain/ingester.ts'
-import type { Keeping } from '../../../actors/chain/kept-run.ts'
+import type { UndoPolicy } from '../../../actors/chain/undo-history.ts'
 import type { GivenUp, SourcedBlock } from '../../../src/node/block-source.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
@@ -14,7 +14,7 @@ import { marketBlocks } from './market-blocks.ts'
 
 const NOW_MS = 1_790_000_000_000
 const clock: Clock = { ...systemPorts.clock, now: () => NOW_MS }
-export const KEPT: Keeping = { forForks: true, forGaps: true }
+export const KEPT: UndoPolicy = { forForks: true, forGaps: true }
 export const CASH = new CashList()
 
 /** The chain as it is in the end, with hashes. */
@@ -47,7 +47,7 @@ export interface Opened {
 }
 
 /** Opens an ingester on a store, with a listener. */
-export async function openedOn(storage: Storage, keeping = KEPT): Promise<Opened> {
+export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Opened> {
   const head = await storage.blocks.claim(null)
   const decoding = new DecodingReport()
   const feed = new CommitFeed()
@@ -59,7 +59,7 @@ export async function openedOn(storage: Storage, keeping = KEPT): Promise<Opened
   const log = { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) }
   const deps = {
     fold: { cash: CASH, startingSolUsd: null },
-    keeping,
+    undoPolicy,
     feed,
     decoding,
     metrics: createMetrics(decoding),

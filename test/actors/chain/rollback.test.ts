@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { UNDO_SLOTS, type Keeping } from '../../../actors/chain/kept-run.ts'
+import { UNDO_SLOTS, type UndoPolicy } from '../../../actors/chain/undo-history.ts'
 import { lostForkOf } from '../../../src/node/coverage.ts'
 import { cursorAt, endOfEvents } from '../../../src/market/cursor.ts'
 import { ChannelHistory } from '../../../src/stream/channel-history.ts'
@@ -13,8 +13,8 @@ import { CASH, chain, forkAfter, openedOn, rollbackAfter, sourced, type Opened }
 
 const LIMITS = { rows: 64, parts: 8 }
 
-const opened = async (directory: string, keeping?: Keeping): Promise<Opened> =>
-  openedOn(await openEmbeddedStorage({ directory }), keeping)
+const opened = async (directory: string, undoPolicy?: UndoPolicy): Promise<Opened> =>
+  openedOn(await openEmbeddedStorage({ directory }), undoPolicy)
 
 async function recordsOf(directory: string): Promise<Map<string, string>> {
   const besides = (['retractions', 'moves'] as const).map((channel) =>

@@ -1,14 +1,14 @@
 import { pino } from 'pino'
 import { follower } from '../../../actors/chain/follower.ts'
 import { leader } from '../../../actors/chain/leader.ts'
-import { peers } from '../../../actors/storage/peers.ts'
-import { NOTHING_KEPT } from '../../../actors/chain/kept-run.ts'
+import { coordination } from '../../../actors/cluster/coordination.ts'
+import { NO_UNDO } from '../../../actors/chain/undo-history.ts'
 import { store } from '../../../actors/storage/store.ts'
 import { supervise, type Supervision } from '../../../actors/supervision/supervisor.ts'
 import { child, supervisor } from '../../../actors/supervision/unit.ts'
 import type { BlockSource } from '../../../src/node/block-source.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
-import type { Peers } from '../../../storage/coordination.ts'
+import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
@@ -50,7 +50,7 @@ export function chainOf(clock: Clock, everyMs: number, last: number): BlockSourc
 export interface ProcessParts {
   readonly clock: Clock
   readonly open: () => Storage
-  readonly peers: Peers
+  readonly peers: ClusterCoordination
   /** Null for a process that does not ingest. */
   readonly source: BlockSource | null
 }
@@ -69,7 +69,7 @@ export function startFakeProcess({ clock, open, peers: others, source }: Process
   const outer = [
     child(
       'peers',
-      peers(async () => others, { clock, metrics })
+      coordination(async () => others, { clock, metrics })
     ),
     child(
       'storage',
@@ -86,7 +86,7 @@ export function startFakeProcess({ clock, open, peers: others, source }: Process
   })
   const ingesting = child(
     'ingest',
-    leader({ fold, keeping: NOTHING_KEPT, feed, decoding, metrics, logger, clock })
+    leader({ fold, undoPolicy: NO_UNDO, feed, decoding, metrics, logger, clock })
   )
   const following = child('follower', follower({ feed, metrics, clock }))
   const tree =

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Place } from './messages.ts'
 
 /** The HTTP side's access to the stream: it admits clients and reports health. */
-export interface StreamDoor {
+export interface StreamGateway {
   /** Tells whether a key may have one more connection. */
   admits(caller: Caller): boolean
   /** Takes over a socket after its upgrade. */

@@ -1,5 +1,10 @@
 import { RateWindow } from '../../../src/access/rate-window.ts'
-import type { HintChannel, Lease, Leases, Peers } from '../../../storage/coordination.ts'
+import type {
+  HintChannel,
+  Lease,
+  Leases,
+  ClusterCoordination
+} from '../../../storage/cluster/coordination.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
 
 const LEASE_MS = 3_000
@@ -8,7 +13,7 @@ const ATTEMPT_MS = 250
 const MARGIN_MS = 300
 
 /** Leases and hints shared by processes. They can be away. */
-export class FakePeers {
+export class FakeCoordination {
   readonly clock: Clock
   away = false
   /** Processes that cannot reach it, while others can. */
@@ -37,20 +42,20 @@ export class FakePeers {
   }
 
   /** Returns the coordination as one process sees it. */
-  of(process: object): Peers {
+  of(process: object): ClusterCoordination {
     this.#followers.set(process, new Set())
     const leases: Leases = { acquire: async (_name, above = 0) => this.#acquire(process, above) }
     const outage = () => (this.away || this.cutOff.has(process) ? { sinceMs: 0, detail: 'away' } : null)
     const commits: HintChannel<number> = {
       available: true,
-      tell: (slot) => {
+      publish: (slot) => {
         if (this.away || this.deaf) return
         this.hints++
         for (const [other, followers] of this.#followers) {
           if (other !== process) for (const follower of followers) follower(slot)
         }
       },
-      follow: (heard) => {
+      subscribe: (heard) => {
         const followers = this.#followers.get(process)!
         followers.add(heard)
         return () => void followers.delete(heard)

@@ -1,4 +1,4 @@
-/** Ports by which several processes of one service agree. Any of it can be away for a while. */
+/** Ports for the coordination of several processes of one service. Each may be unavailable for a while. */
 
 /** A right that one process has at a time. */
 export interface Lease {
@@ -30,13 +30,13 @@ export interface Leases {
 export interface HintChannel<What> {
   /** Whether hints of other processes arrive at present. */
   readonly available: boolean
-  /** Tells the other processes, or nobody. */
-  tell(what: What): void
+  /** Sends a hint to the other processes; it may reach none of them. */
+  publish(what: What): void
   /**
    * Calls `heard` for each hint of another process, and with null when some may have been lost, until the returned
    * function is called. It must not throw.
    */
-  follow(heard: (what: What | null) => void): () => void
+  subscribe(heard: (what: What | null) => void): () => void
 }
 
 /** The answer of a counter to one call. */
@@ -61,11 +61,11 @@ export interface RateCounter {
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
 }
 
-/** The other processes of the service, as far as this one deals with them but for the store. */
-export interface Peers {
+/** How this process coordinates with the others of the service, apart from the store. */
+export interface ClusterCoordination {
   /** Null where processes have nothing to agree by. */
   readonly leases: Leases | null
-  /** The slot of a block that was committed. Null where processes do not tell each other, as the one below. */
+  /** The slot of a block that was committed. Null where processes do not notify each other, like `keys`. */
   readonly commits: HintChannel<number> | null
   /** A key or tenant was made or changed. */
   readonly keys: HintChannel<void> | null

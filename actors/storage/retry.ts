@@ -6,14 +6,14 @@ import type { Storage } from '../../storage/port.ts'
 const RETRY_MS = 500
 
 /** Runs a query of the store. Rejects with the reason of `end` if that aborts first. */
-export type Patience = <T>(ask: () => Promise<T>, end: AbortSignal) => Promise<T>
+export type RetryPolicy = <T>(ask: () => Promise<T>, end: AbortSignal) => Promise<T>
 
 /**
  * Returns the retry policy of a store. A query of a shared store (a cluster) is retried every `RETRY_MS` while the
  * store is unavailable, until it answers or `end` aborts, so that an outage costs no restart. A query of an embedded
  * store runs once.
  */
-export function patienceWith({ isShared }: Pick<Storage, 'isShared'>, clock: Clock): Patience {
+export function retryWhileUnavailable({ isShared }: Pick<Storage, 'isShared'>, clock: Clock): RetryPolicy {
   if (!isShared) return (ask) => ask()
   return async (ask, end) => {
     for (;;) {
@@ -32,7 +32,7 @@ export function patienceWith({ isShared }: Pick<Storage, 'isShared'>, clock: Clo
  * Resolves with the answer of a store, or with undefined while it is unavailable. For periodic polls, which may skip
  * a round.
  */
-export async function unlessAway<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfUnavailable<T>(asked: Promise<T>): Promise<T | undefined> {
   return asked.catch((error: unknown) => {
     if (!isOutage(error)) throw error
     return undefined

@@ -1,22 +1,22 @@
 import type { Clock } from '../../src/ports.ts'
 
-/** An auto-reset event with one waiter. A ring before the wait ends that wait at once; several rings count as one. */
-export class Bell {
-  #rung = false
+/** An auto-reset event with one waiter. A `set` before the wait ends that wait at once; several count as one. */
+export class AutoResetEvent {
+  #isSet = false
   #wake: () => void = () => undefined
 
-  ring(): void {
-    this.#rung = true
+  set(): void {
+    this.#isSet = true
     this.#wake()
   }
 
-  /** Resolves at a ring, after `ms` milliseconds, or when `end` aborts. */
+  /** Resolves when the event is set, after `ms` milliseconds, or when `end` aborts. */
   async wait(clock: Clock, ms: number, end: AbortSignal): Promise<void> {
-    if (!this.#rung && !end.aborted) await this.#ringOr(clock, ms, end)
-    this.#rung = false
+    if (!this.#isSet && !end.aborted) await this.#setOr(clock, ms, end)
+    this.#isSet = false
   }
 
-  #ringOr(clock: Clock, ms: number, end: AbortSignal): Promise<void> {
+  #setOr(clock: Clock, ms: number, end: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clock.clearTimeout(timer)

@@ -1,4 +1,4 @@
-import type { Peers } from '../../storage/coordination.ts'
+import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Run } from '../supervision/process.ts'
@@ -6,13 +6,16 @@ import type { Run } from '../supervision/process.ts'
 /** Milliseconds between two updates of the outage metric. */
 const LOOK_MS = 1_000
 
-export interface PeersDeps {
+export interface CoordinationDeps {
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'redisOutageSeconds'>
 }
 
 /** Owns the connection to the other processes (Redis). An outage of Redis does not end this process. */
-export function peers(open: () => Promise<Peers>, { clock, metrics }: PeersDeps): Run<unknown, Peers> {
+export function coordination(
+  open: () => Promise<ClusterCoordination>,
+  { clock, metrics }: CoordinationDeps
+): Run<unknown, ClusterCoordination> {
   return async ({ draining, ready, gauge }) => {
     const opened = await open()
     const secondsAway = (): number =>

@@ -1,4 +1,4 @@
-import type { Lease, Leases, Peers } from '../../storage/coordination.ts'
+import type { Lease, Leases, ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -22,7 +22,7 @@ const REFUSED_MS = 500
  */
 const QUIET_MS = 30_000
 
-export interface TurnDeps extends FollowDeps {
+export interface LeadershipDeps extends FollowDeps {
   readonly logger: Logger
 }
 
@@ -30,7 +30,7 @@ export interface TurnDeps extends FollowDeps {
  * A period in which this process ingests. It ends when another process has the lease, or when the store refuses a
  * commit because another process has claimed; an outage of Redis does not end it.
  */
-export type Turn = Pick<Lease, 'lost' | 'release'> & { readonly token: number | null }
+export type Leadership = Pick<Lease, 'lost' | 'release'> & { readonly token: number | null }
 
 /** The store refused a write because another process has claimed, which ended the last period of leadership. */
 export interface Refusal {
@@ -39,25 +39,25 @@ export interface Refusal {
 }
 
 /** Waits until this process may ingest; the feed follows the store meanwhile. Returns null once `end` aborts. */
-export async function nextTurn(
-  { storage, peers }: { readonly storage: Storage; readonly peers: Peers },
-  deps: TurnDeps,
+export async function acquireLease(
+  { storage, peers }: { readonly storage: Storage; readonly peers: ClusterCoordination },
+  deps: LeadershipDeps,
   refusal: Refusal | null,
   end: AbortSignal
-): Promise<Turn | null> {
+): Promise<Leadership | null> {
   const { leases, commits } = peers
   if (leases === null && refusal === null) return unlimited()
   const stop = new AbortController()
   const over = AbortSignal.any([end, stop.signal])
   const waiting =
     leases === null ? silence(deps, over) : grant(leases, { storage, peers }, deps, refusal, over)
-  const [turn, following] = await Promise.allSettled([
+  const [leadership, following] = await Promise.allSettled([
     waiting.finally(() => stop.abort()),
     follow({ storage, hints: commits }, deps, over).finally(() => stop.abort())
   ])
-  if (turn.status === 'rejected') throw turn.reason
-  if (following.status === 'fulfilled' && !end.aborted) return turn.value
-  await turn.value?.release()
+  if (leadership.status === 'rejected') throw leadership.reason
+  if (following.status === 'fulfilled' && !end.aborted) return leadership.value
+  await leadership.value?.release()
   if (following.status === 'rejected') throw following.reason
   return null
 }
@@ -68,11 +68,14 @@ export async function nextTurn(
  */
 async function grant(
   leases: Leases,
-  { storage, peers }: { readonly storage: Pick<Storage, 'outage'>; readonly peers: Pick<Peers, 'outage'> },
-  { clock, feed, logger }: TurnDeps,
+  {
+    storage,
+    peers
+  }: { readonly storage: Pick<Storage, 'outage'>; readonly peers: Pick<ClusterCoordination, 'outage'> },
+  { clock, feed, logger }: LeadershipDeps,
   refusal: Refusal | null,
   end: AbortSignal
-): Promise<Turn | null> {
+): Promise<Leadership | null> {
   let heard = false
   const hear = (): void => void (heard = true)
   const unfollow = [feed.follow(hear), feed.onJump(hear)]
@@ -105,7 +108,7 @@ async function grant(
 }
 
 /** Returns a leadership that begins without a lease, and acquires it as soon as possible. */
-function leaseless(leases: Leases, clock: Clock): Turn {
+function leaseless(leases: Leases, clock: Clock): Leadership {
   const lost = new AbortController()
   const over = new AbortController()
   const acquired = (async (): Promise<Lease | null> => {
@@ -133,7 +136,10 @@ function leaseless(leases: Leases, clock: Clock): Turn {
 }
 
 /** Waits until no other process commits any more; returns at once if none has since the refusal. */
-async function silence({ clock, feed, logger }: TurnDeps, end: AbortSignal): Promise<Turn | null> {
+async function silence(
+  { clock, feed, logger }: LeadershipDeps,
+  end: AbortSignal
+): Promise<Leadership | null> {
   const silent = new AbortController()
   let timer = clock.setTimeout(() => silent.abort(), REFUSED_MS)
   let heard = false
@@ -162,6 +168,6 @@ async function silence({ clock, feed, logger }: TurnDeps, end: AbortSignal): Pro
 }
 
 /** Returns the leadership of a process that competes with no other. */
-function unlimited(): Turn {
+function unlimited(): Leadership {
   return { token: null, lost: new AbortController().signal, release: async () => undefined }
 }

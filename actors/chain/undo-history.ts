@@ -27,17 +27,17 @@ const SLOTS_PER_READ = 10_000
 const FORGET_SLOTS = 50
 const BLOCKS_PER_READ = 16
 
-type RunStorage = Pick<Storage, 'history'> & { readonly blocks: Pick<BlockStore, 'between'> }
+type UndoStorage = Pick<Storage, 'history'> & { readonly blocks: Pick<BlockStore, 'between'> }
 
 /** The reasons to keep undo data. */
-export interface Keeping {
+export interface UndoPolicy {
   /** Whether a fork can still remove committed blocks. */
   readonly forForks: boolean
   /** Whether a backfill searches for missing blocks. */
   readonly forGaps: boolean
 }
 
-export const NOTHING_KEPT: Keeping = { forForks: false, forGaps: false }
+export const NO_UNDO: UndoPolicy = { forForks: false, forGaps: false }
 
 /**
  * The newest blocks with their undo data, without a hole.
@@ -47,10 +47,10 @@ export const NOTHING_KEPT: Keeping = { forForks: false, forGaps: false }
  *     `UNDO_WEIGHT_MAX` at most; without either reason nothing is kept.
  * N3. A gap that is open for more than `GAP_SLOTS` stays, which is logged.
  */
-export class KeptRun {
+export class UndoHistory {
   readonly #history: History
   readonly #blocks: Pick<BlockStore, 'between'>
-  readonly #keeping: Keeping
+  readonly #undoPolicy: UndoPolicy
   readonly #logger: Pick<Logger, 'warn'>
   /** The first kept block, and the slot committed before it (-1 for none); null if nothing is kept. */
   #oldest: { readonly slot: number; readonly after: number } | null = null
@@ -59,30 +59,34 @@ export class KeptRun {
   /** Upper bound of the weight; infinite where it is unknown. */
   #weight = Infinity
 
-  private constructor({ history, blocks }: RunStorage, keeping: Keeping, logger: Pick<Logger, 'warn'>) {
+  private constructor(
+    { history, blocks }: UndoStorage,
+    undoPolicy: UndoPolicy,
+    logger: Pick<Logger, 'warn'>
+  ) {
     this.#history = history
     this.#blocks = blocks
-    this.#keeping = keeping
+    this.#undoPolicy = undoPolicy
     this.#logger = logger
   }
 
   /** Reads the state from the store. Undo data that does not reach the head is discarded. */
   static async open(
-    storage: RunStorage & Pick<Storage, 'coverage'>,
+    storage: UndoStorage & Pick<Storage, 'coverage'>,
     head: SlotRow | null,
-    keeping: Keeping,
+    undoPolicy: UndoPolicy,
     logger: Pick<Logger, 'warn'>
-  ): Promise<KeptRun> {
+  ): Promise<UndoHistory> {
     const { history } = storage
-    const run = new KeptRun(storage, keeping, logger)
-    if (head === null) return run
+    const undoHistory = new UndoHistory(storage, undoPolicy, logger)
+    if (head === null) return undoHistory
     const [newest] = await history.after(head.slot - 1, 1)
     if (newest?.block.slot !== head.slot) {
       await history.forget(head.slot)
-      return run
+      return undoHistory
     }
-    await run.changed(storage.coverage)
-    return run
+    await undoHistory.changed(storage.coverage)
+    return undoHistory
   }
 
   /** The slot committed before the first kept block, -1 for none; null if nothing is kept. */
@@ -100,7 +104,7 @@ export class KeptRun {
    * block's parent.
    */
   wants({ parentSlot }: DecodedBlock, head: SlotRow | null): boolean {
-    const { forForks, forGaps } = this.#keeping
+    const { forForks, forGaps } = this.#undoPolicy
     if (forGaps && head !== null && parentSlot !== null && parentSlot > head.slot)
       this.#gapAt ??= head.slot + 1
     return forForks || this.#gapAt !== null
@@ -118,7 +122,7 @@ export class KeptRun {
       this.#logger.warn({ since }, `gaps since slot ${since} were not closed in time: they stay`)
     }
     if (this.#gapAt !== null) return
-    if (this.#keeping.forForks) {
+    if (this.#undoPolicy.forForks) {
       const isLong = slot - this.#oldest.slot >= UNDO_SLOTS + FORGET_SLOTS
       if (isLong && this.#weight > UNDO_WEIGHT_MAX) await this.#lighten(slot, this.#oldest.slot)
     } else await this.#forget(slot)
@@ -128,7 +132,7 @@ export class KeptRun {
   async changed(coverage: Storage['coverage']): Promise<void> {
     await this.#readOldest()
     this.#weight = Infinity
-    if (this.#oldest === null || !this.#keeping.forGaps) return
+    if (this.#oldest === null || !this.#undoPolicy.forGaps) return
     const [gap] = await coverage.gaps({ after: this.#oldest.after, limit: 1 })
     this.#gapAt = gap?.from ?? null
   }
