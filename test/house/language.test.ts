@@ -5,6 +5,18 @@ import { HOUSE, readSources } from './sources.ts'
 const RIDDLE = /^(What|Of|Whoever|Whom|Whose|Who|So many)\b/
 /** A limit whose reason is missing; `Chosen: REASON` has one. */
 const BARE_CHOICE = /\bChosen(\.|$)/
+/** Names that gave way to standard terms, as declared in code: a reader had to look each of them up. */
+const FORMER_NAMES = [
+  ...['TouchLog', 'Answers', 'expressLane', 'Pace', 'LiveRanking', 'SecondChance', 'Memory', 'Peers'],
+  ...['deploymentRemarks', 'Tenure', 'Tail', 'TailBlock', 'tailed', 'steadily', 'Deliveries', 'Amending'],
+  ...['MintTurnover', 'Turnover', 'Progress', 'StorePart', 'RecordPart', 'LogPart', 'Soon', 'Finding'],
+  ...['Touched', 'Missing', 'Loaded', 'letGo', 'Bell', 'patienceWith', 'Patience', 'KeptRun', 'StreamDoor'],
+  ...['nextTurn', 'Turn', 'unlessAway']
+]
+const FORMER = new RegExp(
+  `\\b(?:class|interface|type|function|const|as) (${FORMER_NAMES.join('|')})\\b(?!:)`,
+  'g'
+)
 
 /** The comments of a source text in order, without their marks: block comments, and `//` lines joined while they touch. */
 function commentsOf(text: string): string[] {
@@ -21,6 +33,9 @@ function riddlesOf(text: string): string[] {
       BARE_CHOICE.test(comment) || comment.split(/\n\s*\n/).some((paragraph) => RIDDLE.test(paragraph))
   )
 }
+
+/** The names declared in a source text that gave way to others. */
+const formerNamesOf = (text: string): string[] => [...text.matchAll(FORMER)].map(([, name]) => name!)
 
 t.test('a comment that opens with a relative clause or leaves a choice bare is found', async (t) => {
   for (const comment of [
@@ -56,3 +71,15 @@ for (const folder of HOUSE) {
     t.same(found, [])
   })
 }
+
+t.test('no name that gave way to a standard term is declared again', async (t) => {
+  t.same(['const nextTurn = 1', 'export class Bell {', 'import { a as Soon }'].flatMap(formerNamesOf), [
+    'nextTurn',
+    'Bell',
+    'Soon'
+  ])
+  const found = readSources(['src', 'actors', 'machines', 'storage']).flatMap(({ path, text }) =>
+    formerNamesOf(text).map((name) => `${path}: ${name}`)
+  )
+  t.same(found, [])
+})
