@@ -230,12 +230,15 @@ class SchemaLock {
     }
   }
 
+  /** A lease that ended while a statement took long is taken anew, unless another process has it by now. */
   async renew(): Promise<void> {
-    if (!(await this.#hold('holder = ?'))) throw lostLock()
+    if ((await this.#hold('holder = ?')) || (await this.#hold('holder = null'))) return
+    throw lostLock()
   }
 
   /** Says that a file is applied, which only the holder may. */
   async record({ version, name }: SchemaFile): Promise<void> {
+    await this.renew()
     const file = `UPDATE ${this.#table} SET file = ? WHERE name = ? AND version = ? IF holder = ?`
     const { applied } = await this.#conditional(file, [name, NAME, version, this.#holder])
     if (!applied) throw lostLock()
@@ -283,4 +286,7 @@ class SchemaLock {
 const NEVER = new AbortController().signal
 
 const lostLock = (): NotYetOpen =>
-  new NotYetOpen('STORAGE_UNAVAILABLE', 'a change of the schema took longer than its lock: start again')
+  new NotYetOpen(
+    'STORAGE_UNAVAILABLE',
+    'another process took over the change of the schema, which took longer than its lock: start again'
+  )

@@ -12,6 +12,9 @@ import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
 import { until } from '../service/asking.ts'
 
+/** Milliseconds that the opening of a store may take. Chosen: ten times the slowest on a machine with much else to do. */
+const START_WITHIN_MS = 300_000
+
 /** Returns the options by which a test opens a store in its own keyspace. */
 export function scyllaOptions(
   server: CqlServer,
@@ -26,7 +29,9 @@ export function scyllaOptions(
     password: server.credentials?.password ?? null,
     replication: 1,
     retentionSeconds: null,
-    logSeconds: null
+    logSeconds: null,
+    // As a service waits: servers that have just started make tables slowly.
+    startWait: { ms: START_WITHIN_MS, waiting: () => undefined, end: new AbortController().signal }
   }
 }
 

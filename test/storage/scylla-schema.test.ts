@@ -118,6 +118,38 @@ testWithCql(t, 'the schema of a keyspace', async (t, server) => {
     t.ok(waits > 0, 'it waited')
   })
 
+  t.test('a lock that ended while a statement took long is taken again by its holder', async (t) => {
+    const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
+    const client = await connect()
+    let ended = 0
+    const define = client.define.bind(client)
+    client.define = async (statement) => {
+      await define(statement)
+      if (!statement.includes('CREATE TABLE') || statement.includes('schema_versions') || ended > 0) return
+      await raw.execute(`DELETE holder FROM ${keyspace}.schema_versions WHERE name = 'millrace'`)
+      ended++
+    }
+    t.strictSame(await applySchema(client, options), files)
+    t.equal(ended, 1, 'it ended once')
+  })
+
+  t.test('a lock that another process has taken over is not taken back', async (t) => {
+    const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
+    const client = await connect()
+    const define = client.define.bind(client)
+    let taken = 0
+    client.define = async (statement) => {
+      await define(statement)
+      if (!statement.includes('CREATE TABLE') || statement.includes('schema_versions')) return
+      if (taken++ > 0) return
+      await raw.execute(
+        `UPDATE ${keyspace}.schema_versions USING TTL 600 SET holder = 'the other' WHERE name = 'millrace'`
+      )
+    }
+    await t.rejects(applySchema(client, options), { message: /another process took over/ })
+    t.equal(taken, 1)
+  })
+
   t.test('every table asks one more replica soon, also one that an earlier version made', async (t) => {
     const { keyspace, raw, options, connect } = await keyspaceOf(t, server)
     const client = await connect()
