@@ -57,6 +57,13 @@ export async function answersOf(service: ServiceProcess): Promise<string[]> {
 export const faultsOf = ({ stderr }: ServiceProcess): string[] =>
   stderr.filter((line) => /"level":[56]0/.test(line))
 
+/**
+ * Returns the faults of a process other than those of an unavailable store: a server on a busy machine may be slow at
+ * any time.
+ */
+export const faultsBesideOutages = (service: ServiceProcess): string[] =>
+  faultsOf(service).filter((line) => !line.includes('the store does not answer'))
+
 /** Logged of a unit that is killed at the deadline of its drain. */
 export const OVERSTAYED = 'ms after its drain'
 

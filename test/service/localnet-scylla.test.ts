@@ -2,7 +2,7 @@ import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
-import { faultsOf, until } from './asking.ts'
+import { faultsBesideOutages, until } from './asking.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
 
@@ -26,7 +26,7 @@ testWithCql(t, 'the localnet on CQL, as docker compose starts it', (t, server) =
       ])
         t.equal((await first.get(path)).body.data.length, 5, path)
       t.same(await first.end('SIGTERM'), { code: 0, signal: null })
-      t.same(faultsOf(first), [])
+      t.same(faultsBesideOutages(first), [])
 
       const second = await startLocalnetProcess(t, dataDir, [], environment)
       await until(async () => (await slotOf(second)) > begun + 10, 'it goes on')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { testWithFixtures } from '../fixtures.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
-import { answersOf, faultsOf, leads, linesWith, metricOf, slotOf, until } from './asking.ts'
+import { answersOf, faultsBesideOutages, leads, linesWith, metricOf, slotOf, until } from './asking.ts'
 import { clusterOf } from './cluster.ts'
 import { FIRST_SLOT } from './recorded-folder.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -11,13 +11,6 @@ const BLOCKS = 160
 const LAST_SLOT = FIRST_SLOT + (BLOCKS - 1) * 2
 /** Ten blocks a second, because blocks are 11 s apart. */
 const SPEED = '110'
-
-/**
- * Returns the errors of a process other than those of an unavailable store: reads in flight when it was stopped are
- * unanswered when it wakes, and one node on a busy machine may be slow at any time.
- */
-const faultsBeside = (service: ServiceProcess): string[] =>
-  faultsOf(service).filter((line) => !line.includes('the store does not answer'))
 
 /** Five blocks a second: a busy machine has time to start the second process. */
 const SLOWLY = '55'
@@ -52,7 +45,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
         const answers = await expected()
         for (const service of [first, second]) {
           t.strictSame(await answersOf(service), answers, 'the bytes of an undisturbed service')
-          t.strictSame(faultsBeside(service), [])
+          t.strictSame(faultsBesideOutages(service), [])
           t.match(await service.end('SIGTERM'), { code: 0 })
         }
       }
@@ -88,7 +81,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
           t.strictSame(await answersOf(service), answers)
           t.equal(linesWith(service, 'is away'), 1)
           t.equal(linesWith(service, 'is back after'), 1)
-          t.strictSame(faultsBeside(service), [])
+          t.strictSame(faultsBesideOutages(service), [])
           t.match(await service.end('SIGTERM'), { code: 0 })
         }
       }
@@ -117,7 +110,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
           t.strictSame(await answersOf(service), answers, 'the bytes of an undisturbed service')
           const tree = await service.get('/v1/admin/tree')
           t.notMatch(JSON.stringify(tree.body), /"restarts":[1-9]/, 'nothing was restarted')
-          t.strictSame(faultsBeside(service), [])
+          t.strictSame(faultsBesideOutages(service), [])
           t.match(await service.end('SIGTERM'), { code: 0 })
         }
       }

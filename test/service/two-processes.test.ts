@@ -2,7 +2,7 @@ import t from 'tap'
 import { testWithFixtures } from '../fixtures.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
-import { answersOf, faultsOf, leads, slotOf, until } from './asking.ts'
+import { answersOf, faultsBesideOutages, leads, slotOf, until } from './asking.ts'
 import { clusterOf } from './cluster.ts'
 import { FIRST_SLOT } from './recorded-folder.ts'
 
@@ -37,7 +37,7 @@ testWithFixtures(t, 'processes of one service', (t) =>
         t.ok(answers.length >= 8, `${answers.length} pages`)
         for (const service of [second, third]) {
           t.strictSame(await answersOf(service), answers, 'the bytes of an undisturbed service')
-          t.strictSame(faultsOf(service), [])
+          t.strictSame(faultsBesideOutages(service), [])
         }
         for (const service of [second, third]) t.match(await service.end('SIGTERM'), { code: 0 })
       }
@@ -86,7 +86,7 @@ testWithFixtures(t, 'processes of one service', (t) =>
         })
         await until(async () => (await another.get('/v1/me', key)).status === 401, 'the key is refused')
         for (const service of [ingest, gateway, another]) {
-          t.strictSame(faultsOf(service), [])
+          t.strictSame(faultsBesideOutages(service), [])
           t.match(await service.end('SIGTERM'), { code: 0 })
         }
       }
@@ -101,7 +101,7 @@ testWithFixtures(t, 'processes of one service', (t) =>
       await until(async () => (await slotOf(gateway)) === LAST_SLOT, 'the end')
       t.strictSame(await answersOf(gateway), await expected())
       for (const service of [second, gateway]) {
-        t.strictSame(faultsOf(service), [])
+        t.strictSame(faultsBesideOutages(service), [])
         t.match(await service.end('SIGTERM'), { code: 0 })
       }
     })
