@@ -6,7 +6,8 @@ import { ROOT } from '../house/sources.ts'
 
 /** Checks of every source besides the tests: types, rules, format. */
 const CHECKS = [
-  { name: 'types', tool: 'tsc', args: ['-p', '.'] },
+  // The native compiler takes a fifth of the processor time of `tsc`.
+  { name: 'types', tool: 'tsgo', args: ['-p', '.'] },
   {
     name: 'lint',
     tool: 'eslint',
