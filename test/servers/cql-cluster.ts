@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { auth, Client, types } from 'cassandra-driver'
+import { types } from 'cassandra-driver'
 import { cassandraJars } from './cassandra-jars.ts'
 import { cassandraNode } from './cassandra-node.ts'
 import { freePort } from './free-port.ts'
+import { endClient, plainClient } from './plain-client.ts'
 import { makeServerFolder, removeServerFolder, ServerProcess, type ServerCommand } from './server-process.ts'
 
 export const CQL_DATACENTER = 'datacenter1'
@@ -96,13 +97,12 @@ export class CqlCluster {
   }
 
   async #readEverywhere(): Promise<void> {
-    const client = new Client({
-      contactPoints: this.contactPoints,
-      localDataCenter: CQL_DATACENTER,
-      protocolOptions: { port: this.port },
-      ...(this.#authentication && {
-        authProvider: new auth.PlainTextAuthProvider(CQL_SUPERUSER.username, CQL_SUPERUSER.password)
-      })
+    const { contactPoints, port, datacenter } = this
+    const client = plainClient({
+      contactPoints,
+      port,
+      datacenter,
+      ...(this.#authentication && { credentials: CQL_SUPERUSER })
     })
     try {
       await client.connect()
@@ -113,7 +113,7 @@ export class CqlCluster {
       const consistency = this.nodes.length === 3 ? types.consistencies.all : types.consistencies.one
       for (const host of known) await client.execute(query, [], { host, consistency })
     } finally {
-      await client.shutdown()
+      await endClient(client)
     }
   }
 

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client } from 'cassandra-driver'
+import type { Client } from 'cassandra-driver'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { CQL_SUPERUSER, type CqlCluster } from './cql-cluster.ts'
 import { newKeyspaceName, testWithCql, testWithCqlCluster, type CqlServer } from './cql.ts'
+import { endClient, plainClient } from './plain-client.ts'
 import { testWithOwnRedis, testWithRedis } from './redis.ts'
 
 const SERVERS = import.meta.dirname
@@ -162,14 +163,9 @@ function cqlOf({ contactPoints, port, datacenter }: CqlCluster): CqlServer {
   return { contactPoints, port, datacenter }
 }
 
-function clientOf(t: Test, { contactPoints, datacenter, port, credentials }: CqlServer): Client {
-  const client = new Client({
-    contactPoints: [...contactPoints],
-    localDataCenter: datacenter,
-    protocolOptions: { port },
-    ...(credentials && { credentials })
-  })
-  t.teardown(() => client.shutdown())
+function clientOf(t: Test, server: CqlServer): Client {
+  const client = plainClient(server)
+  t.teardown(() => endClient(client))
   return client
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { newKeyspaceName, type CqlServer } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
 import { rawClient } from '../storage/scylla-keyspace.ts'
 import { answersOf } from './asking.ts'
 import { recordedBlocks, writeLines } from './recorded-folder.ts'
@@ -35,7 +36,7 @@ export function ownKeyspace(t: Test, server: CqlServer): string {
   t.teardown(async () => {
     const client = await rawClient(server)
     await client.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`)
-    await client.shutdown()
+    await endClient(client)
   })
   return keyspace
 }

@@ -10,6 +10,7 @@ import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import type { CqlNode } from '../servers/cql-cluster.ts'
 import { newKeyspaceName, testWithCqlCluster } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 import { Load } from './scylla-load.ts'
 
@@ -23,7 +24,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
   const keyspace = newKeyspaceName()
   const options = { ...scyllaOptions(cluster, keyspace), replication: 3 }
   const raw = await rawClient(cluster)
-  t.teardown(() => raw.shutdown())
+  t.teardown(() => endClient(raw))
   const open = async (): Promise<Storage> => {
     const storage = await openScyllaStorage(options)
     t.teardown(() => storage.close())

@@ -1,5 +1,4 @@
-import { auth, Client } from 'cassandra-driver'
-import type { types } from 'cassandra-driver'
+import type { Client, types } from 'cassandra-driver'
 import type { Test } from 'tap'
 import { systemPorts } from '../../src/ports.ts'
 import type { Storage, StorageUsage } from '../../storage/port.ts'
@@ -10,6 +9,7 @@ import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
 import type { StorageUnderTest } from '../../storage/test/under-test.ts'
 import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
+import { endClient, plainClient } from '../servers/plain-client.ts'
 import { until } from '../service/asking.ts'
 
 /** Milliseconds that the opening of a store may take. Chosen: ten times the slowest on a machine with much else to do. */
@@ -37,16 +37,7 @@ export function scyllaOptions(
 
 /** Opens a plain connection, to inspect and change a keyspace. */
 export async function rawClient(server: CqlServer): Promise<Client> {
-  const { contactPoints, port, datacenter, credentials } = server
-  const client = new Client({
-    contactPoints: [...contactPoints],
-    localDataCenter: datacenter,
-    protocolOptions: { port },
-    socketOptions: { readTimeout: 60_000 },
-    ...(credentials === undefined
-      ? {}
-      : { authProvider: new auth.PlainTextAuthProvider(credentials.username, credentials.password) })
-  })
+  const client = plainClient(server)
   await client.connect()
   return client
 }
@@ -147,7 +138,7 @@ export class ScyllaUnderTest {
 
   async end(): Promise<void> {
     await this.#client.execute(`DROP KEYSPACE ${this.options.keyspace}`)
-    await this.#client.shutdown()
+    await endClient(this.#client)
   }
 
   /** Empties the tables that a test has filled. No store may have them open. */

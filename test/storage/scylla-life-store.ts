@@ -8,6 +8,7 @@ import { assertSame } from '../../storage/test/conformance/agreement.ts'
 import { slotAt } from '../../storage/test/sample-addresses.ts'
 import type { CqlServer } from '../servers/cql.ts'
 import { newKeyspaceName } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
 import type { LifePlan } from './scylla-life-child.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 import { Life } from './scylla-life.ts'
@@ -177,6 +178,6 @@ export class LifeStore {
   async end(): Promise<void> {
     await this.#reader?.close()
     await this.raw.execute(`DROP KEYSPACE IF EXISTS ${this.keyspace}`)
-    await this.raw.shutdown()
+    await endClient(this.raw)
   }
 }

@@ -8,6 +8,7 @@ import { applySchema, schemaFiles } from '../../storage/scylla/schema.ts'
 import type { SchemaOptions } from '../../storage/scylla/schema.ts'
 import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 
 const DAY = 86_400
@@ -39,7 +40,7 @@ async function keyspaceOf(t: Test, server: CqlServer) {
   const raw = await rawClient(server)
   t.teardown(async () => {
     await raw.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`)
-    await raw.shutdown()
+    await endClient(raw)
   })
   const options: SchemaOptions = {
     keyspace,

@@ -8,6 +8,7 @@ import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { CQL_SUPERUSER } from '../servers/cql-cluster.ts'
 import { newKeyspaceName, testWithCql, testWithCqlCluster } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 
@@ -64,7 +65,7 @@ testWithCql(t, 'a start with a wrong way to the cluster', async (t, server) => {
   t.test('an older server is refused by its version', async (t) => {
     const raw = await rawClient(server)
     const { rows } = await raw.execute("SELECT release_version FROM system.local WHERE key = 'local'")
-    await raw.shutdown()
+    await endClient(raw)
     const version = rows[0]!['release_version'] as string
     const older = `4${version.slice(1)}`
     let rewritten = 0
@@ -105,7 +106,7 @@ testWithCql(t, 'a start that waits', async (t, server) => {
     t.teardown(async () => {
       const raw = await rawClient(server)
       await raw.execute(`DROP KEYSPACE IF EXISTS ${keyspace}`)
-      await raw.shutdown()
+      await endClient(raw)
     })
     const options = { ...scyllaOptions(server, keyspace), contactPoints: [`127.0.0.1:${port}`], port }
     return { proxy, options }
@@ -197,7 +198,7 @@ testWithCql(t, 'a start with a keyspace that is not as asked for', async (t, ser
   const raw = await rawClient(server)
   t.teardown(async () => {
     await raw.execute(`DROP KEYSPACE ${keyspace}`)
-    await raw.shutdown()
+    await endClient(raw)
   })
 
   t.test('another number of replicas is refused', async (t) => {
@@ -231,7 +232,7 @@ testWithCqlCluster(
     const server: CqlServer = { contactPoints, port, datacenter, credentials: CQL_SUPERUSER }
     const options = scyllaOptions(server, newKeyspaceName())
     const raw = await rawClient(server)
-    t.teardown(() => raw.shutdown())
+    t.teardown(() => endClient(raw))
 
     t.test('a wrong password is refused, and not shown', async (t) => {
       const detail = await refusal(t, { ...options, password: 'wrong-secret' })

@@ -13,6 +13,7 @@ import type { Watermarks as Known } from '../../storage/scylla/visibility.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import type { CqlServer } from '../servers/cql.ts'
 import { newKeyspaceName } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 import type { Test } from 'tap'
 
@@ -25,7 +26,7 @@ export async function newKeyspace(t: Test, server: CqlServer): Promise<NewKeyspa
   t.teardown(async () => {
     const raw = await rawClient(server)
     await raw.execute(`DROP KEYSPACE ${options.keyspace}`)
-    await raw.shutdown()
+    await endClient(raw)
   })
   const connect = async (): Promise<CqlClient> => {
     const client = await CqlClient.connect(options, options.keyspace, systemPorts)
