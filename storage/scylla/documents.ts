@@ -1,6 +1,7 @@
 import { rowOf } from '../codec/document-record-keys.ts'
 import type {
   DocumentAddress,
+  DocumentHeader,
   DocumentRange,
   DocumentRow,
   DocumentRowPage,
@@ -22,7 +23,7 @@ type Partition = Pick<DocumentAddress, 'kind' | 'partition'>
 /** Documents in one table, each with its entries in its partition. */
 export function documentStore(client: CqlClient, writes: ConditionalWrites): DocumentStore {
   const hot = new HotValues(client)
-  const isServed = ({ expiresAtMs }: DocumentRow): boolean =>
+  const isServed = ({ expiresAtMs }: DocumentHeader): boolean =>
     expiresAtMs === null || client.now() < expiresAtMs
   const served = (row: DocumentRow | null): DocumentRow | null => (row !== null && isServed(row) ? row : null)
   const get = async (address: DocumentAddress): Promise<DocumentRow | null> => {

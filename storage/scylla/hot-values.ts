@@ -1,4 +1,4 @@
-import type { DocumentRow } from '../document-store.ts'
+import type { DocumentHeader } from '../document-store.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { blob } from './client.ts'
 import type { CqlClient } from './client.ts'
@@ -29,7 +29,7 @@ export class HotValues {
   }
 
   /** Stores a value under a token. */
-  async put(document: DocumentRow, token: number, value: string): Promise<void> {
+  async put(document: DocumentHeader, token: number, value: string): Promise<void> {
     this.#client.assertOpen()
     if (this.#writing >= WRITING_MAX)
       throw new ServiceError('STORAGE_UNAVAILABLE', `${WRITING_MAX} writes of hot values are under way`)
@@ -45,7 +45,7 @@ export class HotValues {
   }
 
   /** The values of documents, in their order; null where there is none. Rows of older tokens are deleted by the way. */
-  async of(documents: readonly DocumentRow[]): Promise<(string | null)[]> {
+  async of(documents: readonly DocumentHeader[]): Promise<(string | null)[]> {
     const answers = await this.#client.readEach(SELECT, documents.map(keyOf))
     const outdated = documents.flatMap((document, i) => (answers[i]!.length > 1 ? [{ document, i }] : []))
     for (const { document, i } of outdated)
@@ -54,7 +54,7 @@ export class HotValues {
   }
 
   /** Deletes the values of a document that is gone. One that is written later is an orphan. */
-  delete(document: DocumentRow): Promise<void> {
+  delete(document: DocumentHeader): Promise<void> {
     return this.#forget(DELETE, keyOf(document))
   }
 
@@ -64,7 +64,7 @@ export class HotValues {
   }
 }
 
-const keyOf = ({ address, born }: DocumentRow): unknown[] => [
+const keyOf = ({ address, born }: DocumentHeader): unknown[] => [
   address.kind,
   address.partition,
   blob(address.key),

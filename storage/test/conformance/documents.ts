@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
-import { DOCUMENT_BYTES_MAX, Documents, PAGE_MAX } from '../../documents.ts'
+import { Documents, PAGE_MAX } from '../../documents.ts'
 import type { Outcome, Stored } from '../../documents.ts'
+import { DOCUMENT_BYTES_MAX } from '../../document-values.ts'
 import { PARCEL, parcel, valuesOf, type Parcel } from '../sample-documents.ts'
 import type { OpenForTest } from '../under-test.ts'
 
