@@ -4,12 +4,16 @@ import type { Test } from 'tap'
 import { systemPorts } from '../../src/ports.ts'
 import type { Storage, StorageUsage } from '../../storage/port.ts'
 import { ROW_KINDS } from '../../storage/row-kinds.ts'
+import { CqlClient } from '../../storage/scylla/client.ts'
+import { ConditionalWrites } from '../../storage/scylla/conditional-writes.ts'
+import { documentStore } from '../../storage/scylla/documents.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
-import type { StorageUnderTest } from '../../storage/test/under-test.ts'
+import type { LostAnswers, StorageUnderTest } from '../../storage/test/under-test.ts'
 import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
+import { losingAnswers } from './losing-answers.ts'
 import { until } from '../service/asking.ts'
 
 /** Returns the options by which a test opens a store in its own keyspace. */
@@ -90,7 +94,18 @@ export class ScyllaUnderTest {
       await storage.close()
       return (storage = await openScyllaStorage({ ...this.options, ports, retentionSeconds }))
     }
-    return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds) }
+    const join = async (): Promise<Storage> => {
+      const other = await openScyllaStorage({ ...this.options, ports })
+      t.teardown(() => other.close())
+      return other
+    }
+    const losing = async (lost: LostAnswers) => {
+      const connected = await CqlClient.connect(this.options, this.options.keyspace, ports)
+      t.teardown(() => connected.close())
+      const { client, tried } = losingAnswers(connected, lost)
+      return { documents: documentStore(client, new ConditionalWrites(client)), tried }
+    }
+    return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds), join, losing }
   }
 
   /** Has the server write the rows of some kinds to disk, and waits until its estimates count them. */
