@@ -38,7 +38,7 @@ export const bytesIn = (
   key: Key
 ): Uint8Array => key.subarray(partitionKey(kind, partition).length + 1)
 
-/** What the key of a record says. Throws RangeError for bytes that are the beginning of a key alone. */
+/** Decodes the key of a record. Throws RangeError for bytes that are no whole key. */
 export function readRecordKey(
   key: Key
 ): { section: Section; address: DocumentAddress } | { section: 'expiry' } {
