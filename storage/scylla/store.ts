@@ -13,6 +13,7 @@ import { copyEarlierAccess } from './earlier-access.ts'
 import { startProblem } from './errors.ts'
 import { Gaps } from './gaps.ts'
 import { historyOf } from './history.ts'
+import { HotValues } from './hot-values.ts'
 import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { WatermarkReader } from './watermark-reader.ts'
@@ -156,13 +157,16 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     }
   })
   const conditionalWrites = new ConditionalWrites(client)
-  const documents = documentStore(client, conditionalWrites)
+  const hotValues = new HotValues(client, (options.ports ?? systemPorts).clock)
+  const documents = documentStore(client, conditionalWrites, hotValues)
   await copyEarlierAccess(client, options.keyspace, documents)
   const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
+    // What waits is sent before the client refuses further tries.
+    const hotValuesWritten = hotValues.close()
     client.beginClose()
-    await Promise.all([writer.close(), conditionalWrites.idle()])
+    await Promise.all([writer.close(), conditionalWrites.idle(), hotValuesWritten])
     reached('close.drained')
     await client.close()
   }

@@ -7,6 +7,7 @@ import { ROW_KINDS } from '../../storage/row-kinds.ts'
 import { CqlClient } from '../../storage/scylla/client.ts'
 import { ConditionalWrites } from '../../storage/scylla/conditional-writes.ts'
 import { documentStore } from '../../storage/scylla/documents.ts'
+import { HotValues } from '../../storage/scylla/hot-values.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
@@ -103,7 +104,10 @@ export class ScyllaUnderTest {
       const connected = await CqlClient.connect(this.options, this.options.keyspace, ports)
       t.teardown(() => connected.close())
       const { client, tried } = losingAnswers(connected, lost)
-      return { documents: documentStore(client, new ConditionalWrites(client)), tried }
+      return {
+        documents: documentStore(client, new ConditionalWrites(client), new HotValues(client, clock)),
+        tried
+      }
     }
     return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds), join, losing }
   }

@@ -93,15 +93,19 @@ export async function testDocumentProcesses(t: Test, open: OpenForTest): Promise
   t.test('closing waits for the changes that were accepted, and refuses later ones', async (t) => {
     const under = await open(t)
     const parcels = new Documents(under.storage.documents, PARCEL)
+    const first = stored(await parcels.insert(parcel(0)))
     const accepted = [1, 2, 3].map((id) => parcels.insert(parcel(id)))
+    const hot = [1, 2].map((position) => parcels.putHot(first, 1, { position }))
     const closing = under.storage.close()
     await t.rejects(parcels.insert(parcel(4)), { code: 'STORAGE_UNAVAILABLE' })
+    await t.rejects(parcels.putHot(first, 1, { position: 3 }), { code: 'STORAGE_UNAVAILABLE' })
     t.strictSame(
       (await Promise.all(accepted)).map(({ ok }) => ok),
       [true, true, true]
     )
-    await closing
+    await Promise.all([closing, ...hot])
     const again = new Documents((await under.reopen()).documents, PARCEL)
-    t.equal((await again.list('ann', { limit: 9 })).documents.length, 3)
+    t.equal((await again.list('ann', { limit: 9 })).documents.length, 4)
+    t.strictSame(await again.hot([first]), [{ position: 2 }])
   })
 }
