@@ -16,6 +16,9 @@ import { decodedValue, encodedValue, newRow } from './document-values.ts'
 /** Documents of one page at most: 32 MiB of the largest. */
 export const PAGE_MAX = 1_000
 
+/** Times that a change is made anew because of another one. Chosen: far more than two processes get in each other's way. */
+const CHANGE_TRIES = 20
+
 /** A document as it was read or written. */
 export interface Stored<T> {
   readonly value: T
@@ -78,6 +81,29 @@ export class Documents<T, Index extends string = never, Unique extends string = 
    */
   async update(before: Stored<T>, value: T): Promise<Outcome<T>> {
     return this.#put(value, before.header)
+  }
+
+  /**
+   * Changes a document that was read, and makes the change anew from the newer version where it has changed since: so
+   * `change` may run several times. One that returns the value it was given writes nothing. Refused with `changed` where the
+   * document is gone, or with `taken`.
+   */
+  async change(document: Stored<T>, change: (value: T) => T): Promise<Outcome<T>> {
+    let before: Stored<T> | null = document
+    for (let tries = 0; tries < CHANGE_TRIES; tries++) {
+      const value = change(before.value)
+      if (value === before.value) return { ok: true, stored: before }
+      const outcome: Outcome<T> = await this.update(before, value)
+      if (outcome.ok || outcome.reason !== 'changed') return outcome
+      const row = await this.#store.get(before.header.address)
+      if (row === null) return outcome
+      before = this.#read(row)
+    }
+    const { kind } = this.#definition
+    throw new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `other changes of a ${kind} came first ${CHANGE_TRIES} times`
+    )
   }
 
   /** Deletes the version that was read; false where the document has changed or is gone. */

@@ -15,9 +15,6 @@ export const TENANTS_MAX = 10_000
 /** Changes that may wait for earlier ones; one more is refused. */
 const WAITING_MAX = 100
 
-/** Times that a change is made anew because another process has changed the key. Chosen: a key changes a few times ever. */
-const TRIES = 10
-
 /** The processes that share the store's keys and tenants. */
 export interface OtherProcesses {
   /** Notifies them of a change made here. */
@@ -201,19 +198,13 @@ export class KeyDirectory {
 
   /** Changes a key as it is in the store, durably, then puts it into effect (INVARIANTS 4). Returns the key as stored. */
   async #change(id: string, change: (row: KeyRow) => KeyRow): Promise<KeyRow> {
-    let before = this.#known(id)
-    for (let tries = 0; tries < TRIES; tries++) {
-      const row = change(before.value)
-      if (row === before.value) return row
-      const updated = await this.#keyDocuments.update(before, row)
-      if (updated.ok) {
-        this.#takeEffect(updated.stored)
-        this.#others?.publish()
-        return row
-      }
-      before = await this.#read(before)
-    }
-    throw new ServiceError('STORAGE_UNAVAILABLE', `other processes keep changing the key ${id}`)
+    const known = this.#known(id)
+    const changed = await this.#keyDocuments.change(known, change)
+    if (!changed.ok) throw new ServiceError('KEY_NOT_FOUND', 'the key is gone from the store')
+    if (changed.stored === known) return known.value
+    this.#takeEffect(changed.stored)
+    this.#others?.publish()
+    return changed.stored.value
   }
 
   #takeEffect(key: Stored<KeyRow>): void {

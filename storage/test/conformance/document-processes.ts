@@ -74,14 +74,11 @@ export async function testDocumentProcesses(t: Test, open: OpenForTest): Promise
       )
       t.equal(labels.filter(({ ok }) => ok).length, 1, 'of two with one unique value one is')
     }
+    const first = (await stores[0]!.get('ann', [0]))!
+    const { weight } = first.value
     const add = async (parcels: (typeof stores)[0]): Promise<void> => {
-      for (;;) {
-        const before = await parcels.get('ann', [0])
-        const { weight } = before!.value
-        if ((await parcels.update(before!, parcel(0, { weight: weight + 1n, dueAtMs: 5 }))).ok) return
-      }
+      stored(await parcels.change(first, (value) => parcel(0, { weight: value.weight + 1n, dueAtMs: 5 })))
     }
-    const { weight } = (await stores[0]!.get('ann', [0]))!.value
     await Promise.all(Array.from({ length: 10 }, (_, i) => add(stores[i % 2]!)))
     t.equal((await stores[0]!.get('ann', [0]))!.value.weight, weight + 10n, 'no update is lost')
     for (const parcels of stores)
