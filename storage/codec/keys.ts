@@ -93,6 +93,7 @@ export const addressKey = (letter: string, address: Pubkey): Key => joined(lette
 export const pairsKey = (mint: Pubkey): Key => joined('p', mint)
 export const openCandlesKey = (mint: Pubkey, cash: Pubkey): Key => joined('o', mint, cash)
 export const earlierKeyKey = (hash: Uint8Array): Key => joined('k', hash)
+export const earlierKeyIdKey = (id: string): Key => Buffer.from(`i${id}`, 'utf8')
 export const earlierTenantKey = (name: string): Key => Buffer.from(`y${name}`, 'utf8')
 
 /** The address that the key of one record names; what it gives is no part of the key. */

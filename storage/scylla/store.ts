@@ -163,7 +163,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
-    // What waits is sent before the client refuses further tries.
+    // Writes that wait are sent before the client refuses further tries.
     const hotValuesWritten = hotValues.close()
     client.beginClose()
     await Promise.all([writer.close(), conditionalWrites.idle(), hotValuesWritten])
