@@ -16,9 +16,6 @@ export const CRASH_POINTS = {
   'amend.writing': 'The engine has the amendment and has not answered: it is there whole or not at all.',
   'amend.durable': 'An amendment is on disk and no reader has seen it: all of it is there.',
   'kept.forgotten': 'Kept blocks are forgotten and the caller has no answer: none of them is there.',
-  'tenant.durable':
-    'A tenant is on disk and the caller has no answer: it is there, and creating it again returns false.',
-  'key.durable': 'An API key is on disk and the caller has no answer: it is found by its hash, and once.',
   'documents.staged': 'A group of documents is packed and none of it written: all are there as they were.',
   'documents.writing':
     'The engine has a group of documents and has not answered: all of it is there or nothing.',

@@ -37,7 +37,7 @@ export function defineDocument<T, Index extends string = never, Unique extends s
 }
 
 /** Bytes, as base64 in JSON. */
-export const jsonBytes = z.codec(z.base64(), z.instanceof(Uint8Array), {
+export const jsonBytes = z.codec(z.base64(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array), {
   decode: (text) => new Uint8Array(Buffer.from(text, 'base64')),
   encode: (bytes) => Buffer.from(bytes).toString('base64')
 })

@@ -24,6 +24,9 @@ export interface DocumentRow {
   readonly value: string
 }
 
+/** A document without its value: what a later write of it needs to know. */
+export type DocumentHeader = Omit<DocumentRow, 'value'>
+
 export const TRAIL_MAX = 8
 
 /** A document that is to be stored. Its expiry is counted from the write by the store's clock. */
@@ -63,15 +66,15 @@ export interface DocumentStore {
    * Stores a document with all of its entries, or nothing: where the stored version is that of `before`, or where there
    * is no document for null. It is written once, also where the store loses the answer and asks again.
    */
-  put(row: NewDocumentRow, before: DocumentRow | null): Promise<DocumentRow | Refusal>
+  put(row: NewDocumentRow, before: DocumentHeader | null): Promise<DocumentRow | Refusal>
   /** Deletes a document and what belongs to it; false where it has changed or is gone. */
-  delete(before: DocumentRow): Promise<boolean>
+  delete(before: DocumentHeader): Promise<boolean>
   /**
    * Stores a hot value of a document under the fencing token of a lease. It needs no condition, and is one plain write:
    * a value with a lower token than another one's is never read. Values under one token count in the order of the calls.
    * Nothing is stored where the embedded store has no such document; a cluster keeps an orphan that nobody reads.
    */
-  putFenced(document: DocumentRow, token: number, value: string): Promise<void>
+  putFenced(document: DocumentHeader, token: number, value: string): Promise<void>
   /** The hot values of documents, in their order; null where there is none. */
-  fenced(documents: readonly DocumentRow[]): Promise<(string | null)[]>
+  fenced(documents: readonly DocumentHeader[]): Promise<(string | null)[]>
 }

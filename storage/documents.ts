@@ -1,31 +1,30 @@
-import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { ServiceError } from '../src/errors.ts'
 import { encodeKey, endOf } from './codec/document-key.ts'
 import type { DocumentKey } from './codec/document-key.ts'
 import type { DocumentDefinition } from './document-definition.ts'
-import { TRAIL_MAX } from './document-store.ts'
 import type {
   DocumentAddress,
+  DocumentHeader,
+  DocumentRange,
   DocumentRow,
   DocumentStore,
-  NewDocumentRow,
   Refusal
 } from './document-store.ts'
+import { decodedValue, encodedValue, newRow } from './document-values.ts'
 
-/** Bytes of a value at most. Chosen: well below the 50 KiB at which servers refuse a batch with its entries. */
-export const DOCUMENT_BYTES_MAX = 32 * 2 ** 10
-/** Entries of one document at most, so that they are one batch with it. */
-const ENTRIES_MAX = 16
 /** Documents of one page at most: 32 MiB of the largest. */
 export const PAGE_MAX = 1_000
+
+/** Times that a change is made anew because of another one. Chosen: far more than two processes get in each other's way. */
+const CHANGE_TRIES = 20
 
 /** A document as it was read or written. */
 export interface Stored<T> {
   readonly value: T
   /** Opaque; no two writes have the same one. */
   readonly version: string
-  readonly row: DocumentRow
+  readonly header: DocumentHeader
 }
 
 export type Outcome<T> =
@@ -81,17 +80,58 @@ export class Documents<T, Index extends string = never, Unique extends string = 
    * as they are. The time to live begins anew.
    */
   async update(before: Stored<T>, value: T): Promise<Outcome<T>> {
-    return this.#put(value, before.row)
+    return this.#put(value, before.header)
+  }
+
+  /**
+   * Changes a document that was read, and makes the change anew from the newer version where it has changed since: so
+   * `change` may run several times. One that returns the value it was given writes nothing. Refused with `changed` where the
+   * document is gone, or with `taken`.
+   */
+  async change(document: Stored<T>, change: (value: T) => T): Promise<Outcome<T>> {
+    let before: Stored<T> | null = document
+    for (let tries = 0; tries < CHANGE_TRIES; tries++) {
+      const value = change(before.value)
+      if (value === before.value) return { ok: true, stored: before }
+      const outcome: Outcome<T> = await this.update(before, value)
+      if (outcome.ok || outcome.reason !== 'changed') return outcome
+      const row = await this.#store.get(before.header.address)
+      if (row === null) return outcome
+      before = this.#read(row)
+    }
+    const { kind } = this.#definition
+    throw new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `other changes of a ${kind} came first ${CHANGE_TRIES} times`
+    )
   }
 
   /** Deletes the version that was read; false where the document has changed or is gone. */
   delete(before: Stored<T>): Promise<boolean> {
-    return this.#store.delete(before.row)
+    return this.#store.delete(before.header)
   }
 
   /** Lists the documents of a partition in the order of their keys. */
   list(partition: string, options: ListOptions): Promise<Page<T>> {
     return this.#list(partition, 'keys', [], options)
+  }
+
+  /**
+   * Reads all documents of a partition in the order of their keys: for partitions that fit in memory. A document that is
+   * `known` in the stored version is not parsed again.
+   */
+  async all(
+    partition: string,
+    known: (version: string) => Stored<T> | undefined = () => undefined
+  ): Promise<Stored<T>[]> {
+    const all: Stored<T>[] = []
+    let range: DocumentRange | null = this.#range(partition, 'keys', [], { limit: PAGE_MAX })
+    while (range !== null) {
+      const { rows, last } = await this.#store.list(range)
+      for (const row of rows) all.push(known(row.version) ?? this.#read(row))
+      range = last === null ? null : { ...range, gte: after(last) }
+    }
+    return all
   }
 
   /** Lists the documents that an index has, in its order; those of one entry in the order of their keys. */
@@ -106,65 +146,56 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 
   /** Stores the hot value of a document under a lease's fencing token, as DocumentStore.putFenced does. */
-  async putHot(document: Pick<Stored<T>, 'row'>, token: number, hot: Hot): Promise<void> {
-    await this.#store.putFenced(document.row, token, this.#encoded(this.#hotSchema, hot))
+  async putHot(document: Pick<Stored<T>, 'header'>, token: number, hot: Hot): Promise<void> {
+    await this.#store.putFenced(
+      document.header,
+      token,
+      encodedValue(this.#definition.kind, this.#hotSchema, hot)
+    )
   }
 
   /** The hot values of documents, in their order. */
-  async hot(documents: readonly Pick<Stored<T>, 'row'>[]): Promise<(Hot | null)[]> {
-    const values = await this.#store.fenced(documents.map(({ row }) => row))
-    return values.map((value) => (value === null ? null : this.#decoded(this.#hotSchema, value)))
+  async hot(documents: readonly Pick<Stored<T>, 'header'>[]): Promise<(Hot | null)[]> {
+    const values = await this.#store.fenced(documents.map(({ header }) => header))
+    return values.map((value) =>
+      value === null ? null : decodedValue(this.#definition.kind, this.#hotSchema, value)
+    )
   }
 
   async #list(
     partition: string,
-    of: 'keys' | 'entries',
+    of: DocumentRange['of'],
     before: DocumentKey,
-    { prefix = [], until, after = null, order = 'asc', limit }: ListOptions
+    options: ListOptions
   ): Promise<Page<T>> {
-    if (!(limit >= 1 && limit <= PAGE_MAX)) throw new RangeError(`a page of ${limit} documents`)
-    const begin = encodeKey([...before, ...prefix])
-    let [gte, lt] = [begin, endOf(until === undefined ? begin : encodeKey([...before, ...prefix, ...until]))]
-    if (after !== null) {
-      const last = Buffer.from(after, 'base64url')
-      const isBeyond = Buffer.compare(last, gte) < 0 || Buffer.compare(last, lt) >= 0
-      if (isBeyond) throw new ServiceError('CURSOR_INVALID', 'the position is none of this list')
-      if (order === 'asc') gte = Buffer.concat([last, Buffer.of(0)])
-      else lt = last
-    }
-    const { kind } = this.#definition
-    const { rows, last } = await this.#store.list({ kind, partition, of, gte, lt, order, limit })
+    const { rows, last } = await this.#store.list(this.#range(partition, of, before, options))
     const next = last === null ? null : Buffer.from(last).toString('base64url')
     return { documents: rows.map((row) => this.#read(row)), next }
   }
 
-  async #put(value: T, before: DocumentRow | null): Promise<Outcome<T>> {
-    const row = this.#row(value, before)
-    const stored = await this.#store.put(row, before)
-    if (typeof stored === 'string') return { ok: false, reason: stored }
-    return { ok: true, stored: { value, version: stored.version, row: stored } }
+  #range(
+    partition: string,
+    of: DocumentRange['of'],
+    before: DocumentKey,
+    { prefix = [], until, after: position = null, order = 'asc', limit }: ListOptions
+  ): DocumentRange {
+    if (!(limit >= 1 && limit <= PAGE_MAX)) throw new RangeError(`a page of ${limit} documents`)
+    const begin = encodeKey([...before, ...prefix])
+    let [gte, lt] = [begin, endOf(until === undefined ? begin : encodeKey([...before, ...prefix, ...until]))]
+    if (position !== null) {
+      const last = Buffer.from(position, 'base64url')
+      const isBeyond = Buffer.compare(last, gte) < 0 || Buffer.compare(last, lt) >= 0
+      if (isBeyond) throw new ServiceError('CURSOR_INVALID', 'the position is none of this list')
+      if (order === 'asc') gte = after(last)
+      else lt = last
+    }
+    return { kind: this.#definition.kind, partition, of, gte, lt, order, limit }
   }
 
-  #row(value: T, before: DocumentRow | null): NewDocumentRow {
-    const { partition, key, indexes, unique, schema, ttlMs = null } = this.#definition
-    const address = this.#address(partition(value), key(value))
-    if (before !== null && !isSameAddress(address, before.address))
-      throw new RangeError(`an update of a ${address.kind} must not change its partition or key`)
-    const entries = encodedEntries<T>(indexes, value).map((entry) => Buffer.concat([entry, address.key]))
-    const uniques = encodedEntries<T>(unique, value)
-    if (entries.length + uniques.length > ENTRIES_MAX)
-      throw new RangeError(`a ${address.kind} has more than ${ENTRIES_MAX} entries`)
-    const version = randomBytes(12).toString('base64url')
-    return {
-      address,
-      version,
-      born: before?.born ?? version,
-      trail: before === null ? [] : [before.version, ...before.trail].slice(0, TRAIL_MAX),
-      entries,
-      unique: uniques,
-      value: this.#encoded(schema, value),
-      ttlMs
-    }
+  async #put(value: T, before: DocumentHeader | null): Promise<Outcome<T>> {
+    const stored = await this.#store.put(newRow(this.#definition, value, before), before)
+    if (typeof stored === 'string') return { ok: false, reason: stored }
+    return { ok: true, stored: storedOf(value, stored) }
   }
 
   #address(partition: string, key: DocumentKey): DocumentAddress {
@@ -172,7 +203,8 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 
   #read(row: DocumentRow): Stored<T> {
-    return { value: this.#decoded(this.#definition.schema, row.value), version: row.version, row }
+    const { kind, schema } = this.#definition
+    return storedOf(decodedValue(kind, schema, row.value), row)
   }
 
   get #hotSchema(): z.ZodType<Hot> {
@@ -180,41 +212,12 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     if (hot === undefined) throw new TypeError(`a ${kind} has no hot value`)
     return hot
   }
-
-  /** Throws RangeError, naming the field, for a value that is none of the schema or too large. */
-  #encoded<V>(schema: z.ZodType<V>, value: V): string {
-    const { kind } = this.#definition
-    const encoded = z.safeEncode(schema, value)
-    if (!encoded.success)
-      throw new RangeError(`a ${kind} cannot be stored: ${z.prettifyError(encoded.error)}`)
-    const text = JSON.stringify(encoded.data)
-    const bytes = Buffer.byteLength(text)
-    if (bytes > DOCUMENT_BYTES_MAX)
-      throw new RangeError(`a ${kind} of ${bytes} bytes is larger than ${DOCUMENT_BYTES_MAX}`)
-    return text
-  }
-
-  #decoded<V>(schema: z.ZodType<V>, text: string): V {
-    // The text is JSON that was written here, under a checksum.
-    const decoded = schema.safeParse(JSON.parse(text))
-    if (decoded.success) return decoded.data
-    const { kind } = this.#definition
-    throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
-      `a stored ${kind} does not follow its schema: ${z.prettifyError(decoded.error)}`
-    )
-  }
 }
 
-function encodedEntries<T>(
-  indexes: Readonly<Record<string, (value: T) => DocumentKey | null>> | undefined,
-  value: T
-): Buffer[] {
-  return Object.entries(indexes ?? {}).flatMap(([name, entryOf]) => {
-    const entry = entryOf(value)
-    return entry === null ? [] : [encodeKey([name, ...entry])]
-  })
+/** The text of the value is not kept beside the value. */
+function storedOf<T>(value: T, { value: _, ...header }: DocumentRow): Stored<T> {
+  return { value, version: header.version, header }
 }
 
-const isSameAddress = (a: DocumentAddress, b: DocumentAddress): boolean =>
-  a.partition === b.partition && Buffer.compare(a.key, b.key) === 0
+/** The first bytes that sort above a key or entry. */
+const after = (last: Uint8Array): Buffer => Buffer.concat([last, Buffer.of(0)])

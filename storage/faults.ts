@@ -70,8 +70,6 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       blocks: part('blocks', storage.blocks),
       history: part('history', storage.history),
       coverage: part('coverage', storage.coverage),
-      tenants: part('tenants', storage.tenants),
-      keys: part('keys', storage.keys),
       documents: part('documents', storage.documents),
       isShared: storage.isShared,
       journal: storage.journal === null ? null : part('journal', storage.journal),

@@ -40,8 +40,6 @@ export interface Storage extends RecordStores {
   readonly blocks: BlockStore
   readonly history: History
   readonly coverage: CoverageStore
-  readonly tenants: TenantStore
-  readonly keys: KeyStore
   readonly documents: DocumentStore
   /** Whether other processes can have the store open. Such a store can be away for a while, and comes back by itself. */
   readonly isShared: boolean
@@ -388,50 +386,4 @@ export interface CoverageStore {
   addGap(gap: GapRow): Promise<void>
   /** Gaps that begin after a slot (null: from the first), by slot: `limit` at most. */
   gaps(page: { readonly after: number | null; readonly limit: number }): Promise<GapRow[]>
-}
-
-/** A tenant, which owns keys. Its name is its id. */
-export interface TenantRow {
-  readonly name: string
-  readonly createdAtMs: number
-}
-
-export interface TenantStore {
-  /** Stores a tenant; false when there is one of that name, which stays as it is. */
-  create(tenant: TenantRow): Promise<boolean>
-  get(name: string): Promise<TenantRow | null>
-  /** Every tenant, in order of creation. */
-  all(): Promise<TenantRow[]>
-}
-
-/** An API key as stored: never the key itself. Times are unix milliseconds. */
-export interface KeyRow {
-  readonly id: string
-  /** SHA-256 of the whole key. */
-  readonly hash: Uint8Array
-  /** The part that may be shown. */
-  readonly prefix: string
-  readonly tenant: string
-  readonly name: string
-  readonly scopes: readonly string[]
-  readonly createdAtMs: number
-  /** Null: what the service is configured with. */
-  readonly ratePerMinute: number | null
-  /** Valid strictly before; null never ends. */
-  readonly expiresAtMs: number | null
-  readonly revokedAtMs: number | null
-  /** Addresses and CIDR ranges that may use it; empty lets all. */
-  readonly allowedIps: readonly string[]
-  /** Origins whose pages may use it; empty lets none. */
-  readonly corsOrigins: readonly string[]
-  /** The id of the key that took its place. */
-  readonly successor: string | null
-}
-
-export interface KeyStore {
-  /** Stores a key, in place of the one with its id. */
-  put(key: KeyRow): Promise<void>
-  byHash(hash: Uint8Array): Promise<KeyRow | null>
-  /** Every key, in order of creation; bounded by the operator, not by tenants. */
-  all(): Promise<KeyRow[]>
 }

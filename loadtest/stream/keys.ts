@@ -1,5 +1,6 @@
 import { CONNECTIONS_PER_KEY_MAX } from '../../actors/stream/tenants.ts'
 import { newKey } from '../../src/access/key-row.ts'
+import { apiKeysIn, tenantsIn } from '../../storage/access-documents.ts'
 import type { Storage } from '../../storage/port.ts'
 
 /** Returns the key of the n-th connection; a key serves as many connections as its limit allows. */
@@ -7,8 +8,9 @@ export const keyOf = (connection: number): string =>
   `mr_live_loadtest_${Math.floor(connection / CONNECTIONS_PER_KEY_MAX)}`
 
 /** Stores the keys for a number of connections. */
-export async function storeKeys({ keys, tenants }: Storage, connections: number): Promise<void> {
-  await tenants.create({ name: 'loadtest', createdAtMs: 1 })
+export async function storeKeys({ documents }: Storage, connections: number): Promise<void> {
+  const keys = apiKeysIn(documents)
+  await tenantsIn(documents).insert({ name: 'loadtest', createdAtMs: 1 })
   for (let i = 0; i < connections; i += CONNECTIONS_PER_KEY_MAX) {
     const { row } = newKey(
       keyOf(i),
@@ -23,6 +25,6 @@ export async function storeKeys({ keys, tenants }: Storage, connections: number)
       },
       1
     )
-    await keys.put(row)
+    await keys.insert(row)
   }
 }

@@ -1,5 +1,6 @@
 import { CONNECTIONS_PER_KEY_MAX } from '../../actors/stream/tenants.ts'
 import { newKey } from '../../src/access/key-row.ts'
+import { apiKeysIn, tenantsIn } from '../../storage/access-documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 
 const TENANT = 'disturbing'
@@ -17,7 +18,8 @@ export async function storeOtherTenant(
   ratePerMinute: number
 ): Promise<void> {
   const storage = await openEmbeddedStorage({ directory })
-  await storage.tenants.create({ name: TENANT, createdAtMs: 1 })
+  const keys = apiKeysIn(storage.documents)
+  await tenantsIn(storage.documents).insert({ name: TENANT, createdAtMs: 1 })
   for (let i = 0; i < connections; i += CONNECTIONS_PER_KEY_MAX) {
     const attributes = {
       tenant: TENANT,
@@ -28,7 +30,7 @@ export async function storeOtherTenant(
       allowedIps: [],
       corsOrigins: []
     }
-    await storage.keys.put(newKey(keyOf(i), attributes, 1).row)
+    await keys.insert(newKey(keyOf(i), attributes, 1).row)
   }
   await storage.close()
 }

@@ -17,7 +17,7 @@ export function makeApiKey(): string {
 
 /** Returns the SHA-256 hash of a key, which is the only stored form. */
 export function hashApiKey(key: string): Uint8Array {
-  return hash('sha256', key, 'buffer')
+  return Uint8Array.from(hash('sha256', key, 'buffer'))
 }
 
 /** Returns the part of a key that may be shown and logged; for a key chosen by an operator only four characters. */

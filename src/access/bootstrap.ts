@@ -1,3 +1,4 @@
+import { ALL, apiKeysIn, tenantsIn } from '../../storage/access-documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { newKey } from './key-row.ts'
@@ -19,12 +20,13 @@ export interface FirstKeys {
  * or has expired stays so.
  */
 export async function bootstrapKeys(
-  { keys, tenants }: Pick<Storage, 'keys' | 'tenants'>,
+  { documents }: Pick<Storage, 'documents'>,
   adminKey: string | null,
   nowMs: number
 ): Promise<FirstKeys | null> {
-  const isEmpty = (await keys.all()).length === 0
-  if (adminKey !== null && (await keys.byHash(hashApiKey(adminKey))) === null) {
+  const [keys, tenants] = [apiKeysIn(documents), tenantsIn(documents)]
+  const isEmpty = (await keys.list(ALL, { limit: 1 })).documents.length === 0
+  if (adminKey !== null && (await keys.findBy('hash', ALL, [hashApiKey(adminKey)])) === null) {
     await put(adminKey, OPERATOR_TENANT, 'bootstrap admin key', SCOPES)
   }
   if (!isEmpty) return null
@@ -35,8 +37,9 @@ export async function bootstrapKeys(
   return { admin, demo }
 
   async function put(key: string, tenant: string, name: string, scopes: readonly Scope[]): Promise<void> {
-    await tenants.create({ name: tenant, createdAtMs: nowMs })
+    // Refused where it is there, also because another process has just stored it.
+    await tenants.insert({ name: tenant, createdAtMs: nowMs })
     const unlimited = { ratePerMinute: null, expiresAtMs: null, allowedIps: [], corsOrigins: [] }
-    await keys.put(newKey(key, { tenant, name, scopes, ...unlimited }, nowMs).row)
+    await keys.insert(newKey(key, { tenant, name, scopes, ...unlimited }, nowMs).row)
   }
 }

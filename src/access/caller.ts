@@ -1,4 +1,4 @@
-import type { KeyRow } from '../../storage/port.ts'
+import type { KeyRow } from '../../storage/access-documents.ts'
 import { AddressRanges } from './address-ranges.ts'
 
 export type KeyState = 'active' | 'expired' | 'revoked'

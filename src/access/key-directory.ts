@@ -1,19 +1,19 @@
-import type { KeyRow, Storage, TenantRow } from '../../storage/port.ts'
+import { ALL, apiKeysIn, tenantsIn, type KeyRow, type TenantRow } from '../../storage/access-documents.ts'
+import type { Stored } from '../../storage/documents.ts'
+import type { Storage } from '../../storage/port.ts'
 import { ServiceError } from '../errors.ts'
 import { makeApiKey } from './api-key.ts'
 import { keyState, type Caller } from './caller.ts'
 import { KeyRing } from './key-ring.ts'
-import { isSameKey, newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
+import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 
-/** Keys of a service, expired and revoked ones included; each takes about 1 KB of memory. */
+/** Keys of a service, expired and revoked ones included; each takes about 2 KB of memory. */
 export const KEYS_MAX = 100_000
 /** Active keys of a tenant. */
 export const KEYS_PER_TENANT_MAX = 1_000
 export const TENANTS_MAX = 10_000
 /** Changes that may wait for earlier ones; one more is refused. */
 const WAITING_MAX = 100
-
-type KeyStorage = Pick<Storage, 'keys' | 'tenants'>
 
 /** The processes that share the store's keys and tenants. */
 export interface OtherProcesses {
@@ -28,20 +28,28 @@ export interface OtherProcesses {
  * D1. Changes and reloads run one after another, so that a reload cannot undo a concurrent change.
  * D2. On a shared store a change begins by reading the key from the store, and a reload adds the changes of other
  *     processes; `followKeys` reloads in time.
- * D3. A revoked key stays revoked. If two processes change a key at once and the later write has not seen the
- *     revocation, the process that knows of it writes it again.
+ * D3. A change replaces the version that it has read. If another process has changed the key meanwhile, it is made anew
+ *     from the newer version: so a revoked key stays revoked.
  */
 export class KeyDirectory {
-  readonly #storage: KeyStorage
+  readonly #tenantDocuments: ReturnType<typeof tenantsIn>
+  readonly #keyDocuments: ReturnType<typeof apiKeysIn>
   readonly #ring: KeyRing
   readonly #others: OtherProcesses | null
   /** Tenants in order of creation. */
-  #tenants = new Map<string, TenantRow>()
+  #tenants = new Map<string, Stored<TenantRow>>()
+  /** Keys as they were last read or written, by id. */
+  #stored = new Map<string, Stored<KeyRow>>()
   #lastChange: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
-  private constructor(storage: KeyStorage, defaultRatePerMinute: number, others: OtherProcesses | null) {
-    this.#storage = storage
+  private constructor(
+    { documents }: Pick<Storage, 'documents'>,
+    defaultRatePerMinute: number,
+    others: OtherProcesses | null
+  ) {
+    this.#tenantDocuments = tenantsIn(documents)
+    this.#keyDocuments = apiKeysIn(documents)
     this.#ring = new KeyRing(defaultRatePerMinute)
     this.#others = others
   }
@@ -51,7 +59,7 @@ export class KeyDirectory {
    * the store alone.
    */
   static async load(
-    storage: KeyStorage,
+    storage: Pick<Storage, 'documents'>,
     defaultRatePerMinute: number,
     others: OtherProcesses | null = null
   ): Promise<KeyDirectory> {
@@ -77,7 +85,7 @@ export class KeyDirectory {
 
   /** All tenants in order of creation. */
   get tenants(): readonly TenantRow[] {
-    return [...this.#tenants.values()]
+    return Array.from(this.#tenants.values(), ({ value }) => value)
   }
 
   /** Returns the keys of a tenant in order of creation. Throws TENANT_NOT_FOUND. */
@@ -93,9 +101,7 @@ export class KeyDirectory {
 
   /** Returns the key with an id. Throws KEY_NOT_FOUND. */
   key(id: string): KeyRow {
-    const row = this.row(id)
-    if (row === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
-    return row
+    return this.#known(id).value
   }
 
   /** Tells whether any active key lists an origin. */
@@ -114,11 +120,11 @@ export class KeyDirectory {
           `there are ${TENANTS_MAX} tenants, the most there can be`
         )
       }
-      const tenant = { name, createdAtMs: nowMs }
-      if (!(await this.#storage.tenants.create(tenant))) throw exists
-      this.#tenants.set(name, tenant)
+      const created = await this.#tenantDocuments.insert({ name, createdAtMs: nowMs })
+      if (!created.ok) throw exists
+      this.#tenants.set(name, created.stored)
       this.#others?.publish()
-      return tenant
+      return created.stored.value
     })
   }
 
@@ -144,17 +150,19 @@ export class KeyDirectory {
    */
   rotate(id: string, graceMs: number, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
-      const row = await this.#current(id)
-      const state = keyState(row, nowMs)
-      if (state !== 'active') throw new ServiceError('KEY_INACTIVE', `this key is ${state}; make another one`)
-      if (row.successor !== null) {
-        throw new ServiceError('KEY_INACTIVE', `this key was rotated; rotate its successor ${row.successor}`)
-      }
+      const { value: row } = await this.#current(id)
+      assertRotatable(row, nowMs)
       // The successor is stored first: after a crash between the two writes, the old key is still valid.
       const issued = await this.#issue(row, nowMs)
-      const expiresAtMs = Math.min(nowMs + graceMs, row.expiresAtMs ?? Infinity)
-      await this.#put({ ...row, expiresAtMs, successor: issued.row.id })
-      return issued
+      const successor = issued.row.id
+      const rotated = await this.#change(id, (now) => {
+        const expiresAtMs = Math.min(nowMs + graceMs, now.expiresAtMs ?? Infinity)
+        return now.successor === null ? { ...now, expiresAtMs, successor } : now
+      })
+      if (rotated.successor === successor) return issued
+      // Another process has rotated the key meanwhile. Nobody has seen the secret of the second successor.
+      await this.#change(successor, (key) => ({ ...key, revokedAtMs: nowMs }))
+      throw new ServiceError('KEY_INACTIVE', rotatedTo(rotated.successor))
     })
   }
 
@@ -164,7 +172,7 @@ export class KeyDirectory {
    */
   revoke(id: string, nowMs: number): Promise<KeyRow> {
     return this.#inTurn(async () => {
-      const row = await this.#current(id)
+      const { value: row } = await this.#current(id)
       if (row.revokedAtMs !== null) return row
       const isWorkingAdmin = (key: KeyRow) =>
         key.scopes.includes('admin') && keyState(key, nowMs) === 'active'
@@ -172,9 +180,7 @@ export class KeyDirectory {
       if (isWorkingAdmin(row) && !this.keys.some((other) => other.id !== id && isWorkingAdmin(other))) {
         throw new ServiceError('KEY_LAST', 'this is the last admin key that works; make another one first')
       }
-      const revoked = { ...row, revokedAtMs: nowMs }
-      await this.#put(revoked)
-      return revoked
+      return this.#change(id, (now) => (now.revokedAtMs === null ? { ...now, revokedAtMs: nowMs } : now))
     })
   }
 
@@ -183,40 +189,59 @@ export class KeyDirectory {
       throw new ServiceError('KEY_LIMIT_REACHED', `there are ${KEYS_MAX} keys, the most there can be`)
     }
     const issued = newKey(makeApiKey(), attributes, nowMs)
-    await this.#put(issued.row)
+    const inserted = await this.#keyDocuments.insert(issued.row)
+    if (!inserted.ok) throw new Error(`a random key is not new: ${inserted.reason}`)
+    this.#takeEffect(inserted.stored)
+    this.#others?.publish()
     return issued
   }
 
-  /** Stores a key durably, then puts it into effect (INVARIANTS 4). */
-  async #put(row: KeyRow): Promise<void> {
-    await this.#storage.keys.put(row)
-    this.#ring.put(row)
+  /** Changes a key as it is in the store, durably, then puts it into effect (INVARIANTS 4). Returns the key as stored. */
+  async #change(id: string, change: (row: KeyRow) => KeyRow): Promise<KeyRow> {
+    const known = this.#known(id)
+    const changed = await this.#keyDocuments.change(known, change)
+    if (!changed.ok) throw new ServiceError('KEY_NOT_FOUND', 'the key is gone from the store')
+    if (changed.stored === known) return known.value
+    this.#takeEffect(changed.stored)
     this.#others?.publish()
+    return changed.stored.value
+  }
+
+  #takeEffect(key: Stored<KeyRow>): void {
+    this.#stored.set(key.value.id, key)
+    this.#ring.put(key.value)
+  }
+
+  /** Returns a key as this process knows it. Throws KEY_NOT_FOUND. */
+  #known(id: string): Stored<KeyRow> {
+    const stored = this.#stored.get(id)
+    if (stored === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')
+    return stored
   }
 
   /** Returns a key as the store has it now. Rejects with KEY_NOT_FOUND. */
-  async #current(id: string): Promise<KeyRow> {
-    if (this.#others === null) return this.key(id)
-    if (this.row(id) === undefined) await this.#reload()
-    const known = this.key(id)
-    const row = await this.#storage.keys.byHash(known.hash)
-    if (row === null || isSameKey(row, known)) return known
-    this.#ring.put(known.revokedAtMs === null ? row : { ...row, revokedAtMs: known.revokedAtMs })
-    return this.key(id)
+  async #current(id: string): Promise<Stored<KeyRow>> {
+    if (this.#others === null) return this.#known(id)
+    if (!this.#stored.has(id)) await this.#reload()
+    return this.#read(this.#known(id))
+  }
+
+  async #read(known: Stored<KeyRow>): Promise<Stored<KeyRow>> {
+    const { id, createdAtMs } = known.value
+    const stored = await this.#keyDocuments.get(ALL, [createdAtMs, id])
+    if (stored === null || stored.version === known.version) return known
+    this.#takeEffect(stored)
+    return stored
   }
 
   async #reload(): Promise<void> {
-    const [tenants, keys] = await Promise.all([this.#storage.tenants.all(), this.#storage.keys.all()])
-    this.#tenants = new Map(tenants.map((tenant) => [tenant.name, tenant]))
-    const forgotten: KeyRow[] = []
-    const rows = keys.map((row) => {
-      const revokedAtMs = this.row(row.id)?.revokedAtMs ?? null
-      if (revokedAtMs === null || row.revokedAtMs !== null) return row
-      forgotten.push({ ...row, revokedAtMs })
-      return forgotten.at(-1)!
-    })
-    this.#ring.takeIn(rows)
-    for (const row of forgotten) await this.#put(row)
+    const [tenants, keys] = await Promise.all([
+      this.#tenantDocuments.all(ALL, versionsOf(this.#tenants)),
+      this.#keyDocuments.all(ALL, versionsOf(this.#stored))
+    ])
+    this.#tenants = new Map(tenants.map((tenant) => [tenant.value.name, tenant]))
+    this.#stored = new Map(keys.map((key) => [key.value.id, key]))
+    this.#ring.takeIn(keys.map(({ value }) => value))
   }
 
   async #inTurn<T>(change: () => Promise<T>): Promise<T> {
@@ -232,4 +257,21 @@ export class KeyDirectory {
     this.#lastChange = done.catch(() => undefined)
     return done
   }
+}
+
+function assertRotatable(row: KeyRow, nowMs: number): void {
+  const state = keyState(row, nowMs)
+  if (state !== 'active') throw new ServiceError('KEY_INACTIVE', `this key is ${state}; make another one`)
+  if (row.successor !== null) throw new ServiceError('KEY_INACTIVE', rotatedTo(row.successor))
+}
+
+const rotatedTo = (successor: string | null): string =>
+  `this key was rotated; rotate its successor ${successor}`
+
+/** Finds documents by their version. */
+function versionsOf<T>(
+  documents: ReadonlyMap<string, Stored<T>>
+): (version: string) => Stored<T> | undefined {
+  const byVersion = new Map(Array.from(documents.values(), (stored) => [stored.version, stored]))
+  return (version) => byVersion.get(version)
 }

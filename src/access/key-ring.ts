@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { KeyRow } from '../../storage/port.ts'
+import type { KeyRow } from '../../storage/access-documents.ts'
 import { Caller, keyState } from './caller.ts'
 import { isSameKey } from './key-row.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { KeyRow } from '../../storage/port.ts'
+import type { KeyRow } from '../../storage/access-documents.ts'
 import { apiKeyPrefix, hashApiKey } from './api-key.ts'
 
 /** Attributes of a key that its maker sets. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KeyRow, TenantRow } from '../../storage/port.ts'
+import type { KeyRow, TenantRow } from '../../storage/access-documents.ts'
 import { keyState } from '../access/caller.ts'
 import { SCOPES, type Scope } from '../access/scopes.ts'
 import { CLOCKS, count, text } from './schema.ts'

@@ -26,6 +26,19 @@ export function endOf(prefix: Uint8Array): Buffer {
   return Buffer.concat([prefix, Buffer.of(ESCAPE)])
 }
 
+/** Decodes the text at the beginning of an encoded key, and says where the next part begins. Throws RangeError. */
+export function decodeText(bytes: Uint8Array, at: number): { readonly text: string; readonly end: number } {
+  if (bytes[at] !== TEXT) throw new RangeError('no text begins here')
+  const text: number[] = []
+  for (let i = at + 1; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === 0 && bytes[i + 1] !== ESCAPE) return { text: Buffer.from(text).toString('utf8'), end: i + 1 }
+    text.push(byte)
+    if (byte === 0) i++
+  }
+  throw new RangeError('a text has no end')
+}
+
 function encodePart(part: KeyPart): Buffer {
   if (typeof part === 'number') return encodeNumber(part)
   if (typeof part !== 'string') return Buffer.concat([Buffer.of(BYTES), terminated(part)])

@@ -1,5 +1,5 @@
 import type { DocumentAddress } from '../document-store.ts'
-import { encodeKey } from './document-key.ts'
+import { decodeText, encodeKey } from './document-key.ts'
 import { keysFrom, type Key, type KeyRange } from './keys.ts'
 
 /**
@@ -17,6 +17,7 @@ const EXPIRIES = Buffer.concat([LETTER, Buffer.of(0)])
 /** Sections of a partition: the kinds of its rows, as bytes of their keys. */
 export const SECTIONS = { document: 1, entry: 2, unique: 3, hot: 4 } as const
 export type Section = keyof typeof SECTIONS
+const SECTION_NAMES = Object.keys(SECTIONS) as Section[]
 
 /** A row of a partition: the section, then the key or entry. */
 export const rowOf = (section: Section, bytes: Uint8Array): Buffer =>
@@ -36,6 +37,19 @@ export const bytesIn = (
   { kind, partition }: Pick<DocumentAddress, 'kind' | 'partition'>,
   key: Key
 ): Uint8Array => key.subarray(partitionKey(kind, partition).length + 1)
+
+/** Decodes the key of a record. Throws RangeError for bytes that are no whole key. */
+export function readRecordKey(
+  key: Key
+): { section: Section; address: DocumentAddress } | { section: 'expiry' } {
+  if (key[LETTER.length] === EXPIRIES[LETTER.length]) return { section: 'expiry' }
+  const kind = decodeText(key, LETTER.length)
+  const partition = decodeText(key, kind.end)
+  const section = SECTION_NAMES.find((name) => SECTIONS[name] === key[partition.end])
+  if (section === undefined) throw new RangeError('no key of a document')
+  const address = { kind: kind.text, partition: partition.text, key: key.subarray(partition.end + 1) }
+  return { section, address }
+}
 
 /** Lists a document under the time at which it expires. */
 export function expiryKey(expiresAtMs: number, document: Key): Key {

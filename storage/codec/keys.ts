@@ -35,9 +35,9 @@ import { recentAddresses } from './recent-addresses.ts'
  *   u slot                       gap, by its first slot
  *   D                            documents (document-record-keys.ts)
  *   L                            ranges of keys whose records a repair has lost
- *   y name                       tenant
- *   k hash                       API key
- *   i id                         hash of the API key with an id
+ *   y name                       tenant of an earlier version
+ *   k hash                       API key of an earlier version
+ *   i id                         hash of the API key of an earlier version with an id
  */
 export type Key = Buffer
 
@@ -92,9 +92,9 @@ export const logAddressIn = (key: Key): LogAddress => ({
 export const addressKey = (letter: string, address: Pubkey): Key => joined(letter, address)
 export const pairsKey = (mint: Pubkey): Key => joined('p', mint)
 export const openCandlesKey = (mint: Pubkey, cash: Pubkey): Key => joined('o', mint, cash)
-export const apiKeyKey = (hash: Uint8Array): Key => joined('k', hash)
-export const apiKeyIdKey = (id: string): Key => Buffer.from(`i${id}`, 'utf8')
-export const tenantKey = (name: string): Key => Buffer.from(`y${name}`, 'utf8')
+export const earlierKeyKey = (hash: Uint8Array): Key => joined('k', hash)
+export const earlierKeyIdKey = (id: string): Key => Buffer.from(`i${id}`, 'utf8')
+export const earlierTenantKey = (name: string): Key => Buffer.from(`y${name}`, 'utf8')
 
 /** The address that the key of one record names; what it gives is no part of the key. */
 export const addressIn = (key: Key, at = 1): Pubkey => recentAddresses.at(key, at)

@@ -2,6 +2,8 @@ import { ClassicLevel } from 'classic-level'
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import { API_KEY, TENANT } from '../access-documents.ts'
+import { documentKeysOf } from '../codec/document-record-keys.ts'
 import type { CrashPoint } from '../crash-points.ts'
 import { formatKey, keysOf, type KeyRange } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
@@ -29,8 +31,8 @@ const FILE_BYTES_MAX = 8 * 2 ** 20
 const OPEN_FILES_MAX = 1_000
 const BLOCK_BYTES = 16 * 2 ** 10
 
-/** Tenants, API keys and their index: without them nobody can be told from anybody else. */
-const NEEDED = ['y', 'k', 'i']
+/** Tenants and API keys, also those that an earlier version stored: without them nobody can be told from anybody else. */
+const NEEDED = [documentKeysOf(TENANT.kind), documentKeysOf(API_KEY.kind), keysOf('y'), keysOf('k')]
 
 /** How the engine is opened, by whom no memory is given. */
 export const ENGINE = {
@@ -238,8 +240,7 @@ export type Staged =
   | { readonly kind: 'sweep' | 'documents' }
   | {
       readonly kind: 'control'
-      readonly durable:
-        'key.durable' | 'tenant.durable' | 'coverage.durable' | 'kept.forgotten' | 'horizon.durable'
+      readonly durable: 'coverage.durable' | 'kept.forgotten' | 'horizon.durable'
     }
 
 /** Runs the staging of a batch; the batch of one that fails or writes nothing is dropped. */
@@ -260,8 +261,8 @@ async function readHead(
 ): Promise<SlotRow | null> {
   const view = new View(level, new SecondChanceCache<unknown>(0), damaged, null)
   try {
-    for (const kind of NEEDED) {
-      const damage = damaged.within(keysOf(kind))
+    for (const keys of NEEDED) {
+      const damage = damaged.within(keys)
       if (damage !== null)
         throw foreign(`has lost tenants or API keys: ${damageText(damage)}; run \`npx millrace repair\``)
     }

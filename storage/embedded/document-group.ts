@@ -17,8 +17,11 @@ interface Waiting {
 const GROUP_MAX = 500
 /** Changes that wait at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
 const WAITING_MAX = 10_000
-/** Milliseconds that a hot value waits for others to share its write. Chosen: at 2,000 a second 50 of them do. */
-const GATHER_MS = 25
+/**
+ * Milliseconds that a hot value waits for others to share its write. Chosen: at 2,000 a second 200 of them do, and a block
+ * meets one of ten writes a second.
+ */
+const GATHER_MS = 100
 /** Milliseconds between two looks for expired documents. */
 const SWEEP_EVERY_MS = 1_000
 

@@ -4,7 +4,13 @@ import { documentRecordKey, expiriesUntil, expiryKey } from '../codec/document-r
 import { keyText } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 import type { RecordKind } from '../codec/record.ts'
-import type { DocumentAddress, DocumentRow, NewDocumentRow, Refusal } from '../document-store.ts'
+import type {
+  DocumentAddress,
+  DocumentHeader,
+  DocumentRow,
+  NewDocumentRow,
+  Refusal
+} from '../document-store.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
@@ -31,7 +37,7 @@ export class DocumentStage {
   }
 
   /** Stores a document, as DocumentStore.put does. */
-  put({ ttlMs, ...row }: NewDocumentRow, before: DocumentRow | null): DocumentRow | Refusal {
+  put({ ttlMs, ...row }: NewDocumentRow, before: DocumentHeader | null): DocumentRow | Refusal {
     const { address } = row
     const stored = this.#document(address)
     const alive = this.#alive(stored)
@@ -47,8 +53,13 @@ export class DocumentStage {
     return written
   }
 
+  /** Stores a document as it was, with its entries, which have been lost. */
+  restore(row: DocumentRow): void {
+    this.#write(row)
+  }
+
   /** Deletes a document, as DocumentStore.delete does. */
-  delete({ address, version }: DocumentRow): boolean {
+  delete({ address, version }: DocumentHeader): boolean {
     const stored = this.#alive(this.#document(address))
     if (stored?.version !== version) return false
     this.#drop(address, stored)
@@ -56,7 +67,7 @@ export class DocumentStage {
   }
 
   /** Stores a hot value, as DocumentStore.putFenced does. */
-  putFenced({ address, born }: DocumentRow, token: number, value: string): void {
+  putFenced({ address, born }: DocumentHeader, token: number, value: string): void {
     const key = documentRecordKey(address, 'hot', address.key)
     const before = this.#get(fencedKind, key)
     // A hot value goes with its document: where there is one of it, the document is there.
@@ -140,5 +151,5 @@ export class DocumentStage {
 }
 
 /** Whether a document is not served any more. */
-export const isExpired = ({ expiresAtMs }: Pick<DocumentRow, 'expiresAtMs'>, nowMs: number): boolean =>
+export const isExpired = ({ expiresAtMs }: Pick<DocumentHeader, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs

@@ -2,17 +2,16 @@ import { systemPorts } from '../../src/ports.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Storage } from '../port.ts'
 import type { CrashPoint } from '../crash-points.ts'
-import { apiKeyStore } from './api-keys.ts'
 import { blockStore } from './blocks.ts'
 import { coverageStore } from './coverage.ts'
 import { Database } from './database.ts'
 import { DocumentGroups } from './document-group.ts'
 import { documentStore } from './documents.ts'
+import { moveEarlierAccess } from './earlier-access.ts'
 import { historyOf } from './history.ts'
 import { recordTables, recordStores } from './record-stores.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
 import { RowSweeper } from './sweeper.ts'
-import { tenantStore } from './tenants.ts'
 import { usageOf } from './usage.ts'
 
 /** Estimated bytes of records that the store keeps in memory, where nobody says how much. */
@@ -50,6 +49,12 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     isScratch: options.isScratch,
     reached: options.reached ?? (() => undefined)
   })
+  try {
+    await moveEarlierAccess(database, clock)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
   const losses = await EmbeddedLosses.open(database, options.directory, (directory) =>
     openEmbeddedStorage({ directory, isScratch: true })
   )
@@ -62,8 +67,6 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     history: historyOf(database, tables),
     ...recordStores(tables),
     coverage: coverageStore(database),
-    tenants: tenantStore(database),
-    keys: apiKeyStore(database),
     documents: documentStore(database, groups, clock),
     isShared: false,
     journal: null,

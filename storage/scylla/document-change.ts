@@ -4,7 +4,13 @@ import { documentRecordKey, rowOf } from '../codec/document-record-keys.ts'
 import type { Section } from '../codec/document-record-keys.ts'
 import { packRecord } from '../codec/record.ts'
 import { TRAIL_MAX } from '../document-store.ts'
-import type { DocumentAddress, DocumentRow, NewDocumentRow, Refusal } from '../document-store.ts'
+import type {
+  DocumentAddress,
+  DocumentHeader,
+  DocumentRow,
+  NewDocumentRow,
+  Refusal
+} from '../document-store.ts'
 import { blob } from './client.ts'
 import type { CqlClient, CqlStatement } from './client.ts'
 import { readSettled } from './conditional-writes.ts'
@@ -34,18 +40,21 @@ interface Owner {
 export class DocumentChange {
   readonly #client: CqlClient
   readonly #address: DocumentAddress
-  readonly #isServed: (row: DocumentRow) => boolean
+  readonly #isServed: (row: DocumentHeader) => boolean
   /** The reason why nobody knows whether a try was done. */
   #lost: unknown = null
 
-  constructor(client: CqlClient, address: DocumentAddress, isServed: (row: DocumentRow) => boolean) {
+  constructor(client: CqlClient, address: DocumentAddress, isServed: (row: DocumentHeader) => boolean) {
     this.#client = client
     this.#address = address
     this.#isServed = isServed
   }
 
   /** Does what DocumentStore.put says. */
-  async put({ ttlMs, ...rest }: NewDocumentRow, before: DocumentRow | null): Promise<DocumentRow | Refusal> {
+  async put(
+    { ttlMs, ...rest }: NewDocumentRow,
+    before: DocumentHeader | null
+  ): Promise<DocumentRow | Refusal> {
     if (before !== null && !this.#isServed(before)) return 'changed'
     const row = { ...rest, expiresAtMs: ttlMs === null ? null : this.#client.now() + ttlMs }
     let replaced = before
@@ -65,7 +74,7 @@ export class DocumentChange {
   }
 
   /** Does what DocumentStore.delete says. One that is gone after a lost answer counts as deleted here. */
-  async delete(before: DocumentRow): Promise<boolean> {
+  async delete(before: DocumentHeader): Promise<boolean> {
     if (!this.#isServed(before)) return false
     for (let tries = 0; tries < TRIES; tries++) {
       if (await this.#isDone(this.#deleting(before))) return true
@@ -127,7 +136,7 @@ export class DocumentChange {
   }
 
   /** The batch that stores a row in place of one, and of others that have expired and own its unique entries. */
-  #putting(row: DocumentRow, replaced: DocumentRow | null, owners: readonly Owner[]): CqlStatement[] {
+  #putting(row: DocumentRow, replaced: DocumentHeader | null, owners: readonly Owner[]): CqlStatement[] {
     const { address, version, entries, unique, expiresAtMs } = row
     const ttl = ttlSecondsOf(expiresAtMs, this.#client.now())
     const packed = packRecord(documentKind, documentRecordKey(address, 'document', address.key), row)
@@ -162,14 +171,14 @@ export class DocumentChange {
     ]
   }
 
-  #deleting(before: DocumentRow): CqlStatement[] {
+  #deleting(before: DocumentHeader): CqlStatement[] {
     return [
       this.#deletingIf(before),
       ...rowsOf(before).map((entry) => ({ statement: DELETE_ENTRY, params: this.#atRow(entry) }))
     ]
   }
 
-  #deletingIf({ address, version }: DocumentRow): CqlStatement {
+  #deletingIf({ address, version }: DocumentHeader): CqlStatement {
     return { statement: DELETE, params: [...this.#at('document', address.key), version] }
   }
 
@@ -183,7 +192,7 @@ export class DocumentChange {
 }
 
 /** The rows of a document's entries. */
-const rowsOf = ({ entries, unique }: DocumentRow): Buffer[] => [
+const rowsOf = ({ entries, unique }: DocumentHeader): Buffer[] => [
   ...entries.map((entry) => rowOf('entry', entry)),
   ...unique.map((entry) => rowOf('unique', entry))
 ]

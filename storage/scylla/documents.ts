@@ -1,6 +1,7 @@
 import { rowOf } from '../codec/document-record-keys.ts'
 import type {
   DocumentAddress,
+  DocumentHeader,
   DocumentRange,
   DocumentRow,
   DocumentRowPage,
@@ -11,7 +12,7 @@ import type { CqlClient, CqlRow } from './client.ts'
 import type { ConditionalWrites } from './conditional-writes.ts'
 import { DocumentChange } from './document-change.ts'
 import { documentIn, ownerIn, SELECT_ROW, selectRow } from './document-rows.ts'
-import { HotValues } from './hot-values.ts'
+import type { HotValues } from './hot-values.ts'
 
 const SELECT_RANGE = `SELECT row, document, owner FROM documents WHERE kind = ? AND part = ? AND row >= ? AND row < ?`
 const SELECT_ASC = `${SELECT_RANGE} LIMIT ?`
@@ -20,9 +21,8 @@ const SELECT_DESC = `${SELECT_RANGE} ORDER BY row DESC LIMIT ?`
 type Partition = Pick<DocumentAddress, 'kind' | 'partition'>
 
 /** Documents in one table, each with its entries in its partition. */
-export function documentStore(client: CqlClient, writes: ConditionalWrites): DocumentStore {
-  const hot = new HotValues(client)
-  const isServed = ({ expiresAtMs }: DocumentRow): boolean =>
+export function documentStore(client: CqlClient, writes: ConditionalWrites, hot: HotValues): DocumentStore {
+  const isServed = ({ expiresAtMs }: DocumentHeader): boolean =>
     expiresAtMs === null || client.now() < expiresAtMs
   const served = (row: DocumentRow | null): DocumentRow | null => (row !== null && isServed(row) ? row : null)
   const get = async (address: DocumentAddress): Promise<DocumentRow | null> => {

@@ -9,12 +9,13 @@ import { CqlClient } from './client.ts'
 import { ConditionalWrites } from './conditional-writes.ts'
 import { coverageStore } from './coverage.ts'
 import { documentStore } from './documents.ts'
+import { copyEarlierAccess } from './earlier-access.ts'
 import { startProblem } from './errors.ts'
 import { Gaps } from './gaps.ts'
 import { historyOf } from './history.ts'
+import { HotValues } from './hot-values.ts'
 import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
-import { keyStore } from './keys.ts'
 import { WatermarkReader } from './watermark-reader.ts'
 import { recordTables, tableStores } from './record-stores.ts'
 import { rowHorizon } from './horizon.ts'
@@ -27,7 +28,6 @@ import { refuseOldServer, serverVersion } from './server-version.ts'
 import { whenOpen } from './start-wait.ts'
 import type { StartWait } from './start-wait.ts'
 import { withMemtable } from './with-memtable.ts'
-import { tenantStore } from './tenants.ts'
 import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
 import { BlockWriter } from './writer.ts'
@@ -157,11 +157,16 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     }
   })
   const conditionalWrites = new ConditionalWrites(client)
+  const hotValues = new HotValues(client, (options.ports ?? systemPorts).clock)
+  const documents = documentStore(client, conditionalWrites, hotValues)
+  await copyEarlierAccess(client, options.keyspace, documents)
   const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
+    // Writes that wait are sent before the client refuses further tries.
+    const hotValuesWritten = hotValues.close()
     client.beginClose()
-    await Promise.all([writer.close(), conditionalWrites.idle()])
+    await Promise.all([writer.close(), conditionalWrites.idle(), hotValuesWritten])
     reached('close.drained')
     await client.close()
   }
@@ -171,9 +176,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     coverage: coverageStore(client, gaps, conditionalWrites, () =>
       rowHorizon(client, options.keyspace, blocks)
     ),
-    tenants: tenantStore(client, conditionalWrites),
-    keys: keyStore(client, conditionalWrites),
-    documents: documentStore(client, conditionalWrites),
+    documents,
     history: historyOf(writer, new KeptBlocks(base), base, async (commit, amendment, edit) => {
       const { put, remove } = amendment.slots
       slotList.stage(commit, put, () => SLOTS_OWNER)

@@ -1,5 +1,4 @@
 import type { Test } from 'tap'
-import { testAccess } from './conformance/access.ts'
 import { testActivity } from './conformance/activity.ts'
 import { testAgreement } from './conformance/agreement.ts'
 import { testAmendments } from './conformance/amendments.ts'
@@ -8,6 +7,7 @@ import { testCandles } from './conformance/candles.ts'
 import { testCoverage } from './conformance/coverage.ts'
 import { testDocumentAgreement } from './conformance/document-agreement.ts'
 import { testDocumentExpiry } from './conformance/document-expiry.ts'
+import { testDocumentProcesses } from './conformance/document-processes.ts'
 import { testDocuments } from './conformance/documents.ts'
 import { testDurability } from './conformance/durability.ts'
 import { testLaunches } from './conformance/launches.ts'
@@ -29,7 +29,6 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('pairs and prices', (t) => testPairs(t, open))
   t.test('activity', (t) => testActivity(t, open))
   t.test('tokens, pools, curves and totals', (t) => testRegistry(t, open))
-  t.test('keys and tenants', (t) => testAccess(t, open))
   t.test('retention', (t) => testRetention(t, open))
   t.test('genesis and gaps', (t) => testCoverage(t, open))
   t.test('amendments and kept blocks', (t) => testAmendments(t, open))
@@ -42,5 +41,6 @@ export function storageConformance(t: Test, open: OpenForTest): void {
 export function documentConformance(t: Test, open: OpenForTest, runs: number): void {
   t.test('documents', (t) => testDocuments(t, open))
   t.test('documents that expire', (t) => testDocumentExpiry(t, open))
+  t.test('documents of several processes', (t) => testDocumentProcesses(t, open))
   t.test('documents at random', (t) => testDocumentAgreement(t, open, runs))
 }

@@ -1,4 +1,6 @@
-import type { KeyRow, TenantRow } from '../port.ts'
+import { ALL, API_KEY, TENANT, type KeyRow, type TenantRow } from '../access-documents.ts'
+import { Documents } from '../documents.ts'
+import type { Storage } from '../port.ts'
 import { sampleBytes } from './choices.ts'
 import { FIRST_TIME } from './sample-addresses.ts'
 
@@ -22,4 +24,26 @@ export function sampleKey(n: number): KeyRow {
 
 export function sampleTenant(n: number): TenantRow {
   return { name: `tenant-${n}`, createdAtMs: FIRST_TIME * 1_000 + n }
+}
+
+type Stores = Pick<Storage, 'documents'>
+
+/** Stores a tenant unless there is one of its name. */
+export async function putTenant({ documents }: Stores, tenant: TenantRow): Promise<void> {
+  await new Documents(documents, TENANT).insert(tenant)
+}
+
+/** Stores a key unless there is one of its hash. */
+export async function putKey({ documents }: Stores, key: KeyRow): Promise<void> {
+  await new Documents(documents, API_KEY).insert(key)
+}
+
+/** All tenants in order of creation. */
+export async function storedTenants({ documents }: Stores): Promise<TenantRow[]> {
+  return (await new Documents(documents, TENANT).all(ALL)).map(({ value }) => value)
+}
+
+/** All keys in order of creation. */
+export async function storedKeys({ documents }: Stores): Promise<KeyRow[]> {
+  return (await new Documents(documents, API_KEY).all(ALL)).map(({ value }) => value)
 }

@@ -1,7 +1,20 @@
 import type { Test } from 'tap'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { DocumentStore } from '../document-store.ts'
 import type { PageRequest, Storage, StorageUsage } from '../port.ts'
 import type { ShiftedClock } from './shifted-clock.ts'
+
+/**
+ * Conditional writes whose answer is lost, counted from 0: after the server has done them (`done`), without it doing them
+ * (`undone`), or with the server doing them later, just before the next one (`late`).
+ */
+export interface LostAnswers {
+  readonly done?: readonly number[]
+  readonly undone?: readonly number[]
+  readonly late?: readonly number[]
+  /** Runs after each write that is done without an answer. */
+  readonly afterDone?: () => Promise<void>
+}
 
 /** An empty store, and what a test may do to it beside using it. Whoever opens it closes it after the test. */
 export interface StorageUnderTest {
@@ -12,6 +25,10 @@ export interface StorageUnderTest {
   reopen(retentionSeconds?: number): Promise<Storage>
   /** Has the store count what was committed of some kinds of rows, and gives its usage. */
   counted(kinds: readonly string[]): Promise<StorageUsage>
+  /** Opens the same data as another process; left out where one process alone can. */
+  join?(): Promise<Storage>
+  /** Opens the same documents with a connection that loses answers; left out where there is no connection. */
+  losing?(lost: LostAnswers): Promise<{ readonly documents: DocumentStore; readonly tried: () => number }>
   /** Damages the stored trades of a mint and opens the store again; left out where an adapter cannot. */
   damageTrades?(mint: Pubkey): Promise<Storage>
 }

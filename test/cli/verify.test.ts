@@ -8,6 +8,7 @@ import { unchanged } from '../../src/market/amendment.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
+import { putTenant } from '../../storage/test/sample-access.ts'
 import { loneIngester } from '../actors/chain/lone-ingester.ts'
 import { openMarket } from '../actors/chain/market-blocks.ts'
 
@@ -119,7 +120,7 @@ t.test('a store that a service has open is compared in a snapshot, which is gone
     // Beside a writer that never pauses, each snapshot is the state between two commits.
     let isDone = false
     const writing = (async () => {
-      for (let n = 0; !isDone; n++) await storage.tenants.create({ name: `t${n}`, createdAtMs: n })
+      for (let n = 0; !isDone; n++) await putTenant(storage, { name: `t${n}`, createdAtMs: n })
     })()
     const open = await run(WSOL, ...folder)
     isDone = true

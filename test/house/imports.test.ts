@@ -4,7 +4,7 @@ import { readSources, type SourceFile } from './sources.ts'
 const sources = readSources(['src', 'actors', 'machines', 'storage'])
 /** Files of storage other than its ports and its report. */
 const STORAGE_ADAPTER =
-  /^storage\/(?!(port|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
+  /^storage\/(?!(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
 const under = (...folders: string[]) =>
   sources.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './sources.ts'
@@ -43,6 +45,16 @@ export function carryOut({ path, kind, code }: RecipeStep, house: string): void 
       ? `${code}\n`
       : code.split(/^@@\n/m).reduce((text, hunk) => changed(path, text, hunk), readFileSync(file, 'utf8'))
   writeFileSync(file, text)
+}
+
+/** Runs a program in a copy of the house to its end; resolves with its output where it failed, else with nothing. */
+export async function failureIn(house: string, ...args: readonly string[]): Promise<string> {
+  const env = { ...process.env, TAP_TIMEOUT: '600' }
+  const child = spawn(process.execPath, args, { cwd: house, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  for await (const chunk of child.stdout) said += String(chunk)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code === 0 ? '' : `${args.join(' ')} ended with ${code}:\n${said.slice(-20_000)}`
 }
 
 /** A text with the lines of a hunk changed, which must be there once. */

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { carryOut, copyHouse, stepsOf } from './recipe.ts'
+import { carryOut, copyHouse, failureIn, stepsOf } from './recipe.ts'
 import { ROOT } from './sources.ts'
 
 /** Two compilations and a life on a CQL server. */
@@ -17,16 +15,6 @@ const page = readFileSync(join(ROOT, 'src/docs/how-to-add-a-record.md'), 'utf8')
 const steps = stepsOf(page)
 const house = t.testdir()
 
-/** Runs a program in the copy to its end; resolves with what it printed, where it failed. */
-async function failure(...args: readonly string[]): Promise<string> {
-  const env = { ...process.env, TAP_TIMEOUT: '600' }
-  const child = spawn(process.execPath, args, { cwd: house, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
-  for await (const chunk of child.stdout) said += String(chunk)
-  const [code] = (await once(child, 'close')) as [number | null]
-  return code === 0 ? '' : `${args.join(' ')} ended with ${code}:\n${said.slice(-20_000)}`
-}
-
 t.test('the recipe of a record is a page, and touches five files that are no tests', async (t) => {
   t.ok(page.split('\n').length <= PAGE_LINES)
   const files = new Set(steps.map(({ path }) => path).filter((path) => !/(^|\/)test\//.test(path)))
@@ -39,7 +27,7 @@ t.test('its steps give a record that is typed, folded, and stored by both adapte
   const tsconfig = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as object
   const include = ['src/market', 'storage', 'actors/chain', 'test/storage/added-record.ts']
   writeFileSync(join(house, 'tsconfig.json'), JSON.stringify({ ...tsconfig, include }))
-  t.equal(await failure(join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.'), '', 'it is typed')
+  t.equal(await failureIn(house, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.'), '', 'it is typed')
   for (const test of [
     'test/market/market-state.test.ts',
     'test/market/refold.test.ts',
@@ -48,6 +36,6 @@ t.test('its steps give a record that is typed, folded, and stored by both adapte
     'test/storage/row-kinds.test.ts',
     'test/storage/embedded-crash.test.ts'
   ])
-    t.equal(await failure(test), '', test)
-  t.equal(await failure('test/storage/added-record.ts', 'wallets'), '', 'on both adapters')
+    t.equal(await failureIn(house, test), '', test)
+  t.equal(await failureIn(house, 'test/storage/added-record.ts', 'wallets'), '', 'on both adapters')
 })

@@ -4,6 +4,7 @@ import { apiKeyPrefix, hashApiKey, makeApiKey, withoutApiKeys } from '../../src/
 import { bootstrapKeys } from '../../src/access/bootstrap.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { DEFAULT_SCOPES } from '../../src/access/scopes.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
 import { MemoryAccess } from '../access/memory-access.ts'
 import { block, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
@@ -104,10 +105,16 @@ t.test('no key, right or wrong, reaches a log line, a metric or an answer', asyn
   t.match(app.logged.join(''), /"key_id":"[0-9a-f-]{36}"/, 'lines name the key by its id')
 })
 
+/** Documents of which nobody should ask. */
+function withoutReads(documents: DocumentStore): DocumentStore {
+  const refused = () => Promise.reject(new Error('nobody should ask'))
+  return { ...documents, get: refused, owner: refused, list: refused }
+}
+
 t.test('no request waits for the store to know its key', async (t) => {
   const app = await marketApp(t, (storage) => ({
     ...storage,
-    keys: { ...storage.keys, byHash: () => Promise.reject(new Error('nobody should ask')) }
+    documents: withoutReads(storage.documents)
   }))
   t.equal((await app.get('/v1/launches')).status, 200)
   t.equal((await app.get('/v1/launches', { 'x-api-key': makeApiKey() })).status, 401)

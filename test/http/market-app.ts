@@ -26,6 +26,7 @@ import { encodeLog } from '../../src/stream/encode.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
+import { putTenant } from '../../storage/test/sample-access.ts'
 import { OPTIONS } from '../market/world.ts'
 
 /** A row of a list and a response, as a client parses them. */
@@ -124,7 +125,7 @@ export async function marketApp(
   const logged: string[] = []
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()
-  await storage.tenants.create({ name: 'acme', createdAtMs: 1 })
+  await putTenant(storage, { name: 'acme', createdAtMs: 1 })
   const keys = await KeyDirectory.load(storage, RATE_PER_MINUTE)
   const { key } = await keys.issue(ACME, 1)
   const feed = new CommitFeed()

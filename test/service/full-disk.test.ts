@@ -90,7 +90,7 @@ t.test('a disk that is full when the first keys are stored refuses the start', a
     logger,
     version: 'test',
     opened: {
-      storage: { ...storage, keys: { ...storage.keys, put } },
+      storage: { ...storage, documents: { ...storage.documents, put } },
       peers: await openCoordination(config, logger)
     },
     onFirstKeys: () => t.fail('no key was stored'),

@@ -15,7 +15,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { differenceBetween } from '../../storage/test/difference.ts'
 import { StorageModel } from '../../storage/test/model.ts'
-import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
+import { putKey, putTenant, sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { slotAt } from '../../storage/test/sample-addresses.ts'
 import { PARCEL, parcel } from '../../storage/test/sample-documents.ts'
@@ -59,8 +59,8 @@ for (let index = 0; index < Number(blocks); index++) {
   if (index % 8 === 0) await touchSlot(sampleBlock(SEED, index).slot)
   if (index % 8 === 1) await parcels.insert(parcel(index, { dueAtMs: index, label: String(index) }))
   if (index % 8 === 2) await storage.history.forget(slotAt(index))
-  if (index % 8 === 0) await storage.keys.put(sampleKey(index))
-  if (index % 8 === 4) await storage.tenants.create(sampleTenant(index))
+  if (index % 8 === 0) await putKey(storage, sampleKey(index))
+  if (index % 8 === 4) await putTenant(storage, sampleTenant(index))
   if (index % 8 === 6) await storage.coverage.addGap(sampleGap(index))
   say(`block ${index}`)
 }

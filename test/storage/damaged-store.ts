@@ -6,15 +6,15 @@ import { text } from 'node:stream/consumers'
 import { ClassicLevel } from 'classic-level'
 import { ENGINE } from '../../storage/embedded/database.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
+import { putKey, putTenant, sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 
 /** Writes blocks, and has the engine merge all of them into tables. */
 export async function fillSettled(directory: string, blocks: number, seed = 3): Promise<void> {
   const storage = await openEmbeddedStorage({ directory })
   for (const n of [0, 1, 2]) {
-    await storage.tenants.create(sampleTenant(n))
-    await storage.keys.put(sampleKey(n))
+    await putTenant(storage, sampleTenant(n))
+    await putKey(storage, sampleKey(n))
   }
   for (let index = 0; index < blocks; index++) await storage.blocks.commit(sampleBlock(seed, index))
   await storage.close()

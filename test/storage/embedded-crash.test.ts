@@ -11,7 +11,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { assertSame } from '../../storage/test/conformance/agreement.ts'
 import { StorageModel } from '../../storage/test/model.ts'
-import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
+import { storedKeys, sampleKey, sampleTenant, storedTenants } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { PARCEL, parcel, valuesOf } from '../../storage/test/sample-documents.ts'
 import { sampleGap } from '../../storage/test/sample-gap.ts'
@@ -19,6 +19,8 @@ import { rawContents } from './embedded-directory.ts'
 
 const BLOCKS = 24
 const SEED = 77
+/** Blocks of eight after which the child stores a key, a parcel and a tenant. */
+const DOCUMENTS_AT = [0, 1, 4]
 const directory = t.testdir()
 /** Crash points that the child reaches. The horizon never moves in it: embedded-retention.test.ts has that point. */
 type ChildPoint = Exclude<CrashPoint, 'horizon.durable'>
@@ -69,9 +71,9 @@ async function assertUndisturbed(place: string): Promise<void> {
   try {
     await assertSame(storage, model)
     const keys = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleKey(i * 8))
-    assert.deepEqual(await storage.keys.all(), keys)
+    assert.deepEqual(await storedKeys(storage), keys)
     const tenants = Array.from({ length: BLOCKS / 8 }, (_, i) => sampleTenant(i * 8 + 4))
-    assert.deepEqual(await storage.tenants.all(), tenants)
+    assert.deepEqual(await storedTenants(storage), tenants)
     const parcels = new Documents(storage.documents, PARCEL)
     const documents = await parcels.due('due', 'ann', BLOCKS, BLOCKS)
     const numbers = Array.from({ length: BLOCKS / 8 }, (_, i) => i * 8 + 1)
@@ -107,15 +109,12 @@ function headsAfter(point: ChildPoint, nth: number): readonly number[] {
     case 'commit.durable':
     case 'commit.published':
       return [nth - 1]
-    case 'tenant.durable':
-      return [(nth - 1) * 8 + 4]
     case 'coverage.durable':
       return [(nth - 1) * 8 + 6]
     case 'documents.staged':
     case 'documents.writing':
     case 'documents.durable':
-      return [(nth - 1) * 8 + 1]
-    case 'key.durable':
+      return [DOCUMENTS_AT[(nth - 1) % 3]! + Math.floor((nth - 1) / 3) * 8]
     case 'amend.staged':
     case 'amend.writing':
     case 'amend.durable':

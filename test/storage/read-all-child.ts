@@ -5,6 +5,7 @@ import { MARKET } from '../../src/market/activity.ts'
 import { INTERVALS } from '../../src/market/rows.ts'
 import { logChannelCodes } from '../../storage/codec/codes.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { storedKeys, storedTenants } from '../../storage/test/sample-access.ts'
 import {
   SAMPLE_CASHES,
   SAMPLE_MINTS,
@@ -48,8 +49,8 @@ try {
   await tell('head', () => storage.blocks.head())
   await tell('first', () => storage.blocks.firstSince(timeAt(blocks >> 1)))
   await tell('totals', () => storage.totals.get())
-  await tell('tenants', () => storage.tenants.all())
-  await tell('keys', () => storage.keys.all())
+  await tell('tenants', () => storedTenants(storage))
+  await tell('keys', () => storedKeys(storage))
   await tell('gaps', () => storage.coverage.gaps({ after: null, limit: 100 }))
   for (const n of numbers(blocks)) await tell(`slot ${n}`, () => storage.blocks.at(slotAt(n)))
   for (const order of ['asc', 'desc'] as const) {

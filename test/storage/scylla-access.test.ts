@@ -1,131 +1,93 @@
-import { errors } from 'cassandra-driver'
 import t from 'tap'
-import { ConditionalWrites } from '../../storage/scylla/conditional-writes.ts'
-import type { CqlClient } from '../../storage/scylla/client.ts'
-import { keyStore } from '../../storage/scylla/keys.ts'
+import { ALL, apiKeysIn, tenantsIn } from '../../storage/access-documents.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
-import { tenantStore } from '../../storage/scylla/tenants.ts'
-import type { KeyRow } from '../../storage/port.ts'
-import { sampleBytes } from '../../storage/test/choices.ts'
-import { sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
-import { testWithCql } from '../servers/cql.ts'
-import { newKeyspace } from './scylla-writers.ts'
+import { sampleKey, storedKeys, storedTenants } from '../../storage/test/sample-access.ts'
+import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
+import { EARLIER, EARLIER_KEYS, EARLIER_TENANTS } from './earlier-access.ts'
+import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 
-/**
- * Conditional writes whose answer is lost, counted from 0: after the server has done them (`done`), without it doing them
- * (`undone`), or with the server doing them later, just before the next one (`late`).
- */
-interface Lost {
-  readonly done?: readonly number[]
-  readonly undone?: readonly number[]
-  readonly late?: readonly number[]
-}
-
-/** A connection that loses answers, and counts the conditional writes. */
-function losing(client: CqlClient, lost: Lost): { client: CqlClient; tried: () => number } {
-  const { done = [], undone = [], late = [] } = lost
-  let tried = 0
-  let ahead: (() => Promise<unknown>) | null = null
-  const conditional: CqlClient['conditional'] = async (statements) => {
-    const n = tried++
-    await ahead?.()
-    ahead = late.includes(n) ? () => client.conditional(statements) : null
-    if (ahead === null && !undone.includes(n)) {
-      const answer = await client.conditional(statements)
-      if (!done.includes(n)) return answer
-    }
-    throw new errors.OperationTimedOutError('no answer, on purpose')
-  }
-  const lossy = new Proxy(client, {
-    get(target, name) {
-      const member: unknown = name === 'conditional' ? conditional : Reflect.get(target, name)
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member
-    }
+testWithCql(t, 'tenants and API keys of a keyspace of an earlier version', async (t, server) => {
+  const options = scyllaOptions(server, newKeyspaceName())
+  const raw = await rawClient(server)
+  const execute = (statement: string, params: readonly unknown[] = []) =>
+    raw.execute(
+      statement.replace(
+        / (tenants|api_keys|documents|document_hot|schema_versions)\b/,
+        ` ${options.keyspace}.$1`
+      ),
+      [...params],
+      {
+        prepare: params.length > 0
+      }
+    )
+  await (await openScyllaStorage(options)).close()
+  t.teardown(async () => {
+    await raw.execute(`DROP KEYSPACE ${options.keyspace}`)
+    await raw.shutdown()
   })
-  return { client: lossy, tried: () => tried }
-}
+  // As the version before documents left it.
+  for (const table of ['documents', 'document_hot']) await execute(`DROP TABLE ${table}`)
+  await execute(`DELETE FROM schema_versions WHERE name = 'millrace' AND version = 7`)
+  await execute(
+    'CREATE TABLE tenants (collection text, name text, tenant blob, writer blob, PRIMARY KEY (collection, name))'
+  )
+  await execute(
+    'CREATE TABLE api_keys (collection text, changes int static, writer blob static, hash blob, id text, key blob, PRIMARY KEY (collection, hash))'
+  )
+  const putTenant = 'INSERT INTO tenants (collection, name, tenant) VALUES (?, ?, ?)'
+  for (const { row, bytes } of EARLIER.tenants)
+    await execute(putTenant, ['all', row.name, Buffer.from(bytes, 'hex')])
+  const putKey = 'INSERT INTO api_keys (collection, hash, id, key) VALUES (?, ?, ?, ?)'
+  for (const { row, bytes } of EARLIER.keys)
+    await execute(putKey, ['all', Buffer.from(row.hash), row.id, Buffer.from(bytes, 'hex')])
 
-const tenantsOf = (client: CqlClient) => tenantStore(client, new ConditionalWrites(client))
-const keysOf = (client: CqlClient) => keyStore(client, new ConditionalWrites(client))
-
-testWithCql(t, 'tenants and keys on a CQL server', async (t, server) => {
-  const { connect, options } = await newKeyspace(t, server)
-  const [client, other] = [await connect(), await connect()]
-
-  t.test('a creation whose answer is lost says whether it was first all the same', async (t) => {
-    const done = losing(client, { done: [0] })
-    t.equal(await tenantsOf(done.client).create(sampleTenant(1)), true, 'it was done')
-    t.equal(done.tried(), 1)
-    const undone = losing(client, { undone: [0, 1] })
-    t.equal(await tenantsOf(undone.client).create(sampleTenant(2)), true, 'it was not, and is sent again')
-    t.equal(undone.tried(), 3)
-    const late = losing(client, { late: [0] })
-    t.equal(await tenantsOf(late.client).create(sampleTenant(4)), true, 'it was done after all')
-    t.equal(late.tried(), 2)
-    const second = losing(client, { done: [0] })
-    t.equal(await tenantsOf(second.client).create({ ...sampleTenant(1), createdAtMs: 1 }), false)
-    t.strictSame(await tenantsOf(other).all(), [1, 2, 4].map(sampleTenant))
-    const never = losing(client, { undone: [0, 1, 2] })
-    await t.rejects(tenantsOf(never.client).create(sampleTenant(3)), { code: 'STORAGE_UNAVAILABLE' })
-    t.equal(await tenantsOf(other).get('tenant-3'), null)
-  })
-
-  t.test('of two processes that create one tenant at once exactly one is first', async (t) => {
-    for (let n = 10; n < 20; n++) {
-      const created = await Promise.all(
-        [client, other].map((each, i) => tenantsOf(each).create({ ...sampleTenant(n), createdAtMs: i }))
-      )
-      t.equal(created.filter(Boolean).length, 1)
-      const stored = await tenantsOf(client).get(sampleTenant(n).name)
-      t.equal(stored?.createdAtMs, created.indexOf(true), 'and what it says is stored')
+  t.test('processes that start at once all serve them', async (t) => {
+    const processes = await Promise.all([openScyllaStorage(options), openScyllaStorage(options)])
+    for (const storage of processes) {
+      t.strictSame(await storedTenants(storage), EARLIER_TENANTS)
+      t.strictSame(await storedKeys(storage), EARLIER_KEYS)
+      const found = await apiKeysIn(storage.documents).findBy('hash', ALL, [sampleKey(1).hash])
+      t.strictSame(found?.value, sampleKey(1))
+      await storage.close()
     }
   })
 
-  t.test('a put whose answer is lost is done once', async (t) => {
-    const first = sampleKey(1)
-    const done = losing(client, { done: [0] })
-    await keysOf(done.client).put(first)
-    t.equal(done.tried(), 1)
-    t.strictSame(await keysOf(other).byHash(first.hash), first)
-    const undone = losing(client, { undone: [0] })
-    const second = { ...first, hash: sampleBytes(32, 1) }
-    await keysOf(undone.client).put(second)
-    t.equal(undone.tried(), 2)
-    const late = losing(client, { late: [0] })
-    await keysOf(late.client).put(second)
-    t.equal(late.tried(), 2, 'the second is refused, as it was done after all')
-    t.strictSame(await keysOf(other).all(), [second])
-    t.equal(await keysOf(other).byHash(first.hash), null)
-  })
-
-  t.test('processes that replace one key at the same time leave one', async (t) => {
-    const puts = Array.from({ length: 8 }, (_, n): KeyRow => ({
-      ...sampleKey(7),
-      hash: sampleBytes(32, 500 + n)
-    }))
-    const stores = [keysOf(client), keysOf(other)]
-    await Promise.all(puts.map((key, n) => stores[n % 2]!.put(key)))
-    const left = (await stores[0]!.all()).filter(({ id }) => id === sampleKey(7).id)
-    t.equal(left.length, 1)
-    for (const key of puts) {
-      const found = await stores[1]!.byHash(key.hash)
-      t.strictSame(found, Buffer.compare(key.hash, left[0]!.hash) === 0 ? key : null)
+  t.test(
+    'a later start takes back no change, and adds what an earlier version has written since',
+    async (t) => {
+      const storage = await openScyllaStorage(options)
+      const keys = apiKeysIn(storage.documents)
+      const [first] = await keys.all(ALL)
+      await keys.update(first!, { ...first!.value, revokedAtMs: 7, successor: 'another' })
+      await storage.close()
+      const { row, bytes } = EARLIER.keys.at(-1)!
+      await execute('DELETE FROM api_keys WHERE collection = ? AND hash = ?', ['all', Buffer.from(row.hash)])
+      const again = await openScyllaStorage(options)
+      t.strictSame(await storedKeys(again), [
+        { ...EARLIER_KEYS[0]!, revokedAtMs: 7, successor: 'another' },
+        ...EARLIER_KEYS.slice(1)
+      ])
+      const active = await apiKeysIn(again.documents).findBy('hash', ALL, [row.hash])
+      await apiKeysIn(again.documents).update(active!, { ...row, revokedAtMs: null })
+      await again.close()
+      await execute(putKey, ['all', Buffer.from(row.hash), row.id, Buffer.from(bytes, 'hex')])
+      const last = await openScyllaStorage(options)
+      t.strictSame((await storedKeys(last)).at(-1), row, 'a process of the earlier version has revoked it')
+      await last.close()
     }
-  })
+  )
 
-  t.test('closing waits for the changes that were accepted, and refuses later ones', async (t) => {
-    const storage = await openScyllaStorage(options)
-    const accepted = [
-      storage.tenants.create(sampleTenant(30)),
-      storage.keys.put(sampleKey(31)),
-      storage.tenants.create(sampleTenant(32))
-    ]
-    const closing = storage.close()
-    await t.rejects(storage.tenants.create(sampleTenant(33)), { code: 'STORAGE_UNAVAILABLE' })
-    await t.rejects(storage.keys.put(sampleKey(34)), { code: 'STORAGE_UNAVAILABLE' })
-    t.strictSame(await Promise.all(accepted), [true, undefined, true])
-    await closing
-    t.strictSame(await keysOf(other).byHash(sampleKey(31).hash), sampleKey(31))
-    t.strictSame(await tenantsOf(other).get('tenant-32'), sampleTenant(32))
+  t.test('a keyspace that is new has no tables of them', async (t) => {
+    const fresh = scyllaOptions(server, newKeyspaceName())
+    const storage = await openScyllaStorage(fresh)
+    t.strictSame(await storedTenants(storage), [])
+    t.ok((await tenantsIn(storage.documents).insert({ name: 'a', createdAtMs: 1 })).ok)
+    await storage.close()
+    const { rows } = await raw.execute(
+      'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?',
+      [fresh.keyspace]
+    )
+    t.notOk(rows.some((row) => ['tenants', 'api_keys'].includes(row['table_name'] as string)))
+    await raw.execute(`DROP KEYSPACE ${fresh.keyspace}`)
   })
 })

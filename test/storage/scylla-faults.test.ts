@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import type { Storage } from '../../storage/port.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { assertSame } from '../../storage/test/conformance/agreement.ts'
+import { storedTenants } from '../../storage/test/sample-access.ts'
 import { sampleMint } from '../../storage/test/sample-addresses.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import type { CqlNode } from '../servers/cql-cluster.ts'
@@ -68,7 +69,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
       for (const error of load.rejected) t.match(error.detail, /^the store does not answer: /)
       // The newest blocks are in memory, and reads of them are answered: they do not name this mint.
       const unnamed = sampleMint(9_999)
-      const reads = [writer.blocks.head(), follower.tokens.get(unnamed), follower.tenants.all()]
+      const reads = [writer.blocks.head(), follower.tokens.get(unnamed), storedTenants(follower)]
       const code = 'STORAGE_UNAVAILABLE'
       await Promise.all(reads.map((read: Promise<unknown>) => t.rejects(read, { code })))
       const { committed, begun } = load

@@ -3,13 +3,18 @@ import type { Test } from 'tap'
 import { systemPorts } from '../../src/ports.ts'
 import type { Storage, StorageUsage } from '../../storage/port.ts'
 import { ROW_KINDS } from '../../storage/row-kinds.ts'
+import { CqlClient } from '../../storage/scylla/client.ts'
+import { ConditionalWrites } from '../../storage/scylla/conditional-writes.ts'
+import { documentStore } from '../../storage/scylla/documents.ts'
+import { HotValues } from '../../storage/scylla/hot-values.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
-import type { StorageUnderTest } from '../../storage/test/under-test.ts'
+import type { LostAnswers, StorageUnderTest } from '../../storage/test/under-test.ts'
 import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
 import { endClient, plainClient } from '../servers/plain-client.ts'
+import { losingAnswers } from './losing-answers.ts'
 import { until } from '../service/asking.ts'
 
 /** Milliseconds that the opening of a store may take. Chosen: ten times the slowest on a machine with much else to do. */
@@ -86,7 +91,21 @@ export class ScyllaUnderTest {
       await storage.close()
       return (storage = await openScyllaStorage({ ...this.options, ports, retentionSeconds }))
     }
-    return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds) }
+    const join = async (): Promise<Storage> => {
+      const other = await openScyllaStorage({ ...this.options, ports })
+      t.teardown(() => other.close())
+      return other
+    }
+    const losing = async (lost: LostAnswers) => {
+      const connected = await CqlClient.connect(this.options, this.options.keyspace, ports)
+      t.teardown(() => connected.close())
+      const { client, tried } = losingAnswers(connected, lost)
+      return {
+        documents: documentStore(client, new ConditionalWrites(client), new HotValues(client, clock)),
+        tried
+      }
+    }
+    return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds), join, losing }
   }
 
   /** Has the server write the rows of some kinds to disk, and waits until its estimates count them. */

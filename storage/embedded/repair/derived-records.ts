@@ -1,17 +1,14 @@
 import { cursorAt } from '../../../src/market/cursor.ts'
-import { apiKeyKind } from '../../codec/api-key.ts'
 import { activityKind } from '../../codec/activity.ts'
-import { horizonKey, keysOf, tenantKey, hourlyMintVolumeKey } from '../../codec/keys.ts'
+import { horizonKey, keysOf, hourlyMintVolumeKey } from '../../codec/keys.ts'
 import { horizonKind, slotKind } from '../../codec/kinds.ts'
 import { launchKind } from '../../codec/launch.ts'
 import { poolKind } from '../../codec/pool.ts'
-import { tenantKind } from '../../codec/tenant.ts'
 import {
   oldestMintVolumeHour,
   hourlyMintVolumeKind,
   mintVolumeMinutes
 } from '../../codec/hourly-mint-volume.ts'
-import { stageListing as stageKey } from '../api-keys.ts'
 import type { RowHorizon } from '../../port.ts'
 import { firstSince } from '../blocks.ts'
 import type { Level } from '../level.ts'
@@ -22,19 +19,7 @@ import { WriteBatch } from '../write-batch.ts'
 import type { Letter } from './lost-records.ts'
 
 /** Kinds whose records follow each from one of another kind, by their letters. */
-export const DERIVED: Readonly<Record<Letter, Letter>> = { n: 'l', s: 'l', r: 'q', i: 'k', h: 'a' }
-
-/** Puts the tenants that keys name and that are lost, as old as their oldest key. */
-export async function stageTenantsOfKeys(target: Level, view: View): Promise<void> {
-  const batch = new WriteBatch(target)
-  const oldest = new Map<string, number>()
-  for await (const [, { tenant, createdAtMs }] of view.scan(apiKeyKind, keysOf('k'), { expected: 100 }))
-    oldest.set(tenant, Math.min(oldest.get(tenant) ?? Infinity, createdAtMs))
-  for (const [name, createdAtMs] of oldest)
-    if (view.get(tenantKind, tenantKey(name)) === null)
-      batch.put(tenantKind, tenantKey(name), { name, createdAtMs })
-  await batch.write()
-}
+export const DERIVED: Readonly<Record<Letter, Letter>> = { n: 'l', s: 'l', r: 'q', h: 'a' }
 
 /** Puts the horizon of rows where a retention has it, counted back from the newest slot, and gives it. */
 export async function stageHorizon(
@@ -63,9 +48,6 @@ export async function stageDerived(target: Level, view: View, letter: Letter): P
       break
     case 'q':
       for await (const [, row] of view.scan(poolKind, keysOf('q'), options)) stagePool(batch, row)
-      break
-    case 'k':
-      for await (const [, row] of view.scan(apiKeyKind, keysOf('k'), options)) stageKey(batch, row)
       break
     default: {
       const head = await view.first(slotKind, keysOf('b'), true)

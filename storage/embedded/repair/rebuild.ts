@@ -23,16 +23,17 @@ import type { FileDamage } from '../engine-files/store-check.ts'
 import type { Level } from '../level.ts'
 import { View } from '../view.ts'
 import { WriteBatch } from '../write-batch.ts'
-import { DERIVED, stageDerived, stageHorizon, stageTenantsOfKeys } from './derived-records.ts'
+import { DERIVED, stageDerived, stageHorizon } from './derived-records.ts'
+import { holdsEntriesOnly, isEntry, stageEntries } from './documents.ts'
 import { collectLostRows, mendLists } from './lists.ts'
 import { lettersIn, nameOf, overlap, slotsIn, type Letter, type LostRange } from './lost-records.ts'
 
 /** Records that are written at a time: a few megabytes. */
 const RECORDS_PER_BATCH = 1_000
-/** The format, tenants, keys, and the chain that the store follows. */
-const ADMINISTRATION: readonly Letter[] = ['v', 'y', 'k', 'i', 'f']
+/** The format, documents, tenants and API keys of an earlier version, and the chain that the store follows. */
+const ADMINISTRATION: readonly Letter[] = ['v', 'D', 'y', 'k', 'f']
 /** Kinds that follow from others: where they are lost, they are made again. */
-const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', ...Object.keys(DERIVED)]
+const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', 'i', ...Object.keys(DERIVED)]
 
 const CANDLES: readonly Letter[] = ['c', 'o']
 
@@ -49,6 +50,7 @@ export interface RebuildOptions {
   readonly rows: boolean
   /** How long rows are kept, counted back from the head's block time; null for ever. */
   readonly retentionSeconds: number | null
+  readonly nowMs: number
 }
 
 export interface Rebuilt {
@@ -113,7 +115,7 @@ async function rebuilt(
   source: Level,
   target: Level,
   lost: LostRange[],
-  { rows, retentionSeconds }: RebuildOptions
+  { rows, retentionSeconds, nowMs }: RebuildOptions
 ): Promise<Rebuilt> {
   const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
   const isLost = (key: Key): boolean =>
@@ -136,7 +138,7 @@ async function rebuilt(
   }
   for await (const [key, value] of source.iterator()) {
     const letter = String.fromCharCode(key[0]!)
-    if (isLost(key) || !isCopied(letter)) continue
+    if (isLost(key) || !isCopied(letter) || (letter === 'D' && letters.has('D') && isEntry(key))) continue
     batch.put(key, value)
     if (++records % RECORDS_PER_BATCH === 0) await flush()
   }
@@ -145,7 +147,7 @@ async function rebuilt(
   const view = new View(target, new SecondChanceCache<unknown>(0), new DamagedKeys([]), null)
   try {
     if (found !== null) await mendLists(target, view, found)
-    if (letters.has('y')) await stageTenantsOfKeys(target, view)
+    if (letters.has('D')) await stageEntries(target, view, nowMs)
     for (const letter of derived) await stageDerived(target, view, letter)
     const horizon =
       letters.has('R') && retentionSeconds !== null
@@ -195,7 +197,7 @@ function lossesOf(lost: readonly LostRange[], horizon: RowHorizon | null): Loss[
   return lost.flatMap(({ keys, reason }) => {
     const found = lettersIn(keys)
     const losses: Loss[] = found
-      .filter((letter) => !isMadeAgain(letter))
+      .filter((letter) => !isMadeAgain(letter) && !(letter === 'D' && holdsEntriesOnly(keys)))
       .map((letter) => ({ kind: nameOf(letter), reason, slots: slotsIn(keys, letter) }))
     if (horizon !== null && CANDLES.some((letter) => found.includes(letter))) {
       const slots = { from: 0, to: splitCursor(horizon.cursor).slot - 1 }

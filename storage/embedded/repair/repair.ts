@@ -60,7 +60,8 @@ async function repair({
     const known = await readKnownDamage(directory)
     let rebuilt = await rebuildStore(files, store, [...damage, ...known], {
       rows: startOver !== 'always',
-      retentionSeconds
+      retentionSeconds,
+      nowMs
     })
     const reasons = [...notes, ...rebuilt.reasons]
     const isSound = damage.length + known.length + reasons.length === 0
@@ -70,7 +71,11 @@ async function repair({
     const startedOver = startOver === 'always' || isAgain || isHeadLost
     if (startedOver && startOver !== 'always') {
       await rm(store, { recursive: true })
-      rebuilt = await rebuildStore(files, store, [...damage, ...known], { rows: false, retentionSeconds })
+      rebuilt = await rebuildStore(files, store, [...damage, ...known], {
+        rows: false,
+        retentionSeconds,
+        nowMs
+      })
     }
     const gaps = startedOver ? readAgainGaps(slots, nowMs) : lossGaps(losses, slots, nowMs)
     const storage = await openEmbeddedStorage({ directory: store })

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
-import { DOCUMENT_BYTES_MAX, Documents, PAGE_MAX } from '../../documents.ts'
+import { Documents, PAGE_MAX } from '../../documents.ts'
 import type { Outcome, Stored } from '../../documents.ts'
+import { DOCUMENT_BYTES_MAX } from '../../document-values.ts'
 import { PARCEL, parcel, valuesOf, type Parcel } from '../sample-documents.ts'
 import type { OpenForTest } from '../under-test.ts'
 
@@ -129,15 +130,14 @@ export async function testDocuments(t: Test, open: OpenForTest): Promise<void> {
     const { storage } = await open(t)
     const parcels = new Documents(storage.documents, PARCEL)
     stored(await parcels.insert(parcel('a', { weight: 0n })))
-    const add = async (): Promise<void> => {
-      for (;;) {
-        const before = await parcels.get('ann', ['a'])
-        const { weight } = before!.value
-        if ((await parcels.update(before!, parcel('a', { weight: weight + 1n }))).ok) return
-      }
-    }
-    await Promise.all(Array.from({ length: 12 }, add))
+    const before = await parcels.get('ann', ['a'])
+    const add = () => parcels.change(before!, ({ weight }) => parcel('a', { weight: weight + 1n }))
+    for (const outcome of await Promise.all(Array.from({ length: 12 }, add))) stored(outcome)
     t.equal((await parcels.get('ann', ['a']))!.value.weight, 12n)
+    const same = await parcels.change((await parcels.get('ann', ['a']))!, (value) => value)
+    t.strictSame(seen(stored(same)), seen(await parcels.get('ann', ['a'])), 'no change is no write')
+    t.equal(await parcels.delete(stored(same)), true)
+    t.equal(reasonOf(await parcels.change(before!, () => parcel('a'))), 'changed', 'it is gone')
     const inserted = await Promise.all(Array.from({ length: 5 }, () => parcels.insert(parcel('b'))))
     t.equal(inserted.filter(({ ok }) => ok).length, 1)
   })

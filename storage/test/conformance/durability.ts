@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { StorageModel } from '../model.ts'
-import { sampleKey, sampleTenant } from '../sample-access.ts'
+import { storedKeys, putKey, putTenant, storedTenants, sampleKey, sampleTenant } from '../sample-access.ts'
 import { sampleMint } from '../sample-addresses.ts'
 import { blockOfTrades, sampleBlock } from '../sample-blocks.ts'
 import { ALL } from '../under-test.ts'
@@ -17,12 +17,12 @@ export async function testDurability(t: Test, open: OpenForTest): Promise<void> 
       model.commit(sampleBlock(3, index))
       await under.storage.blocks.commit(sampleBlock(3, index))
     }
-    await under.storage.keys.put(sampleKey(1))
-    await under.storage.tenants.create(sampleTenant(1))
+    await putKey(under.storage, sampleKey(1))
+    await putTenant(under.storage, sampleTenant(1))
     const storage = await under.reopen()
     await assertSame(storage, model)
-    t.strictSame(await storage.keys.all(), [sampleKey(1)])
-    t.strictSame(await storage.tenants.all(), [sampleTenant(1)])
+    t.strictSame(await storedKeys(storage), [sampleKey(1)])
+    t.strictSame(await storedTenants(storage), [sampleTenant(1)])
     t.equal(await storage.blocks.commit(sampleBlock(3, 39)), false)
     t.equal(await storage.blocks.commit(sampleBlock(3, 40)), true)
   })
