@@ -28,6 +28,8 @@ export interface AppDeps {
   readonly ranking: RankingHandle
   /** Null in a process that serves no stream. */
   readonly stream: StreamGateway | null
+  /** To be called after a webhook of a tenant was created, changed or deleted; absent where nobody delivers. */
+  readonly webhookChanged?: (tenant: string) => void
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList
