@@ -295,7 +295,9 @@ export class Backlog {
     if (this.#hole === null) return
     const [next] = this.#loaded
     const isPassed =
-      this.#inFlight === null && this.#readTo >= this.#hole.to && (next === undefined || next.cursor > this.#hole.to)
+      this.#inFlight === null &&
+      this.#readTo >= this.#hole.to &&
+      (next === undefined || next.cursor > this.#hole.to)
     if (!isPassed) return
     this.#position = Math.max(this.#position, this.#hole.to)
     this.#hole = null

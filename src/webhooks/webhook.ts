@@ -160,9 +160,19 @@ export interface WebhookSender {
 
 /** Seals and opens webhook secrets with the configured key, and signs with them. */
 export interface WebhookSigner {
-  /** Returns the headers of a delivery with both signature schemes, by each secret that signs at a time. */
+  /**
+   * Returns the headers of a delivery with both signature schemes, by each secret that signs at a time. `attempt` counts
+   * from 1, and has a header of its own.
+   *
+   * @throws ServiceError SERVICE_FAILED if a secret was sealed with another key
+   */
   headers(
-    webhook: Pick<Webhook, 'id' | 'secrets'>,
-    batch: { readonly id: string; readonly body: Uint8Array; readonly nowMs: number }
+    webhook: Pick<Webhook, 'tenant' | 'id' | 'secrets'>,
+    batch: {
+      readonly id: string
+      readonly body: Uint8Array
+      readonly nowMs: number
+      readonly attempt?: number
+    }
   ): Record<string, string>
 }

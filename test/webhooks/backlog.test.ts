@@ -33,9 +33,14 @@ t.test('live events come out in cursor order, with their channels and bytes', as
   backlog.add(framesOf(block(3, 70)), endOfEvents(3))
   t.equal(backlog.ready, 75)
   const first = backlog.take()!
-  t.same(first.events.map((event) => ({ ...event, body: String(event.body) })), [
-    ...[...block(1, 5), ...block(3, 59)].map(eventAt).map((event) => ({ ...event, body: String(event.body) }))
-  ])
+  t.same(
+    first.events.map((event) => ({ ...event, body: String(event.body) })),
+    [
+      ...[...block(1, 5), ...block(3, 59)]
+        .map(eventAt)
+        .map((event) => ({ ...event, body: String(event.body) }))
+    ]
+  )
   t.match(first, { after: -1, last: cursorAt(3, 58) })
   t.equal(backlog.position, -1, 'the position waits for the answer')
   backlog.settleBatch()
