@@ -24,7 +24,7 @@ import type {
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import type { DeliveryMetrics, PostLabel } from './delivery-metrics.ts'
+import type { PostLabel, WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
 import type { PastReader } from './past-reader.ts'
 import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
 
@@ -52,7 +52,7 @@ export interface DeliveryDeps {
   readonly clock: Clock
   readonly random: Random
   readonly newBatchId: () => string
-  readonly metrics: DeliveryMetrics
+  readonly metrics: Omit<WebhookMetrics, 'show'>
 }
 
 type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
