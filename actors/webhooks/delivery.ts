@@ -166,6 +166,7 @@ export class WebhookDelivery implements Reader {
   missed(): void {
     this.#block = null
     this.#backlog?.rewind(this.#deps.hub.head)
+    this.#oldestAtMs ??= this.#deps.clock.now()
     this.#event.set()
   }
 
@@ -401,6 +402,7 @@ export class WebhookDelivery implements Reader {
 
   async #write(end: AbortSignal): Promise<void> {
     this.#countDropped()
+    this.#backlog!.settle(this.#deps.hub.head)
     const { position, hole } = this.#backlog!
     this.#note({ position, hole, attempts: this.#log.recent })
     this.#writeAtMs = null
