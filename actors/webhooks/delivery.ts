@@ -88,8 +88,10 @@ export class WebhookDelivery implements Reader {
   #block: Frames[] | null = null
   /** Arrival of the oldest event that can be taken; null without one. */
   #oldestAtMs: number | null = null
-  /** Time by which the position is to be written; null where the store has it. */
-  #writeAtMs: number | null = null
+  /** Time of the next write, if nothing is written before. */
+  #writeAtMs = 0
+  /** Whether the store does not have the end of the last batch. */
+  #isUnwritten = false
 
   constructor(stored: Stored<Webhook>, store: ProgressStore, log: AttemptLog, deps: DeliveryDeps) {
     this.#stored = stored
@@ -230,23 +232,20 @@ export class WebhookDelivery implements Reader {
         continue
       }
       const nowMs = clock.now()
-      if (this.#writeAtMs !== null && nowMs >= this.#writeAtMs) {
-        await this.#write(end)
+      if (nowMs >= this.#writeAtMs) {
+        await this.#writeAnew(end)
         continue
       }
       if (backlog.ready === 0) {
         this.#oldestAtMs = null
-        backlog.settle(this.#deps.hub.head)
-        if (backlog.position > this.#progress!.position)
-          this.#writeAtMs ??= nowMs + IDLE_WRITE_MS * (1 + this.#deps.random() / 5)
-        await this.#event.wait(clock, (this.#writeAtMs ?? nowMs + IDLE_WRITE_MS) - nowMs, end)
+        await this.#event.wait(clock, this.#writeAtMs - nowMs, end)
         continue
       }
       this.#oldestAtMs ??= nowMs
       if (this.#is('idle')) this.#change({ type: 'events.queued' })
       const dueAtMs = this.#oldestAtMs + FLUSH_MS
       if (backlog.ready >= BATCH_EVENTS_MAX || nowMs >= dueAtMs) return this.#record(end)
-      await this.#event.wait(clock, Math.min(dueAtMs, this.#writeAtMs ?? dueAtMs) - nowMs, end)
+      await this.#event.wait(clock, Math.min(dueAtMs, this.#writeAtMs) - nowMs, end)
     }
     return null
   }
@@ -362,8 +361,10 @@ export class WebhookDelivery implements Reader {
     }
     if (context.reason !== null) await this.#deactivate(context.reason, end)
     this.#endBatch(intent, label === '2xx')
-    if (label === '2xx') this.#writeAtMs = nowMs + ACK_WRITE_MS
-    else await this.#write(end)
+    if (label === '2xx') {
+      this.#isUnwritten = true
+      this.#writeAtMs = Math.min(this.#writeAtMs, nowMs + ACK_WRITE_MS)
+    } else await this.#write(end)
     return true
   }
 
@@ -396,8 +397,20 @@ export class WebhookDelivery implements Reader {
 
   /** Writes the progress before a run ends in good order, so that the next one repeats nothing. */
   async #writeLast(end: AbortSignal): Promise<void> {
-    const isUnwritten = this.#writeAtMs !== null || this.#backlog!.position > this.#progress!.position
-    if (!end.aborted && isUnwritten) await this.#write(end)
+    if (!end.aborted) await this.#writeAnew(end)
+  }
+
+  /** Writes the progress if it has changed since the last write. */
+  async #writeAnew(end: AbortSignal): Promise<void> {
+    this.#backlog!.settle(this.#deps.hub.head)
+    if (this.#isUnwritten || this.#backlog!.position > this.#progress!.position) await this.#write(end)
+    else this.#scheduleWrite()
+  }
+
+  #scheduleWrite(): void {
+    const { clock, random } = this.#deps
+    this.#writeAtMs = clock.now() + IDLE_WRITE_MS * (1 + random() / 5)
+    this.#isUnwritten = false
   }
 
   async #write(end: AbortSignal): Promise<void> {
@@ -405,7 +418,7 @@ export class WebhookDelivery implements Reader {
     this.#backlog!.settle(this.#deps.hub.head)
     const { position, hole } = this.#backlog!
     this.#note({ position, hole, attempts: this.#log.recent })
-    this.#writeAtMs = null
+    this.#scheduleWrite()
     await this.#store.write(this.#stored, this.#progress!, end)
   }
 
