@@ -41,7 +41,7 @@ const batchIntent = z.object({
 })
 export type BatchIntent = z.infer<typeof batchIntent>
 
-/** What deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
+/** Values that deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
 const progress = z.object({
   /** The activation that this is the progress of; that of another activation is void. */
   activation: z.number(),
@@ -84,7 +84,9 @@ export const WEBHOOK = defineDocument({
     /** Grows when deliveries begin anew: at creation (1) and at each enabling that changes where they begin. */
     activation: z.number(),
     /** Deliveries of this activation begin after this cursor; null for the head when the delivery process takes it up. */
-    since: z.number().nullable()
+    since: z.number().nullable(),
+    /** Failed deliveries in a row with which this activation begins: above 0 only if the webhook was active before it. */
+    failuresAtStart: z.number().default(0)
   }),
   partition: ({ tenant }) => webhookShard(tenant),
   key: ({ tenant, id }) => [tenant, id],
@@ -121,7 +123,7 @@ export interface WebhookPost {
   readonly body: Uint8Array
 }
 
-/** What came of a POST. The body of the answer is read to a limit and thrown away. */
+/** The outcome of a POST. The body of the answer is read to a limit and thrown away. */
 export type PostOutcome =
   | {
       readonly kind: 'answered'
