@@ -97,7 +97,7 @@ export class ProgressStore {
  * head; events before that are then told as a range that nobody counted.
  */
 export function progressAt(
-  { activation, since }: Webhook,
+  { activation, since, failuresAtStart }: Webhook,
   stored: WebhookProgress | null,
   token: number,
   head: number
@@ -113,7 +113,7 @@ export function progressAt(
     dropped: since === null ? (stored?.dropped ?? 0) : 0,
     droppedTotal: stored?.droppedTotal ?? 0,
     missed: left === null ? null : unionOf(stored?.missed ?? null, { from: left, to: position }),
-    consecutiveFailures: 0,
+    consecutiveFailures: failuresAtStart,
     lastSuccessAtMs: stored?.lastSuccessAtMs ?? null,
     lastFailureAtMs: stored?.lastFailureAtMs ?? null,
     lastStatus: stored?.lastStatus ?? null,

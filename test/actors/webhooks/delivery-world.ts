@@ -92,6 +92,7 @@ export const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
   updatedAtMs: 0,
   activation: 1,
   since: null,
+  failuresAtStart: 0,
   ...changes
 })
 
