@@ -3,7 +3,7 @@ import { sleep } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { webhookShard, WEBHOOK_SHARDS } from '../../src/webhooks/webhook.ts'
 import type { ClusterCoordination, HintChannel, Leases } from '../../storage/cluster/coordination.ts'
-import type { WebhookChanges } from '../../src/webhooks/changes.ts'
+import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
 import { isOutage } from '../storage/retry.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
@@ -33,7 +33,7 @@ const DRAIN_MS = 3_000
 
 export interface ShardOwnerDeps extends TenantWebhooksDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>
-  readonly changes: WebhookChanges
+  readonly local: LocalDeliveries
   readonly isShared: boolean
 }
 
@@ -83,11 +83,16 @@ export class ShardOwner {
     return [...this.#shards.values()].flatMap(({ deliveries }) => deliveries)
   }
 
+  /** Returns the number of events that wait for a webhook; null where another process delivers. */
+  buffered(tenant: string, id: number): number | null {
+    return this.#shards.get(webhookShard(tenant))?.delivery(tenant, id)?.buffered ?? null
+  }
+
   /** Delivers until `draining` aborts, then finishes the POSTs in flight unless `kill` aborts. */
   async run(draining: AbortSignal, kill: AbortSignal): Promise<void> {
     const { leases, webhooks, deliverers } = this.#coordination
     const unsubscribe = [
-      this.#deps.changes.subscribe((tenant) => this.#hint([webhookShard(tenant)])),
+      this.#deps.local.subscribe((tenant) => this.#hint([webhookShard(tenant)])),
       webhooks?.subscribe(() => this.#hint(this.#shards.keys())),
       deliverers?.subscribe((id) => this.#hear(id))
     ]

@@ -38,6 +38,10 @@ export class WebhookShard {
     return [...this.#tenants.values()].flatMap(({ deliveries }) => deliveries)
   }
 
+  delivery(tenant: string, id: number): WebhookDelivery | undefined {
+    return this.#tenants.get(tenant)?.delivery(id)
+  }
+
   /** Lists the shard's documents, and starts, changes and ends deliveries. Rejects with the store's error. */
   sync(): Promise<void> {
     this.#syncing ??= this.#sync().finally(() => (this.#syncing = null))

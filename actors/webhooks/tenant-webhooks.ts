@@ -127,6 +127,10 @@ export class TenantWebhooks {
     return [...this.#entries.values()].flatMap(({ run }) => (run === null ? [] : [run.delivery]))
   }
 
+  delivery(id: number): WebhookDelivery | undefined {
+    return this.#entries.get(id)?.run?.delivery
+  }
+
   get restarts(): number {
     return [...this.#entries.values()].reduce((sum, { run }) => sum + (run?.restarts ?? 0), 0)
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Ports } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
-import type { WebhookChanges } from '../../src/webhooks/changes.ts'
+import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
 import type { WebhookSender, WebhookSigner } from '../../src/webhooks/webhook.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -11,23 +11,22 @@ import type { Run } from '../supervision/process.ts'
 import { PastReader } from './past-reader.ts'
 import { ShardOwner } from './shard-owner.ts'
 
-/** Sends and signs the POSTs of a process; `close` ends those in flight. */
+/** The part of a process that sends and signs POSTs. */
 export interface Outgoing {
   readonly sender: WebhookSender & { readonly inFlight?: number; readonly waiting?: number }
   readonly signer: WebhookSigner
-  close(): Promise<void>
 }
 
 export interface WebhooksDeps extends Ports {
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly metrics: WebhookMetrics
-  readonly changes: WebhookChanges
-  readonly open: () => Promise<Outgoing>
+  readonly local: LocalDeliveries
 }
 
 export interface WebhooksNeeds {
   readonly storage: Storage
   readonly channels: Channels
+  readonly outgoing: Outgoing
 }
 
 /**
@@ -41,7 +40,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
   return async ({ input, draining, signal, ready, gauge, report }) => {
     const { storage, channels } = input
     const { hub, horizon, history, retry } = channels
-    const { sender, signer, close } = await deps.open()
+    const { sender, signer } = input.outgoing
     const past = new PastReader(history, retry)
     const owner = new ShardOwner(coordinationOf(input), {
       ...deps,
@@ -76,12 +75,13 @@ export function webhooks<Needs extends WebhooksNeeds>(
       deactivated: () => owner.webhooks - owner.deliveries.filter(isActive).length,
       behind: () => owner.deliveries.filter(({ isBehind }) => isBehind).length
     })
+    deps.local.serve((tenant, id) => owner.buffered(tenant, id))
     ready()
     try {
       await owner.run(draining, signal)
     } finally {
+      deps.local.serve(null)
       deps.metrics.show(null)
-      await close()
     }
   }
 }

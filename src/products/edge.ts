@@ -12,6 +12,7 @@ import { docsRoutes } from '../http/routes/docs.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
+import { webhookPartsOf } from './webhooks.ts'
 import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
@@ -79,7 +80,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         ...limited,
         storage: given.storage,
         stream: given.tenants ?? null,
-        webhooks: null
+        webhooks: webhookPartsOf(service, given)
       },
       routes
     )

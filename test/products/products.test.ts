@@ -57,6 +57,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'edge',
     'docs'
   ])
+  t.same(names(productsOf({ role: ['delivery'] })), ['store', 'chain', 'channels', 'webhooks', 'edge', 'delivery'])
   t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'edge', 'retention'])
 })
 
