@@ -71,7 +71,8 @@ export const ERRORS = {
     retryable: true
   },
   UPGRADE_MISSING: { status: 426, code: 'upgrade_required', title: 'Upgrade required', retryable: false },
-  ORIGIN_REFUSED: { status: 403, code: 'origin_not_allowed', title: 'Origin not allowed', retryable: false }
+  ORIGIN_REFUSED: { status: 403, code: 'origin_not_allowed', title: 'Origin not allowed', retryable: false },
+  URL_REFUSED: { status: 422, code: 'url_not_allowed', title: 'URL not allowed', retryable: false }
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

@@ -189,5 +189,12 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
       'A page of another origin used an API key that does not list this origin, over HTTP or for the stream.',
     remedy: 'Use a key that lists the origin of the page (`cors_origins`), or ask the operator for one.',
     example: 'pages of this origin may not use this API key'
+  },
+  URL_REFUSED: {
+    meaning:
+      'The URL of a webhook cannot be a receiver: its scheme, port or host is not allowed, or its host does not resolve to public addresses alone.',
+    remedy:
+      'Use `http` or `https`, port 80, 443 or from 1024 up, no user or password, and a host that every network can reach.',
+    example: 'the host of url does not resolve to public addresses only'
   }
 }
