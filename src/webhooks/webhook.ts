@@ -41,7 +41,7 @@ const batchIntent = z.object({
 })
 export type BatchIntent = z.infer<typeof batchIntent>
 
-/** What deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
+/** State that deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
 const progress = z.object({
   /** The activation that this is the progress of; that of another activation is void. */
   activation: z.number(),
@@ -121,7 +121,7 @@ export interface WebhookPost {
   readonly body: Uint8Array
 }
 
-/** What came of a POST. The body of the answer is read to a limit and thrown away. */
+/** The outcome of a POST. The body of the answer is read to a limit and thrown away. */
 export type PostOutcome =
   | {
       readonly kind: 'answered'
@@ -144,9 +144,19 @@ export interface WebhookSender {
 
 /** Seals and opens webhook secrets with the configured key, and signs with them. */
 export interface WebhookSigner {
-  /** Returns the headers of a delivery with both signature schemes, by each secret that signs at a time. */
+  /**
+   * Returns the headers of a delivery with both signature schemes, by each secret that signs at a time. `attempt` counts
+   * from 1, and has a header of its own.
+   *
+   * @throws ServiceError SERVICE_FAILED if a secret was sealed with another key
+   */
   headers(
-    webhook: Pick<Webhook, 'id' | 'secrets'>,
-    batch: { readonly id: string; readonly body: Uint8Array; readonly nowMs: number }
+    webhook: Pick<Webhook, 'tenant' | 'id' | 'secrets'>,
+    batch: {
+      readonly id: string
+      readonly body: Uint8Array
+      readonly nowMs: number
+      readonly attempt?: number
+    }
   ): Record<string, string>
 }
