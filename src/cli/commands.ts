@@ -45,6 +45,24 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     examples: ['millrace tail launches trades:So11111111111111111111111111111111111111112 --key $KEY'],
     run: async (invocation) => (await import('./tail.ts')).tail(invocation)
   }),
+  listen: command({
+    summary: 'Receives deliveries of a webhook, verifies them, and prints each event on a line.',
+    details:
+      'It answers 204 to a delivery whose signature is right, and 400 to any other. Dropped events, repeated batches and ' +
+      'refused deliveries go to standard error. The service delivers to this machine with MILLRACE_ALLOW_PRIVATE_WEBHOOKS.',
+    options: {
+      port: { value: 'PORT', meaning: 'the port to listen on; 0 picks a free one' },
+      host: { value: 'HOST', meaning: 'the address to listen on; default: 127.0.0.1' },
+      secret: {
+        value: 'SECRET',
+        meaning: 'the secret of the webhook; MILLRACE_WEBHOOK_SECRET hides it from other users of the machine'
+      },
+      json: { meaning: 'print each event as a JSON object' }
+    },
+    settings: [],
+    examples: ['millrace listen --port 9000 --secret $SECRET'],
+    run: async (invocation) => (await import('./listen.ts')).listen(invocation)
+  }),
   decode: command({
     summary: 'Prints the events of getTransaction and getBlock results, one JSON object a line.',
     details: 'Without a file, or for `-`, it reads standard input.',

@@ -1,5 +1,5 @@
 import { outgoing } from '../../actors/webhooks/outgoing.ts'
-import { webhooks } from '../../actors/webhooks/webhooks.ts'
+import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { WEBHOOK_SETTINGS } from '../config/settings/webhooks.ts'
 import type { WebhookParts } from '../http/deps.ts'
@@ -37,8 +37,9 @@ export const DELIVERY: Product = {
   units: (service) => {
     const { ports, logger, metrics, deliveries: local } = service
     const deps = { ...ports, logger, metrics: metrics.webhooks, local }
-    const coordination = (given: Given) => coordinationOf(service, given)
-    return [child('webhooks', webhooks(deps, coordination), { drainMs: DRAIN_MS })]
+    type Needs = WebhooksNeeds & Pick<Given, 'peers'>
+    const run = webhooks<Needs>(deps, (given) => coordinationOf(service, given))
+    return [child('webhooks', run, { drainMs: DRAIN_MS })]
   }
 }
 

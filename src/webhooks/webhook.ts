@@ -139,7 +139,7 @@ export interface WebhookPost {
   readonly body: Uint8Array
 }
 
-/** What came of a POST. The body of the answer is read to a limit and thrown away. */
+/** The outcome of a POST. The body of the answer is read to a limit and thrown away. */
 export type PostOutcome =
   | {
       readonly kind: 'answered'
