@@ -24,8 +24,9 @@ import type {
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import type { PostLabel, WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
 import type { PastReader } from './past-reader.ts'
+import { eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
 import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
 
 /**
@@ -445,27 +446,3 @@ export class WebhookDelivery implements Reader {
 }
 
 const hashOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex')
-
-/** Tells whether a POST was not made, for a reason that is not the receiver's. */
-const isOwnFault = (outcome: PostOutcome): boolean =>
-  outcome.kind === 'failed' && (outcome.error === 'aborted' || outcome.error === 'too_many_posts')
-
-function labelOf(outcome: PostOutcome): PostLabel {
-  if (outcome.kind === 'failed') return 'failed'
-  if (outcome.status === 410) return 'gone'
-  const hundreds = Math.floor(outcome.status / 100)
-  return hundreds === 2 ? '2xx' : hundreds === 3 ? '3xx' : hundreds === 4 ? '4xx' : '5xx'
-}
-
-function eventOf(outcome: PostOutcome, label: PostLabel): WebhookEvent {
-  if (label === '2xx') return { type: 'post.accepted' }
-  if (label === 'gone') return { type: 'post.gone' }
-  return { type: 'post.failed', retryAfterMs: outcome.kind === 'answered' ? outcome.retryAfterMs : null }
-}
-
-function statusOf(outcome: PostOutcome, label: PostLabel, nowMs: number): Partial<WebhookProgress> {
-  const lastStatus = outcome.kind === 'answered' ? outcome.status : null
-  if (label === '2xx') return { lastSuccessAtMs: nowMs, lastStatus, lastError: null }
-  const lastError = outcome.kind === 'failed' ? outcome.error : `http_${outcome.status}`
-  return { lastFailureAtMs: nowMs, lastStatus, lastError }
-}
