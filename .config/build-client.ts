@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import ts from 'typescript'
 
 /**
- * Builds `millrace/client` into `dist/client/`: JavaScript (ES2022) with source maps that carry their sources, and declarations
- * that need no other package. Exits with 1 and the compiler's words where the sources do not compile.
+ * Builds `millrace/client` and `millrace/webhooks` into `dist/client/`: JavaScript (ES2022) with source maps that carry their
+ * sources, and declarations that need no other package. Exits with 1 and the compiler's words where the sources do not compile.
  */
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -22,7 +22,10 @@ const options: ts.CompilerOptions = {
   inlineSources: true,
   types: ['node']
 }
-const program = ts.createProgram([join(SOURCES, 'client.ts')], options)
+const program = ts.createProgram(
+  ['client.ts', 'webhooks.ts'].map((name) => join(SOURCES, name)),
+  options
+)
 const checker = program.getTypeChecker()
 
 rmSync(join(DIST, 'client'), { recursive: true, force: true })

@@ -26,8 +26,15 @@ function putClient(): void {
   copyFileSync(MANIFEST, ORIGINAL)
   const whole = JSON.parse(readFileSync(MANIFEST, 'utf8')) as Record<string, unknown>
   const kept = KEPT.filter((field) => field in whole).map((field) => [field, whole[field]])
-  const client = { types: './dist/client/client.d.ts', default: './dist/client/client.js' }
-  const exports = { './client': client, './package.json': './package.json' }
+  const built = (name: string): object => ({
+    types: `./dist/client/${name}.d.ts`,
+    default: `./dist/client/${name}.js`
+  })
+  const exports = {
+    './client': built('client'),
+    './webhooks': built('webhooks'),
+    './package.json': './package.json'
+  }
   writeFileSync(MANIFEST, `${JSON.stringify({ ...Object.fromEntries(kept), exports }, null, 2)}\n`)
 }
 

@@ -17,6 +17,7 @@ import { RecordedReport } from './recorded/report.ts'
 import { DecodingReport } from './telemetry/decoding-report.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
 import { RankingHandle } from './views/ranking-handle.ts'
 
@@ -55,6 +56,7 @@ export function startService(deps: ServiceDeps): Supervision {
     feed: new CommitFeed(),
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
+    deliveries: new LocalDeliveries(),
     recorded: new RecordedReport(),
     demoKey: demoKeyFileOf(config),
     products: productsOf(config),

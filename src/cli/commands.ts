@@ -1,6 +1,7 @@
 import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
+import { WEBHOOKS } from './webhook-commands.ts'
 
 /** Settings of the store's location. */
 const STORE = [
@@ -43,6 +44,24 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     settings: ['key', 'host', 'port'],
     examples: ['millrace tail launches trades:So11111111111111111111111111111111111111112 --key $KEY'],
     run: async (invocation) => (await import('./tail.ts')).tail(invocation)
+  }),
+  listen: command({
+    summary: 'Receives deliveries of a webhook, verifies them, and prints each event on a line.',
+    details:
+      'It answers 204 to a delivery whose signature is right, and 400 to any other. Dropped events, repeated batches and ' +
+      'refused deliveries go to standard error. The service delivers to this machine with MILLRACE_ALLOW_PRIVATE_WEBHOOKS.',
+    options: {
+      port: { value: 'PORT', meaning: 'the port to listen on; 0 picks a free one' },
+      host: { value: 'HOST', meaning: 'the address to listen on; default: 127.0.0.1' },
+      secret: {
+        value: 'SECRET',
+        meaning: 'the secret of the webhook; MILLRACE_WEBHOOK_SECRET hides it from other users of the machine'
+      },
+      json: { meaning: 'print each event as a JSON object' }
+    },
+    settings: [],
+    examples: ['millrace listen --port 9000 --secret $SECRET'],
+    run: async (invocation) => (await import('./listen.ts')).listen(invocation)
   }),
   decode: command({
     summary: 'Prints the events of getTransaction and getBlock results, one JSON object a line.',
@@ -111,5 +130,6 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (invocation) => (await import('./storage.ts')).storage(invocation)
   }),
   tenants: TENANTS,
-  keys: KEYS
+  keys: KEYS,
+  webhooks: WEBHOOKS
 }

@@ -1,6 +1,15 @@
 import type { Config } from './config.ts'
 
-type Deployment = Pick<Config, 'storage' | 'role' | 'redisUrl' | 'scyllaUsername' | 'scyllaPassword'>
+type Deployment = Pick<
+  Config,
+  | 'storage'
+  | 'role'
+  | 'redisUrl'
+  | 'scyllaUsername'
+  | 'scyllaPassword'
+  | 'allowPrivateWebhooks'
+  | 'webhookSecretKey'
+>
 
 /**
  * Returns why the processes of a configuration could not work together, in a line that names the setting; null if
@@ -28,7 +37,13 @@ export function deploymentRefusal({
 }
 
 /** Returns the drawbacks of a valid configuration, a line each. */
-export function configWarnings({ storage, role, redisUrl }: Deployment): string[] {
+export function configWarnings({
+  storage,
+  role,
+  redisUrl,
+  allowPrivateWebhooks,
+  webhookSecretKey
+}: Deployment): string[] {
   const isApart = !(role.includes('ingest') && role.includes('gateway'))
   const warnings: string[] = []
   if (role.includes('delivery') && isApart) {
@@ -40,6 +55,16 @@ export function configWarnings({ storage, role, redisUrl }: Deployment): string[
   if (storage === 'scylla' && redisUrl === null && isApart) {
     warnings.push(
       'without MILLRACE_REDIS_URL each process counts calls by itself, and only one may have the role ingest'
+    )
+  }
+  if (allowPrivateWebhooks) {
+    warnings.push(
+      'MILLRACE_ALLOW_PRIVATE_WEBHOOKS is on: any tenant can make this machine send POSTs to loopback and to private networks; use it for development only'
+    )
+  }
+  if (storage === 'scylla' && webhookSecretKey === null && role.some((each) => each !== 'ingest')) {
+    warnings.push(
+      'MILLRACE_WEBHOOK_SECRET_KEY is not set: this process encrypts webhook secrets with a key in its MILLRACE_DATA_DIR, which processes with another data folder do not have; set it to the same key for all'
     )
   }
   return warnings

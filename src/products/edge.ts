@@ -12,6 +12,7 @@ import { docsRoutes } from '../http/routes/docs.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
+import { webhookPartsOf } from './webhooks.ts'
 import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
@@ -73,7 +74,14 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     const coordination = coordinationOf(service, given)
     const limited = { limits: coordination.limits, redisAway: () => coordination.outage !== null }
     return buildApp(
-      { ...http, ...own, ...limited, storage: given.storage, stream: given.tenants ?? null },
+      {
+        ...http,
+        ...own,
+        ...limited,
+        storage: given.storage,
+        stream: given.tenants ?? null,
+        webhooks: webhookPartsOf(service, given)
+      },
       routes
     )
   }

@@ -129,6 +129,8 @@ export async function openCoordination(
     leases: new RedisLeases(connection, { clock }),
     commits: hints.commits,
     keys: hints.keys,
+    webhooks: hints.webhooks,
+    deliverers: hints.deliverers,
     limits: new SharedRate(new RedisRateCounter(connection), { clock, namesMax: KEYS_MAX }),
     get outage() {
       return connection.outage
@@ -143,7 +145,16 @@ export async function openCoordination(
 /** Returns the coordination of a single process, which counts calls by itself. */
 export function soloCoordination(): ClusterCoordination {
   const limits = new RateWindow(KEYS_MAX)
-  return { leases: null, commits: null, keys: null, limits, outage: null, close: async () => undefined }
+  return {
+    leases: null,
+    commits: null,
+    keys: null,
+    webhooks: null,
+    deliverers: null,
+    limits,
+    outage: null,
+    close: async () => undefined
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
 import type { Tenants } from '../../actors/stream/tenants.ts'
 import type { Run } from '../../actors/supervision/process.ts'
@@ -21,6 +22,7 @@ import type { ChannelForm } from '../stream/channel.ts'
 import type { DecodingReport } from '../telemetry/decoding-report.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { Opened } from './opening.ts'
@@ -51,6 +53,8 @@ export interface Given {
   readonly channels: Channels
   /** Absent in a process without the stream. */
   readonly tenants?: Tenants
+  /** Absent in a process without webhooks. */
+  readonly outgoing?: OpenOutgoing
 }
 
 /** A unit that needs only resources of `Given`. */
@@ -68,6 +72,7 @@ export interface ServiceParts {
   readonly ranking: RankingHandle
   readonly cash: CashList
   readonly decoding: DecodingReport
+  readonly deliveries: LocalDeliveries
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */
   readonly demoKey: DemoKeyFile | undefined

@@ -5,20 +5,22 @@ import { DATA } from './data.ts'
 import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
 import { RETENTION, STORE } from './store.ts'
-import { STREAM } from './stream.ts'
-import { WEBHOOKS } from './webhooks.ts'
+import { CHANNELS, STREAM } from './stream.ts'
+import { DELIVERY, WEBHOOKS } from './webhooks.ts'
 
 /** Every product, in the order in which their units start: each depends on earlier ones. */
 export const PRODUCTS: readonly Product[] = [
   STORE,
   CHAIN,
   DATA,
+  CHANNELS,
   STREAM,
   WEBHOOKS,
   ACCESS,
   EDGE,
   DOCS,
-  RETENTION
+  RETENTION,
+  DELIVERY
 ]
 
 /** Returns the products of a process with the given roles. */

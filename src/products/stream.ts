@@ -7,22 +7,28 @@ import { streamRoutes } from '../http/routes/stream.ts'
 import { CHANNEL_FORMS } from '../stream/channel.ts'
 import { coordinationOf, type Given, type Product } from './product.ts'
 
+/** The channels of the stream: live events and their past, for connections and webhooks. */
+export const CHANNELS: Product = {
+  name: 'channels',
+  roles: ['gateway', 'delivery'],
+  settings: STREAM_SETTINGS,
+  units: ({ config, ports, feed, cash, budget }) => {
+    const deps = { feed, cash, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
+    return [child('channels', channels({ ...deps, replayBytes: budget.replays }))]
+  },
+  channels: CHANNEL_FORMS
+}
+
 /** The stream: live events and replays over a WebSocket. */
 export const STREAM: Product = {
   name: 'stream',
   roles: ['gateway'],
-  settings: STREAM_SETTINGS,
-  units: (service) => {
-    const { config, ports, feed, cash, budget } = service
-    const told = { feed, cash, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
-    return [
-      child('channels', channels({ ...told, replayBytes: budget.replays })),
-      child(
-        'tenants',
-        tenants<Given>(ports, (given) => coordinationOf(service, given).limits)
-      )
-    ]
-  },
-  routes: [streamRoutes],
-  channels: CHANNEL_FORMS
+  settings: {},
+  units: (service) => [
+    child(
+      'tenants',
+      tenants<Given>(service.ports, (given) => coordinationOf(service, given).limits)
+    )
+  ],
+  routes: [streamRoutes]
 }

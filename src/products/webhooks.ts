@@ -1,5 +1,66 @@
+import { outgoing } from '../../actors/webhooks/outgoing.ts'
+import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
+import { child } from '../../actors/supervision/unit.ts'
 import { WEBHOOK_SETTINGS } from '../config/settings/webhooks.ts'
-import type { Product } from './product.ts'
+import type { WebhookParts } from '../http/deps.ts'
+import { webhookRoutes } from '../http/routes/webhooks.ts'
+import { listAttempts, storeAttempts } from '../webhooks/attempts.ts'
+import { webhookSecretKey } from '../webhooks/secret-key-file.ts'
+import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
 
-/** Webhooks: signed batches of events by POST. Its setting is read and checked, and has no effect yet. */
-export const WEBHOOKS: Product = { name: 'webhooks', roles: ['delivery'], settings: WEBHOOK_SETTINGS }
+/** Milliseconds that a drain of deliveries may take: as long as they wait for POSTs in flight, and the last writes. */
+const DRAIN_MS = 5_000
+
+/** Webhooks: signed batches of events by POST. Gateways serve the API and send test events, delivery processes deliver. */
+export const WEBHOOKS: Product = {
+  name: 'webhooks',
+  roles: ['gateway', 'delivery'],
+  settings: WEBHOOK_SETTINGS,
+  units: ({ config, ports: { clock } }) => [
+    child(
+      'outgoing',
+      outgoing({
+        clock,
+        allowPrivate: config.allowPrivateWebhooks,
+        secretKey: () => webhookSecretKey(config)
+      })
+    )
+  ],
+  routes: [webhookRoutes]
+}
+
+/** Deliveries to webhooks. Nothing depends on them: a fault of theirs restarts nothing else. */
+export const DELIVERY: Product = {
+  name: 'delivery',
+  roles: ['delivery'],
+  settings: {},
+  units: (service) => {
+    const { ports, logger, metrics, deliveries: local } = service
+    const deps = { ...ports, logger, metrics: metrics.webhooks, local }
+    type Needs = WebhooksNeeds & Pick<Given, 'peers'>
+    const run = webhooks<Needs>(deps, (given) => coordinationOf(service, given))
+    return [child('webhooks', run, { drainMs: DRAIN_MS })]
+  }
+}
+
+/** Returns the parts of webhooks that the HTTP side uses; null in a process without them. */
+export function webhookPartsOf(service: ServiceParts, given: Given): WebhookParts | null {
+  const { storage, outgoing: open } = given
+  if (open === undefined) return null
+  const { documents } = storage
+  const { deliveries } = service
+  return {
+    ...open,
+    attempts: {
+      list: (webhook, page) => listAttempts(documents, webhook, page),
+      add: (tenant, id, attempts) => storeAttempts(documents, tenant, id, attempts)
+    },
+    deliveries: {
+      changed: (tenant) => {
+        deliveries.publish(tenant)
+        coordinationOf(service, given).webhooks?.publish()
+      },
+      buffered: (tenant, id) => deliveries.buffered(tenant, id)
+    }
+  }
+}

@@ -23,15 +23,14 @@ export function eventFrames(
   replay: boolean,
   allocator: Allocator = HEAP_ALLOCATOR
 ): Frames {
-  const head = `{"type":"event","channel":${JSON.stringify(channel)},"data":`
-  const tail = replay ? ',"replay":true}' : '}'
+  const head = eventHead(channel)
   const cursors: number[] = []
   const ends: number[] = []
   const lengths: number[] = []
   const rests: string[] = []
   let size = 0
   for (const { cursor, body } of events) {
-    const rest = `${cursor}},"cursor":${cursor}${tail}`
+    const rest = eventRest(cursor, replay)
     const length = head.length + body.length + rest.length
     cursors.push(cursor)
     rests.push(rest)
@@ -50,6 +49,12 @@ export function eventFrames(
   }
   return { bytes, cursors, ends, channels: [channel] }
 }
+
+const eventHead = (channel: string): string =>
+  `{"type":"event","channel":${JSON.stringify(channel)},"data":`
+
+const eventRest = (cursor: number, replay: boolean): string =>
+  `${cursor}},"cursor":${cursor}${replay ? ',"replay":true}' : '}'}`
 
 /** Merges events of several channels in cursor order. */
 export function mergedFrames(parts: readonly Frames[]): Frames {
@@ -79,6 +84,17 @@ export function mergedFrames(parts: readonly Frames[]): Frames {
 /** Returns the start of an event's frame. */
 export const startOf = ({ ends }: Pick<Frames, 'ends'>, index: number): number =>
   index === 0 ? 0 : ends[index - 1]!
+
+/** Returns an event of live frames of one channel; its bytes are those of the frames. */
+export function eventIn(frames: Frames, index: number): EncodedEvent {
+  const cursor = frames.cursors[index]!
+  const start = startOf(frames, index)
+  const length = frames.bytes[start + 1]! & 0x7f
+  const header = length <= SHORT_MAX ? 2 : length === 126 ? 4 : 10
+  const from = start + header + eventHead(frames.channels[0]!).length
+  const end = frames.ends[index]! - eventRest(cursor, false).length
+  return { cursor, body: frames.bytes.subarray(from, end) }
+}
 
 /** Encodes a message other than an event. */
 export function messageFrame(message: object): Buffer {

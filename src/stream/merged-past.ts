@@ -25,11 +25,19 @@ const SLOTS_HELD = { first: 2, most: 32 }
 /** Merges the past of several channels in cursor order, page by page. */
 export class MergedPast {
   readonly #history: Pick<ChannelHistory, 'read'>
+  readonly #rowsHeld: number
   #parts: Part[]
   #position: number
 
-  constructor(history: Pick<ChannelHistory, 'read'>, channels: readonly Channel[], since: number) {
+  /** `rowsHeld` is the number of rows that are read together. */
+  constructor(
+    history: Pick<ChannelHistory, 'read'>,
+    channels: readonly Channel[],
+    since: number,
+    rowsHeld = ROWS_HELD
+  ) {
     this.#history = history
+    this.#rowsHeld = rowsHeld
     this.#parts = channels.map((channel) => new Part(channel, since))
     this.#position = since
   }
@@ -67,7 +75,7 @@ export class MergedPast {
     await Promise.all(
       this.#parts.map((part) => {
         const share = ofAll === 0 ? 1 / this.#parts.length : part.rowsPerCursor / ofAll
-        const rows = Math.ceil(share * ROWS_HELD)
+        const rows = Math.ceil(share * this.#rowsHeld)
         const { least, most } = ROWS_OF_ONE
         return part.fill(this.#history, until, Math.min(Math.max(rows, least), most), allocator)
       })

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
 import { RequestSeconds } from './request-seconds.ts'
+import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
 export interface Metrics {
@@ -18,6 +19,7 @@ export interface Metrics {
   readonly redisOutageSeconds: Gauge
   readonly leaseHeld: Gauge<'lease'>
   readonly lagSlots: Gauge
+  readonly webhooks: WebhookMetrics
 }
 
 export function createMetrics(decoding: DecodingReport): Metrics {
@@ -124,6 +126,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       name: 'millrace_follower_lag_slots',
       help: 'Slots from the newest block that this process has told of to the newest committed one',
       registers
-    })
+    }),
+    webhooks: webhookMetrics(registry)
   }
 }

@@ -69,6 +69,10 @@ export interface ClusterCoordination {
   readonly commits: HintChannel<number> | null
   /** A key or tenant was made or changed. */
   readonly keys: HintChannel<void> | null
+  /** A webhook was created, changed or deleted. */
+  readonly webhooks: HintChannel<void> | null
+  /** A process that delivers to webhooks is alive; the content identifies it. */
+  readonly deliverers: HintChannel<string> | null
   /** Counts the calls of each key. */
   readonly limits: RateCounter
   /** Not null while none of them can be reached; it ends by itself. */

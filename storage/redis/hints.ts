@@ -20,6 +20,9 @@ const slots: Format<number> = {
   read: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null)
 }
 
+/** The format of random ids. */
+const ids: Format<string> = { write: String, read: (text) => (/^[\w-]{1,64}$/.test(text) ? text : null) }
+
 /** The format of a hint without content. */
 const nothingMore: Format<void> = { write: () => '', read: () => undefined }
 
@@ -29,6 +32,10 @@ export class RedisHints {
   readonly commits: HintChannel<number>
   /** A key or tenant was created or changed. */
   readonly keys: HintChannel<void>
+  /** A webhook was created, changed or deleted. */
+  readonly webhooks: HintChannel<void>
+  /** A process that delivers to webhooks is alive. */
+  readonly deliverers: HintChannel<string>
   readonly #clock: Clock
   readonly #subscriber: Redis
   readonly #channels: ReadonlyMap<string, AnyChannel>
@@ -41,11 +48,22 @@ export class RedisHints {
     const available = (): boolean => this.#subscribed
     const commits = new RedisHintChannel(connection, connection.key('hint', 'commits'), slots, available)
     const keys = new RedisHintChannel(connection, connection.key('hint', 'keys'), nothingMore, available)
+    const webhooks = new RedisHintChannel(
+      connection,
+      connection.key('hint', 'webhooks'),
+      nothingMore,
+      available
+    )
+    const deliverers = new RedisHintChannel(connection, connection.key('hint', 'deliverers'), ids, available)
     this.commits = commits
     this.keys = keys
+    this.webhooks = webhooks
+    this.deliverers = deliverers
     this.#channels = new Map<string, AnyChannel>([
       [commits.name, commits],
-      [keys.name, keys]
+      [keys.name, keys],
+      [webhooks.name, webhooks],
+      [deliverers.name, deliverers]
     ])
     this.#subscriber = connection.duplicate()
     this.#subscriber.on('ready', () => void this.#subscribe())

@@ -10,6 +10,7 @@ import { ROOT } from '../house/sources.ts'
 import { notRun } from '../servers/not-run.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
+import { VECTOR } from '../webhooks/webhooks-page.ts'
 import { installPackedClient } from './packed-client.ts'
 
 /** Supported releases besides the one that runs the tests. */
@@ -36,6 +37,34 @@ for await (const item of connect(options).subscribe(['trades:A', 'launches'])) {
   if (item.kind === 'curve') break
 }
 new StreamError('code', 'message').code satisfies string
+`
+
+const TYPED_WEBHOOKS = `
+import { createServer } from 'node:http'
+import { verify, WebhookVerificationError } from 'millrace/webhooks'
+
+createServer(async (request) => {
+  const batch = await verify(request.headers, Buffer.from('{}'), 'whsec_AA==', { toleranceSeconds: 60 })
+  batch.batch_id satisfies string
+  for (const event of batch.events)
+    if (event.channel === 'test') event.data.message satisfies string
+    else event.data.ts_ms satisfies number
+  await verify(new Headers(), '{}', 'whsec_AA==')
+  // @ts-expect-error a parsed body cannot be verified
+  await verify(request.headers, {}, 'whsec_AA==')
+})
+new WebhookVerificationError('invalid_secret', 'message').code satisfies string
+`
+
+/** Verifies the test vector of the page, and refuses it with another body. */
+const VERIFIER = `
+import { verify, WebhookVerificationError } from 'millrace/webhooks'
+
+const vector = JSON.parse(process.argv[2])
+const now = { nowMs: Number(vector['X-MR-Timestamp']) }
+const { webhook_id } = await verify(vector, vector.body, vector.secret, now)
+const refused = await verify(vector, vector.body + ' ', vector.secret, now).catch((error) => error)
+console.log(JSON.stringify([webhook_id, refused instanceof WebhookVerificationError, refused.code]))
 `
 
 const READER = `
@@ -106,6 +135,7 @@ t.test('a TypeScript project gets the types under each module resolution', async
   }
   symlinkSync(join(ROOT, 'node_modules/undici-types'), join(project.folder, 'node_modules/undici-types'))
   project.write('typed.ts', TYPED)
+  project.write('typed-webhooks.ts', TYPED_WEBHOOKS)
   for (const [module, moduleResolution] of [
     ['nodenext', 'nodenext'],
     ['node20', 'node16'],
@@ -114,14 +144,18 @@ t.test('a TypeScript project gets the types under each module resolution', async
     const args = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node']
     const said = project.run(process.execPath, [
       ...[typescript, ...args, '--module', module, '--moduleResolution', moduleResolution],
-      'typed.ts'
+      'typed.ts',
+      'typed-webhooks.ts'
     ])
     await t.resolves(said.catch(told), moduleResolution)
   }
 })
 
-t.test('bundlers take the client', async (t) => {
-  project.write('bundled.js', `import { connect } from 'millrace/client'\nconsole.log(typeof connect)\n`)
+t.test('bundlers take the client and the verifier', async (t) => {
+  project.write(
+    'bundled.js',
+    `import { connect } from 'millrace/client'\nimport { verify } from 'millrace/webhooks'\nconsole.log(typeof connect, typeof verify)\n`
+  )
   const outfile = join(project.folder, 'esbuild.js')
   await build({
     entryPoints: [join(project.folder, 'bundled.js')],
@@ -130,16 +164,29 @@ t.test('bundlers take the client', async (t) => {
     outfile,
     logLevel: 'error'
   })
-  t.equal(await project.run(process.execPath, [outfile]), 'function\n', 'esbuild')
+  t.equal(await project.run(process.execPath, [outfile]), 'function function\n', 'esbuild')
   const bundle = await rollup({ input: join(project.folder, 'bundled.js'), plugins: [nodeResolve()] })
   await bundle.write({ file: join(project.folder, 'rollup.js'), format: 'es' })
-  t.equal(await project.run(process.execPath, ['rollup.js']), 'function\n', 'rollup')
+  t.equal(await project.run(process.execPath, ['rollup.js']), 'function function\n', 'rollup')
 })
 
-const ON_NODE = `the client reads the stream on Node ${NODE_VERSIONS.join(', ')} and ${process.versions.node}`
+const RELEASES = `${NODE_VERSIONS.join(', ')} and ${process.versions.node}`
+const VERIFIES = `the verifier of webhooks works on Node ${RELEASES}`
+const ON_NODE = `the client reads the stream on Node ${RELEASES}`
+const NO_NODES = 'other releases of Node cannot be installed with npm for this machine'
 const nodes = await installNodes().catch(() => null)
-if (nodes === null) notRun(t, ON_NODE, 'other releases of Node cannot be installed with npm for this machine')
-else
+if (nodes === null) {
+  notRun(t, VERIFIES, NO_NODES)
+  notRun(t, ON_NODE, NO_NODES)
+} else {
+  t.test(VERIFIES, async (t) => {
+    project.write('verifier.js', VERIFIER)
+    for (const [version, program] of [...nodes, [process.versions.node, process.execPath]] as const) {
+      const printed = await project.run(program, ['verifier.js', JSON.stringify(VECTOR)]).catch(told)
+      t.strictSame(JSON.parse(printed), [42, true, 'signature_mismatch'], version)
+    }
+  })
+
   t.test(ON_NODE, async (t) => {
     const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
     project.write('reader.js', READER)
@@ -158,6 +205,7 @@ else
     )
     t.match(message, /TypeError: this platform has no WebSocket \(Node before 22\): install the package ws/)
   })
+}
 
 /** Installs the platform packages of the releases and returns their paths. */
 async function installNodes(): Promise<(readonly [string, string])[]> {

@@ -1,10 +1,11 @@
 import t from 'tap'
-import { readConfig } from '../../src/config/config.ts'
+import { maskedConfig, readConfig } from '../../src/config/config.ts'
 import { deploymentRefusal, configWarnings } from '../../src/config/deployment.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-const SCYLLA = { MILLRACE_STORAGE: 'scylla' }
+const KEY = 'ab'.repeat(32)
+const SCYLLA = { MILLRACE_STORAGE: 'scylla', MILLRACE_WEBHOOK_SECRET_KEY: KEY }
 const REDIS = { MILLRACE_REDIS_URL: 'redis://127.0.0.1' }
 
 function configOf(environment: Environment) {
@@ -44,7 +45,10 @@ t.test('settings that work together are accepted, and their limits are logged', 
       [/without MILLRACE_REDIS_URL each process counts calls by itself/]
     ],
     [{ ...SCYLLA, ...REDIS, MILLRACE_ROLE: 'gateway,delivery' }, [/the role delivery has nothing to do/]],
-    [{ ...SCYLLA, MILLRACE_SCYLLA_USERNAME: 'me', MILLRACE_SCYLLA_PASSWORD: 'secret' }, []]
+    [{ ...SCYLLA, MILLRACE_SCYLLA_USERNAME: 'me', MILLRACE_SCYLLA_PASSWORD: 'secret' }, []],
+    [{ MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true' }, [/^MILLRACE_ALLOW_PRIVATE_WEBHOOKS is on/]],
+    [{ MILLRACE_STORAGE: 'scylla' }, [/^MILLRACE_WEBHOOK_SECRET_KEY is not set/]],
+    [{ MILLRACE_STORAGE: 'scylla', ...REDIS, MILLRACE_ROLE: 'ingest' }, []]
   ]
   for (const [environment, lines] of good) {
     const config = configOf(environment)
@@ -60,7 +64,21 @@ t.test('a value of these settings that cannot be meant is named', async (t) => {
     [{ MILLRACE_SCYLLA_CONTACT_POINTS: ',' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="," is empty$/],
     [{ MILLRACE_SCYLLA_CONTACT_POINTS: 'a b' }, /^MILLRACE_SCYLLA_CONTACT_POINTS="a b" is not a host$/],
     [{ MILLRACE_SCYLLA_KEYSPACE: 'a-b' }, /^MILLRACE_SCYLLA_KEYSPACE="a-b" is not a keyspace name/],
-    [{ MILLRACE_REDIS_URL: 'http://:secret@x' }, /^MILLRACE_REDIS_URL is not a URL with redis: or rediss:$/]
+    [{ MILLRACE_REDIS_URL: 'http://:secret@x' }, /^MILLRACE_REDIS_URL is not a URL with redis: or rediss:$/],
+    ...[
+      'secret',
+      'ab'.repeat(31),
+      'ab'.repeat(33),
+      `${'ab'.repeat(31)}xx`,
+      'A'.repeat(42),
+      'A'.repeat(44)
+    ].map(
+      (key) =>
+        [
+          { MILLRACE_WEBHOOK_SECRET_KEY: key },
+          /^MILLRACE_WEBHOOK_SECRET_KEY is not base64 or hexadecimal of 32 bytes$/
+        ] as const
+    )
   ]
   for (const [environment, line] of bad) {
     const reading = readConfig([], environment)
@@ -68,3 +86,15 @@ t.test('a value of these settings that cannot be meant is named', async (t) => {
     if (reading.kind === 'invalid') t.equal(reading.problems.length, 1)
   }
 })
+
+t.test(
+  'the key of webhook secrets is read from base64 and hexadecimal, and is shown by neither',
+  async (t) => {
+    for (const text of [KEY, KEY.toUpperCase(), Buffer.from(KEY, 'hex').toString('base64')]) {
+      const config = configOf({ MILLRACE_WEBHOOK_SECRET_KEY: text })
+      t.same(Buffer.from(config.webhookSecretKey!), Buffer.from(KEY, 'hex'))
+      t.equal(maskedConfig(config).MILLRACE_WEBHOOK_SECRET_KEY, '********')
+    }
+    t.equal(configOf({}).webhookSecretKey, null)
+  }
+)

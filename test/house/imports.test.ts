@@ -41,6 +41,7 @@ const FLOORS = [
   ['src/yellowstone', 'src/telemetry'],
   ['src/api'],
   ['src/stream'],
+  ['src/webhooks'],
   ['src/client', 'src/http'],
   ['actors'],
   ['src/products'],

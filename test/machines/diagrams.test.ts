@@ -8,6 +8,7 @@ import { sourceMachine } from '../../machines/source.machine.ts'
 import { supervised } from '../../machines/supervised.machine.ts'
 import type { Policy } from '../../machines/unit.ts'
 import { upstreamMachine } from '../../machines/upstream.machine.ts'
+import { webhookMachine } from '../../machines/webhook.machine.ts'
 import { drawMachine } from './mermaid.ts'
 
 const DOCUMENT = new URL('../../src/docs/machines.md', import.meta.url)
@@ -18,7 +19,8 @@ const MACHINES: [title: string, machine: AnyStateMachine][] = [
   ['service: the whole tree, to the exit of the process', serviceMachine],
   ['source: where blocks come from, judged by the newest slot', sourceMachine],
   ['upstream: one node, as its probes find it', upstreamMachine],
-  ['connection: one client of the stream', connectionMachine]
+  ['connection: one client of the stream', connectionMachine],
+  ['webhook: deliveries to one receiver', webhookMachine]
 ]
 
 const text = [

@@ -51,10 +51,20 @@ t.test('a process has the products of its roles, in the order of their units', a
     'store',
     'chain',
     'data',
+    'channels',
     'stream',
+    'webhooks',
     'access',
     'edge',
     'docs'
+  ])
+  t.same(names(productsOf({ role: ['delivery'] })), [
+    'store',
+    'chain',
+    'channels',
+    'webhooks',
+    'edge',
+    'delivery'
   ])
   t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'edge', 'retention'])
 })

@@ -65,6 +65,8 @@ export class FakeCoordination {
       leases,
       commits,
       keys: null,
+      webhooks: null,
+      deliverers: null,
       limits: new RateWindow(10),
       get outage() {
         return outage()

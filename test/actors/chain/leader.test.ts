@@ -13,6 +13,8 @@ const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   leases: null,
   commits: null,
   keys: null,
+  webhooks: null,
+  deliverers: null,
   outage: null,
   close: async () => undefined
 }

@@ -1,0 +1,63 @@
+import { ATTEMPTS_A_PAGE, deleteAttempts, storeAttempts } from '../../src/webhooks/attempts.ts'
+import type { DeliveryAttempt, Webhook } from '../../src/webhooks/webhook.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { isOutage } from '../storage/retry.ts'
+
+/** Attempts held while pages cannot be stored; above that the oldest are lost. Chosen: they fit beside the progress. */
+const RECENT_MAX = 2 * ATTEMPTS_A_PAGE
+/** Pages written between two deletions of old ones. Chosen: a list of pages is read for every 250 attempts. */
+const PAGES_A_DELETION = 8
+
+/**
+ * The attempts of one webhook. The newest are written beside its progress, without a write of their own; a page is stored
+ * when there are enough.
+ */
+export class AttemptLog {
+  readonly #store: DocumentStore
+  readonly #report: (fault: unknown) => void
+  readonly #webhook: Pick<Webhook, 'tenant' | 'id'>
+  #recent: DeliveryAttempt[] = []
+  #isStoring = false
+  #pages = 0
+
+  constructor(
+    store: DocumentStore,
+    { tenant, id }: Pick<Webhook, 'tenant' | 'id'>,
+    report: (fault: unknown) => void
+  ) {
+    this.#store = store
+    this.#webhook = { tenant, id }
+    this.#report = report
+  }
+
+  /** Attempts that are in no page, oldest first. */
+  get recent(): DeliveryAttempt[] {
+    return this.#recent
+  }
+
+  /** Begins with the attempts that an earlier process left beside the progress. */
+  restore(attempts: readonly DeliveryAttempt[]): void {
+    this.#recent = [...attempts]
+  }
+
+  add(attempt: DeliveryAttempt): void {
+    this.#recent = [...this.#recent, attempt].slice(-RECENT_MAX)
+    if (this.#recent.length < ATTEMPTS_A_PAGE || this.#isStoring) return
+    this.#isStoring = true
+    void this.#storePage().finally(() => (this.#isStoring = false))
+  }
+
+  async #storePage(): Promise<void> {
+    const { tenant, id } = this.#webhook
+    const page = this.#recent
+    try {
+      await storeAttempts(this.#store, tenant, id, page)
+      this.#recent = this.#recent.filter((attempt) => !page.includes(attempt))
+      this.#pages++
+      if (this.#pages % PAGES_A_DELETION === 0) await deleteAttempts(this.#store, tenant, id)
+    } catch (error) {
+      // The attempts stay, and the next one tries again.
+      if (!isOutage(error)) this.#report(error)
+    }
+  }
+}

@@ -1,0 +1,448 @@
+import { createHash } from 'node:crypto'
+import { initialTransition, transition } from 'xstate'
+import {
+  FAILED_DELIVERIES_MAX,
+  FLUSH_MS,
+  webhookMachine,
+  type WebhookEvent,
+  type WebhookState
+} from '../../machines/webhook.machine.ts'
+import { sleep, type Clock, type Random } from '../../src/ports.ts'
+import { channelsOf, type Channel } from '../../src/stream/channel.ts'
+import type { Frames } from '../../src/stream/frames.ts'
+import type { Reader, StreamHub } from '../../src/stream/hub.ts'
+import { Backlog, BATCH_EVENTS_MAX, type ChannelEvent } from '../../src/webhooks/backlog.ts'
+import { batchBody } from '../../src/webhooks/body.ts'
+import type {
+  BatchIntent,
+  PostOutcome,
+  Webhook,
+  WebhookProgress,
+  WebhookSender,
+  WebhookSigner
+} from '../../src/webhooks/webhook.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import type { Stored } from '../../storage/documents.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import type { PastReader } from './past-reader.ts'
+import { eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
+import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
+
+/**
+ * Milliseconds after which an acknowledged batch is recorded if no other batch follows. Chosen: longer than a batch is
+ * gathered, so that a steady flow has one write for each batch.
+ */
+const ACK_WRITE_MS = 1_000
+/**
+ * Milliseconds between two records of the position of a webhook without events; a fifth more at random. Chosen: after a
+ * crash little of a quiet log is read again, and a thousand idle webhooks make 30 writes a second.
+ */
+const IDLE_WRITE_MS = 30_000
+/** Milliseconds before a POST that this process could not make is made again. Arbitrary; it costs no attempt. */
+const OWN_FAULT_MS = 1_000
+
+/** Everything that the deliveries of a process share. */
+export interface DeliveryDeps {
+  readonly hub: StreamHub
+  readonly past: Pick<PastReader, 'read'>
+  /** The last cursor before the replayable range. */
+  readonly horizon: () => number
+  readonly sender: WebhookSender
+  readonly signer: WebhookSigner
+  readonly clock: Clock
+  readonly random: Random
+  readonly newBatchId: () => string
+  readonly metrics: Omit<WebhookMetrics, 'show'>
+}
+
+type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
+
+/** A stored batch with its body. */
+interface SentBatch {
+  readonly intent: BatchIntent
+  readonly body: Buffer
+}
+
+const [DEACTIVATED] = initialTransition(webhookMachine)
+
+/**
+ * Delivers the events of one webhook while this process has its shard.
+ *
+ * D1. A batch is stored before its first attempt, in the same write as the end of the batch before it. After a crash it is
+ *     built again from the log, and sent with the same id and bytes. If the log has changed since, its events are sent in a
+ *     new batch.
+ * D2. An outage of the store delays deliveries. It uses up no attempt.
+ * D3. Nothing is sent once the shard is lost, or the progress was written by a process with a greater token.
+ */
+export class WebhookDelivery implements Reader {
+  readonly #deps: DeliveryDeps
+  readonly #store: ProgressStore
+  readonly #log: AttemptLog
+  readonly #channels: readonly Channel[]
+  readonly #event = new AutoResetEvent()
+  #stored: Stored<Webhook>
+  #machine = DEACTIVATED
+  #backlog: Backlog | null = null
+  #progress: WebhookProgress | null = null
+  /** Parts of the block that is being published. */
+  #block: Frames[] | null = null
+  /** Arrival of the oldest event that can be taken; null without one. */
+  #oldestAtMs: number | null = null
+  /** Time of the next write, if nothing is written before. */
+  #writeAtMs = 0
+  /** Whether the store does not have the end of the last batch. */
+  #isUnwritten = false
+
+  constructor(stored: Stored<Webhook>, store: ProgressStore, log: AttemptLog, deps: DeliveryDeps) {
+    this.#stored = stored
+    this.#store = store
+    this.#log = log
+    this.#deps = deps
+    this.#channels = channelsOf(stored.value.channels).channels
+  }
+
+  get stored(): Stored<Webhook> {
+    return this.#stored
+  }
+
+  get state(): WebhookState {
+    return this.#machine.value
+  }
+
+  /** Undelivered events in the buffer. */
+  get buffered(): number {
+    return this.#backlog?.live ?? 0
+  }
+
+  /** Whether it has to read the past. */
+  get isBehind(): boolean {
+    return this.#backlog?.hasPast ?? false
+  }
+
+  /** Takes over changes that do not end a run, such as new secrets. */
+  accept(stored: Stored<Webhook>): void {
+    this.#stored = stored
+  }
+
+  /** Begins no further POST. Returns whether one is in flight, which `run` finishes. */
+  drain(): boolean {
+    this.#change({ type: 'drain' })
+    this.#event.set()
+    return this.state === 'draining'
+  }
+
+  /** Delivers until the webhook is deactivated or drained, or `end` aborts. Rejects on a fault. */
+  async run(end: AbortSignal): Promise<void> {
+    if (!this.#stored.value.active || this.#machine.status === 'done') return
+    this.#change({ type: 'webhook.enabled', failures: 0 })
+    try {
+      let batch = await this.#takeUp(end)
+      while (this.#is('idle') || this.#is('posting') || this.#is('waiting')) {
+        batch ??= await this.#nextBatch(end)
+        if (batch === null || end.aborted) break
+        await this.#deliver(batch, end)
+        batch = null
+      }
+      await this.#writeLast(end)
+    } finally {
+      for (const channel of this.#channels) this.#deps.hub.leave(channel, this)
+      this.#backlog = null
+    }
+  }
+
+  owe(frames: Frames): void {
+    if (this.#block === null) this.#block = [frames]
+    else this.#block.push(frames)
+  }
+
+  endBlock(): void {
+    const parts = this.#block
+    this.#block = null
+    if (parts === null || this.#backlog === null) return
+    this.#backlog.add(parts, this.#deps.hub.head)
+    this.#oldestAtMs ??= this.#deps.clock.now()
+    const isDue = this.#is('gathering') && this.#backlog.ready >= BATCH_EVENTS_MAX
+    if (isDue || this.#is('idle')) this.#event.set()
+  }
+
+  missed(): void {
+    this.#block = null
+    this.#backlog?.rewind(this.#deps.hub.head)
+    this.#oldestAtMs ??= this.#deps.clock.now()
+    this.#event.set()
+  }
+
+  /** Reads how far deliveries have come, and joins the hub. Returns a batch of an earlier process that is to be sent. */
+  async #takeUp(end: AbortSignal): Promise<SentBatch | null> {
+    const { hub } = this.#deps
+    const stored = await this.#store.read(this.#stored, end)
+    // From here to `join` no block can be published.
+    const progress = progressAt(this.#stored.value, stored, this.#store.token, hub.head)
+    const backlog = new Backlog(progress.position, progress.hole, hub.head)
+    const { batch: intent } = progress
+    if (intent !== null) backlog.restore(intent)
+    this.#progress = progress
+    this.#backlog = backlog
+    this.#log.restore(progress.attempts)
+    for (const channel of this.#channels) hub.join(channel, this)
+    this.#change({ type: 'webhook.enabled', failures: progress.consecutiveFailures })
+    await this.#write(end)
+    if (progress.consecutiveFailures >= FAILED_DELIVERIES_MAX) {
+      this.#change({ type: 'webhook.disabled' })
+      await this.#deactivate('consecutive_failures', end)
+      return null
+    }
+    if (intent === null) return null
+    const body = await this.#rebuilt(intent, end)
+    if (body === null) {
+      backlog.giveBack(hub.head)
+      this.#progress = { ...progress, batch: null }
+      return null
+    }
+    const waitMs = Math.max(0, intent.notBeforeMs - this.#deps.clock.now())
+    this.#change({ type: 'batch.restored', attempts: intent.attempts, waitMs })
+    return { intent, body }
+  }
+
+  /** Returns the body of a stored batch, built again from the log; null if the log does not give the same bytes. */
+  async #rebuilt(intent: BatchIntent, end: AbortSignal): Promise<Buffer | null> {
+    const { hub, past } = this.#deps
+    if (intent.last > hub.head) await hub.reaches(intent.last, end)
+    const events: ChannelEvent[] = []
+    for (let to = intent.after; to < intent.last && events.length <= intent.events;) {
+      end.throwIfAborted()
+      const read = await past.read(this.#channels, to, hub.head, end)
+      events.push(...read.events.filter(({ cursor }) => cursor <= intent.last))
+      to = read.to
+    }
+    if (events.length !== intent.events) return null
+    const body = this.#bodyOf(intent, events)
+    return hashOf(body) === intent.sha256 ? body : null
+  }
+
+  /** Waits for events, and stores them as a batch. Returns null when `end` aborts or the webhook drains. */
+  async #nextBatch(end: AbortSignal): Promise<SentBatch | null> {
+    const { clock } = this.#deps
+    const backlog = this.#backlog!
+    while (!end.aborted && (this.#is('idle') || this.#is('gathering'))) {
+      const range = backlog.wanted()
+      if (range !== null) {
+        await this.#readPast(range, end)
+        if (backlog.ready > 0) this.#oldestAtMs ??= clock.now()
+        continue
+      }
+      const nowMs = clock.now()
+      if (nowMs >= this.#writeAtMs) {
+        await this.#writeAnew(end)
+        continue
+      }
+      if (backlog.ready === 0) {
+        this.#oldestAtMs = null
+        await this.#event.wait(clock, this.#writeAtMs - nowMs, end)
+        continue
+      }
+      this.#oldestAtMs ??= nowMs
+      if (this.#is('idle')) this.#change({ type: 'events.queued' })
+      const dueAtMs = this.#oldestAtMs + FLUSH_MS
+      if (backlog.ready >= BATCH_EVENTS_MAX || nowMs >= dueAtMs) return this.#record(end)
+      await this.#event.wait(clock, Math.min(dueAtMs, this.#writeAtMs) - nowMs, end)
+    }
+    return null
+  }
+
+  async #readPast(range: NonNullable<ReturnType<Backlog['wanted']>>, end: AbortSignal): Promise<void> {
+    const { horizon, past } = this.#deps
+    if (range.after < horizon()) {
+      const missed = this.#backlog!.passHorizon(range, horizon())
+      if (missed !== null) this.#note({ missed: unionOf(this.#progress!.missed, missed) })
+      return
+    }
+    const { events, to } = await past.read(this.#channels, range.after, range.until, end)
+    this.#backlog!.addRead(range, events, to)
+  }
+
+  /** Takes the next batch, and stores it together with the end of the one before it (D1). */
+  async #record(end: AbortSignal): Promise<SentBatch | null> {
+    const { clock, newBatchId } = this.#deps
+    this.#change({ type: 'batch.due' })
+    const { after, last, events } = this.#backlog!.take()!
+    this.#oldestAtMs = this.#backlog!.ready > 0 ? clock.now() : null
+    this.#countDropped()
+    const { dropped, missed } = this.#progress!
+    const fields = { batchId: newBatchId(), batchTsMs: clock.now(), after, last, dropped, missed }
+    const body = this.#bodyOf(fields, events)
+    const intent = { ...fields, events: events.length, sha256: hashOf(body), attempts: 0, notBeforeMs: 0 }
+    this.#note({ batch: intent })
+    await this.#write(end)
+    this.#change({ type: 'batch.recorded' })
+    return end.aborted || !this.#is('posting') ? null : { intent, body }
+  }
+
+  #bodyOf(
+    {
+      batchId,
+      batchTsMs,
+      last,
+      dropped,
+      missed
+    }: Omit<BatchIntent, 'sha256' | 'events' | 'attempts' | 'notBeforeMs'>,
+    events: readonly ChannelEvent[]
+  ): Buffer {
+    const webhookId = this.#stored.value.id
+    return batchBody({ webhookId, batchId, batchTsMs, last, dropped, missed }, events)
+  }
+
+  /** Makes the attempts of a batch, until it has ended or `end` aborts. */
+  async #deliver({ intent, body }: SentBatch, end: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    for (;;) {
+      if (this.#is('waiting')) {
+        const { notBeforeMs } = this.#progress!.batch!
+        while (this.#is('waiting') && clock.now() < notBeforeMs && !end.aborted)
+          await this.#event.wait(clock, notBeforeMs - clock.now(), end)
+        if (end.aborted || !this.#is('waiting')) return
+        this.#change({ type: 'wait.elapsed' })
+      }
+      const startedAtMs = clock.now()
+      const outcome = await this.#post(intent, body, end)
+      if (end.aborted) return
+      if (isOwnFault(outcome)) {
+        await sleep(clock, OWN_FAULT_MS, end)
+        if (end.aborted || !this.#is('posting')) return
+        continue
+      }
+      if (await this.#settle(intent, outcome, startedAtMs, end)) return
+      if (!this.#is('waiting')) return
+    }
+  }
+
+  async #post({ batchId }: BatchIntent, body: Buffer, end: AbortSignal): Promise<PostOutcome> {
+    const { sender, signer, clock } = this.#deps
+    const { tenant, url } = this.#stored.value
+    const attempt = this.#machine.context.attempts + 1
+    const headers = signer.headers(this.#stored.value, { id: batchId, body, nowMs: clock.now(), attempt })
+    return sender.post(tenant, { url, headers, body }, end)
+  }
+
+  /** Records the outcome of an attempt. Resolves with whether the delivery has ended. */
+  async #settle(
+    intent: BatchIntent,
+    outcome: PostOutcome,
+    startedAtMs: number,
+    end: AbortSignal
+  ): Promise<boolean> {
+    const { clock, metrics } = this.#deps
+    const nowMs = clock.now()
+    const attempt = this.#machine.context.attempts + 1
+    const label = labelOf(outcome)
+    metrics.posts.inc({ outcome: label })
+    metrics.seconds.observe(outcome.durationMs / 1_000)
+    this.#change(eventOf(outcome, label))
+    const { context } = this.#machine
+    // A webhook that drains leaves the attempts that follow to the next process.
+    const isOver = label === '2xx' || context.attempts < attempt
+    const retryAtMs = isOver ? null : nowMs + context.waitMs
+    this.#note(statusOf(outcome, label, nowMs))
+    this.#log.add({
+      batchId: intent.batchId,
+      attempt,
+      statusCode: outcome.kind === 'answered' ? outcome.status : null,
+      error: outcome.kind === 'failed' ? outcome.error : null,
+      events: intent.events,
+      dropped: intent.dropped,
+      startedAtMs,
+      durationMs: outcome.durationMs,
+      nextRetryAtMs: retryAtMs
+    })
+    if (retryAtMs !== null) {
+      this.#note({ batch: { ...intent, attempts: attempt, notBeforeMs: retryAtMs } })
+      await this.#write(end)
+      return false
+    }
+    if (context.reason !== null) await this.#deactivate(context.reason, end)
+    this.#endBatch(intent, label === '2xx')
+    if (label === '2xx') {
+      this.#isUnwritten = true
+      this.#writeAtMs = Math.min(this.#writeAtMs, nowMs + ACK_WRITE_MS)
+    } else await this.#write(end)
+    return true
+  }
+
+  /** Moves the position over a batch that was accepted, or whose events are dropped. */
+  #endBatch(intent: BatchIntent, isAccepted: boolean): void {
+    const { metrics } = this.#deps
+    const { dropped, droppedTotal, missed } = this.#progress!
+    this.#backlog!.settleBatch()
+    if (isAccepted) {
+      metrics.events.inc(intent.events)
+      const isTold = missed?.from === intent.missed?.from && missed?.to === intent.missed?.to
+      this.#note({ batch: null, dropped: dropped - intent.dropped, missed: isTold ? null : missed })
+    } else {
+      metrics.dropped.inc(intent.events)
+      this.#note({
+        batch: null,
+        dropped: dropped + intent.events,
+        droppedTotal: droppedTotal + intent.events
+      })
+    }
+    this.#note({ consecutiveFailures: this.#machine.context.failures })
+  }
+
+  /** Stores that the webhook is deactivated, unless its owner has changed it meanwhile. */
+  async #deactivate(reason: NonNullable<Webhook['disabledReason']>, end: AbortSignal): Promise<void> {
+    const nowMs = this.#deps.clock.now()
+    const change = { active: false, disabledAtMs: nowMs, disabledReason: reason, updatedAtMs: nowMs }
+    this.#stored = await this.#store.update(this.#stored, change, end)
+  }
+
+  /** Writes the progress before a run ends in good order, so that the next one repeats nothing. */
+  async #writeLast(end: AbortSignal): Promise<void> {
+    if (!end.aborted) await this.#writeAnew(end)
+  }
+
+  /** Writes the progress if it has changed since the last write. */
+  async #writeAnew(end: AbortSignal): Promise<void> {
+    this.#backlog!.settle(this.#deps.hub.head)
+    if (this.#isUnwritten || this.#backlog!.position > this.#progress!.position) await this.#write(end)
+    else this.#scheduleWrite()
+  }
+
+  #scheduleWrite(): void {
+    const { clock, random } = this.#deps
+    this.#writeAtMs = clock.now() + IDLE_WRITE_MS * (1 + random() / 5)
+    this.#isUnwritten = false
+  }
+
+  async #write(end: AbortSignal): Promise<void> {
+    this.#countDropped()
+    this.#backlog!.settle(this.#deps.hub.head)
+    const { position, hole } = this.#backlog!
+    this.#note({ position, hole, attempts: this.#log.recent })
+    this.#scheduleWrite()
+    await this.#store.write(this.#stored, this.#progress!, end)
+  }
+
+  #countDropped(): void {
+    const count = this.#backlog!.takeDropped()
+    if (count === 0) return
+    this.#deps.metrics.dropped.inc(count)
+    const { dropped, droppedTotal } = this.#progress!
+    this.#note({ dropped: dropped + count, droppedTotal: droppedTotal + count })
+  }
+
+  #note(change: Partial<WebhookProgress>): void {
+    this.#progress = { ...this.#progress!, ...change }
+  }
+
+  #change(event: WebhookEvent): void {
+    if (this.#machine.status === 'active') [this.#machine] = transition(webhookMachine, this.#machine, event)
+  }
+
+  #is(state: ActiveState): boolean {
+    const value = this.state
+    return typeof value === 'object' && value.active === state
+  }
+}
+
+const hashOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex')

@@ -1,0 +1,110 @@
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../../src/ports.ts'
+import { postErrorOf, type PostError } from '../../src/webhooks/post-error.ts'
+import { retryAfterMs } from '../../src/webhooks/retry-after.ts'
+import type { PostOutcome } from '../../src/webhooks/webhook.ts'
+
+export interface PostAttemptOptions {
+  readonly clock: Clock
+  /** Aborts the attempt, also while it waits for its start. */
+  readonly signal: AbortSignal
+  /** Milliseconds from the start, the resolution of the host included, to the last byte of the answer. */
+  readonly deadlineMs: number
+  /** Bytes of the answer's body that are read before the connection is closed. */
+  readonly answerBytesMax: number
+}
+
+/** One POST, from its wait for a place to the end of its answer. */
+export class PostAttempt implements Dispatcher.DispatchHandler {
+  readonly outcome: Promise<PostOutcome>
+  readonly #options: PostAttemptOptions
+  readonly #resolve: (outcome: PostOutcome) => void
+  readonly #abort = (): void => this.end('aborted')
+  #startedMs: number | null = null
+  #timer: unknown = null
+  #controller: Dispatcher.DispatchController | null = null
+  #status = 0
+  #retryAfterMs: number | null = null
+  #bytes = 0
+  #isDone = false
+
+  constructor(options: PostAttemptOptions) {
+    this.#options = options
+    const { promise, resolve } = Promise.withResolvers<PostOutcome>()
+    this.outcome = promise
+    this.#resolve = resolve
+    options.signal.addEventListener('abort', this.#abort)
+    if (options.signal.aborted) this.end('aborted')
+  }
+
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** Starts the deadline, and sends the request. Resolves when the attempt has ended. */
+  async start(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<void> {
+    if (this.#isDone) return
+    const { clock, deadlineMs } = this.#options
+    this.#startedMs = performance.now()
+    this.#timer = clock.setTimeout(() => this.end('timeout'), deadlineMs)
+    try {
+      dispatcher.dispatch(request, this)
+    } catch (error) {
+      this.end(postErrorOf(error))
+    }
+    await this.outcome
+  }
+
+  /** Ends the attempt early; its connection is destroyed. No effect on one that has ended. */
+  end(error: PostError): void {
+    this.#done(error)
+    this.#cut()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // The attempt ended while its connection was opened.
+    if (this.#isDone) this.#cut()
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>
+  ): void {
+    this.#status = status
+    this.#retryAfterMs = retryAfterMs(headers['retry-after'], this.#options.clock.now())
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    this.#bytes += chunk.length
+    if (this.#bytes <= this.#options.answerBytesMax) return
+    this.#done(null)
+    this.#cut()
+  }
+
+  onResponseEnd(): void {
+    this.#done(null)
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#done(postErrorOf(error))
+  }
+
+  #done(error: PostError | null): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    this.#options.clock.clearTimeout(this.#timer)
+    this.#options.signal.removeEventListener('abort', this.#abort)
+    const durationMs = this.#startedMs === null ? 0 : Math.round(performance.now() - this.#startedMs)
+    this.#resolve(
+      error === null
+        ? { kind: 'answered', status: this.#status, retryAfterMs: this.#retryAfterMs, durationMs }
+        : { kind: 'failed', error, durationMs }
+    )
+  }
+
+  #cut(): void {
+    this.#controller?.abort(new Error('the attempt has ended'))
+  }
+}

@@ -1,0 +1,129 @@
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { CursorRange, Webhook, WebhookProgress } from '../../src/webhooks/webhook.ts'
+import { WEBHOOK } from '../../src/webhooks/webhook.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
+import { isOutage } from '../storage/retry.ts'
+
+/** Milliseconds between two attempts while the store is unavailable. Chosen: short beside any outage that is noticed. */
+const RETRY_MS = 500
+
+/** The right to deliver for the webhooks of a shard. */
+export interface ShardClaim {
+  readonly token: number
+  /** Aborts once another process has the shard, or this one gives it up. */
+  readonly lost: AbortSignal
+  /** Whether no other process can have it. */
+  readonly held: boolean
+  /** Reports that another process has written with a greater token; `lost` then aborts. */
+  outranked(token: number): void
+}
+
+/** Reads and writes what deliveries of one shard change, under its fencing token. Waits while the store is unavailable. */
+export class ProgressStore {
+  readonly #documents: Documents<Webhook, never, 'slot', WebhookProgress>
+  readonly #claim: ShardClaim
+  readonly #clock: Clock
+
+  constructor(store: DocumentStore, claim: ShardClaim, clock: Clock) {
+    this.#documents = new Documents(store, WEBHOOK)
+    this.#claim = claim
+    this.#clock = clock
+  }
+
+  get token(): number {
+    return this.#claim.token
+  }
+
+  /** Rejects when `end` aborts, also because another process has the shard. */
+  async read(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
+    const [progress] = await this.#ask(() => this.#documents.hot([webhook]), end)
+    this.#check(progress, end)
+    return progress ?? null
+  }
+
+  /**
+   * Writes the progress. While another process may have the shard, reads it back: the store shows the value of the greatest
+   * token.
+   */
+  async write(webhook: Stored<Webhook>, progress: WebhookProgress, end: AbortSignal): Promise<void> {
+    await this.#ask(() => this.#documents.putHot(webhook, this.token, progress), end)
+    if (!this.#claim.held) await this.read(webhook, end)
+  }
+
+  /**
+   * Changes a webhook of the same activation. Resolves with the stored document; that of its owner, where the owner has
+   * changed or deleted it meanwhile.
+   */
+  async update(
+    webhook: Stored<Webhook>,
+    change: Partial<Webhook>,
+    end: AbortSignal
+  ): Promise<Stored<Webhook>> {
+    const { partition, key } = WEBHOOK
+    let before = webhook
+    for (;;) {
+      const value = { ...before.value, ...change }
+      const outcome = await this.#ask(() => this.#documents.update(before, value), end)
+      if (outcome.ok) return outcome.stored
+      const current = await this.#ask(() => this.#documents.get(partition(value), key(value)), end)
+      const isOwn = current?.value.active === true && current.value.activation === webhook.value.activation
+      if (!isOwn) return current ?? { ...before, value }
+      before = current
+    }
+  }
+
+  #check(progress: WebhookProgress | null | undefined, end: AbortSignal): void {
+    if (progress !== null && progress !== undefined && progress.token > this.token)
+      this.#claim.outranked(progress.token)
+    end.throwIfAborted()
+  }
+
+  async #ask<T>(ask: () => Promise<T>, end: AbortSignal): Promise<T> {
+    for (;;) {
+      end.throwIfAborted()
+      try {
+        return await ask()
+      } catch (error) {
+        if (!isOutage(error)) throw error
+      }
+      await sleep(this.#clock, RETRY_MS, end)
+    }
+  }
+}
+
+/**
+ * Returns the progress with which a process takes a webhook up. Another activation begins where its owner said, or at the
+ * head; events before that are then told as a range that nobody counted.
+ */
+export function progressAt(
+  { activation, since, failuresAtStart }: Webhook,
+  stored: WebhookProgress | null,
+  token: number,
+  head: number
+): WebhookProgress {
+  if (stored?.activation === activation) return { ...stored, token }
+  const position = since ?? Math.max(head, -1)
+  const left = stored === null || since !== null || stored.position >= position ? null : stored.position
+  return {
+    token,
+    activation,
+    position,
+    hole: null,
+    dropped: since === null ? (stored?.dropped ?? 0) : 0,
+    droppedTotal: stored?.droppedTotal ?? 0,
+    missed: left === null ? null : unionOf(stored?.missed ?? null, { from: left, to: position }),
+    consecutiveFailures: failuresAtStart,
+    lastSuccessAtMs: stored?.lastSuccessAtMs ?? null,
+    lastFailureAtMs: stored?.lastFailureAtMs ?? null,
+    lastStatus: stored?.lastStatus ?? null,
+    lastError: stored?.lastError ?? null,
+    batch: null,
+    attempts: stored?.attempts ?? []
+  }
+}
+
+/** Returns the range from the beginning of the first to the end of the last of two ranges. */
+export function unionOf(a: CursorRange | null, b: CursorRange): CursorRange {
+  return a === null ? b : { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) }
+}

@@ -1,0 +1,204 @@
+import PQueue from 'p-queue'
+import { Pool } from 'undici'
+import type { Clock } from '../../src/ports.ts'
+import { version } from '../../src/version.ts'
+import type { PostError } from '../../src/webhooks/post-error.ts'
+import type { UrlGuard } from '../../src/webhooks/url-guard.ts'
+import type { PostOutcome, WebhookPost, WebhookSender } from '../../src/webhooks/webhook.ts'
+import { readWebhookUrl, type WebhookTarget } from '../../src/webhooks/webhook-url.ts'
+import { guardedConnector } from './guarded-connector.ts'
+import { PostAttempt } from './post-attempt.ts'
+
+export interface SenderTuning {
+  /** Milliseconds from the start of an attempt, its resolution of the host included, to the last byte of the answer. */
+  readonly deadlineMs: number
+  /** POSTs in flight. */
+  readonly concurrency: number
+  /** POSTs in flight of one tenant. */
+  readonly tenantConcurrency: number
+  /** POSTs of one tenant that wait; further ones fail at once. */
+  readonly tenantWaitingMax: number
+  /** Origins with open connections. */
+  readonly poolsMax: number
+  /** Milliseconds after which connections are replaced, so that a change of the host's addresses is followed. */
+  readonly connectionAgeMs: number
+  /** Milliseconds that a connection is kept without a POST, unless the receiver states another time. */
+  readonly idleMs: number
+  /** Bytes of an answer's body that are read before the connection is closed. */
+  readonly answerBytesMax: number
+}
+
+/**
+ * Chosen: 10 s is the deadline of the specification. A tenant has five webhooks with one POST each, and tests beside them. 512
+ * sockets are half of the smallest usual limit of open files. Common servers close idle connections after 5 s or more.
+ */
+export const SENDER_TUNING: SenderTuning = {
+  deadlineMs: 10_000,
+  concurrency: 512,
+  tenantConcurrency: 8,
+  tenantWaitingMax: 32,
+  poolsMax: 2_048,
+  connectionAgeMs: 60_000,
+  idleMs: 4_000,
+  answerBytesMax: 16 * 1024
+}
+
+export interface SenderOptions {
+  readonly guard: UrlGuard
+  readonly clock: Clock
+  readonly tuning?: Partial<SenderTuning>
+  /** Further certificate authorities, in PEM. */
+  readonly ca?: string
+}
+
+/** Share of all POSTs in flight that receivers may have whose last POST timed out. */
+const SLOW_SHARE = 0.5
+/** Receivers remembered as slow. Arbitrary; nothing depends on it but memory. */
+const SLOW_URLS_MAX = 10_000
+
+const HEADERS = { 'content-type': 'application/json', 'user-agent': `Millrace-Webhooks/${version}` } as const
+
+interface OpenPool {
+  readonly pool: Pool
+  readonly timer: unknown
+}
+
+/**
+ * Sends POSTs to receivers. A POST waits for a place of its tenant first, and only then for one of the process, so that the
+ * waiting POSTs of a tenant hold no place of others. Receivers that hang have at most half of the places together.
+ */
+export class PooledSender implements WebhookSender {
+  readonly #tuning: SenderTuning
+  readonly #clock: Clock
+  readonly #connect: ReturnType<typeof guardedConnector>
+  readonly #places: PQueue
+  readonly #slowPlaces: PQueue
+  readonly #tenants = new Map<string, PQueue>()
+  /** By origin, the least recently used first. */
+  readonly #pools = new Map<string, OpenPool>()
+  readonly #slowUrls = new Set<string>()
+  /** Those that wait, and those in flight. */
+  readonly #attempts = new Set<PostAttempt>()
+  #isClosed = false
+
+  constructor({ guard, clock, tuning, ca }: SenderOptions) {
+    this.#clock = clock
+    this.#tuning = { ...SENDER_TUNING, ...tuning }
+    const { concurrency, deadlineMs } = this.#tuning
+    this.#connect = guardedConnector(guard, { timeoutMs: deadlineMs, ...(ca !== undefined && { ca }) })
+    this.#places = new PQueue({ concurrency })
+    this.#slowPlaces = new PQueue({ concurrency: Math.max(Math.floor(concurrency * SLOW_SHARE), 1) })
+  }
+
+  /** Number of POSTs in flight. */
+  get inFlight(): number {
+    return this.#places.pending
+  }
+
+  /** Number of POSTs that wait for a place. */
+  get waiting(): number {
+    const ofTenants = [...this.#tenants.values()].reduce((sum, queue) => sum + queue.size, 0)
+    return ofTenants + this.#slowPlaces.size + this.#places.size
+  }
+
+  /** Number of origins with connections. */
+  get origins(): number {
+    return this.#pools.size
+  }
+
+  async post(tenant: string, request: WebhookPost, signal: AbortSignal): Promise<PostOutcome> {
+    const reading = readWebhookUrl(request.url)
+    if (reading.kind === 'refused') return failed('url_not_allowed')
+    const queue = this.#queueOf(tenant)
+    if (queue.size >= this.#tuning.tenantWaitingMax) return failed('too_many_posts')
+    const { deadlineMs, answerBytesMax } = this.#tuning
+    const attempt = new PostAttempt({ clock: this.#clock, signal, deadlineMs, answerBytesMax })
+    this.#attempts.add(attempt)
+    if (this.#isClosed) attempt.end('aborted')
+    void queue.add(() => this.#placed(attempt, reading.target, request)).then(() => this.#leave(tenant))
+    const outcome = await attempt.outcome
+    this.#attempts.delete(attempt)
+    this.#note(request.url, outcome)
+    return outcome
+  }
+
+  /** Ends all POSTs as `aborted`, and closes all connections. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const attempt of this.#attempts) attempt.end('aborted')
+    const pools = [...this.#pools.values()]
+    this.#pools.clear()
+    for (const { timer } of pools) this.#clock.clearTimeout(timer)
+    await Promise.all(pools.map(({ pool }) => pool.destroy()))
+  }
+
+  #queueOf(tenant: string): PQueue {
+    const known = this.#tenants.get(tenant)
+    if (known !== undefined) return known
+    const queue = new PQueue({ concurrency: this.#tuning.tenantConcurrency })
+    this.#tenants.set(tenant, queue)
+    return queue
+  }
+
+  #leave(tenant: string): void {
+    const queue = this.#tenants.get(tenant)
+    if (queue?.size === 0 && queue.pending === 0) this.#tenants.delete(tenant)
+  }
+
+  /** Starts an attempt when it has a place of the process. */
+  #placed(attempt: PostAttempt, { origin, path }: WebhookTarget, request: WebhookPost): Promise<void> {
+    const start = async (): Promise<void> => {
+      // One that was aborted while it waited needs no connection.
+      if (attempt.isDone) return
+      const headers = { ...HEADERS, ...request.headers }
+      await attempt.start(this.#poolOf(origin), { method: 'POST', path, headers, body: request.body })
+    }
+    const inPlace = (): Promise<void> => this.#places.add(start)
+    return this.#slowUrls.has(request.url) ? this.#slowPlaces.add(inPlace) : inPlace()
+  }
+
+  /** Remembers whether a receiver hangs. */
+  #note(url: string, outcome: PostOutcome): void {
+    const isSlow = outcome.kind === 'failed' && outcome.error === 'timeout'
+    if (!isSlow) this.#slowUrls.delete(url)
+    else if (this.#slowUrls.size < SLOW_URLS_MAX) this.#slowUrls.add(url)
+  }
+
+  #poolOf(origin: string): Pool {
+    const known = this.#pools.get(origin)
+    if (known !== undefined) {
+      this.#pools.delete(origin)
+      this.#pools.set(origin, known)
+      return known.pool
+    }
+    const { poolsMax, connectionAgeMs, idleMs } = this.#tuning
+    for (const [oldest] of this.#pools) if (this.#pools.size >= poolsMax) this.#retire(oldest)
+    const pool = new Pool(origin, {
+      connect: this.#connect,
+      // A receiver of any tenant gets a connection when it needs one: the places are the limit.
+      connections: null,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: connectionAgeMs,
+      // The deadline covers the whole attempt.
+      headersTimeout: 0,
+      bodyTimeout: 0
+    })
+    const timer = this.#clock.setTimeout(() => this.#retire(origin), connectionAgeMs)
+    this.#pools.set(origin, { pool, timer })
+    return pool
+  }
+
+  /** Closes the connections of an origin when their POSTs have ended; the next POST opens new ones. */
+  #retire(origin: string): void {
+    const { pool, timer } = this.#pools.get(origin)!
+    this.#pools.delete(origin)
+    this.#clock.clearTimeout(timer)
+    pool.close().catch(() => undefined)
+  }
+}
+
+function failed(error: PostError): PostOutcome {
+  return { kind: 'failed', error, durationMs: 0 }
+}

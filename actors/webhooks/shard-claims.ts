@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { sleep, type Clock } from '../../src/ports.ts'
+import { defineDocument } from '../../storage/document-definition.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
+import type { Lease, Leases } from '../../storage/cluster/coordination.ts'
+import { isOutage } from '../storage/retry.ts'
+import type { ShardClaim } from './progress-store.ts'
+
+/** Milliseconds between two heartbeats of the process that delivers without leases. */
+const BEAT_MS = 2_000
+/** Heartbeats missed in a row after which another process takes over without leases. Chosen: an outage of 20 s is rare. */
+const BEATS_MISSED_MAX = 10
+
+/** The process that delivers where there are no leases: the last one that claimed. */
+const DELIVERY_CLAIM = defineDocument({
+  kind: 'delivery-claim',
+  schema: z.object({ token: z.number() }),
+  partition: () => 'webhooks',
+  key: () => ['claim'],
+  hot: z.object({ beat: z.number() })
+})
+type DeliveryClaim = z.infer<typeof DELIVERY_CLAIM.schema>
+
+/** Returns a claim to a shard that follows a lease. */
+export function claimOfLease(lease: Lease): ShardClaim {
+  const lost = new AbortController()
+  const lose = (): void => lost.abort(lease.lost.reason)
+  lease.lost.addEventListener('abort', lose, { once: true })
+  if (lease.lost.aborted) lose()
+  return {
+    token: lease.token,
+    lost: lost.signal,
+    get held() {
+      return lease.held
+    },
+    outranked: (token) => {
+      lost.abort(new Error(`another process delivers with token ${token}, above ${lease.token}`))
+      void lease.release()
+    }
+  }
+}
+
+/** Acquires the lease of a shard whose webhooks were written last with a token up to `above`. */
+export async function acquireShard(leases: Leases, shard: string, above?: number): Promise<Lease | null> {
+  return leases.acquire(`webhooks:${shard}`, above)
+}
+
+/**
+ * The claim of all shards by one process, where there are no leases: on an embedded store, and on a cluster without Redis.
+ * The last process that claims has it; another takes over when its heartbeats cease.
+ */
+export class LeaselessClaim {
+  readonly #documents: Documents<DeliveryClaim, never, never, { beat: number }>
+  readonly #clock: Clock
+  readonly #isShared: boolean
+
+  constructor(store: DocumentStore, isShared: boolean, clock: Clock) {
+    this.#documents = new Documents(store, DELIVERY_CLAIM)
+    this.#isShared = isShared
+    this.#clock = clock
+  }
+
+  /** Claims: stores a token greater than every earlier one. */
+  async take(
+    end: AbortSignal
+  ): Promise<{ readonly claim: ShardClaim; readonly stored: Stored<DeliveryClaim> } | null> {
+    while (!end.aborted) {
+      const stored = await this.#tryTake().catch((error: unknown) => {
+        if (!isOutage(error)) throw error
+        return null
+      })
+      if (stored !== null) return { claim: this.#claimOf(stored), stored }
+      await sleep(this.#clock, BEAT_MS / 4, end)
+    }
+    return null
+  }
+
+  /** Sends heartbeats until another process claims, which aborts the claim's `lost`, or `end` aborts. */
+  async keep(
+    { claim, stored }: { readonly claim: ShardClaim; readonly stored: Stored<DeliveryClaim> },
+    end: AbortSignal
+  ): Promise<void> {
+    if (!this.#isShared) return
+    for (let beat = 1; !end.aborted && !claim.lost.aborted; beat++) {
+      try {
+        await this.#documents.putHot(stored, claim.token, { beat })
+        const current = await this.#get()
+        if (current !== null && current.value.token > claim.token) claim.outranked(current.value.token)
+      } catch (error) {
+        if (!isOutage(error)) throw error
+      }
+      await sleep(this.#clock, BEAT_MS, end)
+    }
+  }
+
+  /** Resolves when the process that has claimed is silent, or `end` aborts. */
+  async silence(end: AbortSignal): Promise<void> {
+    let seen = ''
+    for (let missed = 0; !end.aborted && missed < BEATS_MISSED_MAX;) {
+      await sleep(this.#clock, BEAT_MS, end)
+      const now = await this.#look().catch((error: unknown) => {
+        if (!isOutage(error)) throw error
+        return null
+      })
+      if (now === null) continue
+      missed = now === seen ? missed + 1 : 0
+      seen = now
+    }
+  }
+
+  async #look(): Promise<string> {
+    const stored = await this.#get()
+    if (stored === null) return ''
+    const [hot] = await this.#documents.hot([stored])
+    return `${stored.value.token} ${hot?.beat ?? 0}`
+  }
+
+  #get(): Promise<Stored<DeliveryClaim> | null> {
+    return this.#documents.get('webhooks', ['claim'])
+  }
+
+  async #tryTake(): Promise<Stored<DeliveryClaim> | null> {
+    const before = await this.#get()
+    // Tokens of leases follow the clock: this one must be greater where there were leases before.
+    const token = Math.max((before?.value.token ?? 0) + 1, Math.floor(this.#clock.now()))
+    const outcome =
+      before === null
+        ? await this.#documents.insert({ token })
+        : await this.#documents.update(before, { token })
+    return outcome.ok ? outcome.stored : null
+  }
+
+  #claimOf({ value: { token } }: Stored<DeliveryClaim>): ShardClaim {
+    const lost = new AbortController()
+    return {
+      token,
+      lost: lost.signal,
+      // No other process opens an embedded store. On a cluster each write is read back.
+      held: !this.#isShared,
+      outranked: (other) =>
+        lost.abort(new Error(`another process delivers with token ${other}, above ${token}`))
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import type { Ports } from '../../src/ports.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
+import type { WebhookSender, WebhookSigner } from '../../src/webhooks/webhook.ts'
+import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
+import type { Storage } from '../../storage/port.ts'
+import type { Channels } from '../stream/channels.ts'
+import type { Run } from '../supervision/process.ts'
+import { PastReader } from './past-reader.ts'
+import { ShardOwner } from './shard-owner.ts'
+
+/** The part of a process that sends and signs POSTs. */
+export interface Outgoing {
+  readonly sender: WebhookSender & { readonly inFlight?: number; readonly waiting?: number }
+  readonly signer: WebhookSigner
+}
+
+export interface WebhooksDeps extends Ports {
+  readonly logger: Pick<Logger, 'info' | 'warn'>
+  readonly metrics: WebhookMetrics
+  readonly local: LocalDeliveries
+}
+
+export interface WebhooksNeeds {
+  readonly storage: Storage
+  readonly channels: Channels
+  readonly outgoing: Outgoing
+}
+
+/**
+ * Delivers events to the webhooks of the shards that this process has. Each webhook is a process of its own in a bounded
+ * map; its state counts in the gauges.
+ */
+export function webhooks<Needs extends WebhooksNeeds>(
+  deps: WebhooksDeps,
+  coordinationOf: (needs: Needs) => Pick<ClusterCoordination, 'leases' | 'webhooks' | 'deliverers'>
+): Run<Needs> {
+  return async ({ input, draining, signal, ready, gauge, report }) => {
+    const { storage, channels } = input
+    const { hub, horizon, history, retry } = channels
+    const { sender, signer } = input.outgoing
+    const past = new PastReader(history, retry)
+    const owner = new ShardOwner(coordinationOf(input), {
+      ...deps,
+      hub,
+      past,
+      horizon: () => horizon.cursor,
+      sender,
+      signer,
+      newBatchId: () => randomUUID(),
+      documents: storage.documents,
+      isShared: storage.isShared,
+      report
+    })
+    const count = (state: string): number =>
+      owner.deliveries.filter(
+        (each) => (typeof each.state === 'string' ? each.state : each.state.active) === state
+      ).length
+    gauge('shards', () => owner.shards)
+    gauge('tenants', () => owner.tenants)
+    gauge('webhooks', () => owner.webhooks)
+    for (const state of ['idle', 'gathering', 'recording', 'posting', 'waiting', 'draining'])
+      gauge(state, () => count(state))
+    gauge('deactivated', () => owner.webhooks - owner.deliveries.filter(isActive).length)
+    gauge('behind', () => owner.deliveries.filter(({ isBehind }) => isBehind).length)
+    gauge('buffered_events', () => owner.deliveries.reduce((sum, { buffered }) => sum + buffered, 0))
+    gauge('restarts', () => owner.restarts)
+    gauge('reads_waiting', () => past.waiting)
+    gauge('posts_in_flight', () => sender.inFlight ?? 0)
+    gauge('posts_waiting', () => sender.waiting ?? 0)
+    deps.metrics.show({
+      active: () => owner.deliveries.filter(isActive).length,
+      deactivated: () => owner.webhooks - owner.deliveries.filter(isActive).length,
+      behind: () => owner.deliveries.filter(({ isBehind }) => isBehind).length
+    })
+    deps.local.serve((tenant, id) => owner.buffered(tenant, id))
+    ready()
+    try {
+      await owner.run(draining, signal)
+    } finally {
+      deps.local.serve(null)
+      deps.metrics.show(null)
+    }
+  }
+}
+
+const isActive = ({ state }: { readonly state: unknown }): boolean => typeof state === 'object'

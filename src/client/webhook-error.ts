@@ -1,0 +1,17 @@
+/** A delivery that must not be trusted, or a secret that is none. Answer it with 400; the service then repeats it. */
+export class WebhookVerificationError extends Error {
+  readonly code:
+    | 'invalid_secret'
+    | 'missing_header'
+    | 'invalid_timestamp'
+    | 'timestamp_too_old'
+    | 'timestamp_too_new'
+    | 'signature_mismatch'
+    | 'invalid_body'
+
+  constructor(code: WebhookVerificationError['code'], message: string) {
+    super(message)
+    this.name = 'WebhookVerificationError'
+    this.code = code
+  }
+}

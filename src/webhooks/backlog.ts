@@ -1,0 +1,361 @@
+import type { EncodedEvent } from '../market/log.ts'
+import { endOfEvents, splitCursor } from '../market/cursor.ts'
+import { eventIn, type Frames } from '../stream/frames.ts'
+import type { CursorRange } from './webhook.ts'
+
+/** Undelivered live events of a webhook; above that the oldest are dropped (spec, Limits). */
+export const BUFFER_MAX = 5_000
+/** Events of one POST (spec, Limits). */
+export const BATCH_EVENTS_MAX = 64
+/**
+ * Bytes of the events of one POST; an event that is larger goes alone. Chosen: four times a batch of the largest trades, so
+ * that a receiver can bound its requests.
+ */
+export const BATCH_BYTES_MAX = 512 * 2 ** 10
+/**
+ * Live events whose bytes are held. Chosen: four batches; a receiver that keeps up never reads the log, and one that hangs
+ * holds the bytes of no more.
+ */
+const NEAR_MAX = 256
+/** Events read from the log and not yet taken, beside those of one batch. Chosen: three batches a read. */
+export const LOADED_MAX = 192
+
+export interface BacklogLimits {
+  readonly live: number
+  readonly near: number
+}
+const BACKLOG_LIMITS: BacklogLimits = { live: BUFFER_MAX, near: NEAR_MAX }
+
+/** An event on a channel, as it is put into a batch. */
+export interface ChannelEvent extends EncodedEvent {
+  readonly channel: string
+}
+
+/** Events that are sent together: those of the webhook's channels with `after` < cursor ≤ `last`. */
+export interface BatchEvents {
+  readonly after: number
+  readonly last: number
+  readonly events: readonly ChannelEvent[]
+}
+
+/** A range to read from the log. */
+export interface PastRange {
+  /** The state of the backlog that the range belongs to. */
+  readonly epoch: number
+  readonly after: number
+  /** Ends a slot. */
+  readonly until: number
+}
+
+/**
+ * The events that a webhook still has to deliver, in cursor order: first the past, which is read from the log, then live
+ * ones.
+ *
+ * B1. Every event after the position is delivered, or is counted as dropped, once. The position and the hole say at any
+ *     moment which events that are.
+ * B2. The past was missed by our own downtime, or asked for. It is never dropped, and holds at most LOADED_MAX events, and
+ *     those of one batch, in memory.
+ * B3. Of live events at most BUFFER_MAX are undelivered, apart from the batch in flight; above that the oldest are dropped
+ *     one by one.
+ * B4. The oldest NEAR_MAX live events refer to bytes that all readers of a channel share. Of later ones only the cursors
+ *     are held, 8 bytes each; they are read from the log when it is their turn.
+ * B5. While events before the dropped ones are undelivered, the dropped ones are a hole. There is one hole at a time: what
+ *     would be a second one becomes past instead.
+ */
+export class Backlog {
+  #position: number
+  /** End of the batch in flight; null where there is none. */
+  #inFlight: number | null = null
+  #hole: CursorRange | null
+  /** End of the past. */
+  #target: number
+  /** Everything up to here was read from the log, taken or dropped. */
+  #readTo: number
+  #epoch = 0
+  /** Events read from the log: those of the past, then live ones. */
+  #loaded: ChannelEvent[] = []
+  #loadedLive = 0
+  /** Places of live events in frames. */
+  readonly #near = new Queue<{ readonly frames: Frames; readonly index: number }>()
+  readonly #far = new Queue<number>()
+  #dropped = 0
+
+  readonly #limits: BacklogLimits
+
+  /** Begins after a position; `head` is the head of the hub, which gives what comes after it. */
+  constructor(position: number, hole: CursorRange | null, head: number, limits = BACKLOG_LIMITS) {
+    this.#limits = limits
+    this.#position = position
+    this.#hole = hole
+    this.#readTo = position
+    this.#target = Math.max(position, head)
+    this.#passHole()
+  }
+
+  /** Every event up to here is delivered or dropped. */
+  get position(): number {
+    return this.#position
+  }
+
+  get hole(): CursorRange | null {
+    return this.#hole
+  }
+
+  /** Undelivered live events, apart from the batch in flight. */
+  get live(): number {
+    return this.#loadedLive + this.#near.length + this.#far.length
+  }
+
+  /** Whether events are to be read from the log that are no live ones. */
+  get hasPast(): boolean {
+    return this.#readTo < this.#target
+  }
+
+  /** Number of events that can be taken without reading the log. */
+  get ready(): number {
+    return this.#loaded.length + (this.hasPast ? 0 : this.#near.length)
+  }
+
+  /** Whether nothing is known to be undelivered, apart from the batch in flight. */
+  get isEmpty(): boolean {
+    return this.live === 0 && this.#loaded.length === 0 && !this.hasPast
+  }
+
+  /** Returns the number of events dropped since the last call. */
+  takeDropped(): number {
+    const dropped = this.#dropped
+    this.#dropped = 0
+    return dropped
+  }
+
+  /** Adds the events of a block, a part for each channel; `head` is the end of the block. */
+  add(parts: readonly Frames[], head: number): void {
+    const [first] = parts
+    if (parts.length === 1) for (const index of first!.cursors.keys()) this.#push(first!, index)
+    else
+      for (const { frames, index } of inCursorOrder(parts))
+        // An event of several channels has a cursor on each of them.
+        this.#push(frames, index)
+    if (this.live > this.#limits.live) this.#drop(this.live - this.#limits.live, head)
+  }
+
+  /** Makes everything undelivered past, up to a new head: it has changed, or was not given. */
+  rewind(head: number): void {
+    this.#epoch++
+    this.#loaded = []
+    this.#loadedLive = 0
+    this.#near.clear()
+    this.#far.clear()
+    this.#readTo = this.#inFlight ?? this.#position
+    this.#target = Math.max(this.#readTo, head)
+    this.#passHole()
+  }
+
+  /** Records that a webhook with nothing undelivered has been given everything up to a head. */
+  settle(head: number): void {
+    if (!this.isEmpty || this.#inFlight !== null || head <= this.#position) return
+    this.#position = head
+    this.#readTo = head
+    this.#target = head
+  }
+
+  /** Returns the range of the log that is to be read next; null while enough is held. */
+  wanted(): PastRange | null {
+    if (this.#loaded.length >= BATCH_EVENTS_MAX) return null
+    const range = { epoch: this.#epoch, after: this.#readTo }
+    if (this.hasPast) return { ...range, until: this.#target }
+    if (this.#near.length > 0 || this.#far.length === 0) return null
+    return { ...range, until: endOfEvents(splitCursor(this.#far.last).slot) }
+  }
+
+  /** Adds the events that a range of the log has up to `to`, in cursor order. */
+  addRead({ epoch }: PastRange, events: readonly ChannelEvent[], to: number): void {
+    if (epoch !== this.#epoch) return
+    for (const event of events) {
+      const { cursor } = event
+      if (cursor <= this.#readTo || (this.#hole !== null && isIn(this.#hole, cursor))) continue
+      this.#loaded.push(event)
+      if (cursor > this.#target) this.#loadedLive++
+    }
+    this.#forgetFar(to)
+    this.#readTo = Math.max(this.#readTo, to)
+    this.#passHole()
+  }
+
+  /**
+   * Passes over what the log no longer has, up to the horizon. Returns the range whose events nobody can count; null where
+   * all were live ones, which are counted as dropped.
+   */
+  passHorizon({ epoch, after }: PastRange, horizon: number): CursorRange | null {
+    if (epoch !== this.#epoch || horizon <= this.#readTo) return null
+    const isPast = this.hasPast
+    this.#dropped += this.#forgetFar(horizon)
+    this.#readTo = horizon
+    this.#passHole()
+    return isPast ? { from: after, to: Math.min(horizon, this.#target) } : null
+  }
+
+  /** Takes the next batch; null where nothing is ready. There is one at a time, until `settleBatch`. */
+  take(): BatchEvents | null {
+    const after = this.#position
+    const events: ChannelEvent[] = []
+    let bytes = 0
+    let taken = 0
+    const isFull = (event: ChannelEvent): boolean =>
+      events.length === BATCH_EVENTS_MAX ||
+      (events.length > 0 && bytes + event.body.length > BATCH_BYTES_MAX) ||
+      (events.length > 0 && this.#isBeyondHole(event.cursor))
+    for (const event of this.#loaded) {
+      if (isFull(event)) break
+      events.push(event)
+      bytes += event.body.length
+      taken++
+    }
+    const isWhole = taken === this.#loaded.length
+    const past = this.#loaded.length - this.#loadedLive
+    this.#loadedLive -= Math.max(0, taken - past)
+    this.#loaded = isWhole ? [] : this.#loaded.slice(taken)
+    while (isWhole && !this.hasPast && this.#near.length > 0) {
+      const { frames, index } = this.#near.first
+      const event = { ...eventIn(frames, index), channel: frames.channels[0]! }
+      if (isFull(event)) break
+      events.push(event)
+      bytes += event.body.length
+      this.#readTo = event.cursor
+      this.#near.shift()
+    }
+    if (events.length === 0) return null
+    this.#inFlight = events.at(-1)!.cursor
+    return { after, last: this.#inFlight, events }
+  }
+
+  /** Takes a batch that was stored before a restart. The backlog must be new. */
+  restore({ last }: Pick<BatchEvents, 'last'>): void {
+    this.#inFlight = last
+    this.#readTo = last
+    this.#target = Math.max(this.#target, last)
+    this.#passHole()
+  }
+
+  /** Ends the batch in flight: its events are delivered, or counted as dropped by the caller. */
+  settleBatch(): void {
+    if (this.#inFlight === null) return
+    this.#position = this.#inFlight
+    this.#inFlight = null
+    this.#passHole()
+  }
+
+  /** Gives the batch in flight up, so that its events are read again up to a head. */
+  giveBack(head: number): void {
+    this.#inFlight = null
+    this.rewind(head)
+  }
+
+  #push(frames: Frames, index: number): void {
+    const cursor = frames.cursors[index]!
+    if (cursor <= this.#target) return
+    if (this.#far.length === 0 && this.#near.length < this.#limits.near) this.#near.push({ frames, index })
+    else this.#far.push(cursor)
+  }
+
+  #drop(count: number, head: number): void {
+    if (this.#hole !== null && this.#hole.to < this.#target) return this.rewind(head)
+    const past = this.#loaded.length - this.#loadedLive
+    const isFirst = this.#inFlight === null && past === 0 && !this.hasPast
+    const from = this.#hole?.from ?? Math.max(this.#target, this.#inFlight ?? this.#position)
+    const loaded = Math.min(count, this.#loadedLive)
+    let to = this.#loaded.splice(past, loaded).at(-1)?.cursor ?? -1
+    this.#loadedLive -= loaded
+    for (let left = count - loaded; left > 0; left--) {
+      if (this.#near.length > 0) {
+        const { frames, index } = this.#near.shift()
+        to = frames.cursors[index]!
+      } else to = this.#far.shift()
+    }
+    this.#dropped += count
+    if (isFirst) this.#position = to
+    else this.#hole = { from, to }
+    if (this.#readTo >= from) this.#readTo = Math.max(this.#readTo, to)
+    this.#passHole()
+  }
+
+  /** Forgets cursors of live events that were read; returns their number. */
+  #forgetFar(to: number): number {
+    let forgotten = 0
+    for (; this.#far.length > 0 && this.#far.first <= to; forgotten++) this.#far.shift()
+    return forgotten
+  }
+
+  /** Moves the places that lie in the hole to its end, and the position over everything that needs no delivery. */
+  #passHole(): void {
+    if (this.#hole !== null && this.#readTo >= this.#hole.from && this.#readTo < this.#hole.to)
+      this.#readTo = this.#hole.to
+    if (this.#inFlight === null && this.#loaded.length === 0)
+      this.#position = Math.max(this.#position, this.#readTo)
+    if (this.#hole === null) return
+    const [next] = this.#loaded
+    const isPassed =
+      this.#inFlight === null &&
+      this.#readTo >= this.#hole.to &&
+      (next === undefined || next.cursor > this.#hole.to)
+    if (!isPassed) return
+    this.#position = Math.max(this.#position, this.#hole.to)
+    this.#hole = null
+  }
+
+  /** Whether an event lies beyond a hole that the position has not reached. */
+  #isBeyondHole(cursor: number): boolean {
+    return this.#hole !== null && cursor > this.#hole.to
+  }
+}
+
+const isIn = ({ from, to }: CursorRange, cursor: number): boolean => cursor > from && cursor <= to
+
+/** Returns the places of events of several channels in cursor order. */
+function inCursorOrder(parts: readonly Frames[]): { frames: Frames; index: number }[] {
+  return parts
+    .flatMap((frames) => frames.cursors.map((_, index) => ({ frames, index })))
+    .sort((a, b) => a.frames.cursors[a.index]! - b.frames.cursors[b.index]!)
+}
+
+/** A first-in, first-out queue in one array. */
+class Queue<T> {
+  #items: T[] = []
+  #next = 0
+
+  get length(): number {
+    return this.#items.length - this.#next
+  }
+
+  /** The oldest item; the queue must not be empty. */
+  get first(): T {
+    return this.#items[this.#next]!
+  }
+
+  /** The newest item; the queue must not be empty. */
+  get last(): T {
+    return this.#items.at(-1)!
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  /** Removes the oldest item; the queue must not be empty. */
+  shift(): T {
+    const item = this.first
+    this.#next++
+    if (this.#next === this.#items.length) this.clear()
+    // Items that were shifted are kept until they are half of the array.
+    else if (this.#next >= 64 && this.#next * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#next)
+      this.#next = 0
+    }
+    return item
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#next = 0
+  }
+}

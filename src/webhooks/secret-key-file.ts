@@ -1,0 +1,68 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { readSecretKey } from '../config/settings/webhooks.ts'
+import { ServiceError } from '../errors.ts'
+
+const KEY_BYTES = 32
+
+/**
+ * Returns the key that webhook secrets are encrypted with: the configured one, else that of the data folder, which is made
+ * there if it is missing. Of several processes that start at once on one folder, all get the same key.
+ *
+ * @throws ServiceError STORAGE_UNAVAILABLE if the file cannot be read or written, or holds no key
+ */
+export async function webhookSecretKey(
+  config: Pick<Config, 'webhookSecretKey' | 'dataDir'>
+): Promise<Uint8Array> {
+  if (config.webhookSecretKey !== null) return config.webhookSecretKey
+  const path = join(config.dataDir, 'webhook-secret.key')
+  try {
+    const text = (await readIfThere(path)) ?? (await makeFile(path))
+    const key = readSecretKey(text.trim())
+    if (key !== null) return key
+  } catch (cause) {
+    const { code = 'no code' } = cause as NodeJS.ErrnoException
+    throw new ServiceError('STORAGE_UNAVAILABLE', `cannot read or make the key file ${path} (${code})`, {
+      cause
+    })
+  }
+  throw new ServiceError(
+    'STORAGE_UNAVAILABLE',
+    `${path} is not base64 of 32 bytes; restore it from a backup. Without it all webhook secrets are lost: remove it, and rotate each secret`
+  )
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Writes a new key under another name, and links it to its own, so that a file with this name is always whole. */
+async function makeFile(path: string): Promise<string> {
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true })
+  const part = `${path}.${randomUUID()}.part`
+  try {
+    const file = await open(part, 'wx', 0o600)
+    try {
+      await file.writeFile(`${randomBytes(KEY_BYTES).toString('base64')}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await link(part, path).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(part, { force: true })
+  }
+  const directory = await open(folder)
+  await directory.sync().finally(() => directory.close())
+  return readFile(path, 'utf8')
+}

@@ -1,0 +1,116 @@
+import { lookup as systemLookup, Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { ServiceError } from '../errors.ts'
+import { plainAddress, publicAddress } from './public-address.ts'
+import { readWebhookUrl, type WebhookTarget } from './webhook-url.ts'
+
+/** Resolves a host name to all of its IP addresses. Rejects if it has none. */
+export type HostLookup = (host: string) => Promise<readonly string[]>
+
+/** A receiver's address is not public. The message does not say which: it may be a secret of the operator's network. */
+export class AddressRefused extends Error {
+  constructor() {
+    super('the host resolves to an address that is not public')
+  }
+}
+
+/** A receiver's host name has no address, or the name server did not answer. */
+export class HostUnresolved extends Error {
+  constructor(cause?: unknown) {
+    super('the host name cannot be resolved', { cause })
+  }
+}
+
+/** Milliseconds until a name server is asked again, and how often. Chosen: together well below a delivery's 10 s. */
+const NAME_SERVER = { timeout: 2_000, tries: 2 } as const
+
+export interface UrlGuardOptions {
+  /** Whether private and loopback addresses pass, for development. */
+  readonly allowPrivate: boolean
+  /** Replaces the system's resolution of names. */
+  readonly lookup?: HostLookup
+}
+
+/**
+ * Decides where webhooks may lead. Creation and test call `check`; connections call `addressesOf`, and connect to what it
+ * returned, so that a name that changes in between does not lead elsewhere.
+ */
+export class UrlGuard {
+  readonly #allowPrivate: boolean
+  readonly #lookup: HostLookup
+
+  constructor({ allowPrivate, lookup }: UrlGuardOptions) {
+    this.#allowPrivate = allowPrivate
+    // Only the system's resolution knows `localhost` and the hosts file, but it occupies one of few threads while it waits.
+    this.#lookup = lookup ?? (allowPrivate ? lookupBySystem : nameServerLookup())
+  }
+
+  /**
+   * Checks a webhook's URL, and resolves its host.
+   *
+   * @throws ServiceError URL_REFUSED with a detail that begins with `url`
+   */
+  async check(url: string): Promise<WebhookTarget> {
+    const reading = readWebhookUrl(url)
+    if (reading.kind === 'refused') throw new ServiceError('URL_REFUSED', `url ${reading.reason}`)
+    try {
+      await this.addressesOf(reading.target.host)
+    } catch (error) {
+      // One answer for both, so that nobody learns which names the operator's network has.
+      if (error instanceof AddressRefused || error instanceof HostUnresolved)
+        throw new ServiceError('URL_REFUSED', 'the host of url does not resolve to public addresses only')
+      throw error
+    }
+    return reading.target
+  }
+
+  /**
+   * Returns all addresses of a host, each of them allowed, without duplicates.
+   *
+   * @throws AddressRefused if one of them is not allowed, HostUnresolved if there is none
+   */
+  async addressesOf(host: string): Promise<readonly string[]> {
+    const found = isIP(host) === 0 ? await this.#resolve(host) : [host]
+    const allowed = new Set<string>()
+    for (const address of found) {
+      const plain = this.#allowed(address)
+      if (plain === null) throw new AddressRefused()
+      allowed.add(plain)
+    }
+    if (allowed.size === 0) throw new HostUnresolved()
+    return [...allowed]
+  }
+
+  /** Tells whether a socket may be connected to an address. */
+  allows(address: string): boolean {
+    return this.#allowed(address) !== null
+  }
+
+  #allowed(address: string): string | null {
+    return this.#allowPrivate ? plainAddress(address) : publicAddress(address)
+  }
+
+  async #resolve(host: string): Promise<readonly string[]> {
+    try {
+      return await this.#lookup(host)
+    } catch (error) {
+      throw new HostUnresolved(error)
+    }
+  }
+}
+
+async function lookupBySystem(host: string): Promise<readonly string[]> {
+  const found = await systemLookup(host, { all: true })
+  return found.map(({ address }) => address)
+}
+
+/** Asks name servers without a thread each: a name whose server hangs then delays no other work of the process. */
+function nameServerLookup(): HostLookup {
+  const resolver = new Resolver(NAME_SERVER)
+  return async (host) => {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+    const addresses = [v4, v6].flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+    if (addresses.length === 0 && v4.status === 'rejected') throw v4.reason as Error
+    return addresses
+  }
+}

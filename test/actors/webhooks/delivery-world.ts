@@ -1,0 +1,176 @@
+import { WebhookDelivery, type DeliveryDeps } from '../../../actors/webhooks/delivery.ts'
+import { AttemptLog } from '../../../actors/webhooks/attempt-log.ts'
+import { PastReader } from '../../../actors/webhooks/past-reader.ts'
+import { ProgressStore, type ShardClaim } from '../../../actors/webhooks/progress-store.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
+import { WEBHOOK, webhookShard } from '../../../src/webhooks/webhook.ts'
+import type {
+  PostOutcome,
+  Webhook,
+  WebhookPost,
+  WebhookProgress,
+  WebhookSender
+} from '../../../src/webhooks/webhook.ts'
+import { Documents, type Stored } from '../../../storage/documents.ts'
+import { MemoryDocuments } from './memory-documents.ts'
+import { World, WorldStore } from '../../stream/stream-world.ts'
+import { virtualClock, type VirtualClock } from '../../virtual-time.ts'
+
+/** A batch as a receiver reads it. */
+export interface ReceivedBody {
+  readonly webhook_id: number
+  readonly batch_id: string
+  readonly batch_ts: number
+  readonly cursor: number
+  readonly events: readonly { readonly channel: string; readonly data: { readonly cursor: number } }[]
+  readonly dropped?: number
+  readonly missed?: { readonly from_cursor: number; readonly to_cursor: number }
+}
+
+export interface Received {
+  readonly atMs: number
+  readonly text: string
+  readonly body: ReceivedBody
+  readonly headers: WebhookPost['headers']
+  answer(outcome: Answer): void
+}
+
+/** A status, a status with Retry-After in milliseconds, or the word of a failure. */
+export type Answer = number | readonly [status: number, retryAfterMs: number] | string
+
+function outcomeOf(answer: Answer): PostOutcome {
+  if (typeof answer === 'string') return { kind: 'failed', error: answer, durationMs: 1 }
+  const [status, retryAfterMs] = typeof answer === 'number' ? [answer, null] : answer
+  return { kind: 'answered', status, retryAfterMs, durationMs: 1 }
+}
+
+/** A receiver that answers at once as `answers` says, the last one for ever; with null, when the test does. */
+export class FakeReceiver implements WebhookSender {
+  readonly received: Received[] = []
+  answers: readonly (Answer | null)[] = [200]
+  aborted = 0
+  readonly #clock: VirtualClock
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
+  }
+
+  post(_tenant: string, { body, headers }: WebhookPost, signal: AbortSignal): Promise<PostOutcome> {
+    const { promise, resolve } = Promise.withResolvers<PostOutcome>()
+    const text = Buffer.from(body).toString()
+    const answer = (given: Answer): void => resolve(outcomeOf(given))
+    const parsed = JSON.parse(text) as ReceivedBody
+    this.received.push({ atMs: this.#clock.now(), text, body: parsed, headers, answer })
+    const next = this.answers.length > 1 ? this.answers[0]! : (this.answers[0] ?? null)
+    if (this.answers.length > 1) this.answers = this.answers.slice(1)
+    if (next !== null) answer(next)
+    signal.addEventListener('abort', () => {
+      this.aborted++
+      answer('aborted')
+    })
+    return promise
+  }
+
+  get cursors(): number[] {
+    return this.received.flatMap(({ body }) => body.events.map(({ data }) => data.cursor))
+  }
+}
+
+export const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
+  tenant: 'acme',
+  id: 7,
+  slot: 0,
+  url: 'http://receiver.example/',
+  channels: [],
+  secrets: [],
+  secretHint: 'abcd',
+  active: true,
+  disabledAtMs: null,
+  disabledReason: null,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+  activation: 1,
+  since: null,
+  failuresAtStart: 0,
+  ...changes
+})
+
+/** A claim that the test ends. */
+export function testClaim(token: number): ShardClaim & { lose(): void; held: boolean } {
+  const lost = new AbortController()
+  return {
+    token,
+    lost: lost.signal,
+    held: true,
+    outranked: () => lost.abort(new Error('outranked')),
+    lose: () => lost.abort(new Error('lost'))
+  }
+}
+
+/** A process that delivers to one webhook, on a store that outlives it, in virtual time. */
+export class DeliveryWorld {
+  readonly clock = virtualClock()
+  readonly chain = new WorldStore()
+  readonly receiver = new FakeReceiver(this.clock)
+  readonly store = new MemoryDocuments()
+  readonly documents: Documents<Webhook, never, 'slot', WebhookProgress> = new Documents(this.store, WEBHOOK)
+  stream = new World(this.chain)
+  horizon = -1
+  ids = 0
+  token = 0
+  claim = testClaim(0)
+  delivery: WebhookDelivery | null = null
+  running: Promise<void> = Promise.resolve()
+  faults: unknown[] = []
+  #end = new AbortController()
+
+  async create(changes: Partial<Webhook> = {}): Promise<Stored<Webhook>> {
+    const outcome = await this.documents.insert(webhook(changes))
+    if (!outcome.ok) throw new Error(outcome.reason)
+    return outcome.stored
+  }
+
+  async stored(id = 7): Promise<Stored<Webhook>> {
+    return (await this.documents.get(webhookShard('acme'), ['acme', id]))!
+  }
+
+  async progress(): Promise<WebhookProgress | null> {
+    return (await this.documents.hot([await this.stored()]))[0]!
+  }
+
+  deps(): DeliveryDeps {
+    const { clock, stream } = this
+    return {
+      hub: stream.hub,
+      past: new PastReader(this.chain, (ask) => ask()),
+      horizon: () => this.horizon,
+      sender: this.receiver,
+      signer: { headers: (_, { id, attempt }) => ({ 'webhook-id': id, attempt: String(attempt) }) },
+      clock,
+      random: () => 0,
+      newBatchId: () => `batch-${++this.ids}`,
+      metrics: createMetrics(new DecodingReport()).webhooks
+    }
+  }
+
+  /** Starts a process on the same stores, with a greater token. */
+  start(stored: Stored<Webhook>): void {
+    this.stream = new World(this.chain)
+    this.#end = new AbortController()
+    this.claim = testClaim(++this.token)
+    const store = new ProgressStore(this.store, this.claim, this.clock)
+    const log = new AttemptLog(this.store, stored.value, (fault) => this.faults.push(fault))
+    this.delivery = new WebhookDelivery(stored, store, log, this.deps())
+    const end = AbortSignal.any([this.#end.signal, this.claim.lost])
+    this.running = this.delivery.run(end).catch((fault: unknown) => {
+      if (!end.aborted) this.faults.push(fault)
+    })
+  }
+
+  /** Ends the process as a kill does: whatever it has not written is lost. */
+  async kill(): Promise<void> {
+    this.#end.abort()
+    await this.running
+  }
+}
