@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import { Pool } from 'undici'
 import type { Clock } from '../../src/ports.ts'
 import { version } from '../../src/version.ts'
-import type { PostError } from '../../src/webhooks/post-error.ts'
+import { postErrorOf, type PostError } from '../../src/webhooks/post-error.ts'
 import type { UrlGuard } from '../../src/webhooks/url-guard.ts'
 import type { PostOutcome, WebhookPost, WebhookSender } from '../../src/webhooks/webhook.ts'
 import { readWebhookUrl, type WebhookTarget } from '../../src/webhooks/webhook-url.ts'
@@ -115,7 +115,11 @@ export class PooledSender implements WebhookSender {
     const attempt = new PostAttempt({ clock: this.#clock, signal, deadlineMs, answerBytesMax })
     this.#attempts.add(attempt)
     if (this.#isClosed) attempt.end('aborted')
-    void queue.add(() => this.#placed(attempt, reading.target, request)).then(() => this.#leave(tenant))
+    queue
+      .add(() => this.#placed(attempt, reading.target, request))
+      // A connection that cannot even be begun, which the rules of URLs leave no case for.
+      .catch((error: unknown) => attempt.end(postErrorOf(error)))
+      .finally(() => this.#leave(tenant))
     const outcome = await attempt.outcome
     this.#attempts.delete(attempt)
     this.#note(request.url, outcome)

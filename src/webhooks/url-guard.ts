@@ -27,7 +27,7 @@ const NAME_SERVER = { timeout: 2_000, tries: 2 } as const
 export interface UrlGuardOptions {
   /** Whether private and loopback addresses pass, for development. */
   readonly allowPrivate: boolean
-  /** Replaces the system's resolution of names. */
+  /** Replaces the resolution of names. */
   readonly lookup?: HostLookup
 }
 
@@ -104,9 +104,13 @@ async function lookupBySystem(host: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
-/** Asks name servers without a thread each: a name whose server hangs then delays no other work of the process. */
-function nameServerLookup(): HostLookup {
+/**
+ * Returns a lookup that asks name servers, those of the system by default. It takes no thread: a name whose server hangs delays
+ * no other work of the process.
+ */
+export function nameServerLookup(servers?: readonly string[]): HostLookup {
   const resolver = new Resolver(NAME_SERVER)
+  if (servers !== undefined) resolver.setServers(servers)
   return async (host) => {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
     const addresses = [v4, v6].flatMap((each) => (each.status === 'fulfilled' ? each.value : []))

@@ -82,6 +82,8 @@ console.log(JSON.stringify({ version: process.version, kinds }))
 `
 
 const project = await installPackedClient(t)
+// Before the first test: the folder is removed when all tests that were started have ended.
+const nodes = await installNodes().catch(() => null)
 const typescript = join(ROOT, 'node_modules/typescript/bin/tsc')
 
 t.test('the tarball holds the built client alone, and depends on no other package', async (t) => {
@@ -174,7 +176,6 @@ const RELEASES = `${NODE_VERSIONS.join(', ')} and ${process.versions.node}`
 const VERIFIES = `the verifier of webhooks works on Node ${RELEASES}`
 const ON_NODE = `the client reads the stream on Node ${RELEASES}`
 const NO_NODES = 'other releases of Node cannot be installed with npm for this machine'
-const nodes = await installNodes().catch(() => null)
 if (nodes === null) {
   notRun(t, VERIFIES, NO_NODES)
   notRun(t, ON_NODE, NO_NODES)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ServiceError } from '../../src/errors.ts'
-import { AddressRefused, HostUnresolved, UrlGuard } from '../../src/webhooks/url-guard.ts'
+import { AddressRefused, HostUnresolved, nameServerLookup, UrlGuard } from '../../src/webhooks/url-guard.ts'
+import { startNameServer } from './name-server.ts'
 
 const REFUSED = new AddressRefused().message
 const UNRESOLVED = new HostUnresolved().message
@@ -168,4 +169,23 @@ t.test('a guard for development allows private addresses, and nothing else that 
 t.test('the system resolves localhost for development, and no name server makes it public', async (t) => {
   const addresses = await new UrlGuard({ allowPrivate: true }).addressesOf('localhost')
   t.ok(addresses.every((address) => ['127.0.0.1', '::1'].includes(address)))
+})
+
+t.test('a name server is asked for both families, and every answer is checked', async (t) => {
+  const server = await startNameServer(t, {
+    'both.example': ['8.8.8.8', '8.8.4.4', '2606:4700:0:0:0:0:0:1111'],
+    'four.example': ['8.8.8.8'],
+    'six.example': ['2606:4700:0:0:0:0:0:1111'],
+    'private-six.example': ['8.8.8.8', 'fd00:ec2:0:0:0:0:0:254'],
+    'mapped.example': ['8.8.8.8', '0:0:0:0:0:ffff:7f00:1'],
+    'none.example': []
+  })
+  const guard = new UrlGuard({ allowPrivate: false, lookup: nameServerLookup([server]) })
+  t.same((await guard.addressesOf('both.example')).toSorted(), ['2606:4700::1111', '8.8.4.4', '8.8.8.8'])
+  t.same(await guard.addressesOf('four.example'), ['8.8.8.8'])
+  t.same(await guard.addressesOf('six.example'), ['2606:4700::1111'])
+  await t.rejects(guard.addressesOf('private-six.example'), { message: REFUSED })
+  await t.rejects(guard.addressesOf('mapped.example'), { message: REFUSED })
+  await t.rejects(guard.addressesOf('none.example'), { message: UNRESOLVED })
+  await t.rejects(guard.addressesOf('unknown.example'), { message: UNRESOLVED })
 })
