@@ -72,7 +72,21 @@ export const ERRORS = {
   },
   UPGRADE_MISSING: { status: 426, code: 'upgrade_required', title: 'Upgrade required', retryable: false },
   ORIGIN_REFUSED: { status: 403, code: 'origin_not_allowed', title: 'Origin not allowed', retryable: false },
-  URL_REFUSED: { status: 422, code: 'url_not_allowed', title: 'URL not allowed', retryable: false }
+  URL_REFUSED: { status: 422, code: 'url_not_allowed', title: 'URL not allowed', retryable: false },
+  CHANNEL_UNKNOWN: { status: 400, code: 'unknown_channel', title: 'Unknown channel', retryable: false },
+  WEBHOOK_NOT_FOUND: { status: 404, code: 'webhook_not_found', title: 'Webhook not found', retryable: false },
+  WEBHOOK_LIMIT_REACHED: {
+    status: 409,
+    code: 'webhook_limit_reached',
+    title: 'Webhook limit reached',
+    retryable: false
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    code: 'idempotency_key_reused',
+    title: 'Idempotency key reused',
+    retryable: false
+  }
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,14 +1,18 @@
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 
-/** Milliseconds for computing an answer; then the request fails with DEADLINE_EXCEEDED. */
+/** Milliseconds for computing an answer, unless its endpoint says otherwise. */
 export const DEADLINE_MS = 2000
 
 /**
- * Resolves like `work`, or rejects with DEADLINE_EXCEEDED after `DEADLINE_MS`. The signal then aborts, and the
- * outcome of `work` is ignored.
+ * Resolves like `work`, or rejects with DEADLINE_EXCEEDED after the deadline. The signal then aborts, and the outcome
+ * of `work` is ignored.
  */
-export async function withinDeadline<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withinDeadline<T>(
+  clock: Clock,
+  work: (signal: AbortSignal) => Promise<T>,
+  deadlineMs = DEADLINE_MS
+): Promise<T> {
   const abort = new AbortController()
   let timer: unknown
   const deadline = new Promise<never>((_resolve, reject) => {
@@ -16,7 +20,7 @@ export async function withinDeadline<T>(clock: Clock, work: (signal: AbortSignal
       const error = new ServiceError('DEADLINE_EXCEEDED', 'the answer took too long to compute; ask for less')
       reject(error)
       abort.abort(error)
-    }, DEADLINE_MS)
+    }, deadlineMs)
   })
   try {
     return await Promise.race([work(abort.signal), deadline])

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import type { ErrorCode } from '../errors.ts'
+import { DEADLINE_MS } from './deadline.ts'
 import { answerKey, type Answer, type Making } from './response-cache.ts'
 import { reader } from './parameters.ts'
 import type { RouteScope } from './plugins/access.ts'
@@ -48,6 +49,10 @@ export interface Endpoint<
   readonly otherStatuses: readonly number[]
   /** Media type of the answer. */
   readonly mediaType: string
+  /** Milliseconds for computing an answer. */
+  readonly deadlineMs: number
+  /** Whether it accepts an `Idempotency-Key` (`idempotency.ts`). */
+  readonly isIdempotent: boolean
 }
 
 /** A served endpoint, and whether its answers are cached and have entity tags. */
@@ -82,6 +87,8 @@ export function endpoint<
         | 'answersWhileDraining'
         | 'otherStatuses'
         | 'mediaType'
+        | 'deadlineMs'
+        | 'isIdempotent'
       >
     >
 ): Endpoint<Params, Query, Body, Answer> {
@@ -96,6 +103,8 @@ export function endpoint<
     answersWhileDraining: false,
     otherStatuses: [],
     mediaType: 'application/json',
+    deadlineMs: DEADLINE_MS,
+    isIdempotent: false,
     ...definition
   }
 }
@@ -129,7 +138,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   handler: (call: Call<P, Q, B>) => Promise<z.input<A>>
 ): void {
   const { responseCache } = app
-  const { status } = endpoint
+  const { status, deadlineMs } = endpoint
   app.served.push({ endpoint, isCached: false })
   const readParams = reader(endpoint.params)
   const readQuery = reader(endpoint.query)
@@ -141,8 +150,9 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const query = readQuery(request.query)
       const body = readBody(request.body)
       const { caller } = request
-      const answer = await responseCache.within((making) =>
-        handler({ ...making, params, query, body, caller, request, reply })
+      const answer = await responseCache.within(
+        (making) => handler({ ...making, params, query, body, caller, request, reply }),
+        deadlineMs
       )
       // The handler itself sets any other status.
       if (status !== 200) void reply.code(status)
@@ -200,5 +210,9 @@ function routeOf({ method, path, scope, answersWhileDraining }: Endpoint) {
 /** Returns a reader of the body; without a declared body it accepts and ignores any. */
 function bodyReader<B extends z.ZodType>(schema: B): (body: unknown) => z.output<B> {
   if (schema instanceof z.ZodObject) return reader(schema, 'body')
+  if (schema instanceof z.ZodOptional) {
+    const readBody = bodyReader(schema.unwrap() as z.ZodType)
+    return (body) => (body === undefined ? undefined : readBody(body)) as z.output<B>
+  }
   return (body) => schema.parse(schema instanceof z.ZodUndefined ? undefined : body)
 }

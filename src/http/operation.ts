@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import type { Endpoint, Example, Served } from './endpoint.ts'
+import { IDEMPOTENCY_KEY_MAX } from './idempotency.ts'
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts'
 import { headersOf, type ProblemResponses } from './problem-responses.ts'
 
@@ -36,11 +37,21 @@ const RATE = [
 
 interface Parameter {
   readonly name: string
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
   readonly description?: string
   readonly schema: JsonSchema
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+/** The header of an endpoint that accepts an idempotency key. */
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes a retry safe: the same key with the same body within 24 hours gives the same resource back. A random text, such as a UUID',
+  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }
 }
 
 /** Returns an endpoint as an operation of the document. */
@@ -49,10 +60,11 @@ export function operationOf(
   schemas: JsonSchemas,
   problems: ProblemResponses
 ): JsonSchema {
-  const { tag, summary, description, scope, params, query, body, examples } = endpoint
+  const { tag, summary, description, scope, params, query, body, examples, isIdempotent } = endpoint
   const parameters = [
     ...parametersOf(params, 'path', examples, schemas),
-    ...parametersOf(query, 'query', examples, schemas)
+    ...parametersOf(query, 'query', examples, schemas),
+    ...(isIdempotent ? [IDEMPOTENCY_KEY] : [])
   ]
   const takesAddress = parameters.some(({ schema }) => schema.format === 'solana-address')
   return {
@@ -92,11 +104,12 @@ function neededKey(scope: Endpoint['scope']): string {
 
 /** Returns every error that an endpoint can answer with. */
 function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorCode[] {
-  const { method, scope, errors, answersWhileDraining } = endpoint
+  const { method, scope, errors, answersWhileDraining, isIdempotent } = endpoint
   return [
     ...ANYWHERE,
     ...errors,
     ...(takesAddress ? ['ADDRESS_INVALID' as const] : []),
+    ...(isIdempotent ? ['IDEMPOTENCY_KEY_REUSED' as const] : []),
     ...(method === 'GET' ? [] : WITH_BODY),
     ...(scope === 'open' ? [] : WITH_KEY),
     ...(scope === 'open' || scope === 'any-key' ? [] : ['SCOPE_MISSING' as const]),
@@ -144,12 +157,14 @@ function parametersOf(
 
 function requestBodyOf(body: z.ZodType, examples: readonly Example[], schemas: JsonSchemas): JsonSchema {
   const shown = examples.filter((example) => example.body !== undefined)
+  const isOptional = body instanceof z.ZodOptional
+  const schema = isOptional ? (body.unwrap() as z.ZodType) : body
   return {
-    required: true,
+    required: !isOptional,
     content: {
       'application/json': {
         // The body's reader refuses fields that its schema does not name.
-        schema: schemas.ofInput(body instanceof z.ZodObject ? body.strict() : body),
+        schema: schemas.ofInput(schema instanceof z.ZodObject ? schema.strict() : schema),
         ...(shown.length > 0
           ? { examples: Object.fromEntries(shown.map(({ name, body: value }) => [name, { value }])) }
           : {})

@@ -196,5 +196,25 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     remedy:
       'Use `http` or `https`, port 80, 443 or from 1024 up, no user or password, and a host that every network can reach.',
     example: 'the host of url does not resolve to public addresses only'
+  },
+  CHANNEL_UNKNOWN: {
+    meaning: 'A webhook names a channel that does not exist.',
+    remedy: 'Correct the channel that `detail` names; where several are wrong, `errors` lists them all.',
+    example: 'channels.0: "launch" is no channel'
+  },
+  WEBHOOK_NOT_FOUND: {
+    meaning: 'The tenant of the API key has no webhook with this id.',
+    remedy: 'List the webhooks: it was deleted, or it belongs to another tenant.',
+    example: 'there is no webhook with this id'
+  },
+  WEBHOOK_LIMIT_REACHED: {
+    meaning: 'The tenant has five webhooks, the most that it may have.',
+    remedy: 'Delete one, or add the channels to one: a webhook takes 50 channels.',
+    example: 'this tenant has 5 webhooks, the most a tenant may have'
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    meaning: 'The `Idempotency-Key` was used in the last 24 hours for a request with another body.',
+    remedy: 'Send the same body to repeat that request, or another key for a new one.',
+    example: 'this Idempotency-Key was used for a request with another body'
   }
 }

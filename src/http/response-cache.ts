@@ -202,9 +202,9 @@ export class ResponseCache {
   }
 
   /** Runs work within the deadline of an answer. */
-  async within<T>(work: (making: Making) => Promise<T>): Promise<T> {
+  async within<T>(work: (making: Making) => Promise<T>, deadlineMs?: number): Promise<T> {
     const { head } = this.#feed
-    return withinDeadline(this.#clock, (signal) => work({ head, signal }))
+    return withinDeadline(this.#clock, (signal) => work({ head, signal }), deadlineMs)
   }
 
   async #make<Body>(

@@ -11,7 +11,7 @@ const EXPOSED = [...RATE_HEADERS, 'Retry-After', 'X-Request-Id', 'X-Data-Freshne
 /** Methods and headers that such pages may send. */
 const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
-  'access-control-allow-headers': 'X-API-Key, Authorization, Content-Type, If-None-Match',
+  'access-control-allow-headers': 'X-API-Key, Authorization, Content-Type, If-None-Match, Idempotency-Key',
   // Seconds for which a browser may cache this: each request needs a key anyway.
   'access-control-max-age': '600'
 } as const
