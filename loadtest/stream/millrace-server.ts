@@ -78,6 +78,7 @@ const app = buildApp(
     feed: feedOfRest,
     ranking: new RankingHandle(),
     stream: tenants,
+    webhooks: null,
     venues: VENUE_IDS,
     cash,
     decoding,

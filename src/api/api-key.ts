@@ -4,7 +4,8 @@ import { keyState } from '../access/caller.ts'
 import { SCOPES, type Scope } from '../access/scopes.ts'
 import { CLOCKS, count, text } from './schema.ts'
 
-const moment = (meaning: string) =>
+/** Schema of a time in the format of `momentText`. */
+export const moment = (meaning: string) =>
   z.iso.datetime({ precision: 3 }).describe(`${meaning}; ${CLOCKS.service}, ISO 8601, UTC`)
 
 export const tenantAnswer = z

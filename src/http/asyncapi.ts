@@ -6,6 +6,7 @@ import type { DocumentFacts } from './openapi.ts'
 import { PROBLEM_TEXTS } from './problem-texts.ts'
 import { STREAM_PATH } from './handshake.ts'
 import { STREAM_MESSAGES } from './stream-messages.ts'
+import { POST_BATCH, RECEIVER, WEBHOOK_CHANNEL, webhookBatchMessage } from './webhook-message.ts'
 
 const EVENTS = ['trades', 'price', 'pool', 'venue', 'launches', 'pools', 'curves'] as const
 
@@ -91,7 +92,7 @@ const refs = (names: readonly string[]): readonly JsonSchema[] =>
 /** Returns the AsyncAPI 3.0 document of the stream. */
 export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
   const schemas = new JsonSchemas()
-  const messages = Object.fromEntries(
+  const ofStream = Object.fromEntries(
     Object.entries(STREAM_MESSAGES).map(([name, { from, title, summary, schema, examples }]) => [
       name,
       {
@@ -104,6 +105,7 @@ export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
       }
     ])
   )
+  const messages = { ...ofStream, webhookBatch: webhookBatchMessage(schemas) }
   return {
     asyncapi: '3.0.0',
     info: {
@@ -121,7 +123,8 @@ export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
         security: ['KeyInQuery', 'KeyInHeader', 'Bearer'].map((name) => ({
           $ref: `#/components/securitySchemes/${name}`
         }))
-      }
+      },
+      receiver: RECEIVER
     },
     channels: {
       stream: {
@@ -130,13 +133,14 @@ export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
         description: CHANNEL_ABOUT,
         servers: [{ $ref: '#/servers/service' }],
         messages: Object.fromEntries(
-          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }])
+          Object.keys(ofStream).map((name) => [name, { $ref: `#/components/messages/${name}` }])
         ),
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
         'x-close-codes': CLOSE_CODES
-      }
+      },
+      webhook: WEBHOOK_CHANNEL
     },
-    operations: operations(),
+    operations: { ...operations(), postBatch: POST_BATCH },
     components: {
       schemas: schemas.components,
       messages,

@@ -15,7 +15,19 @@ import type { SourceStatus } from '../node/source-status.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { DeliveryLog, UrlGuard, WebhookDeliveries, WebhookSecrets } from '../webhooks/ports.ts'
+import type { WebhookSender, WebhookSigner } from '../webhooks/webhook.ts'
 import type { HttpBounds } from './bounds.ts'
+
+/** The parts of webhooks that are outside of the HTTP side. */
+export interface WebhookParts {
+  readonly guard: UrlGuard
+  readonly secrets: WebhookSecrets
+  readonly signer: WebhookSigner
+  readonly sender: WebhookSender
+  readonly attempts: DeliveryLog
+  readonly deliveries: WebhookDeliveries
+}
 
 /** Dependencies of the HTTP side. */
 export interface AppDeps {
@@ -28,6 +40,8 @@ export interface AppDeps {
   readonly ranking: RankingHandle
   /** Null in a process that serves no stream. */
   readonly stream: StreamGateway | null
+  /** Null in a process that serves no webhooks. */
+  readonly webhooks: WebhookParts | null
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

@@ -1,8 +1,10 @@
 import type { Storage } from '../../storage/port.ts'
+import { DEMO_TENANT } from '../access/bootstrap.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { SourceKind } from '../config/config.ts'
 import { WSOL } from '../market/cash.ts'
+import { webhooksOf } from '../webhooks/registry.ts'
 import type { Example } from './endpoint.ts'
 
 /** Values in examples until data of their kind is indexed. */
@@ -10,19 +12,23 @@ export const EXAMPLE_LAUNCH = '4i39ueoavjHaMwv6Lizq5LYjAi4xDqGDEnj7CmS3pump'
 export const EXAMPLE_POOL = '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2'
 export const EXAMPLE_WALLET = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
 export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
+export const EXAMPLE_WEBHOOK_ID = '196744173809221'
+/** A host that is reserved for documentation (RFC 2606). */
+export const EXAMPLE_WEBHOOK_URL = 'https://example.com/hook'
 
 /** Replacements of example values, by the value replaced. */
 export type ExampleValues = ReadonlyMap<string, string>
 
 export interface ExampleSources {
-  readonly storage: Pick<Storage, 'launches' | 'trades'>
+  readonly storage: Pick<Storage, 'launches' | 'trades' | 'documents'>
   readonly keys: Pick<KeyDirectory, 'keysOf'>
   readonly sourceKind: SourceKind | null
 }
 
 /**
  * Returns example values that have an answer: the newest launch that trades, and the pool and the trader of SOL's
- * newest trade. On a localnet also the id of the demo tenant's first key; elsewhere the public document names no key.
+ * newest trade. On a localnet also the ids of the demo tenant's first key and first webhook; elsewhere the public
+ * document names neither.
  */
 export async function exampleValues({ storage, keys, sourceKind }: ExampleSources): Promise<ExampleValues> {
   const newest = { order: 'desc', limit: 1 } as const
@@ -30,7 +36,9 @@ export async function exampleValues({ storage, keys, sourceKind }: ExampleSource
     storage.launches.page({ ...newest, status: 'trading' }),
     storage.trades.ofMint(pubkeyFromBase58(WSOL), newest)
   ])
-  const key = sourceKind === 'localnet' ? keys.keysOf('demo')[0] : undefined
+  const isOfDemo = sourceKind === 'localnet'
+  const key = isOfDemo ? keys.keysOf(DEMO_TENANT)[0] : undefined
+  const [webhook] = isOfDemo ? await webhooksOf(storage.documents, DEMO_TENANT) : []
   return new Map([
     ...(launch === undefined ? [] : [[EXAMPLE_LAUNCH, pubkeyToBase58(launch.mint)] as const]),
     ...(trade === undefined
@@ -39,7 +47,8 @@ export async function exampleValues({ storage, keys, sourceKind }: ExampleSource
           [EXAMPLE_POOL, pubkeyToBase58(trade.pool)],
           [EXAMPLE_WALLET, pubkeyToBase58(trade.user)]
         ] as const)),
-    ...(key === undefined ? [] : [[EXAMPLE_KEY_ID, key.id] as const])
+    ...(key === undefined ? [] : [[EXAMPLE_KEY_ID, key.id] as const]),
+    ...(webhook === undefined ? [] : [[EXAMPLE_WEBHOOK_ID, String(webhook.value.id)] as const])
   ])
 }
 

@@ -73,7 +73,14 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     const coordination = coordinationOf(service, given)
     const limited = { limits: coordination.limits, redisAway: () => coordination.outage !== null }
     return buildApp(
-      { ...http, ...own, ...limited, storage: given.storage, stream: given.tenants ?? null },
+      {
+        ...http,
+        ...own,
+        ...limited,
+        storage: given.storage,
+        stream: given.tenants ?? null,
+        webhooks: null
+      },
       routes
     )
   }

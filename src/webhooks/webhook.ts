@@ -84,7 +84,9 @@ export const WEBHOOK = defineDocument({
     /** Grows when deliveries begin anew: at creation (1) and at each enabling that changes where they begin. */
     activation: z.number(),
     /** Deliveries of this activation begin after this cursor; null for the head when the delivery process takes it up. */
-    since: z.number().nullable()
+    since: z.number().nullable(),
+    /** Failed deliveries in a row with which this activation begins: above 0 only if the webhook was active before it. */
+    failuresAtStart: z.number().default(0)
   }),
   partition: ({ tenant }) => webhookShard(tenant),
   key: ({ tenant, id }) => [tenant, id],

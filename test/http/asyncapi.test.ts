@@ -47,20 +47,22 @@ t.test('the document has the parts that AsyncAPI 3.0 asks for', (t) => {
   t.equal(document.asyncapi, '3.0.0')
   t.match(document.info, { title: /./, version: '1.2.3' })
   for (const server of Object.values(document.servers!)) {
-    t.match(server, { host: /./, protocol: 'ws' })
+    t.match(server, { host: /./, protocol: /^(ws|https)$/ })
     const { variables, host } = server as { variables: Json; host: string }
     const used = host.match(/(?<={)\w+(?=})/g)
     t.strictSame(used, Object.keys(variables))
   }
   t.equal(channel.address, '/v1/stream')
+  t.same(Object.keys(document.channels!), ['stream', 'webhook'])
   t.ok(Object.keys(operations).length > 3)
   for (const [name, operation] of Object.entries(operations)) {
     t.match(operation.action, /^(send|receive)$/, name)
-    t.strictSame(operation.channel, { $ref: '#/channels/stream' })
+    const { $ref: target } = operation.channel as Ref
+    t.equal(target, name === 'postBatch' ? '#/channels/webhook' : '#/channels/stream')
     const { messages, reply } = operation as unknown as { messages: Ref[]; reply?: { messages: Ref[] } }
     const told = [...messages, ...(reply?.messages ?? [])].map(({ $ref }) => $ref)
     t.ok(
-      told.every((target) => target.startsWith('#/channels/stream/messages/')),
+      told.every((message) => message.startsWith(`${target}/messages/`)),
       `${name}: through its channel`
     )
   }
@@ -89,10 +91,12 @@ t.test('every reference leads somewhere, and everything is referred to', (t) => 
     )
     t.strictSame(unused, [], kind)
   }
-  const unsent = Object.keys(channel.messages as Json).filter(
-    (name) => !targets.has(`#/channels/stream/messages/${name}`)
-  )
-  t.strictSame(unsent, [], 'each message belongs to an operation')
+  for (const [name, { messages }] of Object.entries(document.channels as unknown as Record<string, Json>)) {
+    const unsent = Object.keys(messages as Json).filter(
+      (message) => !targets.has(`#/channels/${name}/messages/${message}`)
+    )
+    t.strictSame(unsent, [], 'each message belongs to an operation')
+  }
   t.end()
 })
 

@@ -21,12 +21,13 @@ import { Ranking } from '../../src/market/ranking.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
 import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
-import type { StreamGateway } from '../../src/stream/gateway.ts'
+import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { OPTIONS } from '../market/world.ts'
+import { fakeParts } from '../webhooks/fake-parts.ts'
 
 /** A row of a list and a response, as a client parses them. */
 export interface Row {
@@ -95,8 +96,8 @@ const ACME: KeyAttributes = {
   corsOrigins: []
 }
 
-/** A stream that admits no connection. */
-const closedGateway: StreamGateway = {
+/** Returns a stream that admits no connection. */
+export const closedStream = (health: Partial<StreamHealth> = {}): StreamGateway => ({
   admits: () => false,
   open: (socket) => socket.close(4429),
   health: {
@@ -106,9 +107,10 @@ const closedGateway: StreamGateway = {
     connections: 0,
     subscriptions: 0,
     eventsPerSecond: 0,
-    dropped: 0
+    dropped: 0,
+    ...health
   }
-}
+})
 
 export async function marketApp(
   t: Test,
@@ -117,7 +119,7 @@ export async function marketApp(
     hotBytesMax = 2 ** 24,
     ...overrides
   }: { readonly hotBytesMax?: number } & Partial<
-    Pick<AppDeps, 'bounds' | 'metricsKeyRequired' | 'stream' | 'sourceKind' | 'demoKey'>
+    Pick<AppDeps, 'bounds' | 'metricsKeyRequired' | 'stream' | 'sourceKind' | 'demoKey' | 'webhooks'>
   > = {}
 ): Promise<MarketApp> {
   const storage = await openEmbeddedStorage({ directory: t.testdir(), hotBytesMax })
@@ -139,7 +141,8 @@ export async function marketApp(
     limits: new RateWindow(1000),
     feed,
     ranking,
-    stream: closedGateway,
+    stream: closedStream(),
+    webhooks: fakeParts(),
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,

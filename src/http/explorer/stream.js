@@ -29,7 +29,9 @@ export const stream =
       .filter(({ action }) => action === 'receive')
       .flatMap((one) => one.messages.map(nameOf))
     const events = document.operations.tell.messages.map(nameOf)
-    const answers = Object.keys(messages).filter((name) => !sent.includes(name) && !events.includes(name))
+    const answers = Object.keys(document.channels.stream.messages).filter(
+      (name) => !sent.includes(name) && !events.includes(name)
+    )
     const channelOf = (name) => messages[name].title.replace('Event of ', '')
 
     function Line({ direction, message }) {

@@ -1,0 +1,200 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { momentText } from '../../api/api-key.ts'
+import {
+  attemptList,
+  enabledWebhookAnswer,
+  rotatedSecretAnswer,
+  testAnswer,
+  type EnableWarning
+} from '../../api/webhook.ts'
+import { ServiceError } from '../../errors.ts'
+import { readCursor } from '../../market/cursor.ts'
+import type { WebhookRegistry } from '../../webhooks/registry.ts'
+import { sendTestEvent } from '../../webhooks/test-event.ts'
+import type { AppDeps, WebhookParts } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_WEBHOOK_ID } from '../example-values.ts'
+import { wholeNumber } from '../parameters.ts'
+import { rateLimited } from '../plugins/limits.ts'
+import { attemptBody, webhookBody } from '../webhook-bodies.ts'
+import { tenantOf, webhookParams } from './webhook-parameters.ts'
+
+const GRACE_SECONDS_MAX = 30 * 86_400
+const GRACE_MESSAGE = `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`
+/** Calls a minute (spec choices, section 7). */
+const ENABLES_PER_MINUTE = 6
+/** Milliseconds for a test event. Chosen: an attempt takes up to 10 s, and may wait for others of its tenant. */
+const TEST_MS = 20_000
+/** Attempts that are listed of a webhook at most. */
+const ATTEMPTS_MAX = 1_000
+
+/** The `nextCursor` of a list of attempts. */
+const CURSOR = /^[\w-]{1,128}$/
+
+const example = { name: 'a webhook', params: { id: EXAMPLE_WEBHOOK_ID } }
+
+export const enableWebhook = endpoint({
+  method: 'POST',
+  path: '/v1/webhooks/{id}/enable',
+  tag: 'Webhooks',
+  summary: 'Enable a webhook',
+  description: `Activates a deactivated webhook: deliveries begin with the next event, or after \`since\`. An active webhook changes only with \`since\`: its deliveries begin again there. At most ${ENABLES_PER_MINUTE} calls a minute for each webhook.`,
+  scope: 'webhooks',
+  params: webhookParams,
+  body: z
+    .object({
+      since: z
+        .union([z.number().meta({ type: 'integer' }), z.string()], 'must be a cursor: a whole number or its decimal text')
+        .optional()
+        .describe('Cursor of the last processed event: the events after it are delivered')
+    })
+    .optional(),
+  answer: enabledWebhookAnswer,
+  errors: ['WEBHOOK_NOT_FOUND', 'CURSOR_INVALID'],
+  examples: [
+    { ...example, name: 'from now' },
+    { ...example, name: 'from the last processed event', body: { since: 314_460_000_000_000 } }
+  ]
+})
+
+export const testWebhook = endpoint({
+  method: 'POST',
+  path: '/v1/webhooks/{id}/test',
+  tag: 'Webhooks',
+  summary: 'Send a test event',
+  description:
+    'Posts one signed test event, without retries, also to a deactivated webhook. Its outcome does not count as a delivery.',
+  scope: 'webhooks',
+  params: webhookParams,
+  answer: testAnswer,
+  errors: ['WEBHOOK_NOT_FOUND'],
+  deadlineMs: TEST_MS,
+  examples: [example]
+})
+
+export const rotateWebhookSecret = endpoint({
+  method: 'POST',
+  path: '/v1/webhooks/{id}/rotate-secret',
+  tag: 'Webhooks',
+  summary: 'Rotate the secret of a webhook',
+  description:
+    'Makes a new secret and shows it, once. During the grace period batches carry a signature of each secret.',
+  scope: 'webhooks',
+  params: webhookParams,
+  body: z
+    .object({
+      grace_seconds: z
+        .int(GRACE_MESSAGE)
+        .min(0, GRACE_MESSAGE)
+        .max(GRACE_SECONDS_MAX, GRACE_MESSAGE)
+        .default(86_400)
+        .describe('Grace period: seconds for which earlier secrets sign as well; 0: none')
+    })
+    .optional(),
+  answer: rotatedSecretAnswer,
+  errors: ['WEBHOOK_NOT_FOUND'],
+  examples: [{ ...example, name: 'with an hour of grace', body: { grace_seconds: 3_600 } }]
+})
+
+export const listAttempts = endpoint({
+  path: '/v1/webhooks/{id}/deliveries',
+  tag: 'Webhooks',
+  summary: 'List the deliveries of a webhook',
+  description: `Every attempt to deliver a batch in the last seven days, newest first; at most ${ATTEMPTS_MAX}.`,
+  scope: 'webhooks',
+  params: webhookParams,
+  query: z.object({
+    limit: wholeNumber(1, ATTEMPTS_MAX, 100).describe('Maximum number of items'),
+    after: z.string().optional().describe('The `nextCursor` of the page before')
+  }),
+  answer: attemptList,
+  errors: ['WEBHOOK_NOT_FOUND', 'CURSOR_INVALID'],
+  examples: [{ ...example, query: { limit: '10' } }]
+})
+
+interface Deps extends Pick<AppDeps, 'stream' | 'limits' | 'clock'> {
+  readonly webhooks: WebhookParts
+}
+
+/** Serves the endpoints of one webhook beyond reading and deleting it. */
+export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegistry, deps: Deps): void {
+  const { webhooks, stream, limits, clock } = deps
+
+  serve(app, enableWebhook, async ({ params: { id }, body, caller, reply }) => {
+    const tenant = tenantOf(caller)
+    const since = body?.since === undefined ? null : readCursor(body.since)
+    if (body?.since !== undefined && since === null)
+      throw new ServiceError('CURSOR_INVALID', 'since must be the cursor of an event')
+    await registry.find(tenant, id)
+    const use = await limits.take(`webhook-enable ${tenant} ${id}`, ENABLES_PER_MINUTE, clock.now())
+    if (!use.allowed) {
+      const detail = `a webhook may be enabled ${ENABLES_PER_MINUTE} times a minute; the next minute begins in ${use.resetIn} s`
+      throw rateLimited(reply, { detail, policy: 'enable-per-minute', quota: ENABLES_PER_MINUTE, use })
+    }
+    const state = await registry.enable(tenant, id, since)
+    return {
+      ...webhookBody(state, webhooks.deliveries.buffered(tenant, id)),
+      warnings: since === null ? [] : warningsOf(since, state.webhook.channels, stream)
+    }
+  })
+
+  serve(app, testWebhook, async ({ params: { id }, caller, signal }) => {
+    const tenant = tenantOf(caller)
+    const { value: webhook } = await registry.find(tenant, id)
+    const attempt = await sendTestEvent(webhook, { ...webhooks, clock }, signal)
+    await webhooks.attempts.add(tenant, id, [attempt])
+    return {
+      delivered: attempt.error === null,
+      status_code: attempt.statusCode,
+      duration_ms: Math.round(attempt.durationMs),
+      error: attempt.error
+    }
+  })
+
+  serve(app, rotateWebhookSecret, async ({ params: { id }, body, caller, reply }) => {
+    const { grace_seconds: graceSeconds } = body ?? rotateWebhookSecret.body.unwrap().parse({})
+    const expiresAtMs = clock.now() + graceSeconds * 1000
+    const secret = await registry.rotate(tenantOf(caller), id, expiresAtMs)
+    void reply.header('cache-control', 'no-store')
+    return { secret, previous_secret_expires_at: momentText(expiresAtMs) }
+  })
+
+  serve(app, listAttempts, async ({ params: { id }, query: { limit, after = null }, caller }) => {
+    const tenant = tenantOf(caller)
+    if (after !== null && !CURSOR.test(after))
+      throw new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
+    const webhook = await registry.find(tenant, id)
+    const { attempts, next } = await webhooks.attempts.list(webhook, { limit, after, nowMs: clock.now() })
+    return { tenant, data: attempts.map(attemptBody), nextCursor: next }
+  })
+}
+
+/** Returns the reasons for which a webhook does not deliver all events after a cursor. */
+function warningsOf(since: number, channels: readonly string[], stream: Deps['stream']): EnableWarning[] {
+  const { head = -1, horizon = null } = stream?.health ?? {}
+  const liveOnly = channels.filter((name) => name === 'pools')
+  const warnings: (EnableWarning | null)[] = [
+    horizon !== null && since < horizon.cursor
+      ? {
+          code: 'beyond_replay_horizon',
+          message: `events up to the cursor ${horizon.cursor} are not available any more: deliveries begin after it`,
+          horizon: horizon.cursor
+        }
+      : null,
+    head >= 0 && since > head
+      ? {
+          code: 'cursor_ahead_of_head',
+          message: 'the cursor is newer than any event: deliveries begin with the first event after it'
+        }
+      : null,
+    liveOnly.length > 0
+      ? {
+          code: 'replay_not_supported',
+          message: 'past events of these channels are not delivered',
+          channels: liveOnly
+        }
+      : null
+  ]
+  return warnings.filter((warning) => warning !== null)
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import type { Caller } from '../../access/caller.ts'
+
+/**
+ * Path of a webhook. Every whole number is understood, and one that is no id is answered like an unknown id with
+ * `webhook_not_found`; other text is refused with `invalid_parameter`.
+ */
+export const webhookParams = z.object({
+  id: z
+    .string()
+    .regex(/^(?:0|-?[1-9]\d*)$/, 'must be a whole number')
+    .transform(Number)
+    .meta({ type: 'integer' })
+    .describe('The id of a webhook, a whole number from 1 to 2^48 - 1')
+})
+
+/** Returns the tenant of a caller whose key was checked. */
+export function tenantOf(caller: Caller | null): string {
+  if (caller === null) throw new Error('an endpoint of webhooks was reached without a key')
+  return caller.tenant
+}

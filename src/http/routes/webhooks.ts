@@ -1,0 +1,154 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { createdWebhookAnswer, deletedWebhookAnswer, webhookAnswer, webhookList } from '../../api/webhook.ts'
+import { ServiceError } from '../../errors.ts'
+import { channelOf, isFault } from '../../stream/channel.ts'
+import { WebhookRegistry } from '../../webhooks/registry.ts'
+import { WEBHOOK_CHANNELS_MAX, WEBHOOKS_PER_TENANT_MAX } from '../../webhooks/webhook.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_LAUNCH, EXAMPLE_WEBHOOK_ID, EXAMPLE_WEBHOOK_URL } from '../example-values.ts'
+import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
+import { invalid } from '../parameters.ts'
+import { createdWebhookBody, webhookBody } from '../webhook-bodies.ts'
+import { webhookActionRoutes } from './webhook-actions.ts'
+import { tenantOf, webhookParams } from './webhook-parameters.ts'
+
+/** Characters of a URL at most. Chosen: the length that browsers and proxies accept everywhere. */
+const URL_MAX = 2_048
+/** Wrong channels that an answer lists; a body of 64 KiB can have thousands. */
+const FAULTS_SHOWN = WEBHOOK_CHANNELS_MAX
+/** Milliseconds to create a webhook. Chosen: a name server may take several seconds to answer. */
+const CREATE_MS = 10_000
+
+export const createWebhook = endpoint({
+  method: 'POST',
+  path: '/v1/webhooks',
+  tag: 'Webhooks',
+  summary: 'Create a webhook',
+  description:
+    'Posts the events of channels to a URL, in signed batches. The answer shows the secret, once. A tenant has at most 5 webhooks.',
+  scope: 'webhooks',
+  body: z.object({
+    url: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(URL_MAX, `must be at most ${URL_MAX} characters`)
+      .describe('http or https, port 80, 443 or from 1024 up, without credentials, to public addresses only'),
+    channels: z
+      .array(z.string())
+      .min(1, 'must name a channel')
+      .describe(`Channels of the stream, at most ${WEBHOOK_CHANNELS_MAX}; a repeated one counts once`)
+  }),
+  status: 201,
+  answer: createdWebhookAnswer,
+  errors: ['CHANNEL_UNKNOWN', 'ADDRESS_INVALID', 'WEBHOOK_LIMIT_REACHED', 'WEBHOOK_NOT_FOUND', 'URL_REFUSED'],
+  isIdempotent: true,
+  deadlineMs: CREATE_MS,
+  examples: [
+    {
+      name: 'all launches and the trades of a token',
+      body: { url: EXAMPLE_WEBHOOK_URL, channels: ['launches', `trades:${EXAMPLE_LAUNCH}`] }
+    }
+  ]
+})
+
+export const listWebhooks = endpoint({
+  path: '/v1/webhooks',
+  tag: 'Webhooks',
+  summary: 'List webhooks',
+  description: 'Every webhook of the tenant, in order of creation, with the state of its deliveries.',
+  scope: 'webhooks',
+  answer: webhookList,
+  examples: [{ name: 'the webhooks of the key’s tenant' }]
+})
+
+export const getWebhook = endpoint({
+  path: '/v1/webhooks/{id}',
+  tag: 'Webhooks',
+  summary: 'Look at a webhook',
+  scope: 'webhooks',
+  params: webhookParams,
+  answer: webhookAnswer,
+  errors: ['WEBHOOK_NOT_FOUND'],
+  examples: [{ name: 'a webhook', params: { id: EXAMPLE_WEBHOOK_ID } }]
+})
+
+export const deleteWebhook = endpoint({
+  method: 'DELETE',
+  path: '/v1/webhooks/{id}',
+  tag: 'Webhooks',
+  summary: 'Delete a webhook',
+  description: 'Ends its deliveries for good. A batch that is being sent may still arrive.',
+  scope: 'webhooks',
+  params: webhookParams,
+  answer: deletedWebhookAnswer,
+  errors: ['WEBHOOK_NOT_FOUND'],
+  examples: [{ name: 'a webhook', params: { id: EXAMPLE_WEBHOOK_ID } }]
+})
+
+export const webhookRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'webhooks' | 'storage' | 'stream' | 'limits' | 'clock'>
+> = async (app, deps) => {
+  const { webhooks, storage, clock } = deps
+  if (webhooks === null) return
+  const registry = new WebhookRegistry({ ...webhooks, documents: storage.documents, clock })
+  const idempotency = new Idempotency(storage.documents)
+
+  serve(app, createWebhook, async ({ body, caller, request, reply }) => {
+    const tenant = tenantOf(caller)
+    const wish = { url: body.url, channels: checkedChannels(body.channels) }
+    const created = await idempotency.once(
+      {
+        tenant,
+        operation: `${createWebhook.method} ${createWebhook.path}`,
+        key: idempotencyKeyOf(request.headers),
+        content: wish
+      },
+      async () => String(await registry.prepare(wish.url)),
+      ({ id, isDone }) =>
+        isDone ? registry.show(tenant, Number(id)) : registry.create({ tenant, id: Number(id) }, wish)
+    )
+    void reply.header('cache-control', 'no-store')
+    return createdWebhookBody(created)
+  })
+
+  serve(app, listWebhooks, async ({ caller }) => {
+    const tenant = tenantOf(caller)
+    const listed = await registry.list(tenant)
+    const data = listed.map((state) =>
+      webhookBody(state, webhooks.deliveries.buffered(tenant, state.webhook.id))
+    )
+    return { tenant, data, nextCursor: null, limits: { max: WEBHOOKS_PER_TENANT_MAX } }
+  })
+
+  serve(app, getWebhook, async ({ params: { id }, caller }) => {
+    const tenant = tenantOf(caller)
+    return webhookBody(await registry.get(tenant, id), webhooks.deliveries.buffered(tenant, id))
+  })
+
+  serve(app, deleteWebhook, async ({ params: { id }, caller }) => {
+    await registry.delete(tenantOf(caller), id)
+    return { id, deleted: true as const }
+  })
+
+  webhookActionRoutes(app, registry, { ...deps, webhooks })
+}
+
+/** Returns the named channels, each once. Throws an error that names each wrong one. */
+function checkedChannels(names: readonly string[]): readonly string[] {
+  const faults = names.flatMap((name, at) => {
+    const found = channelOf(name)
+    return isFault(found) ? [{ field: `channels.${at}`, ...found }] : []
+  })
+  const [first] = faults
+  if (first !== undefined) {
+    const code = first.code === 'unknown_channel' ? 'CHANNEL_UNKNOWN' : 'ADDRESS_INVALID'
+    const fields = faults.slice(0, FAULTS_SHOWN).map(({ field, message }) => ({ field, message }))
+    throw new ServiceError(code, `${first.field}: ${first.message}`, fields.length > 1 ? { fields } : {})
+  }
+  const channels = [...new Set(names)]
+  if (channels.length > WEBHOOK_CHANNELS_MAX)
+    throw invalid('channels', `must be at most ${WEBHOOK_CHANNELS_MAX} different channels`)
+  return channels
+}

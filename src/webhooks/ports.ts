@@ -1,0 +1,40 @@
+import type { Stored } from '../../storage/documents.ts'
+import type { DeliveryAttempt, Webhook } from './webhook.ts'
+
+/** Checks where a webhook may send to. */
+export interface UrlGuard {
+  /** Resolves for a URL whose host has only allowed addresses at present; rejects with URL_REFUSED. */
+  check(url: string): Promise<unknown>
+}
+
+type WebhookIdentity = Pick<Webhook, 'tenant' | 'id'>
+
+/** A new secret: in clear for its owner, who sees it once, and as the fields of the webhook. */
+export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
+  readonly secret: string
+}
+
+/** Makes webhook secrets, and encrypts them with the configured key. */
+export interface WebhookSecrets {
+  make(webhook: WebhookIdentity): MadeSecret
+  /** Makes another secret; the current one signs beside it until `previousExpiresAtMs`. */
+  rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, previousExpiresAtMs: number): MadeSecret
+  open(webhook: WebhookIdentity, sealed: Uint8Array): string
+}
+
+/** The attempts of a webhook, newest first. */
+export interface DeliveryLog {
+  list(
+    webhook: Stored<Webhook>,
+    page: { readonly limit: number; readonly after: string | null; readonly nowMs: number }
+  ): Promise<{ readonly attempts: readonly DeliveryAttempt[]; readonly next: string | null }>
+  add(tenant: string, id: number, attempts: readonly DeliveryAttempt[]): Promise<void>
+}
+
+/** The processes that deliver, as the API sees them. */
+export interface WebhookDeliveries {
+  /** Announces that a webhook of a tenant was created, changed or deleted. A hint: the store is the truth. */
+  changed(tenant: string): void
+  /** Returns the number of events that wait for a webhook; null where another process delivers. */
+  buffered(tenant: string, id: number): number | null
+}

@@ -1,0 +1,229 @@
+import { randomInt } from 'node:crypto'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
+import { ServiceError } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import type { UrlGuard, WebhookDeliveries, WebhookSecrets } from './ports.ts'
+import {
+  WEBHOOK,
+  WEBHOOKS_PER_TENANT_MAX,
+  webhookShard,
+  type Webhook,
+  type WebhookProgress
+} from './webhook.ts'
+
+/** Ids are below 2^48. */
+const ID_BOUND = 2 ** 48
+/** Concurrent changes of one webhook, or of a tenant's webhooks, that a request gives way to before it fails. */
+const ATTEMPTS_MAX = 10
+
+/** A webhook and the progress of its deliveries. */
+export interface WebhookState {
+  readonly webhook: Webhook
+  /** Null before the first delivery. */
+  readonly progress: WebhookProgress | null
+}
+
+/** A webhook with its current secret in clear text, for its owner alone. */
+export interface ShownWebhook {
+  readonly webhook: Webhook
+  readonly secret: string
+}
+
+export interface RegistryDeps {
+  readonly documents: DocumentStore
+  readonly guard: UrlGuard
+  readonly secrets: WebhookSecrets
+  readonly deliveries: Pick<WebhookDeliveries, 'changed'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+type StoredWebhook = Stored<Webhook>
+
+/** Tenants' webhooks: created, changed and deleted by requests of the API, in the store. */
+export class WebhookRegistry {
+  readonly #documents: Documents<Webhook, never, 'slot', WebhookProgress>
+  readonly #deps: RegistryDeps
+
+  constructor(deps: RegistryDeps) {
+    this.#documents = new Documents(deps.documents, WEBHOOK)
+    this.#deps = deps
+  }
+
+  /** Returns the webhooks of a tenant in order of creation. */
+  async list(tenant: string): Promise<WebhookState[]> {
+    const documents = await webhooksOf(this.#deps.documents, tenant)
+    const progress = await this.#documents.hot(documents)
+    return documents
+      .map(({ value }, at) => ({ webhook: value, progress: progress[at] ?? null }))
+      .sort((a, b) => a.webhook.createdAtMs - b.webhook.createdAtMs || a.webhook.id - b.webhook.id)
+  }
+
+  /** Rejects with WEBHOOK_NOT_FOUND. */
+  async get(tenant: string, id: number): Promise<WebhookState> {
+    return this.#withProgress(await this.find(tenant, id))
+  }
+
+  /** Rejects with WEBHOOK_NOT_FOUND. */
+  async find(tenant: string, id: number): Promise<StoredWebhook> {
+    const isId = Number.isSafeInteger(id) && id > 0 && id < ID_BOUND
+    const found = isId ? await this.#documents.get(webhookShard(tenant), [tenant, id]) : null
+    if (found === null) throw new ServiceError('WEBHOOK_NOT_FOUND', 'there is no webhook with this id')
+    return found
+  }
+
+  /** Checks the URL of a new webhook and chooses its id. Rejects with URL_REFUSED. */
+  async prepare(url: string): Promise<number> {
+    await this.#deps.guard.check(url)
+    return randomInt(1, ID_BOUND)
+  }
+
+  /**
+   * Creates a prepared webhook, or returns the one that was created with its id. Rejects with WEBHOOK_LIMIT_REACHED.
+   */
+  async create(
+    { tenant, id }: Pick<Webhook, 'tenant' | 'id'>,
+    { url, channels }: { readonly url: string; readonly channels: readonly string[] }
+  ): Promise<ShownWebhook> {
+    const { secrets, deliveries, clock } = this.#deps
+    const { secret, ...stored } = secrets.make({ tenant, id })
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const others = await webhooksOf(this.#deps.documents, tenant)
+      const made = others.find(({ value }) => value.id === id)
+      if (made !== undefined) return this.#shown(made.value)
+      const slot = freeSlot(others)
+      if (slot === null)
+        throw new ServiceError(
+          'WEBHOOK_LIMIT_REACHED',
+          `this tenant has ${WEBHOOKS_PER_TENANT_MAX} webhooks, the most a tenant may have`
+        )
+      const nowMs = clock.now()
+      const webhook: Webhook = {
+        tenant,
+        id,
+        slot,
+        url,
+        channels: [...channels],
+        ...stored,
+        active: true,
+        disabledAtMs: null,
+        disabledReason: null,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+        activation: 1,
+        since: null,
+        failuresAtStart: 0
+      }
+      const outcome = await this.#documents.insert(webhook)
+      if (!outcome.ok) continue
+      deliveries.changed(tenant)
+      return { webhook, secret }
+    }
+    throw busy(id)
+  }
+
+  /** Returns a webhook with its secret. Rejects with WEBHOOK_NOT_FOUND. */
+  async show(tenant: string, id: number): Promise<ShownWebhook> {
+    return this.#shown((await this.find(tenant, id)).value)
+  }
+
+  /** Rejects with WEBHOOK_NOT_FOUND. */
+  async delete(tenant: string, id: number): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const stored = await this.find(tenant, id)
+      if (!(await this.#documents.delete(stored))) continue
+      return this.#deps.deliveries.changed(tenant)
+    }
+    throw busy(id)
+  }
+
+  /**
+   * Activates a webhook; deliveries begin after `since`, or for null with the next event. An active webhook changes only
+   * with `since`. Rejects with WEBHOOK_NOT_FOUND.
+   */
+  async enable(tenant: string, id: number, since: number | null): Promise<WebhookState> {
+    const enabled = await this.#change(tenant, id, ({ webhook, progress }) =>
+      webhook.active && since === null
+        ? webhook
+        : {
+            ...webhook,
+            active: true,
+            disabledAtMs: null,
+            disabledReason: null,
+            activation: webhook.activation + 1,
+            since,
+            failuresAtStart: webhook.active ? failuresOf({ webhook, progress }) : 0
+          }
+    )
+    return this.#withProgress(enabled)
+  }
+
+  /**
+   * Gives a webhook a new secret; the current one signs beside it, strictly before a time. Rejects with
+   * WEBHOOK_NOT_FOUND.
+   */
+  async rotate(tenant: string, id: number, previousExpiresAtMs: number): Promise<string> {
+    let secret = ''
+    await this.#change(tenant, id, ({ webhook }) => {
+      const { secret: made, ...stored } = this.#deps.secrets.rotate(webhook, previousExpiresAtMs)
+      secret = made
+      return { ...webhook, ...stored }
+    })
+    return secret
+  }
+
+  /** Stores a webhook as changed; an unchanged one is not stored. Concurrent changes are applied one after another. */
+  async #change(
+    tenant: string,
+    id: number,
+    changed: (before: WebhookState) => Webhook
+  ): Promise<StoredWebhook> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const stored = await this.find(tenant, id)
+      const webhook = changed(await this.#withProgress(stored))
+      if (webhook === stored.value) return stored
+      const updatedAtMs = this.#deps.clock.now()
+      const outcome = await this.#documents.update(stored, { ...webhook, updatedAtMs })
+      if (!outcome.ok) continue
+      this.#deps.deliveries.changed(tenant)
+      return outcome.stored
+    }
+    throw busy(id)
+  }
+
+  async #withProgress(stored: StoredWebhook): Promise<WebhookState> {
+    const [progress = null] = await this.#documents.hot([stored])
+    return { webhook: stored.value, progress }
+  }
+
+  #shown(webhook: Webhook): ShownWebhook {
+    const [current] = webhook.secrets
+    if (current === undefined) throw new Error(`webhook ${webhook.id} is stored without a secret`)
+    return { webhook, secret: this.#deps.secrets.open(webhook, current.sealed) }
+  }
+}
+
+/** Returns the webhooks of a tenant as they are stored, in the order of their ids. */
+export async function webhooksOf(store: DocumentStore, tenant: string): Promise<readonly StoredWebhook[]> {
+  const { documents } = await new Documents(store, WEBHOOK).list(webhookShard(tenant), {
+    prefix: [tenant],
+    limit: WEBHOOKS_PER_TENANT_MAX
+  })
+  return documents
+}
+
+/** Returns the failed deliveries in a row of the present activation. */
+export function failuresOf({ webhook, progress }: WebhookState): number {
+  return progress?.activation === webhook.activation ? progress.consecutiveFailures : webhook.failuresAtStart
+}
+
+/** Returns a slot that no webhook of a tenant has; null if all are taken. */
+function freeSlot(webhooks: readonly StoredWebhook[]): number | null {
+  const taken = new Set(webhooks.map(({ value }) => value.slot))
+  const slots = Array.from({ length: WEBHOOKS_PER_TENANT_MAX }, (_, slot) => slot)
+  return slots.find((slot) => !taken.has(slot)) ?? null
+}
+
+function busy(id: number): ServiceError {
+  return new ServiceError('STORAGE_UNAVAILABLE', `webhook ${id} was changed by others ${ATTEMPTS_MAX} times`)
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import type { WebhookBatch } from '../api/webhook.ts'
+import type { Clock } from '../ports.ts'
+import type { DeliveryAttempt, Webhook, WebhookSender, WebhookSigner } from './webhook.ts'
+
+export interface TestDeps {
+  readonly signer: WebhookSigner
+  readonly sender: WebhookSender
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Posts a test event once, also of a deactivated webhook. Nothing of it counts as a delivery. */
+export async function sendTestEvent(
+  webhook: Webhook,
+  { signer, sender, clock }: TestDeps,
+  signal: AbortSignal
+): Promise<DeliveryAttempt> {
+  const { id, tenant, url } = webhook
+  const nowMs = clock.now()
+  const batchId = randomUUID()
+  const batch: WebhookBatch = {
+    webhook_id: id,
+    batch_id: batchId,
+    batch_ts: nowMs,
+    events: [
+      { channel: 'test', data: { event: 'test', webhook_id: id, message: 'Test event', ts_ms: nowMs } }
+    ]
+  }
+  const body = Buffer.from(JSON.stringify(batch))
+  const headers = signer.headers(webhook, { id: batchId, body, nowMs })
+  const outcome = await sender.post(tenant, { url, headers, body }, signal)
+  const isAnswered = outcome.kind === 'answered'
+  const isDelivered = isAnswered && outcome.status >= 200 && outcome.status < 300
+  return {
+    batchId,
+    attempt: 0,
+    statusCode: isAnswered ? outcome.status : null,
+    error: isDelivered ? null : isAnswered ? `status_${outcome.status}` : outcome.error,
+    events: 1,
+    dropped: 0,
+    startedAtMs: nowMs,
+    durationMs: outcome.durationMs,
+    nextRetryAtMs: null
+  }
+}
