@@ -1,11 +1,6 @@
-import {
-  openAdministration,
-  Unreachable,
-  type Administration,
-  type Order,
-  type Outcome
-} from './administration.ts'
+import { openAdministration, type Administration } from './administration.ts'
 import type { CommandContext, Invocation } from './command.ts'
+import { Unreachable, type Order, type Outcome } from './service-client.ts'
 import { tableOf } from './table.ts'
 
 /** Options of every command that uses the admin API. */

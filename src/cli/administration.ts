@@ -6,31 +6,14 @@ import { ServiceError } from '../errors.ts'
 import { administrationApp } from '../http/administration-app.ts'
 import { systemPorts } from '../ports.ts'
 import { openAll, openStore, storeDirectory } from '../products/opening.ts'
+import { askService, Unreachable, type Order, type Outcome } from './service-client.ts'
 import { urlHost } from './url-host.ts'
-
-/** Milliseconds that a running service may take to answer. */
-const ANSWER_MS_MAX = 10_000
-
-/** A request of the admin API. */
-export interface Order {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly path: string
-  readonly body?: Readonly<Record<string, unknown>>
-}
-
-export interface Outcome {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
 
 /** Access to tenants and keys: in the store itself, or through the service that has it open. */
 export interface Administration {
   readonly ask: (order: Order) => Promise<Outcome>
   readonly close: () => Promise<void>
 }
-
-/** Neither the store nor a service can be reached; the message is for the operator. */
-export class Unreachable extends Error {}
 
 /**
  * Opens the access to tenants and keys: the shared store beside running services, or the embedded store if it is
@@ -109,26 +92,5 @@ function throughApp(keys: KeyDirectory, close: () => Promise<void>): Administrat
 
 function overHttp({ adminKey }: Config, url: string): Administration {
   if (adminKey === null) throw new Unreachable('set MILLRACE_ADMIN_KEY to ask the service')
-  return {
-    async ask({ method, path, body }) {
-      // Redirects are refused, since the key would go with them.
-      const response = await fetch(url.replace(/\/$/, '') + path, {
-        method,
-        redirect: 'error',
-        signal: AbortSignal.timeout(ANSWER_MS_MAX),
-        headers: {
-          'x-api-key': adminKey,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' })
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) })
-      }).catch((cause: unknown) => {
-        throw new Unreachable(`no service answers at ${url}`, { cause })
-      })
-      const answer: unknown = await response.json().catch(() => null)
-      if (typeof answer !== 'object' || answer === null)
-        throw new Unreachable(`${url} is not a Millrace service`)
-      return { status: response.status, body: answer as Outcome['body'] }
-    },
-    close: async () => undefined
-  }
+  return { ask: (order) => askService(url, adminKey, order), close: async () => undefined }
 }

@@ -1,6 +1,7 @@
 import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
+import { WEBHOOKS } from './webhook-commands.ts'
 
 /** Settings of the store's location. */
 const STORE = [
@@ -129,5 +130,6 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (invocation) => (await import('./storage.ts')).storage(invocation)
   }),
   tenants: TENANTS,
-  keys: KEYS
+  keys: KEYS,
+  webhooks: WEBHOOKS
 }

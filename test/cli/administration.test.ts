@@ -4,41 +4,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { bootstrapKeys } from '../../src/access/bootstrap.ts'
-import { run as runCommand } from '../../src/cli/run.ts'
 import { storeDirectory } from '../../src/products/opening.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { ADMIN_KEY, spawnMillrace, startProcess } from '../service/service-process.ts'
-
-interface Said {
-  readonly code: number | null
-  readonly lines: readonly string[]
-  readonly stderr: string
-  /** The lines as JSON. */
-  readonly rows: () => Record<string, unknown>[]
-}
-
-/** Runs a command in this process, in an environment without any other variable of Millrace. */
-async function run(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {}
-): Promise<Said> {
-  const lines: string[] = []
-  const complaints: string[] = []
-  const before = { ...process.env }
-  for (const name of Object.keys(process.env)) if (name.startsWith('MILLRACE_')) delete process.env[name]
-  Object.assign(process.env, environment)
-  try {
-    const code = await runCommand(args, {
-      stdout: (line) => lines.push(line),
-      stderr: (line) => complaints.push(line),
-      stdin: process.stdin,
-      interrupted: new AbortController().signal
-    })
-    return said(code, lines, complaints.join('\n'))
-  } finally {
-    process.env = before
-  }
-}
+import { runCommand as run, said, type Said } from './run-command.ts'
 
 /** Runs a command in its own process, as a user does. */
 async function runProcess(
@@ -53,10 +22,6 @@ async function runProcess(
     once(child, 'exit') as Promise<[number | null]>
   ])
   return said(code, stdout.split('\n').slice(0, -1), stderr)
-}
-
-function said(code: number | null, lines: readonly string[], stderr: string): Said {
-  return { code, lines, stderr, rows: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
 }
 
 /** Returns a data folder with a store that was started once. */

@@ -126,6 +126,7 @@ t.test('the version and help of the program end with 0, and load nothing else be
     'src/cli/commands.ts',
     'src/cli/run.ts',
     'src/cli/usage.ts',
+    'src/cli/webhook-commands.ts',
     'src/config/flags.ts',
     'src/main.ts'
   ])

@@ -52,6 +52,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'chain',
     'data',
     'stream',
+    'webhooks',
     'access',
     'edge',
     'docs'
