@@ -197,11 +197,12 @@ t.test('a test event that takes longer than other answers is waited for', async 
   const app = await webhookClient(t)
   const id = await app.make()
   const timers: number[] = []
-  const setTimeoutBefore = app.deps.clock.setTimeout
-  Object.assign(app.deps.clock, {
+  const { clock } = app.deps
+  const start = clock.setTimeout.bind(clock)
+  Object.assign(clock, {
     setTimeout: (run: () => void, ms: number) => {
       timers.push(ms)
-      return setTimeoutBefore(run, ms)
+      return start(run, ms)
     }
   })
   await app.send('POST', `/v1/webhooks/${id}/test`)
