@@ -14,6 +14,7 @@ export function storedAndRead(webhook: Pick<Webhook, 'tenant' | 'id' | 'secrets'
     updatedAtMs: 0,
     activation: 1,
     since: null,
+    failuresAtStart: 0,
     ...webhook
   }
   return WEBHOOK.schema.parse(JSON.parse(JSON.stringify(WEBHOOK.schema.encode(whole))))
