@@ -22,6 +22,27 @@ const storedSecret = z.object({
 /** Why deliveries of a webhook stopped. */
 export const DISABLED_REASONS = ['consecutive_failures', 'gone'] as const
 
+/** A range of cursors, `from` excluded and `to` included, as a batch tells it. */
+const cursorRange = z.object({ from: z.number(), to: z.number() })
+export type CursorRange = z.infer<typeof cursorRange>
+
+/** One POST of a batch, as the list of deliveries shows it. */
+export const deliveryAttempt = z.object({
+  batchId: z.string(),
+  /** From 1 to 3; 0 for a test event. */
+  attempt: z.number(),
+  /** HTTP status of the answer; null where there was none. */
+  statusCode: z.number().nullable(),
+  error: z.string().nullable(),
+  events: z.number(),
+  dropped: z.number(),
+  startedAtMs: z.number(),
+  durationMs: z.number(),
+  /** Null where no other attempt follows. */
+  nextRetryAtMs: z.number().nullable()
+})
+export type DeliveryAttempt = z.infer<typeof deliveryAttempt>
+
 /** A batch that is being sent. Stored before its first attempt, so that a repeat has the same id and bytes. */
 const batchIntent = z.object({
   batchId: z.string(),
@@ -32,6 +53,8 @@ const batchIntent = z.object({
   events: z.number(),
   /** The count of dropped events that the batch tells. */
   dropped: z.number(),
+  /** The range of unknown events that the batch tells; null for none. */
+  missed: cursorRange.nullable(),
   /** SHA-256 of the body, in hexadecimal. */
   sha256: z.string(),
   /** Attempts that have ended: 0, 1 or 2. */
@@ -43,13 +66,19 @@ export type BatchIntent = z.infer<typeof batchIntent>
 
 /** State that deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
 const progress = z.object({
+  /** Fencing token of the process that wrote this. */
+  token: z.number(),
   /** The activation that this is the progress of; that of another activation is void. */
   activation: z.number(),
   /** Every event up to this cursor was delivered, or counted as dropped. */
   position: z.number(),
+  /** Events beyond the position that were dropped and counted, while earlier ones are still to be delivered. */
+  hole: cursorRange.nullable(),
   /** Dropped events that no acknowledged batch has told. */
   dropped: z.number(),
   droppedTotal: z.number(),
+  /** Events that nobody can count any more, such as those beyond the replay horizon; told by the next batch. */
+  missed: cursorRange.nullable(),
   /** Deliveries that failed one after another. */
   consecutiveFailures: z.number(),
   lastSuccessAtMs: z.number().nullable(),
@@ -57,7 +86,9 @@ const progress = z.object({
   /** HTTP status of the last answer; null where there was none. */
   lastStatus: z.number().nullable(),
   lastError: z.string().nullable(),
-  batch: batchIntent.nullable()
+  batch: batchIntent.nullable(),
+  /** The newest attempts, oldest first; earlier ones are in pages (attempts.ts). */
+  attempts: z.array(deliveryAttempt)
 })
 export type WebhookProgress = z.infer<typeof progress>
 
@@ -99,21 +130,6 @@ export type Webhook = z.infer<typeof WEBHOOK.schema>
 export function webhookShard(tenant: string): string {
   const hash = createHash('sha256').update(tenant).digest().readUInt32BE(0)
   return `shard-${String(hash % WEBHOOK_SHARDS).padStart(2, '0')}`
-}
-
-/** One POST of a batch, as the list of deliveries shows it. */
-export interface DeliveryAttempt {
-  readonly batchId: string
-  /** From 1 to 3; 0 for a test event. */
-  readonly attempt: number
-  readonly statusCode: number | null
-  readonly error: string | null
-  readonly events: number
-  readonly dropped: number
-  readonly startedAtMs: number
-  readonly durationMs: number
-  /** Null where no other attempt follows. */
-  readonly nextRetryAtMs: number | null
 }
 
 /** A POST to a receiver. */

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { defineDocument } from '../../storage/document-definition.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
+import { deliveryAttempt, WEBHOOK, webhookShard, type DeliveryAttempt } from './webhook.ts'
+
+/** Days that attempts are listed, and their number for one webhook (spec choices, section 7). */
+const ATTEMPT_DAYS = 7
+const ATTEMPT_MS = ATTEMPT_DAYS * 86_400_000
+export const ATTEMPTS_MAX = 1_000
+/**
+ * Attempts of a page. Chosen: one write of a page serves 32 attempts, and as many beside the progress of a webhook are 6 KB.
+ */
+export const ATTEMPTS_A_PAGE = 32
+/** Pages of one webhook, with some to spare for the pages of test events, which have one attempt. */
+const PAGES_MAX = Math.ceil(ATTEMPTS_MAX / ATTEMPTS_A_PAGE)
+const PAGES_LISTED = 4 * PAGES_MAX
+
+/** A page of attempts of a webhook, written once. The newest attempts are beside the webhook's progress. */
+export const ATTEMPT_PAGE = defineDocument({
+  kind: 'webhook-attempts',
+  schema: z.object({
+    tenant: z.string(),
+    id: z.number(),
+    /** Start of its last attempt. */
+    endMs: z.number(),
+    batchId: z.string(),
+    attempts: z.array(deliveryAttempt)
+  }),
+  partition: ({ tenant }) => webhookShard(tenant),
+  key: ({ tenant, id, endMs, batchId }) => [tenant, id, endMs, batchId],
+  ttlMs: ATTEMPT_MS
+})
+export type AttemptPage = z.infer<typeof ATTEMPT_PAGE.schema>
+
+/** A page of the list of attempts, newest first. */
+export interface AttemptList {
+  readonly attempts: readonly DeliveryAttempt[]
+  /** `after` of the next page; null at the end. */
+  readonly next: string | null
+}
+
+/**
+ * Lists the attempts of a webhook, newest first, with the reads of at most PAGES_LISTED small documents. An `after` that is
+ * no longer listed begins where it was.
+ */
+export async function listAttempts(
+  store: DocumentStore,
+  webhook: Stored<{ readonly tenant: string; readonly id: number }>,
+  options: { readonly after?: string | null; readonly limit: number; readonly nowMs: number }
+): Promise<AttemptList> {
+  const { after = null, limit, nowMs } = options
+  const { tenant, id } = webhook.value
+  const [[progress], { documents }] = await Promise.all([
+    new Documents(store, WEBHOOK).hot([webhook]),
+    new Documents(store, ATTEMPT_PAGE).list(webhookShard(tenant), {
+      prefix: [tenant, id],
+      order: 'desc',
+      limit: PAGES_LISTED
+    })
+  ])
+  // An attempt is in a page and beside the progress for a moment.
+  const all = new Map<string, DeliveryAttempt>()
+  for (const attempt of [...(progress?.attempts ?? []), ...documents.flatMap(({ value }) => value.attempts)])
+    if (attempt.startedAtMs > nowMs - ATTEMPT_MS) all.set(placeOf(attempt), attempt)
+  const ordered = [...all].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, ATTEMPTS_MAX)
+  const rest = after === null ? ordered : ordered.filter(([place]) => place < after)
+  const page = rest.slice(0, limit)
+  return {
+    attempts: page.map(([, attempt]) => attempt),
+    next: rest.length > limit ? page.at(-1)![0] : null
+  }
+}
+
+/** Stores attempts, oldest first, in a page. Stores nothing where the page is there already. */
+export async function storeAttempts(
+  store: DocumentStore,
+  tenant: string,
+  id: number,
+  attempts: readonly DeliveryAttempt[]
+): Promise<void> {
+  const { startedAtMs, batchId } = attempts.at(-1)!
+  await new Documents(store, ATTEMPT_PAGE).insert({
+    tenant,
+    id,
+    endMs: startedAtMs,
+    batchId,
+    attempts: [...attempts]
+  })
+}
+
+/** Deletes the pages of a webhook beyond the newest ones; with 0, all of them. */
+export async function deleteAttempts(
+  store: DocumentStore,
+  tenant: string,
+  id: number,
+  kept = PAGES_MAX
+): Promise<void> {
+  const pages = new Documents(store, ATTEMPT_PAGE)
+  const options = { prefix: [tenant, id], order: 'desc', limit: PAGES_LISTED } as const
+  const { documents } = await pages.list(webhookShard(tenant), options)
+  for (const page of documents.slice(kept)) await pages.delete(page)
+}
+
+/** Returns a text that orders attempts by their start. */
+function placeOf({ startedAtMs, batchId, attempt }: DeliveryAttempt): string {
+  return `${String(Math.floor(startedAtMs)).padStart(15, '0')}-${batchId}-${attempt}`
+}
