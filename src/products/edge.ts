@@ -13,6 +13,7 @@ import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
 import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
+import { webhookParts } from './webhooks.ts'
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
@@ -79,7 +80,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         ...limited,
         storage: given.storage,
         stream: given.tenants ?? null,
-        webhooks: null
+        webhooks:
+          given.receivers === undefined ? null : webhookParts(given.receivers, given.storage.documents)
       },
       routes
     )

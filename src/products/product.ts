@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Channels } from '../../actors/stream/channels.ts'
 import type { Tenants } from '../../actors/stream/tenants.ts'
+import type { Receivers } from '../../actors/webhooks/receivers.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import type { AnyUnit, Unit } from '../../actors/supervision/unit.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
@@ -49,6 +50,8 @@ export interface Given {
   /** Absent with a store that no other process can have. */
   readonly peers?: ClusterCoordination
   readonly channels: Channels
+  /** Absent in a process without webhooks. */
+  readonly receivers?: Receivers
   /** Absent in a process without the stream. */
   readonly tenants?: Tenants
 }

@@ -3,20 +3,7 @@ import { Documents } from '../../storage/documents.ts'
 import type { DeliveryAttempt, WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { WEBHOOK, webhookShard } from '../../src/webhooks/webhook.ts'
 import { closedStream } from './market-app.ts'
-import { NOON, URL_OF, webhookClient, type WebhookClient } from './webhook-client.ts'
-
-const PROGRESS = {
-  activation: 1,
-  position: 1,
-  dropped: 0,
-  droppedTotal: 4,
-  consecutiveFailures: 20,
-  lastSuccessAtMs: null,
-  lastFailureAtMs: NOON,
-  lastStatus: 500,
-  lastError: 'status_500',
-  batch: null
-} as unknown as WebhookProgress
+import { NOON, PROGRESS, URL_OF, webhookClient, type WebhookClient } from './webhook-client.ts'
 
 /** Reads and changes a stored webhook as a delivery process does. */
 async function stored(app: WebhookClient, id: number) {
