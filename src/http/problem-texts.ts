@@ -195,7 +195,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
       'The URL of a webhook cannot be a receiver: its scheme, port or host is not allowed, or its host does not resolve to public addresses alone.',
     remedy:
       'Use `http` or `https`, port 80, 443 or from 1024 up, no user or password, and a host that every network can reach.',
-    example: 'the host of url must resolve to public addresses only, and 10.0.0.5 is not public'
+    example: 'the host of url does not resolve to public addresses only'
   },
   CHANNEL_UNKNOWN: {
     meaning: 'A webhook names a channel that does not exist.',
@@ -205,7 +205,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   WEBHOOK_NOT_FOUND: {
     meaning: 'The tenant of the API key has no webhook with this id.',
     remedy: 'List the webhooks: it was deleted, or it belongs to another tenant.',
-    example: 'there is no webhook 7'
+    example: 'there is no webhook with this id'
   },
   WEBHOOK_LIMIT_REACHED: {
     meaning: 'The tenant has five webhooks, the most that it may have.',

@@ -3,20 +3,7 @@ import { Documents } from '../../storage/documents.ts'
 import type { DeliveryAttempt, WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { WEBHOOK, webhookShard } from '../../src/webhooks/webhook.ts'
 import { closedStream } from './market-app.ts'
-import { NOON, URL_OF, webhookClient, type WebhookClient } from './webhook-client.ts'
-
-const PROGRESS = {
-  activation: 1,
-  position: 1,
-  dropped: 0,
-  droppedTotal: 4,
-  consecutiveFailures: 20,
-  lastSuccessAtMs: null,
-  lastFailureAtMs: NOON,
-  lastStatus: 500,
-  lastError: 'status_500',
-  batch: null
-} as unknown as WebhookProgress
+import { NOON, PROGRESS, URL_OF, webhookClient, type WebhookClient } from './webhook-client.ts'
 
 /** Reads and changes a stored webhook as a delivery process does. */
 async function stored(app: WebhookClient, id: number) {
@@ -197,11 +184,12 @@ t.test('a test event that takes longer than other answers is waited for', async 
   const app = await webhookClient(t)
   const id = await app.make()
   const timers: number[] = []
-  const setTimeoutBefore = app.deps.clock.setTimeout
-  Object.assign(app.deps.clock, {
+  const { clock } = app.deps
+  const start = clock.setTimeout.bind(clock)
+  Object.assign(clock, {
     setTimeout: (run: () => void, ms: number) => {
       timers.push(ms)
-      return setTimeoutBefore(run, ms)
+      return start(run, ms)
     }
   })
   await app.send('POST', `/v1/webhooks/${id}/test`)

@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
+import type { WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { fakeParts, type FakeParts } from '../webhooks/fake-parts.ts'
 import { closed, Contract } from './contract.ts'
 import { marketApp, type Answer, type MarketApp } from './market-app.ts'
@@ -10,6 +11,24 @@ import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 export const NOON = Date.UTC(2026, 7, 24, 12)
 export const URL_OF = 'https://receiver.example.org/hook'
 export const MINT = 'So11111111111111111111111111111111111111112'
+
+/** The progress of a webhook's deliveries that a test changes and stores. */
+export const PROGRESS: WebhookProgress = {
+  token: 1,
+  activation: 1,
+  position: 1,
+  hole: null,
+  dropped: 0,
+  droppedTotal: 4,
+  missed: null,
+  consecutiveFailures: 20,
+  lastSuccessAtMs: null,
+  lastFailureAtMs: NOON,
+  lastStatus: 500,
+  lastError: 'status_500',
+  batch: null,
+  attempts: []
+}
 
 export interface WebhookClient extends MarketApp {
   readonly parts: FakeParts

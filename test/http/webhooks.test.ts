@@ -1,8 +1,8 @@
 import t from 'tap'
 import { Documents } from '../../storage/documents.ts'
-import { WEBHOOK, webhookShard, type WebhookProgress } from '../../src/webhooks/webhook.ts'
+import { WEBHOOK, webhookShard } from '../../src/webhooks/webhook.ts'
 import { tenantsIn } from '../../storage/access-documents.ts'
-import { MINT, NOON, URL_OF, webhookClient } from './webhook-client.ts'
+import { MINT, NOON, PROGRESS, URL_OF, webhookClient } from './webhook-client.ts'
 
 const CREATED = '2026-08-24T12:00:00.000Z'
 
@@ -61,17 +61,14 @@ t.test('webhooks are listed in order of creation, with the progress of their del
   const documents = new Documents(app.storage.documents, WEBHOOK)
   const stored = await documents.get(webhookShard('acme'), ['acme', ids[1]!])
   const progress = {
-    activation: 1,
-    position: 1,
-    dropped: 0,
+    ...PROGRESS,
     droppedTotal: 7,
     consecutiveFailures: 3,
     lastSuccessAtMs: NOON + 5_000,
     lastFailureAtMs: NOON + 9_000,
     lastStatus: 503,
-    lastError: 'status_503',
-    batch: null
-  } as unknown as WebhookProgress
+    lastError: 'status_503'
+  }
   await documents.putHot(stored!, 1, progress)
   app.parts.waiting = 12
   const { body } = await app.send('GET', '/v1/webhooks')

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
@@ -5,6 +8,8 @@ import { Contract, closed, type ShownRequest } from '../http/contract.ts'
 import { ADMIN_KEY, startProcess } from './service-process.ts'
 
 const HEADERS = { 'x-api-key': ADMIN_KEY }
+/** The path of a webhook in the document's examples. */
+const SHOWN_WEBHOOK = /(?<=^\/v1\/webhooks\/)\d+/
 /** An id in the document's examples is replaced by one that the service returned. */
 const SHOWN_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
@@ -12,7 +17,17 @@ testWithFixtures(
   t,
   'every request that the document shows succeeds on recorded data, with an answer that the document describes',
   async (t) => {
-    const service = await startProcess({ dataDir: t.testdir(), recordedDir: fixturesDirectory() })
+    const receiver = createServer((request, response) =>
+      request.resume().on('end', () => response.writeHead(204).end())
+    ).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    t.teardown(() => receiver.close())
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    const service = await startProcess({
+      dataDir: t.testdir(),
+      recordedDir: fixturesDirectory(),
+      environment: { MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true' }
+    })
     t.teardown(() => service.end('SIGTERM'))
     await service.said(/the source has no more blocks/)
     const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as JsonSchema
@@ -24,21 +39,35 @@ testWithFixtures(
         headers: { ...HEADERS, 'content-type': 'application/json' },
         body: JSON.stringify(body)
       })
-      return (await response.json()) as { id: string }
+      return (await response.json()) as { id: string | number }
+    }
+    const remove = (id: string | number) =>
+      fetch(`${service.url}/v1/webhooks/${id}`, { method: 'DELETE', headers: HEADERS })
+    /** Makes a webhook with an attempt in its list. */
+    const makeWebhook = async () => {
+      const { id } = await make('/v1/webhooks', { url, channels: ['launches'] })
+      await make(`/v1/webhooks/${id}/test`, {})
+      return id
     }
     // The tenant may exist already: then this changes nothing.
     await make('/v1/admin/tenants', { name: 'demo' })
 
-    /** Sends an example request; an id is replaced by that of a key that was just made. */
-    const ask = async ({ method, path, body }: ShownRequest) => {
+    /**
+     * Sends an example request; an id is replaced by that of a key or a webhook that was just made, and the receiver's URL
+     * by one of this machine.
+     */
+    const ask = async ({ method, path, body: shown }: ShownRequest) => {
       const { id } = SHOWN_ID.test(path) ? await make('/v1/admin/keys', { tenant: 'demo' }) : { id: '' }
-      const asked = path.replace(SHOWN_ID, id)
+      const webhook = SHOWN_WEBHOOK.test(path) ? await makeWebhook() : null
+      const asked = path.replace(SHOWN_ID, String(id)).replace(SHOWN_WEBHOOK, String(webhook))
+      const body = hasUrl(shown) ? { ...shown, url } : shown
       const response = await fetch(service.url + asked, {
         method,
         headers: { ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) })
       })
       const text = await response.text()
+      if (webhook !== null) await remove(webhook)
       return {
         method,
         path: asked,
@@ -64,6 +93,10 @@ testWithFixtures(
     t.strictSame([...asked].toSorted(), contract.operationIds.toSorted())
   }
 )
+
+function hasUrl(body: unknown): body is { readonly url: string } {
+  return typeof body === 'object' && body !== null && 'url' in body
+}
 
 t.test('an answer with a field more, a field less or another status is a breach', async (t) => {
   const answer = {

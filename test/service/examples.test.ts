@@ -1,4 +1,7 @@
-import t from 'tap'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
 import { startLocalnetProcess } from './localnet-process.ts'
 
 interface Parameter {
@@ -29,9 +32,34 @@ function askedBy(path: string, { parameters = [] }: Operation): string[] {
   })
 }
 
+/** Makes a webhook of the key's tenant, with an attempt in its list. */
+async function makeWebhook(t: Test, serviceUrl: string, key: string): Promise<void> {
+  const receiver = createServer((request, response) =>
+    request.resume().on('end', () => response.writeHead(204).end())
+  ).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  t.teardown(() => receiver.close())
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  const post = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
+    const response = await fetch(serviceUrl + path, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body)
+    })
+    return (await response.json()) as Readonly<Record<string, unknown>>
+  }
+  const { id } = await post('/v1/webhooks', { url, channels: ['launches'] })
+  t.match(await post(`/v1/webhooks/${String(id)}/test`, {}), { delivered: true, status_code: 204 })
+}
+
 t.test('a started localnet', async (t) => {
-  const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '200'])
+  const service = await startLocalnetProcess(t, t.testdir(), [
+    ...['--localnet-slot-ms', '200'],
+    ...['--allow-private-webhooks', 'true']
+  ])
   t.test('each example of the document has an answer, and none is empty', async (t) => {
+    const demoKey = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)
+    await makeWebhook(t, service.url, demoKey!)
     const document = (await service.get('/openapi.json', null)).body as unknown as {
       readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
     }
@@ -39,7 +67,8 @@ t.test('a started localnet', async (t) => {
     for (const [path, { get }] of Object.entries(document.paths)) {
       if (get === undefined || path === '/metrics') continue
       for (const url of askedBy(path, get)) {
-        const { status, body } = await service.get(url)
+        // The document names the webhook of the demo tenant.
+        const { status, body } = await service.get(url, get.tags.includes('Webhooks') ? demoKey : undefined)
         t.equal(status, 200, url)
         asked++
         // Lists for operators, such as damage, may be empty.

@@ -79,8 +79,7 @@ t.test('the reference library of Standard Webhooks verifies each secret of a rot
 })
 
 t.test('the page lists every error of a delivery with its meaning', async (t) => {
-  const rows = [...PAGE.slice(PAGE.indexOf('## Receivers')).matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)].map(
-    ([, word, meaning]) => [word, meaning]
-  )
+  const table = PAGE.slice(PAGE.indexOf('| Error in the list of deliveries')).split('\n\n', 1)[0]!
+  const rows = [...table.matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)].map(([, word, meaning]) => [word, meaning])
   t.same(rows, Object.entries(POST_ERRORS))
 })
