@@ -5,8 +5,8 @@ import { slotKind } from '../../storage/codec/kinds.ts'
 import { unpackRecord } from '../../storage/codec/record.ts'
 import { withRawStore } from '../storage/embedded-directory.ts'
 
-/** API keys and tenants, which each store creates at its own time. */
-const OWN_KINDS = ['k', 'i', 'y'].map((letter) => letter.charCodeAt(0))
+/** The letter of documents: of API keys and tenants, which each store creates at its own time. */
+const DOCUMENTS = 'D'.charCodeAt(0)
 
 export interface StoredRows {
   /** Number of records of each kind, by the first letter of their keys. */
@@ -21,7 +21,7 @@ export function storedRows(storeDirectory: string): Promise<StoredRows> {
     const hash = createHash('sha256')
     const records: Record<string, number> = {}
     for await (const [key, value] of raw.iterator()) {
-      if (OWN_KINDS.includes(key[0]!)) continue
+      if (key[0] === DOCUMENTS) continue
       hash.update(`${key.length} ${value.length} `).update(key).update(value)
       const kind = String.fromCharCode(key[0]!)
       records[kind] = (records[kind] ?? 0) + 1
