@@ -21,9 +21,6 @@ export function deploymentRefusal({
   scyllaUsername,
   scyllaPassword
 }: Deployment): string | null {
-  if (role.every((each) => each === 'delivery')) {
-    return 'MILLRACE_ROLE=delivery has nothing to do in this version; name ingest, gateway or both'
-  }
   if (storage === 'embedded' && !(role.includes('ingest') && role.includes('gateway'))) {
     return `MILLRACE_ROLE=${role.join(',')} leaves work to other processes, but only one process can open the embedded store; set MILLRACE_STORAGE=scylla`
   }
@@ -46,8 +43,8 @@ export function configWarnings({
 }: Deployment): string[] {
   const isApart = !(role.includes('ingest') && role.includes('gateway'))
   const warnings: string[] = []
-  if (role.includes('delivery') && isApart) {
-    warnings.push('the role delivery has nothing to do in this version')
+  if (storage === 'embedded' && !role.includes('delivery')) {
+    warnings.push(`MILLRACE_ROLE=${role.join(',')} does not name delivery: webhooks get no events`)
   }
   if (storage === 'embedded' && redisUrl !== null) {
     warnings.push('MILLRACE_REDIS_URL has no effect with the embedded store, which only one process can open')

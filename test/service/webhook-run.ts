@@ -73,3 +73,8 @@ async function deliveryGauges(service: ServiceProcess): Promise<Readonly<Record<
   const unit = body.children?.find(({ name }) => name === 'webhooks')
   return (unit as { readonly gauges?: Record<string, number> } | undefined)?.gauges ?? {}
 }
+
+/** Returns the number of shards that a process delivers for. */
+export async function shardsOf(service: ServiceProcess): Promise<number> {
+  return (await deliveryGauges(service))['shards'] ?? 0
+}
