@@ -32,7 +32,6 @@ t.test('settings that cannot work together are refused with a line that says wha
 t.test('settings that work together are accepted, and their limits are logged', async (t) => {
   const good: readonly (readonly [Environment, readonly RegExp[]])[] = [
     [{}, []],
-    [{ MILLRACE_ROLE: 'ingest,gateway' }, []],
     [REDIS, [/MILLRACE_REDIS_URL has no effect with the embedded store/]],
     [{ MILLRACE_RETENTION_DAYS: '7' }, []],
     [{ ...SCYLLA, MILLRACE_RETENTION_DAYS: '7' }, []],
