@@ -7,7 +7,7 @@ import { channelNamed } from '../../stream/stream-world.ts'
 import { settle } from '../../virtual-time.ts'
 import { DeliveryWorld, type Answer, type Received } from './delivery-world.ts'
 
-const SCHEDULES = 40
+const SCHEDULES = 200
 const CHANNELS = VENUES.map((venue) => `venue:${venue}`)
 
 const anySpecs = fc.array(fc.nat(69), { maxLength: 40 })
