@@ -43,6 +43,9 @@ export function configWarnings({
 }: Deployment): string[] {
   const isApart = !(role.includes('ingest') && role.includes('gateway'))
   const warnings: string[] = []
+  if (storage === 'embedded' && !role.includes('delivery')) {
+    warnings.push(`MILLRACE_ROLE=${role.join(',')} does not name delivery: webhooks get no events`)
+  }
   if (storage === 'embedded' && redisUrl !== null) {
     warnings.push('MILLRACE_REDIS_URL has no effect with the embedded store, which only one process can open')
   }

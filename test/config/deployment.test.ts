@@ -32,7 +32,6 @@ t.test('settings that cannot work together are refused with a line that says wha
 t.test('settings that work together are accepted, and their limits are logged', async (t) => {
   const good: readonly (readonly [Environment, readonly RegExp[]])[] = [
     [{}, []],
-    [{ MILLRACE_ROLE: 'ingest,gateway' }, []],
     [REDIS, [/MILLRACE_REDIS_URL has no effect with the embedded store/]],
     [{ MILLRACE_RETENTION_DAYS: '7' }, []],
     [{ ...SCYLLA, MILLRACE_RETENTION_DAYS: '7' }, []],
@@ -48,6 +47,8 @@ t.test('settings that work together are accepted, and their limits are logged', 
       { ...SCYLLA, MILLRACE_ROLE: 'delivery' },
       [/only one may have the role ingest, and one the role delivery/]
     ],
+    [{ ...SCYLLA, ...REDIS, MILLRACE_ROLE: 'gateway,delivery' }, []],
+    [{ MILLRACE_ROLE: 'ingest,gateway' }, [/^MILLRACE_ROLE=ingest,gateway does not name delivery/]],
     [{ ...SCYLLA, MILLRACE_SCYLLA_USERNAME: 'me', MILLRACE_SCYLLA_PASSWORD: 'secret' }, []],
     [{ MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true' }, [/^MILLRACE_ALLOW_PRIVATE_WEBHOOKS is on/]],
     [{ MILLRACE_STORAGE: 'scylla' }, [/^MILLRACE_WEBHOOK_SECRET_KEY is not set/]],

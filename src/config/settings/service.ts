@@ -17,7 +17,7 @@ export const SERVICE_SETTINGS = {
   role: {
     schema: listOrAll('ingest', 'gateway', 'delivery'),
     fallback: 'all',
-    meaning: '`all`, or a list of `ingest`, `gateway`, `delivery` (which has nothing to do yet)'
+    meaning: '`all`, or a list of `ingest`, `gateway`, `delivery`'
   },
   metricsKeyRequired: {
     schema: flag,

@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { openScyllaStorage } from '../../storage/scylla/store.ts'
+import { IS_LONG } from '../random-runs.ts'
+import { testWithCql } from '../servers/cql.ts'
+import { testWithOwnRedis } from '../servers/redis.ts'
+import { scyllaOptions } from '../storage/scylla-keyspace.ts'
+import { slotOf, until } from './asking.ts'
+import { clusterEnvironment, ownKeyspace } from './cluster.ts'
+import { makeBusyLocalnet } from './localnet-process.ts'
+import { startProcess, type ServiceProcess } from './service-process.ts'
+import { judgeReceiver, WebhookReceiver } from './webhook-receiver.ts'
+import { addWebhook, allDelivered, CHANNELS, shardsOf, webhookKey } from './webhook-run.ts'
+
+const SLOTS = IS_LONG ? 2_000 : 250
+/** Milliseconds in which the shards of a dead process have to be another's. */
+const TAKEOVER_MS = 10_000
+const SECRET_KEY = 'a'.repeat(64)
+
+testWithCql(t, 'webhooks on one CQL server', (t, server) =>
+  testWithOwnRedis(
+    t,
+    'two processes share the shards, and one that is killed is taken over: receivers have every event',
+    async (t, redis) => {
+      const keyspace = ownKeyspace(t, server)
+      const environment = {
+        ...clusterEnvironment(server, keyspace, redis.url),
+        MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true',
+        MILLRACE_WEBHOOK_SECRET_KEY: SECRET_KEY
+      }
+      const directory = t.testdir()
+      const start = async (name: string, ...more: string[]): Promise<ServiceProcess> => {
+        const dataDir = join(directory, name)
+        const service = await startProcess({ dataDir, recordedDir: null, environment, more })
+        t.teardown(async () => {
+          if (service.child.exitCode === null) await service.end('SIGKILL')
+          if (!t.passing()) for (const line of service.stderr.slice(-20)) t.comment(line)
+        })
+        return service
+      }
+      await makeBusyLocalnet(join(directory, 'first'))
+      let first = await start('first', '--localnet-slot-ms', '80')
+      const second = await start('second', '--role', 'delivery')
+      const receivers = [await WebhookReceiver.start(t), await WebhookReceiver.start(t)]
+      const key = await webhookKey(first)
+      const ids: number[] = []
+      for (const receiver of receivers) ids.push(await addWebhook(first, key, receiver))
+      await until(async () => (await shardsOf(second)) === 16, 'the second process has its share')
+      t.equal(await shardsOf(first), 16)
+      await until(async () => receivers.every(({ posts }) => posts.length > 5), 'deliveries')
+
+      const killedAtMs = Date.now()
+      await second.end('SIGKILL')
+      await until(async () => (await shardsOf(first)) === 32, 'the first process has all shards')
+      const tookMs = Date.now() - killedAtMs
+      t.ok(tookMs < TAKEOVER_MS, `taken over after ${tookMs} ms`)
+
+      const third = await start('third', '--role', 'delivery')
+      await until(async () => (await shardsOf(third)) === 16, 'a new process gets its share')
+      await until(async () => (await slotOf(first)) >= SLOTS, 'the slots')
+      t.match(await first.end('SIGTERM'), { code: 0 })
+      await until(async () => (await shardsOf(third)) === 32, 'the one that is left has all shards')
+      first = await start('first', '--localnet-slot-ms', '10000')
+      await allDelivered([first, third], ids.length)
+      const last = await slotOf(first)
+      for (const service of [first, third]) t.match(await service.end('SIGTERM'), { code: 0 })
+      const storage = await openScyllaStorage(scyllaOptions(server, keyspace))
+      t.teardown(() => storage.close())
+      for (const [n, receiver] of receivers.entries())
+        await judgeReceiver(t, receiver, { storage, id: ids[n]! }, CHANNELS, last)
+    }
+  )
+)
