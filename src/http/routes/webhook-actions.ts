@@ -45,7 +45,10 @@ export const enableWebhook = endpoint({
   body: z
     .object({
       since: z
-        .union([z.number().meta({ type: 'integer' }), z.string()], 'must be a cursor: a whole number or its decimal text')
+        .union(
+          [z.number().meta({ type: 'integer' }), z.string()],
+          'must be a cursor: a whole number or its decimal text'
+        )
         .optional()
         .describe('Cursor of the last processed event: the events after it are delivered')
     })
