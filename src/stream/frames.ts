@@ -50,8 +50,7 @@ export function eventFrames(
   return { bytes, cursors, ends, channels: [channel] }
 }
 
-const eventHead = (channel: string): string =>
-  `{"type":"event","channel":${JSON.stringify(channel)},"data":`
+const eventHead = (channel: string): string => `{"type":"event","channel":${JSON.stringify(channel)},"data":`
 
 const eventRest = (cursor: number, replay: boolean): string =>
   `${cursor}},"cursor":${cursor}${replay ? ',"replay":true}' : '}'}`
