@@ -57,6 +57,10 @@ export async function failureIn(house: string, ...args: readonly string[]): Prom
   return code === 0 ? '' : `${args.join(' ')} ended with ${code}:\n${said.slice(-20_000)}`
 }
 
+/** Checks the types of a copy of the house; resolves with what is wrong, else with nothing. */
+export const typeFailureIn = (house: string): Promise<string> =>
+  failureIn(house, join(ROOT, 'node_modules/@typescript/native-preview/bin/tsgo'), '-p', '.')
+
 /** A text with the lines of a hunk changed, which must be there once. */
 function changed(path: string, text: string, hunk: string): string {
   const lines = hunk.replace(/\n$/, '').split('\n')

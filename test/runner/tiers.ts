@@ -1,7 +1,7 @@
 import { readSources, type SourceFile } from '../house/sources.ts'
 
-/** Files that start the service, a browser, a packer or an image in separate processes. */
-const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/image\./
+/** Files that start the service, a browser, a packer, an image or a copy of the house in separate processes. */
+const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/(image|\w+-recipe)\./
 /** Helpers and packages that start third-party servers: Cassandra, Redis, the validator, Chromium. */
 const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-core$)/
 
@@ -16,6 +16,7 @@ const LONGEST = [
   'test/service/real-node.test.ts',
   'test/storage/scylla-lives.test.ts',
   'test/storage/scylla-amendments.test.ts',
+  'test/house/record-recipe.test.ts',
   'test/service/localnet-oracle.test.ts'
 ]
 
