@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import type { Rollback, SourcedBlock } from '../../src/node/block-source.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { DecodingReport } from '../../src/telemetry/decoding-report.ts'
@@ -72,7 +73,8 @@ export class Ingester {
   /** As of the last folded block, like `#head`. */
   #market: MarketState
   #head: SlotRow | null
-  #turn: Promise<unknown> = Promise.resolve()
+  /** B1. */
+  readonly #operations = new PQueue({ concurrency: 1 })
   /** Blocks given to the store and not yet answered, oldest first. */
   readonly #underWay: UnderWay[] = []
   #broken: Error | null = null
@@ -133,12 +135,10 @@ export class Ingester {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(() => {
+    return this.#operations.add(async () => {
       if (this.#broken !== null) throw this.#broken
       return work()
     })
-    this.#turn = done.catch(() => undefined)
-    return done
   }
 
   async #take(sourced: SourcedBlock): Promise<Pick<UnderWay, 'committed'>> {

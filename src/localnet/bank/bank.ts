@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import PQueue from 'p-queue'
 import { ServiceError } from '../../errors.ts'
 import type { Commitment } from '../../market/rows.ts'
 import { sleep } from '../../ports.ts'
@@ -56,7 +57,10 @@ const KEPT_SLOTS = 1_500
 const KEPT_SLOTS_MIN = 512
 const WAITING_MAX = 1_000
 const FAUCET_LAMPORTS = 500_000_000_000_000_000n
-/** Maximum number of slots not yet on disk; a further one is refused, so that a slow disk cannot fill memory. */
+/**
+ * Maximum number of slots not yet on disk, skipped ones included; a further one is refused, so that a slow disk cannot
+ * fill memory.
+ */
 const WRITES_PENDING_MAX = 16
 
 /**
@@ -87,8 +91,9 @@ export class LocalBank implements chain.LocalChain {
   readonly #notes = new Map<string, Uint8Array>()
   /** Slots finalized since the last write. */
   #finalized: number[] = []
-  #writing: Promise<void> = Promise.resolve()
-  #writesPending = 0
+  readonly #writes = new PQueue({ concurrency: 1 })
+  /** The first failure of a write or of what follows it; later writes reject with it and are not made. */
+  #writeFailure: Error | null = null
   #end: Error | null = null
 
   private constructor(options: LocalBankOptions, store: ChainStore | null, stored: StoredChain | null) {
@@ -156,12 +161,12 @@ export class LocalBank implements chain.LocalChain {
    */
   produceSlot(): Promise<void> {
     if (this.#end !== null) return Promise.reject(this.#end)
-    if (this.faults.takeStall()) return this.#writing
+    if (this.faults.takeStall()) return this.#afterWrites()
     if (this.faults.takeSkip()) {
       this.#production.skipSlot()
-      return this.#writing
+      return this.#afterWrites()
     }
-    if (this.#writesPending >= WRITES_PENDING_MAX) return Promise.reject(new Error('the disk is too slow'))
+    if (this.#isDiskBehind) return Promise.reject(new Error('the disk is too slow'))
     try {
       const fork = this.#production.canFork() ? this.faults.takeFork() : null
       return this.#commit(this.#makeSlot(this.#clock.now(), fork))
@@ -178,7 +183,7 @@ export class LocalBank implements chain.LocalChain {
    */
   producePast(slots: readonly TimedSlot[]): Promise<void> {
     if (this.#end !== null) return Promise.reject(this.#end)
-    if (this.#writesPending >= WRITES_PENDING_MAX) return Promise.reject(new Error('the disk is too slow'))
+    if (this.#isDiskBehind) return Promise.reject(new Error('the disk is too slow'))
     try {
       const made = slots.map(({ slot, timeMs }) => {
         this.#production.skipTo(slot)
@@ -218,7 +223,7 @@ export class LocalBank implements chain.LocalChain {
   /** Ends the chain once all produced blocks are on disk. */
   async close(): Promise<void> {
     this.#end ??= new ServiceError('STORAGE_UNAVAILABLE', 'the localnet is closed')
-    await this.#writing.catch(() => undefined)
+    await this.#writes.onIdle()
     await this.#store?.close()
   }
 
@@ -290,6 +295,10 @@ export class LocalBank implements chain.LocalChain {
     return () => this.#listeners.delete(listener)
   }
 
+  get #isDiskBehind(): boolean {
+    return this.#writes.size + this.#writes.pending >= WRITES_PENDING_MAX
+  }
+
   #makeSlot(nowMs: number, fork: ForkKind | null): MadeSlot {
     const slot = this.#production.makeSlot(nowMs, fork)
     for (const { block, accounts } of slot.made) {
@@ -326,8 +335,7 @@ export class LocalBank implements chain.LocalChain {
       firstSlot: this.#blocks.firstSlot,
       settled
     }
-    this.#writesPending++
-    this.#writing = this.#writing.then(async () => {
+    return this.#afterWrites(async () => {
       try {
         await store.write(write)
       } catch (cause) {
@@ -336,10 +344,21 @@ export class LocalBank implements chain.LocalChain {
         })
         throw this.#end
       }
-      this.#writesPending--
       this.#settle(slot.made)
     })
-    return this.#writing
+  }
+
+  /** Runs a step, if there is one, after all writes so far. Rejects with the first failure, and then runs nothing. */
+  #afterWrites(step?: () => Promise<void>): Promise<void> {
+    return this.#writes.add(async () => {
+      if (this.#writeFailure !== null) throw this.#writeFailure
+      try {
+        await step?.()
+      } catch (error) {
+        this.#writeFailure = error as Error
+        throw error
+      }
+    })
   }
 
   /** Marks blocks as durable (B1) and reports the blocks that this settles. */
