@@ -71,7 +71,7 @@ export class BlockWriter {
   readonly #writerClaim: WriterClaim
   readonly #flushes: Flushes
   readonly #amendmentWriter: AmendmentWriter
-  /** What was accepted, in order. */
+  /** Accepted operations, in order. */
   readonly #turns = new PQueue({ concurrency: 1 })
   #waiting = 0
   /** Blocks whose turn has not come, where nothing else was accepted after them. */
