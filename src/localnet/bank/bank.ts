@@ -100,9 +100,9 @@ export class LocalBank implements chain.LocalChain {
     this.#blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
     if (stored !== null) this.#resume(stored)
     const waiting = new WaitingTransactions(options.waitingMax ?? WAITING_MAX)
-    const parts = { runtime: this.#runtime, blocks: this.#blocks, waiting, faucet: this.#faucet }
-    this.#production = new BlockProduction({ ...parts, genesisHash: this.genesisHash })
-    this.#intake = new TransactionIntake({ ...parts, production: this.#production })
+    const shared = { runtime: this.#runtime, blocks: this.#blocks, waiting, faucet: this.#faucet }
+    this.#production = new BlockProduction({ ...shared, genesisHash: this.genesisHash })
+    this.#intake = new TransactionIntake({ ...shared, production: this.#production })
   }
 
   /**
