@@ -2,11 +2,11 @@ import { ServiceError } from '../src/errors.ts'
 import { byName, RECORD_NAMES } from '../src/market/records.ts'
 import type { RecordStores, Storage } from './port.ts'
 
-type Methods<Part> = Part extends (...args: never[]) => unknown ? never : keyof NonNullable<Part> & string
+type Methods<Store> = Store extends (...args: never[]) => unknown ? never : keyof NonNullable<Store> & string
 
 /** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
 export type StorageOperation = {
-  [Part in keyof Storage]: `${Part}.${Methods<Storage[Part]>}`
+  [Store in keyof Storage]: `${Store}.${Methods<Storage[Store]>}`
 }[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache'>]
 
 /** A fault of the n-th call of an operation, counted from 1. */
@@ -56,28 +56,29 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
     }
   }
 
-  const part = <Part extends object>(name: string, methods: Part): Part =>
+  const withFaults = <Store extends object>(name: string, methods: Store): Store =>
     Object.fromEntries(
       Object.entries(methods as Record<string, Call>).map(([method, call]) => [
         method,
         faulty(`${name}.${method}`, call.bind(methods))
       ])
-    ) as Part
+    ) as Store
 
   return {
     storage: {
-      ...byName<RecordStores>(RECORD_NAMES, (name) => part(name, storage[name])),
-      blocks: part('blocks', storage.blocks),
-      history: part('history', storage.history),
-      coverage: part('coverage', storage.coverage),
-      documents: part('documents', storage.documents),
+      ...byName<RecordStores>(RECORD_NAMES, (name) => withFaults(name, storage[name])),
+      blocks: withFaults('blocks', storage.blocks),
+      history: withFaults('history', storage.history),
+      coverage: withFaults('coverage', storage.coverage),
+      documents: withFaults('documents', storage.documents),
       isShared: storage.isShared,
-      journal: storage.journal === null ? null : part('journal', storage.journal),
+      journal: storage.journal === null ? null : withFaults('journal', storage.journal),
       get recordCache() {
         return storage.recordCache
       },
       usage: () => storage.usage(),
-      sweeper: storage.sweeper === null ? null : part('sweeper', { step: () => storage.sweeper!.step() }),
+      sweeper:
+        storage.sweeper === null ? null : withFaults('sweeper', { step: () => storage.sweeper!.step() }),
       get outage() {
         return storage.outage
       },

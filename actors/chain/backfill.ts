@@ -7,7 +7,7 @@ import { sleep, type Ports } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import type { OpenIngest } from './ingest.ts'
-import type { GapEdit } from './ingester.ts'
+import type { GapEdit } from './corrections.ts'
 import { undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 

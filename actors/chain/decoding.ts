@@ -3,6 +3,8 @@ import { decodeTransactions, type DecodedTransactions } from '../../src/chain/de
 import type { Block } from '../../src/chain/transaction.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
+import type { DecodingReport } from '../../src/telemetry/decoding-report.ts'
+import type { Metrics } from '../../src/telemetry/metrics.ts'
 
 /** Transactions decoded before the event loop runs other work: less than a millisecond. */
 const PER_TURN = 200
@@ -40,4 +42,15 @@ export async function decodeSourced({
     notes,
     votes
   }
+}
+
+/** Counts a block that is stored by now, and what its decoder found. */
+export function countBlock(
+  { block, entries, notes, votes }: DecodedSource,
+  { decoding, metrics }: { readonly decoding: DecodingReport; readonly metrics: Metrics }
+): void {
+  decoding.count(entries, notes)
+  metrics.blocks.inc()
+  metrics.transactions.inc({ kind: 'vote' }, votes)
+  metrics.transactions.inc({ kind: 'other' }, block.transactions - votes)
 }

@@ -78,7 +78,7 @@ async function grant(
 ): Promise<Leadership | null> {
   let heard = false
   const hear = (): void => void (heard = true)
-  const unfollow = [feed.follow(hear), feed.onJump(hear)]
+  const unsubscribe = [feed.follow(hear), feed.onJump(hear)]
   try {
     let yields = refusal !== null
     for (let asked = 0, quietMs = 0; !end.aborted; asked++) {
@@ -103,7 +103,7 @@ async function grant(
     }
     return null
   } finally {
-    for (const each of unfollow) each()
+    for (const each of unsubscribe) each()
   }
 }
 
@@ -153,8 +153,7 @@ async function silence(
     clock.clearTimeout(timer)
     timer = clock.setTimeout(() => silent.abort(), QUIET_MS)
   }
-  const unfollow = feed.follow(hear)
-  const unheed = feed.onJump(hear)
+  const unsubscribe = [feed.follow(hear), feed.onJump(hear)]
   await new Promise<void>((resolve) => {
     for (const signal of [silent.signal, end]) {
       if (signal.aborted) resolve()
@@ -162,8 +161,7 @@ async function silence(
     }
   })
   clock.clearTimeout(timer)
-  unfollow()
-  unheed()
+  for (const each of unsubscribe) each()
   return end.aborted ? null : unlimited()
 }
 

@@ -64,7 +64,7 @@ async function keep(
       failure.abort(error)
     }
   })
-  const unheed = feed.onJump(() => jump.abort())
+  const unsubscribe = feed.onJump(() => jump.abort())
   try {
     const retry = retryWhileUnavailable(storage, clock)
     if (feed.head !== null) await load(ranking, storage.activity, feed.head.blockTime, { retry, end })
@@ -82,7 +82,7 @@ async function keep(
     }
   } finally {
     unfollow()
-    unheed()
+    unsubscribe()
     live.withdraw()
   }
   failure.signal.throwIfAborted()

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import type { BlockSource } from '../../src/node/block-source.ts'
 import type { Commitment } from '../../src/market/rows.ts'
 import { BlockFinder } from '../../src/node/block-finder.ts'
@@ -141,7 +142,8 @@ export function rpcSource(
  */
 function admission({ expectedGenesis, onGenesis }: RpcSourceOptions) {
   let expected: string | null = null
-  let turn: Promise<unknown> = Promise.resolve()
+  // One at a time, so that two nodes that answer at once are not both the first.
+  const decisions = new PQueue({ concurrency: 1 })
   const decide = async (genesis: string): Promise<string | null> => {
     const known = expected ?? (await expectedGenesis())
     if (known === null) await onGenesis(genesis)
@@ -149,10 +151,5 @@ function admission({ expectedGenesis, onGenesis }: RpcSourceOptions) {
     if (expected === genesis) return null
     return `it is of another cluster: its genesis is ${genesis}, what is stored comes from ${expected}`
   }
-  // One at a time, so that two nodes that answer at once are not both the first.
-  return (genesis: string): Promise<string | null> => {
-    const decided = turn.then(() => decide(genesis))
-    turn = decided.catch(() => undefined)
-    return decided
-  }
+  return (genesis: string): Promise<string | null> => decisions.add(() => decide(genesis))
 }

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import { initialTransition, transition } from 'xstate'
 import {
   connectionMachine,
@@ -45,7 +46,8 @@ export class StreamConnection implements Reader {
   readonly #end = new AbortController()
   /** Frames of the block that is being published; null where it has none for this client. */
   #block: Frames[] | null = null
-  #turn: Promise<void> = Promise.resolve()
+  /** Messages of the client; null while there are none, since a queue takes 0.9 KB. */
+  #messages: PQueue | null = null
   #pingsMissed = 0
 
   constructor(pipe: Pipe, caller: Caller, deps: StreamDeps) {
@@ -323,11 +325,15 @@ export class StreamConnection implements Reader {
   }
 
   #inTurn(work: () => Promise<void>): void {
-    this.#turn = this.#turn
-      .then(() => (this.isClosed ? undefined : work()))
+    const queue = (this.#messages ??= new PQueue({ concurrency: 1 }))
+    void queue
+      .add(async () => (this.isClosed ? undefined : work()))
       .catch((fault: unknown) => {
         this.#deps.report(fault)
         this.close(1011, 'internal error')
+      })
+      .finally(() => {
+        if (queue.size + queue.pending === 0 && this.#messages === queue) this.#messages = null
       })
   }
 }

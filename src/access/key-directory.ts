@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import { ALL, apiKeysIn, tenantsIn, type KeyRow, type TenantRow } from '../../storage/access-documents.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -12,7 +13,7 @@ export const KEYS_MAX = 100_000
 /** Active keys of a tenant. */
 export const KEYS_PER_TENANT_MAX = 1_000
 export const TENANTS_MAX = 10_000
-/** Changes that may wait for earlier ones; one more is refused. */
+/** Changes that may be under way or wait for earlier ones; one more is refused. */
 const WAITING_MAX = 100
 
 /** The processes that share the store's keys and tenants. */
@@ -40,8 +41,8 @@ export class KeyDirectory {
   #tenants = new Map<string, Stored<TenantRow>>()
   /** Keys as they were last read or written, by id. */
   #stored = new Map<string, Stored<KeyRow>>()
-  #lastChange: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  /** Changes and reloads (D1). */
+  readonly #queue = new PQueue({ concurrency: 1 })
 
   private constructor(
     { documents }: Pick<Storage, 'documents'>,
@@ -70,7 +71,7 @@ export class KeyDirectory {
 
   /** Adds the changes of other processes. Rejects with the store's error, and then changes nothing. */
   reload(): Promise<void> {
-    return this.#next(() => this.#reload())
+    return this.#queue.add(() => this.#reload())
   }
 
   /** Returns the caller of a key, as `KeyRing.find` does. */
@@ -245,17 +246,10 @@ export class KeyDirectory {
   }
 
   async #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= WAITING_MAX) {
+    if (this.#queue.size + this.#queue.pending >= WAITING_MAX) {
       throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys wait for their turn')
     }
-    this.#waiting++
-    return this.#next(change).finally(() => this.#waiting--)
-  }
-
-  #next<T>(step: () => Promise<T>): Promise<T> {
-    const done = this.#lastChange.then(step)
-    this.#lastChange = done.catch(() => undefined)
-    return done
+    return this.#queue.add(change)
   }
 }
 

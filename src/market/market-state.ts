@@ -4,14 +4,15 @@ import { MARKET } from './activity.ts'
 import type { ActivityHour, ActivityOf, HourAddress, TotalsRow } from './activity-rows.ts'
 import { bucketStart, bucketStarts } from './candles.ts'
 import type { BlockFold, KnownMarket } from './fold.ts'
+import { LruCache } from './lru-cache.ts'
 import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { pairKey } from './pairs.ts'
 import type { PairKey } from './pairs.ts'
 import { addressText, byName, LATEST, rowText } from './records.ts'
 import type { AddressOf, LatestName, RowOf } from './records.ts'
-import { Recent, RunningHour } from './recent.ts'
 import { INTERVALS } from './rows.ts'
 import type { Candle, CandleAddress, CandleUpsert, Interval } from './rows.ts'
+import { RunningHour } from './running-hour.ts'
 import type { SolUsd } from './sol-usd.ts'
 import type { AffectedKeys } from './affected-keys.ts'
 
@@ -85,7 +86,7 @@ export class MarketState implements KnownMarket {
   #totals: TotalsRow | null
   /** No stored block is later. */
   #newestTime: number
-  readonly #latest: { readonly [Name in LatestName]: Recent<Held<RowOf<Name>>> }
+  readonly #latest: { readonly [Name in LatestName]: LruCache<Held<RowOf<Name>>> }
   readonly #market: RunningHour
 
   constructor(start: MarketStart, limits: Partial<MarketLimits> = {}) {
@@ -94,7 +95,7 @@ export class MarketState implements KnownMarket {
     this.#totals = start.totals
     this.#newestTime = start.headTime + TIME_FALLS_MAX
     const sizes = { ...rowsOfEach(ROWS_MAX), ...rows }
-    this.#latest = byName(LATEST, (name) => new Recent<Held<never>>(name, sizes[name], quietBlocks))
+    this.#latest = byName(LATEST, (name) => new LruCache<Held<never>>(name, sizes[name], quietBlocks))
     this.#market = new RunningHour(this.#newestTime)
   }
 

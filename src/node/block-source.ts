@@ -12,7 +12,7 @@ export interface SourcedBlock {
 }
 
 /** A range of slots that a source gives up; both ends included. */
-export interface GivenUp {
+export interface SourceGap {
   readonly from: number
   readonly to: number
   readonly reason: string
@@ -33,7 +33,7 @@ export interface Rollback {
    * The chain's blocks between that slot and the block with this rollback, oldest first; slots without a block are
    * given up.
    */
-  readonly blocks: AsyncIterable<SourcedBlock | GivenUp>
+  readonly blocks: AsyncIterable<SourcedBlock | SourceGap>
 }
 
 /** A source of blocks. A reader passes its position, so that a restarted one continues at the end of the store. */

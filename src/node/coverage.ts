@@ -1,5 +1,5 @@
 import type { CoverageStore, GapRow } from '../../storage/port.ts'
-import type { GivenUp } from './block-source.ts'
+import type { SourceGap } from './block-source.ts'
 import { LOST_FORK } from '../market/gap-reasons.ts'
 import type { Clock } from '../ports.ts'
 
@@ -8,7 +8,7 @@ export interface SourceCoverage {
   /** The genesis of the cluster that the store was filled from; null while unknown. */
   readonly expectedGenesis: () => Promise<string | null>
   readonly onGenesis: (genesis: string) => Promise<void>
-  readonly onGap: (gap: GivenUp) => Promise<void>
+  readonly onGap: (gap: SourceGap) => Promise<void>
 }
 
 const GAPS_PER_READ = 1_000

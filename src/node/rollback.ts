@@ -1,4 +1,4 @@
-import type { GivenUp, Rollback, SourcedBlock } from './block-source.ts'
+import type { SourceGap, Rollback, SourcedBlock } from './block-source.ts'
 import type { SlotRow } from '../market/rows.ts'
 import { sleep, type Clock } from '../ports.ts'
 import type { BlockFinder } from './block-finder.ts'
@@ -138,7 +138,7 @@ export class RollbackFinder {
     return { kind: 'rollback', rollback: { after, doubt, blocks: this.#blocks(chain.toReversed(), signal) } }
   }
 
-  async *#blocks(chain: readonly ChainSlot[], signal: AbortSignal): AsyncGenerator<SourcedBlock | GivenUp> {
+  async *#blocks(chain: readonly ChainSlot[], signal: AbortSignal): AsyncGenerator<SourcedBlock | SourceGap> {
     const { finder, commitment, clock } = this.#deps
     for (const { slot, blockhash } of chain) {
       const found = await finder.find(slot, signal, (each) => each.blockhash === blockhash)

@@ -72,10 +72,10 @@ export class StreamHub {
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
     const unfollow = this.#feed.follow((commit) => this.#tell(new BlockEvents(commit, this.#cash)))
-    const unheed = this.#feed.onJump(() => this.#jump())
+    const unsubscribe = this.#feed.onJump(() => this.#jump())
     return () => {
       unfollow()
-      unheed()
+      unsubscribe()
     }
   }
 

@@ -26,7 +26,7 @@ const SLOTS_HELD = { first: 2, most: 32 }
 export class MergedPast {
   readonly #history: Pick<ChannelHistory, 'read'>
   readonly #rowsHeld: number
-  #parts: Part[]
+  #buffers: ChannelBuffer[]
   #position: number
 
   /** `rowsHeld` is the number of rows that are read together. */
@@ -38,7 +38,7 @@ export class MergedPast {
   ) {
     this.#history = history
     this.#rowsHeld = rowsHeld
-    this.#parts = channels.map((channel) => new Part(channel, since))
+    this.#buffers = channels.map((channel) => new ChannelBuffer(channel, since))
     this.#position = since
   }
 
@@ -48,22 +48,22 @@ export class MergedPast {
   }
 
   get channels(): readonly Channel[] {
-    return this.#parts.map(({ channel }) => channel)
+    return this.#buffers.map(({ channel }) => channel)
   }
 
   /** Records that everything up to a cursor was sent by other means. */
   skipTo(cursor: number): void {
     this.#position = cursor
-    for (const part of this.#parts) part.skipTo(cursor)
+    for (const buffer of this.#buffers) buffer.skipTo(cursor)
   }
 
   drop(name: string): void {
-    this.#parts = this.#parts.filter(({ channel }) => channel.name !== name)
+    this.#buffers = this.#buffers.filter(({ channel }) => channel.name !== name)
   }
 
   /** Whether events were read and not yet returned. */
   get holdsEvents(): boolean {
-    return this.#parts.some((part) => part.holdsEvents)
+    return this.#buffers.some((buffer) => buffer.holdsEvents)
   }
 
   /**
@@ -71,28 +71,28 @@ export class MergedPast {
    * that are stored encoded are read into memory of `allocator`.
    */
   async next(until: number, allocator: Allocator): Promise<ChannelEvents[]> {
-    const ofAll = this.#parts.reduce((sum, part) => sum + part.rowsPerCursor, 0)
+    const ofAll = this.#buffers.reduce((sum, buffer) => sum + buffer.rowsPerCursor, 0)
     await Promise.all(
-      this.#parts.map((part) => {
-        const share = ofAll === 0 ? 1 / this.#parts.length : part.rowsPerCursor / ofAll
+      this.#buffers.map((buffer) => {
+        const share = ofAll === 0 ? 1 / this.#buffers.length : buffer.rowsPerCursor / ofAll
         const rows = Math.ceil(share * this.#rowsHeld)
         const { least, most } = ROWS_OF_ONE
-        return part.fill(this.#history, until, Math.min(Math.max(rows, least), most), allocator)
+        return buffer.fill(this.#history, until, Math.min(Math.max(rows, least), most), allocator)
       })
     )
     // A channel may have been dropped meanwhile.
-    const parts = this.#parts
-    const to = parts.reduce((least, part) => Math.min(least, part.to), until)
+    const buffers = this.#buffers
+    const to = buffers.reduce((least, buffer) => Math.min(least, buffer.to), until)
     this.#position = Math.max(this.#position, to)
-    return parts.flatMap((part) => {
-      const events = part.takeTo(to)
-      return events.length === 0 ? [] : [{ channel: part.channel, events }]
+    return buffers.flatMap((buffer) => {
+      const events = buffer.takeTo(to)
+      return events.length === 0 ? [] : [{ channel: buffer.channel, events }]
     })
   }
 }
 
 /** Events of one channel that were read and not yet returned. */
-class Part {
+class ChannelBuffer {
   readonly channel: Channel
   #events: Stretch['events'] = []
   #next = 0

@@ -1,4 +1,5 @@
 import { ClassicLevel } from 'classic-level'
+import PQueue from 'p-queue'
 import { ServiceError } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
@@ -82,14 +83,13 @@ export class Database {
   readonly #hot: SecondChanceCache<unknown>
   readonly #reached: (point: CrashPoint) => void
   #view: View
-  /** Settles, always by resolving, after every write accepted so far. */
-  #written: Promise<void> = Promise.resolve()
+  /** D1 */
+  readonly #writes = new PQueue({ concurrency: 1 })
   #failure: ServiceError | null = null
   readonly #failed = Promise.withResolvers<Error>()
   #closed: Promise<void> | null = null
   #amendments = 0
-  /** Settles, always by resolving, after every compaction. */
-  #compacted: Promise<void> = Promise.resolve()
+  readonly #compactions = new PQueue({ concurrency: 1 })
 
   private constructor(level: Level, options: DatabaseOptions, damaged: DamagedKeys, head: SlotRow | null) {
     this.#level = level
@@ -147,12 +147,11 @@ export class Database {
    */
   write(stage: (view: View, batch: WriteBatch) => Promise<Staged | null>): Promise<boolean> {
     if (this.#closed !== null) return Promise.reject(closed())
-    const written = this.#written.then(() => this.#write(stage)) // D1
-    this.#written = written.then(
-      () => undefined,
-      () => undefined
-    )
-    return written
+    return this.#writes.add(async () => {
+      // An idle queue begins within `add`: documents that change in the same tick are to share this write.
+      await Promise.resolve()
+      return this.#write(stage)
+    })
   }
 
   /** A number that each amendment makes greater: with another one, what was read before may have changed. */
@@ -163,9 +162,7 @@ export class Database {
   /** Merges the tables of a range of keys, which gives back the disk that its deleted records take. */
   compact({ gte, lt }: KeyRange): Promise<void> {
     if (this.#closed !== null) return Promise.reject(closed())
-    const compacted = this.#compacted.then(() => this.#level.compactRange(gte, lt))
-    this.#compacted = compacted.catch(() => undefined)
-    return compacted
+    return this.#compactions.add(() => this.#level.compactRange(gte, lt))
   }
 
   /** The bytes of a range of keys in the engine's tables, estimated; what the tables do not have yet is not counted. */
@@ -180,8 +177,8 @@ export class Database {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#written.then(async () => {
-      await this.#compacted
+    this.#closed ??= this.#writes.onIdle().then(async () => {
+      await this.#compactions.onIdle()
       this.#reached('close.drained')
       await this.#level.close()
       // Files with a record that cannot be read are not trusted.

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import { ServiceError } from '../../src/errors.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
@@ -70,8 +71,8 @@ export class BlockWriter {
   readonly #writerClaim: WriterClaim
   readonly #flushes: Flushes
   readonly #amendmentWriter: AmendmentWriter
-  /** Settles, always by resolving, after everything accepted so far. */
-  #done: Promise<void> = Promise.resolve()
+  /** Accepted operations, in order. */
+  readonly #turns = new PQueue({ concurrency: 1 })
   #waiting = 0
   /** Blocks whose turn has not come, where nothing else was accepted after them. */
   #gathering: GivenBlock[] | null = null
@@ -149,7 +150,7 @@ export class BlockWriter {
    */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#flushes.close(this.#done)
+    await this.#flushes.close(this.#turns.onIdle())
   }
 
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
@@ -167,12 +168,11 @@ export class BlockWriter {
   }
 
   #next<T>(run: () => Promise<T>): Promise<T> {
-    const turn = this.#done.then(run)
-    this.#done = turn.then(
-      () => undefined,
-      () => undefined
-    )
-    return turn
+    return this.#turns.add(async () => {
+      // An idle queue begins within `add`: blocks that come in the same tick are to share a watermark.
+      await Promise.resolve()
+      return run()
+    })
   }
 
   /** Commits blocks in their order, as many as may together, and answers each of them in it. */

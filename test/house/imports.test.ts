@@ -4,7 +4,7 @@ import { readSources, type SourceFile } from './sources.ts'
 const sources = readSources(['src', 'actors', 'machines', 'storage'])
 /** Files of storage other than its ports and its report. */
 const STORAGE_ADAPTER =
-  /^storage\/(?!(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
+  /^storage\/(?!port\/|(port|access-documents|cluster\/coordination|documents|document-definition|document-store)\.ts|report\/)/
 const under = (...folders: string[]) =>
   sources.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
@@ -107,9 +107,9 @@ t.test('machines import xstate and the pure core only', async (t) => {
 
 t.test('the storage port speaks in words of the pure core', async (t) => {
   t.same(
-    strangers(under('storage/port.ts', 'storage/document-store.ts'), [
+    strangers(under('storage/port.ts', 'storage/port/', 'storage/document-store.ts'), [
       /^src\/(chain|market)\//,
-      /^storage\/document-store\.ts$/
+      /^storage\/(document-store\.ts$|port\/)/
     ]),
     []
   )

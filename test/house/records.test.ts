@@ -18,7 +18,7 @@ const PLACES = {
   'actors/chain/lost-rows.ts': 'puts lists back',
   'storage/embedded/repair/losses.ts': 'knows which follow from the blocks before them',
   'storage/embedded/record-stores.ts': 'has the stores of those with one of their own',
-  'storage/port.ts': 'says what these answer',
+  'storage/port/records.ts': 'says what these answer',
   'storage/row-kinds.ts': 'names kinds of rows for the operator',
   'storage/scylla/record-stores.ts': 'has the stores of those with one of their own',
   'storage/scylla/memtable.ts': 'groups rows for these',

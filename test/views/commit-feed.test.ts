@@ -161,7 +161,7 @@ t.test('a block that is told from a journal and by its own commit is told once',
 t.test('a head that moves without a block is a jump, and nothing else is', async (t) => {
   const { feed, told } = followed()
   let jumps = 0
-  const unheed = feed.onJump(() => jumps++)
+  const unsubscribe = feed.onJump(() => jumps++)
   feed.restore(null)
   t.equal(jumps, 0, 'still empty')
   feed.restore(commitOf(5).slot)
@@ -175,7 +175,7 @@ t.test('a head that moves without a block is a jump, and nothing else is', async
   t.strictSame([jumps, feed.head?.slot, told], [2, 90, [6, 7]])
   feed.publish(commitOf(91))
   t.strictSame(told, [6, 7, 91], 'the feed goes on from there')
-  unheed()
+  unsubscribe()
   feed.restore(commitOf(95).slot)
   t.equal(jumps, 2)
 })

@@ -10,10 +10,10 @@ import { decompile } from '../chain/rpc/decompile.ts'
 export type UpdateBlock = NonNullable<SubscribeUpdate['block']>
 export type UpdateTransaction = UpdateBlock['transactions'][number]
 type PartialUpdate = Parameters<typeof SubscribeUpdate.fromPartial>[0]
-type Part = 'slot' | 'ping' | 'pong' | 'block' | 'blockMeta' | 'transaction' | 'filters' | 'createdAt'
+type UpdateKind = 'slot' | 'ping' | 'pong' | 'block' | 'blockMeta' | 'transaction' | 'filters' | 'createdAt'
 
 /** Returns the bytes of a SubscribeUpdate. */
-export function encodeUpdate(update: Partial<Record<Part, unknown>>): Buffer {
+export function encodeUpdate(update: Partial<Record<UpdateKind, unknown>>): Buffer {
   return Buffer.from(SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as PartialUpdate)).finish())
 }
 

@@ -77,8 +77,8 @@ export function isVoteTransaction({ instructions, keys }: Transaction): boolean 
 /** Reads the transaction of an opened entry at an index in the block; throws Unreadable. */
 export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number | null): Transaction {
   const meta = objectOf(entry.meta, 'meta')
-  const parts = opened.kind === 'wire' ? ofWire(opened.wire, meta) : ofMessage(opened, entry.version, meta)
-  const { version, signature, keys, signerCount, outer, scope } = parts
+  const fields = opened.kind === 'wire' ? ofWire(opened.wire, meta) : ofMessage(opened, entry.version, meta)
+  const { version, signature, keys, signerCount, outer, scope } = fields
   if (signerCount < 1 || signerCount > keys.length) throw new Unreadable('transaction.signatures')
   const inner = listOrEmpty(meta.innerInstructions, 'meta.innerInstructions')
   return new RpcTransaction(signature, {
@@ -97,7 +97,7 @@ export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number 
 }
 
 /** Fields common to the binary and the JSON form of a transaction. */
-interface EntryParts {
+interface TransactionFields {
   readonly version: TransactionVersion
   readonly signature: string | Uint8Array
   readonly keys: AccountKeys
@@ -106,7 +106,7 @@ interface EntryParts {
   readonly scope: KeyScope
 }
 
-function ofWire(wire: WireTransaction, meta: JsonObject): EntryParts {
+function ofWire(wire: WireTransaction, meta: JsonObject): TransactionFields {
   let lookedUp = 0
   for (const { writable, readonly } of wire.lookups) lookedUp += writable.length + readonly.length
   const loaded = lookedUp === 0 ? [] : loadedTexts(meta)
@@ -127,7 +127,7 @@ function ofMessage(
   opened: OpenedEntry & { kind: 'message' },
   version: unknown,
   meta: JsonObject
-): EntryParts {
+): TransactionFields {
   const { message, signatures } = opened
   const texts = keyTexts(message, meta)
   const scope = textScope(texts)

@@ -18,6 +18,7 @@ import type { KeptBlock } from './kept-blocks.ts'
 import { emptyAccount, Runtime } from './runtime.ts'
 import { TransactionIntake } from './transaction-intake.ts'
 import { WaitingTransactions } from './waiting-transactions.ts'
+import { WriteQueue } from './write-queue.ts'
 
 export interface LocalBankOptions {
   readonly clock: Clock
@@ -49,16 +50,13 @@ export interface TimedSlot {
 }
 
 const SLOT_MS = 400
-/** Maximum number of overdue slots produced back to back; below WRITES_PENDING_MAX. */
+/** Maximum number of overdue slots produced back to back; below the write queue's limit. */
 const MADE_UP_SLOTS = 8
 /** Ten minutes at the usual pace. Counted in blocks, so that memory and disk are the same at any pace. */
 const KEPT_SLOTS = 1_500
 const KEPT_SLOTS_MIN = 512
 const WAITING_MAX = 1_000
 const FAUCET_LAMPORTS = 500_000_000_000_000_000n
-/** Maximum number of slots not yet on disk; a further one is refused, so that a slow disk cannot fill memory. */
-const WRITES_PENDING_MAX = 16
-
 /**
  * A chain in this process.
  *
@@ -77,7 +75,8 @@ export class LocalBank implements chain.LocalChain {
   readonly #slotMs: number
   readonly #keptSlots: number
   readonly #genesisMs: number
-  readonly #store: ChainStore | null
+  /** Null for a chain without a directory. */
+  readonly #writes: WriteQueue | null
   readonly #runtime = new Runtime()
   readonly #blocks: KeptBlocks
   readonly #production: BlockProduction
@@ -87,8 +86,6 @@ export class LocalBank implements chain.LocalChain {
   readonly #notes = new Map<string, Uint8Array>()
   /** Slots finalized since the last write. */
   #finalized: number[] = []
-  #writing: Promise<void> = Promise.resolve()
-  #writesPending = 0
   #end: Error | null = null
 
   private constructor(options: LocalBankOptions, store: ChainStore | null, stored: StoredChain | null) {
@@ -96,16 +93,16 @@ export class LocalBank implements chain.LocalChain {
     this.#slotMs = options.slotMs ?? SLOT_MS
     this.#keptSlots = Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN)
     this.#genesisMs = options.genesisMs ?? options.clock.now()
-    this.#store = store
+    this.#writes = store === null ? null : new WriteQueue(store)
     this.genesisHash = sha256('genesis', options.seed)
     this.#faucet = signerOf(sha256('faucet', options.seed))
     const { confirmedAfter = 1, finalizedAfter = 32 } = options
     this.#blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
     if (stored !== null) this.#resume(stored)
     const waiting = new WaitingTransactions(options.waitingMax ?? WAITING_MAX)
-    const parts = { runtime: this.#runtime, blocks: this.#blocks, waiting, faucet: this.#faucet }
-    this.#production = new BlockProduction({ ...parts, genesisHash: this.genesisHash })
-    this.#intake = new TransactionIntake({ ...parts, production: this.#production })
+    const shared = { runtime: this.#runtime, blocks: this.#blocks, waiting, faucet: this.#faucet }
+    this.#production = new BlockProduction({ ...shared, genesisHash: this.genesisHash })
+    this.#intake = new TransactionIntake({ ...shared, production: this.#production })
   }
 
   /**
@@ -155,13 +152,13 @@ export class LocalBank implements chain.LocalChain {
    * that never yields to the event loop, memory of the engine is not freed.
    */
   produceSlot(): Promise<void> {
-    if (this.#end !== null) return Promise.reject(this.#end)
-    if (this.faults.takeStall()) return this.#writing
+    if (this.#ended !== null) return Promise.reject(this.#ended)
+    if (this.faults.takeStall()) return this.#written
     if (this.faults.takeSkip()) {
       this.#production.skipSlot()
-      return this.#writing
+      return this.#written
     }
-    if (this.#writesPending >= WRITES_PENDING_MAX) return Promise.reject(new Error('the disk is too slow'))
+    if (this.#writes?.isFull === true) return Promise.reject(new Error('the disk is too slow'))
     try {
       const fork = this.#production.canFork() ? this.faults.takeFork() : null
       return this.#commit(this.#makeSlot(this.#clock.now(), fork))
@@ -177,8 +174,8 @@ export class LocalBank implements chain.LocalChain {
    * affect them. Resolves and rejects like `produceSlot`.
    */
   producePast(slots: readonly TimedSlot[]): Promise<void> {
-    if (this.#end !== null) return Promise.reject(this.#end)
-    if (this.#writesPending >= WRITES_PENDING_MAX) return Promise.reject(new Error('the disk is too slow'))
+    if (this.#ended !== null) return Promise.reject(this.#ended)
+    if (this.#writes?.isFull === true) return Promise.reject(new Error('the disk is too slow'))
     try {
       const made = slots.map(({ slot, timeMs }) => {
         this.#production.skipTo(slot)
@@ -217,9 +214,8 @@ export class LocalBank implements chain.LocalChain {
 
   /** Ends the chain once all produced blocks are on disk. */
   async close(): Promise<void> {
-    this.#end ??= new ServiceError('STORAGE_UNAVAILABLE', 'the localnet is closed')
-    await this.#writing.catch(() => undefined)
-    await this.#store?.close()
+    this.#end ??= this.#ended ?? new ServiceError('STORAGE_UNAVAILABLE', 'the localnet is closed')
+    await this.#writes?.close()
   }
 
   slot(commitment: Commitment): number {
@@ -290,6 +286,15 @@ export class LocalBank implements chain.LocalChain {
     return () => this.#listeners.delete(listener)
   }
 
+  /** The reason why no further slot is produced; null while there is none. */
+  get #ended(): Error | null {
+    return this.#end ?? this.#writes?.failure ?? null
+  }
+
+  get #written(): Promise<void> {
+    return this.#writes?.flush() ?? Promise.resolve()
+  }
+
   #makeSlot(nowMs: number, fork: ForkKind | null): MadeSlot {
     const slot = this.#production.makeSlot(nowMs, fork)
     for (const { block, accounts } of slot.made) {
@@ -312,11 +317,10 @@ export class LocalBank implements chain.LocalChain {
     const { settled } = this.#blocks
     const firstSlot = Math.min(this.#blocks.slotFromEnd(this.#keptSlots), settled.finalized)
     const pruned = this.#blocks.prune(Math.max(firstSlot, 0))
-    if (this.#store === null) {
+    if (this.#writes === null) {
       this.#settle(slot.made)
       return Promise.resolve()
     }
-    const store = this.#store
     const write = {
       ...slot,
       genesisHash: this.genesisHash,
@@ -326,20 +330,7 @@ export class LocalBank implements chain.LocalChain {
       firstSlot: this.#blocks.firstSlot,
       settled
     }
-    this.#writesPending++
-    this.#writing = this.#writing.then(async () => {
-      try {
-        await store.write(write)
-      } catch (cause) {
-        this.#end ??= new ServiceError('STORAGE_UNAVAILABLE', 'the localnet cannot write its chain', {
-          cause
-        })
-        throw this.#end
-      }
-      this.#writesPending--
-      this.#settle(slot.made)
-    })
-    return this.#writing
+    return this.#writes.write(write, () => this.#settle(slot.made))
   }
 
   /** Marks blocks as durable (B1) and reports the blocks that this settles. */

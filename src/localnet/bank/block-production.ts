@@ -60,7 +60,7 @@ const SENT_PER_BLOCK_MAX = 400
 /** Maximum number of transactions added between two slots: many times a market's number per slot. */
 const INCLUDED_MAX = 10_000
 
-interface Parts {
+interface ProductionDeps {
   readonly genesisHash: Uint8Array
   readonly runtime: Runtime
   readonly blocks: KeptBlocks
@@ -69,7 +69,7 @@ interface Parts {
 
 /** Produces blocks: executes waiting transactions, adds the market's, and undoes blocks for a fork. */
 export class BlockProduction {
-  readonly #parts: Parts
+  readonly #deps: ProductionDeps
   readonly #undo = new Map<number, Undo>()
   #nextSlot: number
   #fill: FillSlot | null = null
@@ -81,9 +81,9 @@ export class BlockProduction {
     readonly signatures: Set<string>
   } | null = null
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#nextSlot = parts.blocks.isEmpty ? 0 : parts.blocks.head.packed.header.slot + 1
+  constructor(deps: ProductionDeps) {
+    this.#deps = deps
+    this.#nextSlot = deps.blocks.isEmpty ? 0 : deps.blocks.head.packed.header.slot + 1
   }
 
   onSlot(fill: FillSlot): void {
@@ -96,7 +96,7 @@ export class BlockProduction {
 
   /** Whether the newest block may be undone: this process produced it, and it was not reported as confirmed. */
   canFork(): boolean {
-    return this.#undo.has(this.#parts.blocks.head.packed.header.slot)
+    return this.#undo.has(this.#deps.blocks.head.packed.header.slot)
   }
 
   /** Skips all slots before this one. Never goes back: produced slots stay. */
@@ -122,7 +122,7 @@ export class BlockProduction {
         )
       }
     }
-    const waiting = this.#parts.waiting.take(SENT_PER_BLOCK_MAX)
+    const waiting = this.#deps.waiting.take(SENT_PER_BLOCK_MAX)
     const sent = waiting.map((transaction) => ({ kind: 'sent' as const, transaction }))
     const entries = [...this.#carried.splice(0), ...sent]
     const slot = this.#nextSlot++
@@ -145,7 +145,7 @@ export class BlockProduction {
 
   /** Whether a transaction's blockhash or nonce is valid for a block of this height. */
   mayLand({ wire }: ReadTransaction, height: number): boolean {
-    const { blocks, runtime } = this.#parts
+    const { blocks, runtime } = this.#deps
     return blocks.isValid(wire.lifetime, height) || standsOnNonce(wire, (address) => runtime.account(address))
   }
 
@@ -159,7 +159,7 @@ export class BlockProduction {
     /** Collects the market's notes; absent where the market has filled the slot before. */
     readonly notes?: Map<string, Uint8Array | null>
   }): MadeBlock {
-    const { runtime, blocks } = this.#parts
+    const { runtime, blocks } = this.#deps
     const { slot, attempt } = plan
     const parent = blocks.isEmpty ? null : blocks.head.packed.header
     // A clock may be set back; block times never decrease.
@@ -175,7 +175,7 @@ export class BlockProduction {
     const { entries, transactions } = this.#open
     this.#open = null
     const changes = runtime.takeChanges()
-    const previousBlockhash = parent?.blockhash ?? this.#parts.genesisHash
+    const previousBlockhash = parent?.blockhash ?? this.#deps.genesisHash
     const block: LocalBlock = {
       slot,
       parentSlot: parent?.slot ?? 0,
@@ -198,7 +198,7 @@ export class BlockProduction {
   }
 
   #put(entry: Entry, height?: number): void {
-    const { runtime, blocks } = this.#parts
+    const { runtime, blocks } = this.#deps
     const open = this.#open!
     const { signature } = entry.transaction
     const isKnown = blocks.has(signature) || open.signatures.has(signatureKey(signature))
@@ -218,15 +218,15 @@ export class BlockProduction {
   }
 
   #undoHead(): { readonly slot: number; readonly undo: Undo } {
-    const { slot } = this.#parts.blocks.removeHead().packed.header
+    const { slot } = this.#deps.blocks.removeHead().packed.header
     const undo = this.#undo.get(slot)!
     this.#undo.delete(slot)
-    for (const { address, before } of undo.changes) this.#parts.runtime.restore(address, before)
+    for (const { address, before } of undo.changes) this.#deps.runtime.restore(address, before)
     return { slot, undo }
   }
 
   #blockhash(previous: Uint8Array, slot: number, attempt: number): Uint8Array {
-    const hash = createHash('sha256').update(this.#parts.genesisHash).update(previous)
+    const hash = createHash('sha256').update(this.#deps.genesisHash).update(previous)
     return new Uint8Array(hash.update(`${slot}/${attempt}`).digest())
   }
 }

@@ -10,7 +10,7 @@ import type { ReadTransaction } from './read-transaction.ts'
 import type { Runtime } from './runtime.ts'
 import type { WaitingTransactions } from './waiting-transactions.ts'
 
-interface Parts {
+interface IntakeDeps {
   readonly runtime: Runtime
   readonly blocks: KeptBlocks
   readonly waiting: WaitingTransactions
@@ -20,15 +20,15 @@ interface Parts {
 
 /** Takes transactions of users: they wait for a block, are only simulated, or are refused. */
 export class TransactionIntake {
-  readonly #parts: Parts
+  readonly #deps: IntakeDeps
   #airdrops = 0
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps
   }
 
   send(bytes: Uint8Array, options: { readonly skipPreflight: boolean }): Uint8Array {
-    const { blocks, waiting } = this.#parts
+    const { blocks, waiting } = this.#deps
     const transaction = readTransaction(new Uint8Array(bytes))
     if (!isSigned(transaction.wire)) throw new SendFailure({ kind: 'signature' })
     const { signature } = transaction
@@ -48,12 +48,12 @@ export class TransactionIntake {
     if (options.sigVerify && !isSigned(transaction.wire)) throw new SendFailure({ kind: 'signature' })
     const simulation = this.#simulated(transaction, options.accounts, !options.replaceRecentBlockhash)
     return options.replaceRecentBlockhash
-      ? { ...simulation, replacement: this.#parts.blocks.latestBlockhash('processed') }
+      ? { ...simulation, replacement: this.#deps.blocks.latestBlockhash('processed') }
       : simulation
   }
 
   airdrop(to: Uint8Array, lamports: bigint): Uint8Array {
-    const { blocks, waiting, faucet } = this.#parts
+    const { blocks, waiting, faucet } = this.#deps
     const { blockhash } = blocks.latestBlockhash('processed')
     for (;;) {
       const wire = transferWire(faucet, to, lamports, blockhash, this.#airdrops++)
@@ -69,12 +69,12 @@ export class TransactionIntake {
     isChecked: boolean
   ): Simulation {
     if (isChecked && !this.#mayLand(transaction)) return refused('BlockhashNotFound', accounts)
-    if (this.#parts.blocks.has(transaction.signature)) return refused('AlreadyProcessed', accounts)
-    return { ...this.#parts.runtime.simulate(transaction, accounts), replacement: null }
+    if (this.#deps.blocks.has(transaction.signature)) return refused('AlreadyProcessed', accounts)
+    return { ...this.#deps.runtime.simulate(transaction, accounts), replacement: null }
   }
 
   #mayLand(transaction: ReadTransaction): boolean {
-    const { blocks, production } = this.#parts
+    const { blocks, production } = this.#deps
     return production.mayLand(transaction, blocks.headerAt('processed').blockHeight + 1)
   }
 }

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { Ingester } from '../../../actors/chain/ingester.ts'
 import type { UndoPolicy } from '../../../actors/chain/undo-history.ts'
-import type { GivenUp, SourcedBlock } from '../../../src/node/block-source.ts'
+import type { SourceGap, SourcedBlock } from '../../../src/node/block-source.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
@@ -76,7 +76,7 @@ export function rollbackAfter(
   lost: readonly number[] = []
 ): { block: SourcedBlock; next: number } {
   const next = chain.findIndex(({ slot }) => slot > headSlot)
-  async function* blocks(): AsyncGenerator<SourcedBlock | GivenUp> {
+  async function* blocks(): AsyncGenerator<SourcedBlock | SourceGap> {
     for (const block of chain.slice(at + 1, next)) {
       if (lost.includes(block.slot)) yield { from: block.slot, to: block.slot, reason: 'missing' }
       else yield sourced(block)

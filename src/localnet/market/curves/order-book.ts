@@ -25,7 +25,7 @@ export interface BookFill {
 }
 
 /** The result of a taking order; `quoteLots` excludes the fee. */
-export interface Taken {
+export interface TakerExecution {
   readonly fills: readonly BookFill[]
   readonly baseLots: bigint
   readonly quoteLots: bigint
@@ -35,7 +35,11 @@ export interface Taken {
 const BASIS = 10_000n
 
 /** Buys from the asks within a budget in quote lots, fee included; null when it buys no lot. */
-export function takeAsks(asks: readonly RestingOrder[], budget: bigint, terms: LotTerms): Taken | null {
+export function takeAsks(
+  asks: readonly RestingOrder[],
+  budget: bigint,
+  terms: LotTerms
+): TakerExecution | null {
   let left = ((budget * BASIS) / (BASIS + terms.feeBps)) * terms.baseLotsPerUnit
   const fills: BookFill[] = []
   for (const order of asks) {
@@ -52,7 +56,11 @@ export function takeAsks(asks: readonly RestingOrder[], budget: bigint, terms: L
 }
 
 /** Sells at most `most` base lots to the bids; null when it earns nothing. */
-export function takeBids(bids: readonly RestingOrder[], most: bigint, terms: LotTerms): Taken | null {
+export function takeBids(
+  bids: readonly RestingOrder[],
+  most: bigint,
+  terms: LotTerms
+): TakerExecution | null {
   let left = most
   const fills: BookFill[] = []
   for (const order of bids) {

@@ -1,5 +1,5 @@
 import { samePubkey } from '../../../chain/pubkey.ts'
-import { afterTake, takeAsks, takeBids, type Taken } from '../curves/order-book.ts'
+import { afterTake, takeAsks, takeBids, type TakerExecution } from '../curves/order-book.ts'
 import type { Executed, NewPool, PoolVenue, Swap, VenueWorld } from '../venue.ts'
 import {
   MARKET_ACCOUNTS,
@@ -135,7 +135,11 @@ function swap(script: Caller, market: PhoenixMarket, asked: Swap, { ledger }: Ve
   return executed
 }
 
-function settle(market: PhoenixMarket, { fills, baseLots, quoteLots, fee }: Taken, isBuy: boolean): void {
+function settle(
+  market: PhoenixMarket,
+  { fills, baseLots, quoteLots, fee }: TakerExecution,
+  isBuy: boolean
+): void {
   const { bids, asks } = market.book
   market.book = isBuy ? { bids, asks: afterTake(asks, fills) } : { bids: afterTake(bids, fills), asks }
   market.makerBase += isBuy ? -baseLots : baseLots
@@ -143,7 +147,7 @@ function settle(market: PhoenixMarket, { fills, baseLots, quoteLots, fee }: Take
   market.fees += fee
 }
 
-function eventsOf({ maker }: PhoenixMarket, taken: Taken, isBuy: boolean): Uint8Array[] {
+function eventsOf({ maker }: PhoenixMarket, taken: TakerExecution, isBuy: boolean): Uint8Array[] {
   const { fills, baseLots, quoteLots, fee } = taken
   const filled = fills.map(({ order, lots }, index) =>
     fillEvent({

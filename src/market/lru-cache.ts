@@ -1,11 +1,8 @@
-import type { ActivityHour } from './activity-rows.ts'
-import { bucketStart } from './candles.ts'
-
 /**
  * An LRU cache of values by address. Each block ends with `evict`, which evicts the least recently used beyond the
  * limit, and all that were not used for twice `quietBlocks` (INVARIANTS 10).
  */
-export class Recent<T> {
+export class LruCache<T> {
   readonly #name: string
   readonly #max: number
   readonly #quietBlocks: number
@@ -63,32 +60,5 @@ export class Recent<T> {
         if (this.size <= this.#max) return
         values.delete(key)
       }
-  }
-}
-
-/** An owner's activity in the hour that was loaded or written last. */
-export class RunningHour {
-  #held: { readonly hour: number; readonly activity: ActivityHour | null } | null = null
-  #storedUntil: number
-
-  /** Takes a time in Unix seconds: no hour that starts later is stored. */
-  constructor(storedUntil: number) {
-    this.#storedUntil = storedUntil
-  }
-
-  /** Returns the activity; null when the store has none, undefined when only the store knows. */
-  at(hour: number): ActivityHour | null | undefined {
-    if (this.#held?.hour === hour) return this.#held.activity
-    return hour > bucketStart('1h', this.#storedUntil) ? null : undefined
-  }
-
-  hold(hour: number, activity: ActivityHour | null): void {
-    this.#held = { hour, activity }
-  }
-
-  /** Records an hour that a block of a time wrote. */
-  wrote(activity: ActivityHour, blockTime: number): void {
-    this.hold(activity.hour, activity)
-    this.#storedUntil = Math.max(this.#storedUntil, blockTime)
   }
 }

@@ -1,0 +1,204 @@
+import { LOST_FORK } from '../../src/market/gap-reasons.ts'
+import { unchanged, type Amendment, type Edit } from '../../src/market/amendment.ts'
+import type { FoldOptions } from '../../src/market/fold.ts'
+import type { KeptBlock } from '../../src/market/kept-block.ts'
+import type { MarketState } from '../../src/market/market-state.ts'
+import type { RefoldTools } from '../../src/market/refold.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { Rollback, SourcedBlock } from '../../src/node/block-source.ts'
+import { gapsAfter } from '../../src/node/coverage.ts'
+import type { Clock } from '../../src/ports.ts'
+import { tellingOrder } from '../../src/stream/channel-history.ts'
+import { encodeLog } from '../../src/stream/encode.ts'
+import type { DecodingReport } from '../../src/telemetry/decoding-report.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { Metrics } from '../../src/telemetry/metrics.ts'
+import type { GapRow, Storage } from '../../storage/port.ts'
+import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
+import { countBlock, decodeSourced, type DecodedSource } from './decoding.ts'
+import { loadReadSet } from './market-loader.ts'
+import { UNDO_SLOTS, type UndoHistory, type UndoPolicy } from './undo-history.ts'
+
+export interface CorrectionDeps {
+  readonly fold: FoldOptions
+  readonly undoPolicy: UndoPolicy
+  readonly decoding: DecodingReport
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** Gaps to remove, by their first slots, and gaps to write, such as the rest of a gap. */
+export type GapEdit = Edit<GapRow, number>
+
+/** The last folded block, and the market as of it. */
+interface Tip {
+  readonly head: SlotRow | null
+  readonly market: MarketState
+}
+
+/** A block whose parent is below the head. */
+interface ForkingBlock {
+  readonly slot: number
+  readonly parentSlot: number
+}
+
+/** Makes an amendment durable and visible, and folds later blocks on what it leaves. */
+type Amend = (amendment: Amendment, gaps: GapEdit) => Promise<void>
+
+/** Reason of the gap that is left for a block without cursors. */
+const ROOMLESS = 'the blocks in place of a lost fork have more events than the stream has cursors for'
+
+/** Tells whether a block shows that stored ones are of a lost fork: it is above the head, and its parent below. */
+export function showsLostFork(
+  block: SourcedBlock['block'],
+  head: SlotRow
+): block is SourcedBlock['block'] & ForkingBlock {
+  return block.parentSlot !== null && block.parentSlot < head.slot && block.slot > head.slot
+}
+
+/**
+ * Corrects stored blocks. No block is in flight meanwhile.
+ *
+ * C1. A block above the head whose parent is below the head shows that the blocks after that parent are of a lost
+ *     fork: they are removed before the block is folded, as far as their undo data is kept.
+ * C2. A block with a rollback shows the same of slots up to the head: the chain's blocks replace all that is stored
+ *     after the last common one, in one amendment together with the block. Blocks without undo data stay stored,
+ *     marked as a gap.
+ */
+export class Corrections {
+  readonly #storage: Storage
+  readonly #undoHistory: UndoHistory
+  readonly #deps: CorrectionDeps
+  readonly #amend: Amend
+
+  constructor(storage: Storage, undoHistory: UndoHistory, deps: CorrectionDeps, amend: Amend) {
+    this.#storage = storage
+    this.#undoHistory = undoHistory
+    this.#deps = deps
+    this.#amend = amend
+  }
+
+  /** Removes the blocks after the parent of the next block, which shows a lost fork, as far as their undo data is kept. */
+  async removeFork({ slot, parentSlot }: ForkingBlock, head: SlotRow): Promise<void> {
+    const { undoPolicy, logger, metrics } = this.#deps
+    if (!this.#undoHistory.reaches(parentSlot + 1)) {
+      if (undoPolicy.forForks)
+        logger.error(
+          { parentSlot, head: head.slot },
+          'a lost fork begins before the oldest block with undo data; its rows stay stored'
+        )
+      return
+    }
+    const lost: KeptBlock[] = []
+    for await (const kept of this.#undoHistory.blocks(parentSlot)) lost.push(kept)
+    const amendment = await withoutFork(lost, slot, { ...this.#tools, logger })
+    await this.#amend(amendment, { put: [], remove: [] })
+    metrics.blocksRetracted.inc(lost.length)
+    const slots = lost.map(({ block }) => block.slot)
+    logger.info({ slots, parentSlot }, `${lost.length} blocks of a lost fork were removed`)
+  }
+
+  /**
+   * Replaces the stored blocks after the last common one by those of a rollback and the block that comes with it. Returns
+   * false where the block is still to be committed, because no stored one has to be removed or can be.
+   */
+  async rollBack(sourced: SourcedBlock, rollback: Rollback, head: SlotRow): Promise<boolean> {
+    const after = this.#undoHistory.reaches(rollback.after + 1)
+      ? rollback.after
+      : (this.#undoHistory.after ?? head.slot)
+    const stays = this.#staying(rollback, after)
+    if (after < head.slot) await this.#replace(sourced, rollback, after, stays, head)
+    else if (stays !== null) await this.#storage.coverage.addGap(stays)
+    return after < head.slot
+  }
+
+  /**
+   * Returns, as a gap, the slots whose stored blocks are (or may be) of a lost fork and cannot be removed; null
+   * without any.
+   */
+  #staying({ after, doubt }: Rollback, taken: number): GapRow | null {
+    const { logger, clock } = this.#deps
+    if (taken <= after && doubt === null) return null
+    const from = doubt === null ? after + 1 : Math.min((this.#undoHistory.after ?? after) + 1, after)
+    const detail =
+      doubt ??
+      `its blocks are of a lost fork, and their undo data is no longer kept: it reaches back ${UNDO_SLOTS} slots, and further where blocks have few events`
+    const gap = { from, to: taken, reason: LOST_FORK, detail, atMs: clock.now() }
+    logger.error(
+      gap,
+      `the stored blocks of slots ${from} to ${taken} are, or may be, of a lost fork; they cannot be removed and stay stored`
+    )
+    return gap
+  }
+
+  async #replace(
+    sourced: SourcedBlock,
+    { blocks }: Rollback,
+    after: number,
+    stays: GapRow | null,
+    head: SlotRow
+  ): Promise<void> {
+    const { metrics, logger, clock } = this.#deps
+    const put: GapRow[] = stays === null ? [] : [stays]
+    const wanted: DecodedSource[] = []
+    for await (const each of blocks) {
+      if (!('block' in each)) put.push({ detail: each.reason, ...each, atMs: clock.now() })
+      else if (each.block.slot > after) wanted.push(await decodeSourced(each))
+    }
+    wanted.push(await decodeSourced(sourced))
+    const roomless = blocksWithoutRoom(
+      wanted.map(({ block }) => block),
+      head.slot
+    )
+    for (const { block } of wanted.splice(0, roomless)) {
+      const gap = { from: block.slot, to: block.slot, reason: 'missing', detail: ROOMLESS, atMs: clock.now() }
+      logger.error(gap, `slot ${block.slot} is given up: ${ROOMLESS}`)
+      put.push(gap)
+    }
+    const toldAt = await tellingOrder(this.#storage.log)
+    const course = { after, blocks: wanted.map(({ block }) => block), toldAt }
+    const { amendment, lost } = await onOtherCourse(course, this.#undoHistory, { ...this.#tools, logger })
+    const covered = await gapsAfter(this.#storage.coverage, after)
+    await this.#amend(amendment, {
+      put,
+      remove: covered.map(({ from }) => from).filter((from) => !put.some((gap) => gap.from === from))
+    })
+    metrics.blocksRetracted.inc(lost.length)
+    for (const decoded of wanted) countBlock(decoded, this.#deps)
+    const facts = { after, from: lost[0], to: lost.at(-1), head: sourced.block.slot }
+    logger.warn(
+      facts,
+      `rollback: the chain differs from the stored blocks after slot ${after}; ${lost.length} blocks were replaced by ${wanted.length}`
+    )
+  }
+
+  /** Inserts blocks between stored ones, as if they had come in time, and edits the gaps. `tip` is the state of ingest. */
+  async insert(blocks: readonly SourcedBlock[], gaps: GapEdit, { head, market }: Tip): Promise<void> {
+    const { metrics, logger } = this.#deps
+    if (blocks.length === 0) {
+      await this.#amend(unchanged(head, market), gaps)
+      return
+    }
+    const inserted = await Promise.all(blocks.map(decodeSourced))
+    const late = inserted.map(({ block }) => block)
+    const amendment = await withLateBlocks(late, this.#undoHistory, this.#tools)
+    await this.#amend(amendment, gaps)
+    metrics.blocksBackfilled.inc(blocks.length)
+    for (const decoded of inserted) countBlock(decoded, this.#deps)
+    const slots = blocks.map(({ block }) => block.slot)
+    logger.info(
+      { from: slots[0], to: slots.at(-1), changed: amendment.trades.put.length },
+      `${blocks.length} missing blocks were inserted`
+    )
+  }
+
+  get #tools(): RefoldTools {
+    const { fold } = this.#deps
+    return {
+      fold,
+      load: (readSet) => loadReadSet(this.#storage, readSet),
+      encode: (rows) => encodeLog(rows, fold.cash)
+    }
+  }
+}

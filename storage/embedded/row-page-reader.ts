@@ -1,0 +1,156 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { PageRequest } from '../port.ts'
+import { cursorOfPageKey, keyAfter, openPageKey, pageKey } from '../codec/keys.ts'
+import type { Key, PageList } from '../codec/keys.ts'
+import type { RecordKind } from '../codec/record.ts'
+import { horizonOf } from './horizon.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import type { RowPage } from './row-page.ts'
+import type { View } from './view.ts'
+
+const CURSOR_MAX = Number.MAX_SAFE_INTEGER
+/** Chosen: a query that begins further back finds its first page sooner by its key. */
+const SKIPPED_PAGES_MAX = 64
+/** Pages that are read between two turns of other work, some 40 µs each. */
+export const PAGES_PER_TURN = 64
+
+/** Reads the lists of `RowPages`: the newest rows from page to page, the oldest ones by their keys. */
+export class RowPageReader<Row extends { readonly cursor: number }> {
+  readonly #list: PageList
+  readonly #pageRows: number
+  readonly #kind: RecordKind<RowPage<Row>>
+
+  constructor(list: PageList, pageRows: number, kind: RecordKind<RowPage<Row>>) {
+    this.#list = list
+    this.#pageRows = pageRows
+    this.#kind = kind
+  }
+
+  /** Rows of an owner, `limit` at most, in the order asked for. */
+  read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
+    const kept = withinRetention(page, horizonOf(view).cursor)
+    if (kept.limit <= 0) return []
+    return kept.order === 'desc'
+      ? this.#newest(view, owner, kept)
+      : (this.#oldestInMemory(view, owner, kept) ?? this.#oldestOnDisk(view, owner, kept))
+  }
+
+  /** A page that others name; null for one that is past the retention and deleted. */
+  pageAt(view: View, key: Key): RowPage<Row> | null {
+    const page = view.get(this.#kind, key)
+    if (page === null && cursorOfPageKey(key) < horizonOf(view).cursor) return null
+    if (page === null) throw new ServiceError('STORAGE_UNAVAILABLE', `a ${this.#kind.name} is missing`)
+    return page
+  }
+
+  /** From page to page back from the open one, past newer ones as far as memory has them. */
+  #newest(view: View, owner: Pubkey, query: PageRequest): MaybePromise<Row[]> {
+    let page = view.get(this.#kind, openPageKey(this.#list, owner))
+    const { from = Infinity } = query
+    for (let skipped = 0; page !== null && page.rows[0]!.cursor >= from; skipped++) {
+      if (page.older === null) return []
+      const older = pageKey(this.#list, owner, page.older)
+      const known = skipped < SKIPPED_PAGES_MAX ? view.hot(this.#kind, older) : undefined
+      if (known === undefined || known === null) return this.#newestBelow(view, owner, query, from)
+      page = known
+    }
+    return page === null ? [] : this.#takeBack(view, owner, page, query, [])
+  }
+
+  /** From the last page that begins before `from`. */
+  async #newestBelow(view: View, owner: Pubkey, query: PageRequest, from: number): Promise<Row[]> {
+    const range = { gte: pageKey(this.#list, owner, 0), lt: pageKey(this.#list, owner, Math.max(from, 0)) }
+    const key = await view.lastKey(range)
+    const page = key === null ? null : this.pageAt(view, key)
+    return page === null ? [] : this.#takeBack(view, owner, page, query, [])
+  }
+
+  #takeBack(
+    view: View,
+    owner: Pubkey,
+    first: RowPage<Row>,
+    query: PageRequest,
+    rows: Row[]
+  ): MaybePromise<Row[]> {
+    let page = first
+    for (let read = 1; !takeNewest(rows, page, query) && page.older !== null; read++) {
+      const older = this.pageAt(view, pageKey(this.#list, owner, page.older))
+      if (older === null) return rows
+      page = older
+      if (read === PAGES_PER_TURN)
+        return yieldToEventLoop().then(() => this.#takeBack(view, owner, page, query, rows))
+    }
+    return rows
+  }
+
+  /** Only of the open page: whoever reads forward reads long lists once, and memory is not kept for that. */
+  #oldestInMemory(view: View, owner: Pubkey, query: PageRequest): Row[] | null {
+    const open = view.hot(this.#kind, openPageKey(this.#list, owner))
+    if (open === undefined) return null
+    const rows: Row[] = []
+    if (open === null) return rows
+    if (open.older !== null && open.rows[0]!.cursor > (query.from ?? -1) + 1) return null
+    takeOldest(rows, open, query)
+    return rows
+  }
+
+  async #oldestOnDisk(view: View, owner: Pubkey, query: PageRequest): Promise<Row[]> {
+    const rows: Row[] = []
+    const first = pageKey(this.#list, owner, 0)
+    const range = { gte: first, lt: keyAfter(openPageKey(this.#list, owner)) }
+    if (query.from !== undefined) {
+      // The page whose first cursor is the last one up to there may hold what comes next.
+      const next = Math.min(Math.max(query.from, -1), CURSOR_MAX - 1) + 1
+      range.gte = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, next) })) ?? first
+    }
+    for await (const [, page] of view.scan(this.#kind, range, { expected: this.#pagesOf(query.limit) }))
+      if (takeOldest(rows, page, query)) break
+    return rows
+  }
+
+  /** One more than full pages would need, as the first one is entered in its middle. */
+  #pagesOf(rows: number): number {
+    return Math.ceil(rows / this.#pageRows) + 1
+  }
+}
+
+/** The part of a request that asks for rows which the retention keeps. */
+function withinRetention(page: PageRequest, horizon: number): PageRequest {
+  if (horizon === 0) return page
+  return page.order === 'desc'
+    ? { ...page, until: Math.max(page.until ?? 0, horizon) }
+    : { ...page, from: Math.max(page.from ?? -1, horizon - 1) }
+}
+
+/** Takes what belongs to the query, newest first; true when nothing older can. */
+function takeNewest<Row extends { readonly cursor: number }>(
+  into: Row[],
+  page: RowPage<Row>,
+  query: PageRequest
+): boolean {
+  if (query.from !== undefined && page.rows[0]!.cursor >= query.from) return false
+  for (let i = page.rows.length - 1; i >= 0; i--) {
+    const row = page.rows[i]!
+    if (query.from !== undefined && row.cursor >= query.from) continue
+    if (query.until !== undefined && row.cursor < query.until) return true
+    into.push(row)
+    if (into.length === query.limit) return true
+  }
+  return false
+}
+
+function takeOldest<Row extends { readonly cursor: number }>(
+  into: Row[],
+  page: RowPage<Row>,
+  query: PageRequest
+): boolean {
+  for (const row of page.rows) {
+    if (query.from !== undefined && row.cursor <= query.from) continue
+    if (query.until !== undefined && row.cursor > query.until) return true
+    into.push(row)
+    if (into.length === query.limit) return true
+  }
+  return false
+}

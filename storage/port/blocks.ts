@@ -1,0 +1,70 @@
+import type { Amendment, Edit } from '../../src/market/amendment.ts'
+import type { KeptBlock } from '../../src/market/kept-block.ts'
+import type { BlockCommit } from '../../src/market/records.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { GapRow } from './coverage.ts'
+
+/** Takes blocks, and says which are stored. */
+export interface BlockStore {
+  /**
+   * Makes this process the only writer of blocks, and resolves with the newest committed slot as of then: whoever
+   * claimed before commits nothing from here on. Ingest claims before it reads anything that it goes on from.
+   *
+   * `token` is the fencing token of a lease. A claim without a lease has null, and outranks every claim before it. Rejects
+   * with LostClaim when a greater token has claimed before, and names that token; so do, without naming it, commits of
+   * whoever claimed before. Where one process alone can have the store open, there is nobody to refuse.
+   */
+  claim(token: number | null): Promise<SlotRow | null>
+  /**
+   * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or
+   * below the head is already stored, and nothing is written. Returns whether it was written. With `kept` it is
+   * in the history until it is forgotten.
+   *
+   * Blocks may be given before those before them are answered: they are stored and answered in the order in which they
+   * were given. With `after`, the slot of the one before, it rejects where that one has not become the head: who gives
+   * several leaves no hole where one fails.
+   */
+  commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean>
+  /** The newest committed slot, null on an empty store. */
+  head(): Promise<SlotRow | null>
+  /** Whether a slot is committed. */
+  has(slot: number): Promise<boolean>
+  /** A committed slot; null where it is none. */
+  at(slot: number): Promise<SlotRow | null>
+  /** Committed slots from one up to another, both included, ascending; who asks bounds how far they are apart. */
+  between(first: number, last: number): Promise<SlotRow[]>
+  /**
+   * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from
+   * slot to slot by more than a second or two; who needs the exact second looks at the rows.
+   */
+  firstSince(blockTime: number): Promise<number | null>
+}
+
+/** The newest committed blocks with what they were folded on, in one run up to the head, and what changes them. */
+export interface History {
+  /** Blocks that are kept, after a slot (null: from the first), by slot: `limit` at most. */
+  after(slot: number | null, limit: number): Promise<KeptBlock[]>
+  /** Forgets those up to a slot, included. */
+  forget(until: number): Promise<void>
+  /**
+   * Changes what is stored of blocks up to the head, and the gaps between them, as whoever claimed last: all of it once
+   * it resolves, and where it does not, all of it or nothing. Writing the same amendment again changes nothing. The
+   * journal does not reach back behind it.
+   */
+  amend(amendment: Amendment, gaps: Edit<GapRow, number>): Promise<void>
+  /**
+   * A number that each amendment makes greater, as of the newest head or blocks that this process was told: with another
+   * one what was told before may have changed.
+   */
+  amendments(): Promise<number>
+}
+
+/** The newest committed blocks, whole, for a limited time. */
+export interface Journal {
+  /**
+   * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty when there are none
+   * yet. Resolves with null when the journal no longer reaches back to the slot, or the slot was never committed: then
+   * only the rows themselves say what was missed.
+   */
+  after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null>
+}

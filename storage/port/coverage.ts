@@ -1,0 +1,36 @@
+/** A stretch of slots, both ends included, whose blocks were given up. */
+export interface GapRow {
+  readonly from: number
+  readonly to: number
+  /** A word for the kind of reason, such as `pruned`. */
+  readonly reason: string
+  /** In one line, for the operator. */
+  readonly detail: string
+  /** Unix milliseconds of when it was given up. */
+  readonly atMs: number
+}
+
+/** Where the rows begin that the retention keeps. */
+export interface RowHorizon {
+  /** Rows of trades and pool events with a cursor below this one are past the retention. */
+  readonly cursor: number
+  /** Their block times are below this one, but for a second or two; hours of activity that end by then are past it, too. */
+  readonly time: number
+}
+
+/** Facts of the chain beside its blocks: genesis, gaps, horizon. */
+export interface CoverageStore {
+  /**
+   * Where rows begin that are all kept; null where none has expired. The embedded store has nothing below it; a cluster may
+   * still have some rows there, as it goes by the time of their writes.
+   */
+  horizon(): Promise<RowHorizon | null>
+  /** The hash of the cluster's genesis, in base58; null while none is known. */
+  genesis(): Promise<string | null>
+  /** Sets it unless there is one; resolves with the one there is. */
+  settleGenesis(hash: string): Promise<string>
+  /** Adds a gap, in the place of one that begins at the same slot. What closes it is an amendment. */
+  addGap(gap: GapRow): Promise<void>
+  /** Gaps that begin after a slot (null: from the first), by slot: `limit` at most. */
+  gaps(page: { readonly after: number | null; readonly limit: number }): Promise<GapRow[]>
+}

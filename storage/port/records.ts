@@ -1,0 +1,170 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
+import type { LogChannel, LogEntry, Allocator } from '../../src/market/log.ts'
+import type { AddressOf, KeyedName, RecordName, RowOf, SingleName } from '../../src/market/records.ts'
+import type { PoolRow } from '../../src/market/registry-rows.ts'
+import type {
+  Candle,
+  Interval,
+  LaunchRow,
+  LaunchStatus,
+  PairRow,
+  PoolEventRow,
+  SolPriceRow,
+  TradeRow
+} from '../../src/market/rows.ts'
+
+/** The store of each record: that of its shape, where it has none of its own. */
+export type RecordStores = {
+  readonly [Name in RecordName]: Name extends keyof OwnStores
+    ? OwnStores[Name]
+    : Name extends SingleName
+      ? SingleStore<Name>
+      : Name extends KeyedName
+        ? RecordStore<Name>
+        : never
+}
+
+/** Stores that answer more than the shape of their record gives. */
+export interface OwnStores {
+  readonly trades: TradeStore
+  readonly poolEvents: PoolEventStore
+  readonly log: LogStore
+  readonly candles: CandleStore
+  readonly launches: LaunchStore
+  readonly pairs: PairStore
+  readonly solPrices: SolPriceStore
+  readonly activity: ActivityStore
+  readonly pools: PoolStore
+}
+
+export interface RecordStore<Name extends KeyedName> {
+  /** The newest row at an address; null where there is none. */
+  get(address: AddressOf<Name>): Promise<RowOf<Name> | null>
+}
+
+export interface SingleStore<Name extends SingleName> {
+  /** Null where no block has written it. */
+  get(): Promise<RowOf<Name> | null>
+}
+
+export interface PageRequest {
+  /** Only rows with a cursor below (order desc) or above (order asc) this one. */
+  readonly from?: number
+  /** Only rows whose cursor is at least (desc) or at most (asc) this one. */
+  readonly until?: number
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
+export interface TradeStore {
+  /** Rows listed under a mint, in cursor order; `limit` rows at most. An unknown mint has none. */
+  ofMint(mint: Pubkey, page: PageRequest): Promise<TradeRow[]>
+  /** Rows whose user is the wallet, in cursor order; of a trade without a cash side the row of the mint paid in. */
+  ofWallet(wallet: Pubkey, page: PageRequest): Promise<TradeRow[]>
+}
+
+export interface PoolEventStore {
+  /** Liquidity, curve and pool events of a pool, in cursor order; `limit` rows at most. */
+  ofPool(pool: Pubkey, page: PageRequest): Promise<PoolEventRow[]>
+}
+
+/** Which events of a channel are asked for. */
+export interface LogPage {
+  /** Only events with a cursor above this one. */
+  readonly from?: number
+  /** Only events whose cursor is at most this one. */
+  readonly until?: number
+  /** Parts at most. */
+  readonly limit: number
+  /** Where what is read may be put, as far as the caller needs it; memory of its own unless given. */
+  readonly allocator?: Allocator
+}
+
+/** An answer has no further part once its bodies have so many bytes: some 3,000 events, which bounds the memory of a replay. */
+export const LOG_ANSWER_BYTES = 4 * 2 ** 20
+
+/**
+ * Events that the stream has sent of blocks on the channels that are kept, as long as its horizon reaches back, and what an
+ * amendment has put above the head, to be sent before the next block.
+ */
+export interface LogStore {
+  /**
+   * A channel's entries with the events that a page asks for, oldest first. There are `limit` at most, and fewer where the
+   * next one would come after LOG_ANSWER_BYTES: who reads on asks for what is above the last cursor until there is
+   * nothing, which alone says that there is no more. Of slots before the horizon some or all may be gone.
+   */
+  read(channel: LogChannel, page: LogPage): Promise<LogEntry[]>
+}
+
+export interface CandleStore extends RecordStore<'candles'> {
+  /** Buckets with from ≤ ts < to, the newest `limit` of them, oldest first. */
+  range(
+    mint: Pubkey,
+    cash: Pubkey,
+    interval: Interval,
+    range: { readonly from: number; readonly to: number; readonly limit: number }
+  ): Promise<Candle[]>
+}
+
+export interface LaunchStore extends RecordStore<'launches'> {
+  /** Launches in cursor order, by their current status where one is given. */
+  page(page: {
+    readonly status?: LaunchStatus
+    readonly from?: number
+    readonly order: 'asc' | 'desc'
+    readonly offset?: number
+    readonly limit: number
+  }): Promise<LaunchRow[]>
+}
+
+export interface PairStore extends RecordStore<'pairs'> {
+  /** Every pair of a mint, in no order; few, since cash mints are few. */
+  ofMint(mint: Pubkey): Promise<PairRow[]>
+}
+
+export interface SolPriceStore {
+  /** The newest price at or before a minute. */
+  atOrBefore(minute: number): Promise<SolPriceRow | null>
+}
+
+export interface ActivityStore extends RecordStore<'activity'> {
+  /**
+   * Hours of an owner with from ≤ hour < to that have an event, oldest first: the newest `limit` of them.
+   */
+  range(
+    of: ActivityOf,
+    owner: Pubkey,
+    range: { readonly from: number; readonly to: number; readonly limit: number }
+  ): Promise<ActivityHour[]>
+  /**
+   * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. Of hours that began
+   * more than 26 hours before the head's some or all may be gone.
+   */
+  mintsOfHour(
+    hour: number,
+    page: { readonly after?: Pubkey; readonly limit: number }
+  ): Promise<HourlyMintVolume[]>
+}
+
+/** A mint's trades of one hour, by minute. */
+export interface HourlyMintVolume {
+  readonly mint: Pubkey
+  /** Oldest first; minutes with a trade alone. */
+  readonly minutes: readonly {
+    readonly minute: number
+    readonly trades: number
+    readonly volumeMicroUsd: bigint
+  }[]
+}
+
+export interface PoolStore extends RecordStore<'pools'> {
+  /**
+   * Pools listed under a mint, by `firstCursor`: those whose base it is, and those whose quote it is where the quote
+   * is no cash (`PoolRow.quoteListed`). The block of its first cursor lists a pool, and these facts stay as they were.
+   */
+  ofMint(
+    mint: Pubkey,
+    page: { readonly from?: number; readonly order: 'asc' | 'desc'; readonly limit: number }
+  ): Promise<PoolRow[]>
+}

@@ -1,0 +1,30 @@
+/** The space that a store takes, by kind of rows, and the space that is left. */
+export interface StorageUsage {
+  readonly kinds: readonly KindUsage[]
+  /** Bytes that the store may still take on its disk; null where that is on other machines. */
+  readonly freeBytes: number | null
+}
+
+export interface KindUsage {
+  /** In words for the operator. */
+  readonly kind: string
+  readonly bytes: number
+  /**
+   * How long rows stay: a number of seconds, counted back from the head's block time; `always`; or `needed`: until they
+   * are replaced, so that blocks do not add to them without end.
+   */
+  readonly stays: number | 'always' | 'needed'
+}
+
+/**
+ * Ends rows of trades and pool events and hours of activity once they are older than the retention. Candles, tokens, pools,
+ * curves, launches, slots, gaps, prices and totals stay. The embedded store counts back from the head's block time; on a
+ * cluster a row has a time to live from its write, so that old blocks which were written late stay for longer there.
+ */
+export interface Sweeper {
+  /**
+   * Does the next bounded step: hides what has expired from readers, or deletes some of what is hidden, or gives disk
+   * back. Resolves with whether there is more to do now.
+   */
+  step(): Promise<boolean>
+}
