@@ -71,16 +71,10 @@ export const deletedWebhookAnswer = z.object({ id, deleted: z.literal(true).desc
 
 const WARNING = z.object({
   code: z
-    .enum(['beyond_replay_horizon', 'cursor_ahead_of_head', 'replay_not_supported'])
-    .describe(
-      'The events after `since` are not all available any more; `since` is newer than any event; a channel has no replay'
-    ),
+    .enum(['beyond_replay_horizon', 'cursor_ahead_of_head'])
+    .describe('The events after `since` are not all available any more; `since` is newer than any event'),
   message: text('The warning in words'),
-  horizon: count('With `beyond_replay_horizon`: deliveries begin after this cursor').optional(),
-  channels: z
-    .array(z.string())
-    .optional()
-    .describe('With `replay_not_supported`: the channels without a replay')
+  horizon: count('With `beyond_replay_horizon`: deliveries begin after this cursor').optional()
 })
 export type EnableWarning = z.infer<typeof WARNING>
 
