@@ -10,10 +10,8 @@ import {
   RETRACTION,
   TRADE_EVENT
 } from './stream-schema.ts'
+import { disabledReason, webhookId as id, webhookUrl as url } from './webhook-change.ts'
 
-const ID_MAX = 2 ** 48 - 1
-const id = z.int().min(1).max(ID_MAX).describe('Id of the webhook')
-const url = text('URL that batches are posted to')
 const channels = z.array(z.string()).describe('Channels whose events it gets')
 const createdAt = moment('Time of creation')
 
@@ -27,8 +25,7 @@ export const webhookAnswer = z
     created_at: createdAt,
     updated_at: moment('Time of the last change of the webhook itself'),
     disabled_at: moment('Time at which it was deactivated; null while it is active').nullable(),
-    disabled_reason: z
-      .enum(['consecutive_failures', 'gone'])
+    disabled_reason: disabledReason
       .nullable()
       .describe(
         'Why it was deactivated: 20 deliveries failed in a row, or the receiver answered 410; null while it is active'

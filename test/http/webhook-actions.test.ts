@@ -318,3 +318,20 @@ t.test('a webhook that is deleted during a change ends as deleted', async (t) =>
     t.equal((await app.send('GET', `/v1/webhooks/${id}`)).status, 404)
   }
 })
+
+t.test(
+  'each change by its tenant is told on the channel of webhooks, and what changes nothing is not',
+  async (t) => {
+    const app = await webhookClient(t)
+    const id = await app.make()
+    const path = `/v1/webhooks/${id}`
+    await app.send('POST', `${path}/rotate-secret`)
+    await app.send('POST', `${path}/enable`)
+    await app.send('POST', `${path}/test`)
+    await app.send('POST', `${path}/enable`, { since: 0 })
+    await app.send('DELETE', path)
+    await app.send('DELETE', path)
+    const told = (event: string) => ({ tenant: 'acme', id, event })
+    t.strictSame(app.parts.told, ['created', 'rotated', 'enabled', 'deleted'].map(told))
+  }
+)
