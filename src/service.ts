@@ -17,6 +17,7 @@ import { RecordedReport } from './recorded/report.ts'
 import { DecodingReport } from './telemetry/decoding-report.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { TenantEvents } from './stream/tenant-events.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
 import { RankingHandle } from './views/ranking-handle.ts'
@@ -57,6 +58,7 @@ export function startService(deps: ServiceDeps): Supervision {
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     deliveries: new LocalDeliveries(),
+    tenantEvents: new TenantEvents(),
     recorded: new RecordedReport(),
     demoKey: demoKeyFileOf(config),
     products: productsOf(config),

@@ -6,7 +6,13 @@ import {
   type ConnectionState
 } from '../../machines/connection.machine.ts'
 import type { Caller } from '../../src/access/caller.ts'
-import { channelsOf, type Channel } from '../../src/stream/channel.ts'
+import {
+  channelsOf,
+  isReplayed,
+  streamChannelOf,
+  type Channel,
+  type StreamChannel
+} from '../../src/stream/channel.ts'
 import type { Frames } from '../../src/stream/frames.ts'
 import type { Reader } from '../../src/stream/hub.ts'
 import * as messages from '../../src/stream/messages.ts'
@@ -144,6 +150,11 @@ export class StreamConnection implements Reader {
     if (channels.length > 0) this.#catchUp(channels, after, false)
   }
 
+  /** Sends an event of a private channel, if the client has subscribed to it. */
+  tell(channel: string, frames: Frames): void {
+    if (this.#subscriptions.has(channel)) this.#give([frames])
+  }
+
   /** To be called when the socket has sent everything that it was given. */
   drained(): void {
     this.#sender.drained()
@@ -188,7 +199,7 @@ export class StreamConnection implements Reader {
   }
 
   async #subscribe(names: readonly string[], since: Since): Promise<void> {
-    const { channels, refused } = channelsOf(names)
+    const { channels, refused } = channelsOf(names, streamChannelOf)
     for (const { code, message, names: wrong } of refused) this.#error(code, message, wrong)
     if (since === 'invalid') {
       const message = 'since is not a cursor: send an integer, or its decimal text'
@@ -200,8 +211,8 @@ export class StreamConnection implements Reader {
     const added = wanted.filter(({ name }) => !this.#subscriptions.has(name)).map(({ name }) => name)
     const taken = await this.#charge(this.#withinLimit(wanted))
     if (this.isClosed || channels.length === 0) return
-    const past = typeof since === 'number' ? taken.filter(({ kind }) => kind !== 'pools') : []
-    const live = taken.filter((channel) => !past.includes(channel))
+    const past = typeof since === 'number' ? taken.filter(isReplayed) : []
+    const live = taken.filter((channel) => !namesOf(past).includes(channel.name))
     for (const { name } of taken) this.#subscriptions.forget(name)
     this.#subscriptions.join(live)
     this.#subscriptions.follow(past, null)
@@ -215,9 +226,9 @@ export class StreamConnection implements Reader {
     else if (live.length > 0) this.#send(messages.replayComplete(this.#headCursor, namesOf(live)))
   }
 
-  #withinLimit(channels: readonly Channel[]): Channel[] {
+  #withinLimit(channels: readonly StreamChannel[]): StreamChannel[] {
     let left = CHANNELS_MAX - this.#subscriptions.size
-    const [taken, refused]: [Channel[], Channel[]] = [[], []]
+    const [taken, refused]: [StreamChannel[], StreamChannel[]] = [[], []]
     for (const channel of channels) {
       if (this.#subscriptions.has(channel.name) || left-- > 0) taken.push(channel)
       else refused.push(channel)
@@ -228,7 +239,7 @@ export class StreamConnection implements Reader {
   }
 
   /** Returns the channels that the key's quota of this minute allows; each costs one call. */
-  async #charge(channels: readonly Channel[]): Promise<Channel[]> {
+  async #charge(channels: readonly StreamChannel[]): Promise<StreamChannel[]> {
     const { limits, clock } = this.#deps
     const { keyId, ratePerMinute } = this.caller
     const uses = await Promise.all(channels.map(async () => limits.take(keyId, ratePerMinute, clock.now())))
@@ -338,4 +349,4 @@ export class StreamConnection implements Reader {
   }
 }
 
-const namesOf = (channels: readonly Channel[]): string[] => channels.map(({ name }) => name)
+const namesOf = (channels: readonly StreamChannel[]): string[] => channels.map(({ name }) => name)

@@ -1,4 +1,4 @@
-import type { Channel } from '../../src/stream/channel.ts'
+import { isPrivate, type Channel, type StreamChannel } from '../../src/stream/channel.ts'
 import type { Reader, StreamHub } from '../../src/stream/hub.ts'
 import type { MergedPast } from '../../src/stream/merged-past.ts'
 
@@ -9,12 +9,15 @@ export interface Group {
 }
 
 interface Subscription {
-  readonly channel: Channel
-  /** Null for a live channel, which the hub publishes. */
+  readonly channel: StreamChannel
+  /** Null for a live channel. */
   group: Group | null
 }
 
-/** The channels that a client has subscribed to, each served by the hub or by a replay group. */
+/**
+ * The channels that a client has subscribed to. The hub or a replay group serves those of the chain; private channels
+ * are live without them.
+ */
 export class Subscriptions {
   readonly #hub: StreamHub
   readonly #reader: Reader
@@ -38,11 +41,11 @@ export class Subscriptions {
     return this.#byName.has(name)
   }
 
-  /** Subscribes channels at the hub, from the next block on. */
-  join(channels: readonly Channel[]): void {
+  /** Makes channels live: those of the chain from the hub's next block on. */
+  join(channels: readonly StreamChannel[]): void {
     for (const channel of channels) {
       this.#byName.set(channel.name, { channel, group: null })
-      this.#hub.join(channel, this.#reader)
+      if (!isPrivate(channel)) this.#hub.join(channel, this.#reader)
     }
   }
 
@@ -54,7 +57,7 @@ export class Subscriptions {
   /** Unsubscribes all live channels from the hub and returns them. */
   leaveHub(): Channel[] {
     const live = [...this.#byName.values()].filter(({ group }) => group === null)
-    const channels = live.map(({ channel }) => channel)
+    const channels = live.map(({ channel }) => channel).filter((channel) => !isPrivate(channel))
     for (const channel of channels) this.#hub.leave(channel, this.#reader)
     return channels
   }
@@ -65,6 +68,7 @@ export class Subscriptions {
     if (subscription === undefined) return false
     const { channel, group } = subscription
     this.#byName.delete(name)
+    if (isPrivate(channel)) return true
     if (group === null) this.#hub.leave(channel, this.#reader)
     else {
       group.past.drop(name)

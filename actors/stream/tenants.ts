@@ -2,8 +2,10 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { keyState, type Caller } from '../../src/access/caller.ts'
 import type { KeyDirectory } from '../../src/access/key-directory.ts'
-import type { RateCounter } from '../../storage/cluster/coordination.ts'
+import type { ClusterCoordination, RateCounter, TenantEvent } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock, type Random } from '../../src/ports.ts'
+import { eventFrames } from '../../src/stream/frames.ts'
+import type { TenantEvents } from '../../src/stream/tenant-events.ts'
 import { BUFFER } from '../../src/stream/outbox.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { aborted } from '../supervision/aborted.ts'
@@ -122,6 +124,18 @@ export class Tenants implements StreamGateway {
     connection.open()
   }
 
+  /**
+   * Sends an event of a private channel to the connections of its tenant that have the channel. Its cursor is that of
+   * the head, so that it moves no client back; events of one block share it.
+   */
+  tell({ tenant, channel, data }: TenantEvent): void {
+    const connections = this.#tenants.get(tenant)
+    if (connections === undefined) return
+    const cursor = Math.max(this.#channels.hub.head, 0)
+    const frames = eventFrames(channel, [{ cursor, body: bodyOf(data) }], false)
+    for (const connection of connections.keys()) connection.tell(channel, frames)
+  }
+
   /** Closes connections whose key has ended and pings clients in turn. To be called every `SWEEP_MS`. */
   sweep(): void {
     this.#sweeps++
@@ -196,23 +210,33 @@ export class Tenants implements StreamGateway {
   }
 }
 
+/** Returns the JSON of an event's data up to the value of `cursor`, as `eventFrames` continues it. */
+const bodyOf = (data: TenantEvent['data']): Buffer =>
+  Buffer.from(`${JSON.stringify(data).slice(0, -1)},"cursor":`)
+
 /** Owns the stream's connections; its drain closes them. */
 export function tenants<Needs extends { readonly channels: Channels }>(
-  deps: TenantsDeps,
-  limitsOf: (needs: Needs) => RateCounter
+  deps: TenantsDeps & { readonly tenantEvents: TenantEvents },
+  coordinationOf: (needs: Needs) => Pick<ClusterCoordination, 'limits' | 'tenantEvents'>
 ): Run<Needs, Tenants> {
   return async ({ input, draining, ready, gauge, report }) => {
-    const all = new Tenants(input.channels, limitsOf(input), deps, report)
+    const { limits, tenantEvents: hints } = coordinationOf(input)
+    const all = new Tenants(input.channels, limits, deps, report)
     gauge('tenants', () => all.tenants)
     gauge('connections', () => all.size)
     gauge('subscriptions', () => all.health.subscriptions)
     gauge('dropped_events', () => all.health.dropped)
-    ready(all)
-    while (!draining.aborted) {
-      all.sweep()
-      await sleep(deps.clock, SWEEP_MS, draining)
+    const unsubscribe = deps.tenantEvents.subscribe((event) => all.tell(event), hints)
+    try {
+      ready(all)
+      while (!draining.aborted) {
+        all.sweep()
+        await sleep(deps.clock, SWEEP_MS, draining)
+      }
+      await all.drain(AbortSignal.abort())
+      await aborted(draining)
+    } finally {
+      unsubscribe()
     }
-    await all.drain(AbortSignal.abort())
-    await aborted(draining)
   }
 }

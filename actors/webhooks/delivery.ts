@@ -8,7 +8,7 @@ import {
   type WebhookState
 } from '../../machines/webhook.machine.ts'
 import { sleep, type Clock, type Random } from '../../src/ports.ts'
-import { channelsOf, type Channel } from '../../src/stream/channel.ts'
+import { channelOf, channelsOf, type Channel } from '../../src/stream/channel.ts'
 import type { Frames } from '../../src/stream/frames.ts'
 import type { Reader, StreamHub } from '../../src/stream/hub.ts'
 import { Backlog, BATCH_EVENTS_MAX, type ChannelEvent } from '../../src/webhooks/backlog.ts'
@@ -24,6 +24,7 @@ import type {
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { AttemptLog } from './attempt-log.ts'
+import type { WebhookChanges } from '../../src/webhooks/changes.ts'
 import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
 import type { PastReader } from './past-reader.ts'
 import { eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
@@ -54,6 +55,7 @@ export interface DeliveryDeps {
   readonly random: Random
   readonly newBatchId: () => string
   readonly metrics: Omit<WebhookMetrics, 'show'>
+  readonly changes: Pick<WebhookChanges, 'tell' | 'dropped'>
 }
 
 type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
@@ -99,7 +101,7 @@ export class WebhookDelivery implements Reader {
     this.#store = store
     this.#log = log
     this.#deps = deps
-    this.#channels = channelsOf(stored.value.channels).channels
+    this.#channels = channelsOf(stored.value.channels, channelOf).channels
   }
 
   get stored(): Stored<Webhook> {
@@ -371,29 +373,26 @@ export class WebhookDelivery implements Reader {
 
   /** Moves the position over a batch that was accepted, or whose events are dropped. */
   #endBatch(intent: BatchIntent, isAccepted: boolean): void {
-    const { metrics } = this.#deps
-    const { dropped, droppedTotal, missed } = this.#progress!
+    const { dropped, missed } = this.#progress!
     this.#backlog!.settleBatch()
     if (isAccepted) {
-      metrics.events.inc(intent.events)
+      this.#deps.metrics.events.inc(intent.events)
       const isTold = missed?.from === intent.missed?.from && missed?.to === intent.missed?.to
-      this.#note({ batch: null, dropped: dropped - intent.dropped, missed: isTold ? null : missed })
-    } else {
-      metrics.dropped.inc(intent.events)
-      this.#note({
-        batch: null,
-        dropped: dropped + intent.events,
-        droppedTotal: droppedTotal + intent.events
-      })
-    }
-    this.#note({ consecutiveFailures: this.#machine.context.failures })
+      this.#note({ dropped: dropped - intent.dropped, missed: isTold ? null : missed })
+    } else this.#countDropped(intent.events)
+    this.#note({ batch: null, consecutiveFailures: this.#machine.context.failures })
   }
 
   /** Stores that the webhook is deactivated, unless its owner has changed it meanwhile. */
   async #deactivate(reason: NonNullable<Webhook['disabledReason']>, end: AbortSignal): Promise<void> {
-    const nowMs = this.#deps.clock.now()
+    const { clock, changes } = this.#deps
+    const nowMs = clock.now()
+    const { version } = this.#stored
     const change = { active: false, disabledAtMs: nowMs, disabledReason: reason, updatedAtMs: nowMs }
     this.#stored = await this.#store.update(this.#stored, change, end)
+    const { value } = this.#stored
+    const isDone = this.#stored.version !== version && value.disabledAtMs === nowMs
+    if (isDone) changes.tell(value, { event: 'deactivated', reason })
   }
 
   /** Writes the progress before a run ends in good order, so that the next one repeats nothing. */
@@ -423,10 +422,11 @@ export class WebhookDelivery implements Reader {
     await this.#store.write(this.#stored, this.#progress!, end)
   }
 
-  #countDropped(): void {
-    const count = this.#backlog!.takeDropped()
+  #countDropped(count = this.#backlog!.takeDropped()): void {
     if (count === 0) return
-    this.#deps.metrics.dropped.inc(count)
+    const { metrics, changes } = this.#deps
+    metrics.dropped.inc(count)
+    changes.dropped(this.#stored.value, count)
     const { dropped, droppedTotal } = this.#progress!
     this.#note({ dropped: dropped + count, droppedTotal: droppedTotal + count })
   }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Ports } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import { WebhookChanges } from '../../src/webhooks/changes.ts'
+import type { TenantEvents } from '../../src/stream/tenant-events.ts'
 import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
 import type { WebhookSender, WebhookSigner } from '../../src/webhooks/webhook.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
@@ -21,6 +23,7 @@ export interface WebhooksDeps extends Ports {
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly metrics: WebhookMetrics
   readonly local: LocalDeliveries
+  readonly tenantEvents: TenantEvents
 }
 
 export interface WebhooksNeeds {
@@ -35,20 +38,28 @@ export interface WebhooksNeeds {
  */
 export function webhooks<Needs extends WebhooksNeeds>(
   deps: WebhooksDeps,
-  coordinationOf: (needs: Needs) => Pick<ClusterCoordination, 'leases' | 'webhooks' | 'deliverers'>
+  coordinationOf: (
+    needs: Needs
+  ) => Pick<ClusterCoordination, 'leases' | 'webhooks' | 'deliverers' | 'tenantEvents'>
 ): Run<Needs> {
   return async ({ input, draining, signal, ready, gauge, report }) => {
     const { storage, channels } = input
     const { hub, horizon, history, retry } = channels
     const { sender, signer } = input.outgoing
     const past = new PastReader(history, retry)
-    const owner = new ShardOwner(coordinationOf(input), {
+    const coordination = coordinationOf(input)
+    const changes = new WebhookChanges(
+      (event) => deps.tenantEvents.publish(event, coordination.tenantEvents),
+      deps.clock
+    )
+    const owner = new ShardOwner(coordination, {
       ...deps,
       hub,
       past,
       horizon: () => horizon.cursor,
       sender,
       signer,
+      changes,
       newBatchId: () => randomUUID(),
       documents: storage.documents,
       isShared: storage.isShared,
@@ -80,6 +91,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
     try {
       await owner.run(draining, signal)
     } finally {
+      changes.end()
       deps.local.serve(null)
       deps.metrics.show(null)
     }

@@ -10,10 +10,8 @@ import {
   RETRACTION,
   TRADE_EVENT
 } from './stream-schema.ts'
+import { disabledReason, webhookId as id, webhookUrl as url } from './webhook-change.ts'
 
-const ID_MAX = 2 ** 48 - 1
-const id = z.int().min(1).max(ID_MAX).describe('Id of the webhook')
-const url = text('URL that batches are posted to')
 const channels = z.array(z.string()).describe('Channels whose events it gets')
 const createdAt = moment('Time of creation')
 
@@ -27,8 +25,7 @@ export const webhookAnswer = z
     created_at: createdAt,
     updated_at: moment('Time of the last change of the webhook itself'),
     disabled_at: moment('Time at which it was deactivated; null while it is active').nullable(),
-    disabled_reason: z
-      .enum(['consecutive_failures', 'gone'])
+    disabled_reason: disabledReason
       .nullable()
       .describe(
         'Why it was deactivated: 20 deliveries failed in a row, or the receiver answered 410; null while it is active'
@@ -71,16 +68,10 @@ export const deletedWebhookAnswer = z.object({ id, deleted: z.literal(true).desc
 
 const WARNING = z.object({
   code: z
-    .enum(['beyond_replay_horizon', 'cursor_ahead_of_head', 'replay_not_supported'])
-    .describe(
-      'The events after `since` are not all available any more; `since` is newer than any event; a channel has no replay'
-    ),
+    .enum(['beyond_replay_horizon', 'cursor_ahead_of_head'])
+    .describe('The events after `since` are not all available any more; `since` is newer than any event'),
   message: text('The warning in words'),
-  horizon: count('With `beyond_replay_horizon`: deliveries begin after this cursor').optional(),
-  channels: z
-    .array(z.string())
-    .optional()
-    .describe('With `replay_not_supported`: the channels without a replay')
+  horizon: count('With `beyond_replay_horizon`: deliveries begin after this cursor').optional()
 })
 export type EnableWarning = z.infer<typeof WARNING>
 

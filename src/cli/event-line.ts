@@ -55,12 +55,17 @@ function wordsOf(event: StreamEvent): string[] {
       const { venue, event: change, pool, base_mint, quote_mint } = event.data
       return [venue, `pool ${change}  ${pool} of ${base_mint} and ${quote_mint}`]
     }
+    case 'webhook': {
+      const { event: change, webhook_id, url, reason, dropped } = event.data
+      const detail = reason ?? (dropped === undefined ? '' : `${dropped} events`)
+      return [`webhook ${change}  ${webhook_id} ${shown(url)} ${detail}`.trimEnd()]
+    }
     case 'retract':
       return [`retract  the event at ${event.data.of} was of a fork that is lost`]
   }
 }
 
-/** Escapes a token's name, which its launcher chose freely: no control character may reach the terminal. */
+/** Escapes text that somebody chose freely, such as a token's name: no control character may reach the terminal. */
 function shown(name: string): string {
   return JSON.stringify(name.replaceAll(/\p{C}/gu, '?'))
 }

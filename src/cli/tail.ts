@@ -1,6 +1,6 @@
 import { connect, StreamError, type Channel, type Notice } from '../client/client.ts'
 import { readCursor } from '../market/cursor.ts'
-import { channelOf, isFault } from '../stream/channel.ts'
+import { isFault, streamChannelOf } from '../stream/channel.ts'
 import { BadUsage, type Invocation } from './command.ts'
 import { eventLine, gapLine } from './event-line.ts'
 import { urlHost } from './url-host.ts'
@@ -50,7 +50,7 @@ function understood({ config, options, operands }: Invocation<TailOptions>) {
   if (key === null) throw new BadUsage('name an API key with the scope stream: --key, or MILLRACE_KEY')
   const url = options.url ?? `http://${urlHost(host)}:${port}`
   if (!/^(https?|wss?):/.test(url) || !URL.canParse(url)) throw new BadUsage(`${url} is not a URL`)
-  const faults = operands.map(channelOf).filter(isFault)
+  const faults = operands.map(streamChannelOf).filter(isFault)
   if (faults.length > 0) throw new BadUsage(faults.map(({ message }) => message).join('\n'))
   const since = options.since === undefined ? null : readCursor(options.since)
   if (options.since !== undefined && since === null)

@@ -8,6 +8,7 @@ import type {
   RETRACTION,
   TRADE_EVENT
 } from '../api/stream-schema.ts'
+import type { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
 
 /** A channel name: addresses are base58, venues by their names. */
 export type Channel =
@@ -18,6 +19,7 @@ export type Channel =
   | 'launches'
   | 'pools'
   | 'curves'
+  | 'webhooks'
 
 /** An event on a channel. `data` is as the service sent it, with fields in snake_case. */
 interface On<Kind extends string, Data> {
@@ -39,12 +41,16 @@ export type PriceEvent = On<'price', z.output<typeof PRICE_TICK>>
 /** Retracts the event with the cursor `data.of`: its block was of a lost fork. */
 export type RetractEvent = On<'retract', z.output<typeof RETRACTION>>
 
-export type StreamEvent =
+/** A change of one of the tenant's webhooks. Several may have the same cursor. */
+export type WebhookChangeEvent = On<'webhook', z.output<typeof WEBHOOK_CHANGE>>
+
+export type ChainEvent =
   TradeEvent | LaunchEvent | CurveEvent | LiquidityEvent | PoolEvent | PriceEvent | RetractEvent
+export type StreamEvent = ChainEvent | WebhookChangeEvent
 
 /**
  * Missing events that the stream cannot send. Either those of `channels` after `since` up to `until` are older than
- * the replay horizon, or a channel is live only (`pools`; `until` is null). REST has the stored ones.
+ * the replay horizon, or a channel is live only (`pools`, `webhooks`; `until` is null). REST has the stored ones.
  */
 export interface Gap {
   readonly kind: 'gap'
@@ -69,4 +75,6 @@ type EventOn<C extends Channel> = C extends `trades:${string}`
           ? PoolEvent
           : C extends 'curves'
             ? CurveEvent
-            : Exclude<StreamEvent, PriceEvent>
+            : C extends 'webhooks'
+              ? WebhookChangeEvent
+              : Exclude<ChainEvent, PriceEvent>

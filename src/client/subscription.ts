@@ -154,13 +154,15 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   }
 
   #event({ channel, data, cursor, replay }: EventMessage): void {
-    if (cursor <= (this.#seen.get(channel) ?? this.#asked)) return
+    // Several changes of webhooks may have one cursor.
+    const isWebhook = channel === 'webhooks'
+    if (!isWebhook && cursor <= (this.#seen.get(channel) ?? this.#asked)) return
     this.#seen.set(channel, cursor)
-    const kind = data.kind ?? (data.event === 'retract' ? 'retract' : 'price')
-    // Live events of `pools` arrive during a replay, which must resume at its own cursor.
+    const kind = isWebhook ? 'webhook' : (data.kind ?? (data.event === 'retract' ? 'retract' : 'price'))
+    // Events of live channels arrive during a replay, which must resume at its own cursor.
     this.#hand(
       { kind, channel, cursor, replay: replay === true, data } as Item,
-      channel === 'pools' ? null : cursor
+      isWebhook || channel === 'pools' ? null : cursor
     )
   }
 

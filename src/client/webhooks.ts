@@ -1,4 +1,4 @@
-import type { Channel, StreamEvent } from './events.ts'
+import type { ChainEvent, Channel } from './events.ts'
 import { WebhookVerificationError } from './webhook-error.ts'
 
 export type * from './events.ts'
@@ -14,7 +14,7 @@ export interface TestEventData {
 
 /** An event of a delivery; `data` is as on the stream, with fields in snake_case. */
 export type WebhookEvent =
-  | { readonly channel: Channel; readonly data: StreamEvent['data'] }
+  | { readonly channel: Exclude<Channel, 'webhooks'>; readonly data: ChainEvent['data'] }
   | { readonly channel: 'test'; readonly data: TestEventData }
 
 /** A delivery. Deliveries of one webhook come in the order of cursors; a repeated one has the same `batch_id` and bytes. */
@@ -28,6 +28,8 @@ export interface WebhookBatch {
   readonly cursor?: number
   /** Number of events that were dropped before this batch; left out where it is 0. */
   readonly dropped?: number
+  /** Events after `from_cursor` up to `to_cursor` that are no longer available and were not counted; left out where there are none. */
+  readonly missed?: { readonly from_cursor: number; readonly to_cursor: number }
 }
 
 /** The part of the Fetch API's `Headers` that is read. */

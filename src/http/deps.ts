@@ -15,6 +15,7 @@ import type { SourceStatus } from '../node/source-status.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { WebhookChanges } from '../webhooks/changes.ts'
 import type { DeliveryLog, UrlGuard, WebhookDeliveries, WebhookSecrets } from '../webhooks/ports.ts'
 import type { WebhookSender, WebhookSigner } from '../webhooks/webhook.ts'
 import type { HttpBounds } from './bounds.ts'
@@ -27,6 +28,7 @@ export interface WebhookParts {
   readonly sender: WebhookSender
   readonly attempts: DeliveryLog
   readonly deliveries: WebhookDeliveries
+  readonly changes: Pick<WebhookChanges, 'tell'>
 }
 
 /** Dependencies of the HTTP side. */

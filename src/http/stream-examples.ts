@@ -7,6 +7,7 @@ import type {
   PRICE_TICK,
   TRADE_EVENT
 } from '../api/stream-schema.ts'
+import type { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
 import { WSOL } from '../market/cash.ts'
 
 /** Example events of the AsyncAPI document. */
@@ -165,3 +166,18 @@ export const EXAMPLE_LIQUIDITY: z.input<typeof LIQUIDITY_EVENT> = {
   lp_amount_raw: null,
   position: '37FC1pEjPaU8NwRCU3R2RHjB3c9sfgAJqAH9TA8tNSTX'
 }
+
+const CHANGE = {
+  webhook_id: 196_744_173_809_221,
+  url: 'https://example.com/hook',
+  ts_ms: ORIGIN.ts_ms,
+  cursor: at(2 ** 20 - 1)
+} as const
+
+export const EXAMPLE_DEACTIVATION: z.input<typeof WEBHOOK_CHANGE> = {
+  event: 'deactivated',
+  ...CHANGE,
+  reason: 'consecutive_failures'
+}
+
+export const EXAMPLE_DROPS: z.input<typeof WEBHOOK_CHANGE> = { event: 'dropped', ...CHANGE, dropped: 64 }

@@ -96,7 +96,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     'Warning: replay not supported',
     'The channel is live only',
     schemas.REPLAY_NOT_SUPPORTED,
-    built.replayNotSupported(['pools'])
+    built.replayNotSupported(['pools', 'webhooks'])
   ),
   eventsDropped: server(
     'Warning: events dropped',
@@ -166,5 +166,12 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     'New curves, and curves that complete or migrate',
     events.curves,
     carry('curves', example.EXAMPLE_CURVE)
+  ),
+  webhooks: server(
+    'Event of webhooks',
+    'Changes of the tenant’s own webhooks, heard by its connections alone; live only. Changes after one block have the same cursor. Messages can be lost: `GET /v1/webhooks` is the truth',
+    events.webhooks,
+    carry('webhooks', example.EXAMPLE_DEACTIVATION),
+    carry('webhooks', example.EXAMPLE_DROPS)
   )
 }

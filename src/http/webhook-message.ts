@@ -18,6 +18,7 @@ const HEADERS = z.object({
   'X-MR-Signature-Previous': text(
     'The same by the previous secret, in the grace period of a rotation'
   ).optional(),
+  'X-MR-Attempt': text('Number of the attempt, from 1 to 3; absent from a test event').optional(),
   'webhook-id': text('Id of the message (Standard Webhooks): `msg_` and the id of the batch'),
   'webhook-timestamp': text('Time of the attempt, in Unix seconds'),
   'webhook-signature': text(

@@ -131,6 +131,7 @@ export async function openCoordination(
     keys: hints.keys,
     webhooks: hints.webhooks,
     deliverers: hints.deliverers,
+    tenantEvents: hints.tenantEvents,
     limits: new SharedRate(new RedisRateCounter(connection), { clock, namesMax: KEYS_MAX }),
     get outage() {
       return connection.outage
@@ -151,6 +152,7 @@ export function soloCoordination(): ClusterCoordination {
     keys: null,
     webhooks: null,
     deliverers: null,
+    tenantEvents: null,
     limits,
     outage: null,
     close: async () => undefined

@@ -18,6 +18,7 @@ import type { BlockSource } from '../node/block-source.ts'
 import type { SourceStatus } from '../node/source-status.ts'
 import type { Ports } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
+import type { TenantEvents } from '../stream/tenant-events.ts'
 import type { ChannelForm } from '../stream/channel.ts'
 import type { DecodingReport } from '../telemetry/decoding-report.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -73,6 +74,7 @@ export interface ServiceParts {
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly deliveries: LocalDeliveries
+  readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */
   readonly demoKey: DemoKeyFile | undefined

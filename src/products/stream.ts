@@ -4,10 +4,10 @@ import { child } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../config/retention.ts'
 import { STREAM_SETTINGS } from '../config/settings/stream.ts'
 import { streamRoutes } from '../http/routes/stream.ts'
-import { CHANNEL_FORMS } from '../stream/channel.ts'
+import { CHAIN_CHANNEL_FORMS } from '../stream/channel.ts'
 import { coordinationOf, type Given, type Product } from './product.ts'
 
-/** The channels of the stream: live events and their past, for connections and webhooks. */
+/** The stream's channels of chain events: live events and their past, for connections and webhooks. */
 export const CHANNELS: Product = {
   name: 'channels',
   roles: ['gateway', 'delivery'],
@@ -16,7 +16,7 @@ export const CHANNELS: Product = {
     const deps = { feed, cash, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
     return [child('channels', channels({ ...deps, replayBytes: budget.replays }))]
   },
-  channels: CHANNEL_FORMS
+  channels: CHAIN_CHANNEL_FORMS
 }
 
 /** The stream: live events and replays over a WebSocket. */
@@ -27,7 +27,9 @@ export const STREAM: Product = {
   units: (service) => [
     child(
       'tenants',
-      tenants<Given>(service.ports, (given) => coordinationOf(service, given).limits)
+      tenants<Given>({ ...service.ports, tenantEvents: service.tenantEvents }, (given) =>
+        coordinationOf(service, given)
+      )
     )
   ],
   routes: [streamRoutes]

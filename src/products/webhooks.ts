@@ -5,6 +5,7 @@ import { WEBHOOK_SETTINGS } from '../config/settings/webhooks.ts'
 import type { WebhookParts } from '../http/deps.ts'
 import { webhookRoutes } from '../http/routes/webhooks.ts'
 import { listAttempts, storeAttempts } from '../webhooks/attempts.ts'
+import { WebhookChanges } from '../webhooks/changes.ts'
 import { webhookSecretKey } from '../webhooks/secret-key-file.ts'
 import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
 
@@ -26,7 +27,8 @@ export const WEBHOOKS: Product = {
       })
     )
   ],
-  routes: [webhookRoutes]
+  routes: [webhookRoutes],
+  channels: ['webhooks']
 }
 
 /** Deliveries to webhooks. Nothing depends on them: a fault of theirs restarts nothing else. */
@@ -35,8 +37,8 @@ export const DELIVERY: Product = {
   roles: ['delivery'],
   settings: {},
   units: (service) => {
-    const { ports, logger, metrics, deliveries: local } = service
-    const deps = { ...ports, logger, metrics: metrics.webhooks, local }
+    const { ports, logger, metrics, deliveries: local, tenantEvents } = service
+    const deps = { ...ports, logger, metrics: metrics.webhooks, local, tenantEvents }
     type Needs = WebhooksNeeds & Pick<Given, 'peers'>
     const run = webhooks<Needs>(deps, (given) => coordinationOf(service, given))
     return [child('webhooks', run, { drainMs: DRAIN_MS })]
@@ -48,7 +50,8 @@ export function webhookPartsOf(service: ServiceParts, given: Given): WebhookPart
   const { storage, outgoing: open } = given
   if (open === undefined) return null
   const { documents } = storage
-  const { deliveries } = service
+  const { deliveries, tenantEvents, ports } = service
+  const peers = coordinationOf(service, given)
   return {
     ...open,
     attempts: {
@@ -58,9 +61,10 @@ export function webhookPartsOf(service: ServiceParts, given: Given): WebhookPart
     deliveries: {
       changed: (tenant) => {
         deliveries.publish(tenant)
-        coordinationOf(service, given).webhooks?.publish()
+        peers.webhooks?.publish()
       },
       buffered: (tenant, id) => deliveries.buffered(tenant, id)
-    }
+    },
+    changes: new WebhookChanges((event) => tenantEvents.publish(event, peers.tenantEvents), ports.clock)
   }
 }

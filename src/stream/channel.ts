@@ -7,6 +7,18 @@ export type Channel =
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
+/** Names of the channels that a connection hears of its own tenant alone. They are live only, and not of the chain. */
+export const PRIVATE_CHANNELS = ['webhooks'] as const
+export type PrivateChannelName = (typeof PRIVATE_CHANNELS)[number]
+
+export interface PrivateChannel {
+  readonly kind: 'private'
+  readonly name: PrivateChannelName
+}
+
+/** A channel that a connection can subscribe to. */
+export type StreamChannel = Channel | PrivateChannel
+
 /** Tells whether the store has a channel's events encoded (`market/log.ts`) instead of as rows. */
 export const isKeptAsSent = (channel: Channel): boolean => !('of' in channel)
 
@@ -16,8 +28,8 @@ export interface ChannelFault {
   readonly message: string
 }
 
-/** Forms of channel names. */
-export const CHANNEL_FORMS = [
+/** Forms of the names of channels with events of the chain. */
+export const CHAIN_CHANNEL_FORMS = [
   'trades:<mint>',
   'price:<mint>',
   'pool:<pool>',
@@ -26,14 +38,26 @@ export const CHANNEL_FORMS = [
   'pools',
   'curves'
 ] as const
+/** Forms of channel names. */
+export const CHANNEL_FORMS = [...CHAIN_CHANNEL_FORMS, ...PRIVATE_CHANNELS] as const
 export type ChannelForm = (typeof CHANNEL_FORMS)[number]
 
-const SAID_FORMS = new Intl.ListFormat('en-GB').format(CHANNEL_FORMS)
+const listed = (forms: readonly string[]): string => new Intl.ListFormat('en-GB').format(forms)
+const CHAIN_FORMS_LISTED = listed(CHAIN_CHANNEL_FORMS)
+const FORMS_LISTED = listed(CHANNEL_FORMS)
 /** Characters of a name that a message repeats at most; a client may send any name. */
 const SHOWN_MAX = 80
 
-/** Returns the channel with a name, or the fault of the name. */
-export function channelOf(name: string): Channel | ChannelFault {
+/** Returns the channel with a name, private ones too, or the fault of the name. */
+export function streamChannelOf(name: string): StreamChannel | ChannelFault {
+  const own = PRIVATE_CHANNELS.find((each) => each === name)
+  return own === undefined ? chainChannelOf(name, FORMS_LISTED) : { kind: 'private', name: own }
+}
+
+/** Returns the channel of chain events with a name, or the fault of the name. */
+export const channelOf = (name: string): Channel | ChannelFault => chainChannelOf(name, CHAIN_FORMS_LISTED)
+
+function chainChannelOf(name: string, forms: string): Channel | ChannelFault {
   const colon = name.indexOf(':')
   const kind = colon < 0 ? name : name.slice(0, colon)
   const rest = colon < 0 ? null : name.slice(colon + 1)
@@ -41,11 +65,11 @@ export function channelOf(name: string): Channel | ChannelFault {
     case 'launches':
     case 'pools':
     case 'curves':
-      return rest === null ? { kind, name } : unknown(name)
+      return rest === null ? { kind, name } : unknown(name, forms)
     case 'trades':
     case 'price':
     case 'pool':
-      return rest === null ? unknown(name) : addressed(kind, name, rest)
+      return rest === null ? unknown(name, forms) : addressed(kind, name, rest)
     case 'venue': {
       const venue = VENUE_IDS.find((id) => id === rest)
       if (venue !== undefined) return { kind, name, venue }
@@ -53,7 +77,7 @@ export function channelOf(name: string): Channel | ChannelFault {
       return { code: 'unknown_channel', message }
     }
     default:
-      return unknown(name)
+      return unknown(name, forms)
   }
 }
 
@@ -64,13 +88,16 @@ export interface RefusedNames extends ChannelFault {
 
 /**
  * Returns the named channels, each once, and the refused names by reason; the message describes the first name of its
- * reason.
+ * reason. `find` returns the channel of a name.
  */
-export function channelsOf(names: readonly string[]): { channels: Channel[]; refused: RefusedNames[] } {
-  const channels: Channel[] = []
+export function channelsOf<Found extends StreamChannel = Channel>(
+  names: readonly string[],
+  find: (name: string) => Found | ChannelFault
+): { channels: Found[]; refused: RefusedNames[] } {
+  const channels: Found[] = []
   const refused = new Map<ChannelFault['code'], RefusedNames>()
   for (const name of new Set(names)) {
-    const found = channelOf(name)
+    const found = find(name)
     if (!isFault(found)) channels.push(found)
     else if (refused.has(found.code)) refused.get(found.code)!.names.push(name)
     else refused.set(found.code, { ...found, names: [name] })
@@ -78,7 +105,14 @@ export function channelsOf(names: readonly string[]): { channels: Channel[]; ref
   return { channels, refused: [...refused.values()] }
 }
 
-export const isFault = (found: Channel | ChannelFault): found is ChannelFault => 'code' in found
+export const isFault = <Found extends StreamChannel>(found: Found | ChannelFault): found is ChannelFault =>
+  'code' in found
+
+export const isPrivate = (channel: StreamChannel): channel is PrivateChannel => channel.kind === 'private'
+
+/** Tells whether a connection can read a channel's past. */
+export const isReplayed = (channel: StreamChannel): channel is Channel =>
+  !isPrivate(channel) && channel.kind !== 'pools'
 
 /** Returns the key of a channel within its kind; empty for a kind with one channel. */
 export function channelKey(channel: Channel): string {
@@ -103,8 +137,8 @@ function addressed(kind: 'trades' | 'price' | 'pool', name: string, address: str
   }
 }
 
-function unknown(name: string): ChannelFault {
-  return { code: 'unknown_channel', message: `${shown(name)} is no channel; there are ${SAID_FORMS}` }
+function unknown(name: string, forms: string): ChannelFault {
+  return { code: 'unknown_channel', message: `${shown(name)} is no channel; there are ${forms}` }
 }
 
 function shown(name: string): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as schema from '../api/schema.ts'
+import { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
 import {
   CURVE_EVENT,
   LAUNCH_EVENT,
@@ -203,7 +204,8 @@ export const EVENT_MESSAGES = {
   venue: event('venue:[a-z0-9-]+', ANY_EVENT).meta({ id: 'VenueMessage' }),
   launches: event('launches', z.union([LAUNCH_EVENT, RETRACTION])).meta({ id: 'LaunchesMessage' }),
   pools: event('pools', z.union([POOL_EVENT, RETRACTION])).meta({ id: 'PoolsMessage' }),
-  curves: event('curves', z.union([CURVE_EVENT, RETRACTION])).meta({ id: 'CurvesMessage' })
+  curves: event('curves', z.union([CURVE_EVENT, RETRACTION])).meta({ id: 'CurvesMessage' }),
+  webhooks: event('webhooks', WEBHOOK_CHANGE).omit({ replay: true }).meta({ id: 'WebhooksMessage' })
 } as const
 
 export const WARNINGS = [

@@ -3,6 +3,7 @@ import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
+import type { WebhookChange, WebhookChanges } from './changes.ts'
 import type { UrlGuard, WebhookDeliveries, WebhookSecrets } from './ports.ts'
 import {
   WEBHOOK,
@@ -35,6 +36,7 @@ export interface RegistryDeps {
   readonly guard: UrlGuard
   readonly secrets: WebhookSecrets
   readonly deliveries: Pick<WebhookDeliveries, 'changed'>
+  readonly changes: Pick<WebhookChanges, 'tell'>
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -85,7 +87,7 @@ export class WebhookRegistry {
     { tenant, id }: Pick<Webhook, 'tenant' | 'id'>,
     { url, channels }: { readonly url: string; readonly channels: readonly string[] }
   ): Promise<ShownWebhook> {
-    const { secrets, deliveries, clock } = this.#deps
+    const { secrets, clock } = this.#deps
     const { secret, ...stored } = secrets.make({ tenant, id })
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const others = await webhooksOf(this.#deps.documents, tenant)
@@ -116,7 +118,7 @@ export class WebhookRegistry {
       }
       const outcome = await this.#documents.insert(webhook)
       if (!outcome.ok) continue
-      deliveries.changed(tenant)
+      this.#announce(webhook, { event: 'created' })
       return { webhook, secret }
     }
     throw busy(id)
@@ -132,7 +134,7 @@ export class WebhookRegistry {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const stored = await this.find(tenant, id)
       if (!(await this.#documents.delete(stored))) continue
-      return this.#deps.deliveries.changed(tenant)
+      return this.#announce(stored.value, { event: 'deleted' })
     }
     throw busy(id)
   }
@@ -142,7 +144,7 @@ export class WebhookRegistry {
    * with `since`. Rejects with WEBHOOK_NOT_FOUND.
    */
   async enable(tenant: string, id: number, since: number | null): Promise<WebhookState> {
-    const enabled = await this.#change(tenant, id, ({ webhook, progress }) =>
+    const enabled = await this.#change(tenant, id, 'enabled', ({ webhook, progress }) =>
       webhook.active && since === null
         ? webhook
         : {
@@ -164,7 +166,7 @@ export class WebhookRegistry {
    */
   async rotate(tenant: string, id: number, previousExpiresAtMs: number): Promise<string> {
     let secret = ''
-    await this.#change(tenant, id, ({ webhook }) => {
+    await this.#change(tenant, id, 'rotated', ({ webhook }) => {
       const { secret: made, ...stored } = this.#deps.secrets.rotate(webhook, previousExpiresAtMs)
       secret = made
       return { ...webhook, ...stored }
@@ -176,6 +178,7 @@ export class WebhookRegistry {
   async #change(
     tenant: string,
     id: number,
+    event: 'enabled' | 'rotated',
     changed: (before: WebhookState) => Webhook
   ): Promise<StoredWebhook> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -185,10 +188,15 @@ export class WebhookRegistry {
       const updatedAtMs = this.#deps.clock.now()
       const outcome = await this.#documents.update(stored, { ...webhook, updatedAtMs })
       if (!outcome.ok) continue
-      this.#deps.deliveries.changed(tenant)
+      this.#announce(webhook, { event })
       return outcome.stored
     }
     throw busy(id)
+  }
+
+  #announce(webhook: Webhook, change: WebhookChange): void {
+    this.#deps.deliveries.changed(webhook.tenant)
+    this.#deps.changes.tell(webhook, change)
   }
 
   async #withProgress(stored: StoredWebhook): Promise<WebhookState> {

@@ -39,6 +39,14 @@ export interface HintChannel<What> {
   subscribe(heard: (what: What | null) => void): () => void
 }
 
+/** An event of a private channel of the stream: only connections of its tenant hear it. */
+export interface TenantEvent {
+  readonly tenant: string
+  readonly channel: string
+  /** The event's `data` without `cursor`, which the process of each connection adds. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
 /** The answer of a counter to one call. */
 export interface RateUse {
   /** Whether the call was within the quota; one that was not has taken nothing. */
@@ -73,6 +81,8 @@ export interface ClusterCoordination {
   readonly webhooks: HintChannel<void> | null
   /** A process that delivers to webhooks is alive; the content identifies it. */
   readonly deliverers: HintChannel<string> | null
+  /** An event of a private channel of the stream. A lost one is never sent again: the REST lists are the truth. */
+  readonly tenantEvents: HintChannel<TenantEvent> | null
   /** Counts the calls of each key. */
   readonly limits: RateCounter
   /** Not null while none of them can be reached; it ends by itself. */

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
-import type { HintChannel } from '../cluster/coordination.ts'
+import { z } from 'zod'
+import type { HintChannel, TenantEvent } from '../cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
 
@@ -8,6 +9,11 @@ import type { RedisConnection } from './connection.ts'
  * connection.
  */
 const PING_MS = 1_000
+/**
+ * Events of tenants that may wait for the server; the oldest are dropped first. Chosen: the webhooks of 200 tenants can all be
+ * deactivated at once.
+ */
+const TENANT_EVENTS_WAITING_MAX = 1_000
 
 interface Format<What> {
   write(what: What): string
@@ -26,6 +32,22 @@ const ids: Format<string> = { write: String, read: (text) => (/^[\w-]{1,64}$/.te
 /** The format of a hint without content. */
 const nothingMore: Format<void> = { write: () => '', read: () => undefined }
 
+const TENANT_EVENT = z.object({
+  tenant: z.string(),
+  channel: z.string(),
+  data: z.record(z.string(), z.unknown())
+})
+const tenantEvents: Format<TenantEvent> = {
+  write: (event) => JSON.stringify(event),
+  read(text) {
+    try {
+      return TENANT_EVENT.safeParse(JSON.parse(text)).data ?? null
+    } catch {
+      return null
+    }
+  }
+}
+
 /** Hints among the processes of a service, over one subscription. Hints are small and may be lost. */
 export class RedisHints {
   /** Slot of a block that was committed. */
@@ -36,6 +58,8 @@ export class RedisHints {
   readonly webhooks: HintChannel<void>
   /** A process that delivers to webhooks is alive. */
   readonly deliverers: HintChannel<string>
+  /** An event of a private channel of the stream. */
+  readonly tenantEvents: HintChannel<TenantEvent>
   readonly #clock: Clock
   readonly #subscriber: Redis
   readonly #channels: ReadonlyMap<string, AnyChannel>
@@ -55,15 +79,24 @@ export class RedisHints {
       available
     )
     const deliverers = new RedisHintChannel(connection, connection.key('hint', 'deliverers'), ids, available)
+    const ofTenants = new RedisHintChannel(
+      connection,
+      connection.key('hint', 'tenant-events'),
+      tenantEvents,
+      available,
+      TENANT_EVENTS_WAITING_MAX
+    )
     this.commits = commits
     this.keys = keys
     this.webhooks = webhooks
     this.deliverers = deliverers
+    this.tenantEvents = ofTenants
     this.#channels = new Map<string, AnyChannel>([
       [commits.name, commits],
       [keys.name, keys],
       [webhooks.name, webhooks],
-      [deliverers.name, deliverers]
+      [deliverers.name, deliverers],
+      [ofTenants.name, ofTenants]
     ])
     this.#subscriber = connection.duplicate()
     this.#subscriber.on('ready', () => void this.#subscribe())
@@ -113,7 +146,7 @@ export class RedisHints {
 type AnyChannel = Pick<RedisHintChannel<unknown>, 'name' | 'flush' | 'hear' | 'announceLoss'>
 
 /**
- * H1. One message is in flight at a time. One more, the newest, waits for it or for a server that is away.
+ * H1. One message is in flight at a time. Up to `waitingMax`, the newest, wait for it or for a server that is away.
  * H2. Followers are told of a possible loss (null) whenever hints start or cease to arrive.
  */
 class RedisHintChannel<What> implements HintChannel<What> {
@@ -122,14 +155,22 @@ class RedisHintChannel<What> implements HintChannel<What> {
   readonly #format: Format<What>
   readonly #available: () => boolean
   readonly #followers = new Set<(what: What | null) => void>()
-  #untold: string | null = null
+  readonly #waitingMax: number
+  #waiting: string[] = []
   #telling = false
 
-  constructor(connection: RedisConnection, name: string, format: Format<What>, available: () => boolean) {
+  constructor(
+    connection: RedisConnection,
+    name: string,
+    format: Format<What>,
+    available: () => boolean,
+    waitingMax = 1
+  ) {
     this.#connection = connection
     this.name = name
     this.#format = format
     this.#available = available
+    this.#waitingMax = waitingMax
   }
 
   get available(): boolean {
@@ -137,7 +178,8 @@ class RedisHintChannel<What> implements HintChannel<What> {
   }
 
   publish(what: What): void {
-    this.#untold = `${this.#connection.id} ${this.#format.write(what)}`
+    this.#waiting.push(`${this.#connection.id} ${this.#format.write(what)}`)
+    if (this.#waiting.length > this.#waitingMax) this.#waiting.shift()
     this.flush()
   }
 
@@ -146,11 +188,11 @@ class RedisHintChannel<What> implements HintChannel<What> {
     return () => void this.#followers.delete(heard)
   }
 
-  /** Publishes the waiting hint, if none is in flight and the server is available. */
+  /** Publishes the first waiting hint, if none is in flight and the server is available. */
   flush(): void {
-    const message = this.#untold
-    if (message === null || this.#telling || !this.#connection.available) return
-    this.#untold = null
+    if (this.#telling || !this.#connection.available) return
+    const message = this.#waiting.shift()
+    if (message === undefined) return
     this.#telling = true
     this.#connection.publish(this.name, message).then(
       () => {
@@ -159,7 +201,7 @@ class RedisHintChannel<What> implements HintChannel<What> {
       },
       () => {
         this.#telling = false
-        this.#untold ??= message
+        if (this.#waiting.length < this.#waitingMax) this.#waiting.unshift(message)
       }
     )
   }

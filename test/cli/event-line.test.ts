@@ -35,6 +35,11 @@ t.test('each kind of event has a line, with the time, what happened and the tran
     eventLine({ ...on, kind: 'price', data: example.EXAMPLE_TICK }),
     new RegExp(`price  ${MINT} 5e-7 So1\\w+$`)
   )
+  t.match(
+    eventLine({ ...on, kind: 'webhook', data: example.EXAMPLE_DEACTIVATION }),
+    / {2}webhook deactivated {2}196744173809221 "https:\/\/example.com\/hook" consecutive_failures$/
+  )
+  t.match(eventLine({ ...on, kind: 'webhook', data: example.EXAMPLE_DROPS }), /webhook dropped .* 64 events$/)
   t.end()
 })
 

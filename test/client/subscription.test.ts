@@ -172,6 +172,23 @@ t.test('pools are live only: a lost connection is a gap, and their events move n
   t.strictSame(await take(subscription, 3), [140, { ...gap, since: 20 }, 30], 'what had come of them is kept')
 })
 
+t.test('changes of webhooks all come, though they share a cursor, and move no cursor', async (t) => {
+  const stream = await ScriptedStream.start(t)
+  const subscription = stream.client(t).subscribe(['webhooks', 'launches'], { since: 10 })
+  const server = await stream.connection()
+  await server.subscribes(100)
+  const change = (event: string) => ({
+    type: 'event',
+    channel: 'webhooks',
+    data: { event, webhook_id: 1, cursor: 100 },
+    cursor: 100
+  })
+  server.send(change('created'), change('rotated'))
+  for (const event of ['created', 'rotated'])
+    t.match((await subscription.next()).value, { kind: 'webhook', cursor: 100, data: { event } })
+  t.equal(subscription.cursor, 10)
+})
+
 t.test('a service that stops is asked again when it says so', async (t) => {
   const stream = await ScriptedStream.start(t)
   const subscription: Subscription = stream.client(t).subscribe([TRADES])

@@ -195,6 +195,10 @@ t.test('wrong channels are all named, whatever is wrong with them', async (t) =>
     errors: [{ field: 'channels.0' }, { field: 'channels.2', message: /not an address/ }]
   })
   t.equal(body.errors.length, 2)
+  t.match(await app.send('POST', '/v1/webhooks', { url: URL_OF, channels: ['webhooks'] }), {
+    status: 400,
+    body: { code: 'unknown_channel', detail: /^channels\.0: "webhooks" is no channel/ }
+  })
   const many = await app.send('POST', '/v1/webhooks', {
     url: URL_OF,
     channels: Array.from({ length: 4_000 }, (_, at) => `x${at}`)

@@ -62,6 +62,23 @@ testWithRedis(t, 'of many hints at once the newest arrives, in order', async (t,
   )
 })
 
+testWithRedis(t, 'of many events of tenants at once each arrives, in order', async (t, redis) => {
+  const [one, two] = [await join(t, redis), await join(t, redis)]
+  const heard: unknown[] = []
+  two.hints.tenantEvents.subscribe((event) => heard.push(event?.data.webhook_id))
+  await until(() => two.hints.tenantEvents.available)
+  heard.splice(0)
+  const ids = Array.from({ length: 200 }, (_, id) => id)
+  for (const id of ids)
+    one.hints.tenantEvents.publish({ tenant: 'acme', channel: 'webhooks', data: { webhook_id: id } })
+  await until(() => heard.includes(199))
+  t.strictSame(heard, ids)
+  const name = one.connection.key('hint', 'tenant-events')
+  for (const text of ['', '7', '{"tenant":"a"}']) await one.connection.publish(name, `another ${text}`)
+  await until(() => heard.length === 203)
+  t.strictSame(heard.slice(200), [undefined, undefined, undefined], 'text of no known form is a loss')
+})
+
 testWithOwnRedis(t, 'a server that is away and back is told to whoever follows', async (t, redis) => {
   const [one, two] = [await join(t, redis), await join(t, redis)]
   const members = [one, two]

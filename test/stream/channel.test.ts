@@ -1,6 +1,6 @@
 import t from 'tap'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
-import { channelOf, isFault } from '../../src/stream/channel.ts'
+import { channelOf, isFault, streamChannelOf } from '../../src/stream/channel.ts'
 
 const MINT = 'So11111111111111111111111111111111111111112'
 
@@ -30,4 +30,14 @@ t.test('a name that is no channel says what is wrong with it', async (t) => {
     t.ok(isFault(found), name)
     t.match(found, { code, message: says })
   }
+})
+
+t.test('a private channel is known to the stream alone, which lists it among its channels', async (t) => {
+  t.same(streamChannelOf('webhooks'), { kind: 'private', name: 'webhooks' })
+  t.same(streamChannelOf('launches'), channelOf('launches'))
+  t.match(channelOf('webhooks'), {
+    code: 'unknown_channel',
+    message: /^"webhooks" is no channel; .* curves$/
+  })
+  t.match(streamChannelOf('webhooks:7'), { code: 'unknown_channel', message: /curves and webhooks$/ })
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
+import { eventFrames } from '../../src/stream/frames.ts'
 import { cursorAt, endOfEvents } from '../../src/market/cursor.ts'
 import { key } from '../market/world.ts'
 import { blockOf, MINTS } from './blocks.ts'
@@ -156,6 +157,34 @@ t.test('pools are live only: a since is warned of', async (t) => {
   world.commit(blockOf(103, [OTHER]))
   t.same(events(pipe), [cursorAt(103, 2)])
 })
+
+t.test(
+  'a private channel is live only: a since is warned of, and it goes on when blocks are missed',
+  async (t) => {
+    const world = worldOf()
+    const { connection, pipe } = world.connect()
+    const frames = eventFrames('webhooks', [{ cursor: HEAD, body: Buffer.from('{"cursor":') }], false)
+    connection.tell('webhooks', frames)
+    send(connection, { subscribe: ['webhooks', 'curves'], since: HEAD })
+    await quiet()
+    t.match(said(pipe), [
+      { type: 'subscribed', added: ['webhooks', 'curves'], replaying: true },
+      { code: 'replay_not_supported', channels: ['webhooks'] },
+      { type: 'replay_complete', channels: ['curves'] }
+    ])
+    world.jump([blockOf(103, [TRADE])])
+    await quiet()
+    connection.tell('webhooks', frames)
+    connection.tell('webhooks', frames)
+    t.same(events(pipe), [HEAD, HEAD])
+    t.same(last(pipe), { type: 'event', channel: 'webhooks', data: { cursor: HEAD }, cursor: HEAD })
+    send(connection, { unsubscribe: ['webhooks'] })
+    await quiet()
+    connection.tell('webhooks', frames)
+    t.match(last(pipe), { type: 'unsubscribed', channels: ['webhooks'] })
+    t.equal(connection.subscriptions, 1)
+  }
+)
 
 t.test('names that are none are named in errors, and the others are subscribed', async (t) => {
   const world = worldOf()

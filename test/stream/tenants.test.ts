@@ -7,9 +7,12 @@ import { Tenants } from '../../actors/stream/tenants.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { CashList } from '../../src/market/cash.ts'
+import { endOfEvents } from '../../src/market/cursor.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import type { Storage } from '../../storage/port.ts'
-import { KEY, World, WorldStore } from './stream-world.ts'
+import { blockOf } from './blocks.ts'
+import { textsOf, type Message } from './fake-pipe.ts'
+import { KEY, quiet, World, WorldStore } from './stream-world.ts'
 
 /** Sweeps between two pings. */
 const SWEEPS_A_PING = 50
@@ -20,6 +23,8 @@ class FakeWs extends EventEmitter {
   readyState = 1
   pings = 0
   closedWith: number | null = null
+  /** Frames that it received. */
+  readonly sent: Buffer[] = []
   readonly #answers: boolean
 
   constructor(answers: boolean) {
@@ -48,13 +53,19 @@ class FakeWs extends EventEmitter {
   }
 }
 
-const socket = () =>
+const socket = (sent: Buffer[]) =>
   Object.assign(new EventEmitter(), {
     writableLength: 0,
-    write: () => true
+    write: (bytes: Buffer) => sent.push(bytes) > 0
   }) as unknown as Socket
 
-function tenantsOf(): { tenants: Tenants; open: (answers?: boolean) => FakeWs } {
+interface Opened {
+  readonly world: World
+  readonly tenants: Tenants
+  readonly open: (answers?: boolean, tenant?: string) => FakeWs
+}
+
+function tenantsOf(): Opened {
   const world = new World(new WorldStore())
   const clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined }
   const channels = {
@@ -70,12 +81,13 @@ function tenantsOf(): { tenants: Tenants; open: (answers?: boolean) => FakeWs } 
   )
   let opened = 0
   return {
+    world,
     tenants,
-    open(answers = true) {
+    open(answers = true, tenant = 'acme') {
       const ws = new FakeWs(answers)
       // A key may have only few connections.
-      const caller = new Caller({ ...KEY, id: `k${Math.floor(opened++ / 10)}` }, 1_000)
-      tenants.open(ws as unknown as WebSocket, socket(), caller)
+      const caller = new Caller({ ...KEY, tenant, id: `k${Math.floor(opened++ / 10)}` }, 1_000)
+      tenants.open(ws as unknown as WebSocket, socket(ws.sent), caller)
       return ws
     }
   }
@@ -109,5 +121,28 @@ t.test(
     }
     t.strictSame([...new Set(silent.map(({ closedWith }) => closedWith))], [4408])
     t.ok(leaving.every(({ closedWith }) => closedWith === null))
+  }
+)
+
+t.test(
+  'an event of a tenant is heard by its connections with the channel, and by no other tenant',
+  async (t) => {
+    const { world, tenants, open } = tenantsOf()
+    world.commit(blockOf(7, []))
+    const [one, two, silent, stranger] = [open(), open(), open(), open(true, 'umbra')]
+    for (const ws of [one, two, stranger])
+      ws.emit('message', Buffer.from('{"subscribe":["webhooks"]}'), false)
+    await quiet()
+    const data = { event: 'created', webhook_id: 1, ts_ms: 5 }
+    tenants.tell({ tenant: 'acme', channel: 'webhooks', data })
+    tenants.tell({ tenant: 'nobody', channel: 'webhooks', data })
+    const events = ({ sent }: FakeWs) =>
+      sent.flatMap(textsOf).flatMap((text) => {
+        const message = JSON.parse(text) as Message
+        return message.type === 'event' ? [message] : []
+      })
+    const cursor = endOfEvents(7)
+    const event = { type: 'event', channel: 'webhooks', data: { ...data, cursor }, cursor }
+    t.strictSame([one, two, silent, stranger].map(events), [[event], [event], [], []])
   }
 )

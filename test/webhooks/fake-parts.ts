@@ -14,6 +14,8 @@ export interface FakeParts extends WebhookParts {
   outcome: PostOutcome
   /** Tenants of the announced changes. */
   readonly announced: string[]
+  /** Published changes. */
+  readonly told: { readonly tenant: string; readonly id: number; readonly event: string }[]
   /** Attempts of each webhook, newest first. */
   readonly attemptsOf: Map<number, DeliveryAttempt[]>
   waiting: number | null
@@ -31,6 +33,7 @@ export function fakeParts(): FakeParts {
     posts: [],
     outcome: { kind: 'answered', status: 204, retryAfterMs: null, durationMs: 12.4 },
     announced: [],
+    told: [],
     attemptsOf: new Map(),
     waiting: null,
     guard: {
@@ -78,6 +81,9 @@ export function fakeParts(): FakeParts {
     deliveries: {
       changed: (tenant) => void parts.announced.push(tenant),
       buffered: () => parts.waiting
+    },
+    changes: {
+      tell: ({ tenant, id }, { event }) => void parts.told.push({ tenant, id, event })
     }
   }
   return parts

@@ -138,7 +138,7 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
     const state = await registry.enable(tenant, id, since)
     return {
       ...webhookBody(state, webhooks.deliveries.buffered(tenant, id)),
-      warnings: since === null ? [] : warningsOf(since, state.webhook.channels, stream)
+      warnings: since === null ? [] : warningsOf(since, stream)
     }
   })
 
@@ -174,9 +174,8 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
 }
 
 /** Returns the reasons for which a webhook does not deliver all events after a cursor. */
-function warningsOf(since: number, channels: readonly string[], stream: Deps['stream']): EnableWarning[] {
+function warningsOf(since: number, stream: Deps['stream']): EnableWarning[] {
   const { head = -1, horizon = null } = stream?.health ?? {}
-  const liveOnly = channels.filter((name) => name === 'pools')
   const warnings: (EnableWarning | null)[] = [
     horizon !== null && since < horizon.cursor
       ? {
@@ -189,13 +188,6 @@ function warningsOf(since: number, channels: readonly string[], stream: Deps['st
       ? {
           code: 'cursor_ahead_of_head',
           message: 'the cursor is newer than any event: deliveries begin with the first event after it'
-        }
-      : null,
-    liveOnly.length > 0
-      ? {
-          code: 'replay_not_supported',
-          message: 'past events of these channels are not delivered',
-          channels: liveOnly
         }
       : null
   ]

@@ -67,6 +67,7 @@ export class FakeCoordination {
       keys: null,
       webhooks: null,
       deliverers: null,
+      tenantEvents: null,
       limits: new RateWindow(10),
       get outage() {
         return outage()

@@ -15,6 +15,7 @@ const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   keys: null,
   webhooks: null,
   deliverers: null,
+  tenantEvents: null,
   outage: null,
   close: async () => undefined
 }

@@ -12,6 +12,8 @@ import type {
   WebhookProgress,
   WebhookSender
 } from '../../../src/webhooks/webhook.ts'
+import type { TenantEvent } from '../../../storage/cluster/coordination.ts'
+import { WebhookChanges } from '../../../src/webhooks/changes.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { MemoryDocuments } from './memory-documents.ts'
 import { World, WorldStore } from '../../stream/stream-world.ts'
@@ -123,6 +125,9 @@ export class DeliveryWorld {
   delivery: WebhookDelivery | null = null
   running: Promise<void> = Promise.resolve()
   faults: unknown[] = []
+  /** Published changes of webhooks. */
+  readonly told: TenantEvent['data'][] = []
+  readonly #changes = new WebhookChanges(({ data }) => this.told.push(data), this.clock)
   #end = new AbortController()
 
   async create(changes: Partial<Webhook> = {}): Promise<Stored<Webhook>> {
@@ -150,7 +155,8 @@ export class DeliveryWorld {
       clock,
       random: () => 0,
       newBatchId: () => `batch-${++this.ids}`,
-      metrics: createMetrics(new DecodingReport()).webhooks
+      metrics: createMetrics(new DecodingReport()).webhooks,
+      changes: this.#changes
     }
   }
 

@@ -1,0 +1,29 @@
+import type { HintChannel, TenantEvent } from '../../storage/cluster/coordination.ts'
+
+/** Carries the events to other processes; null in a process without others. */
+type Hints<Use extends keyof HintChannel<TenantEvent>> = Pick<HintChannel<TenantEvent>, Use> | null
+
+/**
+ * Passes events of private channels to the connections of this process and, through hints, of others. Events are not
+ * stored, and a hint can be lost.
+ */
+export class TenantEvents {
+  readonly #listeners = new Set<(event: TenantEvent) => void>()
+
+  publish(event: TenantEvent, hints: Hints<'publish'>): void {
+    for (const listener of this.#listeners) listener(event)
+    hints?.publish(event)
+  }
+
+  /** Calls `heard`, which must not throw, for each event of any process, until the returned function is called. */
+  subscribe(heard: (event: TenantEvent) => void, hints: Hints<'subscribe'>): () => void {
+    this.#listeners.add(heard)
+    const unsubscribe = hints?.subscribe((event) => {
+      if (event !== null) heard(event)
+    })
+    return () => {
+      this.#listeners.delete(heard)
+      unsubscribe?.()
+    }
+  }
+}
