@@ -301,6 +301,7 @@ export class WebhookDelivery implements Reader {
         const { notBeforeMs } = this.#progress!.batch!
         while (this.#is('waiting') && clock.now() < notBeforeMs && !end.aborted)
           await this.#event.wait(clock, notBeforeMs - clock.now(), end)
+        if (this.#is('waiting')) await this.#store.confirm(this.#stored, end)
         if (end.aborted || !this.#is('waiting')) return
         this.#change({ type: 'wait.elapsed' })
       }
@@ -309,6 +310,7 @@ export class WebhookDelivery implements Reader {
       if (end.aborted) return
       if (isOwnFault(outcome)) {
         await sleep(clock, OWN_FAULT_MS, end)
+        if (this.#is('posting')) await this.#store.confirm(this.#stored, end)
         if (end.aborted || !this.#is('posting')) return
         continue
       }

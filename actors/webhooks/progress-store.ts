@@ -43,17 +43,21 @@ export class ProgressStore {
   }
 
   /**
-   * Writes the progress. While another process may have the shard, reads it back: the store shows the value of the greatest
-   * token.
+   * Writes the progress, and confirms it: the store shows the value of the greatest token.
    */
   async write(webhook: Stored<Webhook>, progress: WebhookProgress, end: AbortSignal): Promise<void> {
     await this.#ask(() => this.#documents.putHot(webhook, this.token, progress), end)
+    await this.confirm(webhook, end)
+  }
+
+  /** Rejects if another process has written the progress; reads it only while another process may have the shard. */
+  async confirm(webhook: Stored<Webhook>, end: AbortSignal): Promise<void> {
     if (!this.#claim.held) await this.read(webhook, end)
   }
 
   /**
    * Changes a webhook of the same activation. Resolves with the stored document; that of its owner, where the owner has
-   * changed or deleted it meanwhile.
+   * changed or deleted it meanwhile. A process that was outranked changes nothing.
    */
   async update(
     webhook: Stored<Webhook>,
@@ -61,6 +65,7 @@ export class ProgressStore {
     end: AbortSignal
   ): Promise<Stored<Webhook>> {
     const { partition, key } = WEBHOOK
+    await this.confirm(webhook, end)
     let before = webhook
     for (;;) {
       const value = { ...before.value, ...change }
