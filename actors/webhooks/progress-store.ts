@@ -109,6 +109,8 @@ export function progressAt(
 ): WebhookProgress {
   if (stored?.activation === activation) return { ...stored, token }
   const position = since ?? Math.max(head, -1)
+  // What no accepted batch has told is told by a batch of this activation.
+  const untold = since === null ? (stored?.missed ?? null) : null
   const left = stored === null || since !== null || stored.position >= position ? null : stored.position
   return {
     token,
@@ -117,7 +119,7 @@ export function progressAt(
     hole: null,
     dropped: since === null ? (stored?.dropped ?? 0) : 0,
     droppedTotal: stored?.droppedTotal ?? 0,
-    missed: left === null ? null : unionOf(stored?.missed ?? null, { from: left, to: position }),
+    missed: left === null ? untold : unionOf(untold, { from: left, to: position }),
     consecutiveFailures: failuresAtStart,
     lastSuccessAtMs: stored?.lastSuccessAtMs ?? null,
     lastFailureAtMs: stored?.lastFailureAtMs ?? null,

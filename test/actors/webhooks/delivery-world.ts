@@ -67,10 +67,12 @@ export class FakeReceiver {
     const next = this.answers.length > 1 ? this.answers[0]! : (this.answers[0] ?? null)
     if (this.answers.length > 1) this.answers = this.answers.slice(1)
     if (next !== null) answer(next)
-    signal.addEventListener('abort', () => {
+    const abort = (): void => {
       this.aborted++
       answer('aborted')
-    })
+    }
+    signal.addEventListener('abort', abort)
+    void promise.then(() => signal.removeEventListener('abort', abort))
     return promise
   }
 
