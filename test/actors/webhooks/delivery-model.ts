@@ -129,6 +129,8 @@ export class DeliveryModel {
     if (dropped !== this.untold) this.faults.push(`${id} tells of ${dropped} dropped, not ${this.untold}`)
     if (missed !== undefined && missed.to_cursor >= cursors[0]!) this.faults.push(`${id} misses its events`)
     this.#current = id
+    this.#isForked = false
+    this.#isRestarted = false
   }
 
   #accept(post: Received): void {
@@ -137,8 +139,6 @@ export class DeliveryModel {
       this.accepted.set(id, post)
       this.untold -= dropped
       if (missed !== undefined) this.#tell({ from: missed.from_cursor, to: missed.to_cursor })
-      this.#isForked = false
-      this.#isRestarted = false
     }
     this.#end(post)
   }
