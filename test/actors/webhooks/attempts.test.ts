@@ -124,7 +124,6 @@ t.test('attempts that move into a page while a list is read are in it', async (t
   const attempts = range(1, ATTEMPTS_A_PAGE).map((each) => attemptAt(each))
   await world.add(attempts.slice(0, -1))
   const { store } = world
-  const list = store.list.bind(store)
   const fenced = store.fenced.bind(store)
   // The slower of the two reads sees the store after the move, the other one before it.
   store.fenced = async (documents) => {
@@ -132,7 +131,7 @@ t.test('attempts that move into a page while a list is read are in it', async (t
     if (world.log.recent.length > 0) await world.add(attempts.slice(-1))
     return fenced(documents)
   }
-  const listed = await listAttempts({ ...methodsOf(store), list }, world.stored, { limit: 100, nowMs: 100 })
+  const listed = await listAttempts(store, world.stored, { limit: 100, nowMs: 100 })
   t.equal(listed.attempts.length, ATTEMPTS_A_PAGE)
 })
 
@@ -206,14 +205,3 @@ t.test('a process that takes over goes on with the attempts beside the progress'
   await next.add(range(21, 20).map((each) => attemptAt(each)))
   t.same(await next.list(100, 100), newestFirst(range(1, 40)))
 })
-
-function methodsOf(store: MemoryDocuments): MemoryDocuments {
-  return {
-    get: store.get.bind(store),
-    owner: store.owner.bind(store),
-    put: store.put.bind(store),
-    delete: store.delete.bind(store),
-    putFenced: store.putFenced.bind(store),
-    fenced: (documents: Parameters<MemoryDocuments['fenced']>[0]) => store.fenced(documents)
-  } as unknown as MemoryDocuments
-}

@@ -156,7 +156,7 @@ t.test(
     const commit = async (slot: number): Promise<void> => {
       stream.commit(blockOf(slot, [0]))
       // An answer is written a second later.
-    await cluster.pass(2_000)
+      await cluster.pass(2_000)
     }
     const first = cluster.join()
     await cluster.settle()
