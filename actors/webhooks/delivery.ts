@@ -144,7 +144,8 @@ export class WebhookDelivery implements Reader {
         await this.#deliver(batch, end)
         batch = null
       }
-      await this.#writeLast(end)
+      // So that the next run repeats nothing.
+      if (!end.aborted) await this.#writeAnew(end)
     } finally {
       for (const channel of this.#channels) this.#deps.hub.leave(channel, this)
       this.#backlog = null
@@ -396,11 +397,6 @@ export class WebhookDelivery implements Reader {
     const nowMs = this.#deps.clock.now()
     const change = { active: false, disabledAtMs: nowMs, disabledReason: reason, updatedAtMs: nowMs }
     this.#stored = await this.#store.update(this.#stored, change, end)
-  }
-
-  /** Writes the progress before a run ends in good order, so that the next one repeats nothing. */
-  async #writeLast(end: AbortSignal): Promise<void> {
-    if (!end.aborted) await this.#writeAnew(end)
   }
 
   /** Writes the progress if it has changed since the last write. */

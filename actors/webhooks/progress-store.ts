@@ -109,7 +109,7 @@ export function progressAt(
 ): WebhookProgress {
   if (stored?.activation === activation) return { ...stored, token }
   const position = since ?? Math.max(head, -1)
-  // What no accepted batch has told is told by a batch of this activation.
+  // A range that no accepted batch has told is told by a batch of this activation.
   const untold = since === null ? (stored?.missed ?? null) : null
   const left = stored === null || since !== null || stored.position >= position ? null : stored.position
   return {
