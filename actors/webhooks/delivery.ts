@@ -146,7 +146,8 @@ export class WebhookDelivery implements Reader {
         await this.#deliver(batch, end)
         batch = null
       }
-      await this.#writeLast(end)
+      // So that the next run repeats nothing.
+      if (!end.aborted) await this.#writeAnew(end)
     } finally {
       for (const channel of this.#channels) this.#deps.hub.leave(channel, this)
       this.#backlog = null
@@ -303,6 +304,7 @@ export class WebhookDelivery implements Reader {
         const { notBeforeMs } = this.#progress!.batch!
         while (this.#is('waiting') && clock.now() < notBeforeMs && !end.aborted)
           await this.#event.wait(clock, notBeforeMs - clock.now(), end)
+        if (this.#is('waiting')) await this.#store.confirm(this.#stored, end)
         if (end.aborted || !this.#is('waiting')) return
         this.#change({ type: 'wait.elapsed' })
       }
@@ -311,6 +313,7 @@ export class WebhookDelivery implements Reader {
       if (end.aborted) return
       if (isOwnFault(outcome)) {
         await sleep(clock, OWN_FAULT_MS, end)
+        if (this.#is('posting')) await this.#store.confirm(this.#stored, end)
         if (end.aborted || !this.#is('posting')) return
         continue
       }
@@ -393,11 +396,6 @@ export class WebhookDelivery implements Reader {
     const { value } = this.#stored
     const isDone = this.#stored.version !== version && value.disabledAtMs === nowMs
     if (isDone) changes.tell(value, { event: 'deactivated', reason })
-  }
-
-  /** Writes the progress before a run ends in good order, so that the next one repeats nothing. */
-  async #writeLast(end: AbortSignal): Promise<void> {
-    if (!end.aborted) await this.#writeAnew(end)
   }
 
   /** Writes the progress if it has changed since the last write. */

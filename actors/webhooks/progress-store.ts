@@ -43,17 +43,21 @@ export class ProgressStore {
   }
 
   /**
-   * Writes the progress. While another process may have the shard, reads it back: the store shows the value of the greatest
-   * token.
+   * Writes the progress, and confirms it: the store shows the value of the greatest token.
    */
   async write(webhook: Stored<Webhook>, progress: WebhookProgress, end: AbortSignal): Promise<void> {
     await this.#ask(() => this.#documents.putHot(webhook, this.token, progress), end)
+    await this.confirm(webhook, end)
+  }
+
+  /** Rejects if another process has written the progress; reads it only while another process may have the shard. */
+  async confirm(webhook: Stored<Webhook>, end: AbortSignal): Promise<void> {
     if (!this.#claim.held) await this.read(webhook, end)
   }
 
   /**
    * Changes a webhook of the same activation. Resolves with the stored document; that of its owner, where the owner has
-   * changed or deleted it meanwhile.
+   * changed or deleted it meanwhile. A process that was outranked changes nothing.
    */
   async update(
     webhook: Stored<Webhook>,
@@ -61,6 +65,7 @@ export class ProgressStore {
     end: AbortSignal
   ): Promise<Stored<Webhook>> {
     const { partition, key } = WEBHOOK
+    await this.confirm(webhook, end)
     let before = webhook
     for (;;) {
       const value = { ...before.value, ...change }
@@ -104,6 +109,8 @@ export function progressAt(
 ): WebhookProgress {
   if (stored?.activation === activation) return { ...stored, token }
   const position = since ?? Math.max(head, -1)
+  // A range that no accepted batch has told is told by a batch of this activation.
+  const untold = since === null ? (stored?.missed ?? null) : null
   const left = stored === null || since !== null || stored.position >= position ? null : stored.position
   return {
     token,
@@ -112,7 +119,7 @@ export function progressAt(
     hole: null,
     dropped: since === null ? (stored?.dropped ?? 0) : 0,
     droppedTotal: stored?.droppedTotal ?? 0,
-    missed: left === null ? null : unionOf(stored?.missed ?? null, { from: left, to: position }),
+    missed: left === null ? untold : unionOf(untold, { from: left, to: position }),
     consecutiveFailures: failuresAtStart,
     lastSuccessAtMs: stored?.lastSuccessAtMs ?? null,
     lastFailureAtMs: stored?.lastFailureAtMs ?? null,

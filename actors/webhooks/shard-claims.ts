@@ -82,7 +82,8 @@ export class LeaselessClaim {
     end: AbortSignal
   ): Promise<void> {
     if (!this.#isShared) return
-    for (let beat = 1; !end.aborted && !claim.lost.aborted; beat++) {
+    const over = AbortSignal.any([end, claim.lost])
+    for (let beat = 1; !over.aborted; beat++) {
       try {
         await this.#documents.putHot(stored, claim.token, { beat })
         const current = await this.#get()
@@ -90,7 +91,7 @@ export class LeaselessClaim {
       } catch (error) {
         if (!isOutage(error)) throw error
       }
-      await sleep(this.#clock, BEAT_MS, end)
+      await sleep(this.#clock, BEAT_MS, over)
     }
   }
 

@@ -57,6 +57,8 @@ export class ShardOwner {
   readonly #others = new Map<string, number>()
   readonly #look = new AutoResetEvent()
   readonly #due = new Set<string>()
+  /** Aborts when not even the POSTs in flight are waited for. */
+  readonly #killed = new AbortController()
 
   constructor(coordination: Coordination, deps: ShardOwnerDeps) {
     this.#coordination = coordination
@@ -106,7 +108,7 @@ export class ShardOwner {
     } finally {
       ended.abort()
       for (const each of unsubscribe) each?.()
-      await this.#stopAll(kill)
+      await this.#endWith(kill)
     }
   }
 
@@ -150,31 +152,37 @@ export class ShardOwner {
     const { clock } = this.#deps
     while (!end.aborted) {
       deliverers?.publish(this.#id)
-      const share = this.#fairShare()
-      const excess = [...this.#shards.values()].slice(share)
-      for (const shard of excess) void this.#giveUp(shard)
-      await Promise.all(this.#wanted(share).map((name) => this.#acquire(leases, name, end)))
+      const excess = [...this.#shards.values()].slice(this.#fairShare())
+      for (const shard of excess) this.#beginGivingUp(shard)
+      await this.#acquireShare(leases, end)
       await sleep(clock, ACQUIRE_MS, end)
     }
   }
 
+  /** Returns the number of shards that are due to this process: the shares of all sum up to the number of shards. */
   #fairShare(): number {
     const nowMs = this.#deps.clock.now()
     for (const [id, heardAtMs] of this.#others) if (nowMs - heardAtMs > PRESENCE_MS) this.#others.delete(id)
-    return Math.ceil(WEBHOOK_SHARDS / (this.#others.size + 1))
+    const processes = [this.#id, ...this.#others.keys()].sort()
+    const isLarger = processes.indexOf(this.#id) < WEBHOOK_SHARDS % processes.length
+    return Math.floor(WEBHOOK_SHARDS / processes.length) + (isLarger ? 1 : 0)
   }
 
-  /** Returns free shards to ask for, in an order of this process, so that processes ask for different ones. */
-  #wanted(share: number): string[] {
+  /** Asks for every shard, as many at once as are lacking, until this process has its share. */
+  async #acquireShare(leases: Leases, end: AbortSignal): Promise<void> {
     const start = Number.parseInt(this.#id.slice(0, 4), 16) % WEBHOOK_SHARDS
+    // An order of this process, so that processes ask for different ones first.
     const order = [...SHARD_NAMES.slice(start), ...SHARD_NAMES.slice(0, start)]
-    return order
-      .filter((name) => !this.#shards.has(name) && !this.#giving.has(name))
-      .slice(0, Math.max(0, share - this.#shards.size) * 2)
+    const wanted = order.filter((name) => !this.#shards.has(name) && !this.#giving.has(name))
+    while (wanted.length > 0 && !end.aborted) {
+      const lacking = this.#fairShare() - this.#shards.size
+      if (lacking <= 0) return
+      await Promise.all(wanted.splice(0, lacking).map((name) => this.#acquire(leases, name, end)))
+    }
   }
 
-  /** Shards that this process is giving up. */
-  readonly #giving = new Set<string>()
+  /** Shards that this process is giving up, each with the end of it. */
+  readonly #giving = new Map<string, Promise<void>>()
 
   async #acquire(leases: Leases, name: string, end: AbortSignal): Promise<void> {
     const lease = await acquireShard(leases, name, this.#outranked.get(name))
@@ -192,7 +200,7 @@ export class ShardOwner {
       }
     })
     this.#releases.set(shard, () => lease.release())
-    claim.lost.addEventListener('abort', () => void this.#giveUp(shard), { once: true })
+    claim.lost.addEventListener('abort', () => this.#beginGivingUp(shard), { once: true })
   }
 
   /** The greatest token that another process has written with, by shard. */
@@ -200,18 +208,33 @@ export class ShardOwner {
   readonly #releases = new Map<WebhookShard, () => Promise<void>>()
 
   /** Ends the deliveries of a shard after the POSTs in flight, and releases its lease. */
-  async #giveUp(shard: WebhookShard): Promise<void> {
+  #beginGivingUp(shard: WebhookShard): void {
     if (this.#shards.get(shard.name) !== shard) return
     this.#shards.delete(shard.name)
-    this.#giving.add(shard.name)
+    this.#giving.set(
+      shard.name,
+      this.#giveUp(shard).finally(() => this.#giving.delete(shard.name))
+    )
+  }
+
+  async #giveUp(shard: WebhookShard): Promise<void> {
     const late = new AbortController()
     const over = new AbortController()
     void sleep(this.#deps.clock, DRAIN_MS, over.signal).then(() => late.abort())
-    await shard.stop(shard.claim.lost.aborted ? AbortSignal.abort() : late.signal)
+    const end = AbortSignal.any([late.signal, shard.claim.lost, this.#killed.signal])
+    await shard.stop(end)
     over.abort()
     await this.#releases.get(shard)?.()
     this.#releases.delete(shard)
-    this.#giving.delete(shard.name)
+  }
+
+  /** Ends all shards, those too that are being given up. */
+  async #endWith(kill: AbortSignal): Promise<void> {
+    const killNow = (): void => this.#killed.abort()
+    kill.addEventListener('abort', killNow, { once: true })
+    if (kill.aborted) killNow()
+    await Promise.all([this.#stopAll(kill), ...this.#giving.values()])
+    kill.removeEventListener('abort', killNow)
   }
 
   async #stopAll(kill: AbortSignal): Promise<void> {

@@ -19,7 +19,7 @@ export class WebhookShard {
     this.name = name
     this.claim = claim
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, WEBHOOK) as Documents<Webhook, never, 'slot', unknown>
+    this.#documents = new Documents(deps.documents, WEBHOOK)
   }
 
   get tenants(): number {

@@ -24,18 +24,17 @@ export interface TenantWebhooksDeps extends DeliveryDeps {
 /** One run of a webhook's deliveries, from its start to its end. */
 class Run {
   readonly #stop = new AbortController()
+  /** Aborts when no delivery is to begin any more: at a drain, and at a stop. */
+  readonly #over = new AbortController()
   readonly #webhook: Pick<Webhook, 'tenant' | 'id'>
   readonly #make: () => WebhookDelivery
   readonly #deps: TenantWebhooksDeps
-  readonly #claim: ShardClaim
   #delivery: WebhookDelivery
-  #isDraining = false
   restarts = 0
   readonly ended: Promise<void>
 
   constructor(first: Stored<Webhook>, claim: ShardClaim, deps: TenantWebhooksDeps) {
     this.#deps = deps
-    this.#claim = claim
     this.#webhook = { tenant: first.value.tenant, id: first.value.id }
     const store = new ProgressStore(deps.documents, claim, deps.clock)
     let stored = first
@@ -44,7 +43,7 @@ class Run {
       return new WebhookDelivery(stored, store, log, deps)
     }
     this.#delivery = this.#make()
-    const stop = (): void => this.#stop.abort(claim.lost.reason)
+    const stop = (): void => this.stop()
     claim.lost.addEventListener('abort', stop, { once: true })
     if (claim.lost.aborted) stop()
     this.ended = this.#keepRunning(() => (stored = this.#delivery.stored)).finally(() =>
@@ -59,36 +58,33 @@ class Run {
   /** Ends it at once; a POST in flight is abandoned. */
   stop(): void {
     this.#stop.abort()
+    this.#over.abort()
   }
 
   /** Ends it after the POST in flight. */
   drain(): void {
-    this.#isDraining = true
+    this.#over.abort()
     this.#delivery.drain()
   }
 
   /** Runs the deliveries, and again after each fault, until they end in good order. Never rejects. */
   async #keepRunning(keep: () => void): Promise<void> {
     const { clock, random, report } = this.#deps
-    const { signal } = this.#stop
-    for (let attempt = 1; !signal.aborted; attempt++) {
+    const { signal: over } = this.#over
+    for (let attempt = 1; !over.aborted; attempt++) {
       const startedMs = clock.now()
       try {
-        return await this.#delivery.run(signal)
+        return await this.#delivery.run(this.#stop.signal)
       } catch (fault) {
-        if (signal.aborted || this.#isDraining) return
+        if (over.aborted) return
         if (!isOutage(fault)) report(faultOf(this.#webhook, fault))
       }
       if (clock.now() - startedMs > SOUND_MS) attempt = 1
       this.restarts++
-      await sleep(clock, jittered(backoffMs(BACKOFF, attempt), random()), signal)
+      await sleep(clock, jittered(backoffMs(BACKOFF, attempt), random()), over)
       keep()
       this.#delivery = this.#make()
     }
-  }
-
-  get isLost(): boolean {
-    return this.#claim.lost.aborted
   }
 }
 
@@ -111,6 +107,7 @@ interface Entry {
  */
 export class TenantWebhooks {
   readonly #entries = new Map<number, Entry>()
+  #isStopping = false
   readonly #claim: ShardClaim
   readonly #deps: TenantWebhooksDeps
 
@@ -144,6 +141,7 @@ export class TenantWebhooks {
 
   /** Ends all deliveries; with `isDrain`, after the POSTs in flight. */
   async stop(isDrain: boolean): Promise<void> {
+    this.#isStopping = true
     await Promise.all(
       [...this.#entries.values()].map(async ({ run, turn }) => {
         if (isDrain) run?.drain()
@@ -178,7 +176,7 @@ export class TenantWebhooks {
       known.run?.stop()
       await known.run?.ended
       const { stored: newest } = known
-      const isThere = this.#entries.get(id) === known && !this.#claim.lost.aborted
+      const isThere = this.#entries.get(id) === known && !this.#isStopping && !this.#claim.lost.aborted
       known.run = isThere && newest.value.active ? new Run(newest, this.#claim, this.#deps) : null
     })
   }

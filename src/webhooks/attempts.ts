@@ -51,14 +51,13 @@ export async function listAttempts(
 ): Promise<AttemptList> {
   const { after = null, limit, nowMs } = options
   const { tenant, id } = webhook.value
-  const [[progress], { documents }] = await Promise.all([
-    new Documents(store, WEBHOOK).hot([webhook]),
-    new Documents(store, ATTEMPT_PAGE).list(webhookShard(tenant), {
-      prefix: [tenant, id],
-      order: 'desc',
-      limit: PAGES_LISTED
-    })
-  ])
+  // Attempts move from the progress to a page: in the other order those that move in between would be in neither.
+  const [progress] = await new Documents(store, WEBHOOK).hot([webhook])
+  const { documents } = await new Documents(store, ATTEMPT_PAGE).list(webhookShard(tenant), {
+    prefix: [tenant, id],
+    order: 'desc',
+    limit: PAGES_LISTED
+  })
   // An attempt is in a page and beside the progress for a moment.
   const all = new Map<string, DeliveryAttempt>()
   for (const attempt of [...(progress?.attempts ?? []), ...documents.flatMap(({ value }) => value.attempts)])
@@ -89,17 +88,21 @@ export async function storeAttempts(
   })
 }
 
-/** Deletes the pages of a webhook beyond the newest ones; with 0, all of them. */
+/** Deletes the pages of a webhook beyond its newest attempts; with 0, all of them. */
 export async function deleteAttempts(
   store: DocumentStore,
   tenant: string,
   id: number,
-  kept = PAGES_MAX
+  kept = ATTEMPTS_MAX
 ): Promise<void> {
   const pages = new Documents(store, ATTEMPT_PAGE)
   const options = { prefix: [tenant, id], order: 'desc', limit: PAGES_LISTED } as const
   const { documents } = await pages.list(webhookShard(tenant), options)
-  for (const page of documents.slice(kept)) await pages.delete(page)
+  let attempts = 0
+  for (const page of documents) {
+    if (attempts >= kept) await pages.delete(page)
+    attempts += page.value.attempts.length
+  }
 }
 
 /** Returns a text that orders attempts by their start. */

@@ -38,6 +38,28 @@ export interface Hooks {
   readonly answered?: (post: Post) => void
 }
 
+/** Moments around a POST at which a test kills the service. */
+export const CRASH_POINTS = ['a POST was received', 'a POST was answered', 'between two POSTs'] as const
+export type CrashPoint = (typeof CRASH_POINTS)[number]
+/** Milliseconds after an answer that lie between two POSTs, which are 500 ms apart. */
+const BETWEEN_MS = 120
+/** Batch that is refused three times, and so dropped. */
+const REFUSED = 5
+
+/** Fails every seventh batch once, in two ways, and one for good. */
+export class Flapping {
+  isOver = false
+  readonly refused = new Set<string>()
+
+  treat({ index, repeats, batch }: Post): Treatment {
+    if (this.isOver) return 'accept'
+    if (index === REFUSED) this.refused.add(batch.batch_id)
+    if (this.refused.has(batch.batch_id)) return 'refuse'
+    if (repeats > 0 || index % 7 !== 3) return 'accept'
+    return index % 2 === 0 ? 'reset' : 'refuse'
+  }
+}
+
 /** A receiver of one webhook: verifies each POST, and remembers what it accepted. */
 export class WebhookReceiver {
   readonly posts: Post[] = []
@@ -72,6 +94,26 @@ export class WebhookReceiver {
   get slot(): number {
     const last = [...this.accepted.values()].at(-1)
     return last === undefined ? -1 : splitCursor(last.batch.cursor).slot
+  }
+
+  /** Resolves after `kill`, which is called at a crash point around one of the next POSTs. */
+  async atPoint(point: CrashPoint, kill: () => Promise<unknown>): Promise<void> {
+    const from = this.posts.length + 3
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const killNow = async (): Promise<void> => {
+      this.hooks = {}
+      await kill().then(() => resolve(), reject)
+    }
+    const answered = ({ index }: Post): void => {
+      if (index < from) return
+      this.hooks = {}
+      setTimeout(() => void killNow(), point === 'between two POSTs' ? BETWEEN_MS : 0)
+    }
+    const received = async ({ index }: Post): Promise<void> => {
+      if (index >= from) await killNow()
+    }
+    this.hooks = point === 'a POST was received' ? { received } : { answered }
+    return promise
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -9,10 +9,12 @@ import { slotOf, until } from './asking.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { makeBusyLocalnet } from './localnet-process.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
-import { judgeReceiver, WebhookReceiver } from './webhook-receiver.ts'
+import { CRASH_POINTS, Flapping, judgeReceiver, WebhookReceiver } from './webhook-receiver.ts'
 import { addWebhook, allDelivered, CHANNELS, shardsOf, webhookKey } from './webhook-run.ts'
 
 const SLOTS = IS_LONG ? 2_000 : 250
+/** Crash points at each of which a process is killed. */
+const POINTS = IS_LONG ? [...CRASH_POINTS, ...CRASH_POINTS] : CRASH_POINTS.slice(0, 1)
 const SECRET_KEY = 'a'.repeat(64)
 
 testWithCql(t, 'webhooks on one CQL server', (t, server) =>
@@ -39,7 +41,9 @@ testWithCql(t, 'webhooks on one CQL server', (t, server) =>
       await makeBusyLocalnet(join(directory, 'first'))
       let first = await start('first', '--localnet-slot-ms', '80')
       const second = await start('second', '--role', 'delivery')
-      const receivers = [await WebhookReceiver.start(t), await WebhookReceiver.start(t)]
+      const flapping = new Flapping()
+      const steady = await WebhookReceiver.start(t)
+      const receivers = [steady, await WebhookReceiver.start(t, (post) => flapping.treat(post))]
       const key = await webhookKey(first)
       const ids: number[] = []
       for (const receiver of receivers) ids.push(await addWebhook(first, key, receiver))
@@ -47,12 +51,18 @@ testWithCql(t, 'webhooks on one CQL server', (t, server) =>
       t.equal(await shardsOf(first), 16)
       await until(async () => receivers.every(({ posts }) => posts.length > 5), 'deliveries')
 
-      await second.end('SIGKILL')
-      await until(async () => (await shardsOf(first)) === 32, 'the first process has all shards')
-
-      const third = await start('third', '--role', 'delivery')
-      await until(async () => (await shardsOf(third)) === 16, 'a new process gets its share')
+      let third = second
+      for (const point of POINTS) {
+        const before = third
+        await steady.atPoint(point, () => before.end('SIGKILL'))
+        t.comment(`killed when ${point}, at slot ${await slotOf(first)}`)
+        await until(async () => (await shardsOf(first)) === 32, 'the first process has all shards')
+        third = await start('third', '--role', 'delivery')
+        const next = third
+        await until(async () => (await shardsOf(next)) === 16, 'a new process gets its share')
+      }
       await until(async () => (await slotOf(first)) >= SLOTS, 'the slots')
+      flapping.isOver = true
       t.match(await first.end('SIGTERM'), { code: 0 })
       await until(async () => (await shardsOf(third)) === 32, 'the one that is left has all shards')
       first = await start('first', '--localnet-slot-ms', '10000')

@@ -35,6 +35,8 @@ export interface Received {
   readonly text: string
   readonly body: ReceivedBody
   readonly headers: WebhookPost['headers']
+  /** Token of the process that sent it. */
+  readonly token: number
   answer(outcome: Answer): void
 }
 
@@ -48,7 +50,7 @@ function outcomeOf(answer: Answer): PostOutcome {
 }
 
 /** A receiver that answers at once as `answers` says, the last one for ever; with null, when the test does. */
-export class FakeReceiver implements WebhookSender {
+export class FakeReceiver {
   readonly received: Received[] = []
   answers: readonly (Answer | null)[] = [200]
   aborted = 0
@@ -58,19 +60,21 @@ export class FakeReceiver implements WebhookSender {
     this.#clock = clock
   }
 
-  post(_tenant: string, { body, headers }: WebhookPost, signal: AbortSignal): Promise<PostOutcome> {
+  post({ body, headers }: WebhookPost, signal: AbortSignal, token: number): Promise<PostOutcome> {
     const { promise, resolve } = Promise.withResolvers<PostOutcome>()
     const text = Buffer.from(body).toString()
     const answer = (given: Answer): void => resolve(outcomeOf(given))
     const parsed = JSON.parse(text) as ReceivedBody
-    this.received.push({ atMs: this.#clock.now(), text, body: parsed, headers, answer })
+    this.received.push({ atMs: this.#clock.now(), text, body: parsed, headers, token, answer })
     const next = this.answers.length > 1 ? this.answers[0]! : (this.answers[0] ?? null)
     if (this.answers.length > 1) this.answers = this.answers.slice(1)
     if (next !== null) answer(next)
-    signal.addEventListener('abort', () => {
+    const abort = (): void => {
       this.aborted++
       answer('aborted')
-    })
+    }
+    signal.addEventListener('abort', abort)
+    void promise.then(() => signal.removeEventListener('abort', abort))
     return promise
   }
 
@@ -118,6 +122,7 @@ export class DeliveryWorld {
   readonly store = new MemoryDocuments()
   readonly documents: Documents<Webhook, never, 'slot', WebhookProgress> = new Documents(this.store, WEBHOOK)
   stream = new World(this.chain)
+  id = 7
   horizon = -1
   ids = 0
   token = 0
@@ -131,13 +136,21 @@ export class DeliveryWorld {
   #end = new AbortController()
 
   async create(changes: Partial<Webhook> = {}): Promise<Stored<Webhook>> {
-    const outcome = await this.documents.insert(webhook(changes))
+    const outcome = await this.documents.insert(webhook({ id: this.id, ...changes }))
     if (!outcome.ok) throw new Error(outcome.reason)
     return outcome.stored
   }
 
-  async stored(id = 7): Promise<Stored<Webhook>> {
-    return (await this.documents.get(webhookShard('acme'), ['acme', id]))!
+  async stored(): Promise<Stored<Webhook>> {
+    return (await this.documents.get(webhookShard('acme'), ['acme', this.id]))!
+  }
+
+  /** Changes the webhook as its owner does. */
+  async change(changes: Partial<Webhook>): Promise<Stored<Webhook>> {
+    const stored = await this.stored()
+    const outcome = await this.documents.update(stored, { ...stored.value, ...changes })
+    if (!outcome.ok) throw new Error(outcome.reason)
+    return outcome.stored
   }
 
   async progress(): Promise<WebhookProgress | null> {
@@ -145,19 +158,34 @@ export class DeliveryWorld {
   }
 
   deps(): DeliveryDeps {
-    const { clock, stream } = this
+    const { clock, receiver, stream, token } = this
+    const sender: WebhookSender = {
+      post: (_tenant, request, signal) => receiver.post(request, signal, token)
+    }
     return {
       hub: stream.hub,
       past: new PastReader(this.chain, (ask) => ask()),
       horizon: () => this.horizon,
-      sender: this.receiver,
-      signer: { headers: (_, { id, attempt }) => ({ 'webhook-id': id, attempt: String(attempt) }) },
+      sender,
+      signer: {
+        headers: ({ secrets }, { id, attempt }) => ({
+          'webhook-id': id,
+          attempt: String(attempt),
+          secret: Buffer.from(secrets[0]?.sealed ?? []).toString()
+        })
+      },
       clock,
       random: () => 0,
       newBatchId: () => `batch-${++this.ids}`,
       metrics: createMetrics(new DecodingReport()).webhooks,
       changes: this.#changes
     }
+  }
+
+  /** Creates a webhook in place of the one before it, whose process has ended. */
+  async replace(changes: Partial<Webhook>): Promise<Stored<Webhook>> {
+    await this.documents.delete(await this.stored())
+    return this.create({ ...changes, id: ++this.id })
   }
 
   /** Starts a process on the same stores, with a greater token. */
@@ -172,6 +200,22 @@ export class DeliveryWorld {
     this.running = this.delivery.run(end).catch((fault: unknown) => {
       if (!end.aborted) this.faults.push(fault)
     })
+  }
+
+  /**
+   * Starts a process while the one before it goes on, cut off from its leases. Returns the latter's hub and its end.
+   */
+  async takeOver(): Promise<{ readonly stream: World; end(): Promise<void> }> {
+    const [stream, running, stop] = [this.stream, this.running, this.#end]
+    this.claim.held = false
+    this.start(await this.stored())
+    return {
+      stream,
+      end: () => {
+        stop.abort()
+        return running
+      }
+    }
   }
 
   /** Ends the process as a kill does: whatever it has not written is lost. */
