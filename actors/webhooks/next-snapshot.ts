@@ -20,7 +20,7 @@ const known = new Map<string, WebhookSnapshot>()
 
 /**
  * Returns the snapshot after an event. While nothing has failed the four transitions of a batch have the same results for
- * all webhooks, which are computed once and shared: XState takes longer for them than undici for the POST.
+ * all webhooks, which are computed once and shared: XState makes an actor for each transition.
  */
 export function nextSnapshot(snapshot: WebhookSnapshot, event: WebhookEvent): WebhookSnapshot {
   if (!PLAIN.has(event.type) || !isFresh(snapshot.context))
