@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
-import { initialTransition, transition } from 'xstate'
 import {
   FAILED_DELIVERIES_MAX,
   FLUSH_MS,
-  webhookMachine,
   type WebhookEvent,
   type WebhookState
 } from '../../machines/webhook.machine.ts'
@@ -26,6 +24,7 @@ import type { Stored } from '../../storage/documents.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { WebhookChanges } from '../../src/webhooks/changes.ts'
 import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import { DEACTIVATED, nextSnapshot } from './next-snapshot.ts'
 import type { PastReader } from './past-reader.ts'
 import { eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
 import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
@@ -65,8 +64,6 @@ interface SentBatch {
   readonly intent: BatchIntent
   readonly body: Buffer
 }
-
-const [DEACTIVATED] = initialTransition(webhookMachine)
 
 /**
  * Delivers the events of one webhook while this process has its shard.
@@ -434,7 +431,7 @@ export class WebhookDelivery implements Reader {
   }
 
   #change(event: WebhookEvent): void {
-    if (this.#machine.status === 'active') [this.#machine] = transition(webhookMachine, this.#machine, event)
+    if (this.#machine.status === 'active') this.#machine = nextSnapshot(this.#machine, event)
   }
 
   #is(state: ActiveState): boolean {

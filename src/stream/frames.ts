@@ -90,9 +90,17 @@ export function eventIn(frames: Frames, index: number): EncodedEvent {
   const start = startOf(frames, index)
   const length = frames.bytes[start + 1]! & 0x7f
   const header = length <= SHORT_MAX ? 2 : length === 126 ? 4 : 10
-  const from = start + header + eventHead(frames.channels[0]!).length
+  const from = start + header + headLength(frames.channels[0]!)
   const end = frames.ends[index]! - eventRest(cursor, false).length
   return { cursor, body: frames.bytes.subarray(from, end) }
+}
+
+/** The last channel of `eventIn`, which is asked for many events of one channel in a row. */
+let lastHead = { channel: '', length: eventHead('').length }
+
+function headLength(channel: string): number {
+  if (lastHead.channel !== channel) lastHead = { channel, length: eventHead(channel).length }
+  return lastHead.length
 }
 
 /** Encodes a message other than an event. */

@@ -32,17 +32,24 @@ export function batchBody(fields: BatchFields, events: readonly ChannelEvent[]):
     heads.set(channel, made)
     return made
   }
-  let size = head.length + told.length + 2
-  for (const { channel, cursor, body } of events)
-    size += headOf(channel).length + body.length + String(cursor).length + 3
-  const bytes = Buffer.allocUnsafe(size)
-  let at = bytes.write(head, 0, 'latin1')
+  // The text before each event, which ends the event before it: one write each.
+  const texts: string[] = []
+  let size = 0
+  let text = head
   for (const [index, { channel, cursor, body }] of events.entries()) {
-    at += bytes.write(index === 0 ? headOf(channel) : `,${headOf(channel)}`, at, 'latin1')
+    text += index === 0 ? headOf(channel) : `,${headOf(channel)}`
+    texts.push(text)
+    size += text.length + body.length
+    text = `${cursor}}}`
+  }
+  text += `]${told}}`
+  const bytes = Buffer.allocUnsafe(size + text.length)
+  let at = 0
+  for (const [index, { body }] of events.entries()) {
+    at += bytes.write(texts[index]!, at, 'latin1')
     bytes.set(body, at)
     at += body.length
-    at += bytes.write(`${cursor}}}`, at, 'latin1')
   }
-  at += bytes.write(`]${told}}`, at, 'latin1')
-  return bytes.subarray(0, at)
+  bytes.write(text, at, 'latin1')
+  return bytes
 }
