@@ -11,6 +11,7 @@ import { StreamHub } from '../../src/stream/hub.ts'
 import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { WebhookChanges } from '../../src/webhooks/changes.ts'
 import { UrlGuard } from '../../src/webhooks/url-guard.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
 import { WEBHOOK, type Webhook, type WebhookPost, type WebhookProgress } from '../../src/webhooks/webhook.ts'
@@ -103,6 +104,7 @@ export class Engine {
       newBatchId: () => randomUUID(),
       metrics: createMetrics(new DecodingReport()).webhooks,
       documents: storage.documents,
+      changes: new WebhookChanges(() => undefined, clock),
       report
     }
     const claim = { token: TOKEN, lost: new AbortController().signal, held: true, outranked: () => undefined }
