@@ -16,11 +16,11 @@ export const PRODUCTS: readonly Product[] = [
   CHANNELS,
   STREAM,
   WEBHOOKS,
+  DELIVERY,
   ACCESS,
   EDGE,
   DOCS,
-  RETENTION,
-  DELIVERY
+  RETENTION
 ]
 
 /** Returns the products of a process with the given roles. */

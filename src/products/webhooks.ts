@@ -1,6 +1,6 @@
 import { outgoing } from '../../actors/webhooks/outgoing.ts'
 import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
-import { child } from '../../actors/supervision/unit.ts'
+import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { WEBHOOK_SETTINGS } from '../config/settings/webhooks.ts'
 import type { WebhookParts } from '../http/deps.ts'
 import { webhookRoutes } from '../http/routes/webhooks.ts'
@@ -31,7 +31,10 @@ export const WEBHOOKS: Product = {
   channels: ['webhooks']
 }
 
-/** Deliveries to webhooks. Nothing depends on them: a fault of theirs restarts nothing else. */
+/**
+ * Deliveries to webhooks. They have a supervisor of their own: a fault of theirs restarts nothing else, and they drain after
+ * the edge.
+ */
 export const DELIVERY: Product = {
   name: 'delivery',
   roles: ['delivery'],
@@ -41,7 +44,7 @@ export const DELIVERY: Product = {
     const deps = { ...ports, logger, metrics: metrics.webhooks, local, tenantEvents }
     type Needs = WebhooksNeeds & Pick<Given, 'peers'>
     const run = webhooks<Needs>(deps, (given) => coordinationOf(service, given))
-    return [child('webhooks', run, { drainMs: DRAIN_MS })]
+    return [supervisor('deliveries', 'one_for_one', [child('webhooks', run, { drainMs: DRAIN_MS })])]
   }
 }
 

@@ -1,15 +1,18 @@
 import { systemPorts, type Clock } from '../../src/ports.ts'
 
-/** The clock of the machine, put forward by tests. Its timers go on as they do. */
+/**
+ * The time of the machine, put forward by tests. It is not set again while a test runs, as the clock of a virtual machine
+ * may be. Its timers go on as they do.
+ */
 export class ShiftedClock implements Clock {
-  #aheadMs = 0
+  #aheadMs = systemPorts.clock.now() - performance.now()
 
   advance(ms: number): void {
     this.#aheadMs += ms
   }
 
   now(): number {
-    return systemPorts.clock.now() + this.#aheadMs
+    return Math.floor(performance.now() + this.#aheadMs)
   }
 
   setTimeout(run: () => void, ms: number): unknown {

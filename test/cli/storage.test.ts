@@ -42,7 +42,7 @@ t.test(
     t.match(after, { code: 0, stderr: '' })
     t.match(after.stdout, /^trades by mint +[\d.]+ [kM]B +2\.0 days +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +–$/m)
     t.match(after.stdout, /^candles +[\d.]+ [kM]?B +always /m)
-    t.match(after.stdout, /^tenants +\d+ B +needed +– /m)
+    t.match(after.stdout, /^tenants, API keys and other documents +\d+ B +needed +– /m)
     t.match(
       after.stdout,
       /\n[\d.]+ [kM]B of blocks from .* UTC: its growth is known once blocks have come for an hour\n/

@@ -49,7 +49,7 @@ export function carryOut({ path, kind, code }: RecipeStep, house: string): void 
 
 /** Runs a program in a copy of the house to its end; resolves with its output where it failed, else with nothing. */
 export async function failureIn(house: string, ...args: readonly string[]): Promise<string> {
-  const env = { ...process.env, TAP_TIMEOUT: '600' }
+  const env = { ...process.env, TAP_TIMEOUT: '600', SHARED_CQL_OF: join(ROOT, 'test/servers') }
   const child = spawn(process.execPath, args, { cwd: house, env, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   for await (const chunk of child.stdout) said += String(chunk)

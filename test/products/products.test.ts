@@ -63,8 +63,8 @@ t.test('a process has the products of its roles, in the order of their units', a
     'chain',
     'channels',
     'webhooks',
-    'edge',
-    'delivery'
+    'delivery',
+    'edge'
   ])
   t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'edge', 'retention'])
 })

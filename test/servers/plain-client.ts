@@ -21,15 +21,15 @@ export function plainClient({ contactPoints, datacenter, port, credentials }: Cq
 
 /** The control connection of the driver, which its types leave out. */
 interface Internals {
-  readonly controlConnection: { _isShuttingDown: boolean }
+  readonly controlConnection: { _refresh: () => Promise<void> }
 }
 
 /**
- * Shuts a client down. Where a connection had failed, the driver forgets that it is shut down: it would connect again for
- * ever and keep the process of the test alive.
+ * Shuts a client down. Where a connection had failed, the driver forgets that it is shut down: its control connection would
+ * connect again for ever and keep the process of the test alive.
  */
 export async function endClient(client: Client): Promise<void> {
-  await client.shutdown()
   const { controlConnection } = client as unknown as Internals
-  controlConnection._isShuttingDown = true
+  controlConnection._refresh = async () => undefined
+  await client.shutdown()
 }

@@ -26,10 +26,13 @@ export interface SharedCqlRequest {
 
 export type SharedCqlAnswer = { readonly contactPoints: string[] } | { readonly error: string }
 
-/** Path of the keeper's socket: one for each user of the machine and each checkout. */
+/**
+ * Path of the keeper's socket: one for each user of the machine and each checkout. A copy of the house that a test runs is
+ * told to share that of its original (SHARED_CQL_OF).
+ */
 export function sharedCqlPath(): string {
   const checkout = createHash('sha256')
-    .update(import.meta.dirname)
+    .update(process.env['SHARED_CQL_OF'] ?? import.meta.dirname)
     .digest('hex')
     .slice(0, 12)
   const name = `millrace-cql-${userInfo().uid}-${checkout}.sock`

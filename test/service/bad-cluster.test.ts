@@ -52,7 +52,8 @@ t.test(
       MILLRACE_STORAGE: 'scylla',
       MILLRACE_SCYLLA_CONTACT_POINTS: '127.0.0.1',
       MILLRACE_SCYLLA_PORT: String(port),
-      MILLRACE_STARTUP_WAIT_SECONDS: '3'
+      MILLRACE_STARTUP_WAIT_SECONDS: '3',
+      MILLRACE_WEBHOOK_SECRET_KEY: 'a'.repeat(64)
     })
     const [nobody, mute, unknown] = await Promise.all([
       failing(t.testdir(), at(closed)),

@@ -18,6 +18,7 @@ export function clusterEnvironment(
 ): Record<string, string> {
   return {
     MILLRACE_STORAGE: 'scylla',
+    MILLRACE_WEBHOOK_SECRET_KEY: 'a'.repeat(64),
     MILLRACE_SCYLLA_CONTACT_POINTS: contactPoints.join(','),
     MILLRACE_SCYLLA_PORT: String(port),
     MILLRACE_SCYLLA_DATACENTER: datacenter,

@@ -66,13 +66,20 @@ export async function allDelivered(services: readonly ServiceProcess[], webhooks
   }, 'everything is delivered')
 }
 
+interface TreeUnit {
+  readonly name: string
+  readonly gauges?: Readonly<Record<string, number>>
+  readonly children?: readonly TreeUnit[]
+}
+
 /** Returns the gauges of the unit that delivers; none while it is not there. */
 async function deliveryGauges(service: ServiceProcess): Promise<Readonly<Record<string, number>>> {
   // Slow enough for the quota of the key.
   await sleep(400)
   const { body } = await service.get('/v1/admin/tree')
-  const unit = body.children?.find(({ name }) => name === 'webhooks')
-  return (unit as { readonly gauges?: Record<string, number> } | undefined)?.gauges ?? {}
+  const children = (body.children ?? []) as unknown as readonly TreeUnit[]
+  const deliveries = children.find(({ name }) => name === 'deliveries')
+  return deliveries?.children?.find(({ name }) => name === 'webhooks')?.gauges ?? {}
 }
 
 /** Returns the number of shards that a process delivers for. */

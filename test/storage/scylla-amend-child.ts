@@ -14,6 +14,7 @@ import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { amendmentOf, fill } from './amended-series.ts'
 import type { AmendedSeries } from './amended-series.ts'
+import { START_WAIT } from './start-wait.ts'
 
 export interface AmendPlan {
   readonly store: ScyllaStorageOptions
@@ -42,7 +43,7 @@ function reached(point: ScyllaCrashPoint): void {
   else void delay(afterMs).then(() => end(point))
 }
 
-const storage = await openScyllaStorage({ ...store, reached })
+const storage = await openScyllaStorage({ ...store, startWait: START_WAIT, reached })
 await storage.blocks.claim(null)
 if (fills) await fill(storage, series)
 await storage.history.amend(...amendmentOf(series))

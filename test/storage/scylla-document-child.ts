@@ -9,11 +9,15 @@ import { argv } from 'node:process'
 import { Documents } from '../../storage/documents.ts'
 import { openScyllaStorage, type ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { PARCEL, parcel } from '../../storage/test/sample-documents.ts'
+import { START_WAIT } from './start-wait.ts'
 
 /** Documents that are changed in turn. */
 const DOCUMENTS = 5
 
-const storage = await openScyllaStorage(JSON.parse(argv[2]!) as ScyllaStorageOptions)
+const storage = await openScyllaStorage({
+  ...(JSON.parse(argv[2]!) as ScyllaStorageOptions),
+  startWait: START_WAIT
+})
 const parcels = new Documents(storage.documents, PARCEL)
 for (let n = 0; ; n++) {
   const id = n % DOCUMENTS

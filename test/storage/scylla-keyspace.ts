@@ -16,9 +16,7 @@ import type { CqlServer } from '../servers/cql.ts'
 import { endClient, plainClient } from '../servers/plain-client.ts'
 import { losingAnswers } from './losing-answers.ts'
 import { until } from '../service/asking.ts'
-
-/** Milliseconds that the opening of a store may take. Chosen: ten times the slowest on a machine with much else to do. */
-const START_WITHIN_MS = 300_000
+import { START_WAIT } from './start-wait.ts'
 
 /** Returns the options by which a test opens a store in its own keyspace. */
 export function scyllaOptions(
@@ -35,8 +33,7 @@ export function scyllaOptions(
     replication: 1,
     retentionSeconds: null,
     logSeconds: null,
-    // As a service waits: servers that have just started make tables slowly.
-    startWait: { ms: START_WITHIN_MS, waiting: () => undefined, end: new AbortController().signal }
+    startWait: START_WAIT
   }
 }
 

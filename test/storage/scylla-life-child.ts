@@ -19,6 +19,7 @@ import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { assertSame } from '../../storage/test/conformance/agreement.ts'
 import { modelOf, seriesOf } from './scylla-series.ts'
 import type { Series } from './scylla-series.ts'
+import { START_WAIT } from './start-wait.ts'
 
 export interface LifePlan {
   readonly store: ScyllaStorageOptions
@@ -86,7 +87,7 @@ async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Prom
   }
 }
 
-const storage = await openScyllaStorage({ ...store, reached })
+const storage = await openScyllaStorage({ ...store, startWait: START_WAIT, reached })
 const head = await storage.blocks.claim(token)
 say(`head ${head === null ? 'none' : head.slot}`)
 await (together > 1 ? commitTogether : commitAll)(storage, seriesOf(series))
