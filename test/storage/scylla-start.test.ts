@@ -20,7 +20,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 /** Opens a store that cannot be opened, and returns the one line with the reason. */
-async function refusal(t: Test, options: ScyllaStorageOptions): Promise<string> {
+async function refusal(t: Test, { startWait, ...options }: ScyllaStorageOptions): Promise<string> {
   const outcome = await openScyllaStorage(options).then(
     (storage) => storage.close(),
     (error: unknown) => error
