@@ -14,7 +14,11 @@ export type RetryPolicy = <T>(ask: () => Promise<T>, end: AbortSignal) => Promis
  * store runs once.
  */
 export function retryWhileUnavailable({ isShared }: Pick<Storage, 'isShared'>, clock: Clock): RetryPolicy {
-  if (!isShared) return (ask) => ask()
+  return isShared ? retryUntilAvailable(clock) : (ask) => ask()
+}
+
+/** Returns the policy of retrying every `RETRY_MS` while any store is unavailable, until it answers or `end` aborts. */
+export function retryUntilAvailable(clock: Clock): RetryPolicy {
   return async (ask, end) => {
     for (;;) {
       end.throwIfAborted()

@@ -1,12 +1,9 @@
-import { sleep, type Clock } from '../../src/ports.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { CursorRange, Webhook, WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
-import { isOutage } from '../storage/retry.ts'
-
-/** Milliseconds between two attempts while the store is unavailable. Chosen: short beside any outage that is noticed. */
-const RETRY_MS = 500
+import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
 
 /** The right to deliver for the webhooks of a shard. */
 export interface ShardClaim {
@@ -23,12 +20,12 @@ export interface ShardClaim {
 export class ProgressStore {
   readonly #documents: Documents<Webhook, never, 'slot', WebhookProgress>
   readonly #claim: ShardClaim
-  readonly #clock: Clock
+  readonly #retry: RetryPolicy
 
   constructor(store: DocumentStore, claim: ShardClaim, clock: Clock) {
     this.#documents = new Documents(store, WEBHOOK)
     this.#claim = claim
-    this.#clock = clock
+    this.#retry = retryUntilAvailable(clock)
   }
 
   get token(): number {
@@ -37,7 +34,7 @@ export class ProgressStore {
 
   /** Rejects when `end` aborts, also because another process has the shard. */
   async read(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
-    const [progress] = await this.#ask(() => this.#documents.hot([webhook]), end)
+    const [progress] = await this.#retry(() => this.#documents.hot([webhook]), end)
     this.#check(progress, end)
     return progress ?? null
   }
@@ -46,7 +43,7 @@ export class ProgressStore {
    * Writes the progress, and confirms it: the store shows the value of the greatest token.
    */
   async write(webhook: Stored<Webhook>, progress: WebhookProgress, end: AbortSignal): Promise<void> {
-    await this.#ask(() => this.#documents.putHot(webhook, this.token, progress), end)
+    await this.#retry(() => this.#documents.putHot(webhook, this.token, progress), end)
     await this.confirm(webhook, end)
   }
 
@@ -69,9 +66,9 @@ export class ProgressStore {
     let before = webhook
     for (;;) {
       const value = { ...before.value, ...change }
-      const outcome = await this.#ask(() => this.#documents.update(before, value), end)
+      const outcome = await this.#retry(() => this.#documents.update(before, value), end)
       if (outcome.ok) return outcome.stored
-      const current = await this.#ask(() => this.#documents.get(partition(value), key(value)), end)
+      const current = await this.#retry(() => this.#documents.get(partition(value), key(value)), end)
       const isOwn = current?.value.active === true && current.value.activation === webhook.value.activation
       if (!isOwn) return current ?? { ...before, value }
       before = current
@@ -82,18 +79,6 @@ export class ProgressStore {
     if (progress !== null && progress !== undefined && progress.token > this.token)
       this.#claim.outranked(progress.token)
     end.throwIfAborted()
-  }
-
-  async #ask<T>(ask: () => Promise<T>, end: AbortSignal): Promise<T> {
-    for (;;) {
-      end.throwIfAborted()
-      try {
-        return await ask()
-      } catch (error) {
-        if (!isOutage(error)) throw error
-      }
-      await sleep(this.#clock, RETRY_MS, end)
-    }
   }
 }
 
