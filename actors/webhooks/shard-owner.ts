@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sleep } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
-import { webhookShard, WEBHOOK_SHARDS } from '../../src/webhooks/webhook.ts'
+import { SHARD_NAMES, webhookShard } from '../../src/webhooks/webhook.ts'
 import type { ClusterCoordination, HintChannel, Leases } from '../../storage/cluster/coordination.ts'
 import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
 import { isOutage } from '../storage/retry.ts'
@@ -12,11 +12,6 @@ import type { ShardClaim } from './progress-store.ts'
 import { acquireShard, claimOfLease, LeaselessClaim } from './shard-claims.ts'
 import { WebhookShard } from './shard.ts'
 import type { TenantWebhooksDeps } from './tenant-webhooks.ts'
-
-export const SHARD_NAMES = Array.from(
-  { length: WEBHOOK_SHARDS },
-  (_, index) => `shard-${String(index).padStart(2, '0')}`
-)
 
 /** Milliseconds between two requests for leases. Chosen: shards of a dead process move half a second after their leases end. */
 const ACQUIRE_MS = 500
@@ -164,13 +159,13 @@ export class ShardOwner {
     const nowMs = this.#deps.clock.now()
     for (const [id, heardAtMs] of this.#others) if (nowMs - heardAtMs > PRESENCE_MS) this.#others.delete(id)
     const processes = [this.#id, ...this.#others.keys()].sort()
-    const isLarger = processes.indexOf(this.#id) < WEBHOOK_SHARDS % processes.length
-    return Math.floor(WEBHOOK_SHARDS / processes.length) + (isLarger ? 1 : 0)
+    const isLarger = processes.indexOf(this.#id) < SHARD_NAMES.length % processes.length
+    return Math.floor(SHARD_NAMES.length / processes.length) + (isLarger ? 1 : 0)
   }
 
   /** Asks for every shard, as many at once as are lacking, until this process has its share. */
   async #acquireShare(leases: Leases, end: AbortSignal): Promise<void> {
-    const start = Number.parseInt(this.#id.slice(0, 4), 16) % WEBHOOK_SHARDS
+    const start = Number.parseInt(this.#id.slice(0, 4), 16) % SHARD_NAMES.length
     // An order of this process, so that processes ask for different ones first.
     const order = [...SHARD_NAMES.slice(start), ...SHARD_NAMES.slice(0, start)]
     const wanted = order.filter((name) => !this.#shards.has(name) && !this.#giving.has(name))

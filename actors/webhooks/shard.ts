@@ -1,6 +1,6 @@
 import type { Webhook } from '../../src/webhooks/webhook.ts'
 import { WEBHOOK } from '../../src/webhooks/webhook.ts'
-import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
 import type { WebhookDelivery } from './delivery.ts'
 import type { ShardClaim } from './progress-store.ts'
 import { TenantWebhooks, type TenantWebhooksDeps } from './tenant-webhooks.ts'
@@ -12,6 +12,8 @@ export class WebhookShard {
   readonly #deps: TenantWebhooksDeps
   readonly #documents: Documents<Webhook, never, 'slot', unknown>
   readonly #tenants = new Map<string, TenantWebhooks>()
+  /** Documents as they were listed last, by version: those that have not changed are not parsed again. */
+  #listed: ReadonlyMap<string, Stored<Webhook>> = new Map()
   #isStopping = false
   #syncing: Promise<void> | null = null
 
@@ -62,13 +64,8 @@ export class WebhookShard {
   }
 
   async #sync(): Promise<void> {
-    const all: Stored<Webhook>[] = []
-    for (let after: string | null = null; ;) {
-      const page = await this.#documents.list(this.name, { after, limit: PAGE_MAX })
-      all.push(...page.documents)
-      after = page.next
-      if (after === null) break
-    }
+    const all = await this.#documents.all(this.name, (version) => this.#listed.get(version))
+    this.#listed = new Map(all.map((stored) => [stored.version, stored]))
     if (this.#isStopping || this.claim.lost.aborted) return
     const byTenant = Map.groupBy(all, ({ value }) => value.tenant)
     for (const [tenant, documents] of byTenant) {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { PastReader } from '../../actors/webhooks/past-reader.ts'
 import { PooledSender } from '../../actors/webhooks/sender.ts'
-import { SHARD_NAMES } from '../../actors/webhooks/shard-owner.ts'
 import { TenantWebhooks } from '../../actors/webhooks/tenant-webhooks.ts'
 import type { WebhookDelivery } from '../../actors/webhooks/delivery.ts'
 import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
@@ -14,7 +13,13 @@ import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { WebhookChanges } from '../../src/webhooks/changes.ts'
 import { UrlGuard } from '../../src/webhooks/url-guard.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
-import { WEBHOOK, type Webhook, type WebhookPost, type WebhookProgress } from '../../src/webhooks/webhook.ts'
+import {
+  SHARD_NAMES,
+  WEBHOOK,
+  type Webhook,
+  type WebhookPost,
+  type WebhookProgress
+} from '../../src/webhooks/webhook.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'

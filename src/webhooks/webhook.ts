@@ -9,7 +9,13 @@ export const WEBHOOK_CHANNELS_MAX = 50
  * Groups of tenants. A delivery process owns whole shards, each by one lease, so that a process that dies hands over its
  * tenants by a few leases. Chosen: eight processes get four shards each, and listing all shards is 32 reads.
  */
-export const WEBHOOK_SHARDS = 32
+const SHARDS = 32
+
+/** The names of all shards: partitions of webhooks, and of leases. */
+export const SHARD_NAMES: readonly string[] = Array.from(
+  { length: SHARDS },
+  (_, index) => `shard-${String(index).padStart(2, '0')}`
+)
 
 /** A secret at rest: encrypted with the configured key, and the time from which it does not sign any more. */
 const storedSecret = z.object({
@@ -129,7 +135,7 @@ export type Webhook = z.infer<typeof WEBHOOK.schema>
 /** Returns the shard of a tenant, which is the partition of its webhooks and the name of a lease. */
 export function webhookShard(tenant: string): string {
   const hash = createHash('sha256').update(tenant).digest().readUInt32BE(0)
-  return `shard-${String(hash % WEBHOOK_SHARDS).padStart(2, '0')}`
+  return SHARD_NAMES[hash % SHARDS]!
 }
 
 /** A POST to a receiver. */
