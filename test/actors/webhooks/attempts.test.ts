@@ -14,7 +14,7 @@ import { progressAt } from '../../../actors/webhooks/progress-store.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { randomRuns } from '../../random-runs.ts'
 import { settle } from '../../virtual-time.ts'
-import { webhook } from './delivery-world.ts'
+import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
 import { MemoryDocuments } from './memory-documents.ts'
 
 const DAY_MS = 86_400_000
@@ -36,13 +36,13 @@ const attemptAt = (startedAtMs: number, batchId = `batch-${startedAtMs}`): Deliv
 class LogWorld {
   readonly store = new MemoryDocuments()
   readonly faults: unknown[] = []
-  readonly log = new AttemptLog(this.store, webhook(), (fault) => this.faults.push(fault))
+  readonly log = new AttemptLog(this.store, sampleWebhook(), (fault) => this.faults.push(fault))
   readonly #documents = new Documents(this.store, WEBHOOK)
   stored!: Stored<Webhook>
 
   static async make(): Promise<LogWorld> {
     const world = new LogWorld()
-    const outcome = await world.#documents.insert(webhook())
+    const outcome = await world.#documents.insert(sampleWebhook())
     if (!outcome.ok) throw new Error(outcome.reason)
     world.stored = outcome.stored
     return world

@@ -17,6 +17,7 @@ import { WebhookChanges } from '../../../src/webhooks/changes.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { MemoryDocuments } from './memory-documents.ts'
 import { World, WorldStore } from '../../stream/stream-world.ts'
+import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
 import { virtualClock, type VirtualClock } from '../../virtual-time.ts'
 
 /** A batch as a receiver reads it. */
@@ -83,25 +84,6 @@ export class FakeReceiver {
   }
 }
 
-export const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
-  tenant: 'acme',
-  id: 7,
-  slot: 0,
-  url: 'http://receiver.example/',
-  channels: [],
-  secrets: [],
-  secretHint: 'abcd',
-  active: true,
-  disabledAtMs: null,
-  disabledReason: null,
-  createdAtMs: 0,
-  updatedAtMs: 0,
-  activation: 1,
-  since: null,
-  failuresAtStart: 0,
-  ...changes
-})
-
 /** A claim that the test ends. */
 export function testClaim(token: number): ShardClaim & { lose(): void; held: boolean } {
   const lost = new AbortController()
@@ -136,7 +118,7 @@ export class DeliveryWorld {
   #end = new AbortController()
 
   async create(changes: Partial<Webhook> = {}): Promise<Stored<Webhook>> {
-    const outcome = await this.documents.insert(webhook({ id: this.id, ...changes }))
+    const outcome = await this.documents.insert(sampleWebhook({ id: this.id, ...changes }))
     if (!outcome.ok) throw new Error(outcome.reason)
     return outcome.stored
   }

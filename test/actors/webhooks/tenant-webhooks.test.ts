@@ -6,7 +6,8 @@ import { endOfEvents } from '../../../src/market/cursor.ts'
 import { Documents } from '../../../storage/documents.ts'
 import { blockOf, VENUES } from '../../stream/blocks.ts'
 import { settle } from '../../virtual-time.ts'
-import { DeliveryWorld, testClaim, webhook } from './delivery-world.ts'
+import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
+import { DeliveryWorld, testClaim } from './delivery-world.ts'
 
 const CHANNELS = VENUES.map((venue) => `venue:${venue}`)
 const SPECS = [0, 1, 2, 3]
@@ -274,7 +275,7 @@ t.test(
     await world.commit()
     t.match((await world.world.stored()).value, { active: false, disabledReason: 'gone' })
     await world.world.change({
-      ...webhook({ channels: CHANNELS }),
+      ...sampleWebhook({ channels: CHANNELS }),
       active: true,
       activation: 2,
       since: endOfEvents(0)
