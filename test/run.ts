@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from './house/sources.ts'
-import { runHouseChecks } from './runner/house-checks.ts'
+import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
 import { failuresOf, runTestFile, type TestOutcome } from './runner/test-file.ts'
 import { testFiles } from './runner/tiers.ts'
 
@@ -36,6 +36,7 @@ const env: NodeJS.ProcessEnv = {
 const began = performance.now()
 const outcomes: TestOutcome[] = []
 let failedChecks = 0
+let processorSecondsTaken = 0
 
 /** Runs files one after another until the lists are empty; each time the first file of the first list that has one. */
 async function work(...lists: string[][]): Promise<void> {
@@ -47,10 +48,10 @@ async function work(...lists: string[][]): Promise<void> {
 }
 
 function tell(outcome: TestOutcome): void {
-  const { file, passed, failed, notRun, seconds, output } = outcome
+  const { file, passed, failed, notRun, output } = outcome
   outcomes.push(outcome)
   const counts = [`${passed} passed`, failed > 0 && `${failed} failed`, notRun > 0 && `${notRun} not run`]
-  const line = `${file} # ${counts.filter(Boolean).join(', ')}, ${seconds.toFixed(1)} s`
+  const line = `${file} # ${counts.filter(Boolean).join(', ')}, ${timesOf(outcome)}`
   console.log(`${failed === 0 ? 'ok' : 'not ok'} ${outcomes.length} - ${line}`)
   for (const line of output.match(/^NOT RUN, .*$/gm) ?? []) console.log(`  ${line}`)
   if (failed === 0) return
@@ -60,12 +61,18 @@ function tell(outcome: TestOutcome): void {
   console.log(`${failuresOf(output).replace(/^/gm, '  ')}\n  All that it wrote: ${whole}`)
 }
 
+function timesOf({ seconds, processorSeconds }: TestOutcome | CheckOutcome): string {
+  if (processorSeconds === undefined) return `${seconds.toFixed(1)} s`
+  processorSecondsTaken += processorSeconds
+  return `${seconds.toFixed(1)} s, ${processorSeconds.toFixed(1)} s of processor`
+}
+
 async function check(): Promise<void> {
-  for await (const { name, passed, seconds, output } of runHouseChecks()) {
-    console.log(`${passed ? 'ok' : 'not ok'} - ${name} # ${seconds.toFixed(1)} s`)
-    if (passed) continue
+  for await (const outcome of runHouseChecks()) {
+    console.log(`${outcome.passed ? 'ok' : 'not ok'} - ${outcome.name} # ${timesOf(outcome)}`)
+    if (outcome.passed) continue
     failedChecks++
-    console.log(output.replace(/^/gm, '  '))
+    console.log(outcome.output.replace(/^/gm, '  '))
   }
 }
 
@@ -90,7 +97,8 @@ else {
     )
   ])
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
-  console.log(`# ${outcomes.length} files in ${seconds} s, ${sumOf('notRun')} tests not run`)
+  const processor = `${(processorSecondsTaken / 60).toFixed(1)} minutes of processor`
+  console.log(`# ${outcomes.length} files in ${seconds} s, ${processor}, ${sumOf('notRun')} tests not run`)
   console.log(`${sumOf('passed')} passed, ${sumOf('failed') + failedChecks} failed`)
 }
 if (failedChecks > 0 || sumOf('failed') > 0 || (!values.check && sumOf('passed') === 0)) process.exitCode = 1

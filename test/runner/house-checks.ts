@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../house/sources.ts'
+import { takeProcessorSeconds } from './test-file.ts'
 
 /** Checks of every source besides the tests: types, rules, format. */
 const CHECKS = [
@@ -20,6 +21,8 @@ export interface CheckOutcome {
   readonly name: string
   readonly passed: boolean
   readonly seconds: number
+  /** As that of a test file. */
+  readonly processorSeconds: number | undefined
   readonly output: string
 }
 
@@ -36,6 +39,7 @@ export async function* runHouseChecks(): AsyncGenerator<CheckOutcome> {
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (output += text))
     const [code] = (await once(child, 'close')) as [number | null]
-    yield { name, passed: code === 0, seconds: (performance.now() - began) / 1_000, output }
+    const seconds = (performance.now() - began) / 1_000
+    yield { name, passed: code === 0, seconds, processorSeconds: takeProcessorSeconds(), output }
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ROOT } from '../house/sources.ts'
 
@@ -19,6 +20,11 @@ export interface TestOutcome {
   /** Number of tests that were skipped or marked as todo. */
   readonly notRun: number
   readonly seconds: number
+  /**
+   * Seconds of processor time of the process and those that it waited for, without the servers that files share. Undefined
+   * where the system has no `/proc`. Files that end within the same millisecond count for one of them.
+   */
+  readonly processorSeconds: number | undefined
   /** Both outputs of the process. */
   readonly output: string
 }
@@ -36,13 +42,34 @@ export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise
   const late = setTimeout(() => child.kill('SIGKILL'), PROCESS_WITHIN_MS)
   const closed = once(child, 'close')
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  const processorSeconds = takeProcessorSeconds()
   clearTimeout(late)
   // All that it wrote is read by then, unless a process that outlives it holds its outputs open.
   await Promise.race([closed, delay(OUTLIVED_MS, undefined, { ref: false })])
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
   const seconds = (performance.now() - began) / 1_000
   const output = Buffer.concat(chunks).toString('utf8')
-  return { file, seconds, output, ...countsOf(output, code === 0 && signal === null) }
+  return { file, seconds, processorSeconds, output, ...countsOf(output, code === 0 && signal === null) }
+}
+
+/** Ticks of processor time in a second, the same on every Linux. */
+const TICKS_IN_SECOND = 100
+let ticksTaken = 0
+
+/** Returns the processor time of child processes that ended since the last call. */
+export function takeProcessorSeconds(): number | undefined {
+  let stat: string
+  try {
+    stat = readFileSync('/proc/self/stat', 'utf8')
+  } catch {
+    return undefined
+  }
+  // The fields after the name, which may hold spaces: state is the first, `cutime` and `cstime` are the 14th and 15th.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const ticks = Number(fields[13]) + Number(fields[14])
+  const taken = ticks - ticksTaken
+  ticksTaken = ticks
+  return taken / TICKS_IN_SECOND
 }
 
 type Counts = Pick<TestOutcome, 'passed' | 'failed' | 'notRun'>
