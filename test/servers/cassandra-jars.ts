@@ -30,14 +30,21 @@ export function javaCommand(): string {
   return process.env.JAVA_HOME === undefined ? 'java' : join(process.env.JAVA_HOME, 'bin/java')
 }
 
-/** Returns the reason why Cassandra cannot be started here, or undefined if it can. */
+let missing: string | undefined | null = null
+
+/** Returns the reason why Cassandra cannot be started here, or undefined if it can. Looks once in a process. */
 export function cassandraMissing(): string | undefined {
+  if (missing === null) missing = whyMissing()
+  return missing
+}
+
+function whyMissing(): string | undefined {
   if (process.platform === 'win32') return 'its signals are those of Unix'
   const java = spawnSync(javaCommand(), ['-version'], { encoding: 'utf8' })
   // Standard error has a line like `openjdk version "17.0.15" 2025-04-15`.
   const major = java.status === 0 ? /version "(\d+)/.exec(java.stderr)?.[1] : undefined
   if (Number(major) !== JAVA_MAJOR) return `there is no Java ${JAVA_MAJOR}${major ? ` but ${major}` : ''}`
-  if (spawnSync('mvn', ['--version']).status !== 0) return 'there is no Maven (mvn)'
+  if (!existsSync(jarsFolder()) && spawnSync('mvn', ['--version']).status !== 0) return 'there is no Maven (mvn)'
   return undefined
 }
 
@@ -47,9 +54,13 @@ function cacheFolder(): string {
   return process.env.TEST_SERVERS_CACHE ?? join(cache, 'millrace-tests')
 }
 
+function jarsFolder(): string {
+  return join(cacheFolder(), `cassandra-${CASSANDRA_VERSION}`)
+}
+
 /** Returns the folder of Cassandra's jars. Maven downloads them if they are missing (66 MB, once per machine). */
 export async function cassandraJars(): Promise<string> {
-  const folder = join(cacheFolder(), `cassandra-${CASSANDRA_VERSION}`)
+  const folder = jarsFolder()
   if (existsSync(folder)) return folder
   await mkdir(cacheFolder(), { recursive: true })
   const work = await mkdtemp(join(cacheFolder(), 'fetching-'))

@@ -26,6 +26,8 @@ export interface CassandraNodeOptions {
   readonly fast: boolean
   /** Whether a write is on disk before it is acknowledged. */
   readonly durable: boolean
+  /** Whether it is never started again. Its system tables are then not flushed by each change of a schema. */
+  readonly disposable: boolean
   readonly folder: string
   readonly jars: string
 }
@@ -46,6 +48,7 @@ export function cassandraNode(options: CassandraNodeOptions): ServerCommand {
       `-Xmx${HEAP}`,
       '-XX:+UseSerialGC',
       ...(options.fast ? [] : ['-XX:TieredStopAtLevel=1']),
+      ...(options.disposable ? DISPOSABLE : []),
       `-Djava.io.tmpdir=${temporary}`,
       `-Dcassandra.config=file://${settings}`,
       `-Dcassandra.storagedir=${folder}`,
@@ -116,6 +119,9 @@ const LOGGING = `<configuration>
   <root level="INFO"><appender-ref ref="STDOUT"/></root>
 </configuration>
 `
+
+/** A flush for every table that is made or truncated is most of what these take. */
+const DISPOSABLE = ['-Dcassandra.unsafesystem=true', '-Dcassandra.flush_local_schema_changes=false']
 
 const EXPORTED = [
   'java.base/jdk.internal.misc',

@@ -23,6 +23,11 @@ export interface CqlClusterOptions {
   readonly fast?: boolean
   /** Whether a write is on disk before it is acknowledged, so that a single node loses none. False by default. */
   readonly durable?: boolean
+  /**
+   * Whether nodes are never started again. Making the tables of a store, or emptying them, then takes a fourth to an eighth
+   * of the processor time. False by default.
+   */
+  readonly disposable?: boolean
 }
 
 /** One node, killed and paused separately from the others. Its data survives a kill. */
@@ -53,7 +58,7 @@ export class CqlCluster {
 
   /** Starts the nodes, which takes 8 s for one and 15 s for three on two idle cores. Resolves once each sees all others. */
   static async start(options: CqlClusterOptions = {}): Promise<CqlCluster> {
-    const { nodes: count = 1, authentication = false, fast = false, durable = false } = options
+    const { nodes: count = 1, authentication = false, fast = false, durable = false, disposable = false } = options
     const jars = await cassandraJars()
     const addresses = Array.from({ length: count }, (_, index) => `127.0.0.${index + 1}`)
     const port = await freePort(addresses)
@@ -63,7 +68,7 @@ export class CqlCluster {
       const own = join(folder, `node${index + 1}`)
       mkdirSync(own)
       const token = -(2n ** 63n) + (2n ** 64n / BigInt(count)) * BigInt(index)
-      const shared = { port, storagePort, seeds: addresses, authentication, fast, durable, jars }
+      const shared = { port, storagePort, seeds: addresses, authentication, fast, durable, disposable, jars }
       return new CqlNode(cassandraNode({ ...shared, address, token, folder: own }))
     })
     const cluster = new CqlCluster(nodes, port, folder, authentication)

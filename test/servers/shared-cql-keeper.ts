@@ -33,7 +33,7 @@ async function answer(socket: Socket, line: string): Promise<void> {
   const { run } = JSON.parse(line) as SharedCqlRequest
   if (run !== null) runs.add(run)
   // It serves many files: compiled for speed, it shortens their run by a tenth.
-  cluster ??= CqlCluster.start({ fast: true })
+  cluster ??= CqlCluster.start({ fast: true, disposable: true })
   const told: SharedCqlAnswer = await cluster.then(
     ({ contactPoints }) => ({ contactPoints }),
     (error: unknown) => ({ error: `the shared CQL server does not start: ${String(error)}` })
