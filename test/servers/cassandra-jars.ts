@@ -44,7 +44,8 @@ function whyMissing(): string | undefined {
   // Standard error has a line like `openjdk version "17.0.15" 2025-04-15`.
   const major = java.status === 0 ? /version "(\d+)/.exec(java.stderr)?.[1] : undefined
   if (Number(major) !== JAVA_MAJOR) return `there is no Java ${JAVA_MAJOR}${major ? ` but ${major}` : ''}`
-  if (!existsSync(jarsFolder()) && spawnSync('mvn', ['--version']).status !== 0) return 'there is no Maven (mvn)'
+  if (!existsSync(jarsFolder()) && spawnSync('mvn', ['--version']).status !== 0)
+    return 'there is no Maven (mvn)'
   return undefined
 }
 

@@ -58,7 +58,13 @@ export class CqlCluster {
 
   /** Starts the nodes, which takes 8 s for one and 15 s for three on two idle cores. Resolves once each sees all others. */
   static async start(options: CqlClusterOptions = {}): Promise<CqlCluster> {
-    const { nodes: count = 1, authentication = false, fast = false, durable = false, disposable = false } = options
+    const {
+      nodes: count = 1,
+      authentication = false,
+      fast = false,
+      durable = false,
+      disposable = false
+    } = options
     const jars = await cassandraJars()
     const addresses = Array.from({ length: count }, (_, index) => `127.0.0.${index + 1}`)
     const port = await freePort(addresses)
