@@ -46,7 +46,7 @@ testWithCql(t, 'webhooks on one CQL server', (t, server) =>
       const receivers = [steady, await WebhookReceiver.start(t, (post) => flapping.treat(post))]
       const key = await webhookKey(first)
       const ids: number[] = []
-      for (const receiver of receivers) ids.push(await addWebhook(first, key, receiver))
+      for (const receiver of receivers) ids.push(await addWebhook([first, second], key, receiver))
       await until(async () => (await shardsOf(second)) === 16, 'the second process has its share')
       t.equal(await shardsOf(first), 16)
       await until(async () => receivers.every(({ posts }) => posts.length > 5), 'deliveries')
