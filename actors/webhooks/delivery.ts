@@ -72,7 +72,8 @@ interface SentBatch {
  *     built again from the log, and sent with the same id and bytes. If the log has changed since, its events are sent in a
  *     new batch.
  * D2. An outage of the store delays deliveries. It uses up no attempt.
- * D3. Nothing is sent once the shard is lost, or the progress was written by a process with a greater token.
+ * D3. Nothing is sent once the shard is lost, or a process with a greater token has taken the webhook up. A batch that was
+ *     sent before that is in the progress which that process reads.
  */
 export class WebhookDelivery implements Reader {
   readonly #deps: DeliveryDeps
@@ -176,9 +177,9 @@ export class WebhookDelivery implements Reader {
   /** Reads how far deliveries have come, and joins the hub. Returns a batch of an earlier process that is to be sent. */
   async #takeUp(end: AbortSignal): Promise<SentBatch | null> {
     const { hub } = this.#deps
-    const stored = await this.#store.read(this.#stored, end)
+    const stored = await this.#store.takeUp(this.#stored, end)
     // From here to `join` no block can be published.
-    const progress = progressAt(this.#stored.value, stored, this.#store.token, hub.head)
+    const progress = progressAt(this.#stored.value, stored, hub.head)
     const backlog = new Backlog(progress.position, progress.hole, hub.head)
     const { batch: intent } = progress
     if (intent !== null) backlog.restore(intent)
@@ -187,7 +188,8 @@ export class WebhookDelivery implements Reader {
     this.#log.restore(progress.attempts)
     for (const channel of this.#channels) hub.join(channel, this)
     this.#change({ type: 'webhook.enabled', failures: progress.consecutiveFailures })
-    await this.#write(end)
+    if (progress === stored) this.#scheduleWrite()
+    else await this.#write(end)
     if (progress.consecutiveFailures >= FAILED_DELIVERIES_MAX) {
       this.#change({ type: 'webhook.disabled' })
       await this.#deactivate('consecutive_failures', end)

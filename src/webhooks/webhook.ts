@@ -72,8 +72,6 @@ export type BatchIntent = z.infer<typeof batchIntent>
 
 /** Values that deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
 const progress = z.object({
-  /** Fencing token of the process that wrote this. */
-  token: z.number(),
   /** The activation that this is the progress of; that of another activation is void. */
   activation: z.number(),
   /** Every event up to this cursor was delivered, or counted as dropped. */
