@@ -14,7 +14,7 @@ import type { ProgressStore } from './progress-store.ts'
  */
 const IDLE_WRITE_MS = 30_000
 
-/** What the progress of one webhook is made of. */
+/** The webhook, its store, and the sources of its progress. */
 export interface ProgressParts {
   readonly webhook: () => Stored<Webhook>
   readonly store: ProgressStore
@@ -46,12 +46,12 @@ export class DeliveryProgress {
     this.#writeAtMs = this.#nextWriteMs()
   }
 
-  /** Without the events that were dropped since the last write. */
+  /** The progress, without events that the backlog has dropped since the last write. */
   get value(): WebhookProgress {
     return this.#value
   }
 
-  /** When it is to be written, if nothing is written before. */
+  /** Time of the next write, if nothing is written before. */
   get writeAtMs(): number {
     return this.#writeAtMs
   }

@@ -256,7 +256,7 @@ export class WebhookDelivery implements Reader {
     return end.aborted || !this.#is('posting') ? null : batch
   }
 
-  /** Apart from `#record`, which would hold the events while it waits. */
+  /** Builds the next batch. `#record` itself would hold the events while it waits. */
   #take(): SentBatch {
     const { clock, newBatchId } = this.#deps
     const backlog = this.#backlog!
