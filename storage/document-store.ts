@@ -35,6 +35,14 @@ export type NewDocumentRow = Omit<DocumentRow, 'expiresAtMs'> & { readonly ttlMs
 /** Why a document was not stored: another one has its key (`exists`) or a unique entry (`taken`), or it has changed. */
 export type Refusal = 'exists' | 'taken' | 'changed'
 
+/** The hot value of a document. */
+export interface HotValue {
+  /** The greatest token that the document was fenced or written with; 0 without one. */
+  readonly token: number
+  /** The value that was written with the greatest token of all; null where there is none. */
+  readonly value: string | null
+}
+
 /** A stretch of the keys, or of the index entries, of one kind and partition: from `gte` up to but without `lt`. */
 export interface DocumentRange {
   readonly kind: string
@@ -75,6 +83,11 @@ export interface DocumentStore {
    * Nothing is stored where the embedded store has no such document; a cluster keeps an orphan that nobody reads.
    */
   putFenced(document: DocumentHeader, token: number, value: string): Promise<void>
-  /** The hot values of documents, in their order; null where there is none. */
-  fenced(documents: readonly DocumentHeader[]): Promise<(string | null)[]>
+  /**
+   * Announces a writer with a token, and leaves the value as it is. Of another writer that reads after it writes, one of two
+   * holds: it sees this token, or a read that begins after this call has what it wrote.
+   */
+  fence(document: DocumentHeader, token: number): Promise<void>
+  /** The hot values of documents, in their order. */
+  fenced(documents: readonly DocumentHeader[]): Promise<HotValue[]>
 }

@@ -154,12 +154,25 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     )
   }
 
+  /** Announces a writer of the hot value with a greater token, as DocumentStore.fence does. */
+  async fenceHot(document: Pick<Stored<T>, 'header'>, token: number): Promise<void> {
+    await this.#store.fence(document.header, token)
+  }
+
   /** The hot values of documents, in their order. */
   async hot(documents: readonly Pick<Stored<T>, 'header'>[]): Promise<(Hot | null)[]> {
+    return (await this.fencedHot(documents)).map(({ hot }) => hot)
+  }
+
+  /** The hot values of documents in their order, each with the greatest token that it was fenced or written with. */
+  async fencedHot(
+    documents: readonly Pick<Stored<T>, 'header'>[]
+  ): Promise<{ readonly token: number; readonly hot: Hot | null }[]> {
     const values = await this.#store.fenced(documents.map(({ header }) => header))
-    return values.map((value) =>
-      value === null ? null : decodedValue(this.#definition.kind, this.#hotSchema, value)
-    )
+    return values.map(({ token, value }) => ({
+      token,
+      hot: value === null ? null : decodedValue(this.#definition.kind, this.#hotSchema, value)
+    }))
   }
 
   async #list(

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   FAILED_DELIVERIES_MAX,
   FLUSH_MS,
@@ -10,12 +9,11 @@ import { channelOf, channelsOf, type Channel } from '../../src/stream/channel.ts
 import type { Frames } from '../../src/stream/frames.ts'
 import type { Reader, StreamHub } from '../../src/stream/hub.ts'
 import { Backlog, BATCH_EVENTS_MAX, type ChannelEvent } from '../../src/webhooks/backlog.ts'
-import { batchBody } from '../../src/webhooks/body.ts'
+import { newBatch, repeatedBatch, type SentBatch } from '../../src/webhooks/sent-batch.ts'
 import type {
   BatchIntent,
   PostOutcome,
   Webhook,
-  WebhookProgress,
   WebhookSender,
   WebhookSigner
 } from '../../src/webhooks/webhook.ts'
@@ -27,6 +25,7 @@ import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
 import { DEACTIVATED, nextSnapshot } from './next-snapshot.ts'
 import type { PastReader } from './past-reader.ts'
 import { eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
+import { DeliveryProgress } from './delivery-progress.ts'
 import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
 
 /**
@@ -34,11 +33,6 @@ import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
  * gathered, so that a steady flow has one write for each batch.
  */
 const ACK_WRITE_MS = 1_000
-/**
- * Milliseconds between two records of the position of a webhook without events; a fifth more at random. Chosen: after a
- * crash little of a quiet log is read again, and a thousand idle webhooks make 30 writes a second.
- */
-const IDLE_WRITE_MS = 30_000
 /** Milliseconds before a POST that this process could not make is made again. Arbitrary; it costs no attempt. */
 const OWN_FAULT_MS = 1_000
 
@@ -59,12 +53,6 @@ export interface DeliveryDeps {
 
 type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
 
-/** A stored batch with its body. */
-interface SentBatch {
-  readonly intent: BatchIntent
-  readonly body: Buffer
-}
-
 /**
  * Delivers the events of one webhook while this process has its shard.
  *
@@ -72,7 +60,8 @@ interface SentBatch {
  *     built again from the log, and sent with the same id and bytes. If the log has changed since, its events are sent in a
  *     new batch.
  * D2. An outage of the store delays deliveries. It uses up no attempt.
- * D3. Nothing is sent once the shard is lost, or the progress was written by a process with a greater token.
+ * D3. Nothing is sent once the shard is lost, or a process with a greater token has taken the webhook up. A batch that was
+ *     sent before that is in the progress which that process reads.
  */
 export class WebhookDelivery implements Reader {
   readonly #deps: DeliveryDeps
@@ -83,15 +72,11 @@ export class WebhookDelivery implements Reader {
   #stored: Stored<Webhook>
   #machine = DEACTIVATED
   #backlog: Backlog | null = null
-  #progress: WebhookProgress | null = null
+  #progress: DeliveryProgress | null = null
   /** Parts of the block that is being published. */
   #block: Frames[] | null = null
   /** Arrival of the oldest event that can be taken; null without one. */
   #oldestAtMs: number | null = null
-  /** Time of the next write, if nothing is written before. */
-  #writeAtMs = 0
-  /** Whether the store does not have the end of the last batch. */
-  #isUnwritten = false
 
   constructor(stored: Stored<Webhook>, store: ProgressStore, log: AttemptLog, deps: DeliveryDeps) {
     this.#stored = stored
@@ -144,7 +129,7 @@ export class WebhookDelivery implements Reader {
         batch = null
       }
       // So that the next run repeats nothing.
-      if (!end.aborted) await this.#writeAnew(end)
+      if (!end.aborted) await this.#progress!.writeIfChanged(end)
     } finally {
       for (const channel of this.#channels) this.#deps.hub.leave(channel, this)
       this.#backlog = null
@@ -176,37 +161,38 @@ export class WebhookDelivery implements Reader {
   /** Reads how far deliveries have come, and joins the hub. Returns a batch of an earlier process that is to be sent. */
   async #takeUp(end: AbortSignal): Promise<SentBatch | null> {
     const { hub } = this.#deps
-    const stored = await this.#store.read(this.#stored, end)
+    const stored = await this.#store.takeUp(this.#stored, end)
     // From here to `join` no block can be published.
-    const progress = progressAt(this.#stored.value, stored, this.#store.token, hub.head)
+    const progress = progressAt(this.#stored.value, stored, hub.head)
     const backlog = new Backlog(progress.position, progress.hole, hub.head)
     const { batch: intent } = progress
     if (intent !== null) backlog.restore(intent)
-    this.#progress = progress
     this.#backlog = backlog
     this.#log.restore(progress.attempts)
+    const parts = { webhook: () => this.#stored, store: this.#store, log: this.#log, backlog }
+    this.#progress = new DeliveryProgress(progress, parts, this.#deps)
     for (const channel of this.#channels) hub.join(channel, this)
     this.#change({ type: 'webhook.enabled', failures: progress.consecutiveFailures })
-    await this.#write(end)
+    if (progress !== stored) await this.#progress.write(end)
     if (progress.consecutiveFailures >= FAILED_DELIVERIES_MAX) {
       this.#change({ type: 'webhook.disabled' })
       await this.#deactivate('consecutive_failures', end)
       return null
     }
     if (intent === null) return null
-    const body = await this.#rebuilt(intent, end)
-    if (body === null) {
+    const batch = await this.#rebuilt(intent, end)
+    if (batch === null) {
       backlog.giveBack(hub.head)
-      this.#progress = { ...progress, batch: null }
+      this.#progress.change({ batch: null })
       return null
     }
     const waitMs = Math.max(0, intent.notBeforeMs - this.#deps.clock.now())
     this.#change({ type: 'batch.restored', attempts: intent.attempts, waitMs })
-    return { intent, body }
+    return batch
   }
 
-  /** Returns the body of a stored batch, built again from the log; null if the log does not give the same bytes. */
-  async #rebuilt(intent: BatchIntent, end: AbortSignal): Promise<Buffer | null> {
+  /** Builds a stored batch again from the log; null if that does not give the same bytes. */
+  async #rebuilt(intent: BatchIntent, end: AbortSignal): Promise<SentBatch | null> {
     const { hub, past } = this.#deps
     if (intent.last > hub.head) await hub.reaches(intent.last, end)
     const events: ChannelEvent[] = []
@@ -216,9 +202,7 @@ export class WebhookDelivery implements Reader {
       events.push(...read.events.filter(({ cursor }) => cursor <= intent.last))
       to = read.to
     }
-    if (events.length !== intent.events) return null
-    const body = this.#bodyOf(intent, events)
-    return hashOf(body) === intent.sha256 ? body : null
+    return repeatedBatch(this.#stored.value.id, intent, events)
   }
 
   /** Waits for events, and stores them as a batch. Returns null when `end` aborts or the webhook drains. */
@@ -233,20 +217,21 @@ export class WebhookDelivery implements Reader {
         continue
       }
       const nowMs = clock.now()
-      if (nowMs >= this.#writeAtMs) {
-        await this.#writeAnew(end)
+      const { writeAtMs } = this.#progress!
+      if (nowMs >= writeAtMs) {
+        await this.#progress!.writeIfChanged(end)
         continue
       }
       if (backlog.ready === 0) {
         this.#oldestAtMs = null
-        await this.#event.wait(clock, this.#writeAtMs - nowMs, end)
+        await this.#event.wait(clock, writeAtMs - nowMs, end)
         continue
       }
       this.#oldestAtMs ??= nowMs
       if (this.#is('idle')) this.#change({ type: 'events.queued' })
       const dueAtMs = this.#oldestAtMs + FLUSH_MS
       if (backlog.ready >= BATCH_EVENTS_MAX || nowMs >= dueAtMs) return this.#record(end)
-      await this.#event.wait(clock, Math.min(dueAtMs, this.#writeAtMs) - nowMs, end)
+      await this.#event.wait(clock, Math.min(dueAtMs, writeAtMs) - nowMs, end)
     }
     return null
   }
@@ -255,7 +240,7 @@ export class WebhookDelivery implements Reader {
     const { horizon, past } = this.#deps
     if (range.after < horizon()) {
       const missed = this.#backlog!.passHorizon(range, horizon())
-      if (missed !== null) this.#note({ missed: unionOf(this.#progress!.missed, missed) })
+      if (missed !== null) this.#progress!.change({ missed: unionOf(this.#progress!.value.missed, missed) })
       return
     }
     const { events, to } = await past.read(this.#channels, range.after, range.until, end)
@@ -264,33 +249,22 @@ export class WebhookDelivery implements Reader {
 
   /** Takes the next batch, and stores it together with the end of the one before it (D1). */
   async #record(end: AbortSignal): Promise<SentBatch | null> {
-    const { clock, newBatchId } = this.#deps
     this.#change({ type: 'batch.due' })
-    const { after, last, events } = this.#backlog!.take()!
-    this.#oldestAtMs = this.#backlog!.ready > 0 ? clock.now() : null
-    this.#countDropped()
-    const { dropped, missed } = this.#progress!
-    const fields = { batchId: newBatchId(), batchTsMs: clock.now(), after, last, dropped, missed }
-    const body = this.#bodyOf(fields, events)
-    const intent = { ...fields, events: events.length, sha256: hashOf(body), attempts: 0, notBeforeMs: 0 }
-    this.#note({ batch: intent })
-    await this.#write(end)
+    const batch = this.#take()
+    await this.#progress!.write(end, { batch: batch.intent })
     this.#change({ type: 'batch.recorded' })
-    return end.aborted || !this.#is('posting') ? null : { intent, body }
+    return end.aborted || !this.#is('posting') ? null : batch
   }
 
-  #bodyOf(
-    {
-      batchId,
-      batchTsMs,
-      last,
-      dropped,
-      missed
-    }: Omit<BatchIntent, 'sha256' | 'events' | 'attempts' | 'notBeforeMs'>,
-    events: readonly ChannelEvent[]
-  ): Buffer {
-    const webhookId = this.#stored.value.id
-    return batchBody({ webhookId, batchId, batchTsMs, last, dropped, missed }, events)
+  /** Builds the next batch. `#record` itself would hold the events while it waits. */
+  #take(): SentBatch {
+    const { clock, newBatchId } = this.#deps
+    const backlog = this.#backlog!
+    const taken = backlog.take()!
+    this.#oldestAtMs = backlog.ready > 0 ? clock.now() : null
+    const { dropped, missed } = this.#progress!.withDropped()
+    const fields = { batchId: newBatchId(), batchTsMs: clock.now(), dropped, missed }
+    return newBatch(this.#stored.value.id, fields, taken)
   }
 
   /** Makes the attempts of a batch, until it has ended or `end` aborts. */
@@ -298,7 +272,7 @@ export class WebhookDelivery implements Reader {
     const { clock } = this.#deps
     for (;;) {
       if (this.#is('waiting')) {
-        const { notBeforeMs } = this.#progress!.batch!
+        const { notBeforeMs } = this.#progress!.value.batch!
         while (this.#is('waiting') && clock.now() < notBeforeMs && !end.aborted)
           await this.#event.wait(clock, notBeforeMs - clock.now(), end)
         if (this.#is('waiting')) await this.#store.confirm(this.#stored, end)
@@ -345,7 +319,8 @@ export class WebhookDelivery implements Reader {
     // A webhook that drains leaves the attempts that follow to the next process.
     const isOver = label === '2xx' || context.attempts < attempt
     const retryAtMs = isOver ? null : nowMs + context.waitMs
-    this.#note(statusOf(outcome, label, nowMs))
+    const progress = this.#progress!
+    progress.change(statusOf(outcome, label, nowMs))
     this.#log.add({
       batchId: intent.batchId,
       attempt,
@@ -358,29 +333,27 @@ export class WebhookDelivery implements Reader {
       nextRetryAtMs: retryAtMs
     })
     if (retryAtMs !== null) {
-      this.#note({ batch: { ...intent, attempts: attempt, notBeforeMs: retryAtMs } })
-      await this.#write(end)
+      await progress.write(end, { batch: { ...intent, attempts: attempt, notBeforeMs: retryAtMs } })
       return false
     }
     if (context.reason !== null) await this.#deactivate(context.reason, end)
     this.#endBatch(intent, label === '2xx')
-    if (label === '2xx') {
-      this.#isUnwritten = true
-      this.#writeAtMs = Math.min(this.#writeAtMs, nowMs + ACK_WRITE_MS)
-    } else await this.#write(end)
+    if (label === '2xx') progress.writeWithin(ACK_WRITE_MS)
+    else await progress.write(end)
     return true
   }
 
   /** Moves the position over a batch that was accepted, or whose events are dropped. */
   #endBatch(intent: BatchIntent, isAccepted: boolean): void {
-    const { dropped, missed } = this.#progress!
+    const progress = this.#progress!
+    const { dropped, missed } = progress.value
     this.#backlog!.settleBatch()
     if (isAccepted) {
       this.#deps.metrics.events.inc(intent.events)
       const isTold = missed?.from === intent.missed?.from && missed?.to === intent.missed?.to
-      this.#note({ dropped: dropped - intent.dropped, missed: isTold ? null : missed })
-    } else this.#countDropped(intent.events)
-    this.#note({ batch: null, consecutiveFailures: this.#machine.context.failures })
+      progress.change({ dropped: dropped - intent.dropped, missed: isTold ? null : missed })
+    } else progress.countDropped(intent.events)
+    progress.change({ batch: null, consecutiveFailures: this.#machine.context.failures })
   }
 
   /** Stores that the webhook is deactivated, unless its owner has changed it meanwhile. */
@@ -395,41 +368,6 @@ export class WebhookDelivery implements Reader {
     if (isDone) changes.tell(value, { event: 'deactivated', reason })
   }
 
-  /** Writes the progress if it has changed since the last write. */
-  async #writeAnew(end: AbortSignal): Promise<void> {
-    this.#backlog!.settle(this.#deps.hub.head)
-    if (this.#isUnwritten || this.#backlog!.position > this.#progress!.position) await this.#write(end)
-    else this.#scheduleWrite()
-  }
-
-  #scheduleWrite(): void {
-    const { clock, random } = this.#deps
-    this.#writeAtMs = clock.now() + IDLE_WRITE_MS * (1 + random() / 5)
-    this.#isUnwritten = false
-  }
-
-  async #write(end: AbortSignal): Promise<void> {
-    this.#countDropped()
-    this.#backlog!.settle(this.#deps.hub.head)
-    const { position, hole } = this.#backlog!
-    this.#note({ position, hole, attempts: this.#log.recent })
-    this.#scheduleWrite()
-    await this.#store.write(this.#stored, this.#progress!, end)
-  }
-
-  #countDropped(count = this.#backlog!.takeDropped()): void {
-    if (count === 0) return
-    const { metrics, changes } = this.#deps
-    metrics.dropped.inc(count)
-    changes.dropped(this.#stored.value, count)
-    const { dropped, droppedTotal } = this.#progress!
-    this.#note({ dropped: dropped + count, droppedTotal: droppedTotal + count })
-  }
-
-  #note(change: Partial<WebhookProgress>): void {
-    this.#progress = { ...this.#progress!, ...change }
-  }
-
   #change(event: WebhookEvent): void {
     if (this.#machine.status === 'active') this.#machine = nextSnapshot(this.#machine, event)
   }
@@ -439,5 +377,3 @@ export class WebhookDelivery implements Reader {
     return typeof value === 'object' && value.active === state
   }
 }
-
-const hashOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex')

@@ -12,7 +12,7 @@ export interface ShardClaim {
   readonly lost: AbortSignal
   /** Whether no other process can have it. */
   readonly held: boolean
-  /** Reports that another process has written with a greater token; `lost` then aborts. */
+  /** Reports that another process has a greater token; `lost` then aborts. */
   outranked(token: number): void
 }
 
@@ -28,28 +28,28 @@ export class ProgressStore {
     this.#retry = retryUntilAvailable(clock)
   }
 
-  get token(): number {
-    return this.#claim.token
-  }
-
-  /** Rejects when `end` aborts, also because another process has the shard. */
-  async read(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
-    const [progress] = await this.#retry(() => this.#documents.hot([webhook]), end)
-    this.#check(progress, end)
-    return progress ?? null
+  /**
+   * Announces the token, and then reads the progress that the process before has left. That process may still run, cut off
+   * from its leases: a write of which it learns that it counts is read here, whenever it was made.
+   */
+  async takeUp(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
+    const { token } = this.#claim
+    await this.#retry(() => this.#documents.fenceHot(webhook, token), end)
+    return this.#read(webhook, end)
   }
 
   /**
    * Writes the progress, and confirms it: the store shows the value of the greatest token.
    */
   async write(webhook: Stored<Webhook>, progress: WebhookProgress, end: AbortSignal): Promise<void> {
-    await this.#retry(() => this.#documents.putHot(webhook, this.token, progress), end)
+    const { token } = this.#claim
+    await this.#retry(() => this.#documents.putHot(webhook, token, progress), end)
     await this.confirm(webhook, end)
   }
 
-  /** Rejects if another process has written the progress; reads it only while another process may have the shard. */
+  /** Rejects if another process has taken the webhook up; reads only while another process may have the shard. */
   async confirm(webhook: Stored<Webhook>, end: AbortSignal): Promise<void> {
-    if (!this.#claim.held) await this.read(webhook, end)
+    if (!this.#claim.held) await this.#read(webhook, end)
   }
 
   /**
@@ -75,10 +75,12 @@ export class ProgressStore {
     }
   }
 
-  #check(progress: WebhookProgress | null | undefined, end: AbortSignal): void {
-    if (progress !== null && progress !== undefined && progress.token > this.token)
-      this.#claim.outranked(progress.token)
+  /** Rejects when `end` aborts, also because another process has the shard. */
+  async #read(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
+    const [progress] = await this.#retry(() => this.#documents.fencedHot([webhook]), end)
+    if (progress!.token > this.#claim.token) this.#claim.outranked(progress!.token)
     end.throwIfAborted()
+    return progress!.hot
   }
 }
 
@@ -89,16 +91,14 @@ export class ProgressStore {
 export function progressAt(
   { activation, since, failuresAtStart }: Webhook,
   stored: WebhookProgress | null,
-  token: number,
   head: number
 ): WebhookProgress {
-  if (stored?.activation === activation) return { ...stored, token }
+  if (stored?.activation === activation) return stored
   const position = since ?? Math.max(head, -1)
   // A range that no accepted batch has told is told by a batch of this activation.
   const untold = since === null ? (stored?.missed ?? null) : null
   const left = stored === null || since !== null || stored.position >= position ? null : stored.position
   return {
-    token,
     activation,
     position,
     hole: null,

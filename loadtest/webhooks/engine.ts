@@ -23,6 +23,7 @@ import {
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
+import { sampleWebhook } from '../../test/webhooks/stored-webhook.ts'
 import { cash, channelNamed, commitOf, FIRST_SLOT } from '../stream/trades.ts'
 import { pathOf, type Plan } from './plan.ts'
 
@@ -123,23 +124,16 @@ export class Engine {
   #webhook(plan: Plan, url: string): Webhook {
     const [tenant, id] = [`tenant-${Math.floor(plan.n / WEBHOOKS_PER_TENANT)}`, plan.n + 1]
     const { secrets, secretHint } = this.#secrets.make({ tenant, id })
-    return {
+    const channels = Array.from({ length: plan.count }, (_, i) => channelNamed('trades', plan.first + i))
+    return sampleWebhook({
       tenant,
       id,
       slot: plan.n % WEBHOOKS_PER_TENANT,
       url,
-      channels: Array.from({ length: plan.count }, (_, i) => channelNamed('trades', plan.first + i)),
+      channels,
       secrets,
-      secretHint,
-      active: true,
-      disabledAtMs: null,
-      disabledReason: null,
-      createdAtMs: 0,
-      updatedAtMs: 0,
-      activation: 1,
-      since: null,
-      failuresAtStart: 0
-    }
+      secretHint
+    })
   }
 }
 

@@ -1,6 +1,8 @@
 import type { EncodedEvent } from '../market/log.ts'
 import { endOfEvents, splitCursor } from '../market/cursor.ts'
 import { eventIn, type Frames } from '../stream/frames.ts'
+import { NearEvents } from './near-events.ts'
+import { Queue } from './queue.ts'
 import type { CursorRange } from './webhook.ts'
 
 /** Undelivered live events of a webhook; above that the oldest are dropped (spec, Limits). */
@@ -75,8 +77,7 @@ export class Backlog {
   /** Events read from the log: those of the past, then live ones. */
   #loaded: ChannelEvent[] = []
   #loadedLive = 0
-  /** Places of live events in frames. */
-  readonly #near = new Queue<{ readonly frames: Frames; readonly index: number }>()
+  readonly #near = new NearEvents()
   readonly #far = new Queue<number>()
   #dropped = 0
 
@@ -254,7 +255,7 @@ export class Backlog {
   #push(frames: Frames, index: number): void {
     const cursor = frames.cursors[index]!
     if (cursor <= this.#target) return
-    if (this.#far.length === 0 && this.#near.length < this.#limits.near) this.#near.push({ frames, index })
+    if (this.#far.length === 0 && this.#near.length < this.#limits.near) this.#near.push(frames, index)
     else this.#far.push(cursor)
   }
 
@@ -266,12 +267,8 @@ export class Backlog {
     const loaded = Math.min(count, this.#loadedLive)
     let to = this.#loaded.splice(past, loaded).at(-1)?.cursor ?? -1
     this.#loadedLive -= loaded
-    for (let left = count - loaded; left > 0; left--) {
-      if (this.#near.length > 0) {
-        const { frames, index } = this.#near.shift()
-        to = frames.cursors[index]!
-      } else to = this.#far.shift()
-    }
+    for (let left = count - loaded; left > 0; left--)
+      to = this.#near.length > 0 ? this.#near.shift() : this.#far.shift()
     this.#dropped += count
     if (isFirst) this.#position = to
     else this.#hole = { from, to }
@@ -316,46 +313,4 @@ function inCursorOrder(parts: readonly Frames[]): { frames: Frames; index: numbe
   return parts
     .flatMap((frames) => frames.cursors.map((_, index) => ({ frames, index })))
     .sort((a, b) => a.frames.cursors[a.index]! - b.frames.cursors[b.index]!)
-}
-
-/** A first-in, first-out queue in one array. */
-class Queue<T> {
-  #items: T[] = []
-  #next = 0
-
-  get length(): number {
-    return this.#items.length - this.#next
-  }
-
-  /** The oldest item; the queue must not be empty. */
-  get first(): T {
-    return this.#items[this.#next]!
-  }
-
-  /** The newest item; the queue must not be empty. */
-  get last(): T {
-    return this.#items.at(-1)!
-  }
-
-  push(item: T): void {
-    this.#items.push(item)
-  }
-
-  /** Removes the oldest item; the queue must not be empty. */
-  shift(): T {
-    const item = this.first
-    this.#next++
-    if (this.#next === this.#items.length) this.clear()
-    // Items that were shifted are kept until they are half of the array.
-    else if (this.#next >= 64 && this.#next * 2 >= this.#items.length) {
-      this.#items = this.#items.slice(this.#next)
-      this.#next = 0
-    }
-    return item
-  }
-
-  clear(): void {
-    this.#items = []
-    this.#next = 0
-  }
 }

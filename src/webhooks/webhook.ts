@@ -61,8 +61,8 @@ const batchIntent = z.object({
   dropped: z.number(),
   /** The range of unknown events that the batch tells; null for none. */
   missed: cursorRange.nullable(),
-  /** SHA-256 of the body, in hexadecimal. */
-  sha256: z.string(),
+  /** Checksum of the body: tells whether the log still gives the same bytes. -1 for a batch of an earlier version. */
+  crc32: z.number().default(-1),
   /** Attempts that have ended: 0, 1 or 2. */
   attempts: z.number(),
   /** Unix milliseconds before which the next attempt is not made. */
@@ -72,8 +72,6 @@ export type BatchIntent = z.infer<typeof batchIntent>
 
 /** Values that deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
 const progress = z.object({
-  /** Fencing token of the process that wrote this. */
-  token: z.number(),
   /** The activation that this is the progress of; that of another activation is void. */
   activation: z.number(),
   /** Every event up to this cursor was delivered, or counted as dropped. */

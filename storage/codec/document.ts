@@ -54,6 +54,7 @@ export interface FencedRecord {
   /** The version that its document was inserted with. */
   readonly born: string
   readonly token: number
+  /** Empty where the writer with the token has written none yet. */
   readonly value: string
 }
 

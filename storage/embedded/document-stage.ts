@@ -67,13 +67,22 @@ export class DocumentStage {
   }
 
   /** Stores a hot value, as DocumentStore.putFenced does. */
-  putFenced({ address, born }: DocumentHeader, token: number, value: string): void {
+  putFenced(document: DocumentHeader, token: number, value: string): void {
+    this.#putHot(document, token, () => value)
+  }
+
+  /** Announces a writer of the hot value, as DocumentStore.fence does. */
+  fence(document: DocumentHeader, token: number): void {
+    this.#putHot(document, token, (before) => before)
+  }
+
+  #putHot({ address, born }: DocumentHeader, token: number, change: (before: string) => string): void {
     const key = documentRecordKey(address, 'hot', address.key)
     const before = this.#get(fencedKind, key)
     // A hot value goes with its document: where there is one of it, the document is there.
     const isKnown = before?.born === born
     if (isKnown ? before.token > token : this.#document(address)?.born !== born) return
-    this.#put(fencedKind, key, { born, token, value })
+    this.#put(fencedKind, key, { born, token, value: change(isKnown ? before.value : '') })
   }
 
   /** Deletes some of the documents that have expired; true where there are more. What is damaged stays. */

@@ -34,11 +34,14 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
     delete: (before) => groups.change((stage) => stage.delete(before)),
     putFenced: (document, token, value) =>
       groups.changeSoon((stage) => stage.putFenced(document, token, value)),
+    fence: (document, token) => groups.changeSoon((stage) => stage.fence(document, token)),
     fenced: (documents) =>
       database.read((view) =>
         documents.map(({ address, born }) => {
           const hot = view.get(fencedKind, documentRecordKey(address, 'hot', address.key))
-          return hot?.born === born ? hot.value : null
+          return hot?.born === born
+            ? { token: hot.token, value: hot.value === '' ? null : hot.value }
+            : { token: 0, value: null }
         })
       )
   }

@@ -53,6 +53,7 @@ export function documentStore(client: CqlClient, writes: ConditionalWrites, hot:
       return isDeleted
     },
     putFenced: (document, token, value) => hot.put(document, token, value),
+    fence: (document, token) => hot.fence(document, token),
     fenced: (documents) => hot.of(documents)
   }
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { Clock } from '../../src/ports.ts'
-import type { DocumentHeader } from '../document-store.ts'
+import type { DocumentHeader, HotValue } from '../document-store.ts'
 import { blob } from './client.ts'
 import type { CqlClient } from './client.ts'
 import { ttlSecondsOf } from './document-rows.ts'
@@ -9,7 +9,10 @@ import type { RowWrite } from './row-write.ts'
 
 const WHERE = 'kind = ? AND part = ? AND key = ? AND born = ?'
 const PUT = `UPDATE document_hot USING TTL ? AND TIMESTAMP ? SET value = ? WHERE ${WHERE} AND fence = ?`
-const SELECT = `SELECT fence, value FROM document_hot WHERE ${WHERE} LIMIT 2`
+const FENCE =
+  'INSERT INTO document_hot (kind, part, key, born, fence) VALUES (?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?'
+/** All rows of a document: they are deleted once a greater token has a value. */
+const SELECT = `SELECT fence, value FROM document_hot WHERE ${WHERE}`
 const DELETE = `DELETE FROM document_hot WHERE ${WHERE}`
 const DELETE_OLDER = `${DELETE} AND fence < ?`
 /** Writes that wait or are under way at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
@@ -33,9 +36,10 @@ interface Gathering {
 }
 
 /**
- * Hot values of documents. Each fencing token has a row of its own, and the one of the greatest token is read: a writer that
- * has lost its lease writes a row that nobody reads. Under one token the times of writes follow the order of the calls.
- * Writes of one partition share a batch: those that come while earlier ones are under way go together after them.
+ * Hot values of documents. Each fencing token has a row of its own, and of those with a value the one of the greatest token is
+ * read: a writer that has lost its lease writes a row that nobody reads. A fence is a row without a value. Under one token the
+ * times of writes follow the order of the calls. Writes of one partition share a batch: those that come while earlier ones are
+ * under way go together after them.
  */
 export class HotValues {
   readonly #client: CqlClient
@@ -56,29 +60,57 @@ export class HotValues {
 
   /** Stores a value under a token. */
   async put(document: DocumentHeader, token: number, value: string): Promise<void> {
+    return this.#gather(document, token, (ttl, at) => ({
+      statement: PUT,
+      params: [ttl, at, value, ...keyOf(document), BigInt(token)],
+      bytes: KEY_BYTES + value.length
+    }))
+  }
+
+  /** Stores a token without a value, unless it has one. */
+  async fence(document: DocumentHeader, token: number): Promise<void> {
+    return this.#gather(document, token, (ttl, at) => ({
+      statement: FENCE,
+      params: [...keyOf(document), BigInt(token), ttl, at],
+      bytes: KEY_BYTES
+    }))
+  }
+
+  async #gather(
+    document: DocumentHeader,
+    token: number,
+    writeAt: (ttlSeconds: number, writtenAt: bigint) => RowWrite
+  ): Promise<void> {
     this.#client.assertOpen()
     if (this.#writing >= WRITING_MAX)
       throw new ServiceError('STORAGE_UNAVAILABLE', `${WRITING_MAX} writes of hot values are under way`)
     this.#writtenAt = Math.max(this.#writtenAt + 1, this.#client.now() * 1_000)
     const ttl = ttlSecondsOf(document.expiresAtMs, this.#client.now())
-    const params = [ttl, BigInt(this.#writtenAt), value, ...keyOf(document), BigInt(token)]
     const { kind, partition, key } = document.address
     const gathering = this.#gatheringOf(JSON.stringify([kind, partition]))
-    const place = `${token} ${document.born} ${blob(key).toString('latin1')}`
-    gathering.rows.set(place, { statement: PUT, params, bytes: KEY_BYTES + value.length })
+    const write = writeAt(ttl, BigInt(this.#writtenAt))
+    // A fence takes no place of a value, nor the other way round.
+    const place = `${write.statement === PUT} ${token} ${document.born} ${blob(key).toString('latin1')}`
+    gathering.rows.set(place, write)
     gathering.size++
     this.#writing++
     this.#gatherOn()
     return gathering.callers.promise
   }
 
-  /** The values of documents, in their order; null where there is none. Rows of older tokens are deleted by the way. */
-  async of(documents: readonly DocumentHeader[]): Promise<(string | null)[]> {
+  /** The values of documents, in their order. Rows of tokens before that of a value are deleted by the way. */
+  async of(documents: readonly DocumentHeader[]): Promise<HotValue[]> {
     const answers = await this.#client.readEach(SELECT, documents.map(keyOf))
-    const outdated = documents.flatMap((document, i) => (answers[i]!.length > 1 ? [{ document, i }] : []))
-    for (const { document, i } of outdated)
-      await this.#forget(DELETE_OLDER, [...keyOf(document), answers[i]![0]!['fence']])
-    return answers.map(([row]) => (row?.['value'] as string | null | undefined) ?? null)
+    const values: HotValue[] = []
+    for (const [i, rows] of answers.entries()) {
+      const counts = rows.findIndex(({ value }) => value !== null)
+      const row = rows[counts]
+      if (row !== undefined && counts < rows.length - 1)
+        await this.#forget(DELETE_OLDER, [...keyOf(documents[i]!), row['fence']])
+      const value = (row?.['value'] as string | undefined) ?? null
+      values.push({ token: Number(rows[0]?.['fence'] ?? 0), value })
+    }
+    return values
   }
 
   /** Deletes the values of a document that is gone. One that is written later is an orphan. */

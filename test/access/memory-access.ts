@@ -69,6 +69,7 @@ export class MemoryAccess {
     },
     delete: async () => Promise.reject(new Error('keys and tenants are not deleted')),
     putFenced: async () => Promise.reject(new Error('keys and tenants have no hot values')),
+    fence: async () => Promise.reject(new Error('keys and tenants have no hot values')),
     fenced: async () => Promise.reject(new Error('keys and tenants have no hot values'))
   }
 

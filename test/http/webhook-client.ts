@@ -14,7 +14,6 @@ export const MINT = 'So11111111111111111111111111111111111111112'
 
 /** The progress of a webhook's deliveries that a test changes and stores. */
 export const PROGRESS: WebhookProgress = {
-  token: 1,
   activation: 1,
   position: 1,
   hole: null,

@@ -65,6 +65,8 @@ export class WebhookReceiver {
   readonly posts: Post[] = []
   readonly faults: string[] = []
   secret = ''
+  /** Nothing is accepted until a batch begins before this slot. */
+  beginsBefore = Infinity
   hooks: Hooks = {}
   /** Accepted batches by id, in the order in which they came first. */
   readonly accepted = new Map<string, Post>()
@@ -133,13 +135,20 @@ export class WebhookReceiver {
       this.faults.push(`${batch.batch_id} has come with other bytes`)
     const post = { index: this.posts.length, batch, text, repeats: same.length }
     this.posts.push(post)
-    const treatment = this.accepted.has(batch.batch_id) ? 'accept' : this.#treat(post)
+    const treatment = this.#treatmentOf(post)
     if (treatment === 'hang') return
     if (treatment === 'reset') return void request.socket.destroy()
     if (treatment === 'accept' && !this.accepted.has(batch.batch_id)) this.accepted.set(batch.batch_id, post)
     await this.hooks.received?.(post)
     response.statusCode = treatment === 'accept' ? 204 : 500
     response.end(() => this.hooks.answered?.(post))
+  }
+
+  #treatmentOf(post: Post): Treatment {
+    const { batch_id, events } = post.batch
+    if (this.accepted.has(batch_id)) return 'accept'
+    const hasBegun = this.accepted.size > 0 || splitCursor(events[0]!.data.cursor).slot < this.beginsBefore
+    return hasBegun ? this.#treat(post) : 'hang'
   }
 }
 

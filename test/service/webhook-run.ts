@@ -39,12 +39,22 @@ export async function webhookKey(service: ServiceProcess): Promise<string> {
   return String((await call(service, ADMIN_KEY, '/v1/admin/keys', body))['key'])
 }
 
-/** Creates the webhook of a receiver, whose deliveries begin with the first event of the store. Returns its id. */
+/** Slot from which on the chain has events behind it. */
+const HAS_PAST = 30
+
+/**
+ * Creates the webhook of a receiver, whose deliveries begin with the first event of the store. Until that is asked for they
+ * begin at the head of one of the processes; the receiver leaves such a batch unanswered. Returns the id.
+ */
 export async function addWebhook(
-  service: ServiceProcess,
+  services: readonly [ServiceProcess, ...ServiceProcess[]],
   key: string,
   receiver: WebhookReceiver
 ): Promise<number> {
+  const [service] = services
+  const lowest = async (): Promise<number> => Math.min(...(await Promise.all(services.map(slotOf))))
+  await until(async () => (await lowest()) >= HAS_PAST, 'a past')
+  receiver.beginsBefore = await lowest()
   const made = await call(service, key, '/v1/webhooks', { url: receiver.url, channels: CHANNELS })
   receiver.secret = String(made['secret'])
   await call(service, key, `/v1/webhooks/${String(made['id'])}/enable`, { since: 0 })

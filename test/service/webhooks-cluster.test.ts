@@ -1,44 +1,23 @@
-import { join } from 'node:path'
 import t from 'tap'
-import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
-import { scyllaOptions } from '../storage/scylla-keyspace.ts'
 import { slotOf, until } from './asking.ts'
-import { clusterEnvironment, ownKeyspace } from './cluster.ts'
-import { makeBusyLocalnet } from './localnet-process.ts'
-import { startProcess, type ServiceProcess } from './service-process.ts'
+import { localnetCluster } from './localnet-cluster.ts'
 import { CRASH_POINTS, Flapping, judgeReceiver, WebhookReceiver } from './webhook-receiver.ts'
 import { addWebhook, allDelivered, CHANNELS, shardsOf, webhookKey } from './webhook-run.ts'
 
 const SLOTS = IS_LONG ? 2_000 : 250
 /** Crash points at each of which a process is killed. */
 const POINTS = IS_LONG ? [...CRASH_POINTS, ...CRASH_POINTS] : CRASH_POINTS.slice(0, 1)
-const SECRET_KEY = 'a'.repeat(64)
 
 testWithCql(t, 'webhooks on one CQL server', (t, server) =>
   testWithOwnRedis(
     t,
     'two processes share the shards, and one that is killed is taken over: receivers have every event',
     async (t, redis) => {
-      const keyspace = ownKeyspace(t, server)
-      const environment = {
-        ...clusterEnvironment(server, keyspace, redis.url),
-        MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true',
-        MILLRACE_WEBHOOK_SECRET_KEY: SECRET_KEY
-      }
-      const directory = t.testdir()
-      const start = async (name: string, ...more: string[]): Promise<ServiceProcess> => {
-        const dataDir = join(directory, name)
-        const service = await startProcess({ dataDir, recordedDir: null, environment, more })
-        t.teardown(async () => {
-          if (service.child.exitCode === null) await service.end('SIGKILL')
-          if (!t.passing()) for (const line of service.stderr.slice(-20)) t.comment(line)
-        })
-        return service
-      }
-      await makeBusyLocalnet(join(directory, 'first'))
+      const allow = { MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true' }
+      const { start, openStorage } = await localnetCluster(t, server, redis.url, allow)
       let first = await start('first', '--localnet-slot-ms', '80')
       const second = await start('second', '--role', 'delivery')
       const flapping = new Flapping()
@@ -46,7 +25,7 @@ testWithCql(t, 'webhooks on one CQL server', (t, server) =>
       const receivers = [steady, await WebhookReceiver.start(t, (post) => flapping.treat(post))]
       const key = await webhookKey(first)
       const ids: number[] = []
-      for (const receiver of receivers) ids.push(await addWebhook(first, key, receiver))
+      for (const receiver of receivers) ids.push(await addWebhook([first, second], key, receiver))
       await until(async () => (await shardsOf(second)) === 16, 'the second process has its share')
       t.equal(await shardsOf(first), 16)
       await until(async () => receivers.every(({ posts }) => posts.length > 5), 'deliveries')
@@ -69,8 +48,7 @@ testWithCql(t, 'webhooks on one CQL server', (t, server) =>
       await allDelivered([first, third], ids.length)
       const last = await slotOf(first)
       for (const service of [first, third]) t.match(await service.end('SIGTERM'), { code: 0 })
-      const storage = await openScyllaStorage(scyllaOptions(server, keyspace))
-      t.teardown(() => storage.close())
+      const storage = await openStorage()
       for (const [n, receiver] of receivers.entries())
         await judgeReceiver(t, receiver, { storage, id: ids[n]! }, CHANNELS, last)
     }

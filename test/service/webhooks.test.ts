@@ -29,7 +29,7 @@ t.test(
       WebhookReceiver.start(t, (post) => flapping.treat(post))
     ])
     const key = await webhookKey(service)
-    const ids = [await addWebhook(service, key, steady), await addWebhook(service, key, flappy)]
+    const ids = [await addWebhook([service], key, steady), await addWebhook([service], key, flappy)]
 
     for (let round = 1; round <= ROUNDS; round++)
       for (const point of CRASH_POINTS) {

@@ -166,6 +166,28 @@ export async function testDocuments(t: Test, open: OpenForTest): Promise<void> {
     t.strictSame(await again.hot([next]), [null])
   })
 
+  t.test('a fence shows its token, and the value of a lesser one counts until it has its own', async (t) => {
+    const under = await open(t)
+    const parcels = new Documents(under.storage.documents, PARCEL)
+    const one = stored(await parcels.insert(parcel('a')))
+    const seen = async (): Promise<unknown> => (await parcels.fencedHot([one]))[0]
+    t.strictSame(await seen(), { token: 0, hot: null })
+    await parcels.fenceHot(one, 6)
+    t.strictSame(await seen(), { token: 6, hot: null })
+    await parcels.putHot(one, 7, { position: 1 })
+    for (const token of [8, 9]) await parcels.fenceHot(one, token)
+    t.strictSame(await seen(), { token: 9, hot: { position: 1 } })
+    await parcels.putHot(one, 9, { position: 2 })
+    await parcels.fenceHot(one, 9)
+    await parcels.fenceHot(one, 8)
+    t.strictSame(await seen(), { token: 9, hot: { position: 2 } }, 'a fence takes no value away')
+    await Promise.all([parcels.fenceHot(one, 11), parcels.putHot(one, 11, { position: 3 })])
+    t.strictSame(await seen(), { token: 11, hot: { position: 3 } })
+    await parcels.putHot(one, 10, { position: 99 })
+    const again = new Documents((await under.reopen()).documents, PARCEL)
+    t.strictSame(await again.fencedHot([one]), [{ token: 11, hot: { position: 3 } }])
+  })
+
   t.test('a value that cannot be stored is refused by its field, and a larger one by its size', async (t) => {
     const { storage } = await open(t)
     const parcels = new Documents(storage.documents, PARCEL)

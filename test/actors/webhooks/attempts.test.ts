@@ -59,7 +59,7 @@ class LogWorld {
   }
 
   write(): Promise<void> {
-    const progress = progressAt(this.stored.value, null, 1, 0)
+    const progress = progressAt(this.stored.value, null, 0)
     return this.#documents.putHot(this.stored, 1, { ...progress, attempts: this.log.recent })
   }
 

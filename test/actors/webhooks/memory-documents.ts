@@ -4,6 +4,7 @@ import type {
   DocumentRow,
   DocumentRowPage,
   DocumentStore,
+  HotValue,
   NewDocumentRow,
   Refusal
 } from '../../../storage/document-store.ts'
@@ -12,13 +13,34 @@ import { ServiceError } from '../../../src/errors.ts'
 const nameOf = ({ kind, partition, key }: DocumentAddress): string =>
   `${kind} ${partition} ${Buffer.from(key).toString('hex')}`
 
+/** The hot values of a document: one for each token, as on a cluster. */
+class HotRows {
+  #token = 0
+  readonly #values = new Map<number, string>()
+
+  fence(token: number): void {
+    this.#token = Math.max(this.#token, token)
+  }
+
+  put(token: number, value: string): void {
+    this.fence(token)
+    this.#values.set(token, value)
+  }
+
+  get value(): HotValue {
+    return { token: this.#token, value: this.#values.get(Math.max(...this.#values.keys())) ?? null }
+  }
+}
+
 /** Documents in memory, as the port says, without expiry. It can be unavailable. */
 export class MemoryDocuments implements DocumentStore {
   isAway = false
   /** Writes of hot values so far. */
   hotWrites = 0
   readonly #rows = new Map<string, DocumentRow>()
-  readonly #hot = new Map<string, { readonly token: number; readonly value: string }>()
+  /** Called with each call for hot values, which waits for it. */
+  onHot: ((what: 'fence' | 'put' | 'read') => Promise<void>) | null = null
+  readonly #hot = new Map<string, HotRows>()
 
   async get(address: DocumentAddress): Promise<DocumentRow | null> {
     this.#answer()
@@ -62,16 +84,31 @@ export class MemoryDocuments implements DocumentStore {
     return this.#rows.delete(nameOf(address))
   }
 
+  async fence({ address }: DocumentRow, token: number): Promise<void> {
+    this.#answer()
+    this.#hotRows(address).fence(token)
+    await this.onHot?.('fence')
+  }
+
   async putFenced({ address }: DocumentRow, token: number, value: string): Promise<void> {
     this.#answer()
     this.hotWrites++
-    if ((this.#hot.get(nameOf(address))?.token ?? 0) <= token)
-      this.#hot.set(nameOf(address), { token, value })
+    this.#hotRows(address).put(token, value)
+    await this.onHot?.('put')
   }
 
-  async fenced(documents: readonly DocumentRow[]): Promise<(string | null)[]> {
+  async fenced(documents: readonly DocumentRow[]): Promise<HotValue[]> {
     this.#answer()
-    return documents.map(({ address }) => this.#hot.get(nameOf(address))?.value ?? null)
+    const values = documents.map(({ address }) => this.#hotRows(address).value)
+    await this.onHot?.('read')
+    return values
+  }
+
+  #hotRows(address: DocumentAddress): HotRows {
+    const name = nameOf(address)
+    const rows = this.#hot.get(name) ?? new HotRows()
+    this.#hot.set(name, rows)
+    return rows
   }
 
   #answer(): void {

@@ -1,0 +1,41 @@
+/** A first-in, first-out queue in one array. */
+export class Queue<T> {
+  #items: T[] = []
+  #next = 0
+
+  get length(): number {
+    return this.#items.length - this.#next
+  }
+
+  /** The oldest item; the queue must not be empty. */
+  get first(): T {
+    return this.#items[this.#next]!
+  }
+
+  /** The newest item; the queue must not be empty. */
+  get last(): T {
+    return this.#items.at(-1)!
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  /** Removes the oldest item; the queue must not be empty. */
+  shift(): T {
+    const item = this.first
+    this.#next++
+    if (this.#next === this.#items.length) this.clear()
+    // Items that were shifted are kept until they are half of the array.
+    else if (this.#next >= 64 && this.#next * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#next)
+      this.#next = 0
+    }
+    return item
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#next = 0
+  }
+}
