@@ -16,6 +16,8 @@ export interface RpcClientOptions {
   readonly bodyBytesMax: number
   /** Whether to request gzip, which pays over any network. */
   readonly compressed: boolean
+  /** Headers of every request, such as one with a token. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Blocks set time and size: one of mainnet in 2026 has 5 to 15 MB of JSON. Public nodes allow about this rate. */
@@ -24,7 +26,8 @@ export const RPC_CLIENT_DEFAULTS: RpcClientOptions = {
   concurrency: 8,
   timeoutMs: 10_000,
   bodyBytesMax: 256 * 1024 * 1024,
-  compressed: true
+  compressed: true,
+  headers: {}
 }
 
 export interface CallOptions {
@@ -33,6 +36,8 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** Whether the request goes before waiting ones. */
   readonly urgent?: boolean
+  /** Replaces the path of the client's address. */
+  readonly path?: string
 }
 
 export interface RpcAnswer {
@@ -97,7 +102,7 @@ export class RpcClient {
     const { signal, timeoutMs = this.#options.timeoutMs, urgent = false } = options
     signal.throwIfAborted()
     if (this.#queue.size >= WAITING_MAX) throw this.#error({ kind: 'busy', waiting: this.#queue.size })
-    return this.#queue.add(() => this.#callInTime(method, params, timeoutMs, signal), {
+    return this.#queue.add(() => this.#callInTime(method, params, { ...options, timeoutMs }), {
       signal,
       priority: urgent ? 1 : 0
     })
@@ -117,8 +122,7 @@ export class RpcClient {
   async #callInTime(
     method: string,
     params: readonly unknown[],
-    timeoutMs: number,
-    signal: AbortSignal
+    { timeoutMs, signal, path }: CallOptions & { readonly timeoutMs: number }
   ): Promise<RpcAnswer> {
     const restMs = this.#restUntilMs - this.#clock.now()
     if (restMs > 0) throw this.#error({ kind: 'throttled', restMs })
@@ -133,10 +137,10 @@ export class RpcClient {
     try {
       const id = ++this.#id
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
-      return await this.#send(body, id, end.signal).catch((error: unknown) => {
+      return await this.#send(body, id, end.signal, path).catch((error: unknown) => {
         // The node may close a persistent connection while a request is sent on it.
         if (!isDropped(error) || !isRead(method) || end.signal.aborted) throw error
-        return this.#send(body, id, end.signal)
+        return this.#send(body, id, end.signal, path)
       })
     } catch (error) {
       signal.throwIfAborted()
@@ -148,13 +152,14 @@ export class RpcClient {
     }
   }
 
-  async #send(body: string, id: number, signal: AbortSignal): Promise<RpcAnswer> {
-    const { path, authorization } = this.address
+  async #send(body: string, id: number, signal: AbortSignal, path = this.address.path): Promise<RpcAnswer> {
+    const { authorization } = this.address
     this.sent++
     const response = await this.#pool.request({
       method: 'POST',
       path,
       headers: {
+        ...this.#options.headers,
         'content-type': 'application/json',
         ...(this.#options.compressed && { 'accept-encoding': 'gzip' }),
         ...(authorization !== null && { authorization })
