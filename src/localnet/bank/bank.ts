@@ -269,6 +269,13 @@ export class LocalBank implements chain.LocalChain {
     return this.#intake.send(bytes, options)
   }
 
+  sendBundle(
+    wires: readonly Uint8Array[],
+    onOutcome: (outcome: chain.BundleOutcome) => void
+  ): readonly Uint8Array[] {
+    return this.#intake.sendBundle(wires, onOutcome)
+  }
+
   simulate(bytes: Uint8Array, options: chain.SimulationOptions): chain.Simulation {
     return this.#intake.simulate(bytes, options)
   }

@@ -53,6 +53,9 @@ export class Runtime {
   readonly #svm = new LiteSvm()
   readonly #recent = new SecondChanceCache<LocalAccount | null>(RECENT_BYTES_MAX)
   #changes = new Map<string, { readonly address: Uint8Array; readonly before: LocalAccount | null }>()
+  /** Accounts as they were before the attempt that runs; null outside of one. */
+  #attempted: Map<string, { readonly address: Uint8Array; readonly before: LocalAccount | null }> | null =
+    null
   /** Set until the first program runs, which then writes the sysvars that only programs read. */
   #slotHashes: SlotState['slotHashes'] | null = null
 
@@ -119,6 +122,20 @@ export class Runtime {
     }
     this.#changes = new Map()
     return changes
+  }
+
+  /** Runs a function that executes transactions, and undoes their changes if it returns false or throws. */
+  attempt(run: () => boolean): boolean {
+    const attempted: typeof this.#attempted = new Map()
+    this.#attempted = attempted
+    let isKept = false
+    try {
+      isKept = run()
+    } finally {
+      this.#attempted = null
+      if (!isKept) for (const { address, before } of attempted.values()) this.restore(address, before)
+    }
+    return isKept
   }
 
   execute(transaction: ReadTransaction): Execution {
@@ -217,12 +234,13 @@ export class Runtime {
   }
 
   #remember(address: Uint8Array): void {
-    if (!this.#changes.has(pubkeyMapKey(address))) this.#rememberAs(address, this.account(address))
+    if (this.#attempted !== null || !this.#changes.has(pubkeyMapKey(address))) this.#rememberAs(address, this.account(address))
   }
 
   #rememberAs(address: Uint8Array, before: LocalAccount | null): void {
     const key = pubkeyMapKey(address)
     if (!this.#changes.has(key)) this.#changes.set(key, { address, before })
+    if (this.#attempted?.has(key) === false) this.#attempted.set(key, { address, before })
   }
 
   #write(account: LocalAccount): void {
