@@ -71,11 +71,11 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   const pace = slotMs === undefined ? {} : { slotMs }
   const genesisMs = past === 'day' ? clock.now() - DAY_MS : clock.now()
   const chain = { directory: join(directory, 'chain'), genesisMs }
-  const bank = await LocalBank.open({ clock, seed, ...chain, ...pace })
+  const bank = await LocalBank.open({ clock, seed, genesisAccounts: TIP_ACCOUNT_KEYS, ...chain, ...pace })
   try {
     const maker = PastMaker.of(bank, clock, past === 'day')
     openMarket(bank, { ...MARKETS[market], seed }, maker)
-    payTipAccounts(bank)
+    fundTipAccounts(bank)
     const node = await listen(bank, options)
     return {
       bank,
@@ -97,8 +97,8 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   }
 }
 
-/** Gives each tip account its rent-exempt minimum: one without it cannot take a tip. */
-function payTipAccounts(bank: LocalBank): void {
+/** Funds the tip accounts of a chain that an earlier version made: an account below its rent-exempt minimum takes no tip. */
+function fundTipAccounts(bank: LocalBank): void {
   for (const address of TIP_ACCOUNT_KEYS)
     if (bank.account(address) === null) bank.airdrop(address, bank.minimumBalance(0))
 }
