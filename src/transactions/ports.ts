@@ -1,5 +1,8 @@
 import type { Commitment } from '../market/rows.ts'
 import type { Stored } from '../../storage/documents.ts'
+import type { Bundle } from './bundle.ts'
+import type { EngineStatus } from './engine/answers.ts'
+import type { TipFloor } from './engine/tip-floor.ts'
 import type { Submission, SubmissionProgress } from './submission.ts'
 
 /** The status of a signature, as a node reports it. */
@@ -54,9 +57,24 @@ export interface LeaderSender {
   send(wire: Uint8Array): Promise<number>
 }
 
-/** Sends by the block engine. Rejects with ServiceError for its refusals, with the reason that it gave. */
+/** What became of a submission to the block engine. */
+export type SubmissionOutcome =
+  /** The engine has it. `id` is that of its bundle, or the signature; null where the answer names none. */
+  | { readonly kind: 'taken'; readonly id: string | null }
+  /** The engine has refused it for good. */
+  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
+  /** No region can have taken it: it may be tried again after the wait. */
+  | { readonly kind: 'untaken'; readonly detail: string; readonly waitMs: number }
+  /** It may have been taken: the answer was lost. */
+  | { readonly kind: 'unsure'; readonly detail: string }
+
+/** Sends by the block engine. */
 export interface EngineSender {
-  send(wire: Uint8Array, signal: AbortSignal): Promise<void>
+  /**
+   * With `revertProtection` it lands only if it succeeds. Rejects with UPSTREAM_ERROR and the reason that the engine gave,
+   * or with the signal's reason. A send whose answer was lost counts as sent.
+   */
+  send(wire: Uint8Array, signal: AbortSignal, options?: { readonly revertProtection: boolean }): Promise<void>
 }
 
 /** A signature in a block that a source delivered, or in one that was removed with a lost fork. */
@@ -128,6 +146,30 @@ export interface FeeSummary {
 export interface BlockEngine extends EngineSender {
   /** Accounts in base58 to which a tip counts. Rejects with UPSTREAM_ERROR where they were never fetched. */
   tipAccounts(signal: AbortSignal): Promise<readonly string[]>
+  /** Rejects with UPSTREAM_ERROR where they were never fetched. */
+  tips(signal: AbortSignal): Promise<Tips>
+}
+
+/** Tip accounts, and the tips that landed last. */
+export interface Tips {
+  readonly accounts: readonly string[]
+  readonly floor: TipFloor
+  /** Whether the feed could not be asked since. */
+  readonly isStale: boolean
+}
+
+/** The block engine, as the tracking of bundles needs it. */
+export interface BundleEngine {
+  /** Rejects only with the signal's reason. */
+  submitBundle(wires: readonly Uint8Array[], signal: AbortSignal): Promise<SubmissionOutcome>
+  /** Asks for a bundle's status again and again, and calls `heard` with each answer, until the returned function is called. */
+  follow(id: string, heard: (status: EngineStatus) => void): () => void
+}
+
+/** The processes that track bundles, as the API sees them. */
+export interface BundleTracking {
+  /** Begins to submit and track a stored bundle: here, or by a hint to the process that has its shard. */
+  begin(bundle: Stored<Bundle>): void
 }
 
 /** All parts of transactions that the HTTP side uses. */
@@ -138,4 +180,5 @@ export interface TransactionParts {
   readonly fees: FeeStatistics
   /** Null where none is configured and the source is no localnet. */
   readonly engine: BlockEngine | null
+  readonly bundles: BundleTracking
 }
