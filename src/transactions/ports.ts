@@ -2,7 +2,7 @@ import type { Commitment } from '../market/rows.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { Submission, SubmissionProgress } from './submission.ts'
 
-/** What a node says of a signature. */
+/** The status of a signature, as a node reports it. */
 export interface SignatureStatus {
   readonly slot: number
   /** Null once the block is finalized. */

@@ -37,7 +37,7 @@ export const TRANSACTION_STATES = [
 ] as const
 export type TransactionState = (typeof TRANSACTION_STATES)[number]
 
-/** What is known of a submission. Changes with each send and sighting; at the end it is a part of the document. */
+/** Progress of a submission. Changes with each send and sighting; at the end it is a part of the document. */
 const progress = z.object({
   /** Fencing token of the process that wrote this. */
   token: z.number(),
