@@ -16,6 +16,8 @@ export interface RpcClientOptions {
   readonly bodyBytesMax: number
   /** Whether to request gzip, which pays over any network. */
   readonly compressed: boolean
+  /** Headers of every request, such as one with a token. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Blocks set time and size: one of mainnet in 2026 has 5 to 15 MB of JSON. Public nodes allow about this rate. */
@@ -24,7 +26,8 @@ export const RPC_CLIENT_DEFAULTS: RpcClientOptions = {
   concurrency: 8,
   timeoutMs: 10_000,
   bodyBytesMax: 256 * 1024 * 1024,
-  compressed: true
+  compressed: true,
+  headers: {}
 }
 
 export interface CallOptions {
@@ -33,6 +36,8 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** Whether the request goes before waiting ones. */
   readonly urgent?: boolean
+  /** Replaces the path of the client's address. */
+  readonly path?: string
 }
 
 export interface RpcAnswer {
@@ -99,12 +104,12 @@ export class RpcClient {
    * @throws NodeError for any fault of the node; the signal's reason when it aborts
    */
   async call(method: string, params: readonly unknown[], options: CallOptions): Promise<RpcAnswer> {
-    const { signal, timeoutMs = this.#options.timeoutMs, urgent = false } = options
+    const { signal, timeoutMs = this.#options.timeoutMs, urgent = false, path } = options
     return this.#enqueue(urgent, signal, () => {
       const id = ++this.#id
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
       return this.#inTime(timeoutMs, signal, async (end) => {
-        const answer = await this.#repeatable(isRead(method), body, end)
+        const answer = await this.#repeatable(isRead(method), body, end, path)
         const result = this.#resultOf(resultOf(answer.bytes, id), answer.statusCode)
         return { result, body: answer.bytes }
       })
@@ -119,7 +124,7 @@ export class RpcClient {
   async batch(
     method: string,
     calls: readonly (readonly unknown[])[],
-    { signal, timeoutMs = this.#options.timeoutMs, urgent = false }: CallOptions
+    { signal, timeoutMs = this.#options.timeoutMs, urgent = false, path }: CallOptions
   ): Promise<unknown[]> {
     return this.#enqueue(urgent, signal, () => {
       const first = this.#id + 1
@@ -128,7 +133,7 @@ export class RpcClient {
         calls.map((params, at) => ({ jsonrpc: '2.0', id: first + at, method, params }))
       )
       return this.#inTime(timeoutMs, signal, async (end) => {
-        const { bytes, statusCode } = await this.#repeatable(isRead(method), body, end)
+        const { bytes, statusCode } = await this.#repeatable(isRead(method), body, end, path)
         const readings = resultsOf(bytes, first, calls.length)
         if (!Array.isArray(readings)) {
           this.#resultOf(readings, statusCode)
@@ -191,20 +196,26 @@ export class RpcClient {
   }
 
   /** Sends a body; a read again if the node closed its persistent connection while it was sent. */
-  async #repeatable(isRead: boolean, body: string, signal: AbortSignal): Promise<HttpAnswer> {
-    return this.#send(body, signal).catch((error: unknown) => {
+  async #repeatable(
+    isRead: boolean,
+    body: string,
+    signal: AbortSignal,
+    path?: string
+  ): Promise<HttpAnswer> {
+    return this.#send(body, signal, path).catch((error: unknown) => {
       if (!isDropped(error) || !isRead || signal.aborted) throw error
-      return this.#send(body, signal)
+      return this.#send(body, signal, path)
     })
   }
 
-  async #send(body: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const { path, authorization } = this.address
+  async #send(body: string, signal: AbortSignal, path = this.address.path): Promise<HttpAnswer> {
+    const { authorization } = this.address
     this.sent++
     const response = await this.#pool.request({
       method: 'POST',
       path,
       headers: {
+        ...this.#options.headers,
         'content-type': 'application/json',
         ...(this.#options.compressed && { 'accept-encoding': 'gzip' }),
         ...(authorization !== null && { authorization })
