@@ -17,6 +17,8 @@ import { RecordedReport } from './recorded/report.ts'
 import { DecodingReport } from './telemetry/decoding-report.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { WatchedSignatures } from './transactions/block-sightings.ts'
+import { CommittedBlocks } from './transactions/committed-blocks.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
@@ -45,6 +47,10 @@ export interface ServiceDeps {
 export function startService(deps: ServiceDeps): Supervision {
   const { config, logger, ports = systemPorts, onLocalnet = () => undefined, opened, source } = deps
   const decoding = new DecodingReport()
+  const feed = new CommitFeed()
+  const committedBlocks = new CommittedBlocks(feed)
+  const sightings = new WatchedSignatures(feed)
+  committedBlocks.subscribe(sightings)
   const service: ServiceParts = {
     ...deps,
     ports,
@@ -54,7 +60,9 @@ export function startService(deps: ServiceDeps): Supervision {
     decoding,
     metrics: createMetrics(decoding),
     budget: memoryBudget(config),
-    feed: new CommitFeed(),
+    feed,
+    committedBlocks,
+    sightings,
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     deliveries: new LocalDeliveries(),

@@ -23,6 +23,8 @@ import type { ChannelForm } from '../stream/channel.ts'
 import type { DecodingReport } from '../telemetry/decoding-report.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { WatchedSignatures } from '../transactions/block-sightings.ts'
+import type { CommittedBlocks } from '../transactions/committed-blocks.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
@@ -74,6 +76,8 @@ export interface ServiceParts {
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly deliveries: LocalDeliveries
+  readonly committedBlocks: CommittedBlocks
+  readonly sightings: WatchedSignatures
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */

@@ -44,6 +44,11 @@ export interface TransactionNode {
     blockhash: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly isValid: boolean }>
+  /** The value of a durable nonce in base58, as of a slot at confirmed; null for an account that has none. */
+  nonce(
+    account: string,
+    signal: AbortSignal
+  ): Promise<{ readonly contextSlot: number; readonly value: string | null }>
   /** Data of an account at confirmed; null where there is none. */
   account(
     address: string,
