@@ -25,7 +25,7 @@ const inflightStatus = z.object({
   landed_slot: z.number().int().nullish(),
   /** Given by the localnet's engine alone; the public interface has no reasons. */
   reason: z.string().max(100).nullish(),
-  err: z.unknown()
+  err: z.unknown().optional()
 })
 
 /** The answer of `getInflightBundleStatuses`; null where no bundle is known. */
