@@ -7,7 +7,12 @@ import {
   type BundleProgress,
   type BundleReason
 } from '../../src/transactions/bundle.ts'
-import { landingOf, type LandedMember, type Landing } from '../../src/transactions/bundle-landing.ts'
+import {
+  COMMITMENTS,
+  landingOf,
+  type LandedMember,
+  type Landing
+} from '../../src/transactions/bundle-landing.ts'
 import type { BlockSightings, BundleEngine, SignatureStatus } from '../../src/transactions/ports.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Stored } from '../../storage/documents.ts'
@@ -124,7 +129,10 @@ export class TrackedBundle {
       if (known !== null && contextSlot > known.slot) this.members.set(signature, null)
       return
     }
-    const { slot, commitment, err } = status
+    const { slot, err } = status
+    const isBehind =
+      known?.slot === slot && COMMITMENTS.indexOf(known.commitment) > COMMITMENTS.indexOf(status.commitment)
+    const commitment = isBehind ? known.commitment : status.commitment
     this.members.set(signature, { slot, commitment, hasFailed: err !== null, err })
   }
 
@@ -136,9 +144,10 @@ export class TrackedBundle {
     commitment: LandedMember['commitment']
   ): void {
     const known = this.members.get(signature) ?? null
+    // A status may have come first, with a higher commitment and with the error.
+    if (known?.slot === slot && COMMITMENTS.indexOf(known.commitment) >= COMMITMENTS.indexOf(commitment))
+      return
     const err = known?.slot === slot ? known.err : null
-    // Blocks come once; a status may have come first with a higher commitment.
-    if (known?.slot === slot && known.commitment !== 'processed') return
     this.members.set(signature, { slot, commitment, hasFailed, err })
   }
 

@@ -19,14 +19,15 @@ export type Landing =
   /** All in confirmed blocks, but in different ones, or one has failed: not as a bundle. */
   | { readonly kind: 'split'; readonly err: unknown }
 
-const ORDER: readonly Commitment[] = ['processed', 'confirmed', 'finalized']
+/** In ascending order. */
+export const COMMITMENTS: readonly Commitment[] = ['processed', 'confirmed', 'finalized']
 
 /** Returns the landing of a bundle from its members in order; null for one that is in no block. */
 export function landingOf(members: readonly (LandedMember | null)[]): Landing {
   const found = members.filter((member) => member !== null)
   if (found.length === 0) return { kind: 'none' }
   if (found.length < members.length) return { kind: 'open' }
-  const commitment = ORDER[Math.min(...found.map((member) => ORDER.indexOf(member.commitment)))]!
+  const commitment = COMMITMENTS[Math.min(...found.map((member) => COMMITMENTS.indexOf(member.commitment)))]!
   const { slot } = found[0]!
   const failed = found.find(({ hasFailed }) => hasFailed)
   if (failed === undefined && found.every((member) => member.slot === slot))

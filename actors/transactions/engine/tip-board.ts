@@ -85,8 +85,7 @@ export class TipBoard {
 
   /** Rejects with UPSTREAM_ERROR where they were never fetched. */
   async tips(): Promise<Tips> {
-    if (this.#floor === null)
-      throw new ServiceError('UPSTREAM_ERROR', 'no feed of tips is configured')
+    if (this.#floor === null) throw new ServiceError('UPSTREAM_ERROR', 'no feed of tips is configured')
     const [accounts, floor] = await Promise.all([this.accounts(), this.#floor.get()])
     if (floor === null) throw new ServiceError('UPSTREAM_ERROR', 'the feed of tips does not answer')
     return { accounts, floor: floor.value, isStale: floor.isStale }
