@@ -8,8 +8,11 @@ export function problemNamed(name: string): ErrorCode | undefined {
   return BY_PATH.get(problemPath(name.toLowerCase()))
 }
 
+/** Of errors with one code the first one, whose texts tell of both. */
 const BY_PATH: ReadonlyMap<string, ErrorCode> = new Map(
-  (Object.keys(ERRORS) as ErrorCode[]).map((error) => [problemPath(ERRORS[error].code), error])
+  (Object.keys(ERRORS) as ErrorCode[])
+    .toReversed()
+    .map((error) => [problemPath(ERRORS[error].code), error] as const)
 )
 
 /** Returns a problem's page as JSON. */
