@@ -8,7 +8,7 @@ export function problemNamed(name: string): ErrorCode | undefined {
   return BY_PATH.get(problemPath(name.toLowerCase()))
 }
 
-/** Of errors with one code the first one, whose texts tell of both. */
+/** The first error of each code; its texts tell of all with that code. */
 const BY_PATH: ReadonlyMap<string, ErrorCode> = new Map(
   (Object.keys(ERRORS) as ErrorCode[])
     .toReversed()

@@ -12,7 +12,7 @@ export interface FakeTransactions extends TransactionParts {
   count: { process: number; tenant: number }
   readonly simulated: Uint8Array[]
   simulation: SimulatedOutcome
-  /** What the node has of each signature. */
+  /** Statuses that the node has, by signature. */
   readonly chain: Map<string, SignatureStatus>
   /** Signatures of each request for statuses. */
   readonly asked: (readonly string[])[]
