@@ -59,9 +59,13 @@ export interface LeaderSender {
   send(wire: Uint8Array): Promise<number>
 }
 
-/** Sends by the block engine. Rejects with ServiceError for its refusals, with the reason that it gave. */
+/** Sends by the block engine. */
 export interface EngineSender {
-  send(wire: Uint8Array, signal: AbortSignal): Promise<void>
+  /**
+   * With `revertProtection` it lands only if it succeeds. Rejects with UPSTREAM_ERROR and the reason that the engine gave,
+   * or with the signal's reason. A send whose answer was lost counts as sent.
+   */
+  send(wire: Uint8Array, signal: AbortSignal, options?: { readonly revertProtection: boolean }): Promise<void>
 }
 
 /** A signature in a block that a source delivered, or in one that was removed with a lost fork. */
