@@ -19,6 +19,7 @@ import type { Logger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { WatchedSignatures } from './transactions/block-sightings.ts'
 import { CommittedBlocks } from './transactions/committed-blocks.ts'
+import { LocalTracking } from './transactions/local-tracking.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
@@ -51,10 +52,15 @@ export function startService(deps: ServiceDeps): Supervision {
   const committedBlocks = new CommittedBlocks(feed)
   const sightings = new WatchedSignatures(feed)
   committedBlocks.subscribe(sightings)
+  let localnetUrl: string | null = null
   const service: ServiceParts = {
     ...deps,
     ports,
-    onLocalnet,
+    onLocalnet: (url) => {
+      localnetUrl = url
+      onLocalnet(url)
+    },
+    localnetUrl: () => localnetUrl,
     opened,
     source,
     decoding,
@@ -66,6 +72,7 @@ export function startService(deps: ServiceDeps): Supervision {
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     deliveries: new LocalDeliveries(),
+    tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     recorded: new RecordedReport(),
     demoKey: demoKeyFileOf(config),

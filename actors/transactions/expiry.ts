@@ -125,6 +125,7 @@ export class Expiry {
   ): Promise<void> {
     if (transactions.length === 0) return
     for (const { transaction, contextSlot } of await this.#deps.poller.unknownAsOf(transactions, signal))
-      if (contextSlot >= slot) this.#deps.expired(transaction)
+      // A send in flight is counted first.
+      if (contextSlot >= slot && !transaction.isSending) this.#deps.expired(transaction)
   }
 }

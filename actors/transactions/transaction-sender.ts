@@ -32,7 +32,7 @@ export class TransactionSender {
   }
 
   /** Resolves when the send has ended; never rejects. Aborted sends count as received: they may have been. */
-  async send({ wire, route }: Submission, signal: AbortSignal): Promise<SendOutcome> {
+  async send({ wire, route, revertProtection }: Submission, signal: AbortSignal): Promise<SendOutcome> {
     const { metrics } = this.#deps
     if (wire === null || signal.aborted) return null
     if (this.#inFlight >= IN_FLIGHT_MAX) {
@@ -42,7 +42,9 @@ export class TransactionSender {
     this.#inFlight++
     try {
       const outcome =
-        route === 'jito' ? await this.#toEngine(wire, signal) : await this.#toChain(wire, signal)
+        route === 'jito'
+          ? await this.#toEngine(wire, revertProtection, signal)
+          : await this.#toChain(wire, signal)
       metrics.sends.inc({ route, outcome: outcome === null ? 'refused' : 'taken' })
       return outcome
     } finally {
@@ -50,10 +52,10 @@ export class TransactionSender {
     }
   }
 
-  async #toEngine(wire: Uint8Array, signal: AbortSignal): Promise<SendOutcome> {
+  async #toEngine(wire: Uint8Array, revertProtection: boolean, signal: AbortSignal): Promise<SendOutcome> {
     const { engine } = this.#deps
     if (engine === null) return null
-    return engine.send(wire, signal).then(
+    return engine.send(wire, signal, { revertProtection }).then(
       () => ({ leaders: 0 }),
       () => null
     )

@@ -8,23 +8,33 @@ import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
+import type { Bundle } from '../../src/transactions/bundle.ts'
+import type { BundleTracker } from './bundle-tracker.ts'
 import type { Tracker } from './tracker.ts'
 
-/** The submissions of one shard, while this process has it. */
+/** The submissions and bundles of one shard, while this process has it. */
 export class TransactionShard implements OwnedShard {
   readonly name: string
   readonly claim: ShardClaim
   readonly #tracker: Tracker
+  /** Null where there is no block engine. */
+  readonly #bundles: BundleTracker | null
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
   /** Documents as they were listed last, by version: those that have not changed are not parsed again. */
   #listed: ReadonlyMap<string, Stored<Submission>> = new Map()
   #isStopping = false
   #syncing: Promise<void> | null = null
 
-  constructor(name: string, claim: ShardClaim, documents: DocumentStore, tracker: Tracker) {
+  constructor(
+    name: string,
+    claim: ShardClaim,
+    documents: DocumentStore,
+    { tracker, bundles }: { readonly tracker: Tracker; readonly bundles: BundleTracker | null }
+  ) {
     this.name = name
     this.claim = claim
     this.#tracker = tracker
+    this.#bundles = bundles
     this.#documents = new Documents(documents, SUBMISSION)
   }
 
@@ -39,9 +49,19 @@ export class TransactionShard implements OwnedShard {
     if (!this.#isStopping) this.#tracker.begin(stored, this.claim)
   }
 
+  /** Begins a bundle that was stored just now. */
+  beginBundle(stored: Stored<Bundle>): void {
+    if (!this.#isStopping) this.#bundles?.begin(stored)
+  }
+
+  /** Number of tracked bundles. */
+  get bundles(): number {
+    return this.#bundles?.size ?? 0
+  }
+
   async stop(kill: AbortSignal): Promise<void> {
     this.#isStopping = true
-    await this.#tracker.drop(this.claim, kill)
+    await Promise.all([this.#tracker.drop(this.claim, kill), this.#bundles?.stop()])
   }
 
   async #sync(): Promise<void> {
@@ -57,6 +77,7 @@ export class TransactionShard implements OwnedShard {
         await this.#takeUp(documents)
         after = next
       } while (after !== null && !this.#isStopping)
+      await this.#bundles?.sync(partition)
     }
     this.#listed = listed
   }

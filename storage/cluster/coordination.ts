@@ -39,10 +39,10 @@ export interface HintChannel<What> {
   subscribe(heard: (what: What | null) => void): () => void
 }
 
-/** The key of a stored submission. */
+/** The key of a stored submission or bundle. */
 export interface StoredSubmission {
   readonly tenant: string
-  /** Base58. */
+  /** Base58; of a bundle its id. */
   readonly signature: string
 }
 

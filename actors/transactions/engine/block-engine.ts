@@ -1,7 +1,6 @@
 import { ServiceError } from '../../../src/errors.ts'
 import type { Clock } from '../../../src/ports.ts'
 import type { BlockEngine, BundleEngine, SubmissionOutcome, Tips } from '../../../src/transactions/ports.ts'
-import { aborted } from '../../supervision/aborted.ts'
 import type { Run } from '../../supervision/process.ts'
 import { EngineClient, type EngineClientOptions } from './engine-client.ts'
 import { StatusPoller } from './status-poller.ts'
@@ -76,18 +75,13 @@ export class OpenBlockEngine implements BlockEngine, BundleEngine {
   }
 }
 
-/** Owns the connections to the block engine. Gives null where `optionsOf` says that there is none. */
-export function blockEngine<Needs>(
-  optionsOf: (needs: Needs) => BlockEngineOptions | null,
+/** Owns the connections to the block engine. `optionsOf` is called when it starts. */
+export function blockEngine(
+  optionsOf: () => BlockEngineOptions,
   clock: Clock
-): Run<Needs, OpenBlockEngine | null> {
-  return async ({ input, draining, ready, gauge, report }) => {
-    const options = optionsOf(input)
-    if (options === null) {
-      ready(null)
-      return aborted(draining)
-    }
-    const engine = new OpenBlockEngine(options, clock, report)
+): Run<unknown, OpenBlockEngine> {
+  return async ({ draining, ready, gauge, report }) => {
+    const engine = new OpenBlockEngine(optionsOf(), clock, report)
     gauge('bundles_followed', () => engine.use.followed)
     gauge('requests', () => engine.use.sent)
     ready(engine)
