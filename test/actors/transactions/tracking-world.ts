@@ -60,7 +60,10 @@ export class TestProcess {
       changed: ({ signature }, progress) => this.told.push({ signature, progress }),
       report: (fault) => this.faults.push(fault)
     })
-    this.shard = new TransactionShard(transactionShard(TENANT), this.claim, world.store, this.{ tracker, bundles: null })
+    this.shard = new TransactionShard(transactionShard(TENANT), this.claim, world.store, {
+      tracker: this.tracker,
+      bundles: null
+    })
     this.running = this.tracker.run(this.#end.signal)
   }
 
