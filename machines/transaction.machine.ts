@@ -19,7 +19,7 @@ export interface TransactionContext {
   /** Unix milliseconds; null before. */
   readonly firstSentAtMs: number | null
   readonly lastSentAtMs: number | null
-  /** The processed slot at the first send; null where it was not known. */
+  /** The newest block known at the first send; null without one. */
   readonly firstSentSlot: number | null
   /** The block that has it, its commitment, and the position in it; null before, or where it is not known. */
   readonly slot: number | null
@@ -85,12 +85,20 @@ const RANK: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1,
 /** The error of a transaction that a block shows as failed, before a status has told it. */
 const UNTOLD = Symbol('untold error')
 
+/** Tells whether evidence is of another block than the known one, at a lower commitment: it changes nothing. */
+export function isStale(
+  known: Pick<TransactionContext, 'slot' | 'commitment'>,
+  { slot, commitment }: Pick<StatusSeen, 'slot' | 'commitment'>
+): boolean {
+  return known.commitment !== null && known.slot !== slot && RANK[commitment] < RANK[known.commitment]
+}
+
 /** Returns what is known after a block or status was seen; null where it changes nothing. */
 function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landing | null {
   const { slot, commitment, atMs } = event
   const isSame = before.slot === slot
   const isLower = before.commitment !== null && RANK[commitment] < RANK[before.commitment]
-  if (!isSame && isLower) return null
+  if (isStale(before, event)) return null
   const known = isSame ? before : { ...NOWHERE, landedAtMs: atMs }
   const told = 'failed' in event ? (event.failed ? UNTOLD : null) : event.err
   // A block is stronger evidence of a failure than a status, and only a status tells the error.
@@ -169,7 +177,11 @@ const LANDED = [
   { guard: 'isFinalized', target: '#transaction.finalized', actions: 'land' },
   { guard: 'hasFailed', target: '#transaction.failed', actions: 'land' }
 ] as const
-const SEEN = { 'block.seen': LANDED, 'status.seen': LANDED } as const
+const SEEN = {
+  'send.made': { actions: 'countSend' },
+  'block.seen': LANDED,
+  'status.seen': LANDED
+} as const
 const DROPPED = {
   'fork.lost': { guard: 'isOnLostFork', target: '#transaction.sent', actions: 'forgetBlock' }
 } as const
@@ -185,7 +197,6 @@ export const transactionMachine = charts.createMachine({
     ...NOWHERE
   },
   initial: 'sent',
-  on: { 'send.made': { actions: 'countSend' } },
   states: {
     sent: {
       on: {
@@ -208,13 +219,7 @@ export const transactionMachine = charts.createMachine({
 })
 
 export type TransactionMachineState =
-  | 'sent'
-  | 'failing'
-  | 'processed'
-  | 'confirmed'
-  | 'finalized'
-  | 'failed'
-  | 'expired'
+  'sent' | 'failing' | 'processed' | 'confirmed' | 'finalized' | 'failed' | 'expired'
 
 /** Tells whether the loop sends: until a block at confirmed, or at processed with an error, has the transaction. */
 export const isLooping = ({

@@ -127,9 +127,9 @@ export async function follow(
 function printChange({ options, stdout }: Invocation<ServiceOptions>, body: Row, state: string): void {
   if (options.json === true) return stdout(JSON.stringify(body))
   const facts = [
-    body.slot !== null && `slot ${String(body.slot)}`,
+    body.slot !== null && `slot ${JSON.stringify(body.slot)}`,
     body.err !== null && `error ${JSON.stringify(body.err)}`,
-    body.landed_ms !== null && `landed after ${String(body.landed_ms)} ms`,
+    body.landed_ms !== null && `landed after ${JSON.stringify(body.landed_ms)} ms`,
     Number(body.rebroadcasts) > 0 && `sent again ${String(body.rebroadcasts)} times`
   ].filter((fact) => fact !== false)
   stdout([state.padEnd(9), ...facts].join('  ').trimEnd())

@@ -45,7 +45,7 @@ export interface AppDeps {
   readonly stream: StreamGateway | null
   /** Null in a process that serves no webhooks. */
   readonly webhooks: WebhookParts | null
-  /** Null in a process that takes no transactions. */
+  /** Null in a process without a node to send transactions to. */
   readonly transactions: TransactionParts | null
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
