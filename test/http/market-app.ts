@@ -13,7 +13,6 @@ import { buildApp } from '../../src/http/app.ts'
 import { routesOf } from '../../src/products/product.ts'
 import { PRODUCTS } from '../../src/products/products.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
-import { transactionRoutes } from '../../src/http/routes/transactions.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
 import { RankingHandle } from '../../src/views/ranking-handle.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
@@ -86,7 +85,7 @@ export interface MarketApp {
   ): Promise<Answer>
 }
 
-const ROUTES = [...new Set([...routesOf(PRODUCTS), transactionRoutes])]
+const ROUTES = routesOf(PRODUCTS)
 const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
