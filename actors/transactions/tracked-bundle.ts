@@ -1,12 +1,8 @@
 import { transition } from 'xstate'
 import { bundleMachine, type BundleEvent } from '../../machines/bundle.machine.ts'
 import { LOOK_BACK_MS, type EngineStatus } from '../../src/transactions/engine/answers.ts'
-import {
-  BUNDLE_REASONS,
-  type Bundle,
-  type BundleProgress,
-  type BundleReason
-} from '../../src/transactions/bundle.ts'
+import { BUNDLE_REASONS } from '../../src/api/bundle.ts'
+import type { Bundle, BundleProgress, BundleReason } from '../../src/transactions/bundle.ts'
 import {
   COMMITMENTS,
   landingOf,

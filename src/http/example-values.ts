@@ -20,6 +20,7 @@ export const EXAMPLE_SIGNATURE =
 export const EXAMPLE_TRANSACTION =
   'AVP3VdIUTa2kzNnvLTZHNKf+emTBhoiXzlplb7DqN5VEuUG/LnKRVGT0gSVjqOd1QhVw1J7hwQEVb7ElGL6QMw6AAQABA7H4BNq8aCdMEjOZXFqRGbVpNbzdg7feB+xybc7cTpznag9qKDqOTobSo9YO+eN+wz8qtgcaMOCkd3NRKOdXHrAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAI9pg21h8aZu99ohiQEPZsgD6KqZTRg9GBvDq983Th/WAQICAAEMAgAAAOgDAAAAAAAAAA=='
 /** A host that is reserved for documentation (RFC 2606). */
+export const EXAMPLE_BUNDLE_ID = '892b79ed49138bfb3aa5441f0df6e06ef34f9ee8f3976c15b323605bae0cf51d'
 export const EXAMPLE_WEBHOOK_URL = 'https://example.com/hook'
 
 /** Replacements of example values, by the value replaced. */

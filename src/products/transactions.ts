@@ -3,6 +3,8 @@ import { transactionNodes } from '../../actors/transactions/nodes.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
+import { bundleRoutes } from '../http/routes/bundles.ts'
+import { tipRoutes } from '../http/routes/tips.ts'
 import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
@@ -34,7 +36,7 @@ export const TRANSACTIONS: Product = {
         : [])
     ]
   },
-  routes: [transactionRoutes],
+  routes: [transactionRoutes, bundleRoutes, tipRoutes],
   channels: []
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineDocument, jsonBigint, jsonBytes } from '../../storage/document-definition.ts'
+import { BUNDLE_REASONS } from '../api/bundle.ts'
 import { submissionPartition } from './submission.ts'
 
 /**
@@ -22,20 +23,6 @@ export const BUNDLE_STATES = [
 ] as const
 export type BundleState = (typeof BUNDLE_STATES)[number]
 
-/**
- * Why a bundle has failed, in the words of the engine's own protocol (mev-protos). The public JSON interface gives no
- * reasons, so that only those occur that the chain tells, and those of an engine that adds them.
- */
-export const BUNDLE_REASONS = [
-  'state_auction_bid_rejected',
-  'winning_batch_bid_rejected',
-  'simulation_failure',
-  'internal_error',
-  'dropped_bundle',
-  'blockhash_expired',
-  'partially_processed',
-  'not_finalized'
-] as const
 export type BundleReason = (typeof BUNDLE_REASONS)[number]
 
 /** What is known of a bundle. Changes with each answer; at the end it is a part of the document. */

@@ -25,8 +25,11 @@ export interface TransactionClient extends MarketApp {
   as(tenant: string): Promise<TransactionClient['call']>
 }
 
-export async function transactionClient(t: Test): Promise<TransactionClient> {
-  const parts = fakeTransactions()
+export async function transactionClient(
+  t: Test,
+  changed: Partial<FakeTransactions> = {}
+): Promise<TransactionClient> {
+  const parts = Object.assign(fakeTransactions(), changed)
   const world = await marketApp(t, undefined, { transactions: parts })
   world.nowMs = NOON
   const contract = new Contract(closed(JSON.parse((await world.get('/openapi.json')).text) as JsonSchema))

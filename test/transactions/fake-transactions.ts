@@ -1,5 +1,13 @@
 import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
-import type { SignatureStatus, SimulatedOutcome, TransactionParts } from '../../src/transactions/ports.ts'
+import { ServiceError } from '../../src/errors.ts'
+import type { Bundle } from '../../src/transactions/bundle.ts'
+import type {
+  SignatureStatus,
+  SimulatedOutcome,
+  Tips,
+  TransactionParts
+} from '../../src/transactions/ports.ts'
+import type { Stored } from '../../storage/documents.ts'
 import type { Submission, SubmissionProgress } from '../../src/transactions/submission.ts'
 import { wallet } from './signed.ts'
 
@@ -21,6 +29,10 @@ export interface FakeTransactions extends TransactionParts {
   /** The fault of every call of the node; null for none. */
   fault: NodeFault | null
   tipAccounts: readonly string[] | null
+  /** Null while the feed was never fetched. */
+  tips: Tips | null
+  /** Bundles that tracking was begun of. */
+  readonly begunBundles: Stored<Bundle>[]
 }
 
 export const TIP_ACCOUNT = wallet(30).publicKey
@@ -43,7 +55,9 @@ export function fakeTransactions(): FakeTransactions {
     asked: [],
     height: 1_000,
     fault: null,
-    tipAccounts: [TIP_ACCOUNT.toBase58()]
+    tipAccounts: [TIP_ACCOUNT.toBase58()],
+    tips: null,
+    begunBundles: []
   }
   const parts: FakeTransactions = Object.assign(state as unknown as FakeTransactions, {
     node: {
@@ -80,8 +94,13 @@ export function fakeTransactions(): FakeTransactions {
     fees: { of: unused },
     engine: {
       send: unused,
-      tipAccounts: async () => parts.tipAccounts ?? unused()
-    }
+      tipAccounts: async () => parts.tipAccounts ?? unused(),
+      tips: async () => {
+        if (parts.tips === null) throw new ServiceError('UPSTREAM_ERROR', 'the feed of tips does not answer')
+        return parts.tips
+      }
+    },
+    bundles: { begin: (stored: Stored<Bundle>) => void parts.begunBundles.push(stored) }
   })
   return parts
 }
