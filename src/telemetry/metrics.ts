@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
 import { RequestSeconds } from './request-seconds.ts'
+import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -20,6 +21,7 @@ export interface Metrics {
   readonly leaseHeld: Gauge<'lease'>
   readonly lagSlots: Gauge
   readonly webhooks: WebhookMetrics
+  readonly sentTransactions: TransactionMetrics
 }
 
 export function createMetrics(decoding: DecodingReport): Metrics {
@@ -127,6 +129,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       help: 'Slots from the newest block that this process has told of to the newest committed one',
       registers
     }),
-    webhooks: webhookMetrics(registry)
+    webhooks: webhookMetrics(registry),
+    sentTransactions: transactionMetrics(registry)
   }
 }

@@ -1,0 +1,229 @@
+import { sleep, type Clock } from '../../src/ports.ts'
+import { BUNDLE, firstProgress, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
+import type {
+  BlockSightings,
+  BundleEngine,
+  SightedBlock,
+  TransactionNode
+} from '../../src/transactions/ports.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
+import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
+import { TrackedBundle } from './tracked-bundle.ts'
+
+export interface BundleTrackerDeps {
+  readonly documents: DocumentStore
+  /** The right to the shard: the fencing token of its lease, and its end. */
+  readonly claim: { readonly token: number; readonly lost: AbortSignal }
+  readonly engine: BundleEngine
+  readonly node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>
+  readonly sightings: Pick<BlockSightings, 'watch' | 'subscribe' | 'lastValidBlockHeight'>
+  readonly clock: Clock
+  /** Called with faults of nodes and of the store that the tracker survives. */
+  readonly report: (error: unknown) => void
+}
+
+/** Milliseconds between two looks at the chain. Chosen: two slots and a half; sightings come at once. */
+const CHECK_MS = 1_000
+/** Signatures of one `getSignatureStatuses` at most (Agave, MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS). */
+const STATUSES_MAX = 256
+/** Blocks after that of its blockhash in which a transaction can land (Agave, MAX_PROCESSING_AGE). */
+const BLOCKHASH_BLOCKS = 150
+
+/**
+ * Submits and tracks the bundles of one shard while this process has it.
+ *
+ * T1. A bundle is submitted after it was stored, and each step is stored under the shard's token before it counts.
+ * T2. Its end comes from the chain: members in blocks, or the evidence that none can land any more: the confirmed height is
+ *     above the last valid one, the node says so of each blockhash, and statuses as of that slot know no member.
+ */
+export class BundleTracker {
+  readonly #deps: BundleTrackerDeps
+  readonly #documents: Documents<Bundle, 'tracked', never, BundleProgress>
+  readonly #retry: RetryPolicy
+  readonly #bundles = new Map<string, TrackedBundle>()
+  readonly #unwatch = new Map<string, (() => void)[]>()
+  readonly #stopping = new AbortController()
+  readonly #end: AbortSignal
+  readonly #unsubscribe: () => void
+  readonly #checking: Promise<void>
+
+  constructor(deps: BundleTrackerDeps) {
+    this.#deps = deps
+    this.#documents = new Documents(deps.documents, BUNDLE)
+    this.#retry = retryUntilAvailable(deps.clock)
+    this.#end = AbortSignal.any([this.#stopping.signal, deps.claim.lost])
+    this.#unsubscribe = deps.sightings.subscribe({
+      seen: (block) => this.#see(block),
+      lost: (afterSlot) => this.#lose(afterSlot)
+    })
+    this.#checking = this.#check()
+  }
+
+  /** Number of tracked bundles. */
+  get size(): number {
+    return this.#bundles.size
+  }
+
+  /** Takes a bundle up that was just stored. */
+  begin(stored: Stored<Bundle>): void {
+    this.#track(stored, firstProgress(stored.value, this.#deps.claim.token))
+  }
+
+  /** Takes up all bundles of a partition that are not tracked yet. Rejects with the store's error. */
+  async sync(partition: string): Promise<void> {
+    let after: string | null = null
+    do {
+      const page = await this.#documents.listBy('tracked', partition, { limit: PAGE_MAX, after })
+      const fresh = page.documents.filter(({ value }) => !this.#bundles.has(keyOf(value)))
+      const progress = await this.#documents.hot(fresh)
+      for (const [at, stored] of fresh.entries())
+        this.#track(stored, progress[at] ?? firstProgress(stored.value, this.#deps.claim.token))
+      after = page.next
+    } while (after !== null && !this.#end.aborted)
+  }
+
+  /** Ends the tracking; other processes go on from what is stored. Resolves when nothing is written any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#unsubscribe()
+    for (const bundle of this.#bundles.values()) bundle.close()
+    for (const unwatch of this.#unwatch.values()) for (const each of unwatch) each()
+    await this.#checking
+    await Promise.all([...this.#bundles.values()].map(({ settled }) => settled))
+    this.#bundles.clear()
+  }
+
+  #track(stored: Stored<Bundle>, progress: BundleProgress): void {
+    const key = keyOf(stored.value)
+    if (this.#end.aborted || this.#bundles.has(key) || stored.value.end !== null) return
+    const { engine, clock, claim, sightings } = this.#deps
+    const bundle = new TrackedBundle(stored, progress, {
+      engine,
+      clock,
+      token: claim.token,
+      signal: this.#end,
+      write: (document, next) =>
+        this.#retry(() => this.#documents.putHot(document, claim.token, next), this.#end),
+      finish: (document, end) => this.#finish(document, end),
+      failed: (error) => this.#fail(error)
+    })
+    if (bundle.isDone) {
+      // The process before died between the last progress and the end of the document.
+      this.#finish(stored, bundle.progress).catch((error: unknown) => this.#fail(error))
+      return
+    }
+    this.#bundles.set(key, bundle)
+    this.#unwatch.set(
+      key,
+      stored.value.signatures.map((signature) => sightings.watch(signature))
+    )
+    void bundle.submit()
+  }
+
+  async #finish(stored: Stored<Bundle>, end: BundleProgress): Promise<void> {
+    await this.#retry(
+      () =>
+        this.#documents.change(stored, (value) =>
+          value.end === null ? { ...value, wires: null, end } : value
+        ),
+      this.#end
+    )
+    this.#forget(keyOf(stored.value))
+  }
+
+  #forget(key: string): void {
+    this.#bundles.get(key)?.close()
+    this.#bundles.delete(key)
+    for (const each of this.#unwatch.get(key) ?? []) each()
+    this.#unwatch.delete(key)
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#end.aborted) this.#deps.report(error)
+  }
+
+  #see({ slot, commitment, sightings }: SightedBlock): void {
+    const seen = new Map(sightings.map((each) => [each.signature, each]))
+    for (const bundle of this.#bundles.values()) {
+      const own = bundle.stored.value.signatures.flatMap((signature) => seen.get(signature) ?? [])
+      for (const { signature, failed } of own) bundle.noteSighting(signature, slot, failed, commitment)
+      // The error of a failed member comes with its status.
+      if (own.length === 0 || own.some(({ failed }) => failed)) continue
+      bundle.settle().catch((error: unknown) => this.#fail(error))
+    }
+  }
+
+  #lose(afterSlot: number): void {
+    for (const bundle of this.#bundles.values()) {
+      bundle.noteLost(afterSlot)
+      bundle.settle().catch((error: unknown) => this.#fail(error))
+    }
+  }
+
+  /** Looks at the chain every `CHECK_MS`, and submits what waits, until the tracking ends. */
+  async #check(): Promise<void> {
+    const { clock } = this.#deps
+    while (!this.#end.aborted) {
+      await sleep(clock, CHECK_MS, this.#end)
+      if (this.#end.aborted || this.#bundles.size === 0) continue
+      for (const bundle of this.#bundles.values()) void bundle.submit()
+      try {
+        await this.#readStatuses([...this.#bundles.values()])
+        await this.#expire()
+      } catch (error) {
+        this.#fail(error)
+      }
+    }
+  }
+
+  /** Reads the statuses of all members of some bundles. Returns the lowest slot as of which they hold. */
+  async #readStatuses(bundles: readonly TrackedBundle[], { history } = { history: false }): Promise<number> {
+    const { node } = this.#deps
+    const signatures = bundles.flatMap(({ stored }) => stored.value.signatures)
+    const found = new Map<string, Parameters<TrackedBundle['noteStatus']>[1]>()
+    let asOf = Infinity
+    for (let at = 0; at < signatures.length; at += STATUSES_MAX) {
+      const batch = signatures.slice(at, at + STATUSES_MAX)
+      const answer = await node.statuses(batch, { history }, this.#end)
+      asOf = Math.min(asOf, answer.contextSlot)
+      for (const [index, signature] of batch.entries()) found.set(signature, answer.statuses[index] ?? null)
+    }
+    for (const bundle of bundles) {
+      for (const signature of bundle.stored.value.signatures)
+        bundle.noteStatus(signature, found.get(signature) ?? null, asOf)
+      await bundle.settle()
+    }
+    return asOf
+  }
+
+  /** Ends the bundles of which no member can land any more. */
+  async #expire(): Promise<void> {
+    const { node } = this.#deps
+    const open = [...this.#bundles.values()].filter(
+      ({ stored, landing }) => stored.value.blockhashes.length > 0 && landing.kind !== 'landed'
+    )
+    if (open.length === 0) return
+    const { height } = await node.height(this.#end)
+    for (const bundle of open) {
+      const last = bundle.lastValidBlockHeight(this.#deps.sightings, height + BLOCKHASH_BLOCKS)
+      if (height <= last || !(await this.#areInvalid(bundle.stored.value.blockhashes, bundle))) continue
+      await bundle.expire()
+    }
+  }
+
+  /** Whether a node says so of all blockhashes, and statuses as of that slot know no more members than before. */
+  async #areInvalid(blockhashes: readonly string[], bundle: TrackedBundle): Promise<boolean> {
+    const { node } = this.#deps
+    let since = 0
+    for (const blockhash of blockhashes) {
+      const { isValid, contextSlot } = await node.isBlockhashValid(blockhash, this.#end)
+      if (isValid) return false
+      since = Math.max(since, contextSlot)
+    }
+    const asOf = await this.#readStatuses([bundle], { history: true })
+    return asOf >= since && bundle.landing.kind !== 'landed'
+  }
+}
+
+const keyOf = ({ tenant, bundleId }: Bundle): string => `${tenant}/${bundleId}`

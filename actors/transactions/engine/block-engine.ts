@@ -1,0 +1,90 @@
+import { ServiceError } from '../../../src/errors.ts'
+import type { Clock } from '../../../src/ports.ts'
+import type { BlockEngine, BundleEngine, SubmissionOutcome, Tips } from '../../../src/transactions/ports.ts'
+import type { Run } from '../../supervision/process.ts'
+import { EngineClient, type EngineClientOptions } from './engine-client.ts'
+import { StatusPoller } from './status-poller.ts'
+import { TipBoard } from './tip-board.ts'
+
+/** Share of a region's requests that polls of statuses may take; the others are left to submissions. */
+const POLL_SHARE = 0.5
+/** Least milliseconds between two polls, however many requests are allowed. */
+const POLL_MS_MIN = 200
+
+export interface BlockEngineOptions extends Omit<EngineClientOptions, 'clock'> {
+  /** Null for none. */
+  readonly tipFloorUrl: string | null
+}
+
+/** The block engine of this process. */
+export class OpenBlockEngine implements BlockEngine, BundleEngine {
+  readonly #client: EngineClient
+  readonly #poller: StatusPoller
+  readonly #tips: TipBoard
+  readonly #end = new AbortController()
+
+  constructor(options: BlockEngineOptions, clock: Clock, report: (error: unknown) => void) {
+    this.#client = new EngineClient({ ...options, clock })
+    const callsPerSecond = options.requestsPerSecond * Math.max(1, this.#client.regions)
+    const pollMs = Math.max(POLL_MS_MIN, 1_000 / (callsPerSecond * POLL_SHARE))
+    this.#poller = new StatusPoller(this.#client, { pollMs, clock, report })
+    this.#tips = new TipBoard(this.#client, options.tipFloorUrl, { clock, end: this.#end.signal })
+  }
+
+  /** Bundles whose statuses are asked for, and requests sent since the start. */
+  get use(): { readonly followed: number; readonly sent: number } {
+    return { followed: this.#poller.followed, sent: this.#client.sent }
+  }
+
+  /** Polls until the signal aborts, then closes all connections. */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#poller.run(signal)
+    } finally {
+      this.#end.abort()
+      await this.#client.close()
+    }
+  }
+
+  async send(
+    wire: Uint8Array,
+    signal: AbortSignal,
+    { revertProtection }: { readonly revertProtection: boolean } = { revertProtection: false }
+  ): Promise<void> {
+    const outcome = await this.#client.sendTransaction(wire, revertProtection, signal)
+    if (outcome.kind === 'refused')
+      throw new ServiceError('UPSTREAM_ERROR', `the block engine refuses the transaction: ${outcome.message}`)
+    if (outcome.kind === 'untaken')
+      throw new ServiceError('UPSTREAM_ERROR', 'the block engine takes no transaction at present', {
+        cause: new Error(outcome.detail)
+      })
+  }
+
+  submitBundle(wires: readonly Uint8Array[], signal: AbortSignal): Promise<SubmissionOutcome> {
+    return this.#client.sendBundle(wires, signal)
+  }
+
+  follow: BundleEngine['follow'] = (id, heard) => this.#poller.follow(id, heard)
+
+  tipAccounts(): Promise<readonly string[]> {
+    return this.#tips.accounts()
+  }
+
+  tips(): Promise<Tips> {
+    return this.#tips.tips()
+  }
+}
+
+/** Owns the connections to the block engine. `optionsOf` is called when it starts. */
+export function blockEngine(
+  optionsOf: () => BlockEngineOptions,
+  clock: Clock
+): Run<unknown, OpenBlockEngine> {
+  return async ({ draining, ready, gauge, report }) => {
+    const engine = new OpenBlockEngine(optionsOf(), clock, report)
+    gauge('bundles_followed', () => engine.use.followed)
+    gauge('requests', () => engine.use.sent)
+    ready(engine)
+    await engine.run(draining)
+  }
+}

@@ -1,0 +1,100 @@
+import { request } from 'undici'
+import { ServiceError } from '../../../src/errors.ts'
+import { readBody } from '../../../src/node/rpc-answer.ts'
+import type { Clock } from '../../../src/ports.ts'
+import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/tip-floor.ts'
+import type { Tips } from '../../../src/transactions/ports.ts'
+import type { EngineClient } from './engine-client.ts'
+
+/** Milliseconds for which a tip floor is served without asking again. Chosen: the feed changes every few seconds. */
+const FLOOR_FRESH_MS = 5_000
+/** The same for tip accounts, which have never changed. */
+const ACCOUNTS_FRESH_MS = 3_600_000
+/** Milliseconds until a request gets the last value instead of a new one. Below the deadline of an answer. */
+const WAIT_MS = 1_200
+const BODY_BYTES_MAX = 64 * 1024
+
+/** A value that is fetched when it is asked for and not fresh. One fetch runs at a time, and its result is kept. */
+class Fetched<T> {
+  readonly #fetch: () => Promise<T>
+  readonly #freshMs: number
+  readonly #clock: Clock
+  #value: { readonly value: T; readonly atMs: number } | null = null
+  #fetching: Promise<unknown> | null = null
+  #hasFailed = false
+
+  constructor(fetch: () => Promise<T>, freshMs: number, clock: Clock) {
+    this.#fetch = fetch
+    this.#freshMs = freshMs
+    this.#clock = clock
+  }
+
+  /** Returns the value, the last one if no new one comes in time; null where none ever came. */
+  async get(): Promise<{ readonly value: T; readonly isStale: boolean } | null> {
+    const isFresh = this.#value !== null && this.#clock.now() - this.#value.atMs < this.#freshMs
+    if (!isFresh) await this.#renewed()
+    if (this.#value === null) return null
+    return { value: this.#value.value, isStale: !isFresh && (this.#hasFailed || this.#fetching !== null) }
+  }
+
+  /** Resolves when a fetch ends, or after the longest wait. */
+  #renewed(): Promise<void> {
+    this.#fetching ??= this.#fetch()
+      .then((value) => {
+        this.#value = { value, atMs: this.#clock.now() }
+        this.#hasFailed = false
+      })
+      .catch(() => {
+        this.#hasFailed = true
+      })
+      .finally(() => (this.#fetching = null))
+    const fetching = this.#fetching
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(resolve, WAIT_MS)
+      void fetching.then(() => {
+        this.#clock.clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+}
+
+/** The tip accounts and the tip floor, as they were fetched last. */
+export class TipBoard {
+  readonly #accounts: Fetched<readonly string[]>
+  /** Null where no feed is configured. */
+  readonly #floor: Fetched<TipFloor> | null
+
+  /** `end` aborts fetches in flight. */
+  constructor(
+    client: Pick<EngineClient, 'tipAccounts'>,
+    floorUrl: string | null,
+    { clock, end }: { readonly clock: Clock; readonly end: AbortSignal }
+  ) {
+    this.#accounts = new Fetched(() => client.tipAccounts(end), ACCOUNTS_FRESH_MS, clock)
+    this.#floor =
+      floorUrl === null ? null : new Fetched(() => fetchTipFloor(floorUrl, end), FLOOR_FRESH_MS, clock)
+  }
+
+  /** Rejects with UPSTREAM_ERROR where they were never fetched. */
+  async accounts(): Promise<readonly string[]> {
+    const accounts = await this.#accounts.get()
+    if (accounts === null) throw new ServiceError('UPSTREAM_ERROR', 'the block engine gives no tip accounts')
+    return accounts.value
+  }
+
+  /** Rejects with UPSTREAM_ERROR where they were never fetched. */
+  async tips(): Promise<Tips> {
+    if (this.#floor === null) throw new ServiceError('UPSTREAM_ERROR', 'no feed of tips is configured')
+    const [accounts, floor] = await Promise.all([this.accounts(), this.#floor.get()])
+    if (floor === null) throw new ServiceError('UPSTREAM_ERROR', 'the feed of tips does not answer')
+    return { accounts, floor: floor.value, isStale: floor.isStale }
+  }
+}
+
+async function fetchTipFloor(url: string, signal: AbortSignal): Promise<TipFloor> {
+  const response = await request(url, { signal, headersTimeout: 5_000, bodyTimeout: 5_000 })
+  const body = await readBody(response.body, response.headers['content-encoding'], BODY_BYTES_MAX)
+  if (response.statusCode !== 200) throw new Error(`the feed of tips answers HTTP ${response.statusCode}`)
+  return readTipFloor(JSON.parse(body.toString('utf8')))
+}

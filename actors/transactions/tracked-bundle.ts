@@ -1,0 +1,258 @@
+import { transition } from 'xstate'
+import { bundleMachine, type BundleEvent } from '../../machines/bundle.machine.ts'
+import { LOOK_BACK_MS, type EngineStatus } from '../../src/transactions/engine/answers.ts'
+import { BUNDLE_REASONS } from '../../src/api/bundle.ts'
+import type { Bundle, BundleProgress, BundleReason } from '../../src/transactions/bundle.ts'
+import {
+  COMMITMENTS,
+  landingOf,
+  type LandedMember,
+  type Landing
+} from '../../src/transactions/bundle-landing.ts'
+import type { BlockSightings, BundleEngine, SignatureStatus } from '../../src/transactions/ports.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { Stored } from '../../storage/documents.ts'
+
+/**
+ * Milliseconds after an unsure submission from which the engine's word counts that it does not know the bundle. Chosen: the
+ * engine calls a bundle that it has just taken `Invalid` for some seconds.
+ */
+const UNSURE_MS = 10_000
+/** States in which the engine is asked for the bundle. */
+const FOLLOWED: readonly BundleProgress['state'][] = ['unsure', 'pending', 'rejected']
+
+export interface TrackedBundleDeps {
+  readonly engine: BundleEngine
+  readonly clock: Clock
+  readonly token: number
+  /** Stores a progress; the next event waits for it. Rejects when the tracking ends. */
+  readonly write: (bundle: Stored<Bundle>, progress: BundleProgress) => Promise<void>
+  /** Stores the end of a bundle. */
+  readonly finish: (bundle: Stored<Bundle>, end: BundleProgress) => Promise<void>
+  /** Called with an error that ends the tracking of this bundle in this process. */
+  readonly failed: (error: unknown) => void
+  readonly signal: AbortSignal
+}
+
+/** One bundle while a process tracks it: its progress, its members on chain, and its submission. */
+export class TrackedBundle {
+  readonly stored: Stored<Bundle>
+  readonly members: Map<string, LandedMember | null>
+  #progress: BundleProgress
+  readonly #deps: TrackedBundleDeps
+  /** The events so far, one after another. */
+  #work: Promise<void> = Promise.resolve()
+  #unfollow: (() => void) | null = null
+  #notBeforeMs = 0
+  #isSubmitting = false
+
+  /** Takes the stored progress; a submission that was cut short is unsure. */
+  constructor(stored: Stored<Bundle>, progress: BundleProgress, deps: TrackedBundleDeps) {
+    this.stored = stored
+    this.members = new Map(stored.value.signatures.map((signature) => [signature, null]))
+    const state = progress.state === 'submitting' ? 'unsure' : progress.state
+    this.#progress = { ...progress, state, token: deps.token }
+    this.#deps = deps
+    this.#follow()
+  }
+
+  get progress(): BundleProgress {
+    return this.#progress
+  }
+
+  get isDone(): boolean {
+    return this.#progress.state === 'failed' || this.#progress.state === 'finalized'
+  }
+
+  get landing(): Landing {
+    return landingOf([...this.members.values()])
+  }
+
+  /** Resolves when all events so far are stored. */
+  get settled(): Promise<void> {
+    return this.#work
+  }
+
+  /** Ends the polls; what is stored stays. */
+  close(): void {
+    this.#unfollow?.()
+    this.#unfollow = null
+  }
+
+  /** Submits the bundle if it waits for that. Never rejects. */
+  async submit(): Promise<void> {
+    const { engine, clock, signal } = this.#deps
+    const { wires, bundleId } = this.stored.value
+    const isDue = this.#progress.state === 'queued' && clock.now() >= this.#notBeforeMs
+    if (!isDue || this.#isSubmitting || wires === null) return
+    this.#isSubmitting = true
+    try {
+      await this.apply({ type: 'submission.began' }, { submittedAtMs: clock.now() })
+      if (this.#progress.state !== 'submitting') return
+      const outcome = await engine.submitBundle(wires, signal)
+      switch (outcome.kind) {
+        case 'taken':
+          return await this.apply(
+            { type: 'submission.taken' },
+            { engineId: outcome.id === bundleId ? null : outcome.id }
+          )
+        case 'untaken':
+          this.#notBeforeMs = clock.now() + outcome.waitMs
+          return await this.apply({ type: 'submission.untaken' }, {})
+        case 'unsure':
+          return await this.apply({ type: 'submission.unsure' }, {})
+        case 'refused':
+          return await this.apply(
+            { type: 'submission.refused' },
+            {
+              err: { code: outcome.code, message: outcome.message },
+              reason: /simulat/i.test(outcome.message) ? 'simulation_failure' : null
+            }
+          )
+      }
+    } catch (error) {
+      this.#deps.failed(error)
+    } finally {
+      this.#isSubmitting = false
+    }
+  }
+
+  /** Notes what a node says of a member, as of a slot. */
+  noteStatus(signature: string, status: SignatureStatus | null, contextSlot: number): void {
+    const known = this.members.get(signature) ?? null
+    if (status === null) {
+      // A node that is behind the block of a member says nothing about it.
+      if (known !== null && contextSlot > known.slot) this.members.set(signature, null)
+      return
+    }
+    const { slot, err } = status
+    const isBehind =
+      known?.slot === slot && COMMITMENTS.indexOf(known.commitment) > COMMITMENTS.indexOf(status.commitment)
+    const commitment = isBehind ? known.commitment : status.commitment
+    this.members.set(signature, { slot, commitment, hasFailed: err !== null, err })
+  }
+
+  /** Notes a block with a member. */
+  noteSighting(
+    signature: string,
+    slot: number,
+    hasFailed: boolean,
+    commitment: LandedMember['commitment']
+  ): void {
+    const known = this.members.get(signature) ?? null
+    // A status may have come first, with a higher commitment and with the error.
+    if (known?.slot === slot && COMMITMENTS.indexOf(known.commitment) >= COMMITMENTS.indexOf(commitment))
+      return
+    const err = known?.slot === slot ? known.err : null
+    this.members.set(signature, { slot, commitment, hasFailed, err })
+  }
+
+  /** Forgets members in blocks above a slot: they were on a lost fork. */
+  noteLost(afterSlot: number): void {
+    for (const [signature, member] of this.members)
+      if (member !== null && member.slot > afterSlot) this.members.set(signature, null)
+  }
+
+  /** Moves to the state that the members on chain give. */
+  async settle(): Promise<void> {
+    const { landing } = this
+    const { state, slot } = this.#progress
+    const isLanded = state === 'processed' || state === 'confirmed'
+    switch (landing.kind) {
+      case 'landed':
+        if (state === landing.commitment && slot === landing.slot) return
+        if (isLanded && slot !== landing.slot)
+          await this.apply({ type: 'members.lost' }, { slot: null, wasLost: true })
+        return this.apply(
+          { type: `members.${landing.commitment}` },
+          { slot: landing.slot, err: null, reason: null }
+        )
+      case 'split':
+        return this.apply(
+          { type: 'members.split' },
+          { slot: null, err: landing.err, reason: 'partially_processed' }
+        )
+      default:
+        if (isLanded) await this.apply({ type: 'members.lost' }, { slot: null, wasLost: true })
+    }
+  }
+
+  /**
+   * Returns the last block height at which a member can land. Where that of a blockhash is not known, the given bound, which
+   * is noted once.
+   */
+  lastValidBlockHeight(
+    { lastValidBlockHeight }: Pick<BlockSightings, 'lastValidBlockHeight'>,
+    bound: number
+  ): number {
+    if (this.#progress.lastValidBlockHeight !== null) return this.#progress.lastValidBlockHeight
+    const last = Math.max(...this.stored.value.blockhashes.map((each) => lastValidBlockHeight(each) ?? bound))
+    this.#progress = { ...this.#progress, lastValidBlockHeight: last }
+    return last
+  }
+
+  /** Ends the bundle: none of its members can land any more. */
+  expire(): Promise<void> {
+    const { state, wasLost, reason, err } = this.#progress
+    const isPartial = this.landing.kind !== 'none'
+    const why: BundleReason | null = isPartial
+      ? 'partially_processed'
+      : state === 'rejected'
+        ? reason
+        : wasLost
+          ? 'not_finalized'
+          : 'blockhash_expired'
+    return this.apply({ type: 'members.expired' }, { slot: null, reason: why, err })
+  }
+
+  /** Ends a bundle on durable nonces that the engine has forgotten. */
+  drop(): Promise<void> {
+    return this.apply({ type: 'members.expired' }, { slot: null, reason: 'dropped_bundle' })
+  }
+
+  /** Stores the change that an event makes, if it makes one. Events are applied one after another. */
+  apply(event: BundleEvent, change: Partial<BundleProgress>): Promise<void> {
+    const applied = this.#work.then(() => this.#apply(event, change))
+    this.#work = applied.catch(() => undefined)
+    return applied
+  }
+
+  async #apply(event: BundleEvent, change: Partial<BundleProgress>): Promise<void> {
+    const { clock, write, finish, signal } = this.#deps
+    signal.throwIfAborted()
+    const before = this.#progress
+    const snapshot = bundleMachine.resolveState({ value: before.state })
+    const [next] = transition(bundleMachine, snapshot, event)
+    if (next.value === before.state) return
+    const state = next.value as BundleProgress['state']
+    const progress = { ...before, ...change, state, updatedAtMs: clock.now() }
+    await write(this.stored, progress)
+    if (next.status === 'done') await finish(this.stored, progress)
+    this.#progress = progress
+    this.#follow()
+  }
+
+  #follow(): void {
+    const { engine } = this.#deps
+    if (!FOLLOWED.includes(this.#progress.state)) return this.close()
+    const id = this.#progress.engineId ?? this.stored.value.bundleId
+    this.#unfollow ??= engine.follow(id, (status) => {
+      this.#hear(status).catch(this.#deps.failed)
+    })
+  }
+
+  async #hear({ kind, reason, err }: EngineStatus): Promise<void> {
+    const sinceMs = this.#deps.clock.now() - (this.#progress.submittedAtMs ?? 0)
+    if (kind === 'pending') return this.apply({ type: 'engine.pending' }, { err: null, reason: null })
+    if (kind === 'failed')
+      return this.apply(
+        { type: 'engine.failed' },
+        { err, reason: BUNDLE_REASONS.find((known) => known === reason) ?? null }
+      )
+    if (kind !== 'unknown') return
+    if (sinceMs > LOOK_BACK_MS) {
+      this.close()
+      if (this.stored.value.blockhashes.length === 0) await this.drop()
+    } else if (sinceMs > UNSURE_MS) await this.apply({ type: 'engine.unknown' }, {})
+  }
+}

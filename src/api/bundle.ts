@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { moment } from './api-key.ts'
+import { address, count, signature } from './schema.ts'
+
+/**
+ * Why a bundle has failed, in the words of the engine's own protocol (mev-protos). The public JSON interface gives no
+ * reasons, so that only those occur that the chain tells, and those of an engine that adds them.
+ */
+export const BUNDLE_REASONS = [
+  'state_auction_bid_rejected',
+  'winning_batch_bid_rejected',
+  'simulation_failure',
+  'internal_error',
+  'dropped_bundle',
+  'blockhash_expired',
+  'partially_processed',
+  'not_finalized'
+] as const
+
+const bundleId = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('Id of the bundle: SHA-256 of its signatures in base58, joined by commas; hexadecimal')
+
+/** Schema of the answer to a submitted bundle. */
+export const sentBundleAnswer = z.object({
+  bundle_id: bundleId,
+  signatures: z.array(signature('First signature of a transaction')).describe('In the order of execution')
+})
+
+/** Schema of the status of a bundle. */
+export const bundleStatusAnswer = z
+  .object({
+    bundle_id: bundleId,
+    status: z
+      .enum(['pending', 'landed', 'failed', 'unknown'])
+      .describe('`unknown`: the tenant has not submitted it, or its record is older than the retention'),
+    landed_slot: count('Slot of its block; null without one').nullable(),
+    signatures: z.array(signature('First signature of a transaction')).describe('In the order of execution'),
+    confirmation_status: z
+      .enum(['processed', 'confirmed', 'finalized'])
+      .nullable()
+      .describe('Commitment of its block; null without one'),
+    err: z
+      .unknown()
+      .describe(
+        'Error of a transaction as in JSON-RPC, or `{code, message}` with which the engine refused; null for none'
+      ),
+    reason: z
+      .enum(BUNDLE_REASONS)
+      .nullable()
+      .describe('Why it has failed; null if it has not, and where nobody has said why'),
+    tip_lamports: count('Tip of its last transaction in lamports; null if unknown').nullable(),
+    submitted_at: moment('Time of the submission; null if unknown').nullable(),
+    updated_at: moment('Time of the last change of this status; null if unknown').nullable()
+  })
+  .meta({ id: 'BundleStatus', description: 'What became of a bundle' })
+
+/** Schema of the tips. */
+export const tipsAnswer = z
+  .object({
+    tip_accounts: z.array(address('Account that a tip may go to')),
+    floor_lamports: z
+      .object({
+        p25: count('25th percentile, in lamports'),
+        p50: count('50th percentile, in lamports'),
+        p75: count('75th percentile, in lamports'),
+        p95: count('95th percentile, in lamports'),
+        p99: count('99th percentile, in lamports'),
+        ema_p50: count('Exponential moving average of the 50th percentile, in lamports')
+      })
+      .describe('Tips of the bundles that landed last'),
+    updated_at: moment('Time as of which the feed computed them'),
+    stale: z.boolean().describe('Whether the feed could not be asked since')
+  })
+  .meta({ id: 'Tips', description: 'Tip accounts and usual tips' })

@@ -1,0 +1,106 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { bundleStatusAnswer, sentBundleAnswer } from '../../api/bundle.ts'
+import { BUNDLE_SIZE_MAX } from '../../chain/bundle-id.ts'
+import { BundleIntake, bundleWishOf, type BundleWish } from '../../transactions/bundle-intake.ts'
+import { transactionIn } from '../../transactions/intake.ts'
+import { bundleBody, unknownBundleBody } from '../bundle-bodies.ts'
+import { tenantOf } from '../caller-tenant.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_BUNDLE_ID, EXAMPLE_TRANSACTION } from '../example-values.ts'
+import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
+import { invalid } from '../parameters.ts'
+
+/** Milliseconds to take a bundle. Chosen: the engine may take some seconds to name its tip accounts. */
+const SEND_MS = 10_000
+
+export const sendBundle = endpoint({
+  method: 'POST',
+  path: '/v1/tx/bundle',
+  tag: 'Transactions',
+  summary: 'Send a bundle',
+  description:
+    'Stores 1 to 5 signed transactions and submits them to the block engine, which executes them in order in one block, all or nothing. The same bundle again is answered alike and begins nothing.',
+  scope: 'tx:send',
+  body: z.object({
+    txs: z
+      .array(z.string())
+      .min(1, 'must have at least 1 transaction')
+      .max(BUNDLE_SIZE_MAX, `must have at most ${BUNDLE_SIZE_MAX} transactions`)
+      .describe(
+        'Fully signed transactions in base64, in the order of execution; the last one has a tip of at least 1,000 lamports'
+      )
+  }),
+  answer: sentBundleAnswer,
+  errors: [
+    'TRANSACTION_INVALID',
+    'TRANSACTION_UNSIGNED',
+    'TIP_MISSING',
+    'TRANSACTION_LIMIT_REACHED',
+    'UPSTREAM_ERROR'
+  ],
+  isIdempotent: true,
+  deadlineMs: SEND_MS,
+  examples: [{ name: 'a transfer', body: { txs: [EXAMPLE_TRANSACTION] } }]
+})
+
+export const bundleStatus = endpoint({
+  path: '/v1/tx/bundle/{bundle_id}/status',
+  tag: 'Transactions',
+  summary: 'Status of a bundle',
+  description:
+    'What became of a bundle that the tenant has submitted, by the engine and by the chain. It is kept after the engine has forgotten the bundle, and `failed` is corrected if the bundle lands all the same.',
+  scope: 'tx:send',
+  params: z.object({
+    bundle_id: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case')
+      .describe('Id of the bundle')
+  }),
+  answer: bundleStatusAnswer,
+  examples: [{ name: 'a bundle', params: { bundle_id: EXAMPLE_BUNDLE_ID } }]
+})
+
+export const bundleRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions' | 'storage' | 'clock'>> = async (
+  app,
+  { transactions: parts, storage: { documents }, clock }
+) => {
+  if (parts === null) return
+  const intake = new BundleIntake({ documents, parts, clock })
+  const idempotency = new Idempotency(documents)
+
+  serve(app, sendBundle, async ({ body, caller, request, signal }) => {
+    const tenant = tenantOf(caller)
+    const wish = wishIn(body.txs)
+    await idempotency.once(
+      {
+        tenant,
+        operation: `${sendBundle.method} ${sendBundle.path}`,
+        key: idempotencyKeyOf(request.headers),
+        content: body
+      },
+      async () => {
+        await intake.check(tenant, wish, signal)
+        return wish.bundleId
+      },
+      ({ isDone }) => (isDone ? Promise.resolve() : intake.take(tenant, wish, signal))
+    )
+    return { bundle_id: wish.bundleId, signatures: wish.members.map(({ signature }) => signature) }
+  })
+
+  serve(app, bundleStatus, async ({ params: { bundle_id: bundleId }, caller }) => {
+    const found = await intake.find(tenantOf(caller), bundleId)
+    return found === null ? unknownBundleBody(bundleId) : bundleBody(found.bundle, found.progress)
+  })
+}
+
+/** Reads and checks all members. Throws an error that names the first wrong one. */
+function wishIn(txs: readonly string[]): BundleWish {
+  const members = txs.map((text, at) => transactionIn(`txs.${at}`, text))
+  for (const [at, { signature }] of members.entries()) {
+    const first = members.findIndex((other) => other.signature === signature)
+    if (first < at) throw invalid(`txs.${at}`, `is the same transaction as txs.${first}`)
+  }
+  return bundleWishOf(members)
+}

@@ -1,0 +1,27 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { tipsAnswer } from '../../api/bundle.ts'
+import { ServiceError } from '../../errors.ts'
+import { tipsBody } from '../bundle-bodies.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+
+export const getTips = endpoint({
+  path: '/v1/tx/tips',
+  tag: 'Transactions',
+  summary: 'Tip accounts and usual tips',
+  description:
+    'The accounts that a tip of the block-engine route may go to, and percentiles of the tips that landed last: p50 for most cases, p75 or more when racing.',
+  scope: 'tx:send',
+  answer: tipsAnswer,
+  errors: ['UPSTREAM_ERROR'],
+  examples: [{ name: 'the tips now' }]
+})
+
+export const tipRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>> = async (app, { transactions }) => {
+  if (transactions === null) return
+  const { engine } = transactions
+  serve(app, getTips, async ({ signal }) => {
+    if (engine === null) throw new ServiceError('UPSTREAM_ERROR', 'no block engine is configured')
+    return tipsBody(await engine.tips(signal))
+  })
+}

@@ -1,0 +1,109 @@
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents } from '../../storage/documents.ts'
+import { bundleIdOf } from '../chain/bundle-id.ts'
+import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
+import { ServiceError } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import { BUNDLE, TRACKED_BUNDLES_PER_TENANT_MAX, type Bundle, type BundleProgress } from './bundle.ts'
+import type { CheckedTransaction } from './checked-transaction.ts'
+import type { TransactionParts } from './ports.ts'
+import { partitionsOf, submissionPartition, transactionShard } from './submission.ts'
+
+interface BundleIntakeDeps {
+  readonly documents: DocumentStore
+  readonly parts: Pick<TransactionParts, 'engine' | 'bundles'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** A bundle that a tenant wants to be submitted: 1 to 5 checked transactions with different signatures. */
+export interface BundleWish {
+  readonly bundleId: string
+  readonly members: readonly CheckedTransaction[]
+}
+
+export function bundleWishOf(members: readonly CheckedTransaction[]): BundleWish {
+  return { members, bundleId: bundleIdOf(members.map(({ signature }) => signature)) }
+}
+
+/** Takes bundles of tenants: checks their tips, stores them, and hands them over to tracking, which submits them. */
+export class BundleIntake {
+  readonly #deps: BundleIntakeDeps
+  readonly #documents: Documents<Bundle, 'tracked', never, BundleProgress>
+
+  constructor(deps: BundleIntakeDeps) {
+    this.#deps = deps
+    this.#documents = new Documents(deps.documents, BUNDLE)
+  }
+
+  /**
+   * Checks the tip and the tenant's limit. Rejects with TIP_MISSING, TRANSACTION_LIMIT_REACHED or UPSTREAM_ERROR. A bundle
+   * that the tenant has submitted before passes the limit.
+   */
+  async check(tenant: string, wish: BundleWish, signal: AbortSignal): Promise<void> {
+    const { engine } = this.#deps.parts
+    if (engine === null) throw new ServiceError('UPSTREAM_ERROR', 'no block engine is configured')
+    const lamports = this.#tipOf(wish, await engine.tipAccounts(signal))
+    if (lamports < TIP_MIN_LAMPORTS) {
+      const last = `txs.${wish.members.length - 1}`
+      throw new ServiceError(
+        'TIP_MISSING',
+        lamports === 0n
+          ? `${last} has no tip: the last transaction needs a system transfer to one of the tip accounts, as a static account`
+          : `${last} has a tip of ${lamports} lamports; the minimum is ${TIP_MIN_LAMPORTS}`
+      )
+    }
+    if ((await this.#tracked(tenant)) < TRACKED_BUNDLES_PER_TENANT_MAX) return
+    if ((await this.find(tenant, wish.bundleId)) !== null) return
+    throw new ServiceError(
+      'TRANSACTION_LIMIT_REACHED',
+      `this tenant has ${TRACKED_BUNDLES_PER_TENANT_MAX} tracked bundles, the most a tenant may have`
+    )
+  }
+
+  /** Stores a checked bundle, and begins to submit it. Does neither if the tenant has submitted it before. */
+  async take(tenant: string, wish: BundleWish, signal: AbortSignal): Promise<void> {
+    const { parts, clock } = this.#deps
+    const { bundleId, members } = wish
+    const recent = members.filter(({ nonce }) => nonce === null)
+    const outcome = await this.#documents.insert({
+      tenant,
+      bundleId,
+      signatures: members.map(({ signature }) => signature),
+      wires: members.map(({ bytes }) => bytes),
+      blockhashes: [...new Set(recent.map(({ blockhash }) => blockhash))],
+      tipLamports: this.#tipOf(wish, (await parts.engine?.tipAccounts(signal)) ?? []),
+      receivedAtMs: clock.now(),
+      end: null
+    })
+    if (outcome.ok) parts.bundles.begin(outcome.stored)
+  }
+
+  /** Returns a bundle of the tenant with its progress; null for any other. */
+  async find(
+    tenant: string,
+    bundleId: string
+  ): Promise<{ readonly bundle: Bundle; readonly progress: BundleProgress | null } | null> {
+    const stored = await this.#documents.get(submissionPartition(tenant, bundleId), [tenant, bundleId])
+    if (stored === null) return null
+    if (stored.value.end !== null) return { bundle: stored.value, progress: stored.value.end }
+    const [progress = null] = await this.#documents.hot([stored])
+    return { bundle: stored.value, progress }
+  }
+
+  #tipOf({ members }: BundleWish, tipAccounts: readonly string[]): bigint {
+    return tipOf(members.at(-1)!.wire, new Set(tipAccounts))
+  }
+
+  /** Counts a tenant's tracked bundles, up to its limit. */
+  async #tracked(tenant: string): Promise<number> {
+    const pages = await Promise.all(
+      partitionsOf(transactionShard(tenant)).map((partition) =>
+        this.#documents.listBy('tracked', partition, {
+          prefix: [tenant],
+          limit: TRACKED_BUNDLES_PER_TENANT_MAX
+        })
+      )
+    )
+    return pages.reduce((sum, { documents }) => sum + documents.length, 0)
+  }
+}

@@ -1,0 +1,36 @@
+import type { Commitment } from '../market/rows.ts'
+
+/** A member of a bundle in a block. */
+export interface LandedMember {
+  readonly slot: number
+  readonly commitment: Commitment
+  readonly hasFailed: boolean
+  /** The chain's error in JSON-RPC form; null for none, and where it is not known yet. */
+  readonly err: unknown
+}
+
+/** How the members of a bundle are on chain. */
+export type Landing =
+  | { readonly kind: 'none' }
+  /** Some are in blocks, or all are in a way that may still change. */
+  | { readonly kind: 'open' }
+  /** All in one block and successful, at the lowest of their commitments. */
+  | { readonly kind: 'landed'; readonly slot: number; readonly commitment: Commitment }
+  /** All in confirmed blocks, but in different ones, or one has failed: not as a bundle. */
+  | { readonly kind: 'split'; readonly err: unknown }
+
+/** In ascending order. */
+export const COMMITMENTS: readonly Commitment[] = ['processed', 'confirmed', 'finalized']
+
+/** Returns the landing of a bundle from its members in order; null for one that is in no block. */
+export function landingOf(members: readonly (LandedMember | null)[]): Landing {
+  const found = members.filter((member) => member !== null)
+  if (found.length === 0) return { kind: 'none' }
+  if (found.length < members.length) return { kind: 'open' }
+  const commitment = COMMITMENTS[Math.min(...found.map((member) => COMMITMENTS.indexOf(member.commitment)))]!
+  const { slot } = found[0]!
+  const failed = found.find(({ hasFailed }) => hasFailed)
+  if (failed === undefined && found.every((member) => member.slot === slot))
+    return { kind: 'landed', slot, commitment }
+  return commitment === 'processed' ? { kind: 'open' } : { kind: 'split', err: failed?.err ?? null }
+}

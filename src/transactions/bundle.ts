@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { defineDocument, jsonBigint, jsonBytes } from '../../storage/document-definition.ts'
+import { BUNDLE_REASONS } from '../api/bundle.ts'
+import { submissionPartition } from './submission.ts'
+
+/**
+ * Bundles tracked at once of a tenant. Chosen: the engine takes one a second and region by default, and a bundle is tracked
+ * for about 90 s at most.
+ */
+export const TRACKED_BUNDLES_PER_TENANT_MAX = 200
+
+/** States of the bundle machine (`machines/bundle.machine.ts`); the last two are final. */
+export const BUNDLE_STATES = [
+  'queued',
+  'submitting',
+  'unsure',
+  'pending',
+  'rejected',
+  'processed',
+  'confirmed',
+  'finalized',
+  'failed'
+] as const
+export type BundleState = (typeof BUNDLE_STATES)[number]
+
+export type BundleReason = (typeof BUNDLE_REASONS)[number]
+
+/** What is known of a bundle. Changes with each answer; at the end it is a part of the document. */
+const progress = z.object({
+  /** Fencing token of the process that wrote this. */
+  token: z.number(),
+  state: z.enum(BUNDLE_STATES),
+  /** Id by which the engine knows it, where that is another one than ours. */
+  engineId: z.string().nullable(),
+  /** Slot of the block that has it; null before. */
+  slot: z.number().nullable(),
+  /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null for none. */
+  err: z.unknown(),
+  /** Null where it has not failed, and where nobody has said why. */
+  reason: z.enum(BUNDLE_REASONS).nullable(),
+  /** Unix milliseconds of the last submission; null before the first. */
+  submittedAtMs: z.number().nullable(),
+  /** The last block height at which a member can land; an upper bound where a blockhash's is unknown, null before. */
+  lastValidBlockHeight: z.number().nullable(),
+  /** Whether it was seen in a block that was removed since. */
+  wasLost: z.boolean(),
+  updatedAtMs: z.number()
+})
+export type BundleProgress = z.infer<typeof progress>
+
+/** A bundle that a tenant submitted. All fields but `wires` and `end` stay as they were at its reception. */
+export const BUNDLE = defineDocument({
+  kind: 'bundle',
+  schema: z.object({
+    tenant: z.string(),
+    /** SHA-256 of its signatures in hexadecimal (`src/chain/bundle-id.ts`). */
+    bundleId: z.string(),
+    /** Base58 of the first signature of each member, in order. */
+    signatures: z.array(z.string()),
+    /** The signed members; null once it is not submitted any more. */
+    wires: z.array(jsonBytes).nullable(),
+    /** Different recent blockhashes of the members, in base58; none where all stand on durable nonces. */
+    blockhashes: z.array(z.string()),
+    tipLamports: jsonBigint,
+    /** Unix milliseconds. */
+    receivedAtMs: z.number(),
+    /** The last progress, once tracking has ended; null while it is tracked. */
+    end: progress.nullable()
+  }),
+  partition: ({ tenant, bundleId }) => submissionPartition(tenant, bundleId),
+  key: ({ tenant, bundleId }) => [tenant, bundleId],
+  indexes: {
+    tracked: ({ tenant, receivedAtMs, end }) => (end === null ? [tenant, receivedAtMs] : null)
+  },
+  hot: progress
+})
+export type Bundle = z.infer<typeof BUNDLE.schema>
+
+/** Returns the progress of a bundle that was just stored. */
+export function firstProgress({ receivedAtMs }: Pick<Bundle, 'receivedAtMs'>, token: number): BundleProgress {
+  return {
+    token,
+    state: 'queued',
+    engineId: null,
+    slot: null,
+    err: null,
+    reason: null,
+    submittedAtMs: null,
+    lastValidBlockHeight: null,
+    wasLost: false,
+    updatedAtMs: receivedAtMs
+  }
+}

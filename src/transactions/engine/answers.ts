@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { pubkeyFromBase58 } from '../../chain/pubkey.ts'
+
+/** Bundle ids that one `getInflightBundleStatuses` call may have (the engine's documentation, February 2026). */
+export const STATUS_IDS_MAX = 5
+/** Milliseconds for which the engine remembers a bundle (the same documentation). */
+export const LOOK_BACK_MS = 300_000
+
+const address = z.string().refine((text) => {
+  try {
+    pubkeyFromBase58(text)
+    return true
+  } catch {
+    return false
+  }
+})
+
+/** The answer of `getTipAccounts`. */
+export const tipAccountsAnswer = z.array(address).min(1).max(100)
+
+/** Where the engine has a bundle, in its own words. */
+const inflightStatus = z.object({
+  bundle_id: z.string(),
+  status: z.enum(['Invalid', 'Pending', 'Failed', 'Landed']),
+  landed_slot: z.number().int().nullish(),
+  /** Given by the localnet's engine alone; the public interface has no reasons. */
+  reason: z.string().max(100).nullish(),
+  err: z.unknown().optional()
+})
+
+/** The answer of `getInflightBundleStatuses`; null where no bundle is known. */
+export const inflightAnswer = z.object({ value: z.array(inflightStatus.nullable()) }).nullable()
+
+/** What the engine says of a bundle. `unknown` is also the first answer to a bundle that it has just taken. */
+export interface EngineStatus {
+  readonly kind: 'unknown' | 'pending' | 'failed' | 'landed'
+  /** Why it failed; null where the engine gives no reason. */
+  readonly reason: string | null
+  readonly err: unknown
+}
+
+const KINDS = { Invalid: 'unknown', Pending: 'pending', Failed: 'failed', Landed: 'landed' } as const
+
+/** Returns the status of each bundle in an answer, by id; one that the answer leaves out is unknown. */
+export function engineStatuses(
+  answer: z.infer<typeof inflightAnswer>,
+  ids: readonly string[]
+): ReadonlyMap<string, EngineStatus> {
+  const named = new Map(answer?.value.flatMap((each) => (each === null ? [] : [[each.bundle_id, each]])))
+  return new Map(
+    ids.map((id) => {
+      const found = named.get(id)
+      if (found === undefined) return [id, { kind: 'unknown', reason: null, err: null }]
+      const { status, reason = null, err = null } = found
+      return [id, { kind: KINDS[status], reason, err }]
+    })
+  )
+}

@@ -1,0 +1,189 @@
+import type { Commitment } from '../market/rows.ts'
+import type { Stored } from '../../storage/documents.ts'
+import type { Bundle } from './bundle.ts'
+import type { EngineStatus } from './engine/answers.ts'
+import type { TipFloor } from './engine/tip-floor.ts'
+import type { Submission, SubmissionProgress } from './submission.ts'
+
+/** The status of a signature, as a node reports it. */
+export interface SignatureStatus {
+  readonly slot: number
+  /** Null once the block is finalized. */
+  readonly confirmations: number | null
+  /** The chain's error in JSON-RPC form; null for none. */
+  readonly err: unknown
+  readonly commitment: Commitment
+}
+
+/** The outcome of a simulation, as a node reports a failed preflight. */
+export interface SimulatedOutcome {
+  readonly err: unknown
+  readonly logs: readonly string[]
+  readonly unitsConsumed: number | null
+}
+
+/**
+ * The operator's nodes, as transactions need them. Each call goes to the node with the newest slot, and rejects with
+ * NodeError; nothing is sent twice.
+ */
+export interface TransactionNode {
+  /** Sends without preflight and without the node's own retries. Resolves when the node has taken it. */
+  send(wire: Uint8Array, signal: AbortSignal): Promise<void>
+  /** Simulates at processed, with the signatures verified. */
+  simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome>
+  /** Statuses in the order of the signatures (base58, at most 256), as of a slot; null for one that is not known. */
+  statuses(
+    signatures: readonly string[],
+    options: { readonly history: boolean },
+    signal: AbortSignal
+  ): Promise<{ readonly contextSlot: number; readonly statuses: readonly (SignatureStatus | null)[] }>
+  /** The newest block at confirmed. */
+  height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }>
+  /** Whether a transaction with the blockhash can still land, as of a slot at confirmed. */
+  isBlockhashValid(
+    blockhash: string,
+    signal: AbortSignal
+  ): Promise<{ readonly contextSlot: number; readonly isValid: boolean }>
+  /** The value of a durable nonce in base58, as of a slot at confirmed; null for an account that has none. */
+  nonce(
+    account: string,
+    signal: AbortSignal
+  ): Promise<{ readonly contextSlot: number; readonly value: string | null }>
+  /** Data of an account at confirmed; null where there is none. */
+  account(
+    address: string,
+    signal: AbortSignal
+  ): Promise<{ readonly owner: string; readonly data: Uint8Array } | null>
+}
+
+/** Sends straight to leaders. Never rejects: a write that resolves says nothing (see `docs`). */
+export interface LeaderSender {
+  /** Returns the number of leaders that the transaction was written to; 0 where none is known. */
+  send(wire: Uint8Array): Promise<number>
+}
+
+/** What became of a submission to the block engine. */
+export type SubmissionOutcome =
+  /** The engine has it. `id` is that of its bundle, or the signature; null where the answer names none. */
+  | { readonly kind: 'taken'; readonly id: string | null }
+  /** The engine has refused it for good. */
+  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
+  /** No region can have taken it: it may be tried again after the wait. */
+  | { readonly kind: 'untaken'; readonly detail: string; readonly waitMs: number }
+  /** It may have been taken: the answer was lost. */
+  | { readonly kind: 'unsure'; readonly detail: string }
+
+/** Sends by the block engine. */
+export interface EngineSender {
+  /**
+   * With `revertProtection` it lands only if it succeeds. Rejects with UPSTREAM_ERROR and the reason that the engine gave,
+   * or with the signal's reason. A send whose answer was lost counts as sent.
+   */
+  send(wire: Uint8Array, signal: AbortSignal, options?: { readonly revertProtection: boolean }): Promise<void>
+}
+
+/** A signature in a block that a source delivered, or in one that was removed with a lost fork. */
+export interface Sighting {
+  readonly signature: string
+  readonly slot: number
+  readonly index: number
+  readonly failed: boolean
+}
+
+/** A block, as far as it concerns tracked transactions. */
+export interface SightedBlock {
+  readonly slot: number
+  /** Null where the source does not name it. */
+  readonly height: number | null
+  readonly blockhash: string | null
+  readonly commitment: Commitment
+  /** The tracked ones among its signatures. */
+  readonly sightings: readonly Sighting[]
+}
+
+/** The blocks that this process ingests. Silent in a process that does not. */
+export interface BlockSightings {
+  /** Looks for a signature in every block from now on, until the returned function is called. */
+  watch(signature: string): () => void
+  /**
+   * Calls `seen` for each committed block, and `lost` with the slot after which stored blocks were on a lost fork.
+   * Returns a function that unsubscribes.
+   */
+  subscribe(listener: {
+    readonly seen: (block: SightedBlock) => void
+    readonly lost: (afterSlot: number) => void
+  }): () => void
+  /** The last block height at which a transaction with this blockhash can land; null for an unknown blockhash. */
+  lastValidBlockHeight(blockhash: string): number | null
+  /** The newest block; null before the first. */
+  readonly newest: { readonly slot: number; readonly height: number | null } | null
+}
+
+/** The tracking processes, as the API sees them. */
+export interface Tracking {
+  /** Begins to send and track a stored submission: here, or by a hint to the process that has its shard. */
+  begin(submission: Stored<Submission>): void
+  /** The progress of a submission that this process tracks; null for any other. */
+  progress(tenant: string, signature: string): SubmissionProgress | null
+  /** Signatures tracked now: by this process, and of a tenant by any process (at most a second old). */
+  count(tenant: string): Promise<{ readonly process: number; readonly tenant: number }>
+}
+
+/** Priority fees of the last blocks, in micro-lamports per compute unit, over transactions that are no votes. */
+export interface FeeStatistics {
+  /** Over all transactions, or those that write to one of the accounts (at most 128). Percentiles by nearest rank. */
+  of(accounts: readonly Uint8Array[]): FeeSummary
+}
+
+export interface FeeSummary {
+  /** Number of transactions; with 0 all fees are 0. */
+  readonly samples: number
+  /** The first and the last slot of the blocks; null without one. */
+  readonly slots: readonly [number, number] | null
+  readonly p25: number
+  readonly p50: number
+  readonly p75: number
+  readonly p90: number
+  readonly max: number
+}
+
+/** The block engine, as sending by it needs it. */
+export interface BlockEngine extends EngineSender {
+  /** Accounts in base58 to which a tip counts. Rejects with UPSTREAM_ERROR where they were never fetched. */
+  tipAccounts(signal: AbortSignal): Promise<readonly string[]>
+  /** Rejects with UPSTREAM_ERROR where they were never fetched. */
+  tips(signal: AbortSignal): Promise<Tips>
+}
+
+/** Tip accounts, and the tips that landed last. */
+export interface Tips {
+  readonly accounts: readonly string[]
+  readonly floor: TipFloor
+  /** Whether the feed could not be asked since. */
+  readonly isStale: boolean
+}
+
+/** The block engine, as the tracking of bundles needs it. */
+export interface BundleEngine {
+  /** Rejects only with the signal's reason. */
+  submitBundle(wires: readonly Uint8Array[], signal: AbortSignal): Promise<SubmissionOutcome>
+  /** Asks for a bundle's status again and again, and calls `heard` with each answer, until the returned function is called. */
+  follow(id: string, heard: (status: EngineStatus) => void): () => void
+}
+
+/** The processes that track bundles, as the API sees them. */
+export interface BundleTracking {
+  /** Begins to submit and track a stored bundle: here, or by a hint to the process that has its shard. */
+  begin(bundle: Stored<Bundle>): void
+}
+
+/** All parts of transactions that the HTTP side uses. */
+export interface TransactionParts {
+  readonly node: TransactionNode
+  readonly tracking: Tracking
+  readonly sightings: BlockSightings
+  readonly fees: FeeStatistics
+  /** Null where none is configured and the source is no localnet. */
+  readonly engine: BlockEngine | null
+  readonly bundles: BundleTracking
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
+
+/** Signatures tracked at once (choices, 8; each has a process of its own). */
+export const TRACKED_PER_PROCESS_MAX = 10_000
+export const TRACKED_PER_TENANT_MAX = 2_000
+/** Milliseconds between two sends of a tracked transaction (spec, Limits). */
+export const REBROADCAST_MS = 2_000
+
+/** Groups of tenants, each owned by one process by a lease. As many as those of webhooks. */
+const SHARDS = 32
+/**
+ * Partitions of a shard. A cluster makes changes of one partition one after another, some hundred a second; four let a
+ * tenant submit as many as its process can verify.
+ */
+const BUCKETS = 4
+
+/** The names of all shards, which are names of leases. */
+export const TRANSACTION_SHARDS: readonly string[] = Array.from(
+  { length: SHARDS },
+  (_, index) => `transactions-${String(index).padStart(2, '0')}`
+)
+
+/** The ways by which a transaction is sent: to leaders and the node, or to the block engine alone. */
+export const ROUTES = ['node', 'jito'] as const
+export type Route = (typeof ROUTES)[number]
+
+/** States of the transaction machine (`machines/transaction.machine.ts`); the last three are final. */
+export const TRANSACTION_STATES = [
+  'sent',
+  'processed',
+  'confirmed',
+  'finalized',
+  'failed',
+  'expired'
+] as const
+export type TransactionState = (typeof TRANSACTION_STATES)[number]
+
+/** Progress of a submission. Changes with each send and sighting; at the end it is a part of the document. */
+const progress = z.object({
+  /** Fencing token of the process that wrote this. */
+  token: z.number(),
+  state: z.enum(TRANSACTION_STATES),
+  /** Slot of the block that has it; null before. */
+  slot: z.number().nullable(),
+  /** Commitment of that block: kept for a failed transaction, whose state does not say it. */
+  commitment: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
+  /** Position in the block; null where no block was seen. */
+  index: z.number().nullable(),
+  /** The chain's error in JSON-RPC form; null for none. */
+  err: z.unknown(),
+  confirmations: z.number().nullable(),
+  /** Sends after the first one. A send that reached no node and no leader does not count. */
+  rebroadcasts: z.number(),
+  /** Leaders that it was sent to directly, over all sends. */
+  leadersSent: z.number(),
+  /** Unix milliseconds; null before the first send. */
+  firstSentAtMs: z.number().nullable(),
+  lastSentAtMs: z.number().nullable(),
+  /** The newest block that this process knew at the first send; null without one. */
+  firstSentSlot: z.number().nullable(),
+  /** Unix milliseconds at which a block with it was first seen; null before. */
+  landedAtMs: z.number().nullable(),
+  /**
+   * The last block height at which it can land; null while unknown, and with a durable nonce. Where the height of its
+   * blockhash is unknown, an upper bound.
+   */
+  lastValidBlockHeight: z.number().nullable(),
+  updatedAtMs: z.number()
+})
+export type SubmissionProgress = z.infer<typeof progress>
+
+/** A transaction that a tenant submitted. All fields but `wire` and `end` stay as they were at its reception. */
+export const SUBMISSION = defineDocument({
+  kind: 'submission',
+  schema: z.object({
+    tenant: z.string(),
+    /** Base58 of the first signature. */
+    signature: z.string(),
+    /** The signed transaction; null once it is not sent any more. */
+    wire: jsonBytes.nullable(),
+    route: z.enum(ROUTES),
+    revertProtection: z.boolean(),
+    /** Unix milliseconds. */
+    receivedAtMs: z.number(),
+    /** Recent blockhash, or the value of the nonce, in base58. */
+    blockhash: z.string(),
+    /** Account of the durable nonce in base58; null for a recent blockhash. */
+    nonceAccount: z.string().nullable(),
+    /** Id of the bundle that it was submitted in; null for none. */
+    bundleId: z.string().nullable(),
+    /** The last progress, once tracking has ended; null while it is tracked. */
+    end: progress.nullable()
+  }),
+  partition: ({ tenant, signature }) => submissionPartition(tenant, signature),
+  key: ({ tenant, signature }) => [tenant, signature],
+  indexes: {
+    tracked: ({ tenant, receivedAtMs, end }) => (end === null ? [tenant, receivedAtMs] : null),
+    received: ({ tenant, receivedAtMs }) => [tenant, receivedAtMs],
+    ended: ({ tenant, receivedAtMs, end }) => (end === null ? null : [tenant, end.state, receivedAtMs])
+  },
+  hot: progress
+})
+export type Submission = z.infer<typeof SUBMISSION.schema>
+
+/** Returns the shard of a tenant: the name of its lease. */
+export function transactionShard(tenant: string): string {
+  const hash = createHash('sha256').update(tenant).digest().readUInt32BE(0)
+  return TRANSACTION_SHARDS[hash % SHARDS]!
+}
+
+/** Returns the partitions of a shard's submissions. */
+export const partitionsOf = (shard: string): readonly string[] =>
+  Array.from({ length: BUCKETS }, (_, bucket) => `${shard}/${bucket}`)
+
+/** Returns the partition of a submission. */
+export function submissionPartition(tenant: string, signature: string): string {
+  // The end of a signature is as random as its beginning, and base58 letters spread over four buckets.
+  const bucket = signature.charCodeAt(signature.length - 1) % BUCKETS
+  return `${transactionShard(tenant)}/${bucket}`
+}
