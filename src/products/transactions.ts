@@ -2,6 +2,7 @@ import { transactionNodes } from '../../actors/transactions/nodes.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
+import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import type { FeeStatistics, TransactionParts } from '../transactions/ports.ts'
 import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
@@ -23,7 +24,7 @@ export const TRANSACTIONS: Product = {
       )
     ]
   },
-  routes: [],
+  routes: [transactionRoutes],
   channels: []
 }
 
