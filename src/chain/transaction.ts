@@ -1,4 +1,5 @@
 import type { Pubkey, PubkeyTable } from './pubkey.ts'
+import type { TransactionConfig } from './wire.ts'
 
 /**
  * The decoder's input: one transaction of a block, independent of the encoding a node used. Everything is addressed by
@@ -17,6 +18,8 @@ export interface Transaction {
   readonly keys: AccountKeys
   /** Number of keys that signed: the first ones in the list. Key 0 pays the fee. */
   readonly signerCount: number
+  /** The budget that version 1 states; absent in other versions. */
+  readonly config?: TransactionConfig | undefined
   readonly feeLamports: bigint
   /** Outer and inner instructions in execution order. */
   readonly instructions: readonly Instruction[]
@@ -38,6 +41,10 @@ export interface AccountKeys {
   bytes(index: number): Pubkey
   /** The table's value for the key at an index. */
   lookup<T>(index: number, table: PubkeyTable<T>): T | undefined
+  /** Whether the message asks for a write lock on the account; false where the source does not say. */
+  isWritable(index: number): boolean
+  /** One of the two hashes of the key (`accountHashes`), whichever is cheaper. */
+  hash(index: number): number
 }
 
 export interface Instruction {

@@ -1,0 +1,73 @@
+import { hashOfKeyBytes, hashOfKeyText } from './account-hash.ts'
+import { PubkeyTable, pubkeyFromBase58 } from './pubkey.ts'
+import type { Transaction } from './transaction.ts'
+
+const LOADER_UPGRADEABLE = new PubkeyTable([['BPFLoaderUpgradeab1e11111111111111111111111', true]])
+
+/**
+ * Accounts that the runtime never locks for writing, whatever a message asks for: builtin programs and sysvars (Agave's
+ * `ReservedAccountKeys`, with those whose feature is activated).
+ */
+const RESERVED = [
+  '11111111111111111111111111111111',
+  'AddressLookupTab1e1111111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'ComputeBudget111111111111111111111111111111',
+  'Config1111111111111111111111111111111111111',
+  'Ed25519SigVerify111111111111111111111111111',
+  'Feature111111111111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+  'NativeLoader1111111111111111111111111111111',
+  'Secp256r1SigVerify1111111111111111111111111',
+  'Stake11111111111111111111111111111111111111',
+  'StakeConfig11111111111111111111111111111111',
+  'Sysvar1111111111111111111111111111111111111',
+  'SysvarC1ock11111111111111111111111111111111',
+  'SysvarEpochRewards1111111111111111111111111',
+  'SysvarEpochSchedu1e111111111111111111111111',
+  'SysvarFees111111111111111111111111111111111',
+  'Sysvar1nstructions1111111111111111111111111',
+  'SysvarLastRestartS1ot1111111111111111111111',
+  'SysvarRecentB1ockHashes11111111111111111111',
+  'SysvarRent111111111111111111111111111111111',
+  'SysvarRewards111111111111111111111111111111',
+  'SysvarS1otHashes111111111111111111111111111',
+  'SysvarS1otHistory11111111111111111111111111',
+  'SysvarStakeHistory1111111111111111111111111',
+  'Vote111111111111111111111111111111111111111',
+  'ZkE1Gama1Proof11111111111111111111111111111',
+  'ZkTokenProof1111111111111111111111111111111'
+]
+
+/** Hashes of the reserved accounts, in both forms. */
+const RESERVED_HASHES = new Set(
+  RESERVED.flatMap((text) => [hashOfKeyBytes(pubkeyFromBase58(text)), hashOfKeyText(text)])
+)
+
+/** Key indexes that outer instructions of the current transaction call; cleared after use. */
+const called = new Uint8Array(256)
+
+/**
+ * Calls `found` with the hash (`accountHashes`) of each account that the runtime locks for writing: those that the message
+ * asks for, without reserved ones, and without programs that it calls unless it also names the upgradeable loader.
+ */
+export function writableAccounts({ keys, instructions }: Transaction, found: (hash: number) => void): void {
+  for (const { innerIndex, program } of instructions) if (innerIndex === null) called[program] = 1
+  let namesLoader: boolean | undefined
+  for (let index = 0; index < keys.length; index++) {
+    if (!keys.isWritable(index)) continue
+    if (called[index] === 1 && !(namesLoader ??= hasLoader(keys))) continue
+    const hash = keys.hash(index)
+    if (!RESERVED_HASHES.has(hash)) found(hash)
+  }
+  for (const { innerIndex, program } of instructions) if (innerIndex === null) called[program] = 0
+}
+
+function hasLoader(keys: Transaction['keys']): boolean {
+  for (let index = 0; index < keys.length; index++)
+    if (keys.lookup(index, LOADER_UPGRADEABLE) === true) return true
+  return false
+}
