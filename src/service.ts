@@ -19,6 +19,7 @@ import type { Logger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { WatchedSignatures } from './transactions/block-sightings.ts'
 import { CommittedBlocks } from './transactions/committed-blocks.ts'
+import { PriorityFees } from './transactions/priority-fees.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
@@ -50,7 +51,9 @@ export function startService(deps: ServiceDeps): Supervision {
   const feed = new CommitFeed()
   const committedBlocks = new CommittedBlocks(feed)
   const sightings = new WatchedSignatures(feed)
+  const fees = new PriorityFees()
   committedBlocks.subscribe(sightings)
+  committedBlocks.subscribe(fees)
   const service: ServiceParts = {
     ...deps,
     ports,
@@ -63,6 +66,7 @@ export function startService(deps: ServiceDeps): Supervision {
     feed,
     committedBlocks,
     sightings,
+    fees,
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     deliveries: new LocalDeliveries(),

@@ -1,5 +1,4 @@
-import { hashOfKeyBytes, hashOfKeyText } from './account-hash.ts'
-import { PubkeyTable, pubkeyFromBase58 } from './pubkey.ts'
+import { PubkeyTable, type Pubkey } from './pubkey.ts'
 import type { Transaction } from './transaction.ts'
 
 const LOADER_UPGRADEABLE = new PubkeyTable([['BPFLoaderUpgradeab1e11111111111111111111111', true]])
@@ -42,28 +41,35 @@ const RESERVED = [
   'ZkTokenProof1111111111111111111111111111111'
 ]
 
-/** Hashes of the reserved accounts, in both forms. */
-const RESERVED_HASHES = new Set(
-  RESERVED.flatMap((text) => [hashOfKeyBytes(pubkeyFromBase58(text)), hashOfKeyText(text)])
-)
+const reserved = new PubkeyTable(RESERVED.map((text) => [text, true]))
+
+/** Tells whether the runtime never locks an account for writing. */
+export const isReserved = (account: Pubkey): boolean => reserved.ofBytes(account) === true
 
 /** Key indexes that outer instructions of the current transaction call; cleared after use. */
 const called = new Uint8Array(256)
 
 /**
- * Calls `found` with the hash (`accountHashes`) of each account that the runtime locks for writing: those that the message
- * asks for, without reserved ones, and without programs that it calls unless it also names the upgradeable loader.
+ * Writes the hash (`accountHashes`) of each account that the runtime locks for writing into a list from an index on, and
+ * returns the index after them; a transaction has at most 256. These are the accounts that the message asks for, without
+ * programs that it calls unless it also names the upgradeable loader. Reserved accounts (`isReserved`) are not left out:
+ * few messages ask for one, and a look-up for each account costs more than all else.
  */
-export function writableAccounts({ keys, instructions }: Transaction, found: (hash: number) => void): void {
-  for (const { innerIndex, program } of instructions) if (innerIndex === null) called[program] = 1
-  let namesLoader: boolean | undefined
-  for (let index = 0; index < keys.length; index++) {
-    if (!keys.isWritable(index)) continue
-    if (called[index] === 1 && !(namesLoader ??= hasLoader(keys))) continue
-    const hash = keys.hash(index)
-    if (!RESERVED_HASHES.has(hash)) found(hash)
+export function writeWritable({ keys, instructions }: Transaction, into: Float64Array, from: number): number {
+  for (let i = 0; i < instructions.length; i++) {
+    const { innerIndex, program } = instructions[i]!
+    if (innerIndex === null) called[program] = 1
   }
-  for (const { innerIndex, program } of instructions) if (innerIndex === null) called[program] = 0
+  let namesLoader: boolean | undefined
+  let at = from
+  for (let index = 0; index < keys.length; index++) {
+    const isCalled = called[index] === 1
+    called[index] = 0
+    if (!keys.isWritable(index)) continue
+    if (isCalled && !(namesLoader ??= hasLoader(keys))) continue
+    into[at++] = keys.hash(index)
+  }
+  return at
 }
 
 function hasLoader(keys: Transaction['keys']): boolean {

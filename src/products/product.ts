@@ -25,6 +25,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { WatchedSignatures } from '../transactions/block-sightings.ts'
 import type { CommittedBlocks } from '../transactions/committed-blocks.ts'
+import type { PriorityFees } from '../transactions/priority-fees.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
@@ -78,6 +79,7 @@ export interface ServiceParts {
   readonly deliveries: LocalDeliveries
   readonly committedBlocks: CommittedBlocks
   readonly sightings: WatchedSignatures
+  readonly fees: PriorityFees
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */

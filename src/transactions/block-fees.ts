@@ -1,11 +1,16 @@
-import { PubkeyTable } from '../chain/pubkey.ts'
+import { accountHashes } from '../chain/account-hash.ts'
+import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import type { Block, Transaction } from '../chain/transaction.ts'
-import { writableAccounts } from '../chain/writable-accounts.ts'
+import { writeWritable } from '../chain/writable-accounts.ts'
 
-const COMPUTE_BUDGET = new PubkeyTable([['ComputeBudget111111111111111111111111111111', true]])
+const [BUDGET_BYTES, BUDGET_TEXT] = accountHashes(
+  pubkeyFromBase58('ComputeBudget111111111111111111111111111111')
+)
 const SET_COMPUTE_UNIT_PRICE = 3
 const MICRO_LAMPORTS = 1_000_000n
 const TWO_32 = 2 ** 32
+/** Keys of a transaction. */
+const KEYS_MAX = 256
 /** Writable accounts per bucket of the index, on average. Chosen: a bucket is read in one cache line. */
 const PER_BUCKET = 4
 
@@ -36,16 +41,13 @@ let scratch = { hashes: new Float64Array(2 ** 14), places: new Uint32Array(2 ** 
 export function blockFees({ slot, transactions }: Pick<Block, 'slot' | 'transactions'>): BlockFees {
   const prices = new Float64Array(transactions.length)
   let count = 0
-  let place = 0
-  const found = (hash: number): void => {
-    if (count === scratch.hashes.length) grow()
-    scratch.hashes[count] = hash
-    scratch.places[count++] = place
-  }
-  for (; place < transactions.length; place++) {
+  for (let place = 0; place < transactions.length; place++) {
     const transaction = transactions[place]!
     prices[place] = computeUnitPrice(transaction)
-    writableAccounts(transaction, found)
+    if (count + KEYS_MAX > scratch.hashes.length) grow()
+    const end = writeWritable(transaction, scratch.hashes, count)
+    scratch.places.fill(place, count, end)
+    count = end
   }
   return indexed(slot, prices, scratch.hashes.subarray(0, count), scratch.places)
 }
@@ -65,7 +67,7 @@ function indexed(slot: number, prices: Float64Array, hashes: Float64Array, place
     const bucket = bucketOf(hash, size)
     // Buckets fill from their end, which leaves in the next entry what becomes their beginning.
     const at = --buckets[bucket + 1]!
-    low[at] = hash % TWO_32
+    low[at] = hash >>> 0
     high[at] = hash / TWO_32
     ordered[at] = places[i]!
   }
@@ -74,17 +76,27 @@ function indexed(slot: number, prices: Float64Array, hashes: Float64Array, place
   return { slot, prices, ascending: prices.toSorted(), low, high, places: ordered, buckets }
 }
 
-/** Calls `found` with each transaction that writes to an account of this hash. */
-export function transactionsWriting(
+/**
+ * Sets the mark of each transaction that writes to an account of this hash to 1, and returns the number of those that had
+ * none.
+ */
+export function markWriters(
   { low, high, places, buckets }: BlockFees,
   hash: number,
-  found: (place: number) => void
-): void {
+  marks: Uint8Array
+): number {
   const bucket = bucketOf(hash, buckets.length - 1)
-  const lower = hash % TWO_32
+  const lower = hash >>> 0
   const upper = Math.floor(hash / TWO_32)
-  for (let i = buckets[bucket]!; i < buckets[bucket + 1]!; i++)
-    if (low[i] === lower && high[i] === upper) found(places[i]!)
+  const end = buckets[bucket + 1]!
+  let count = 0
+  for (let i = buckets[bucket]!; i < end; i++) {
+    if (low[i] !== lower || high[i] !== upper) continue
+    const place = places[i]!
+    if (marks[place] === 0) count++
+    marks[place] = 1
+  }
+  return count
 }
 
 const bucketOf = (hash: number, size: number): number => (hash & (size - 1)) >>> 0
@@ -107,13 +119,15 @@ export function computeUnitPrice({ version, config, keys, instructions }: Transa
     if (priorityFeeLamports === null || computeUnitLimit === null || computeUnitLimit === 0) return 0
     return exact((priorityFeeLamports * MICRO_LAMPORTS) / BigInt(computeUnitLimit))
   }
-  for (const instruction of instructions) {
-    if (instruction.innerIndex !== null) continue
-    if (keys.lookup(instruction.program, COMPUTE_BUDGET) !== true) continue
-    const { data } = instruction
+  for (let i = 0; i < instructions.length; i++) {
+    const { innerIndex, program } = instructions[i]!
+    if (innerIndex !== null) continue
+    const hash = keys.hash(program)
+    if (hash !== BUDGET_BYTES && hash !== BUDGET_TEXT) continue
+    const { data } = instructions[i]!
     if (data[0] !== SET_COMPUTE_UNIT_PRICE || data.length < 9) continue
     let price = 0
-    for (let i = 8; i > 0; i--) price = price * 256 + data[i]!
+    for (let at = 8; at > 0; at--) price = price * 256 + data[at]!
     return Math.min(price, Number.MAX_SAFE_INTEGER)
   }
   return 0

@@ -1,6 +1,7 @@
 import { accountHashes } from '../chain/account-hash.ts'
+import { isReserved } from '../chain/writable-accounts.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import { blockFees, transactionsWriting, type BlockFees } from './block-fees.ts'
+import { blockFees, markWriters, type BlockFees } from './block-fees.ts'
 import type { BlockObserver } from './committed-blocks.ts'
 import type { FeeStatistics, FeeSummary } from './ports.ts'
 
@@ -87,20 +88,16 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
 
   /** Returns, by block, the ascending prices of transactions that write to any of the accounts. */
   #runsOf(accounts: readonly Uint8Array[]): Float64Array[] {
-    const hashes = accounts.flatMap(accountHashes)
+    const hashes = accounts.flatMap((account) => (isReserved(account) ? [] : accountHashes(account)))
     return this.#blocks.map((block) => {
       const { prices } = block
       if (this.#marks.length < prices.length) this.#marks = new Uint8Array(prices.length * 2)
-      const marks = this.#marks
-      const places: number[] = []
-      const found = (place: number): void => {
-        if (marks[place] === 1) return
-        marks[place] = 1
-        places.push(place)
-      }
-      for (const hash of hashes) transactionsWriting(block, hash, found)
-      for (const place of places) marks[place] = 0
-      return Float64Array.from(places, (place) => prices[place]!).sort()
+      const marks = this.#marks.fill(0, 0, prices.length)
+      let count = 0
+      for (const hash of hashes) count += markWriters(block, hash, marks)
+      const run = new Float64Array(count)
+      for (let place = 0, at = 0; at < count; place++) if (marks[place] === 1) run[at++] = prices[place]!
+      return run.sort()
     })
   }
 }

@@ -5,7 +5,7 @@ import { ByteKeys } from '../../src/chain/byte-keys.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { readRpcTransaction } from '../../src/chain/rpc/transaction.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
-import { writableAccounts } from '../../src/chain/writable-accounts.ts'
+import { isReserved, writeWritable } from '../../src/chain/writable-accounts.ts'
 import { fixtureBlock, fixtureFiles, fixtureIndex, readFixture, testWithFixtures } from '../fixtures.ts'
 import { buildTransaction } from './build-transaction.ts'
 
@@ -21,10 +21,12 @@ function mustRead(value: unknown): Transaction {
 /** Addresses that a transaction locks for writing, in the order of its keys. */
 function lockedBy(transaction: Transaction): string[] {
   const { keys } = transaction
-  const hashes = new Set<number>()
-  writableAccounts(transaction, (hash) => void hashes.add(hash))
+  const into = new Float64Array(256)
+  const hashes = new Set(into.subarray(0, writeWritable(transaction, into, 0)))
   const all = Array.from({ length: keys.length }, (_, index) => keys.bytes(index))
-  return all.filter((key) => accountHashes(key).some((hash) => hashes.has(hash))).map(pubkeyToBase58)
+  return all
+    .filter((key) => !isReserved(key) && accountHashes(key).some((hash) => hashes.has(hash)))
+    .map(pubkeyToBase58)
 }
 
 testWithFixtures(t, 'writable keys of the recorded block are those that web3.js finds', (t) => {

@@ -53,12 +53,13 @@ const isFlags = (locks: AccountLocks | readonly boolean[]): locks is readonly bo
 export class WireKeys implements AccountKeys {
   readonly #wire: WireTransaction
   readonly #loaded: TextKeys
-  readonly #loadedWritable: number
+  readonly #locks: AccountLocks
   readonly #bytes: (Pubkey | undefined)[] = []
 
   constructor(wire: WireTransaction, loaded: readonly string[], loadedWritable: number) {
     this.#wire = wire
-    this.#loadedWritable = loadedWritable
+    const { signatures, readonlySigned, readonlyUnsigned } = wire.header
+    this.#locks = { signatures, readonlySigned, readonlyUnsigned, statics: wire.keyCount, loadedWritable }
     this.#loaded = new TextKeys(loaded)
   }
 
@@ -78,8 +79,7 @@ export class WireKeys implements AccountKeys {
     return index < keyCount ? table.ofBytes(this.bytes(index)) : this.#loaded.lookup(index - keyCount, table)
   }
   isWritable(index: number): boolean {
-    const { header, keyCount: statics } = this.#wire
-    return isLockedForWriting({ ...header, statics, loadedWritable: this.#loadedWritable }, index)
+    return isLockedForWriting(this.#locks, index)
   }
 
   hash(index: number): number {
