@@ -80,7 +80,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         ...limited,
         storage: given.storage,
         stream: given.tenants ?? null,
-        webhooks: webhookPartsOf(service, given)
+        webhooks: webhookPartsOf(service, given),
+        transactions: null
       },
       routes
     )

@@ -13,6 +13,9 @@ export const FEE_SLOTS = 150
  */
 const WRITES_MAX = 4_500_000
 
+/** The answer without any block. */
+export const NO_FEES: FeeSummary = { samples: 0, slots: null, p25: 0, p50: 0, p75: 0, p90: 0, max: 0 }
+
 /** Priority fees of the last 150 slots: of each transaction that is no vote, with the accounts that it wrote to. */
 export class PriorityFees implements FeeStatistics, BlockObserver {
   /** Ascending by slot. */
