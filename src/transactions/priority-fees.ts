@@ -1,4 +1,5 @@
 import { accountHashes } from '../chain/account-hash.ts'
+import type { Block } from '../chain/transaction.ts'
 import { isReserved } from '../chain/writable-accounts.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
 import { blockFees, markWriters, type BlockFees } from './block-fees.ts'
@@ -49,6 +50,10 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
   read({ block }: SourcedBlock): () => void {
     const fees = blockFees(block)
     return () => this.add(fees)
+  }
+
+  recall(block: Block): void {
+    this.add(blockFees(block))
   }
 
   /** Adds a block, which takes the place of one in its slot. One below the window is ignored. */
