@@ -9,7 +9,7 @@ export interface AccountLocks extends MessageHeader {
 
 /**
  * Whether a message asks for a write lock on the account at an index. The runtime demotes some of them: see
- * `writableAccounts`.
+ * `writeWritable`.
  */
 export function isLockedForWriting(locks: AccountLocks, index: number): boolean {
   const { signatures, readonlySigned, readonlyUnsigned, statics, loadedWritable } = locks

@@ -34,4 +34,11 @@ export class ByteKeys implements AccountKeys {
   hash(index: number): number {
     return hashOfKeyBytes(this.#keys, index * 32)
   }
+
+  writableHashes(into: Float64Array, from: number): number {
+    let at = from
+    for (let index = 0; index < this.length; index++)
+      if (this.isWritable(index)) into[at++] = hashOfKeyBytes(this.#keys, index * 32)
+    return at
+  }
 }

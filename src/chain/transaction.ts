@@ -45,6 +45,8 @@ export interface AccountKeys {
   isWritable(index: number): boolean
   /** One of the two hashes of the key (`accountHashes`), whichever is cheaper. */
   hash(index: number): number
+  /** Writes the hashes of all writable keys into a list from an index on, and returns the index after them. */
+  writableHashes(into: Float64Array, from: number): number
 }
 
 export interface Instruction {

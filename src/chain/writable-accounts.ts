@@ -46,9 +46,6 @@ const reserved = new PubkeyTable(RESERVED.map((text) => [text, true]))
 /** Tells whether the runtime never locks an account for writing. */
 export const isReserved = (account: Pubkey): boolean => reserved.ofBytes(account) === true
 
-/** Key indexes that outer instructions of the current transaction call; cleared after use. */
-const called = new Uint8Array(256)
-
 /**
  * Writes the hash (`accountHashes`) of each account that the runtime locks for writing into a list from an index on, and
  * returns the index after them; a transaction has at most 256. These are the accounts that the message asks for, without
@@ -56,20 +53,16 @@ const called = new Uint8Array(256)
  * few messages ask for one, and a look-up for each account costs more than all else.
  */
 export function writeWritable({ keys, instructions }: Transaction, into: Float64Array, from: number): number {
+  let end = keys.writableHashes(into, from)
   for (let i = 0; i < instructions.length; i++) {
     const { innerIndex, program } = instructions[i]!
-    if (innerIndex === null) called[program] = 1
+    if (innerIndex !== null || !keys.isWritable(program)) continue
+    if (hasLoader(keys)) return end
+    const at = into.subarray(0, end).lastIndexOf(keys.hash(program))
+    // A program that is called twice is removed once.
+    if (at >= from) into.copyWithin(at, at + 1, end--)
   }
-  let namesLoader: boolean | undefined
-  let at = from
-  for (let index = 0; index < keys.length; index++) {
-    const isCalled = called[index] === 1
-    called[index] = 0
-    if (!keys.isWritable(index)) continue
-    if (isCalled && !(namesLoader ??= hasLoader(keys))) continue
-    into[at++] = keys.hash(index)
-  }
-  return at
+  return end
 }
 
 function hasLoader(keys: Transaction['keys']): boolean {

@@ -16,14 +16,12 @@ const PER_BUCKET = 4
 
 /**
  * What the transactions of a block that are no votes paid, and which accounts they wrote to. 10 bytes per writable account of
- * a transaction, and 16 per transaction.
+ * a transaction, and 8 per transaction, or 16 once fees were asked for.
  */
 export interface BlockFees {
   readonly slot: number
   /** Micro-lamports per compute unit, by transaction in the order of the block. */
   readonly prices: Float64Array
-  /** The same, ascending. */
-  readonly ascending: Float64Array
   /** Lower 32 bits of the hash (`accountHashes`) of each writable account of each transaction, ordered by bucket. */
   readonly low: Uint32Array
   /** Upper 16 bits of the same hashes. */
@@ -73,7 +71,7 @@ function indexed(slot: number, prices: Float64Array, hashes: Float64Array, place
   }
   buckets.copyWithin(0, 1)
   buckets[size] = count
-  return { slot, prices, ascending: prices.toSorted(), low, high, places: ordered, buckets }
+  return { slot, prices, low, high, places: ordered, buckets }
 }
 
 /**

@@ -22,6 +22,8 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
   /** Ascending by slot. */
   readonly #blocks: BlockFees[] = []
   readonly #writesMax: number
+  /** Prices in ascending order, made when fees of all transactions are asked for. */
+  readonly #sorted = new WeakMap<BlockFees, Float64Array>()
   #writes = 0
   #marks = new Uint8Array(4096)
 
@@ -29,11 +31,11 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
     this.#writesMax = writesMax
   }
 
-  /** Bytes of the window. */
+  /** Bytes of the window, with the sorted prices of all blocks. */
   get bytes(): number {
     let bytes = 0
-    for (const { prices, ascending, low, high, places, buckets } of this.#blocks)
-      for (const each of [prices, ascending, low, high, places, buckets]) bytes += each.byteLength
+    for (const { prices, low, high, places, buckets } of this.#blocks)
+      for (const each of [prices, prices, low, high, places, buckets]) bytes += each.byteLength
     return bytes
   }
 
@@ -77,7 +79,7 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
 
   of(accounts: readonly Uint8Array[]): FeeSummary {
     const runs =
-      accounts.length === 0 ? this.#blocks.map(({ ascending }) => ascending) : this.#runsOf(accounts)
+      accounts.length === 0 ? this.#blocks.map((block) => this.#ascending(block)) : this.#runsOf(accounts)
     const samples = runs.reduce((sum, run) => sum + run.length, 0)
     const { length } = this.#blocks
     const slots = length === 0 ? null : ([this.#blocks[0]!.slot, this.#blocks[length - 1]!.slot] as const)
@@ -92,6 +94,12 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
       p90: percentile(90),
       max: runs.reduce((max, run) => Math.max(max, run.at(-1) ?? 0), 0)
     }
+  }
+
+  #ascending(block: BlockFees): Float64Array {
+    const known = this.#sorted.get(block) ?? block.prices.toSorted()
+    this.#sorted.set(block, known)
+    return known
   }
 
   /** Returns, by block, the ascending prices of transactions that write to any of the accounts. */

@@ -48,6 +48,13 @@ export class StreamedKeys implements AccountKeys {
     return hashOfKeyBytes(this.#from.bytes, this.#startOf(index))
   }
 
+  writableHashes(into: Float64Array, from: number): number {
+    let at = from
+    for (let index = 0; index < this.length; index++)
+      if (this.isWritable(index)) into[at++] = this.hash(index)
+    return at
+  }
+
   #copy(index: number): Pubkey {
     const start = this.#startOf(index)
     return this.#from.copy(start, start + KEY_BYTES)

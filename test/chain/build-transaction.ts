@@ -190,6 +190,10 @@ class NamedKeys implements AccountKeys {
   hash(index: number): number {
     return hashOfKeyBytes(this.bytes(index))
   }
+
+  writableHashes(_into: Float64Array, from: number): number {
+    return from
+  }
 }
 
 /** Little-endian bytes of an unsigned integer. */

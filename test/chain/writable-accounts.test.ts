@@ -95,7 +95,7 @@ void t.test('a called program and reserved accounts are not locked, unless the l
     '11111111111111111111111111111113',
     'So11111111111111111111111111111111111111112'
   ]
-  t.strictSame(lockedBy(calling(program!, [other!, CLOCK])), [payer, other])
-  t.strictSame(lockedBy(calling(program!, [other!, CLOCK, LOADER])), [payer, program, other])
+  t.strictSame(lockedBy(calling(program, [other, CLOCK])), [payer, other])
+  t.strictSame(lockedBy(calling(program, [other, CLOCK, LOADER])), [payer, program, other])
   t.end()
 })

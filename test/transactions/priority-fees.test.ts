@@ -22,6 +22,13 @@ class Texts extends ByteKeys {
   override hash(index: number): number {
     return hashOfKeyText(pubkeyToBase58(this.bytes(index)))
   }
+
+  override writableHashes(into: Float64Array, from: number): number {
+    let at = from
+    for (let index = 0; index < this.length; index++)
+      if (this.isWritable(index)) into[at++] = this.hash(index)
+    return at
+  }
 }
 
 interface Paid {

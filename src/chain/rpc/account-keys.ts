@@ -39,6 +39,13 @@ export class TextKeys implements AccountKeys {
     return hashOfKeyText(this.#text(index))
   }
 
+  writableHashes(into: Float64Array, from: number): number {
+    let at = from
+    for (let index = 0; index < this.length; index++)
+      if (this.isWritable(index)) into[at++] = hashOfKeyText(this.#texts[index]!)
+    return at
+  }
+
   #text(index: number): string {
     const text = this.#texts[index]
     if (text === undefined) throw new RangeError(`no account ${index}`)
@@ -85,5 +92,17 @@ export class WireKeys implements AccountKeys {
   hash(index: number): number {
     const { keys, keyCount } = this.#wire
     return index < keyCount ? hashOfKeyBytes(keys, index * 32) : this.#loaded.hash(index - keyCount)
+  }
+
+  writableHashes(into: Float64Array, from: number): number {
+    const { keys } = this.#wire
+    const { signatures, readonlySigned, readonlyUnsigned, statics, loadedWritable } = this.#locks
+    let at = from
+    for (let index = 0; index < signatures - readonlySigned; index++)
+      into[at++] = hashOfKeyBytes(keys, index * 32)
+    for (let index = signatures; index < statics - readonlyUnsigned; index++)
+      into[at++] = hashOfKeyBytes(keys, index * 32)
+    for (let index = 0; index < loadedWritable; index++) into[at++] = this.#loaded.hash(index)
+    return at
   }
 }
