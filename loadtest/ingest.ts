@@ -167,7 +167,7 @@ await run([withLog, withoutLog])
 for (const side of [withLog, withoutLog]) complete &&= await side.isComplete()
 const [bytesWithLog, bytesWithoutLog] = [await withLog.end(), await withoutLog.end()]
 
-/** What transactions need of ingest: fees, heights, and ten thousand signatures that no block has. */
+/** Observers that transactions have at ingest: fees, heights, and ten thousand signatures that no block has. */
 function transactionObservers(): BlockObserver[] {
   const sightings = new WatchedSignatures({ follow: () => () => undefined })
   const bytes = new Uint8Array(64)
