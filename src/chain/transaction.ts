@@ -1,5 +1,4 @@
 import type { Pubkey, PubkeyTable } from './pubkey.ts'
-import type { TransactionConfig } from './wire.ts'
 
 /**
  * The decoder's input: one transaction of a block, independent of the encoding a node used. Everything is addressed by
@@ -34,6 +33,14 @@ export interface Transaction {
 }
 
 export type TransactionVersion = 'legacy' | 0 | 1
+
+/** The budget of version 1; null where the transaction leaves the default. */
+export interface TransactionConfig {
+  readonly priorityFeeLamports: bigint | null
+  readonly computeUnitLimit: number | null
+  readonly loadedAccountsBytesMax: number | null
+  readonly heapBytes: number | null
+}
 
 export interface AccountKeys {
   readonly length: number

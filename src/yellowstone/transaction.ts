@@ -6,9 +6,10 @@ import type {
   Instruction,
   TokenBalance,
   Transaction,
+  TransactionConfig,
   TransactionVersion
 } from '../chain/transaction.ts'
-import type { MessageHeader, TransactionConfig } from '../chain/wire.ts'
+import type { MessageHeader } from '../chain/wire.ts'
 import { StreamedKeys } from './account-keys.ts'
 import { readInstruction } from './instruction.ts'
 import { readMeta, type TransactionMeta } from './meta.ts'

@@ -6,10 +6,11 @@ import type {
   Instruction,
   TokenBalance,
   Transaction,
+  TransactionConfig,
   TransactionVersion
 } from '../transaction.ts'
 import type { AccountLocks } from '../account-locks.ts'
-import type { TransactionConfig, WireTransaction } from '../wire.ts'
+import type { WireTransaction } from '../wire.ts'
 import { TextKeys, WireKeys } from './account-keys.ts'
 import { openEntry, VOTE_PROGRAM, type OpenedEntry } from './entry.ts'
 import {
