@@ -15,8 +15,8 @@ const KEYS_MAX = 256
 const PER_BUCKET = 4
 
 /**
- * What the transactions of a block that are no votes paid, and which accounts they wrote to. 10 bytes per writable account of
- * a transaction, and 8 per transaction, or 16 once fees were asked for.
+ * Fees of a block's transactions that are no votes, and the accounts that these wrote to. It takes about 9 bytes per writable
+ * account of a transaction, and 8 per transaction, or 16 once fees were asked for.
  */
 export interface BlockFees {
   readonly slot: number
