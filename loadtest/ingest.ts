@@ -15,6 +15,10 @@ import { WSOL } from '../src/market/cash.ts'
 import { pubkeyFromBase58 } from '../src/chain/pubkey.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
+import { encodeBase58 } from '../src/chain/base58.ts'
+import { WatchedSignatures } from '../src/transactions/block-sightings.ts'
+import type { BlockObserver } from '../src/transactions/committed-blocks.ts'
+import { PriorityFees } from '../src/transactions/priority-fees.ts'
 import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
 import { diskBytes } from './disk-bytes.ts'
 import {
@@ -28,6 +32,8 @@ import {
 import { writeResult } from './result.ts'
 import { compactStore } from './settled-store.ts'
 
+/** As many as a process tracks at most. */
+const WATCHED = 10_000
 const LIVE_RATE = LIVE.transactionsPerBlock * LIVE.blocksPerSecond
 const SLOT = RECORDED_SLOT
 
@@ -66,8 +72,8 @@ class Side {
     this.#ingester = store.ingester
   }
 
-  /** Opens a store, with or without the stream's log of each block. */
-  static async open(hasLog: boolean): Promise<Side> {
+  /** Opens a store, with or without the stream's log of each block, with observers of its blocks. */
+  static async open(hasLog: boolean, observers: readonly BlockObserver[] = []): Promise<Side> {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-ingest-'))
     const storage = await openEmbeddedStorage({ directory })
     const { blocks: stored, history } = storage
@@ -76,7 +82,7 @@ class Side {
       history
     }
     const decoding = new DecodingReport()
-    const ingester = await loneIngester(storage, hasLog ? undefined : withoutLog, decoding)
+    const ingester = await loneIngester(storage, hasLog ? undefined : withoutLog, decoding, observers)
     return new Side(decoding, { directory, storage, ingester })
   }
 
@@ -161,6 +167,21 @@ await run([withLog, withoutLog])
 for (const side of [withLog, withoutLog]) complete &&= await side.isComplete()
 const [bytesWithLog, bytesWithoutLog] = [await withLog.end(), await withoutLog.end()]
 
+/** Observers that transactions have at ingest: fees, heights, and ten thousand signatures that no block has. */
+function transactionObservers(): BlockObserver[] {
+  const sightings = new WatchedSignatures({ follow: () => () => undefined })
+  const bytes = new Uint8Array(64)
+  for (let i = 0; i < WATCHED; i++) {
+    new DataView(bytes.buffer).setUint32(0, Math.imul(i + 1, 0x9e3779b1))
+    sightings.watch(encodeBase58(bytes))
+  }
+  return [sightings, new PriorityFees()]
+}
+
+const [unobserved, observed] = [await Side.open(true), await Side.open(true, transactionObservers())]
+await run([unobserved, observed])
+for (const side of [unobserved, observed]) await side.end()
+
 function timed(run: () => void): number {
   run()
   const rounds = 20
@@ -194,6 +215,14 @@ await writeResult('ingest', {
   beside_each_other: {
     with_the_log: besides(withLog, bytesWithLog),
     without_the_log: besides(withoutLog, bytesWithoutLog)
+  },
+  transactions: {
+    watched_signatures: WATCHED,
+    cpu_ms_a_block: { without: unobserved.cpuMsABlock, with: observed.cpuMsABlock },
+    // A source reads each block from JSON before it is ingested.
+    slower: (observed.cpuMsABlock - unobserved.cpuMsABlock) / (unobserved.cpuMsABlock + readMs),
+    slower_without_reading: observed.cpuMsABlock / unobserved.cpuMsABlock - 1,
+    bar: 0.03
   },
   json_alone: { parse_ms_a_block: parseMs, parse_and_read_ms_a_block: readMs },
   bytes_a_trade_on_disk: aTrade(bytes),

@@ -25,7 +25,11 @@ export function readBlock(value: unknown): Block {
 }
 
 /** All fields of a transaction as plain data, with its keys as one byte string: nothing looked up or decoded yet. */
-export type PlainTransaction = Omit<Transaction, 'keys'> & { readonly keyBytes: Uint8Array }
+export type PlainTransaction = Omit<Transaction, 'keys'> & {
+  readonly keyBytes: Uint8Array
+  /** Whether the message locks each key for writing. */
+  readonly locks: readonly boolean[]
+}
 
 export function plainTransaction(transaction: Transaction): PlainTransaction {
   const { keys, instructions, preTokenBalances, postTokenBalances } = transaction
@@ -50,13 +54,27 @@ export function plainTransaction(transaction: Transaction): PlainTransaction {
     })),
     preTokenBalances: preTokenBalances.map(plainBalance),
     postTokenBalances: postTokenBalances.map(plainBalance),
+    locks: Array.from({ length: keys.length }, (_, index) => keys.isWritable(index)),
     keyBytes: Buffer.concat(Array.from({ length: keys.length }, (_, index) => keys.bytes(index)))
   }
 }
 
 /** Returns a transaction as a binary source delivers it, without values cached by an earlier decode. */
-export function binaryForm({ keyBytes, ...plain }: PlainTransaction): Transaction {
-  return { ...plain, keys: new ByteKeys(keyBytes) }
+export function binaryForm({ keyBytes, locks, ...plain }: PlainTransaction): Transaction {
+  return { ...plain, keys: new LockedKeys(keyBytes, locks) }
+}
+
+class LockedKeys extends ByteKeys {
+  readonly #locks: readonly boolean[]
+
+  constructor(keys: Uint8Array, locks: readonly boolean[]) {
+    super(keys)
+    this.#locks = locks
+  }
+
+  override isWritable(index: number): boolean {
+    return this.#locks[index]!
+  }
 }
 
 function plainBalance({ account, mint, owner, amount, decimals }: TokenBalance): TokenBalance {

@@ -20,6 +20,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { WatchedSignatures } from './transactions/block-sightings.ts'
 import { CommittedBlocks } from './transactions/committed-blocks.ts'
 import { LocalTracking } from './transactions/local-tracking.ts'
+import { PriorityFees } from './transactions/priority-fees.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
@@ -51,7 +52,9 @@ export function startService(deps: ServiceDeps): Supervision {
   const feed = new CommitFeed()
   const committedBlocks = new CommittedBlocks(feed)
   const sightings = new WatchedSignatures(feed)
+  const fees = new PriorityFees()
   committedBlocks.subscribe(sightings)
+  committedBlocks.subscribe(fees)
   let localnetUrl: string | null = null
   const service: ServiceParts = {
     ...deps,
@@ -69,6 +72,7 @@ export function startService(deps: ServiceDeps): Supervision {
     feed,
     committedBlocks,
     sightings,
+    fees,
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     deliveries: new LocalDeliveries(),

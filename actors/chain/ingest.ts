@@ -69,7 +69,15 @@ export function ingest(
       again = null
       await ingester.insert([], { put: [], remove: [from] })
     }
-    await ingestFrom(head, from, ingestOne, ingested, deps.logger, draining)
+    const ended = new AbortController()
+    const until = AbortSignal.any([draining, ended.signal])
+    const recalled = deps.recallBlocks?.(head, storage.blocks, source.again, until)
+    try {
+      await ingestFrom(head, from, ingestOne, ingested, deps.logger, draining)
+    } finally {
+      ended.abort()
+      await recalled
+    }
   }
 }
 

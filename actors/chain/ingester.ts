@@ -10,6 +10,7 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import { affectedKeys, type AffectedKeys } from '../../src/market/affected-keys.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { BlockStore, History, Storage } from '../../storage/port.ts'
+import type { RecallBlocks } from '../transactions/recall-blocks.ts'
 import { Corrections, showsLostFork, type CorrectionDeps, type GapEdit } from './corrections.ts'
 import { countBlock, decodeSourced, type DecodedSource } from './decoding.ts'
 import { UndoHistory } from './undo-history.ts'
@@ -23,6 +24,8 @@ export const UNDER_WAY_MAX = 8
 
 export interface IngesterDeps extends CorrectionDeps {
   readonly feed: CommitFeed
+  /** Called with the head from which ingest goes on. */
+  readonly recallBlocks?: RecallBlocks
   /** Bytes for cached rows of recently traded mints; by default, as many as are of use. */
   readonly marketBytes?: number
 }

@@ -17,6 +17,8 @@ export interface Transaction {
   readonly keys: AccountKeys
   /** Number of keys that signed: the first ones in the list. Key 0 pays the fee. */
   readonly signerCount: number
+  /** The budget that version 1 states; absent in other versions. */
+  readonly config?: TransactionConfig | undefined
   readonly feeLamports: bigint
   /** Outer and inner instructions in execution order. */
   readonly instructions: readonly Instruction[]
@@ -32,12 +34,26 @@ export interface Transaction {
 
 export type TransactionVersion = 'legacy' | 0 | 1
 
+/** The budget of version 1; null where the transaction leaves the default. */
+export interface TransactionConfig {
+  readonly priorityFeeLamports: bigint | null
+  readonly computeUnitLimit: number | null
+  readonly loadedAccountsBytesMax: number | null
+  readonly heapBytes: number | null
+}
+
 export interface AccountKeys {
   readonly length: number
   /** The key at an index; throws a RangeError outside the list. */
   bytes(index: number): Pubkey
   /** The table's value for the key at an index. */
   lookup<T>(index: number, table: PubkeyTable<T>): T | undefined
+  /** Whether the message asks for a write lock on the account; false where the source does not say. */
+  isWritable(index: number): boolean
+  /** One of the two hashes of the key (`accountHashes`), whichever is cheaper. */
+  hash(index: number): number
+  /** Writes the hashes of all writable keys into a list from an index on, and returns the index after them. */
+  writableHashes(into: Float64Array, from: number): number
 }
 
 export interface Instruction {

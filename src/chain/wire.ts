@@ -1,4 +1,4 @@
-import type { TransactionVersion } from './transaction.ts'
+import type { TransactionConfig, TransactionVersion } from './transaction.ts'
 
 /** A transaction read from its bytes: legacy and version 0 as in web3.js, version 1 as in SIMD-0385. */
 export interface WireTransaction {
@@ -37,14 +37,6 @@ export interface WireLookup {
   readonly table: Uint8Array
   readonly writable: Uint8Array
   readonly readonly: Uint8Array
-}
-
-/** The budget of version 1; null where the transaction leaves the default. */
-export interface TransactionConfig {
-  readonly priorityFeeLamports: bigint | null
-  readonly computeUnitLimit: number | null
-  readonly loadedAccountsBytesMax: number | null
-  readonly heapBytes: number | null
 }
 
 export type WireOutcome =

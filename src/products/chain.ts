@@ -3,6 +3,7 @@ import { ingest, type OpenIngest } from '../../actors/chain/ingest.ts'
 import { NO_UNDO } from '../../actors/chain/undo-history.ts'
 import { leader } from '../../actors/chain/leader.ts'
 import type { Run } from '../../actors/supervision/process.ts'
+import { recallBlocks } from '../../actors/transactions/recall-blocks.ts'
 import { child, supervisor, type AnyUnit } from '../../actors/supervision/unit.ts'
 import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
 import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
@@ -39,7 +40,8 @@ function ingestDepsOf({
   cash,
   budget,
   source,
-  committedBlocks
+  committedBlocks,
+  fees
 }: ServiceParts) {
   return {
     fold: { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) },
@@ -50,6 +52,7 @@ function ingestDepsOf({
     logger,
     clock: ports.clock,
     committedBlocks,
+    recallBlocks: recallBlocks({ committedBlocks, fees, clock: ports.clock, logger }),
     marketBytes: budget.market
   }
 }

@@ -29,6 +29,7 @@ import type { CommittedBlocks } from '../transactions/committed-blocks.ts'
 import type { RpcTransactionNode } from '../transactions/node-client.ts'
 import type { LocalTracking } from '../transactions/local-tracking.ts'
 import type { LeaderSender } from '../transactions/ports.ts'
+import type { PriorityFees } from '../transactions/priority-fees.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
@@ -89,6 +90,7 @@ export interface ServiceParts {
   readonly tracking: LocalTracking
   readonly committedBlocks: CommittedBlocks
   readonly sightings: WatchedSignatures
+  readonly fees: PriorityFees
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */

@@ -4,11 +4,12 @@ import { transactions, type TransactionsNeeds } from '../../actors/transactions/
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
 import { bundleRoutes } from '../http/routes/bundles.ts'
+import { priorityFeeRoutes } from '../http/routes/priority-fees.ts'
 import { tipRoutes } from '../http/routes/tips.ts'
 import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
-import type { FeeStatistics, TransactionParts } from '../transactions/ports.ts'
+import type { TransactionParts } from '../transactions/ports.ts'
 import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
 
 /** Milliseconds that a drain may take: as long as sends in flight are waited for, and the last writes. */
@@ -36,7 +37,7 @@ export const TRANSACTIONS: Product = {
         : [])
     ]
   },
-  routes: [transactionRoutes, bundleRoutes, tipRoutes],
+  routes: [transactionRoutes, priorityFeeRoutes, bundleRoutes, tipRoutes],
   channels: []
 }
 
@@ -62,20 +63,15 @@ export const TRACKING: Product = {
 export function transactionPartsOf(service: ServiceParts, given: Given): TransactionParts | null {
   const { storage, nodes: node, engine = null } = given
   if (node === undefined) return null
-  const { tracking, sightings, ports } = service
+  const { tracking, sightings, fees, ports } = service
   return {
     node,
     tracking: new SharedTracking(tracking, storage.documents, coordinationOf(service, given), ports.clock),
     sightings,
-    fees: NO_FEES,
+    fees,
     engine,
     bundles: new SharedBundles(tracking, coordinationOf(service, given))
   }
-}
-
-/** Fees before any block was seen. */
-const NO_FEES: FeeStatistics = {
-  of: () => ({ samples: 0, slots: null, p25: 0, p50: 0, p75: 0, p90: 0, max: 0 })
 }
 
 /** Tells whether this process has the localnet, whose node is then the only one that transactions go to. */

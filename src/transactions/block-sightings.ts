@@ -74,7 +74,7 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     const seen: SightedBlock = { slot, height, blockhash, commitment, sightings: this.#sightingsOf(block) }
     return () => {
       if (this.#newest === null || slot >= this.#newest.slot) this.#newest = { slot, height }
-      this.learn(seen)
+      if (height !== null && blockhash !== null) this.#blockhashes.add({ slot, height, blockhash })
       for (const listener of this.#listeners) listener.seen(seen)
     }
   }
@@ -90,9 +90,8 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     for (const listener of this.#listeners) listener.lost(afterSlot)
   }
 
-  /** Takes the blockhash of a stored block that is read again, such as after a restart. */
-  learn({ slot, height, blockhash }: Pick<SightedBlock, 'slot' | 'height' | 'blockhash'>): void {
-    if (height !== null && blockhash !== null) this.#blockhashes.add({ slot, height, blockhash })
+  recall({ slot, height, blockhash }: Pick<Block, 'slot' | 'height' | 'blockhash'>): void {
+    if (height !== undefined && blockhash !== undefined) this.#blockhashes.add({ slot, height, blockhash })
   }
 
   #sightingsOf({ slot, transactions }: Block): Sighting[] {

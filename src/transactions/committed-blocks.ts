@@ -1,3 +1,4 @@
+import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 
@@ -14,6 +15,8 @@ export interface BlockObserver {
    * must not retain the block, which has megabytes. A late block has a slot below those of earlier ones.
    */
   read(sourced: SourcedBlock): () => void
+  /** Takes a block that was committed before this process started. */
+  recall(block: Block): void
   /** All blocks after this slot were on a lost fork. */
   lost(afterSlot: number): void
 }
@@ -59,6 +62,11 @@ export class CommittedBlocks {
   /** Tells of blocks that an amendment has committed: the feed does not publish them. */
   amended(blocks: readonly PendingBlock[]): void {
     for (const block of blocks) block.commit()
+  }
+
+  /** Shows a block that was committed before this process started. */
+  recall(block: Block): void {
+    for (const observer of this.#observers) observer.recall(block)
   }
 
   /** Tells that all blocks after a slot have turned out to be on a lost fork. */

@@ -1,3 +1,5 @@
+import { hashOfKeyBytes } from '../chain/account-hash.ts'
+import { isLockedForWriting, type AccountLocks } from '../chain/account-locks.ts'
 import type { Pubkey, PubkeyTable } from '../chain/pubkey.ts'
 import type { AccountKeys } from '../chain/transaction.ts'
 import type { ProtobufReader } from './protobuf.ts'
@@ -13,10 +15,17 @@ export class StreamedKeys implements AccountKeys {
   readonly #from: ProtobufReader
   readonly #static: readonly number[]
   readonly #loaded: readonly number[]
+  readonly #locks: AccountLocks
   readonly #copies: (Pubkey | undefined)[] = []
 
   /** Takes the offsets of the static and of the loaded keys, 32 bytes each. */
-  constructor(from: ProtobufReader, statics: readonly number[], loaded: readonly number[]) {
+  constructor(
+    from: ProtobufReader,
+    statics: readonly number[],
+    loaded: readonly number[],
+    locks: AccountLocks
+  ) {
+    this.#locks = locks
     this.#from = from
     this.#static = statics
     this.#loaded = loaded
@@ -31,9 +40,29 @@ export class StreamedKeys implements AccountKeys {
     return table.ofBytes(this.bytes(index))
   }
 
+  isWritable(index: number): boolean {
+    return isLockedForWriting(this.#locks, index)
+  }
+
+  hash(index: number): number {
+    return hashOfKeyBytes(this.#from.bytes, this.#startOf(index))
+  }
+
+  writableHashes(into: Float64Array, from: number): number {
+    let at = from
+    for (let index = 0; index < this.length; index++)
+      if (this.isWritable(index)) into[at++] = this.hash(index)
+    return at
+  }
+
   #copy(index: number): Pubkey {
+    const start = this.#startOf(index)
+    return this.#from.copy(start, start + KEY_BYTES)
+  }
+
+  #startOf(index: number): number {
     const start = this.#static[index] ?? this.#loaded[index - this.#static.length]
     if (start === undefined) throw new RangeError(`no account ${index}`)
-    return this.#from.copy(start, start + KEY_BYTES)
+    return start
   }
 }

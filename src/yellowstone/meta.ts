@@ -30,6 +30,7 @@ export interface TransactionMeta {
   readonly postTokenBalances: readonly TokenBalance[]
   /** Offsets of the loaded keys, writable ones first. */
   readonly loaded: readonly number[]
+  readonly loadedWritable: number
   /**
    * Reads the log lines. Done on demand: texts cost more than all else, and most transactions are decoded without them.
    */
@@ -122,6 +123,7 @@ export function readMeta(
     preTokenBalances,
     postTokenBalances,
     loaded: readonly.length === 0 ? writable : writable.concat(readonly),
+    loadedWritable: writable.length,
     readLogs: () => (hasNoLogs ? null : textsAt(from, logs))
   }
 }

@@ -6,8 +6,10 @@ import type {
   Instruction,
   TokenBalance,
   Transaction,
+  TransactionConfig,
   TransactionVersion
 } from '../chain/transaction.ts'
+import type { MessageHeader } from '../chain/wire.ts'
 import { StreamedKeys } from './account-keys.ts'
 import { readInstruction } from './instruction.ts'
 import { readMeta, type TransactionMeta } from './meta.ts'
@@ -31,8 +33,16 @@ const LOOKUP = bytesField(6)
 const CONFIG = bytesField(7)
 // MessageHeader and MessageAddressTableLookup
 const SIGNER_COUNT = varintField(1)
+const READONLY_SIGNED = varintField(2)
+const READONLY_UNSIGNED = varintField(3)
 const WRITABLE_INDEXES = bytesField(2)
 const READONLY_INDEXES = bytesField(3)
+
+// TransactionConfig
+const PRIORITY_FEE = varintField(1)
+const COMPUTE_UNIT_LIMIT = varintField(2)
+const LOADED_ACCOUNTS_BYTES = varintField(3)
+const HEAP_BYTES = varintField(4)
 
 const VOTE = pubkeyFromBase58(VOTE_PROGRAM)
 const SIGNATURE_BYTES = 64
@@ -100,7 +110,8 @@ export function readTransaction(from: ProtobufReader, place: TransactionPlace): 
 
 interface MessageParts {
   readonly version: TransactionVersion
-  readonly signerCount: number
+  readonly header: MessageHeader
+  readonly config: TransactionConfig | undefined
   /** Offsets of the static keys. */
   readonly keys: readonly number[]
   /** Start and end offset of each outer instruction. */
@@ -123,16 +134,16 @@ function findMessage(from: ProtobufReader, { signature, bodyEnd }: TransactionPl
     } else from.skip(tag, bodyEnd)
   }
   if (parts === undefined) throw new MessageFault('transaction.message')
-  if (signatures !== parts.signerCount) throw new MessageFault(field)
+  if (signatures !== parts.header.signatures) throw new MessageFault(field)
   return parts
 }
 
 function readMessage(from: ProtobufReader, end: number): MessageParts {
   const field = 'transaction.message'
-  let signerCount = 0
+  let header: MessageHeader = { signatures: 0, readonlySigned: 0, readonlyUnsigned: 0 }
+  let config: TransactionConfig | undefined
   let lookedUp = 0
   let versioned = false
-  let hasConfig = false
   const keys: number[] = []
   const instructions: number[] = []
   while (from.at < end) {
@@ -142,30 +153,49 @@ function readMessage(from: ProtobufReader, end: number): MessageParts {
       const stop = from.span(end, `${field}.instructions`)
       instructions.push(from.at, stop)
       from.at = stop
-    } else if (tag === HEADER) signerCount = readSignerCount(from, from.span(end, `${field}.header`))
+    } else if (tag === HEADER) header = readHeader(from, from.span(end, `${field}.header`))
     else if (tag === VERSIONED) versioned = from.flag(end, `${field}.versioned`)
     else if (tag === LOOKUP) lookedUp += countLookedUp(from, from.span(end, `${field}.addressTableLookups`))
-    else {
-      // The presence of the config means version 1, whatever its content.
-      if (tag === CONFIG) hasConfig = true
-      from.skip(tag, end)
-    }
-  }
-  if (signerCount < 1 || signerCount > keys.length) throw new MessageFault(`${field}.header`)
-  const version = hasConfig ? 1 : versioned ? 0 : 'legacy'
-  if ((hasConfig && !versioned) || (lookedUp > 0 && version !== 0))
-    throw new MessageFault(`${field}.versioned`)
-  return { version, signerCount, keys, instructions, lookedUp }
-}
-
-function readSignerCount(from: ProtobufReader, end: number): number {
-  let count = 0
-  while (from.at < end) {
-    const tag = from.tag(end)
-    if (tag === SIGNER_COUNT) count = from.count(end, 'transaction.message.header')
+    // The presence of the config means version 1, whatever its content.
+    else if (tag === CONFIG) config = readConfig(from, from.span(end, `${field}.config`))
     else from.skip(tag, end)
   }
-  return count
+  const { signatures } = header
+  if (signatures < 1 || signatures > keys.length) throw new MessageFault(`${field}.header`)
+  const version = config !== undefined ? 1 : versioned ? 0 : 'legacy'
+  if ((config !== undefined && !versioned) || (lookedUp > 0 && version !== 0))
+    throw new MessageFault(`${field}.versioned`)
+  return { version, header, config, keys, instructions, lookedUp }
+}
+
+function readHeader(from: ProtobufReader, end: number): MessageHeader {
+  let [signatures, readonlySigned, readonlyUnsigned] = [0, 0, 0]
+  const field = 'transaction.message.header'
+  while (from.at < end) {
+    const tag = from.tag(end)
+    if (tag === SIGNER_COUNT) signatures = from.count(end, field)
+    else if (tag === READONLY_SIGNED) readonlySigned = from.count(end, field)
+    else if (tag === READONLY_UNSIGNED) readonlyUnsigned = from.count(end, field)
+    else from.skip(tag, end)
+  }
+  return { signatures, readonlySigned, readonlyUnsigned }
+}
+
+function readConfig(from: ProtobufReader, end: number): TransactionConfig {
+  const field = 'transaction.message.config'
+  let priorityFeeLamports: bigint | null = null
+  let computeUnitLimit: number | null = null
+  let loadedAccountsBytesMax: number | null = null
+  let heapBytes: number | null = null
+  while (from.at < end) {
+    const tag = from.tag(end)
+    if (tag === PRIORITY_FEE) priorityFeeLamports = from.u64(end, field)
+    else if (tag === COMPUTE_UNIT_LIMIT) computeUnitLimit = from.count(end, field)
+    else if (tag === LOADED_ACCOUNTS_BYTES) loadedAccountsBytesMax = from.count(end, field)
+    else if (tag === HEAP_BYTES) heapBytes = from.count(end, field)
+    else from.skip(tag, end)
+  }
+  return { priorityFeeLamports, computeUnitLimit, loadedAccountsBytesMax, heapBytes }
 }
 
 function countLookedUp(from: ProtobufReader, end: number): number {
@@ -215,6 +245,7 @@ class StreamedTransaction implements Transaction {
   readonly failed: boolean
   readonly keys: AccountKeys
   readonly signerCount: number
+  readonly config: TransactionConfig | undefined
   readonly feeLamports: bigint
   readonly instructions: readonly Instruction[]
   readonly nestingKnown: boolean
@@ -237,11 +268,14 @@ class StreamedTransaction implements Transaction {
   ) {
     this.#from = from
     this.#signatureAt = place.signature
-    this.keys = new StreamedKeys(from, message.keys, meta.loaded)
+    const { loaded, loadedWritable } = meta
+    const locks = { ...message.header, statics: message.keys.length, loadedWritable }
+    this.keys = new StreamedKeys(from, message.keys, loaded, locks)
     this.index = place.index
     this.version = message.version
     this.failed = meta.failed
-    this.signerCount = message.signerCount
+    this.signerCount = message.header.signatures
+    this.config = message.config
     this.feeLamports = meta.feeLamports
     this.instructions = inOrder(from, message, meta, keyCount)
     this.nestingKnown = meta.nestingKnown

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { hashOfKeyBytes } from '../../src/chain/account-hash.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey, type PubkeyTable } from '../../src/chain/pubkey.ts'
 import {
   readMovements,
@@ -180,6 +181,18 @@ class NamedKeys implements AccountKeys {
 
   lookup<T>(index: number, table: PubkeyTable<T>): T | undefined {
     return table.ofBytes(this.bytes(index))
+  }
+
+  isWritable(): boolean {
+    return false
+  }
+
+  hash(index: number): number {
+    return hashOfKeyBytes(this.bytes(index))
+  }
+
+  writableHashes(_into: Float64Array, from: number): number {
+    return from
   }
 }
 

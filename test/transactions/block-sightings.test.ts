@@ -140,6 +140,7 @@ void t.test('ingest shows each block once it is stored, and tells of lost forks 
       t.not(told.at(-1), block.blockhash, 'not told before its commit')
       return () => void told.push(block.blockhash!)
     },
+    recall: () => undefined,
     lost: (afterSlot) => void told.push({ lost: afterSlot })
   })
   const fork = forkAfter(9, 3, 'f')

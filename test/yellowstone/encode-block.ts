@@ -159,6 +159,9 @@ function configOf(config: any) {
   return {
     ...(config.priorityFee !== null && { priorityFee: String(config.priorityFee) }),
     ...(config.computeUnitLimit !== null && { computeUnitLimit: config.computeUnitLimit }),
+    ...(config.loadedAccountsDataSizeLimit !== null && {
+      loadedAccountsDataSizeLimit: config.loadedAccountsDataSizeLimit
+    }),
     ...(config.heapSize !== null && { heapSize: config.heapSize })
   }
 }

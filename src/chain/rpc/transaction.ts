@@ -6,14 +6,17 @@ import type {
   Instruction,
   TokenBalance,
   Transaction,
+  TransactionConfig,
   TransactionVersion
 } from '../transaction.ts'
+import type { AccountLocks } from '../account-locks.ts'
 import type { WireTransaction } from '../wire.ts'
 import { TextKeys, WireKeys } from './account-keys.ts'
 import { openEntry, VOTE_PROGRAM, type OpenedEntry } from './entry.ts'
 import {
   boundedOrNull,
   countOf,
+  isCount,
   isObject,
   keyTextOf,
   listOf,
@@ -78,7 +81,7 @@ export function isVoteTransaction({ instructions, keys }: Transaction): boolean 
 export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number | null): Transaction {
   const meta = objectOf(entry.meta, 'meta')
   const fields = opened.kind === 'wire' ? ofWire(opened.wire, meta) : ofMessage(opened, entry.version, meta)
-  const { version, signature, keys, signerCount, outer, scope } = fields
+  const { version, signature, keys, signerCount, config, outer, scope } = fields
   if (signerCount < 1 || signerCount > keys.length) throw new Unreadable('transaction.signatures')
   const inner = listOrEmpty(meta.innerInstructions, 'meta.innerInstructions')
   return new RpcTransaction(signature, {
@@ -87,6 +90,7 @@ export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number 
     failed: isFailed(meta),
     keys,
     signerCount,
+    config,
     feeLamports: BigInt(countOf(meta.fee, 'meta.fee')),
     ...readInstructions(outer, inner, scope),
     logs: logsOf(meta.logMessages),
@@ -102,22 +106,28 @@ interface TransactionFields {
   readonly signature: string | Uint8Array
   readonly keys: AccountKeys
   readonly signerCount: number
+  readonly config: TransactionConfig | undefined
   readonly outer: { readonly count: number; read(index: number): Instruction }
   readonly scope: KeyScope
 }
 
 function ofWire(wire: WireTransaction, meta: JsonObject): TransactionFields {
   let lookedUp = 0
-  for (const { writable, readonly } of wire.lookups) lookedUp += writable.length + readonly.length
+  let loadedWritable = 0
+  for (const { writable, readonly } of wire.lookups) {
+    lookedUp += writable.length + readonly.length
+    loadedWritable += writable.length
+  }
   const loaded = lookedUp === 0 ? [] : loadedTexts(meta)
   if (loaded.length !== lookedUp) throw new Unreadable('meta.loadedAddresses')
-  const keys = new WireKeys(wire, loaded)
+  const keys = new WireKeys(wire, loaded, loadedWritable)
   const { instructions } = wire
   return {
     version: wire.version,
     signature: wire.signatures[0]!,
     keys,
     signerCount: wire.header.signatures,
+    config: wire.config ?? undefined,
     outer: { count: instructions.length, read: (index) => placeOuter(instructions[index]!, index) },
     scope: { count: keys.length, indexOf: () => undefined }
   }
@@ -130,15 +140,17 @@ function ofMessage(
 ): TransactionFields {
   const { message, signatures } = opened
   const texts = keyTexts(message, meta)
+  const found = versionOf(version, message)
   const scope = textScope(texts)
   const instructions = listOf(message.instructions, 'transaction.message.instructions')
   return {
-    version: versionOf(version, message),
+    version: found,
     signature: signatureTextOf(signatures[0], 'transaction.signatures'),
-    keys: new TextKeys(texts),
+    keys: new TextKeys(texts, locksOf(message, meta)),
     signerCount: isObject(message.header)
       ? countOf(message.header.numRequiredSignatures, 'transaction.message.header')
       : signatures.length,
+    config: found === 1 ? configOf(message) : undefined,
     outer: {
       count: instructions.length,
       read: (outerIndex) => {
@@ -157,6 +169,43 @@ function versionOf(version: unknown, message: JsonObject): TransactionVersion {
   // Nodes omit the version if the request does not ask for it; the message still shows it.
   if (isObject(message.transactionConfig)) return 1
   return Array.isArray(message.addressTableLookups) ? 0 : 'legacy'
+}
+
+/** Returns which keys are locked for writing: by the header, or in `jsonParsed` by key; null where neither says. */
+function locksOf(message: JsonObject, meta: JsonObject): AccountLocks | readonly boolean[] | null {
+  const { header } = message
+  const keys = message.accountKeys as unknown[]
+  if (isObject(header)) {
+    const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header
+    if (!isCount(numReadonlySignedAccounts) || !isCount(numReadonlyUnsignedAccounts)) return null
+    return {
+      signatures: numRequiredSignatures as number,
+      readonlySigned: numReadonlySignedAccounts,
+      readonlyUnsigned: numReadonlyUnsignedAccounts,
+      statics: keys.length,
+      loadedWritable: isObject(meta.loadedAddresses) ? (meta.loadedAddresses.writable as unknown[]).length : 0
+    }
+  }
+  const flags: boolean[] = []
+  for (const key of keys) {
+    if (!isObject(key) || typeof key.writable !== 'boolean') return null
+    flags.push(key.writable)
+  }
+  return flags
+}
+
+/** Reads the budget of version 1; a field that cannot be read counts as not stated. */
+function configOf({ transactionConfig }: JsonObject): TransactionConfig | undefined {
+  if (!isObject(transactionConfig)) return undefined
+  const { priorityFee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = transactionConfig
+  const numberOf = (value: unknown): number | null => (isCount(value) ? value : null)
+  const fee = numberOf(priorityFee)
+  return {
+    priorityFeeLamports: fee === null ? null : BigInt(fee),
+    computeUnitLimit: numberOf(computeUnitLimit),
+    loadedAccountsBytesMax: numberOf(loadedAccountsDataSizeLimit),
+    heapBytes: numberOf(heapSize)
+  }
 }
 
 function isParsed({ accountKeys }: JsonObject): boolean {
@@ -240,6 +289,7 @@ class RpcTransaction implements Transaction {
   readonly failed: boolean
   readonly keys: AccountKeys
   readonly signerCount: number
+  readonly config: TransactionConfig | undefined
   readonly feeLamports: bigint
   readonly instructions: readonly Instruction[]
   readonly nestingKnown: boolean
@@ -257,6 +307,7 @@ class RpcTransaction implements Transaction {
     this.failed = facts.failed
     this.keys = facts.keys
     this.signerCount = facts.signerCount
+    this.config = facts.config
     this.feeLamports = facts.feeLamports
     this.instructions = facts.instructions
     this.nestingKnown = facts.nestingKnown

@@ -6,18 +6,24 @@ import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { CommittedBlocks, type BlockObserver } from '../../../src/transactions/committed-blocks.ts'
 import type { Storage } from '../../../storage/port.ts'
 
 /** Ingest without a service: its feed has no followers, it logs nothing and keeps no blocks. */
 export function loneIngester(
   storage: Storage,
   writes?: Parameters<typeof Ingester.open>[3],
-  decoding = new DecodingReport()
+  decoding = new DecodingReport(),
+  observers: readonly BlockObserver[] = []
 ): Promise<Ingester> {
+  const feed = new CommitFeed()
+  const committedBlocks = new CommittedBlocks(feed)
+  for (const observer of observers) committedBlocks.subscribe(observer)
   const deps = {
     fold: { cash: new CashList(), startingSolUsd: null },
     undoPolicy: NO_UNDO,
-    feed: new CommitFeed(),
+    feed,
+    committedBlocks,
     decoding,
     metrics: createMetrics(decoding),
     logger: pino({ level: 'silent' }),

@@ -26,11 +26,14 @@ testWithFixtures(t, 'a transaction is the same under every encoding', (t) => {
   let compared = 0
   for (const { entry, result } of fixtureTransactions()) {
     if (!isCompiled(result)) continue
-    const plain = plainTransaction(mustRead(result))
+    // A record without the header does not say which keys are writable.
+    const plainOf = (value: unknown) =>
+      result.transaction.message.header ? plainTransaction(mustRead(value)) : withoutLocks(mustRead(value))
+    const plain = plainOf(result)
     for (const encoding of ENCODINGS) {
-      t.same(plainTransaction(mustRead(reencode(result, encoding))), plain, `${entry.file} as ${encoding}`)
+      t.same(plainOf(reencode(result, encoding)), plain, `${entry.file} as ${encoding}`)
     }
-    t.same(plainTransaction(mustRead({ jsonrpc: '2.0', id: 1, result })), plain, 'as a whole response')
+    t.same(plainOf({ jsonrpc: '2.0', id: 1, result }), plain, 'as a whole response')
     compared++
   }
   t.equal(compared, 221)
@@ -322,9 +325,15 @@ function mustRead(value: unknown): Transaction {
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 
 /** Removes the accounts of memos: a node does not send them for a parsed memo, and the position only in some fixtures. */
+/** A transaction without which keys are writable: in jsonParsed a node has demoted some (`writableAccounts`). */
+function withoutLocks(transaction: Transaction) {
+  const { writable: _, ...plain } = plainTransaction(transaction)
+  return plain
+}
+
 function withoutMemoAccounts(transaction: Transaction) {
   const memo = new PubkeyTable([[MEMO, true]])
-  const plain = plainTransaction(transaction)
+  const plain = withoutLocks(transaction)
   return {
     ...plain,
     index: null,

@@ -1,0 +1,66 @@
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { BlockAgain } from '../../src/node/block-source.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { CommittedBlocks } from '../../src/transactions/committed-blocks.ts'
+import { FEE_SLOTS, type PriorityFees } from '../../src/transactions/priority-fees.ts'
+import type { BlockStore } from '../../storage/port.ts'
+
+/**
+ * Milliseconds between two blocks. Chosen: 150 blocks take less than ten seconds, and ingest, which may read from the same
+ * node, hardly notices them.
+ */
+const PAUSE_MS = 50
+
+export interface RecallDeps {
+  readonly committedBlocks: CommittedBlocks
+  /** Tells which blocks are in memory. */
+  readonly fees: Pick<PriorityFees, 'has'>
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'info' | 'warn'>
+}
+
+/** Reads the blocks up to a stored head that memory does not have. Never rejects; ends with the signal. */
+export type RecallBlocks = (
+  head: SlotRow | null,
+  blocks: Pick<BlockStore, 'between'>,
+  again: BlockAgain | undefined,
+  signal: AbortSignal
+) => Promise<void>
+
+/**
+ * Returns a function that fills what is kept of recent blocks in memory after a restart: fees and blockhashes. It asks
+ * the source for the stored blocks of the last 150 slots, newest first and one at a time. A block that nobody has any
+ * more is left out.
+ */
+export function recallBlocks({ committedBlocks, fees, clock, logger }: RecallDeps): RecallBlocks {
+  return async (head, blocks, again, signal) => {
+    if (head === null || again === undefined) return
+    let lostAfter = Infinity
+    const unsubscribe = committedBlocks.subscribe({
+      read: () => () => undefined,
+      recall: () => undefined,
+      lost: (afterSlot) => void (lostAfter = Math.min(lostAfter, afterSlot))
+    })
+    const counts = { read: 0, missing: 0 }
+    try {
+      const rows = await blocks.between(Math.max(0, head.slot - FEE_SLOTS + 1), head.slot)
+      for (const { slot, blockhash } of rows.toReversed()) {
+        if (fees.has(slot)) continue
+        const found = await again(slot, signal)
+        if (signal.aborted) return
+        const block = found === null || found === 'skipped' ? null : found.block
+        const isStored = block !== null && (blockhash === null || block.blockhash === blockhash)
+        // While it was read, ingest may have removed its fork.
+        if (isStored && slot <= lostAfter) committedBlocks.recall(block)
+        counts[isStored ? 'read' : 'missing']++
+        await sleep(clock, PAUSE_MS, signal)
+      }
+      if (counts.read + counts.missing > 0) logger.info(counts, 'recent blocks were read again for fees')
+    } catch (err) {
+      if (!signal.aborted) logger.warn({ err, ...counts }, 'recent blocks are not read again for fees')
+    } finally {
+      unsubscribe()
+    }
+  }
+}

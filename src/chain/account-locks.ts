@@ -1,0 +1,18 @@
+import type { MessageHeader } from './wire.ts'
+
+/** Numbers of keys by which a message says which accounts it locks for writing. */
+export interface AccountLocks extends MessageHeader {
+  /** Number of static keys; the loaded ones follow them, writable ones first. */
+  readonly statics: number
+  readonly loadedWritable: number
+}
+
+/**
+ * Whether a message asks for a write lock on the account at an index. The runtime demotes some of them: see
+ * `writeWritable`.
+ */
+export function isLockedForWriting(locks: AccountLocks, index: number): boolean {
+  const { signatures, readonlySigned, readonlyUnsigned, statics, loadedWritable } = locks
+  if (index >= statics) return index - statics < loadedWritable
+  return index < (index < signatures ? signatures - readonlySigned : statics - readonlyUnsigned)
+}

@@ -1,0 +1,66 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { PRIORITY_FEES, priorityFeesBody } from '../../api/priority-fees.ts'
+import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { FEE_SLOTS, NO_FEES } from '../../transactions/priority-fees.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+
+/** As many as `getRecentPrioritizationFees` takes (choices, 8). */
+const ACCOUNTS_MAX = 128
+
+const accounts = z
+  .string()
+  .transform((text, context): readonly Pubkey[] => {
+    const texts = text.split(',')
+    if (texts.length > ACCOUNTS_MAX) {
+      context.addIssue(`must be at most ${ACCOUNTS_MAX} addresses; these are ${texts.length}`)
+      return z.NEVER
+    }
+    const keys: Pubkey[] = []
+    for (const [at, each] of texts.entries()) {
+      try {
+        keys.push(pubkeyFromBase58(each))
+      } catch {
+        const message = `must be base58 addresses of 32 bytes, separated by commas; number ${at + 1} is not one`
+        context.addIssue({ code: 'custom', message, params: { address: true } })
+        return z.NEVER
+      }
+    }
+    return keys
+  })
+  .optional()
+
+export const priorityFees = endpoint({
+  path: '/v1/priority-fees',
+  tag: 'Transactions',
+  summary: 'Priority fees of recent transactions',
+  description: `What transactions of the last ${FEE_SLOTS} slots offered per compute unit, whether they succeeded or failed: all of them, or those that write to any of the given accounts, each once. Fee markets are per account, so list the accounts that your transaction writes to, and take p75 to p90 where time matters. After a start the window fills again; \`slot_range\` tells how far it reaches.`,
+  scope: 'tx:send',
+  query: z.object({
+    accounts: accounts
+      .describe(`Addresses of writable accounts, separated by commas; at most ${ACCOUNTS_MAX}`)
+      .meta({ type: 'string' })
+  }),
+  answer: PRIORITY_FEES,
+  examples: [
+    { name: 'all transactions' },
+    {
+      name: 'those that write to one of two accounts',
+      query: {
+        accounts: '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2,CebN5WGQ4jvEPvsVU4EoHEpgzq1VV7AbicfhtW4xC9iM'
+      }
+    }
+  ]
+})
+
+/** Fees by account are read from memory; an answer is cached until the next block. */
+export const priorityFeeRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>> = async (
+  app,
+  { transactions }
+) => {
+  serveCached(app, priorityFees, async ({ query }) => {
+    const fees = transactions?.fees.of(query.accounts ?? []) ?? NO_FEES
+    return { body: priorityFeesBody(fees), dependsOn: [], changesWith: 'block' }
+  })
+}
