@@ -53,11 +53,12 @@ t.test('what became of each transaction is told, and never otherwise than by the
     if (status !== 200) throw new Error(JSON.stringify(body))
     return String(body.signature)
   }
-  const landed = (signature: string): Promise<true> =>
-    until(async () => {
+  const landed = async (signature: string): Promise<void> => {
+    await until(async () => {
       const { value } = await node.getSignatureStatus(signature)
       return value?.confirmationStatus === 'finalized'
-    }, `${signature} is finalized`) as Promise<true>
+    }, `${signature} is finalized`)
+  }
   const signed = async (
     instructions: TransactionInstruction[],
     options: { blockhash?: string; lookups?: AddressLookupTableAccount[]; signers?: Keypair[] } = {}
