@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Connection } from '@solana/web3.js'
+import t, { type Test } from 'tap'
+import { encodeBase58 } from '../../src/chain/base58.ts'
+import { openLocalnet } from '../../src/localnet/localnet.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { IS_LONG } from '../random-runs.ts'
+import { signedWire, toBase64, transfer, wallet } from '../transactions/signed.ts'
+import { until } from './asking.ts'
+import { RecordingNode } from './recording-node.ts'
+import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.ts'
+
+/** Points at which the service is killed: milliseconds after the POST was sent, or what the node has just done. */
+const POINTS = [0, 2, 5, 10, 'received', 'passed', 'answered'] as const
+const ROUNDS = IS_LONG ? 8 : 1
+/** A short slot: a block is finalized after 3 s, and a blockhash expires after 15 s. */
+const SLOT_MS = 100
+
+async function startNode(t: Test, directory: string) {
+  const net = await openLocalnet({
+    directory,
+    host: '127.0.0.1',
+    port: 0,
+    slotMs: SLOT_MS,
+    past: 'none',
+    clock: systemPorts.clock,
+    onFault: (fault) => t.fail(String(fault))
+  })
+  const end = new AbortController()
+  const running = net.run(end.signal)
+  t.teardown(async () => {
+    end.abort()
+    await running
+    await net.close()
+  })
+  return net
+}
+
+t.test(
+  'a service that is killed around its sends forgets no transaction that it answered for, and sends none after its end',
+  async (t) => {
+    const dataDir = t.testdir({ chain: {}, service: {} })
+    const net = await startNode(t, `${dataDir}/chain`)
+    const node = await RecordingNode.start(t, net.rpcUrl)
+    const chain = new Connection(net.rpcUrl, 'confirmed')
+    await chain.requestAirdrop(wallet(1).publicKey, 1_000_000_000)
+    const more = ['--source', 'rpc', '--rpc-url', node.url, '--rate-limit-per-minute', '1000000']
+    const environment = { MILLRACE_TPU: 'off' }
+    const start = async (): Promise<ServiceProcess> => {
+      const started = await startProcess({
+        dataDir: `${dataDir}/service`,
+        recordedDir: null,
+        more,
+        environment
+      })
+      t.teardown(() => started.child.exitCode ?? started.child.signalCode ?? started.child.kill('SIGKILL'))
+      return started
+    }
+    let service = await start()
+    const key = await until(async () => {
+      const made = await fetch(`${service.url}/v1/admin/keys`, {
+        method: 'POST',
+        headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+        body: JSON.stringify({ tenant: 'acme', scopes: ['tx:send'], rate_limit_per_minute: 1_000_000 })
+      })
+      return made.ok ? ((await made.json()) as { key: string }).key : null
+    }, 'a key')
+    const status = async (signature: string): Promise<Record<string, unknown>> => ({
+      ...(await service.get(`/v1/tx/${signature}/status`, key)).body
+    })
+
+    const submitted: { signature: string; isAnswered: boolean; isDropped: boolean }[] = []
+    let lamports = 1n
+    for (let round = 0; round < ROUNDS; round++)
+      for (const point of POINTS) {
+        const { blockhash } = await chain.getLatestBlockhash('confirmed')
+        const wire = signedWire([transfer(lamports++)], { blockhash })
+        const signature = encodeBase58(wire.subarray(1, 65))
+        const isDropped = submitted.length % 2 === 1
+        if (isDropped) node.dropped.add(signature)
+        const kill = (): boolean => service.child.kill('SIGKILL')
+        node.onSend = (now, of) => void (now === point && of === signature && kill())
+        const asked = fetch(`${service.url}/v1/tx/send`, {
+          method: 'POST',
+          headers: { 'x-api-key': key, 'content-type': 'application/json' },
+          body: JSON.stringify({ tx: toBase64(wire) })
+        }).then(
+          ({ ok }) => ok,
+          () => false
+        )
+        if (typeof point === 'number') await sleep(point).then(kill)
+        const isAnswered = await asked
+        if (point === 'answered') kill()
+        await service.end('SIGKILL')
+        submitted.push({ signature, isAnswered, isDropped })
+        t.comment(`killed ${typeof point === 'number' ? `${point} ms after the POST` : point}: ${isAnswered}`)
+        service = await start()
+      }
+    node.onSend = () => undefined
+    t.ok(
+      submitted.some(({ isAnswered }) => isAnswered),
+      'some were answered for'
+    )
+
+    for (const { signature, isAnswered, isDropped } of submitted) {
+      const isOver = ({ status: state, expired }: Record<string, unknown>): boolean =>
+        expired === true || state === 'finalized'
+      if (
+        !isAnswered &&
+        node.sendsOf(signature).length === 0 &&
+        (await status(signature))['route'] === undefined
+      )
+        continue
+      const last = await until(async () => {
+        const now = await status(signature)
+        return isOver(now) ? now : null
+      }, `${signature} ends`)
+      const found = await chain.getSignatureStatus(signature, { searchTransactionHistory: true })
+      if (isDropped) {
+        t.equal(found.value, null)
+        t.match(last, { status: 'unknown', expired: true, tracking: false, slot: null })
+      } else t.match(last, { status: 'finalized', slot: found.value?.slot, err: null, tracking: false })
+      const sends = node.sendsOf(signature)
+      t.ok(sends.length > 0, 'it was sent')
+      t.ok((last['rebroadcasts'] as number) <= sends.length - 1)
+    }
+    const count = node.sends.length
+    await sleep(2_500)
+    t.equal(node.sends.length, count, 'nothing is sent after its end')
+    t.match(await service.end('SIGTERM'), { code: 0 })
+  }
+)
