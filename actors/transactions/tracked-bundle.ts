@@ -181,12 +181,11 @@ export class TrackedBundle {
    * Returns the last block height at which a member can land. Where that of a blockhash is not known, the given bound, which
    * is noted once.
    */
-  lastValidBlockHeight(
-    { lastValidBlockHeight }: Pick<BlockSightings, 'lastValidBlockHeight'>,
-    bound: number
-  ): number {
-    if (this.#progress.lastValidBlockHeight !== null) return this.#progress.lastValidBlockHeight
-    const last = Math.max(...this.stored.value.blockhashes.map((each) => lastValidBlockHeight(each) ?? bound))
+  lastValidBlockHeight(sightings: Pick<BlockSightings, 'lastValidBlockHeight'>, bound: number): number {
+    const known = this.#progress.lastValidBlockHeight
+    if (known !== null) return known
+    const { blockhashes } = this.stored.value
+    const last = Math.max(...blockhashes.map((each) => sightings.lastValidBlockHeight(each) ?? bound))
     this.#progress = { ...this.#progress, lastValidBlockHeight: last }
     return last
   }

@@ -79,7 +79,11 @@ export async function bundleWorld(t: Test) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    lastValidBlockHeight: (blockhash) => (blockhash === 'hash' ? 200 : null)
+    lastValidBlockHeight(blockhash) {
+      // A class may be behind the port.
+      if (this !== sightings) throw new TypeError('called without its object')
+      return blockhash === 'hash' ? 200 : null
+    }
   }
   const startTracker = (token: number) => {
     const lost = new AbortController()
