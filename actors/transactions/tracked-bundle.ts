@@ -223,7 +223,7 @@ export class TrackedBundle {
     const snapshot = bundleMachine.resolveState({ value: before.state })
     const [next] = transition(bundleMachine, snapshot, event)
     if (next.value === before.state) return
-    const state = next.value as BundleProgress['state']
+    const state = next.value
     const progress = { ...before, ...change, state, updatedAtMs: clock.now() }
     await write(this.stored, progress)
     if (next.status === 'done') await finish(this.stored, progress)
