@@ -7,6 +7,7 @@ import {
 } from '../../machines/transaction.machine.ts'
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'
 import {
+  NONCE_RESENDS_MS,
   REBROADCAST_MS,
   type Submission,
   type SubmissionProgress
@@ -14,11 +15,6 @@ import {
 import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 
-/**
- * Milliseconds after the first send for which a transaction with a durable nonce is sent again (choices, 0 E). It can land
- * until its nonce advances, and is followed until then.
- */
-const NONCE_RESENDS_MS = 60_000
 /** Answers in a row, each as of a later slot, after which a block counts as dropped. A stale node gives one or two. */
 const CONTRADICTIONS_MAX = 3
 

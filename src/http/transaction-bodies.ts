@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { momentText } from '../api/api-key.ts'
 import type { submissionAnswer } from '../api/transaction.ts'
 import type { SignatureStatus } from '../transactions/ports.ts'
-import type { SubmissionProgress } from '../transactions/submission.ts'
+import { NONCE_RESENDS_MS, type SubmissionProgress } from '../transactions/submission.ts'
 import { stateOf, type SubmissionState } from '../transactions/submissions.ts'
 
 type SubmissionBody = z.input<typeof submissionAnswer>
@@ -17,10 +17,12 @@ type LandedFields = Pick<
  */
 export function submissionBody(
   { submission, progress }: SubmissionState,
+  nowMs: number,
   onChain: SignatureStatus | null = null
 ): SubmissionBody {
   const isUnseen = progress === null || progress.slot === null
-  const landed = isUnseen && onChain !== null ? landedFields(onChain) : trackedFields(progress)
+  const fields = isUnseen && onChain !== null ? landedFields(onChain) : trackedFields(progress)
+  const landed = { ...fields, tracking: fields.tracking && isSentAgain({ submission, progress }, nowMs) }
   const { firstSentAtMs, landedAtMs } = progress ?? { firstSentAtMs: null, landedAtMs: null }
   return {
     signature: submission.signature,
@@ -62,6 +64,17 @@ export function foreignBody(signature: string, onChain: SignatureStatus | null):
     leaders_sent: 0,
     bundle_id: null
   }
+}
+
+/** Whether a transaction that has not landed is sent again: one with a durable nonce only for a time. */
+function isSentAgain(
+  { submission, progress }: Pick<SubmissionState, 'submission' | 'progress'>,
+  nowMs: number
+): boolean {
+  const firstSentAtMs = progress?.firstSentAtMs ?? null
+  return (
+    submission.nonceAccount === null || firstSentAtMs === null || nowMs < firstSentAtMs + NONCE_RESENDS_MS
+  )
 }
 
 function trackedFields(progress: SubmissionProgress | null): LandedFields {

@@ -180,7 +180,7 @@ export class SendFailure extends Error {
   }
 }
 
-/** What a block did with a bundle. */
+/** Outcome of a bundle in a block. */
 export type BundleOutcome =
   | { readonly kind: 'landed'; readonly slot: number }
   /** `expired`: a blockhash is not valid; `known`: a member is in a block already; `failed`: a member failed. */

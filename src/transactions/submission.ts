@@ -7,6 +7,11 @@ export const TRACKED_PER_PROCESS_MAX = 10_000
 export const TRACKED_PER_TENANT_MAX = 2_000
 /** Milliseconds between two sends of a tracked transaction (spec, Limits). */
 export const REBROADCAST_MS = 2_000
+/**
+ * Milliseconds after the first send for which a transaction with a durable nonce is sent again (choices, 0 E). It can land
+ * until its nonce advances, and is followed until then.
+ */
+export const NONCE_RESENDS_MS = 60_000
 
 /** Groups of tenants, each owned by one process by a lease. As many as those of webhooks. */
 const SHARDS = 32

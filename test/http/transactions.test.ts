@@ -1,3 +1,4 @@
+import { SystemProgram } from '@solana/web3.js'
 import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import {
@@ -8,7 +9,7 @@ import {
 } from '../../src/transactions/submission.ts'
 import { Documents } from '../../storage/documents.ts'
 import { sentProgress, TIP_ACCOUNT } from '../transactions/fake-transactions.ts'
-import { BLOCKHASH, signedWire, toBase64, transfer } from '../transactions/signed.ts'
+import { BLOCKHASH, signedWire, toBase64, transfer, wallet } from '../transactions/signed.ts'
 import type { Answer, MarketApp } from './market-app.ts'
 import { NOON, transactionClient, transferText } from './transaction-client.ts'
 
@@ -105,6 +106,29 @@ t.test('each state of a submission is shown as the specification names it', asyn
   }
   t.same(app.parts.asked, [], 'the node is not asked for what this process tracks')
 })
+
+t.test(
+  'a transaction with a durable nonce is tracked for 60 seconds, and sent after them no more',
+  async (t) => {
+    const app = await transactionClient(t)
+    const advance = SystemProgram.nonceAdvance({
+      noncePubkey: wallet(20).publicKey,
+      authorizedPubkey: wallet(1).publicKey
+    })
+    const { body } = await app.post({ tx: toBase64(signedWire([advance, transfer()])) })
+    const signature = String(body.signature)
+    t.match(app.parts.begun, [{ nonceAccount: wallet(20).publicKey.toBase58() }])
+    app.parts.tracked.set(signature, sentProgress(NOON, { lastValidBlockHeight: null }))
+    for (const [afterMs, tracking] of [
+      [59_999, true],
+      [60_000, false]
+    ] as const) {
+      app.nowMs = NOON + afterMs
+      const shown = await app.call('GET', `/v1/tx/${signature}/status`)
+      t.match(shown.body, { status: 'unknown', tracking, expired: false, last_valid_block_height: null })
+    }
+  }
+)
 
 t.test('an ended submission is answered from its record, and the list is by state', async (t) => {
   const app = await transactionClient(t)

@@ -54,6 +54,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'channels',
     'stream',
     'webhooks',
+    'transactions',
     'access',
     'edge',
     'docs'
@@ -64,6 +65,8 @@ t.test('a process has the products of its roles, in the order of their units', a
     'channels',
     'webhooks',
     'delivery',
+    'transactions',
+    'tracking',
     'edge'
   ])
   t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'edge', 'retention'])

@@ -2,7 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { EXAMPLE_TRANSACTION } from '../../src/http/example-values.ts'
 import { startLocalnetProcess } from './localnet-process.ts'
+
+/** Tags of endpoints that show what belongs to the tenant of the key. */
+const TENANT_TAGS = ['Webhooks', 'Transactions']
 
 interface Parameter {
   readonly name: string
@@ -52,6 +56,16 @@ async function makeWebhook(t: Test, serviceUrl: string, key: string): Promise<vo
   t.match(await post(`/v1/webhooks/${String(id)}/test`, {}), { delivered: true, status_code: 204 })
 }
 
+/** Submits a transaction of the key's tenant, so that its list has one. */
+async function submitTransaction(serviceUrl: string, key: string): Promise<void> {
+  const response = await fetch(`${serviceUrl}/v1/tx/send`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ tx: EXAMPLE_TRANSACTION })
+  })
+  if (response.status !== 200) throw new Error(await response.text())
+}
+
 t.test('a started localnet', async (t) => {
   const service = await startLocalnetProcess(t, t.testdir(), [
     ...['--localnet-slot-ms', '200'],
@@ -60,6 +74,7 @@ t.test('a started localnet', async (t) => {
   t.test('each example of the document has an answer, and none is empty', async (t) => {
     const demoKey = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)
     await makeWebhook(t, service.url, demoKey!)
+    await submitTransaction(service.url, demoKey!)
     const document = (await service.get('/openapi.json', null)).body as unknown as {
       readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
     }
@@ -67,8 +82,11 @@ t.test('a started localnet', async (t) => {
     for (const [path, { get }] of Object.entries(document.paths)) {
       if (get === undefined || path === '/metrics') continue
       for (const url of askedBy(path, get)) {
-        // The document names the webhook of the demo tenant.
-        const { status, body } = await service.get(url, get.tags.includes('Webhooks') ? demoKey : undefined)
+        // The webhook and the transactions are of the demo tenant.
+        const { status, body } = await service.get(
+          url,
+          get.tags.some((tag) => TENANT_TAGS.includes(tag)) ? demoKey : undefined
+        )
         t.equal(status, 200, url)
         asked++
         // Lists for operators, such as damage, may be empty.

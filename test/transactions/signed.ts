@@ -1,5 +1,6 @@
-import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import type { AddressLookupTableAccount, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import type { AddressLookupTableAccount, TransactionInstruction } from '@solana/web3.js'
+import { signerOf } from '../../src/signing/ed25519.ts'
 
 /** Returns the key pair of a number, the same in every run. */
 export function wallet(number: number): Keypair {
@@ -40,3 +41,30 @@ export function transfer(lamports = 1n, to: PublicKey = wallet(2).publicKey): Tr
 }
 
 export const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
+/** Returns a transfer of version 1 in base64, written by hand as SIMD-0385 lays it out. */
+export function version1Wire(from: Keypair, to: PublicKey, lamports: bigint, blockhash: string): string {
+  const { data } = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
+  const message = Buffer.concat([
+    // Compute units and bytes of accounts are 0 unless the message asks for them.
+    Buffer.from([0x81, 1, 0, 1, 0b1100, 0, 0, 0]),
+    new PublicKey(blockhash).toBytes(),
+    Buffer.from([1, 3]),
+    from.publicKey.toBytes(),
+    to.toBytes(),
+    SystemProgram.programId.toBytes(),
+    u32(1_000),
+    u32(2 ** 20),
+    Buffer.from([2, 2, data.length, 0]),
+    Buffer.from([0, 1]),
+    data
+  ])
+  const signer = signerOf(from.secretKey.slice(0, 32))
+  return toBase64(Buffer.concat([message, signer.sign(message)]))
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}

@@ -147,7 +147,7 @@ export const transactionRoutes: FastifyPluginAsync<
         ...foreignBody(signature, await fromNode(chain.status(signature))),
         current_block_height: height
       }
-    return { ...submissionBody(found, await onChain(found)), current_block_height: height }
+    return { ...submissionBody(found, clock.now(), await onChain(found)), current_block_height: height }
   })
 
   serve(app, listTransactions, async ({ query: { status = null, limit, after }, caller }) => {
@@ -160,7 +160,7 @@ export const transactionRoutes: FastifyPluginAsync<
     })
     return {
       tenant,
-      data: states.map((each) => submissionBody(each)),
+      data: states.map((each) => submissionBody(each, clock.now())),
       nextCursor: next && writeWordsCursor(list, [String(next.receivedAtMs), next.signature])
     }
   })
