@@ -181,12 +181,11 @@ export class TrackedBundle {
    * Returns the last block height at which a member can land. Where that of a blockhash is not known, the given bound, which
    * is noted once.
    */
-  lastValidBlockHeight(
-    { lastValidBlockHeight }: Pick<BlockSightings, 'lastValidBlockHeight'>,
-    bound: number
-  ): number {
-    if (this.#progress.lastValidBlockHeight !== null) return this.#progress.lastValidBlockHeight
-    const last = Math.max(...this.stored.value.blockhashes.map((each) => lastValidBlockHeight(each) ?? bound))
+  lastValidBlockHeight(sightings: Pick<BlockSightings, 'lastValidBlockHeight'>, bound: number): number {
+    const known = this.#progress.lastValidBlockHeight
+    if (known !== null) return known
+    const { blockhashes } = this.stored.value
+    const last = Math.max(...blockhashes.map((each) => sightings.lastValidBlockHeight(each) ?? bound))
     this.#progress = { ...this.#progress, lastValidBlockHeight: last }
     return last
   }
@@ -224,7 +223,7 @@ export class TrackedBundle {
     const snapshot = bundleMachine.resolveState({ value: before.state })
     const [next] = transition(bundleMachine, snapshot, event)
     if (next.value === before.state) return
-    const state = next.value as BundleProgress['state']
+    const state = next.value
     const progress = { ...before, ...change, state, updatedAtMs: clock.now() }
     await write(this.stored, progress)
     if (next.status === 'done') await finish(this.stored, progress)

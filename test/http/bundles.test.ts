@@ -4,7 +4,6 @@ import { encodeBase58 } from '../../src/chain/base58.ts'
 import { bundleIdOf } from '../../src/chain/bundle-id.ts'
 import { BUNDLE, firstProgress, type BundleProgress } from '../../src/transactions/bundle.ts'
 import { Documents } from '../../storage/documents.ts'
-import { putTenant } from '../../storage/test/sample-access.ts'
 import { TIP_ACCOUNT } from '../transactions/fake-transactions.ts'
 import { BLOCKHASH, signedWire, toBase64, transfer, wallet } from '../transactions/signed.ts'
 import { NOON, transactionClient, transferText } from './transaction-client.ts'
@@ -113,7 +112,7 @@ t.test('the status is that of the stored progress', async (t) => {
 t.test('a bundle of another tenant, or of nobody, is unknown', async (t) => {
   const app = await transactionClient(t)
   await app.call('POST', PATH, { txs: [TIP] })
-  await putTenant(app.storage, { name: 'other', createdAtMs: 1 })
+  await app.keys.createTenant('other', NOON)
   const other = await app.as('other')
   const { status, body } = await other('GET', `${PATH}/${idOf([TIP])}/status`)
   t.equal(status, 200)

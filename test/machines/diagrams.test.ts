@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import type { AnyStateMachine } from 'xstate'
+import { bundleMachine } from '../../machines/bundle.machine.ts'
 import { connectionMachine } from '../../machines/connection.machine.ts'
 import { oneForOne } from '../../machines/one-for-one.machine.ts'
 import { serviceMachine } from '../../machines/service.machine.ts'
@@ -22,7 +23,8 @@ const MACHINES: [title: string, machine: AnyStateMachine][] = [
   ['upstream: one node, as its probes find it', upstreamMachine],
   ['connection: one client of the stream', connectionMachine],
   ['webhook: deliveries to one receiver', webhookMachine],
-  ['transaction: one submission, from its first send to its end', transactionMachine]
+  ['transaction: one submission, from its first send to its end', transactionMachine],
+  ['bundle: one bundle, from its storage to the end that the chain gives it', bundleMachine]
 ]
 
 const text = [

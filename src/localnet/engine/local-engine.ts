@@ -84,7 +84,7 @@ export class LocalEngine {
   }
 
   /**
-   * Takes a bundle and returns its id; a known one is not taken again.
+   * Takes a bundle and returns its id. A known one is taken again only if it was refused: it may succeed by now.
    *
    * @throws BundleRefusal, or SendFailure for wrong bytes or signatures or a full queue
    */
@@ -96,7 +96,8 @@ export class LocalEngine {
     const readable = read.flatMap((each) => (each.kind === 'wire' ? [each.wire] : []))
     if (readable.length < wires.length) throw new BundleRefusal('bundle contains an invalid transaction')
     const id = bundleIdOf(readable.map(({ signatures }) => encodeBase58(signatures[0]!)))
-    if (this.#known(id) !== null) return id
+    const known = this.#known(id)
+    if (known !== null && known.outcome?.kind !== 'refused') return id
     const tip = readable.reduce((sum, wire) => sum + tipOf(wire, this.#tipAccounts), 0n)
     if (tip < TIP_MIN_LAMPORTS)
       throw new BundleRefusal(

@@ -58,6 +58,19 @@ t.test('a bundle that fails says why', async (t) => {
   ])
 })
 
+t.test('a refused bundle that is sent again is executed again', async (t) => {
+  const { engine, bank, owner, tipped } = await world(t)
+  const wires = [signed(bank, [transfer(wallet(2), owner.publicKey, SOL)], [wallet(2)]), tipped(5_000n)]
+  const id = engine.sendBundle(wires)
+  await bank.produceSlot()
+  t.match(engine.inflight([id]), [{ status: 'Failed' }])
+  await funded(bank, 2)
+  t.equal(engine.sendBundle(wires), id)
+  t.match(engine.inflight([id]), [{ status: 'Pending' }])
+  await bank.produceSlot()
+  t.match(engine.inflight([id]), [{ status: 'Landed' }])
+})
+
 t.test('a bundle without a tip, of no or six members, or of other bytes is refused', async (t) => {
   const { engine, bank, owner, tipped } = await world(t)
   const plain = signed(bank, [transfer(owner, B, SOL)], [owner])
