@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
+import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
@@ -20,6 +21,7 @@ export interface Metrics {
   readonly leaseHeld: Gauge<'lease'>
   readonly lagSlots: Gauge
   readonly webhooks: WebhookMetrics
+  readonly leaders: LeaderMetrics
 }
 
 export function createMetrics(decoding: DecodingReport): Metrics {
@@ -127,6 +129,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       help: 'Slots from the newest block that this process has told of to the newest committed one',
       registers
     }),
-    webhooks: webhookMetrics(registry)
+    webhooks: webhookMetrics(registry),
+    leaders: leaderMetrics(registry)
   }
 }

@@ -41,7 +41,7 @@ const FLOORS = [
   ['src/yellowstone', 'src/telemetry'],
   ['src/api'],
   ['src/stream'],
-  ['src/webhooks'],
+  ['src/webhooks', 'src/transactions'],
   ['src/client', 'src/http'],
   ['actors'],
   ['src/products'],

@@ -31,7 +31,10 @@ const COMMON_NAME_ID = der(OBJECT_IDENTIFIER, Buffer.from([0x55, 0x04, 0x03]))
  * bring a dozen others.
  */
 export function tlsIdentity(privateKey: KeyObject): TlsIdentity {
-  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME_ID, der(UTF8_STRING, Buffer.from(COMMON_NAME)))))
+  const name = der(
+    SEQUENCE,
+    der(SET, der(SEQUENCE, COMMON_NAME_ID, der(UTF8_STRING, Buffer.from(COMMON_NAME))))
+  )
   const body = der(
     SEQUENCE,
     der(VERSION, der(INTEGER, Buffer.from([2]))),

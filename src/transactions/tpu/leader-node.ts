@@ -61,9 +61,14 @@ export class RpcLeaderNode implements LeaderNode {
     params: readonly unknown[],
     signal: AbortSignal
   ): Promise<z.infer<(typeof answers)[Method]>> {
-    const { result } = await this.#client.call(method, params, { signal, timeoutMs: TIMEOUT_MS, urgent: true })
+    const { result } = await this.#client.call(method, params, {
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      urgent: true
+    })
     const { success, data } = answers[method].safeParse(result)
-    if (!success) throw new NodeError(this.#client.name, { kind: 'garbage', detail: `the result of ${method}` })
+    if (!success)
+      throw new NodeError(this.#client.name, { kind: 'garbage', detail: `the result of ${method}` })
     return data as z.infer<(typeof answers)[Method]>
   }
 }
