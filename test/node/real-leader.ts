@@ -89,8 +89,15 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
     await delay(100)
   }
   t.same(logged, [], 'nothing is wrong')
-  t.same(sent, Array.from({ length: COUNT }, () => 1), 'each was written to one leader')
+  t.same(
+    sent,
+    Array.from({ length: COUNT }, () => 1),
+    'each was written to one leader'
+  )
   t.equal(landed, all, 'each has landed, once')
   t.ok(opened > 1, `${opened} connections, of which one replaced another`)
-  t.match(await registry.getSingleMetricAsString('millrace_leader_writes_total'), `{outcome="written"} ${COUNT}`)
+  t.match(
+    await registry.getSingleMetricAsString('millrace_leader_writes_total'),
+    `{outcome="written"} ${COUNT}`
+  )
 }

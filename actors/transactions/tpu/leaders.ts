@@ -85,8 +85,9 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
 
     async function refresh(): Promise<void> {
       try {
-        await scheduled.refresh(draining)
-        if (isNodeDown) logger.info('the node names leaders again')
+        const hasAnswered = await scheduled.refresh(draining)
+        if (!isNodeDown || !hasAnswered) return
+        logger.info('the node names leaders again')
         isNodeDown = false
       } catch (error) {
         if (draining.aborted) return

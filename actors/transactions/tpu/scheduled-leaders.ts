@@ -90,48 +90,53 @@ export class ScheduledLeaders implements LeaderSender {
 
   /**
    * Asks the node for what is due, and opens and closes connections. What the node does not answer stays as it was.
+   * Returns whether anything was due.
    *
    * @throws NodeError of the first request that failed; the signal's reason when it aborts
    */
-  async refresh(signal: AbortSignal): Promise<void> {
+  async refresh(signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#readNodes(signal)
-      if (this.#addresses.size === 0) return
-      await this.#readSlot(signal)
-      await this.#readSchedule(signal)
+      const nodes = await this.#readNodes(signal)
+      if (this.#addresses.size === 0) return nodes
+      const slot = await this.#readSlot(signal)
+      const schedule = await this.#readSchedule(signal)
+      return nodes || slot || schedule
     } finally {
       this.#keep()
     }
   }
 
-  async #readNodes(signal: AbortSignal): Promise<void> {
-    if (this.#clock.now() < this.#nodesDueMs) return
+  async #readNodes(signal: AbortSignal): Promise<boolean> {
+    if (this.#clock.now() < this.#nodesDueMs) return false
     this.#nodesDueMs = this.#clock.now() + RETRY_MS
     this.#addresses = await this.#node.addresses(signal)
     this.#nodesDueMs = this.#clock.now() + NODES_EVERY_MS
     // With the addresses, the schedule is read again: the node may have changed, or its chain.
     this.#scheduleDueMs = -Infinity
+    return true
   }
 
-  async #readSlot(signal: AbortSignal): Promise<void> {
-    if (this.#clock.now() < this.#slotDueMs) return
+  async #readSlot(signal: AbortSignal): Promise<boolean> {
+    if (this.#clock.now() < this.#slotDueMs) return false
     this.#slotDueMs = this.#clock.now() + RETRY_MS
     const slot = await this.#node.slot(signal)
     const now = this.#clock.now()
     this.#slots.observe(slot, now)
     this.#slotDueMs = now + (this.isActive ? SLOT_EVERY_MS : IDLE_SLOT_EVERY_MS)
+    return true
   }
 
-  async #readSchedule(signal: AbortSignal): Promise<void> {
+  async #readSchedule(signal: AbortSignal): Promise<boolean> {
     const now = this.#clock.now()
     const slot = this.#slots.at(now)
-    if (slot === null) return
+    if (slot === null) return false
     const from = Math.max(0, slot - SLOTS_PER_LEADER)
     const isDue = this.#scheduleDueMs === -Infinity || !covers(this.#schedule, from, slot + 2 * AHEAD)
-    if (!isDue || now < this.#scheduleDueMs) return
+    if (!isDue || now < this.#scheduleDueMs) return false
     this.#scheduleDueMs = now + RETRY_MS
     const leaders = await this.#node.slotLeaders(from, SCHEDULE_SLOTS, signal)
     this.#schedule = { fromSlot: from, leaders }
+    return true
   }
 
   #keep(): void {
