@@ -86,7 +86,9 @@ export const ERRORS = {
     code: 'idempotency_key_reused',
     title: 'Idempotency key reused',
     retryable: false
-  }
+  },
+  UPSTREAM_ERROR: { status: 502, code: 'upstream_error', title: 'Upstream error', retryable: true },
+  TIP_MISSING: { status: 422, code: 'tip_missing', title: 'Tip missing', retryable: false }
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

@@ -17,6 +17,9 @@ import { RecordedReport } from './recorded/report.ts'
 import { DecodingReport } from './telemetry/decoding-report.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { WatchedSignatures } from './transactions/block-sightings.ts'
+import { CommittedBlocks } from './transactions/committed-blocks.ts'
+import { LocalTracking } from './transactions/local-tracking.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
@@ -45,19 +48,31 @@ export interface ServiceDeps {
 export function startService(deps: ServiceDeps): Supervision {
   const { config, logger, ports = systemPorts, onLocalnet = () => undefined, opened, source } = deps
   const decoding = new DecodingReport()
+  const feed = new CommitFeed()
+  const committedBlocks = new CommittedBlocks(feed)
+  const sightings = new WatchedSignatures(feed)
+  committedBlocks.subscribe(sightings)
+  let localnetUrl: string | null = null
   const service: ServiceParts = {
     ...deps,
     ports,
-    onLocalnet,
+    onLocalnet: (url) => {
+      localnetUrl = url
+      onLocalnet(url)
+    },
+    localnetUrl: () => localnetUrl,
     opened,
     source,
     decoding,
     metrics: createMetrics(decoding),
     budget: memoryBudget(config),
-    feed: new CommitFeed(),
+    feed,
+    committedBlocks,
+    sightings,
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     deliveries: new LocalDeliveries(),
+    tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     recorded: new RecordedReport(),
     demoKey: demoKeyFileOf(config),

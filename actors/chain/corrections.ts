@@ -13,6 +13,7 @@ import { encodeLog } from '../../src/stream/encode.ts'
 import type { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
+import type { CommittedBlocks, PendingBlock } from '../../src/transactions/committed-blocks.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
 import { countBlock, decodeSourced, type DecodedSource } from './decoding.ts'
@@ -26,6 +27,8 @@ export interface CorrectionDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly clock: Clock
+  /** Told of blocks once they are stored, and of lost forks. */
+  readonly committedBlocks?: Pick<CommittedBlocks, 'read' | 'pending' | 'amended' | 'lost'>
 }
 
 /** Gaps to remove, by their first slots, and gaps to write, such as the rest of a gap. */
@@ -88,12 +91,14 @@ export class Corrections {
           { parentSlot, head: head.slot },
           'a lost fork begins before the oldest block with undo data; its rows stay stored'
         )
+      this.#deps.committedBlocks?.lost(parentSlot)
       return
     }
     const lost: KeptBlock[] = []
     for await (const kept of this.#undoHistory.blocks(parentSlot)) lost.push(kept)
     const amendment = await withoutFork(lost, slot, { ...this.#tools, logger })
     await this.#amend(amendment, { put: [], remove: [] })
+    this.#deps.committedBlocks?.lost(parentSlot)
     metrics.blocksRetracted.inc(lost.length)
     const slots = lost.map(({ block }) => block.slot)
     logger.info({ slots, parentSlot }, `${lost.length} blocks of a lost fork were removed`)
@@ -109,7 +114,10 @@ export class Corrections {
       : (this.#undoHistory.after ?? head.slot)
     const stays = this.#staying(rollback, after)
     if (after < head.slot) await this.#replace(sourced, rollback, after, stays, head)
-    else if (stays !== null) await this.#storage.coverage.addGap(stays)
+    else {
+      if (stays !== null) await this.#storage.coverage.addGap(stays)
+      this.#deps.committedBlocks?.lost(rollback.after)
+    }
     return after < head.slot
   }
 
@@ -134,7 +142,7 @@ export class Corrections {
 
   async #replace(
     sourced: SourcedBlock,
-    { blocks }: Rollback,
+    rollback: Rollback,
     after: number,
     stays: GapRow | null,
     head: SlotRow
@@ -142,11 +150,17 @@ export class Corrections {
     const { metrics, logger, clock } = this.#deps
     const put: GapRow[] = stays === null ? [] : [stays]
     const wanted: DecodedSource[] = []
-    for await (const each of blocks) {
+    const pending: PendingBlock[] = []
+    const { committedBlocks } = this.#deps
+    for await (const each of rollback.blocks) {
       if (!('block' in each)) put.push({ detail: each.reason, ...each, atMs: clock.now() })
-      else if (each.block.slot > after) wanted.push(await decodeSourced(each))
+      else if (each.block.slot > after) {
+        wanted.push(await decodeSourced(each))
+        if (committedBlocks) pending.push(committedBlocks.read(each))
+      }
     }
     wanted.push(await decodeSourced(sourced))
+    if (committedBlocks) pending.push(committedBlocks.read(sourced))
     const roomless = blocksWithoutRoom(
       wanted.map(({ block }) => block),
       head.slot
@@ -164,6 +178,8 @@ export class Corrections {
       put,
       remove: covered.map(({ from }) => from).filter((from) => !put.some((gap) => gap.from === from))
     })
+    committedBlocks?.lost(rollback.after)
+    committedBlocks?.amended(pending)
     metrics.blocksRetracted.inc(lost.length)
     for (const decoded of wanted) countBlock(decoded, this.#deps)
     const facts = { after, from: lost[0], to: lost.at(-1), head: sourced.block.slot }
@@ -175,15 +191,17 @@ export class Corrections {
 
   /** Inserts blocks between stored ones, as if they had come in time, and edits the gaps. `tip` is the state of ingest. */
   async insert(blocks: readonly SourcedBlock[], gaps: GapEdit, { head, market }: Tip): Promise<void> {
-    const { metrics, logger } = this.#deps
+    const { metrics, logger, committedBlocks } = this.#deps
     if (blocks.length === 0) {
       await this.#amend(unchanged(head, market), gaps)
       return
     }
     const inserted = await Promise.all(blocks.map(decodeSourced))
+    const pending = blocks.flatMap((block) => committedBlocks?.read(block) ?? [])
     const late = inserted.map(({ block }) => block)
     const amendment = await withLateBlocks(late, this.#undoHistory, this.#tools)
     await this.#amend(amendment, gaps)
+    committedBlocks?.amended(pending)
     metrics.blocksBackfilled.inc(blocks.length)
     for (const decoded of inserted) countBlock(decoded, this.#deps)
     const slots = blocks.map(({ block }) => block.slot)

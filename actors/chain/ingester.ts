@@ -160,6 +160,7 @@ export class Ingester {
     const fold = foldBlock(this.#market, block, options)
     this.#market.apply(fold)
     this.#head = fold.slot
+    this.#deps.committedBlocks?.pending(sourced)
     const underWay = { affected, committed: this.#commit(decoded, fold, kept, before) }
     this.#underWay.push(underWay)
     return underWay

@@ -3,18 +3,8 @@ import type { CursorRange, Webhook, WebhookProgress } from '../../src/webhooks/w
 import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
 import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
-
-/** The right to deliver for the webhooks of a shard. */
-export interface ShardClaim {
-  readonly token: number
-  /** Aborts once another process has the shard, or this one gives it up. */
-  readonly lost: AbortSignal
-  /** Whether no other process can have it. */
-  readonly held: boolean
-  /** Reports that another process has written with a greater token; `lost` then aborts. */
-  outranked(token: number): void
-}
 
 /** Reads and writes what deliveries of one shard change, under its fencing token. Waits while the store is unavailable. */
 export class ProgressStore {

@@ -2,11 +2,12 @@ import type { Webhook } from '../../src/webhooks/webhook.ts'
 import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import type { WebhookDelivery } from './delivery.ts'
-import type { ShardClaim } from './progress-store.ts'
+import type { OwnedShard } from '../shards/shard-owner.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
 import { TenantWebhooks, type TenantWebhooksDeps } from './tenant-webhooks.ts'
 
 /** The tenants of one shard, while this process has it. */
-export class WebhookShard {
+export class WebhookShard implements OwnedShard {
   readonly name: string
   readonly claim: ShardClaim
   readonly #deps: TenantWebhooksDeps

@@ -7,7 +7,8 @@ import type { Stored } from '../../storage/documents.ts'
 import { isOutage } from '../storage/retry.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { WebhookDelivery, type DeliveryDeps } from './delivery.ts'
-import { ProgressStore, type ShardClaim } from './progress-store.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
+import { ProgressStore } from './progress-store.ts'
 
 /**
  * Pauses before a webhook with a fault is delivered again, and the time after which it counts as sound. Chosen: a fault that

@@ -11,7 +11,7 @@ import type { Storage } from '../../storage/port.ts'
 import type { Channels } from '../stream/channels.ts'
 import type { Run } from '../supervision/process.ts'
 import { PastReader } from './past-reader.ts'
-import { ShardOwner } from './shard-owner.ts'
+import { WebhookOwner } from './webhook-owner.ts'
 
 /** The part of a process that sends and signs POSTs. */
 export interface Outgoing {
@@ -52,7 +52,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
       (event) => deps.tenantEvents.publish(event, coordination.tenantEvents),
       deps.clock
     )
-    const owner = new ShardOwner(coordination, {
+    const owner = new WebhookOwner(coordination, {
       ...deps,
       hub,
       past,

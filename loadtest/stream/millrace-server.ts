@@ -79,6 +79,7 @@ const app = buildApp(
     ranking: new RankingHandle(),
     stream: tenants,
     webhooks: null,
+    transactions: null,
     venues: VENUE_IDS,
     cash,
     decoding,

@@ -72,6 +72,8 @@ export interface Block {
   readonly blockhash?: string
   /** Base58 hash of the parent; absent where the source does not name it. */
   readonly parentBlockhash?: string
+  /** Number of blocks before it on its fork; absent where the source does not state it. */
+  readonly height?: number
   readonly transactions: readonly Transaction[]
   /** Number of votes, which are left out without decoding. */
   readonly votes: number

@@ -51,6 +51,9 @@ export type WireOutcome =
   | { readonly kind: 'wire'; readonly wire: WireTransaction }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
+/** The reason of a transaction that lacks signatures and is well formed apart from that. */
+export const TOO_FEW_SIGNATURES = 'too few signatures'
+
 const VERSIONED = 0x80
 
 /**
@@ -66,6 +69,11 @@ export function readWire(bytes: Uint8Array): WireOutcome {
   if (from.at !== bytes.length) return { kind: 'unreadable', reason: 'bytes after the transaction' }
   const reason = faultOf(wire)
   return reason === null ? { kind: 'wire', wire } : { kind: 'unreadable', reason }
+}
+
+/** Returns a copy of the static key at an index. */
+export function staticKey({ keys }: Pick<WireTransaction, 'keys'>, index: number): Uint8Array {
+  return keys.slice(index * 32, index * 32 + 32)
 }
 
 /** Whether every outer instruction calls one program; reads raw keys. */
@@ -184,7 +192,6 @@ function readConfig(from: WireCursor, mask: number): TransactionConfig | null {
 function faultOf(wire: WireTransaction): string | null {
   const { header, keyCount } = wire
   if (header.signatures === 0 || header.signatures > keyCount) return 'message header'
-  if (wire.signatures.length !== header.signatures) return 'number of signatures'
   let total = keyCount
   for (const lookup of wire.lookups) total += lookup.writable.length + lookup.readonly.length
   if (total > 256) return 'number of account keys'
@@ -192,7 +199,8 @@ function faultOf(wire: WireTransaction): string | null {
     if (program >= total) return 'program index'
     for (const account of accounts) if (account >= total) return 'account index'
   }
-  return null
+  if (wire.signatures.length < header.signatures) return TOO_FEW_SIGNATURES
+  return wire.signatures.length > header.signatures ? 'too many signatures' : null
 }
 
 /** Reads forward. Past the end it returns zeros and sets `beyond`, so that a reader checks once. */

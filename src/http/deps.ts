@@ -15,6 +15,7 @@ import type { SourceStatus } from '../node/source-status.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { TransactionParts } from '../transactions/ports.ts'
 import type { WebhookChanges } from '../webhooks/changes.ts'
 import type { DeliveryLog, UrlGuard, WebhookDeliveries, WebhookSecrets } from '../webhooks/ports.ts'
 import type { WebhookSender, WebhookSigner } from '../webhooks/webhook.ts'
@@ -44,6 +45,8 @@ export interface AppDeps {
   readonly stream: StreamGateway | null
   /** Null in a process that serves no webhooks. */
   readonly webhooks: WebhookParts | null
+  /** Null in a process without a node to send transactions to. */
+  readonly transactions: TransactionParts | null
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

@@ -216,5 +216,18 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     meaning: 'The `Idempotency-Key` was used in the last 24 hours for a request with another body.',
     remedy: 'Send the same body to repeat that request, or another key for a new one.',
     example: 'this Idempotency-Key was used for a request with another body'
+  },
+  UPSTREAM_ERROR: {
+    meaning: 'A node or the block engine that the answer depends on cannot be reached, or is not configured.',
+    remedy:
+      'Retry after the seconds in `Retry-After`. If it lasts, the operator has to look at the upstream.',
+    example: 'no block engine is configured'
+  },
+  TIP_MISSING: {
+    meaning:
+      'The block-engine route needs a tip: a system transfer of at least 1,000 lamports to a tip account, which the transaction names itself and not by a lookup table.',
+    remedy:
+      'Add the transfer to the transaction, in a bundle to the last one. `GET /v1/tx/tips` lists the accounts and usual tips.',
+    example: 'tx has a tip of 999 lamports; the minimum is 1000'
   }
 }

@@ -27,6 +27,8 @@ export const RPC_CODE = {
   blockStatusNotAvailableYet: -32014,
   unsupportedTransactionVersion: -32015,
   longTermStorageUnreachable: -32019,
+  parseError: -32700,
+  invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602
 } as const

@@ -44,12 +44,36 @@ export type AnswerReading =
 
 /** Parses a JSON-RPC response to the request with this id. A node that cannot parse a request answers with id null. */
 export function resultOf(bytes: Buffer, id: number): AnswerReading {
-  let value: unknown
+  const value = parsed(bytes)
+  return value === undefined ? noJson(bytes) : readingOf(value, id)
+}
+
+/**
+ * Parses the response to a batch whose requests have the ids from `first` on: the readings in the order of the requests. A
+ * node that refuses the batch as a whole gives its one reading instead.
+ */
+export function resultsOf(bytes: Buffer, first: number, count: number): AnswerReading | AnswerReading[] {
+  const value = parsed(bytes)
+  if (value === undefined) return noJson(bytes)
+  if (!Array.isArray(value)) return readingOf(value, first)
+  const byId = new Map(value.filter(isObject).map((each) => [each['id'], each]))
+  return Array.from({ length: count }, (_, at) => readingOf(byId.get(first + at), first + at))
+}
+
+function parsed(bytes: Buffer): unknown {
   try {
-    value = JSON.parse(bytes.toString('utf8'))
+    return JSON.parse(bytes.toString('utf8'))
   } catch {
-    return { kind: 'garbage', detail: `no JSON in ${bytes.length} bytes` }
+    return undefined
   }
+}
+
+const noJson = (bytes: Buffer): AnswerReading => ({
+  kind: 'garbage',
+  detail: `no JSON in ${bytes.length} bytes`
+})
+
+function readingOf(value: unknown, id: number): AnswerReading {
   if (!isObject(value)) return { kind: 'garbage', detail: 'no JSON-RPC response' }
   const { error, result } = value
   if (isObject(error) && typeof error.code === 'number') {

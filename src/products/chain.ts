@@ -38,7 +38,8 @@ function ingestDepsOf({
   logger,
   cash,
   budget,
-  source
+  source,
+  committedBlocks
 }: ServiceParts) {
   return {
     fold: { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) },
@@ -48,6 +49,7 @@ function ingestDepsOf({
     metrics,
     logger,
     clock: ports.clock,
+    committedBlocks,
     marketBytes: budget.market
   }
 }

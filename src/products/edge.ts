@@ -12,6 +12,7 @@ import { docsRoutes } from '../http/routes/docs.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
+import { transactionPartsOf } from './transactions.ts'
 import { webhookPartsOf } from './webhooks.ts'
 import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
 
@@ -80,7 +81,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         ...limited,
         storage: given.storage,
         stream: given.tenants ?? null,
-        webhooks: webhookPartsOf(service, given)
+        webhooks: webhookPartsOf(service, given),
+        transactions: transactionPartsOf(service, given)
       },
       routes
     )

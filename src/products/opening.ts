@@ -131,6 +131,8 @@ export async function openCoordination(
     keys: hints.keys,
     webhooks: hints.webhooks,
     deliverers: hints.deliverers,
+    submissions: hints.submissions,
+    trackers: hints.trackers,
     tenantEvents: hints.tenantEvents,
     limits: new SharedRate(new RedisRateCounter(connection), { clock, namesMax: KEYS_MAX }),
     get outage() {
@@ -152,6 +154,8 @@ export function soloCoordination(): ClusterCoordination {
     keys: null,
     webhooks: null,
     deliverers: null,
+    submissions: null,
+    trackers: null,
     tenantEvents: null,
     limits,
     outage: null,

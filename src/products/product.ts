@@ -23,6 +23,11 @@ import type { ChannelForm } from '../stream/channel.ts'
 import type { DecodingReport } from '../telemetry/decoding-report.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { WatchedSignatures } from '../transactions/block-sightings.ts'
+import type { CommittedBlocks } from '../transactions/committed-blocks.ts'
+import type { RpcTransactionNode } from '../transactions/node-client.ts'
+import type { LocalTracking } from '../transactions/local-tracking.ts'
+import type { BlockEngine, LeaderSender } from '../transactions/ports.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
@@ -56,6 +61,12 @@ export interface Given {
   readonly tenants?: Tenants
   /** Absent in a process without webhooks. */
   readonly outgoing?: OpenOutgoing
+  /** Absent in a process without a node to send transactions to. */
+  readonly nodes?: RpcTransactionNode
+  /** Absent where nothing is sent to leaders directly. */
+  readonly leaders?: LeaderSender
+  /** Absent where there is no block engine. */
+  readonly engine?: BlockEngine
 }
 
 /** A unit that needs only resources of `Given`. */
@@ -74,6 +85,9 @@ export interface ServiceParts {
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly deliveries: LocalDeliveries
+  readonly tracking: LocalTracking
+  readonly committedBlocks: CommittedBlocks
+  readonly sightings: WatchedSignatures
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */
@@ -91,6 +105,8 @@ export interface ServiceParts {
   readonly sourceStatus: () => SourceStatus | null
   readonly onFirstKeys: (keys: FirstKeys) => void
   readonly onLocalnet: (rpcUrl: string) => void
+  /** Returns the URL of this process's localnet; null before it listens, and without one. */
+  readonly localnetUrl: () => string | null
   readonly onListening: (port: number) => void
 }
 

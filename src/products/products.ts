@@ -6,6 +6,7 @@ import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
 import { RETENTION, STORE } from './store.ts'
 import { CHANNELS, STREAM } from './stream.ts'
+import { TRACKING, TRANSACTIONS } from './transactions.ts'
 import { DELIVERY, WEBHOOKS } from './webhooks.ts'
 
 /** Every product, in the order in which their units start: each depends on earlier ones. */
@@ -17,6 +18,8 @@ export const PRODUCTS: readonly Product[] = [
   STREAM,
   WEBHOOKS,
   DELIVERY,
+  TRANSACTIONS,
+  TRACKING,
   ACCESS,
   EDGE,
   DOCS,

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
 import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
+import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -22,6 +23,7 @@ export interface Metrics {
   readonly lagSlots: Gauge
   readonly webhooks: WebhookMetrics
   readonly leaders: LeaderMetrics
+  readonly sentTransactions: TransactionMetrics
 }
 
 export function createMetrics(decoding: DecodingReport): Metrics {
@@ -130,6 +132,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       registers
     }),
     webhooks: webhookMetrics(registry),
-    leaders: leaderMetrics(registry)
+    leaders: leaderMetrics(registry),
+    sentTransactions: transactionMetrics(registry)
   }
 }

@@ -2,7 +2,7 @@ import type { Commitment } from '../market/rows.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { Submission, SubmissionProgress } from './submission.ts'
 
-/** What a node says of a signature. */
+/** The status of a signature, as a node reports it. */
 export interface SignatureStatus {
   readonly slot: number
   /** Null once the block is finalized. */
@@ -41,6 +41,11 @@ export interface TransactionNode {
     blockhash: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly isValid: boolean }>
+  /** The value of a durable nonce in base58, as of a slot at confirmed; null for an account that has none. */
+  nonce(
+    account: string,
+    signal: AbortSignal
+  ): Promise<{ readonly contextSlot: number; readonly value: string | null }>
   /** Data of an account at confirmed; null where there is none. */
   account(
     address: string,
@@ -54,9 +59,13 @@ export interface LeaderSender {
   send(wire: Uint8Array): Promise<number>
 }
 
-/** Sends by the block engine. Rejects with ServiceError for its refusals, with the reason that it gave. */
+/** Sends by the block engine. */
 export interface EngineSender {
-  send(wire: Uint8Array, signal: AbortSignal): Promise<void>
+  /**
+   * With `revertProtection` it lands only if it succeeds. Rejects with UPSTREAM_ERROR and the reason that the engine gave,
+   * or with the signal's reason. A send whose answer was lost counts as sent.
+   */
+  send(wire: Uint8Array, signal: AbortSignal, options?: { readonly revertProtection: boolean }): Promise<void>
 }
 
 /** A signature in a block that a source delivered, or in one that was removed with a lost fork. */

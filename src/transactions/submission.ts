@@ -37,7 +37,7 @@ export const TRANSACTION_STATES = [
 ] as const
 export type TransactionState = (typeof TRANSACTION_STATES)[number]
 
-/** What is known of a submission. Changes with each send and sighting; at the end it is a part of the document. */
+/** Progress of a submission. Changes with each send and sighting; at the end it is a part of the document. */
 const progress = z.object({
   /** Fencing token of the process that wrote this. */
   token: z.number(),
@@ -51,14 +51,14 @@ const progress = z.object({
   /** The chain's error in JSON-RPC form; null for none. */
   err: z.unknown(),
   confirmations: z.number().nullable(),
-  /** Sends after the first one. */
+  /** Sends after the first one. A send that reached no node and no leader does not count. */
   rebroadcasts: z.number(),
   /** Leaders that it was sent to directly, over all sends. */
   leadersSent: z.number(),
   /** Unix milliseconds; null before the first send. */
   firstSentAtMs: z.number().nullable(),
   lastSentAtMs: z.number().nullable(),
-  /** The processed slot at the first send; null where it was not known. */
+  /** The newest block that this process knew at the first send; null without one. */
   firstSentSlot: z.number().nullable(),
   /** Unix milliseconds at which a block with it was first seen; null before. */
   landedAtMs: z.number().nullable(),

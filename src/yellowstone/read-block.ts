@@ -11,12 +11,15 @@ const PONG = bytesField(9)
 const SLOT = varintField(1)
 const BLOCKHASH = bytesField(2)
 const BLOCK_TIME = bytesField(4)
+const BLOCK_HEIGHT = bytesField(5)
 const TRANSACTION = bytesField(6)
 const PARENT_SLOT = varintField(7)
 const PARENT_BLOCKHASH = bytesField(8)
 const EXECUTED_COUNT = varintField(9)
 // solana.storage.ConfirmedBlock.UnixTimestamp
 const TIMESTAMP = varintField(1)
+// solana.storage.ConfirmedBlock.BlockHeight
+const HEIGHT = varintField(1)
 
 /** A block from a stream, with its links to the chain. */
 export interface StreamedBlock extends Block {
@@ -78,6 +81,7 @@ interface BlockParts {
   slot: number
   blockhash: string
   blockTime: number | null
+  height: number | null
   parentSlot: number
   parentBlockhash: string
   executed: number
@@ -90,6 +94,7 @@ function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => 
     slot: 0,
     blockhash: '',
     blockTime: null,
+    height: null,
     parentSlot: 0,
     parentBlockhash: '',
     executed: 0,
@@ -105,6 +110,7 @@ function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => 
     else if (tag === PARENT_SLOT) parts.parentSlot = from.bounded(end, SLOT_MAX, 'parentSlot')
     else if (tag === EXECUTED_COUNT) parts.executed = from.count(end, 'executedTransactionCount')
     else if (tag === BLOCK_TIME) parts.blockTime = readTimestamp(from, from.span(end, 'blockTime'))
+    else if (tag === BLOCK_HEIGHT) parts.height = readHeight(from, from.span(end, 'blockHeight'))
     else if (tag === BLOCKHASH || tag === PARENT_BLOCKHASH) {
       const stop = from.span(end, 'blockhash')
       const text = from.text(from.at, stop)
@@ -125,6 +131,17 @@ function readTimestamp(from: ProtobufReader, end: number): number {
     else from.skip(tag, end)
   }
   return seconds
+}
+
+/** Reads a block height; null for one that is no exact number, which makes no block unreadable. */
+function readHeight(from: ProtobufReader, end: number): number | null {
+  let height = 0
+  while (from.at < end) {
+    const tag = from.tag(end)
+    if (tag === HEIGHT) height = from.rounded(end, 'blockHeight')
+    else from.skip(tag, end)
+  }
+  return Number.isSafeInteger(height) ? height : null
 }
 
 function readBlock(from: ProtobufReader, parts: BlockParts): StreamedBlock {
@@ -150,8 +167,9 @@ function readBlock(from: ProtobufReader, parts: BlockParts): StreamedBlock {
   if (count > 0 && unreadable.length === count) {
     throw new MessageFault(`transactions: ${unreadable[0]!.reason}`)
   }
-  const { blockhash, parentBlockhash } = parts
-  return { slot, blockTime, parentSlot, blockhash, parentBlockhash, transactions, votes, unreadable }
+  const { blockhash, parentBlockhash, height } = parts
+  const links = { parentSlot, blockhash, parentBlockhash, ...(height !== null && { height }) }
+  return { slot, blockTime, ...links, transactions, votes, unreadable }
 }
 
 /** Returns the places of all transactions by their index; the indexes must be 0, 1, 2 and so on, each once. */

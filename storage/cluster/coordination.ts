@@ -39,6 +39,13 @@ export interface HintChannel<What> {
   subscribe(heard: (what: What | null) => void): () => void
 }
 
+/** The key of a stored submission. */
+export interface StoredSubmission {
+  readonly tenant: string
+  /** Base58. */
+  readonly signature: string
+}
+
 /** An event of a private channel of the stream: only connections of its tenant hear it. */
 export interface TenantEvent {
   readonly tenant: string
@@ -81,6 +88,10 @@ export interface ClusterCoordination {
   readonly webhooks: HintChannel<void> | null
   /** A process that delivers to webhooks is alive; the content identifies it. */
   readonly deliverers: HintChannel<string> | null
+  /** A submission was stored. A lost hint is made up for by the lists of its shard's owner. */
+  readonly submissions: HintChannel<StoredSubmission> | null
+  /** A process that tracks transactions is alive; the content identifies it. */
+  readonly trackers: HintChannel<string> | null
   /** An event of a private channel of the stream. A lost one is never sent again: the REST lists are the truth. */
   readonly tenantEvents: HintChannel<TenantEvent> | null
   /** Counts the calls of each key. */

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import type { HintChannel, TenantEvent } from '../cluster/coordination.ts'
+import type { HintChannel, StoredSubmission, TenantEvent } from '../cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
 
@@ -14,6 +14,8 @@ const PING_MS = 1_000
  * deactivated at once.
  */
 const TENANT_EVENTS_WAITING_MAX = 1_000
+/** Submissions that may wait for the server; the oldest are dropped, and found by a list. Chosen: a second of them. */
+const SUBMISSIONS_WAITING_MAX = 1_000
 
 interface Format<What> {
   write(what: What): string
@@ -48,6 +50,14 @@ const tenantEvents: Format<TenantEvent> = {
   }
 }
 
+const submissions: Format<StoredSubmission> = {
+  write: ({ tenant, signature }) => `${signature} ${tenant}`,
+  read(text) {
+    const [, signature, tenant] = /^([1-9A-HJ-NP-Za-km-z]{64,88}) (.+)$/.exec(text) ?? []
+    return signature === undefined || tenant === undefined ? null : { tenant, signature }
+  }
+}
+
 /** Hints among the processes of a service, over one subscription. Hints are small and may be lost. */
 export class RedisHints {
   /** Slot of a block that was committed. */
@@ -58,6 +68,10 @@ export class RedisHints {
   readonly webhooks: HintChannel<void>
   /** A process that delivers to webhooks is alive. */
   readonly deliverers: HintChannel<string>
+  /** A submission was stored. */
+  readonly submissions: HintChannel<StoredSubmission>
+  /** A process that tracks transactions is alive. */
+  readonly trackers: HintChannel<string>
   /** An event of a private channel of the stream. */
   readonly tenantEvents: HintChannel<TenantEvent>
   readonly #clock: Clock
@@ -79,6 +93,14 @@ export class RedisHints {
       available
     )
     const deliverers = new RedisHintChannel(connection, connection.key('hint', 'deliverers'), ids, available)
+    const trackers = new RedisHintChannel(connection, connection.key('hint', 'trackers'), ids, available)
+    const stored = new RedisHintChannel(
+      connection,
+      connection.key('hint', 'submissions'),
+      submissions,
+      available,
+      SUBMISSIONS_WAITING_MAX
+    )
     const ofTenants = new RedisHintChannel(
       connection,
       connection.key('hint', 'tenant-events'),
@@ -90,12 +112,16 @@ export class RedisHints {
     this.keys = keys
     this.webhooks = webhooks
     this.deliverers = deliverers
+    this.trackers = trackers
+    this.submissions = stored
     this.tenantEvents = ofTenants
     this.#channels = new Map<string, AnyChannel>([
       [commits.name, commits],
       [keys.name, keys],
       [webhooks.name, webhooks],
       [deliverers.name, deliverers],
+      [trackers.name, trackers],
+      [stored.name, stored],
       [ofTenants.name, ofTenants]
     ])
     this.#subscriber = connection.duplicate()

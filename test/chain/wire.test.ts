@@ -3,9 +3,9 @@ import { VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import t from 'tap'
 import { callsOnly, readWire, type WireTransaction } from '../../src/chain/wire.ts'
-import { fixtureBlock, fixtureTransactions, testWithFixtures, type FixtureEntry } from '../fixtures.ts'
+import { fixtureBlock, testWithFixtures } from '../fixtures.ts'
 import { randomRuns } from '../random-runs.ts'
-import { isCompiled, reencode } from './rpc/reencode.ts'
+import { fromBase64, wireFixtures } from './wire-fixtures.ts'
 
 testWithFixtures(t, 'the signatures of every complete fixture verify over the message that is read', (t) => {
   const versions: Record<string, number> = {}
@@ -141,14 +141,6 @@ t.test('a transaction without instructions calls no program only', (t) => {
   t.end()
 })
 
-function wireFixtures(): { entry: FixtureEntry; bytes: Uint8Array }[] {
-  return fixtureTransactions().flatMap(({ entry, result }) => {
-    if (!isCompiled(result)) return []
-    const { transaction } = reencode(result, 'base64') as { transaction: [string, string] }
-    return [{ entry, bytes: fromBase64(transaction[0]) }]
-  })
-}
-
 function mustRead(bytes: Uint8Array): WireTransaction {
   const outcome = readWire(bytes)
   if (outcome.kind === 'unreadable') throw new Error(outcome.reason)
@@ -166,10 +158,6 @@ function everySignatureVerifies({ message, signatures, keys }: WireTransaction):
 function indexesAreInside({ keyCount, lookups, instructions }: WireTransaction): boolean {
   const count = lookups.reduce((sum, each) => sum + each.writable.length + each.readonly.length, keyCount)
   return instructions.every(({ program, accounts }) => program < count && accounts.every((at) => at < count))
-}
-
-function fromBase64(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'base64'))
 }
 
 function hex(bytes: Uint8Array): string {

@@ -34,7 +34,7 @@ const FLOORS = [
   ['src/chain'],
   ['src/market'],
   ['src/errors.ts', 'src/ports.ts', 'src/version.ts'],
-  ['src/memory', 'src/config', 'machines'],
+  ['src/memory', 'src/config', 'src/signing', 'machines'],
   ['storage'],
   ['src/access', 'src/views', 'src/recorded', 'src/localnet', 'src/verify'],
   ['src/node'],

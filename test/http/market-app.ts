@@ -144,6 +144,7 @@ export async function marketApp(
     ranking,
     stream: closedStream(),
     webhooks: fakeParts(),
+    transactions: null,
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,

@@ -42,8 +42,11 @@ testWithFixtures(t, 'the recorded block says the same in a stream and from getBl
     votes: 158,
     unreadable: [],
     blockhash: '5GG5pzTbH6KgZM54M9XWfBNmBupQuZXdQxoZRRQXHcpM',
-    parentBlockhash: '9BMHTdybcGah8PWtCzu8tVFDBXmiEHZZDf3FaZ651Nf'
+    parentBlockhash: '9BMHTdybcGah8PWtCzu8tVFDBXmiEHZZDf3FaZ651Nf',
+    height: polled.height
   })
+  t.ok(polled.height! > 0)
+  t.equal(polled.height, fixtureBlock().blockHeight)
   t.equal(streamed.transactions.length, 444)
   t.ok(
     textOf(streamed.transactions.map(plainTransaction)) === textOf(polled.transactions.map(plainTransaction)),

@@ -3,6 +3,7 @@ import type { Block, Transaction } from '../transaction.ts'
 import { isVote, openEntry } from './entry.ts'
 import {
   boundedOrNull,
+  isCount,
   isObject,
   listOf,
   objectOf,
@@ -56,26 +57,33 @@ function readUnwrapped(value: unknown, slot: number | null): BlockOutcome {
       throw new Unreadable(`transactions: ${first.reason}`)
     }
     const { transactions, votes, unreadable } = entries
-    const hashes = hashesOf(result.blockhash, result.previousBlockhash)
+    const links = linksOf(result.blockhash, result.previousBlockhash, result.blockHeight)
     return {
       kind: 'block',
-      block: { slot: ownSlot, blockTime, parentSlot, ...hashes, transactions, votes, unreadable }
+      block: { slot: ownSlot, blockTime, parentSlot, ...links, transactions, votes, unreadable }
     }
   })
 }
 
 /** Returns the block itself; null when its slot or its time is unknown. */
 export function placeBlock(block: RpcBlock): Block | null {
-  const { slot, blockTime, parentSlot, blockhash, parentBlockhash, transactions, votes } = block
+  const { slot, blockTime, parentSlot, blockhash, parentBlockhash, height, transactions, votes } = block
   if (slot === null || blockTime === null) return null
-  return { slot, blockTime, parentSlot, ...hashesOf(blockhash, parentBlockhash), transactions, votes }
+  const links = linksOf(blockhash, parentBlockhash, height)
+  return { slot, blockTime, parentSlot, ...links, transactions, votes }
 }
 
-/** Returns the hashes of a block and its parent that the record names. */
-function hashesOf(blockhash: unknown, previous: unknown): Pick<Block, 'blockhash' | 'parentBlockhash'> {
+/** Returns the hashes of a block and its parent, and its height, as far as the record names them. */
+function linksOf(
+  blockhash: unknown,
+  previous: unknown,
+  height: unknown
+): Pick<Block, 'blockhash' | 'parentBlockhash' | 'height'> {
   return {
     ...(typeof blockhash === 'string' && { blockhash }),
-    ...(typeof previous === 'string' && { parentBlockhash: previous })
+    ...(typeof previous === 'string' && { parentBlockhash: previous }),
+    // Nothing but the end of transactions depends on it, so that a strange one makes no block unreadable.
+    ...(isCount(height) && { height })
   }
 }
 

@@ -1,4 +1,5 @@
 import { samePubkey } from '../../chain/pubkey.ts'
+import { staticKey } from '../../chain/wire.ts'
 import type { WireTransaction } from '../../chain/wire.ts'
 import type { LocalAccount } from '../chain.ts'
 import { LOOKUP_TABLE } from '../programs.ts'
@@ -49,8 +50,4 @@ export function accountKeysOf(
         : index < wire.keyCount - readonlyUnsigned
     }
   }
-}
-
-export function staticKey({ keys }: WireTransaction, index: number): Uint8Array {
-  return keys.slice(index * 32, index * 32 + 32)
 }

@@ -1,5 +1,5 @@
 import { COMPUTE_BUDGET, SYSTEM } from '../programs.ts'
-import type { Signer } from './ed25519.ts'
+import type { Signer } from '../../signing/ed25519.ts'
 
 const TRANSFER_INSTRUCTION = 2
 const SET_COMPUTE_UNIT_LIMIT = 2

@@ -1,4 +1,4 @@
-import { readWire, type WireTransaction } from '../../chain/wire.ts'
+import { readWire, TOO_FEW_SIGNATURES, type WireTransaction } from '../../chain/wire.ts'
 import { base58Bytes, base64Bytes } from './account-filters.ts'
 import { optional, variantOf, type JsonMap } from './params.ts'
 import { invalidParams } from './rpc-error.ts'
@@ -48,7 +48,8 @@ export function transactionOf(bytes: Uint8Array): WireTransaction {
 /** Faults by `readWire` of bytes that are a transaction, but an invalid one. */
 const SANITIZE_FAULTS = new Set([
   'message header',
-  'number of signatures',
+  TOO_FEW_SIGNATURES,
+  'too many signatures',
   'number of account keys',
   'program index',
   'account index'

@@ -67,6 +67,8 @@ export class FakeCoordination {
       keys: null,
       webhooks: null,
       deliverers: null,
+      submissions: null,
+      trackers: null,
       tenantEvents: null,
       limits: new RateWindow(10),
       get outage() {

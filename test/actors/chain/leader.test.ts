@@ -15,6 +15,8 @@ const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   keys: null,
   webhooks: null,
   deliverers: null,
+  submissions: null,
+  trackers: null,
   tenantEvents: null,
   outage: null,
   close: async () => undefined

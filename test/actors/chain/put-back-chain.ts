@@ -4,6 +4,7 @@ import type { UndoPolicy } from '../../../actors/chain/undo-history.ts'
 import type { SourceGap, SourcedBlock } from '../../../src/node/block-source.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
+import { CommittedBlocks } from '../../../src/transactions/committed-blocks.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
 import { systemPorts, type Clock } from '../../../src/ports.ts'
@@ -44,6 +45,7 @@ export interface Opened {
   readonly listener: ForkListener
   readonly told: BlockCommit[]
   readonly logged: string[]
+  readonly committedBlocks: CommittedBlocks
 }
 
 /** Opens an ingester on a store, with a listener. */
@@ -52,6 +54,7 @@ export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Ope
   const decoding = new DecodingReport()
   const feed = new CommitFeed()
   feed.restore(head)
+  const committedBlocks = new CommittedBlocks(feed)
   const told: BlockCommit[] = []
   const logged: string[] = []
   feed.follow((commit) => void told.push(commit))
@@ -64,9 +67,11 @@ export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Ope
     decoding,
     metrics: createMetrics(decoding),
     logger: pino({ base: null }, log),
-    clock
+    clock,
+    committedBlocks
   }
-  return { storage, ingester: await Ingester.open(storage, head, deps), listener, told, logged }
+  const ingester = await Ingester.open(storage, head, deps)
+  return { storage, ingester, listener, told, logged, committedBlocks }
 }
 
 /** Returns the first block of the chain above a slot, with the rollback that it reveals after one of its blocks. */

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { ShardOwner } from '../../../actors/webhooks/shard-owner.ts'
+import { WebhookOwner } from '../../../actors/webhooks/webhook-owner.ts'
 import { LocalDeliveries } from '../../../src/webhooks/local-deliveries.ts'
 import type { WebhookSender } from '../../../src/webhooks/webhook.ts'
 import { webhookShard } from '../../../src/webhooks/webhook.ts'
@@ -42,7 +42,7 @@ interface Grant {
 /** A process that delivers to webhooks. */
 export class Member {
   readonly local = new LocalDeliveries()
-  readonly owner: ShardOwner
+  readonly owner: WebhookOwner
   readonly warnings: string[] = []
   /** Whether it was killed. Its leases then end by themselves. */
   diedAtMs: number | null = null
@@ -63,7 +63,7 @@ export class Member {
       webhooks: webhooks.of(this),
       deliverers: deliverers.of(this)
     }
-    this.owner = new ShardOwner(coordination, {
+    this.owner = new WebhookOwner(coordination, {
       ...world.deps(),
       sender,
       documents,

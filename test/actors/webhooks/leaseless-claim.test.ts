@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LeaselessClaim } from '../../../actors/webhooks/shard-claims.ts'
+import { LeaselessClaim } from '../../../actors/shards/shard-claims.ts'
 import type { DocumentStore } from '../../../storage/document-store.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import { blockOf, VENUES } from '../../stream/blocks.ts'
@@ -27,7 +27,7 @@ class Process {
   readonly #death = new AbortController()
 
   constructor(store: DocumentStore, clock: VirtualClock) {
-    this.own = new LeaselessClaim(store, true, clock)
+    this.own = new LeaselessClaim('webhooks', store, true, clock)
   }
 
   async claim() {
@@ -135,7 +135,7 @@ t.test('tokens grow over restarts on an embedded store, and with the clock', asy
   const tokens: number[] = []
   const takeOnce = async (): Promise<void> => {
     const storage = await openEmbeddedStorage({ directory })
-    const { claim } = (await new LeaselessClaim(storage.documents, false, clock).take(FOREVER))!
+    const { claim } = (await new LeaselessClaim('webhooks', storage.documents, false, clock).take(FOREVER))!
     t.equal(claim.held, true, 'no other process can open the store')
     tokens.push(claim.token)
     await storage.close()

@@ -34,15 +34,15 @@ export class MemoryDocuments implements DocumentStore {
     return [...this.#rows.values()].find(owns) ?? null
   }
 
-  /** Lists by keys only. */
-  async list({ kind, partition, gte, lt, order, limit }: DocumentRange): Promise<DocumentRowPage> {
+  async list({ kind, partition, of, gte, lt, order, limit }: DocumentRange): Promise<DocumentRowPage> {
     this.#answer()
     const rows = [...this.#rows.values()]
       .filter(({ address }) => address.kind === kind && address.partition === partition)
-      .filter(({ address: { key } }) => Buffer.compare(key, gte) >= 0 && Buffer.compare(key, lt) < 0)
-      .sort((a, b) => Buffer.compare(a.address.key, b.address.key) * (order === 'asc' ? 1 : -1))
+      .flatMap((row) => (of === 'keys' ? [row.address.key] : row.entries).map((at) => ({ at, row })))
+      .filter(({ at }) => Buffer.compare(at, gte) >= 0 && Buffer.compare(at, lt) < 0)
+      .sort((a, b) => Buffer.compare(a.at, b.at) * (order === 'asc' ? 1 : -1))
     const page = rows.slice(0, limit)
-    return { rows: page, last: rows.length > limit ? page.at(-1)!.address.key : null }
+    return { rows: page.map(({ row }) => row), last: rows.length > limit ? page.at(-1)!.at : null }
   }
 
   async put({ ttlMs, ...row }: NewDocumentRow, before: DocumentRow | null): Promise<DocumentRow | Refusal> {

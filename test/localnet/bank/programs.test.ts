@@ -15,7 +15,7 @@ import type { AddressLookupTableAccount, PublicKey } from '@solana/web3.js'
 import t from 'tap'
 import { decodeBase58, encodeBase58 } from '../../../src/chain/base58.ts'
 import type { LocalBank } from '../../../src/localnet/bank/bank.ts'
-import { signerOf } from '../../../src/localnet/bank/ed25519.ts'
+import { signerOf } from '../../../src/signing/ed25519.ts'
 import {
   blockAt,
   funded,

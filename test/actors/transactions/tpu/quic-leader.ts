@@ -74,7 +74,7 @@ export async function startQuicLeader(
   })
   const read = async ({ readable }: QUICStream): Promise<void> => {
     const chunks: Uint8Array[] = []
-    for await (const chunk of readable) chunks.push(chunk as Uint8Array)
+    for await (const chunk of readable) chunks.push(chunk)
     received.push(Buffer.concat(chunks))
   }
   server.addEventListener(events.EventQUICServerConnection.name, (event: object) => {

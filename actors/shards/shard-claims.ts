@@ -1,26 +1,41 @@
 import { z } from 'zod'
 import { sleep, type Clock } from '../../src/ports.ts'
-import { defineDocument } from '../../storage/document-definition.ts'
+import { defineDocument, type DocumentDefinition } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
-import type { Lease, Leases } from '../../storage/cluster/coordination.ts'
+import type { Lease } from '../../storage/cluster/coordination.ts'
 import { isOutage } from '../storage/retry.ts'
-import type { ShardClaim } from './progress-store.ts'
 
-/** Milliseconds between two heartbeats of the process that delivers without leases. */
+/** Milliseconds between two heartbeats of the process that works without leases. */
 const BEAT_MS = 2_000
 /** Heartbeats missed in a row after which another process takes over without leases. Chosen: an outage of 20 s is rare. */
 const BEATS_MISSED_MAX = 10
 
-/** The process that delivers where there are no leases: the last one that claimed. */
-const DELIVERY_CLAIM = defineDocument({
-  kind: 'delivery-claim',
-  schema: z.object({ token: z.number() }),
-  partition: () => 'webhooks',
-  key: () => ['claim'],
-  hot: z.object({ beat: z.number() })
-})
-type DeliveryClaim = z.infer<typeof DELIVERY_CLAIM.schema>
+/** The right to work for a shard. */
+export interface ShardClaim {
+  readonly token: number
+  /** Aborts once another process has the shard, or this one gives it up. */
+  readonly lost: AbortSignal
+  /** Whether no other process can have it. */
+  readonly held: boolean
+  /** Reports that another process has written with a greater token; `lost` then aborts. */
+  outranked(token: number): void
+}
+
+/** The process that works for a product's shards where there are no leases: the last one that claimed. */
+interface ProcessClaim {
+  readonly token: number
+}
+type ClaimDefinition = DocumentDefinition<ProcessClaim, never, never, { beat: number }>
+
+const claimDocument = (product: string): ClaimDefinition =>
+  defineDocument({
+    kind: 'delivery-claim',
+    schema: z.object({ token: z.number() }),
+    partition: () => product,
+    key: () => ['claim'],
+    hot: z.object({ beat: z.number() })
+  })
 
 /** Returns a claim to a shard that follows a lease. */
 export function claimOfLease(lease: Lease): ShardClaim {
@@ -35,28 +50,25 @@ export function claimOfLease(lease: Lease): ShardClaim {
       return lease.held
     },
     outranked: (token) => {
-      lost.abort(new Error(`another process delivers with token ${token}, above ${lease.token}`))
+      lost.abort(new Error(`another process works with token ${token}, above ${lease.token}`))
       void lease.release()
     }
   }
 }
 
-/** Acquires the lease of a shard whose webhooks were written last with a token up to `above`. */
-export async function acquireShard(leases: Leases, shard: string, above?: number): Promise<Lease | null> {
-  return leases.acquire(`webhooks:${shard}`, above)
-}
-
 /**
- * The claim of all shards by one process, where there are no leases: on an embedded store, and on a cluster without Redis.
+ * The claim of all shards of a product by one process, where there are no leases: on an embedded store, and on a cluster without Redis.
  * The last process that claims has it; another takes over when its heartbeats cease.
  */
 export class LeaselessClaim {
-  readonly #documents: Documents<DeliveryClaim, never, never, { beat: number }>
+  readonly #product: string
+  readonly #documents: Documents<ProcessClaim, never, never, { beat: number }>
   readonly #clock: Clock
   readonly #isShared: boolean
 
-  constructor(store: DocumentStore, isShared: boolean, clock: Clock) {
-    this.#documents = new Documents(store, DELIVERY_CLAIM)
+  constructor(product: string, store: DocumentStore, isShared: boolean, clock: Clock) {
+    this.#product = product
+    this.#documents = new Documents(store, claimDocument(product))
     this.#isShared = isShared
     this.#clock = clock
   }
@@ -64,7 +76,7 @@ export class LeaselessClaim {
   /** Claims: stores a token greater than every earlier one. */
   async take(
     end: AbortSignal
-  ): Promise<{ readonly claim: ShardClaim; readonly stored: Stored<DeliveryClaim> } | null> {
+  ): Promise<{ readonly claim: ShardClaim; readonly stored: Stored<ProcessClaim> } | null> {
     while (!end.aborted) {
       const stored = await this.#tryTake().catch((error: unknown) => {
         if (!isOutage(error)) throw error
@@ -78,7 +90,7 @@ export class LeaselessClaim {
 
   /** Sends heartbeats until another process claims, which aborts the claim's `lost`, or `end` aborts. */
   async keep(
-    { claim, stored }: { readonly claim: ShardClaim; readonly stored: Stored<DeliveryClaim> },
+    { claim, stored }: { readonly claim: ShardClaim; readonly stored: Stored<ProcessClaim> },
     end: AbortSignal
   ): Promise<void> {
     if (!this.#isShared) return
@@ -117,11 +129,11 @@ export class LeaselessClaim {
     return `${stored.value.token} ${hot?.beat ?? 0}`
   }
 
-  #get(): Promise<Stored<DeliveryClaim> | null> {
-    return this.#documents.get('webhooks', ['claim'])
+  #get(): Promise<Stored<ProcessClaim> | null> {
+    return this.#documents.get(this.#product, ['claim'])
   }
 
-  async #tryTake(): Promise<Stored<DeliveryClaim> | null> {
+  async #tryTake(): Promise<Stored<ProcessClaim> | null> {
     const before = await this.#get()
     // Tokens of leases follow the clock: this one must be greater where there were leases before.
     const token = Math.max((before?.value.token ?? 0) + 1, Math.floor(this.#clock.now()))
@@ -132,15 +144,14 @@ export class LeaselessClaim {
     return outcome.ok ? outcome.stored : null
   }
 
-  #claimOf({ value: { token } }: Stored<DeliveryClaim>): ShardClaim {
+  #claimOf({ value: { token } }: Stored<ProcessClaim>): ShardClaim {
     const lost = new AbortController()
     return {
       token,
       lost: lost.signal,
       // No other process opens an embedded store. On a cluster each write is read back.
       held: !this.#isShared,
-      outranked: (other) =>
-        lost.abort(new Error(`another process delivers with token ${other}, above ${token}`))
+      outranked: (other) => lost.abort(new Error(`another process works with token ${other}, above ${token}`))
     }
   }
 }

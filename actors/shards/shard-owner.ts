@@ -1,141 +1,144 @@
 import { randomUUID } from 'node:crypto'
-import { sleep } from '../../src/ports.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
-import { SHARD_NAMES, webhookShard } from '../../src/webhooks/webhook.ts'
-import type { ClusterCoordination, HintChannel, Leases } from '../../storage/cluster/coordination.ts'
-import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
+import type { HintChannel, Leases } from '../../storage/cluster/coordination.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
 import { isOutage } from '../storage/retry.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
-import type { WebhookDelivery } from './delivery.ts'
-import type { ShardClaim } from './progress-store.ts'
-import { acquireShard, claimOfLease, LeaselessClaim } from './shard-claims.ts'
-import { WebhookShard } from './shard.ts'
-import type { TenantWebhooksDeps } from './tenant-webhooks.ts'
+import { claimOfLease, LeaselessClaim, type ShardClaim } from './shard-claims.ts'
 
 /** Milliseconds between two requests for leases. Chosen: shards of a dead process move half a second after their leases end. */
 const ACQUIRE_MS = 500
 /** Milliseconds without a sign of life after which a process has no share. Chosen: as long as its leases last. */
 const PRESENCE_MS = 3_000
 /**
- * Milliseconds between two lists of all shards, without hints of changes. With them, 20 times as long as a list takes, up to
- * `most`: deliveries begin within 15 s of a webhook's creation (spec) even if the hint is lost.
+ * Milliseconds between two lists of all shards. On a shared store without hints of changes, the least: what was created is
+ * taken up within 15 s (spec), and a submission while its blockhash lives. With hints, 20 times as long as a list takes, up
+ * to the most. On a store of this process alone, which tells every change, the most.
  */
 const LIST_MS = { least: 1_000, most: 10_000 }
 const LIST_REST = 20
-/** Milliseconds that POSTs in flight may still take when the process drains, or gives shards to another process. */
+/** Milliseconds that requests in flight may still take when the process drains, or gives shards to another process. */
 const DRAIN_MS = 3_000
 
-export interface ShardOwnerDeps extends TenantWebhooksDeps {
-  readonly logger: Pick<Logger, 'info' | 'warn'>
-  readonly local: LocalDeliveries
-  readonly isShared: boolean
+/** A shard while this process has it. */
+export interface OwnedShard {
+  readonly name: string
+  readonly claim: ShardClaim
+  /** Lists the shard's documents, and takes up changes. Rejects with the store's error. */
+  sync(): Promise<void>
+  /** Ends the shard's work, after the requests in flight unless `kill` aborts first. */
+  stop(kill: AbortSignal): Promise<void>
 }
 
-type Coordination = Pick<ClusterCoordination, 'leases' | 'webhooks' | 'deliverers'>
+export interface ShardOwnerDeps<Shard extends OwnedShard> {
+  /** The product, as it begins the names of its leases and of its claim without leases. */
+  readonly product: string
+  /** The work that one process does for a shard, in words for the log, such as `delivers webhooks`. */
+  readonly work: string
+  /** Names of all shards, each with the name of its lease. */
+  readonly shards: ReadonlyMap<string, string>
+  readonly leases: Leases | null
+  /** Signs of life of the processes that share the shards. */
+  readonly presence: HintChannel<string> | null
+  /** Tells whether hints of other processes' changes arrive. */
+  readonly hints: Pick<HintChannel<unknown>, 'available'> | null
+  readonly make: (name: string, claim: ShardClaim) => Shard
+  readonly documents: DocumentStore
+  readonly isShared: boolean
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'info' | 'warn'>
+}
 
 /**
- * The shards that this process delivers for.
+ * The shards of a product that this process works for.
  *
- * O1. A shard is delivered for by the process that has its lease, with the lease's fencing token. Without leases one process
+ * O1. A shard is worked for by the process that has its lease, with the lease's fencing token. Without leases one process
  *     has all shards: the one that claimed last.
- * O2. Processes share the shards evenly: one with more than its share gives some up after the POSTs in flight, and one with
- *     less asks for free ones. The leases of a dead process end within seconds.
- * O3. Changes of webhooks are found by listing the shards, and by hints at once.
+ * O2. Processes share the shards evenly: one with more than its share gives some up after the requests in flight, and one
+ *     with less asks for free ones. The leases of a dead process end within seconds.
+ * O3. Changes of documents are found by listing the shards, and by hints at once.
  */
-export class ShardOwner {
-  readonly #deps: ShardOwnerDeps
-  readonly #coordination: Coordination
-  readonly #shards = new Map<string, WebhookShard>()
+export class ShardOwner<Shard extends OwnedShard> {
+  readonly #deps: ShardOwnerDeps<Shard>
+  readonly #names: readonly string[]
+  readonly #shards = new Map<string, Shard>()
   readonly #id = randomUUID()
-  /** Other delivery processes, each with the time of its last sign of life. */
+  /** Other processes with the product, each with the time of its last sign of life. */
   readonly #others = new Map<string, number>()
   readonly #look = new AutoResetEvent()
   readonly #due = new Set<string>()
-  /** Aborts when not even the POSTs in flight are waited for. */
+  /** Aborts when not even the requests in flight are waited for. */
   readonly #killed = new AbortController()
 
-  constructor(coordination: Coordination, deps: ShardOwnerDeps) {
-    this.#coordination = coordination
+  constructor(deps: ShardOwnerDeps<Shard>) {
     this.#deps = deps
+    this.#names = [...deps.shards.keys()]
   }
 
-  get shards(): number {
-    return this.#shards.size
+  /** The shards of this process, those not that it is giving up. */
+  get shards(): readonly Shard[] {
+    return [...this.#shards.values()]
   }
 
-  get tenants(): number {
-    return this.#sum(({ tenants }) => tenants)
+  shard(name: string): Shard | undefined {
+    return this.#shards.get(name)
   }
 
-  get webhooks(): number {
-    return this.#sum(({ webhooks }) => webhooks)
-  }
-
-  get restarts(): number {
-    return this.#sum(({ restarts }) => restarts)
-  }
-
-  get deliveries(): WebhookDelivery[] {
-    return [...this.#shards.values()].flatMap(({ deliveries }) => deliveries)
-  }
-
-  /** Returns the number of events that wait for a webhook; null where another process delivers. */
-  buffered(tenant: string, id: number): number | null {
-    return this.#shards.get(webhookShard(tenant))?.delivery(tenant, id)?.buffered ?? null
-  }
-
-  /** Delivers until `draining` aborts, then finishes the POSTs in flight unless `kill` aborts. */
+  /** Works until `draining` aborts, then finishes the requests in flight unless `kill` aborts. */
   async run(draining: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { leases, webhooks, deliverers } = this.#coordination
-    const unsubscribe = [
-      this.#deps.local.subscribe((tenant) => this.#hint([webhookShard(tenant)])),
-      webhooks?.subscribe(() => this.#hint(this.#shards.keys())),
-      deliverers?.subscribe((id) => this.#hear(id))
-    ]
+    const { leases, presence } = this.#deps
+    const unsubscribe = presence?.subscribe((id) => this.#hear(id))
     const ended = new AbortController()
     const end = AbortSignal.any([draining, ended.signal])
     try {
-      const owning = leases === null ? this.#ownAll(end) : this.#share(leases, deliverers, end)
+      const owning = leases === null ? this.#ownAll(end) : this.#share(leases, end)
       const work = [owning, this.#list(end)]
       for (const each of work) each.catch(() => ended.abort())
       await Promise.all(work)
     } finally {
       ended.abort()
-      for (const each of unsubscribe) each?.()
+      unsubscribe?.()
       await this.#endWith(kill)
     }
   }
 
-  #hint(shards: Iterable<string>): void {
+  /** Lists shards soon: those of the names that this process has. */
+  hint(shards: Iterable<string>): void {
     for (const shard of shards) this.#due.add(shard)
     this.#look.set()
+  }
+
+  /** Lists all shards of this process soon. */
+  hintAll(): void {
+    this.hint(this.#shards.keys())
   }
 
   #hear(id: string | null): void {
     if (id !== null) this.#others.set(id, this.#deps.clock.now())
   }
 
-  #add(name: string, claim: ShardClaim): WebhookShard {
-    const shard = new WebhookShard(name, claim, this.#deps)
+  #add(name: string, claim: ShardClaim): Shard {
+    const shard = this.#deps.make(name, claim)
     this.#shards.set(name, shard)
-    this.#hint([name])
+    this.hint([name])
     return shard
   }
 
   /** Owns all shards while no other process has claimed. */
   async #ownAll(end: AbortSignal): Promise<void> {
-    const { documents, isShared, clock, logger } = this.#deps
-    const own = new LeaselessClaim(documents, isShared, clock)
+    const { product, work, documents, isShared, clock, logger } = this.#deps
+    const own = new LeaselessClaim(product, documents, isShared, clock)
     while (!end.aborted) {
       const taken = await own.take(end)
       if (taken === null) return
-      for (const name of SHARD_NAMES) this.#add(name, taken.claim)
+      for (const name of this.#names) this.#add(name, taken.claim)
       const over = AbortSignal.any([end, taken.claim.lost])
       await Promise.all([aborted(over), own.keep(taken, end)])
       if (end.aborted) return
       logger.warn(
-        'another process delivers webhooks; without MILLRACE_REDIS_URL there are no leases, and this process stands by'
+        `another process ${work}; without MILLRACE_REDIS_URL there are no leases, and this process stands by`
       )
       await this.#stopAll(AbortSignal.abort())
       await own.silence(end)
@@ -143,10 +146,10 @@ export class ShardOwner {
   }
 
   /** Acquires and gives up leases until `end` aborts. */
-  async #share(leases: Leases, deliverers: HintChannel<string> | null, end: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
+  async #share(leases: Leases, end: AbortSignal): Promise<void> {
+    const { clock, presence } = this.#deps
     while (!end.aborted) {
-      deliverers?.publish(this.#id)
+      presence?.publish(this.#id)
       const excess = [...this.#shards.values()].slice(this.#fairShare())
       for (const shard of excess) this.#beginGivingUp(shard)
       await this.#acquireShare(leases, end)
@@ -159,15 +162,15 @@ export class ShardOwner {
     const nowMs = this.#deps.clock.now()
     for (const [id, heardAtMs] of this.#others) if (nowMs - heardAtMs > PRESENCE_MS) this.#others.delete(id)
     const processes = [this.#id, ...this.#others.keys()].sort()
-    const isLarger = processes.indexOf(this.#id) < SHARD_NAMES.length % processes.length
-    return Math.floor(SHARD_NAMES.length / processes.length) + (isLarger ? 1 : 0)
+    const isLarger = processes.indexOf(this.#id) < this.#names.length % processes.length
+    return Math.floor(this.#names.length / processes.length) + (isLarger ? 1 : 0)
   }
 
   /** Asks for every shard, as many at once as are lacking, until this process has its share. */
   async #acquireShare(leases: Leases, end: AbortSignal): Promise<void> {
-    const start = Number.parseInt(this.#id.slice(0, 4), 16) % SHARD_NAMES.length
+    const start = Number.parseInt(this.#id.slice(0, 4), 16) % this.#names.length
     // An order of this process, so that processes ask for different ones first.
-    const order = [...SHARD_NAMES.slice(start), ...SHARD_NAMES.slice(0, start)]
+    const order = [...this.#names.slice(start), ...this.#names.slice(0, start)]
     const wanted = order.filter((name) => !this.#shards.has(name) && !this.#giving.has(name))
     while (wanted.length > 0 && !end.aborted) {
       const lacking = this.#fairShare() - this.#shards.size
@@ -180,7 +183,7 @@ export class ShardOwner {
   readonly #giving = new Map<string, Promise<void>>()
 
   async #acquire(leases: Leases, name: string, end: AbortSignal): Promise<void> {
-    const lease = await acquireShard(leases, name, this.#outranked.get(name))
+    const lease = await leases.acquire(this.#deps.shards.get(name)!, this.#outranked.get(name))
     if (lease === null) return
     if (end.aborted || this.#shards.size >= this.#fairShare()) return lease.release()
     const claim = claimOfLease(lease)
@@ -200,10 +203,10 @@ export class ShardOwner {
 
   /** The greatest token that another process has written with, by shard. */
   readonly #outranked = new Map<string, number>()
-  readonly #releases = new Map<WebhookShard, () => Promise<void>>()
+  readonly #releases = new Map<Shard, () => Promise<void>>()
 
-  /** Ends the deliveries of a shard after the POSTs in flight, and releases its lease. */
-  #beginGivingUp(shard: WebhookShard): void {
+  /** Ends the work of a shard after the requests in flight, and releases its lease. */
+  #beginGivingUp(shard: Shard): void {
     if (this.#shards.get(shard.name) !== shard) return
     this.#shards.delete(shard.name)
     this.#giving.set(
@@ -212,7 +215,7 @@ export class ShardOwner {
     )
   }
 
-  async #giveUp(shard: WebhookShard): Promise<void> {
+  async #giveUp(shard: Shard): Promise<void> {
     const late = new AbortController()
     const over = new AbortController()
     void sleep(this.#deps.clock, DRAIN_MS, over.signal).then(() => late.abort())
@@ -265,9 +268,9 @@ export class ShardOwner {
   }
 
   #restAfter(tookMs: number): number {
-    const { webhooks } = this.#coordination
-    const isHinted = !this.#deps.isShared || webhooks?.available === true
-    if (!isHinted) return LIST_MS.least
+    const { isShared, hints } = this.#deps
+    if (!isShared) return LIST_MS.most
+    if (hints?.available !== true) return LIST_MS.least
     return Math.min(Math.max(tookMs * LIST_REST, LIST_MS.least), LIST_MS.most)
   }
 
@@ -277,9 +280,5 @@ export class ShardOwner {
     } catch (error) {
       if (!isOutage(error)) throw error
     }
-  }
-
-  #sum(of: (shard: WebhookShard) => number): number {
-    return [...this.#shards.values()].reduce((sum, shard) => sum + of(shard), 0)
   }
 }

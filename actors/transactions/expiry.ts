@@ -1,0 +1,130 @@
+import { NodeError } from '../../src/node/node-fault.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { BlockSightings, TransactionNode } from '../../src/transactions/ports.ts'
+import type { StatusPoller } from './status-poller.ts'
+import type { TrackedTransaction } from './tracked-transaction.ts'
+
+/** Blocks for which a blockhash is valid (agave, MAX_PROCESSING_AGE). */
+const BLOCKHASH_BLOCKS = 150
+/** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
+const HEIGHT_MS = 2_000
+/** Blockhashes and nonces asked for in one round. The others follow in the next ones. */
+const ROUND_MAX = 50
+/** Milliseconds between two requests for a nonce: at first, and at most, as it grows with the age of the submission. */
+const NONCE_MS = { least: 2_000, most: 60_000 }
+/** The part of its age after which a nonce is asked for again. */
+const NONCE_PART = 1 / 20
+
+export interface ExpiryDeps {
+  readonly node: Pick<TransactionNode, 'height' | 'isBlockhashValid' | 'nonce'>
+  readonly sightings: Pick<BlockSightings, 'lastValidBlockHeight'>
+  readonly poller: Pick<StatusPoller, 'unknownAsOf'>
+  readonly clock: Clock
+  /** Called for each transaction whose expiry is proven. */
+  readonly expired: (transaction: TrackedTransaction) => void
+}
+
+/**
+ * Finds transactions that can land no more. The clock proves nothing, and no single answer does:
+ *
+ * E1. With a recent blockhash: the confirmed height is above the last valid one, the blockhash is not valid as of that slot or
+ *     a later one, and as of that one or a later one no status is known, from the history either.
+ * E2. With a durable nonce: its account has another value, which it had not before, and as of that slot or a later one no
+ *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
+ * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus
+ *     150. A node whose height falls told a wrong one before, and the bound falls with it.
+ */
+export class Expiry {
+  readonly #deps: ExpiryDeps
+  #heightAtMs = -Infinity
+  #known: { readonly slot: number; readonly height: number } | null = null
+
+  constructor(deps: ExpiryDeps) {
+    this.#deps = deps
+  }
+
+  /** The newest confirmed height that a node told; null before. */
+  get height(): number | null {
+    return this.#known?.height ?? null
+  }
+
+  /** Looks through all tracked transactions. An outage of the nodes proves nothing and changes nothing. */
+  async check(all: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
+    const nowMs = this.#deps.clock.now()
+    const open = all.filter(({ state }) => state === 'sent')
+    if (open.length === 0 || nowMs - this.#heightAtMs < HEIGHT_MS) return
+    this.#heightAtMs = nowMs
+    try {
+      const known = await this.#deps.node.height(signal)
+      this.#bound(open, known)
+      this.#known = known
+      await this.#checkBlockhashes(open, known, signal)
+      await this.#checkNonces(open, known, signal)
+    } catch (error) {
+      if (!(error instanceof NodeError) && !signal.aborted) throw error
+    }
+  }
+
+  #bound(
+    open: readonly TrackedTransaction[],
+    known: { readonly slot: number; readonly height: number }
+  ): void {
+    const hasFallen = this.#known !== null && known.height < this.#known.height
+    for (const each of open) {
+      each.since ??= known
+      if (hasFallen && known.height < each.since.height) each.since = known
+      if (each.value.nonceAccount !== null || each.lifetime?.isExact === true) continue
+      const exact = this.#deps.sightings.lastValidBlockHeight(each.value.blockhash)
+      if (exact !== null) each.lifetime = { height: exact, isExact: true }
+      else {
+        const height = each.since.height + BLOCKHASH_BLOCKS
+        each.lifetime = { height: Math.min(height, each.lifetime?.height ?? Infinity), isExact: false }
+      }
+    }
+  }
+
+  async #checkBlockhashes(
+    open: readonly TrackedTransaction[],
+    { slot, height }: { readonly slot: number; readonly height: number },
+    signal: AbortSignal
+  ): Promise<void> {
+    const late = open.filter(({ lifetime }) => lifetime !== null && height > lifetime.height)
+    const byBlockhash = [...Map.groupBy(late, ({ value }) => value.blockhash)].slice(0, ROUND_MAX)
+    for (const [blockhash, transactions] of byBlockhash) {
+      const { contextSlot, isValid } = await this.#deps.node.isBlockhashValid(blockhash, signal)
+      if (!isValid && contextSlot >= slot) await this.#conclude(transactions, contextSlot, signal)
+    }
+  }
+
+  async #checkNonces(
+    open: readonly TrackedTransaction[],
+    { height }: { readonly height: number },
+    signal: AbortSignal
+  ): Promise<void> {
+    const nowMs = this.#deps.clock.now()
+    const due = open.filter(({ value, askNonceAtMs }) => value.nonceAccount !== null && askNonceAtMs <= nowMs)
+    const byAccount = [...Map.groupBy(due, ({ value }) => value.nonceAccount!)].slice(0, ROUND_MAX)
+    for (const [account, transactions] of byAccount) {
+      const { contextSlot, value: nonce } = await this.#deps.node.nonce(account, signal)
+      const over: TrackedTransaction[] = []
+      for (const each of transactions) {
+        const restMs = (nowMs - each.value.receivedAtMs) * NONCE_PART
+        each.askNonceAtMs = nowMs + Math.min(Math.max(restMs, NONCE_MS.least), NONCE_MS.most)
+        if (each.value.blockhash === nonce) each.hasSeenNonce = true
+        else if (each.hasSeenNonce || height > each.since!.height + BLOCKHASH_BLOCKS) over.push(each)
+      }
+      await this.#conclude(over, contextSlot, signal)
+    }
+  }
+
+  /** Ends those that no status is known of as of a slot. The others have landed, and their statuses are taken in. */
+  async #conclude(
+    transactions: readonly TrackedTransaction[],
+    slot: number,
+    signal: AbortSignal
+  ): Promise<void> {
+    if (transactions.length === 0) return
+    for (const { transaction, contextSlot } of await this.#deps.poller.unknownAsOf(transactions, signal))
+      if (contextSlot >= slot) this.#deps.expired(transaction)
+  }
+}

@@ -1,0 +1,151 @@
+import { initialTransition, transition, type SnapshotFrom } from 'xstate'
+import {
+  isLooping,
+  isStale,
+  transactionMachine,
+  type TransactionEvent
+} from '../../machines/transaction.machine.ts'
+import { contextOf, progressOf } from '../../src/transactions/progress.ts'
+import {
+  REBROADCAST_MS,
+  type Submission,
+  type SubmissionProgress
+} from '../../src/transactions/submission.ts'
+import type { Stored } from '../../storage/documents.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
+
+/**
+ * Milliseconds after the first send for which a transaction with a durable nonce is sent again (choices, 0 E). It can land
+ * until its nonce advances, and is followed until then.
+ */
+const NONCE_RESENDS_MS = 60_000
+/** Answers in a row, each as of a later slot, after which a block counts as dropped. A stale node gives one or two. */
+const CONTRADICTIONS_MAX = 3
+
+const [START] = initialTransition(transactionMachine)
+
+/** The last block height at which a transaction can land. */
+export interface Lifetime {
+  readonly height: number
+  /** Whether it follows from the height of its blockhash; else it is an upper bound. */
+  readonly isExact: boolean
+}
+
+/** One submission while this process tracks it. It has no timers and does no reads: its tracker does both. */
+export class TrackedTransaction {
+  readonly claim: ShardClaim
+  /** Whether the store may have progress of another process, above which this one has written nothing yet. */
+  isUnclaimed: boolean
+  /** Unix milliseconds: instants of sends are this plus multiples of REBROADCAST_MS. */
+  anchorMs: number
+  /** The next instant. */
+  dueAtMs: number
+  isSending = false
+  /** Whether this process does not send it any more. */
+  isDropped = false
+  /** Ends the look for it in blocks. */
+  unwatch: () => void = () => undefined
+  /** Unix milliseconds of the next request for its status, and for its nonce. */
+  askAtMs = 0
+  askNonceAtMs = 0
+  lifetime: Lifetime | null = null
+  /** Whether its nonce account had its nonce since it is tracked here. */
+  hasSeenNonce = false
+  /** The first confirmed block that was known since it is tracked here. */
+  since: { readonly slot: number; readonly height: number } | null = null
+  #stored: Stored<Submission>
+  #snapshot: SnapshotFrom<typeof transactionMachine> = START
+  #contradictions = 0
+  #contradictedSlot = 0
+
+  constructor(
+    stored: Stored<Submission>,
+    claim: ShardClaim,
+    progress: SubmissionProgress | null,
+    isUnclaimed: boolean,
+    nowMs: number
+  ) {
+    this.#stored = stored
+    this.claim = claim
+    this.isUnclaimed = isUnclaimed
+    if (progress !== null) {
+      this.#change({ type: 'progress.restored', context: contextOf(progress) })
+      if (progress.lastValidBlockHeight !== null)
+        this.lifetime = { height: progress.lastValidBlockHeight, isExact: false }
+    }
+    this.anchorMs = progress?.firstSentAtMs ?? nowMs
+    this.dueAtMs = progress === null || progress.firstSentAtMs === null ? nowMs : this.instantAfter(nowMs)
+  }
+
+  get stored(): Stored<Submission> {
+    return this.#stored
+  }
+
+  get value(): Submission {
+    return this.#stored.value
+  }
+
+  get state() {
+    return this.#snapshot.value
+  }
+
+  get context() {
+    return this.#snapshot.context
+  }
+
+  /** Whether it is finalized, failed or expired. */
+  get isOver(): boolean {
+    return this.#snapshot.status === 'done'
+  }
+
+  /** Tells whether it is to be sent at its next instant. */
+  isLooping(nowMs: number): boolean {
+    const { nonceAccount } = this.value
+    const isInTime = nonceAccount === null || nowMs < this.anchorMs + NONCE_RESENDS_MS
+    return isInTime && isLooping(this.#snapshot)
+  }
+
+  /** Returns the first instant after a time. */
+  instantAfter(nowMs: number): number {
+    const passed = Math.floor((nowMs - this.anchorMs) / REBROADCAST_MS)
+    return this.anchorMs + (Math.max(0, passed) + 1) * REBROADCAST_MS
+  }
+
+  /** Applies an event. Returns whether the change is worth a write: more than another number of confirmations. */
+  apply(event: TransactionEvent): boolean {
+    const { value: state, context: before } = this.#snapshot
+    if (event.type === 'status.seen' && !isStale(before, event)) this.#contradictions = 0
+    this.#change(event)
+    const { context } = this.#snapshot
+    return (
+      state !== this.state ||
+      (['sends', 'slot', 'commitment', 'index', 'err'] as const).some(
+        (each) => before[each] !== context[each]
+      )
+    )
+  }
+
+  /**
+   * Takes in the answer of a node that does not know it, or has it in another block at a lower commitment. Returns true once
+   * its block counts as dropped.
+   */
+  isContradicted(contextSlot: number): boolean {
+    const { slot } = this.context
+    if (slot === null || contextSlot <= Math.max(slot, this.#contradictedSlot)) return false
+    this.#contradictedSlot = contextSlot
+    return ++this.#contradictions >= CONTRADICTIONS_MAX
+  }
+
+  progress(updatedAtMs: number): SubmissionProgress {
+    const { token } = this.claim
+    return progressOf(this.#snapshot, {
+      token,
+      lastValidBlockHeight: this.lifetime?.height ?? null,
+      updatedAtMs
+    })
+  }
+
+  #change(event: TransactionEvent): void {
+    ;[this.#snapshot] = transition(transactionMachine, this.#snapshot, event)
+  }
+}

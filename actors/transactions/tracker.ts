@@ -1,0 +1,375 @@
+import { isStale, type TransactionEvent } from '../../machines/transaction.machine.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import {
+  TRACKED_LABELS,
+  type TrackedLabel,
+  type TransactionMetrics
+} from '../../src/telemetry/transaction-metrics.ts'
+import type {
+  BlockSightings,
+  EngineSender,
+  LeaderSender,
+  SightedBlock,
+  SignatureStatus,
+  TransactionNode
+} from '../../src/transactions/ports.ts'
+import {
+  REBROADCAST_MS,
+  TRACKED_PER_PROCESS_MAX,
+  type Submission,
+  type SubmissionProgress
+} from '../../src/transactions/submission.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import type { Stored } from '../../storage/documents.ts'
+import { isOutage } from '../storage/retry.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { Expiry } from './expiry.ts'
+import { ProgressWriter } from './progress-writer.ts'
+import { SendGrid } from './send-grid.ts'
+import { StatusPoller } from './status-poller.ts'
+import { TrackedTransaction } from './tracked-transaction.ts'
+import { TransactionSender } from './transaction-sender.ts'
+import { TransactionTable } from './transaction-table.ts'
+
+/** Milliseconds between two looks for statuses that are due. */
+const ROUND_MS = 1_000
+/** Milliseconds without a look while nothing is tracked. Arbitrary; a new transaction ends the pause. */
+const IDLE_MS = 60_000
+/** Milliseconds after its last block for which a process counts as one that sees blocks. Chosen: a dozen slots. */
+const BLOCKS_MS = 5_000
+/** Milliseconds between two looks whether the sends and writes of a dropped shard have ended. Arbitrary. */
+const SETTLE_MS = 20
+
+export interface TrackerDeps {
+  readonly node: TransactionNode
+  readonly leaders: LeaderSender | null
+  readonly engine: EngineSender | null
+  readonly sightings: BlockSightings
+  readonly documents: DocumentStore
+  /** Whether other processes have the store. */
+  readonly isShared: boolean
+  readonly clock: Clock
+  readonly metrics: TransactionMetrics
+  /** Called after a change of a submission is stored. */
+  readonly changed: (submission: Submission, progress: SubmissionProgress) => void
+  readonly report: (fault: unknown) => void
+}
+
+/**
+ * Sends and follows submissions of the shards that this process has, up to TRACKED_PER_PROCESS_MAX of them.
+ *
+ * A1. A new submission is sent at once, and then at each instant of its grid until its loop ends. One that another process has
+ *     had is sent after its progress bears this process's token.
+ * A2. Nothing is sent after its end, nor for a shard that is lost. While another process may have the shard, each send follows
+ *     a read that shows no greater token.
+ * A3. A fault of one transaction is reported, and ends the tracking of that one alone. It is taken up again from the store.
+ */
+export class Tracker {
+  readonly #deps: TrackerDeps
+  readonly #table = new TransactionTable()
+  readonly #grid: SendGrid<TrackedTransaction>
+  readonly #sender: TransactionSender
+  readonly #writer: ProgressWriter
+  readonly #poller: StatusPoller
+  readonly #expiry: Expiry
+  readonly #look = new AutoResetEvent()
+  readonly #ended = new AbortController()
+  readonly #unsubscribe: () => void
+  #blockAtMs = -Infinity
+  #isFull = false
+  /** Lists of shards that run, and the transactions whose end was stored while one did, by table key. */
+  #lists = 0
+  readonly #endedInList = new Set<string>()
+
+  constructor(deps: TrackerDeps) {
+    const { clock, node, sightings, documents, metrics, changed, report } = deps
+    this.#deps = deps
+    this.#grid = new SendGrid(clock, (due, nowMs) => this.#fire(due, nowMs))
+    this.#sender = new TransactionSender(deps)
+    this.#writer = new ProgressWriter(
+      { documents, clock, onStored: changed, onEnded: (each) => this.#end(each), report },
+      this.#ended.signal
+    )
+    this.#poller = new StatusPoller({
+      node,
+      clock,
+      hasBlocks: () => clock.now() - this.#blockAtMs < BLOCKS_MS,
+      answered: (each, status, slot) => this.#answered(each, status, slot)
+    })
+    this.#expiry = new Expiry({
+      node,
+      sightings,
+      clock,
+      poller: this.#poller,
+      expired: (each) => this.#apply(each, { type: 'lifetime.ended' })
+    })
+    this.#unsubscribe = sightings.subscribe({
+      seen: (block) => this.#seen(block),
+      lost: (afterSlot) => {
+        for (const each of this.#table) this.#apply(each, { type: 'fork.lost', afterSlot })
+      }
+    })
+    metrics.show(() => this.states)
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  get tenants(): number {
+    return this.#table.tenants
+  }
+
+  /** Whether submissions wait in the store for room. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  get sendsInFlight(): number {
+    return this.#sender.inFlight
+  }
+
+  /** Transactions whose newest state is not stored. */
+  get unwritten(): number {
+    return this.#writer.size
+  }
+
+  /** Numbers of transactions by state; those whose end is not stored are left out. */
+  get states(): Record<TrackedLabel, number> {
+    const counts = { sent: 0, failing: 0, processed: 0, confirmed: 0 }
+    for (const { state } of this.#table) {
+      const label = TRACKED_LABELS.find((each) => each === state)
+      if (label !== undefined) counts[label]++
+    }
+    return counts
+  }
+
+  count(tenant: string): number {
+    return this.#table.count(tenant)
+  }
+
+  find(tenant: string, signature: string): TrackedTransaction | undefined {
+    return this.#table.get(tenant, signature)
+  }
+
+  /** Returns what is known of a transaction that is tracked here; null for any other. */
+  progress(tenant: string, signature: string): SubmissionProgress | null {
+    return this.#table.get(tenant, signature)?.progress(this.#deps.clock.now()) ?? null
+  }
+
+  /** Begins a submission that no process has tracked, and sends it at once. */
+  begin(stored: Stored<Submission>, claim: ShardClaim): void {
+    this.#add(stored, claim, null, false)
+  }
+
+  /** Runs a list of stored submissions. One whose end is stored meanwhile is not taken up from it. */
+  async listing(list: () => Promise<void>): Promise<void> {
+    this.#lists++
+    try {
+      await list()
+    } finally {
+      if (--this.#lists === 0) this.#endedInList.clear()
+    }
+  }
+
+  /** Takes up a submission from a list, with the progress that the store has. */
+  takeUp(stored: Stored<Submission>, claim: ShardClaim, progress: SubmissionProgress | null): void {
+    if (progress !== null && progress.token > claim.token) return claim.outranked(progress.token)
+    if (this.#endedInList.has(keyOf(stored.value))) return
+    this.#add(stored, claim, progress, this.#deps.isShared && progress?.token !== claim.token)
+  }
+
+  /** Asks nodes until `end` aborts. Rejects on a fault that concerns all transactions. */
+  async run(end: AbortSignal): Promise<void> {
+    while (!end.aborted) {
+      const all = [...this.#table]
+      await this.#poller.poll(all, end)
+      await this.#expiry.check(all, end)
+      await this.#look.wait(this.#deps.clock, this.size === 0 ? IDLE_MS : ROUND_MS, end)
+    }
+  }
+
+  /** Ends the tracking of a shard's transactions here: after sends in flight and writes, unless `kill` aborts. */
+  async drop(claim: ShardClaim, kill: AbortSignal): Promise<void> {
+    const dropped = this.#table.of(claim)
+    for (const each of dropped) {
+      each.isDropped = true
+      this.#grid.delete(each)
+    }
+    const isBusy = (each: TrackedTransaction): boolean => each.isSending || this.#writer.has(each)
+    while (!kill.aborted && dropped.some(isBusy)) await sleep(this.#deps.clock, SETTLE_MS, kill)
+    for (const each of dropped) this.#remove(each)
+  }
+
+  /** Ends everything at once: sends in flight are abandoned. */
+  end(): void {
+    this.#ended.abort()
+    this.#grid.end()
+    this.#unsubscribe()
+    for (const each of this.#table) this.#remove(each)
+    this.#deps.metrics.show(null)
+  }
+
+  #add(
+    stored: Stored<Submission>,
+    claim: ShardClaim,
+    progress: SubmissionProgress | null,
+    isUnclaimed: boolean
+  ): void {
+    const { tenant, signature } = stored.value
+    if (this.#table.get(tenant, signature) !== undefined || claim.lost.aborted) return
+    this.#isFull = this.size >= TRACKED_PER_PROCESS_MAX
+    if (this.#isFull) return
+    const nowMs = this.#deps.clock.now()
+    const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs)
+    if (this.size === 0) this.#look.set()
+    this.#table.add(added)
+    added.unwatch = this.#deps.sightings.watch(signature)
+    if (progress !== null) this.#writer.restore(added, progress)
+    if (added.isLooping(nowMs)) this.#loop(added, nowMs)
+    else this.#writer.add(added)
+  }
+
+  /** Puts a transaction on the grid, and sends it now if its first instant has come. */
+  #loop(transaction: TrackedTransaction, nowMs: number): void {
+    const isDue = transaction.dueAtMs <= nowMs
+    if (isDue) transaction.dueAtMs = transaction.instantAfter(nowMs)
+    this.#grid.add(transaction)
+    if (isDue) this.#fire([transaction], nowMs)
+  }
+
+  /** Sends those that are still to be sent. */
+  #fire(due: readonly TrackedTransaction[], nowMs: number): void {
+    const { metrics } = this.#deps
+    const unsure: TrackedTransaction[] = []
+    for (const each of due) {
+      if (!this.#isSendable(each)) continue
+      if (!each.isLooping(nowMs)) this.#grid.delete(each)
+      else if (each.isSending) metrics.sends.inc({ route: each.value.route, outcome: 'limited' })
+      else {
+        if (each.context.sends > 0)
+          metrics.lateness.observe((nowMs - each.instantAfter(nowMs) + REBROADCAST_MS) / 1_000)
+        if (each.claim.held && !each.isUnclaimed) void this.#send(each, nowMs)
+        else unsure.push(each)
+      }
+    }
+    if (unsure.length > 0) void this.#sendConfirmed(unsure, nowMs)
+  }
+
+  /** Sends after a read that shows that no other process has the shard. While the store is away nothing is sent. */
+  async #sendConfirmed(unsure: readonly TrackedTransaction[], atMs: number): Promise<void> {
+    for (const each of unsure) each.isSending = true
+    let confirmed: readonly TrackedTransaction[] = []
+    try {
+      // A first send is seen by a later owner only if its token was stored before.
+      await Promise.all(
+        unsure
+          .filter((each) => each.isUnclaimed || each.context.sends === 0)
+          .map((each) => this.#writer.claim(each))
+      )
+      confirmed = await this.#writer.confirmed(unsure)
+    } catch (fault) {
+      if (!isOutage(fault)) this.#deps.report(fault)
+    } finally {
+      for (const each of unsure) each.isSending = false
+    }
+    for (const each of confirmed)
+      if (this.#isSendable(each) && each.isLooping(atMs)) void this.#send(each, atMs)
+  }
+
+  #isSendable({ isOver, isDropped, claim }: TrackedTransaction): boolean {
+    return !isOver && !isDropped && !claim.lost.aborted
+  }
+
+  async #send(transaction: TrackedTransaction, atMs: number): Promise<void> {
+    transaction.isSending = true
+    try {
+      const slot = this.#deps.sightings.newest?.slot ?? null
+      const outcome = await this.#sender.send(transaction.value, this.#ended.signal)
+      if (outcome !== null)
+        this.#apply(transaction, { type: 'send.made', atMs, slot, leaders: outcome.leaders })
+      else if (transaction.context.sends === 0 && this.#isSendable(transaction)) this.#writer.add(transaction)
+    } catch (fault) {
+      this.#fail(transaction, fault)
+    } finally {
+      transaction.isSending = false
+    }
+  }
+
+  #seen({ slot, commitment, sightings }: SightedBlock): void {
+    const atMs = this.#deps.clock.now()
+    this.#blockAtMs = atMs
+    for (const { signature, index, failed } of sightings)
+      for (const each of this.#table.having(signature))
+        this.#apply(each, { type: 'block.seen', slot, commitment, index, failed, atMs })
+  }
+
+  #answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {
+    const { slot } = transaction.context
+    const isOld = status === null || isStale(transaction.context, status)
+    if (isOld && slot !== null && transaction.isContradicted(contextSlot))
+      this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
+    if (status !== null)
+      this.#apply(transaction, { type: 'status.seen', ...status, atMs: this.#deps.clock.now() })
+  }
+
+  #apply(transaction: TrackedTransaction, event: TransactionEvent): void {
+    try {
+      if (transaction.isOver || !transaction.apply(event)) return
+      this.#writer.add(transaction)
+      const nowMs = this.#deps.clock.now()
+      if (transaction.state === 'failing') {
+        // Only a status tells the error.
+        transaction.askAtMs = 0
+        this.#look.set()
+      }
+      if (!transaction.isLooping(nowMs)) this.#grid.delete(transaction)
+      else if (!transaction.isDropped && !this.#grid.has(transaction)) {
+        transaction.dueAtMs = transaction.instantAfter(nowMs)
+        this.#grid.add(transaction)
+      }
+      if (transaction.isOver) this.#count(transaction)
+    } catch (fault) {
+      this.#fail(transaction, fault)
+    }
+  }
+
+  #count({ state, value: { tenant, route }, context }: TrackedTransaction): void {
+    const { landedAtMs, firstSentAtMs, slot, firstSentSlot } = context
+    this.#deps.metrics.ended({
+      tenant,
+      route,
+      outcome: state === 'failed' || state === 'expired' ? state : 'finalized',
+      landedMs:
+        landedAtMs === null || firstSentAtMs === null ? null : Math.max(0, landedAtMs - firstSentAtMs),
+      landedSlots: slot === null || firstSentSlot === null ? null : Math.max(0, slot - firstSentSlot)
+    })
+  }
+
+  /** Forgets a transaction after a fault of its own: the next list of its shard takes it up again. */
+  #fail(transaction: TrackedTransaction, fault: unknown): void {
+    const { tenant, signature } = transaction.value
+    const message = fault instanceof Error ? fault.message : String(fault)
+    this.#deps.report(
+      new Error(`transaction ${signature} of tenant ${tenant} failed and is taken up again: ${message}`, {
+        cause: fault
+      })
+    )
+    this.#remove(transaction)
+  }
+
+  #end(transaction: TrackedTransaction): void {
+    if (this.#lists > 0) this.#endedInList.add(keyOf(transaction.value))
+    this.#remove(transaction)
+  }
+
+  #remove(transaction: TrackedTransaction): void {
+    transaction.isDropped = true
+    this.#grid.delete(transaction)
+    transaction.unwatch()
+    this.#table.delete(transaction)
+  }
+}
+
+const keyOf = ({ tenant, signature }: Submission): string => `${signature} ${tenant}`

@@ -1,0 +1,75 @@
+import {
+  partitionsOf,
+  SUBMISSION,
+  type Submission,
+  type SubmissionProgress
+} from '../../src/transactions/submission.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
+import type { OwnedShard } from '../shards/shard-owner.ts'
+import type { Tracker } from './tracker.ts'
+
+/** The submissions of one shard, while this process has it. */
+export class TransactionShard implements OwnedShard {
+  readonly name: string
+  readonly claim: ShardClaim
+  readonly #tracker: Tracker
+  readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
+  /** Documents as they were listed last, by version: those that have not changed are not parsed again. */
+  #listed: ReadonlyMap<string, Stored<Submission>> = new Map()
+  #isStopping = false
+  #syncing: Promise<void> | null = null
+
+  constructor(name: string, claim: ShardClaim, documents: DocumentStore, tracker: Tracker) {
+    this.name = name
+    this.claim = claim
+    this.#tracker = tracker
+    this.#documents = new Documents(documents, SUBMISSION)
+  }
+
+  /** Takes up the tracked submissions of the store that are not tracked here. Rejects with the store's error. */
+  sync(): Promise<void> {
+    this.#syncing ??= this.#tracker.listing(() => this.#sync()).finally(() => (this.#syncing = null))
+    return this.#syncing
+  }
+
+  /** Begins a submission that was stored just now. */
+  begin(stored: Stored<Submission>): void {
+    if (!this.#isStopping) this.#tracker.begin(stored, this.claim)
+  }
+
+  async stop(kill: AbortSignal): Promise<void> {
+    this.#isStopping = true
+    await this.#tracker.drop(this.claim, kill)
+  }
+
+  async #sync(): Promise<void> {
+    const listed = new Map<string, Stored<Submission>>()
+    for (const partition of partitionsOf(this.name)) {
+      let after: string | null = null
+      do {
+        const options = { limit: PAGE_MAX, after }
+        const { documents, next } = await this.#documents.listBy('tracked', partition, options, (version) =>
+          this.#listed.get(version)
+        )
+        for (const each of documents) listed.set(each.version, each)
+        await this.#takeUp(documents)
+        after = next
+      } while (after !== null && !this.#isStopping)
+    }
+    this.#listed = listed
+  }
+
+  async #takeUp(documents: readonly Stored<Submission>[]): Promise<void> {
+    const isNew = ({ value: { tenant, signature } }: Stored<Submission>): boolean =>
+      this.#tracker.find(tenant, signature) === undefined
+    const added = documents.filter(isNew)
+    if (added.length === 0) return
+    const progress = await this.#documents.hot(added)
+    for (const [at, stored] of added.entries()) {
+      if (this.#isStopping || this.claim.lost.aborted) return
+      this.#tracker.takeUp(stored, this.claim, progress[at] ?? null)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import type { Ports } from '../../src/ports.ts'
+import type { TenantEvents } from '../../src/stream/tenant-events.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import { TRACKED_LABELS, type TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
+import { submissionChange } from '../../src/transactions/changes.ts'
+import type { LocalTracking } from '../../src/transactions/local-tracking.ts'
+import type {
+  BlockSightings,
+  EngineSender,
+  LeaderSender,
+  TransactionNode
+} from '../../src/transactions/ports.ts'
+import {
+  SUBMISSION,
+  submissionPartition,
+  TRANSACTION_SHARDS,
+  transactionShard
+} from '../../src/transactions/submission.ts'
+import type { ClusterCoordination, StoredSubmission } from '../../storage/cluster/coordination.ts'
+import { Documents } from '../../storage/documents.ts'
+import type { Storage } from '../../storage/port.ts'
+import { ShardOwner } from '../shards/shard-owner.ts'
+import { isOutage } from '../storage/retry.ts'
+import type { Run } from '../supervision/process.ts'
+import { Tracker } from './tracker.ts'
+import { TransactionShard } from './transaction-shard.ts'
+
+export interface TransactionsDeps extends Ports {
+  readonly logger: Pick<Logger, 'info' | 'warn'>
+  readonly metrics: TransactionMetrics
+  readonly local: LocalTracking
+  readonly sightings: BlockSightings
+  readonly tenantEvents: TenantEvents
+}
+
+export interface TransactionsNeeds {
+  readonly storage: Pick<Storage, 'documents' | 'isShared'>
+  readonly nodes: TransactionNode
+  /** Absent where nothing is sent to leaders directly. */
+  readonly leaders?: LeaderSender | null
+  /** Absent where there is no block engine. */
+  readonly engine?: EngineSender | null
+}
+
+type Coordination = Pick<ClusterCoordination, 'leases' | 'submissions' | 'trackers' | 'tenantEvents'>
+
+/**
+ * Sends and tracks the submissions of the shards that this process has. Each is an entry of a bounded map under its tenant;
+ * its state counts in the gauges.
+ */
+export function transactions<Needs extends TransactionsNeeds>(
+  deps: TransactionsDeps,
+  coordinationOf: (needs: Needs) => Coordination
+): Run<Needs> {
+  return async ({ input, draining, signal, ready, gauge, report }) => {
+    const { storage, nodes: node, leaders = null, engine = null } = input
+    const { documents, isShared } = storage
+    const { leases, submissions, trackers, tenantEvents } = coordinationOf(input)
+    const tracker = new Tracker({
+      ...deps,
+      node,
+      leaders,
+      engine,
+      documents,
+      isShared,
+      report,
+      changed: (submission, progress) =>
+        deps.tenantEvents.publish(
+          { tenant: submission.tenant, channel: 'tx', data: submissionChange(submission, progress) },
+          tenantEvents
+        )
+    })
+    const owner = new ShardOwner<TransactionShard>({
+      ...deps,
+      product: 'transactions',
+      work: 'sends and tracks transactions',
+      shards: new Map(TRANSACTION_SHARDS.map((name) => [name, name])),
+      leases,
+      presence: trackers,
+      hints: submissions,
+      documents,
+      isShared,
+      make: (name, claim) => new TransactionShard(name, claim, documents, tracker)
+    })
+    gauge('shards', () => owner.shards.length)
+    gauge('tenants', () => tracker.tenants)
+    for (const state of TRACKED_LABELS) gauge(state, () => tracker.states[state])
+    gauge('sends_in_flight', () => tracker.sendsInFlight)
+    gauge('unwritten', () => tracker.unwritten)
+    gauge('full', () => (tracker.isFull ? 1 : 0))
+    const stored = new Documents(documents, SUBMISSION)
+    /** Takes up a submission that another process has stored. */
+    const hear = async ({ tenant, signature }: StoredSubmission): Promise<void> => {
+      const shard = owner.shard(transactionShard(tenant))
+      if (shard === undefined || tracker.find(tenant, signature) !== undefined) return
+      const found = await stored.get(submissionPartition(tenant, signature), [tenant, signature])
+      if (found?.value.end === null) shard.begin(found)
+    }
+    const unsubscribe = submissions?.subscribe((hint) => {
+      if (hint === null) return owner.hintAll()
+      hear(hint).catch((fault: unknown) => {
+        if (!isOutage(fault)) report(fault)
+      })
+    })
+    deps.local.serve({
+      begin: (submission) => {
+        const shard = owner.shard(transactionShard(submission.value.tenant))
+        shard?.begin(submission)
+        return shard !== undefined
+      },
+      progress: (tenant, signature) => tracker.progress(tenant, signature),
+      count: (tenant) => (owner.shard(transactionShard(tenant)) === undefined ? null : tracker.count(tenant)),
+      get size() {
+        return tracker.size
+      }
+    })
+    const ended = new AbortController()
+    const end = AbortSignal.any([signal, ended.signal])
+    ready()
+    try {
+      const over = AbortSignal.any([draining, ended.signal])
+      // The requests to nodes go on while shards are given up, and either's fault ends both.
+      const work = [owner.run(over, signal), tracker.run(end)].map((each) =>
+        each.finally(() => ended.abort())
+      )
+      await Promise.allSettled(work)
+      await Promise.all(work)
+    } finally {
+      ended.abort()
+      unsubscribe?.()
+      deps.local.serve(null)
+      tracker.end()
+    }
+  }
+}

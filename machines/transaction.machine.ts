@@ -1,0 +1,228 @@
+import { assign, setup } from 'xstate'
+import type { Commitment } from '../src/market/rows.ts'
+
+/**
+ * The life of one submitted transaction.
+ *
+ * T1. The loop sends in `sent`, and in `processed` without an error. It rests in every other state.
+ * T2. A lower commitment of the block that has it is ignored. Another block is taken at the same commitment or above: a fork
+ *     has landed the transaction elsewhere. One at a lower commitment is a stale answer.
+ * T3. A block tells that a transaction failed, a status also why. Between the two it is `failing`: not sent, and not shown.
+ * T4. A fork that drops its block takes it back to `sent`, unless the block was finalized.
+ * T5. It expires only while no block has it.
+ */
+export interface TransactionContext {
+  /** Sends that a node or a leader took, the first one too. */
+  readonly sends: number
+  /** Leaders that it was written to, over all sends. */
+  readonly leadersSent: number
+  /** Unix milliseconds; null before. */
+  readonly firstSentAtMs: number | null
+  readonly lastSentAtMs: number | null
+  /** The newest block known at the first send; null without one. */
+  readonly firstSentSlot: number | null
+  /** The block that has it, its commitment, and the position in it; null before, or where it is not known. */
+  readonly slot: number | null
+  readonly commitment: Commitment | null
+  readonly index: number | null
+  /** The chain's error in JSON-RPC form; null for none. */
+  readonly err: unknown
+  readonly confirmations: number | null
+  /** Unix milliseconds at which the block was first seen. */
+  readonly landedAtMs: number | null
+}
+
+/** A block that has the transaction, as the ingested chain shows it. */
+export interface BlockSeen {
+  readonly type: 'block.seen'
+  readonly slot: number
+  readonly commitment: Commitment
+  readonly index: number
+  readonly failed: boolean
+  readonly atMs: number
+}
+
+/** A status of the transaction, as a node answers it. */
+export interface StatusSeen {
+  readonly type: 'status.seen'
+  readonly slot: number
+  readonly commitment: Commitment
+  readonly err: unknown
+  readonly confirmations: number | null
+  readonly atMs: number
+}
+
+export type TransactionEvent =
+  | {
+      readonly type: 'send.made'
+      readonly atMs: number
+      readonly slot: number | null
+      readonly leaders: number
+    }
+  | BlockSeen
+  | StatusSeen
+  /** Blocks above a slot were on a fork that the chain has left. */
+  | { readonly type: 'fork.lost'; readonly afterSlot: number }
+  /** No block has it, and none can have it any more. */
+  | { readonly type: 'lifetime.ended' }
+  /** The progress that an earlier process stored. */
+  | { readonly type: 'progress.restored'; readonly context: TransactionContext }
+
+type Landing = Pick<
+  TransactionContext,
+  'slot' | 'commitment' | 'index' | 'err' | 'confirmations' | 'landedAtMs'
+>
+
+const NOWHERE: Landing = {
+  slot: null,
+  commitment: null,
+  index: null,
+  err: null,
+  confirmations: null,
+  landedAtMs: null
+}
+const RANK: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 }
+/** The error of a transaction that a block shows as failed, before a status has told it. */
+const UNTOLD = Symbol('untold error')
+
+/** Tells whether evidence is of another block than the known one, at a lower commitment: it changes nothing. */
+export function isStale(
+  known: Pick<TransactionContext, 'slot' | 'commitment'>,
+  { slot, commitment }: Pick<StatusSeen, 'slot' | 'commitment'>
+): boolean {
+  return known.commitment !== null && known.slot !== slot && RANK[commitment] < RANK[known.commitment]
+}
+
+/** Returns what is known after a block or status was seen; null where it changes nothing. */
+function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landing | null {
+  const { slot, commitment, atMs } = event
+  const isSame = before.slot === slot
+  const isLower = before.commitment !== null && RANK[commitment] < RANK[before.commitment]
+  if (isStale(before, event)) return null
+  const known = isSame ? before : { ...NOWHERE, landedAtMs: atMs }
+  const told = 'failed' in event ? (event.failed ? UNTOLD : null) : event.err
+  // A block is stronger evidence of a failure than a status, and only a status tells the error.
+  const hasFailed = isSame && before.err !== null
+  const err = hasFailed && (told === UNTOLD || told === null || before.err !== UNTOLD) ? before.err : told
+  return {
+    slot,
+    commitment: isSame && isLower ? before.commitment : commitment,
+    index: 'index' in event ? event.index : known.index,
+    err,
+    confirmations: 'confirmations' in event && !isLower ? event.confirmations : known.confirmations,
+    landedAtMs: known.landedAtMs
+  }
+}
+
+/** Returns the state that a landing stands for. */
+function stateOf({ commitment, err }: Landing): TransactionMachineState {
+  if (err === UNTOLD) return 'failing'
+  if (commitment === null) return 'sent'
+  return commitment === 'finalized' && err !== null ? 'failed' : commitment
+}
+
+/** Returns the state after an event; null where it changes nothing. */
+function stateAfter(context: TransactionContext, event: TransactionEvent): TransactionMachineState | null {
+  if (event.type === 'progress.restored') return stateOf(event.context)
+  if (event.type !== 'block.seen' && event.type !== 'status.seen') return null
+  const landing = seen(context, event)
+  return landing === null ? null : stateOf(landing)
+}
+
+interface Scope {
+  readonly context: TransactionContext
+  readonly event: TransactionEvent
+}
+const leadsTo =
+  (state: TransactionMachineState) =>
+  ({ context, event }: Scope): boolean =>
+    stateAfter(context, event) === state
+
+const charts = setup({
+  types: { context: {} as TransactionContext, events: {} as TransactionEvent },
+  actions: {
+    countSend: assign(({ context, event }) =>
+      event.type === 'send.made'
+        ? {
+            sends: context.sends + 1,
+            leadersSent: context.leadersSent + event.leaders,
+            firstSentAtMs: context.firstSentAtMs ?? event.atMs,
+            lastSentAtMs: event.atMs,
+            firstSentSlot: context.firstSentAtMs === null ? event.slot : context.firstSentSlot
+          }
+        : {}
+    ),
+    land: assign(({ context, event }) =>
+      event.type === 'block.seen' || event.type === 'status.seen' ? (seen(context, event) ?? {}) : {}
+    ),
+    restore: assign(({ event }) => (event.type === 'progress.restored' ? event.context : {})),
+    forgetBlock: assign(NOWHERE)
+  },
+  guards: {
+    isFailing: leadsTo('failing'),
+    isProcessed: leadsTo('processed'),
+    isConfirmed: leadsTo('confirmed'),
+    isFinalized: leadsTo('finalized'),
+    hasFailed: leadsTo('failed'),
+    isOnLostFork: ({ context, event }) =>
+      event.type === 'fork.lost' && context.slot !== null && context.slot > event.afterSlot
+  }
+})
+
+/** Transitions by evidence of a block that has the transaction. */
+const LANDED = [
+  { guard: 'isFailing', target: '#transaction.failing', actions: 'land' },
+  { guard: 'isProcessed', target: '#transaction.processed', actions: 'land' },
+  { guard: 'isConfirmed', target: '#transaction.confirmed', actions: 'land' },
+  { guard: 'isFinalized', target: '#transaction.finalized', actions: 'land' },
+  { guard: 'hasFailed', target: '#transaction.failed', actions: 'land' }
+] as const
+const SEEN = { 'block.seen': LANDED, 'status.seen': LANDED } as const
+const DROPPED = {
+  'fork.lost': { guard: 'isOnLostFork', target: '#transaction.sent', actions: 'forgetBlock' }
+} as const
+
+export const transactionMachine = charts.createMachine({
+  id: 'transaction',
+  context: {
+    sends: 0,
+    leadersSent: 0,
+    firstSentAtMs: null,
+    lastSentAtMs: null,
+    firstSentSlot: null,
+    ...NOWHERE
+  },
+  initial: 'sent',
+  on: { 'send.made': { actions: 'countSend' } },
+  states: {
+    sent: {
+      on: {
+        ...SEEN,
+        'progress.restored': [
+          { guard: 'isProcessed', target: 'processed', actions: 'restore' },
+          { guard: 'isConfirmed', target: 'confirmed', actions: 'restore' },
+          { actions: 'restore' }
+        ],
+        'lifetime.ended': 'expired'
+      }
+    },
+    failing: { on: { ...SEEN, ...DROPPED } },
+    processed: { on: { ...SEEN, ...DROPPED } },
+    confirmed: { on: { ...SEEN, ...DROPPED } },
+    finalized: { type: 'final' },
+    failed: { type: 'final' },
+    expired: { type: 'final' }
+  }
+})
+
+export type TransactionMachineState =
+  'sent' | 'failing' | 'processed' | 'confirmed' | 'finalized' | 'failed' | 'expired'
+
+/** Tells whether the loop sends: until a block at confirmed, or at processed with an error, has the transaction. */
+export const isLooping = ({
+  value,
+  context
+}: {
+  readonly value: TransactionMachineState
+  readonly context: TransactionContext
+}): boolean => value === 'sent' || (value === 'processed' && context.err === null)

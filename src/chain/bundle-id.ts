@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto'
+
+/** Transactions of a bundle at most (spec, Limits). */
+export const BUNDLE_SIZE_MAX = 5
+
+/**
+ * Returns the id of a bundle: SHA-256 of its transactions' first signatures in base58, in order and joined by commas, in
+ * hexadecimal. The block engine and its SDKs derive it alike (jito-solana, `derive_bundle_id`), so that the id is known
+ * before the engine is asked.
+ */
+export function bundleIdOf(signatures: readonly string[]): string {
+  return createHash('sha256').update(signatures.join(',')).digest('hex')
+}

@@ -1,0 +1,61 @@
+import { pubkeyFromBase58, samePubkey } from './pubkey.ts'
+import { staticKey } from './wire.ts'
+import type { WireTransaction } from './wire.ts'
+
+const SYSTEM_PROGRAM = pubkeyFromBase58('11111111111111111111111111111111')
+/** Number of the instruction AdvanceNonceAccount of the system program. */
+const ADVANCE_NONCE = 4
+/** State of a nonce account that has a value. */
+const INITIALIZED = 1
+const NONCE_BYTES = 80
+
+/** The durable nonce that a transaction uses instead of a recent blockhash. */
+export interface NonceAdvance {
+  /** Addresses of 32 bytes. */
+  readonly account: Uint8Array
+  /** The third account of the instruction, which signs; null where it lists none. */
+  readonly authority: Uint8Array | null
+}
+
+/** The content of a nonce account. */
+export interface NonceState {
+  readonly authority: Uint8Array
+  /** The value that a transaction has in place of its blockhash. */
+  readonly value: Uint8Array
+}
+
+/**
+ * Returns the durable nonce of a transaction; null where it has none. Its first instruction advances the nonce account,
+ * which is a static account and writable: a node takes no other one (SIMD-0242).
+ */
+export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
+  const first = wire.instructions[0]
+  if (first === undefined || !samePubkey(staticKey(wire, first.program), SYSTEM_PROGRAM)) return null
+  const { data, accounts } = first
+  if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== ADVANCE_NONCE)
+    return null
+  const [account, , authority] = accounts
+  if (account === undefined || !isWritableStatic(wire, account)) return null
+  return {
+    account: staticKey(wire, account),
+    authority: authority === undefined || authority >= wire.keyCount ? null : staticKey(wire, authority)
+  }
+}
+
+/** Reads the data of an account; null unless it is an initialized nonce account of the system program. */
+export function nonceStateOf({
+  owner,
+  data
+}: {
+  readonly owner: Uint8Array
+  readonly data: Uint8Array
+}): NonceState | null {
+  if (!samePubkey(owner, SYSTEM_PROGRAM) || data.length !== NONCE_BYTES) return null
+  if (new DataView(data.buffer, data.byteOffset).getUint32(4, true) !== INITIALIZED) return null
+  return { authority: data.slice(8, 40), value: data.slice(40, 72) }
+}
+
+function isWritableStatic({ header, keyCount }: WireTransaction, index: number): boolean {
+  if (index < header.signatures) return index < header.signatures - header.readonlySigned
+  return index < keyCount - header.readonlyUnsigned
+}

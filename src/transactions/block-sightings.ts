@@ -1,0 +1,120 @@
+import { decodeBase58 } from '../chain/base58.ts'
+import type { Block } from '../chain/transaction.ts'
+import type { SourcedBlock } from '../node/block-source.ts'
+import type { CommitFeed } from '../views/commit-feed.ts'
+import type { BlockObserver } from './committed-blocks.ts'
+import type { BlockSightings, SightedBlock, Sighting } from './ports.ts'
+import { RecentBlockhashes } from './recent-blockhashes.ts'
+
+type Listener = Parameters<BlockSightings['subscribe']>[0]
+
+interface Watched {
+  readonly signature: string
+  readonly bytes: Uint8Array
+  /** Number of callers of `watch`. */
+  watchers: number
+}
+
+/**
+ * Looks for watched signatures in the blocks that this process ingests. A block costs next to nothing while no signature
+ * is watched; else one look-up by four bytes per transaction, without base58.
+ */
+export class WatchedSignatures implements BlockSightings, BlockObserver {
+  /** Watched signatures by their first four bytes. */
+  readonly #watched = new Map<number, Watched[]>()
+  readonly #listeners = new Set<Listener>()
+  readonly #blockhashes = new RecentBlockhashes()
+  #newest: { readonly slot: number; readonly height: number | null } | null = null
+
+  /** The feed also moves `newest` with blocks of another process, whose heights it does not know. */
+  constructor(feed: Pick<CommitFeed, 'follow'>) {
+    feed.follow(({ slot: { slot } }) => {
+      if (this.#newest === null || slot > this.#newest.slot) this.#newest = { slot, height: null }
+    })
+  }
+
+  get newest(): { readonly slot: number; readonly height: number | null } | null {
+    return this.#newest
+  }
+
+  /**
+   * Looks for a signature (base58 of 64 bytes; throws a RangeError for another size) in each block that is read from now on. A
+   * block of the milliseconds between reading and commit is not searched again.
+   */
+  watch(signature: string): () => void {
+    const bytes = decodeBase58(signature)
+    if (bytes.length !== 64) throw new RangeError('a signature has 64 bytes')
+    const hash = hashOf(bytes)
+    const bucket = this.#watched.get(hash) ?? []
+    let watched = bucket.find((each) => each.signature === signature)
+    if (watched === undefined) bucket.push((watched = { signature, bytes, watchers: 0 }))
+    watched.watchers++
+    this.#watched.set(hash, bucket)
+    let isWatching = true
+    return () => {
+      if (!isWatching) return
+      isWatching = false
+      if (--watched.watchers > 0) return
+      bucket.splice(bucket.indexOf(watched), 1)
+      if (bucket.length === 0) this.#watched.delete(hash)
+    }
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  lastValidBlockHeight(blockhash: string): number | null {
+    return this.#blockhashes.lastValidBlockHeight(blockhash)
+  }
+
+  read({ block, commitment }: SourcedBlock): () => void {
+    const { slot, height = null, blockhash = null } = block
+    const seen: SightedBlock = { slot, height, blockhash, commitment, sightings: this.#sightingsOf(block) }
+    return () => {
+      if (this.#newest === null || slot >= this.#newest.slot) this.#newest = { slot, height }
+      this.learn(seen)
+      for (const listener of this.#listeners) listener.seen(seen)
+    }
+  }
+
+  lost(afterSlot: number): void {
+    this.#blockhashes.forget(afterSlot)
+    const { newest } = this.#blockhashes
+    if (this.#newest !== null && this.#newest.slot > afterSlot)
+      this.#newest =
+        newest?.slot === afterSlot
+          ? { slot: newest.slot, height: newest.height }
+          : { slot: afterSlot, height: null }
+    for (const listener of this.#listeners) listener.lost(afterSlot)
+  }
+
+  /** Takes the blockhash of a stored block that is read again, such as after a restart. */
+  learn({ slot, height, blockhash }: Pick<SightedBlock, 'slot' | 'height' | 'blockhash'>): void {
+    if (height !== null && blockhash !== null) this.#blockhashes.add({ slot, height, blockhash })
+  }
+
+  #sightingsOf({ slot, transactions }: Block): Sighting[] {
+    const sightings: Sighting[] = []
+    if (this.#watched.size === 0) return sightings
+    for (const [place, transaction] of transactions.entries()) {
+      const bucket = this.#watched.get(hashOf(transaction.signature))
+      if (bucket === undefined) continue
+      const watched = bucket.find(({ bytes }) => isSame(bytes, transaction.signature))
+      if (watched === undefined) continue
+      const { signature } = watched
+      sightings.push({ signature, slot, index: transaction.index ?? place, failed: transaction.failed })
+    }
+    return sightings
+  }
+}
+
+function hashOf(signature: Uint8Array): number {
+  return signature[0]! | (signature[1]! << 8) | (signature[2]! << 16) | (signature[3]! << 24)
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  for (let i = 0; i < 64; i++) if (one[i] !== other[i]) return false
+  return true
+}

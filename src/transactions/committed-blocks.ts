@@ -1,0 +1,82 @@
+import type { SourcedBlock } from '../node/block-source.ts'
+import type { CommitFeed } from '../views/commit-feed.ts'
+
+/**
+ * Blocks that are read and not yet committed. Chosen: ingest has at most eight (`UNDER_WAY_MAX`), and as many may be left
+ * whose commit was not answered.
+ */
+const PENDING_MAX = 16
+
+/** Observes the blocks that this process ingests. It must not throw. */
+export interface BlockObserver {
+  /**
+   * Reads a block before its commit. Returns a function that is called once, when the block is durable and visible; it
+   * must not retain the block, which has megabytes. A late block has a slot below those of earlier ones.
+   */
+  read(sourced: SourcedBlock): () => void
+  /** All blocks after this slot were on a lost fork. */
+  lost(afterSlot: number): void
+}
+
+/** A block that was read by the observers and waits for its commit. */
+export interface PendingBlock {
+  readonly slot: number
+  readonly blockhash: string | null
+  readonly commit: () => void
+}
+
+/**
+ * Shows the blocks of ingest, with all their transactions, to observers, and tells them when a block is committed. The
+ * feed says when: it also knows a block whose commit was answered only by recovery.
+ */
+export class CommittedBlocks {
+  /** Ascending by slot. */
+  readonly #pending: PendingBlock[] = []
+  readonly #observers = new Set<BlockObserver>()
+
+  constructor(feed: Pick<CommitFeed, 'follow'>) {
+    feed.follow(({ slot: { slot, blockhash } }) => this.#published(slot, blockhash))
+  }
+
+  /** Shows a block to the observers. The caller commits it, or gives it to `amended`. */
+  read(sourced: SourcedBlock): PendingBlock {
+    const { slot, blockhash = null } = sourced.block
+    const commits = Array.from(this.#observers, (observer) => observer.read(sourced))
+    const commit = (): void => {
+      for (const each of commits) each()
+    }
+    return { slot, blockhash, commit }
+  }
+
+  /** Reads a block that the feed is about to publish, in the order of slots. A block that comes again begins again. */
+  pending(sourced: SourcedBlock): void {
+    const { slot } = sourced.block
+    while (this.#pending.length > 0 && this.#pending.at(-1)!.slot >= slot) this.#pending.pop()
+    if (this.#pending.length === PENDING_MAX) this.#pending.shift()
+    this.#pending.push(this.read(sourced))
+  }
+
+  /** Tells of blocks that an amendment has committed: the feed does not publish them. */
+  amended(blocks: readonly PendingBlock[]): void {
+    for (const block of blocks) block.commit()
+  }
+
+  /** Tells that all blocks after a slot have turned out to be on a lost fork. */
+  lost(afterSlot: number): void {
+    for (const observer of this.#observers) observer.lost(afterSlot)
+  }
+
+  /** Shows blocks to an observer from now on, until the returned function is called. */
+  subscribe(observer: BlockObserver): () => void {
+    this.#observers.add(observer)
+    return () => void this.#observers.delete(observer)
+  }
+
+  #published(slot: number, blockhash: string | null): void {
+    while (this.#pending.length > 0 && this.#pending[0]!.slot <= slot) {
+      const block = this.#pending.shift()!
+      // Another process may have committed a block of another fork in this slot.
+      if (block.slot === slot && block.blockhash === blockhash) block.commit()
+    }
+  }
+}

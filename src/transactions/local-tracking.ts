@@ -1,0 +1,101 @@
+import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
+import type { Clock } from '../ports.ts'
+import type { Tracking } from './ports.ts'
+import {
+  partitionsOf,
+  SUBMISSION,
+  TRACKED_PER_TENANT_MAX,
+  transactionShard,
+  type Submission,
+  type SubmissionProgress
+} from './submission.ts'
+
+/** Milliseconds for which a count from the store is used again. It stands in the port. */
+const COUNT_MS = 1_000
+/** Tenants whose counts are kept. Chosen: those that submit in one second to one process; further ones are counted again. */
+const COUNTS_MAX = 1_000
+/** Documents of one partition that are counted. Four partitions with as many are the tenant's limit. */
+const PAGE = TRACKED_PER_TENANT_MAX / 2
+
+/** Transactions that this process tracks. */
+export interface TrackedHere {
+  /** Begins a submission; false where another process has its shard. */
+  begin(stored: Stored<Submission>): boolean
+  progress(tenant: string, signature: string): SubmissionProgress | null
+  /** Number of a tenant's tracked transactions; null where another process has its shard. */
+  count(tenant: string): number | null
+  /** Number of all tracked transactions. */
+  readonly size: number
+}
+
+/** The tracking of this process, as its HTTP side sees it; nothing while it does not run. */
+export class LocalTracking {
+  #served: TrackedHere | null = null
+
+  get served(): TrackedHere | null {
+    return this.#served
+  }
+
+  /** Sets the tracking; null when it ends. */
+  serve(served: TrackedHere | null): void {
+    this.#served = served
+  }
+}
+
+/** Tracking by this process where it has the shard, else by the one that hears the hint. */
+export class SharedTracking implements Tracking {
+  readonly #local: LocalTracking
+  readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
+  readonly #hints: ClusterCoordination['submissions']
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #counts = new Map<string, { readonly atMs: number; count: number }>()
+
+  constructor(
+    local: LocalTracking,
+    documents: DocumentStore,
+    { submissions }: Pick<ClusterCoordination, 'submissions'>,
+    clock: Pick<Clock, 'now'>
+  ) {
+    this.#local = local
+    this.#documents = new Documents(documents, SUBMISSION)
+    this.#hints = submissions
+    this.#clock = clock
+  }
+
+  begin(stored: Stored<Submission>): void {
+    const { tenant, signature } = stored.value
+    if (this.#local.served?.begin(stored) === true) return
+    const known = this.#counts.get(tenant)
+    if (known !== undefined) known.count++
+    this.#hints?.publish({ tenant, signature })
+  }
+
+  progress(tenant: string, signature: string): SubmissionProgress | null {
+    return this.#local.served?.progress(tenant, signature) ?? null
+  }
+
+  async count(tenant: string): Promise<{ readonly process: number; readonly tenant: number }> {
+    const { served } = this.#local
+    const here = served?.count(tenant) ?? null
+    return { process: served?.size ?? 0, tenant: here ?? (await this.#stored(tenant)) }
+  }
+
+  /** Counts a tenant's submissions in the store, up to some more than it may have. */
+  async #stored(tenant: string): Promise<number> {
+    const nowMs = this.#clock.now()
+    const known = this.#counts.get(tenant)
+    if (known !== undefined && nowMs - known.atMs < COUNT_MS) return known.count
+    const pages = await Promise.all(
+      partitionsOf(transactionShard(tenant)).map((partition) =>
+        this.#documents.listBy('tracked', partition, { prefix: [tenant], limit: PAGE })
+      )
+    )
+    const count = pages.reduce((sum, { documents }) => sum + documents.length, 0)
+    this.#counts.delete(tenant)
+    if (this.#counts.size >= COUNTS_MAX) this.#counts.delete(this.#counts.keys().next().value!)
+    this.#counts.set(tenant, { atMs: nowMs, count })
+    return count
+  }
+}

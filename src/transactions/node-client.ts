@@ -1,0 +1,209 @@
+import { isCount, isObject } from '../chain/rpc/fields.ts'
+import { nodeAddresses } from '../node/node-address.ts'
+import { NodeError } from '../node/node-fault.ts'
+import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
+import type { Clock } from '../ports.ts'
+import { nonceValueOf } from './nonce-account.ts'
+import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
+import { SendBatches } from './send-batches.ts'
+import { readSimulation, readStatus } from './node-answers.ts'
+
+/**
+ * Limits of requests other than sends. Chosen: 10,000 tracked signatures need 8 requests for statuses a second, and a block
+ * has passed after 5 s. A node that allows fewer says so with 429, which is obeyed.
+ */
+const READS: Partial<RpcClientOptions> = {
+  requestsPerSecond: 100,
+  concurrency: 8,
+  timeoutMs: 5_000,
+  bodyBytesMax: 32 * 1024 * 1024,
+  compressed: false
+}
+/**
+ * Limits of sends. No limit of rate: each request is a batch of all sends that are due at once, the node is the operator's
+ * own, and a late send is a lost one. 2 s, because the next instant then repeats the send.
+ */
+const SENDS: Partial<RpcClientOptions> = {
+  requestsPerSecond: Infinity,
+  concurrency: 32,
+  timeoutMs: 2_000,
+  bodyBytesMax: 4 * 1024 * 1024,
+  compressed: false
+}
+/** Milliseconds for which a node's slot is trusted when the newest of several is chosen. Chosen: two to three slots. */
+const SLOT_MS = 1_000
+const CONFIRMED = { commitment: 'confirmed' } as const
+
+interface KnownNode {
+  readonly url: string
+  readonly reads: RpcClient
+  readonly sends: RpcClient
+  readonly batches: SendBatches
+  /** The newest slot that it has told at confirmed; -1 after a failed request. */
+  slot: number
+}
+
+/** The operator's nodes by JSON-RPC. Of several, the one with the newest slot is asked, and the others if it fails. */
+export class RpcTransactionNode implements TransactionNode {
+  readonly #urls: () => readonly string[]
+  readonly #clock: Clock
+  #nodes: KnownNode[] = []
+  #probedAtMs = -Infinity
+  #probing: Promise<void> | null = null
+
+  /** `urls` is read at each request: the localnet's URL is known only once it listens. */
+  constructor(urls: () => readonly string[], clock: Clock) {
+    this.#urls = urls
+    this.#clock = clock
+  }
+
+  /** Requests that wait for a node. */
+  get waiting(): number {
+    return this.#nodes.reduce((sum, { reads, sends }) => sum + reads.waiting + sends.waiting, 0)
+  }
+
+  async send(wire: Uint8Array, signal: AbortSignal): Promise<void> {
+    const transaction = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64')
+    // A node that was not reached has received nothing, so that another one may have it.
+    await this.#ask(({ batches }) => batches.send(transaction, signal), signal, isUnreached)
+  }
+
+  async simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome> {
+    const options = { encoding: 'base64', commitment: 'processed', sigVerify: true }
+    const transaction = Buffer.from(wire).toString('base64')
+    const { value } = await this.#inContext('simulateTransaction', [transaction, options], signal)
+    return readSimulation(value)
+  }
+
+  async statuses(
+    signatures: readonly string[],
+    { history }: { readonly history: boolean },
+    signal: AbortSignal
+  ): ReturnType<TransactionNode['statuses']> {
+    const params = [signatures, { searchTransactionHistory: history }]
+    const { contextSlot, value } = await this.#inContext('getSignatureStatuses', params, signal)
+    if (!Array.isArray(value) || value.length !== signatures.length) throw garbage('getSignatureStatuses')
+    const statuses: (SignatureStatus | null)[] = value.map(readStatus)
+    return { contextSlot, statuses }
+  }
+
+  async height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }> {
+    return this.#ask(async (node) => {
+      const { result } = await node.reads.call('getEpochInfo', [CONFIRMED], { signal })
+      const { absoluteSlot: slot, blockHeight: height } = isObject(result) ? result : {}
+      if (!isCount(slot) || !isCount(height)) throw garbage('getEpochInfo')
+      node.slot = slot
+      return { slot, height }
+    }, signal)
+  }
+
+  async isBlockhashValid(
+    blockhash: string,
+    signal: AbortSignal
+  ): Promise<{ readonly contextSlot: number; readonly isValid: boolean }> {
+    const { contextSlot, value } = await this.#inContext('isBlockhashValid', [blockhash, CONFIRMED], signal)
+    if (typeof value !== 'boolean') throw garbage('isBlockhashValid')
+    return { contextSlot, isValid: value }
+  }
+
+  async nonce(
+    account: string,
+    signal: AbortSignal
+  ): Promise<{ readonly contextSlot: number; readonly value: string | null }> {
+    const { contextSlot, found } = await this.#account(account, signal)
+    return { contextSlot, value: found === null ? null : nonceValueOf(found) }
+  }
+
+  async account(address: string, signal: AbortSignal): ReturnType<TransactionNode['account']> {
+    return (await this.#account(address, signal)).found
+  }
+
+  async close(): Promise<void> {
+    const nodes = this.#nodes
+    this.#nodes = []
+    await Promise.all(nodes.flatMap(({ reads, sends }) => [reads.close(), sends.close()]))
+  }
+
+  async #account(address: string, signal: AbortSignal) {
+    const params = [address, { encoding: 'base64', ...CONFIRMED }]
+    const { contextSlot, value } = await this.#inContext('getAccountInfo', params, signal)
+    if (value === null) return { contextSlot, found: null }
+    const { owner, data } = isObject(value) ? value : {}
+    const [text] = Array.isArray(data) ? (data as unknown[]) : []
+    if (typeof owner !== 'string' || typeof text !== 'string') throw garbage('getAccountInfo')
+    return { contextSlot, found: { owner, data: new Uint8Array(Buffer.from(text, 'base64')) } }
+  }
+
+  /** Calls a method whose result has a context. */
+  async #inContext(method: string, params: readonly unknown[], signal: AbortSignal) {
+    return this.#ask(async ({ reads }) => {
+      const { result } = await reads.call(method, params, { signal })
+      const { context, value } = isObject(result) ? result : {}
+      const slot = isObject(context) ? context['slot'] : undefined
+      if (!isCount(slot) || value === undefined) throw garbage(method)
+      return { contextSlot: slot, value }
+    }, signal)
+  }
+
+  /** Asks the nodes in turn, the newest first, while they fail in a way that lets the next one be asked. */
+  async #ask<T>(
+    ask: (node: KnownNode) => Promise<T>,
+    signal: AbortSignal,
+    isNextAsked: (error: NodeError) => boolean = () => true
+  ): Promise<T> {
+    let last = new NodeError('node', { kind: 'unreachable', detail: 'none is configured' })
+    for (const node of await this.#newestFirst()) {
+      try {
+        return await ask(node)
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error
+        signal.throwIfAborted()
+        last = error
+        // A refusal by the node concerns the request; every other fault the node.
+        if (error.fault.kind !== 'rpc') node.slot = -1
+        if (!isNextAsked(error)) break
+      }
+    }
+    throw last
+  }
+
+  /** Returns the nodes, the newest first. Slots are asked for again beside requests; only the first time they wait. */
+  async #newestFirst(): Promise<readonly KnownNode[]> {
+    this.#follow(this.#urls())
+    if (this.#nodes.length <= 1) return this.#nodes
+    const isFirst = this.#probedAtMs === -Infinity
+    if (this.#clock.now() - this.#probedAtMs >= SLOT_MS) this.#probing ??= this.#probe()
+    if (isFirst) await this.#probing
+    return this.#nodes.toSorted((a, b) => b.slot - a.slot)
+  }
+
+  async #probe(): Promise<void> {
+    this.#probedAtMs = this.#clock.now()
+    const signal = new AbortController().signal
+    const asked = this.#nodes.map(async (node) => {
+      const answer = await node.reads
+        .call('getSlot', [CONFIRMED], { signal, timeoutMs: SLOT_MS, urgent: true })
+        .catch(() => null)
+      node.slot = isCount(answer?.result) ? answer.result : -1
+    })
+    await Promise.all(asked)
+    this.#probing = null
+  }
+
+  #follow(urls: readonly string[]): void {
+    const isSame = urls.length === this.#nodes.length && urls.every((url, at) => url === this.#nodes[at]!.url)
+    if (isSame) return
+    void this.close()
+    this.#probedAtMs = -Infinity
+    this.#nodes = nodeAddresses(urls).map((address, at) => {
+      const sends = new RpcClient(address, this.#clock, SENDS)
+      const reads = new RpcClient(address, this.#clock, READS)
+      return { url: urls[at]!, reads, sends, batches: new SendBatches(sends), slot: 0 }
+    })
+  }
+}
+
+const isUnreached = ({ fault: { kind } }: NodeError): boolean => kind === 'unreachable' || kind === 'busy'
+
+const garbage = (method: string): NodeError =>
+  new NodeError('node', { kind: 'garbage', detail: `the answer to ${method}` })

@@ -1,0 +1,198 @@
+import { NodeError } from '../../../src/node/node-fault.ts'
+import type { Clock } from '../../../src/ports.ts'
+import type {
+  BlockSightings,
+  SightedBlock,
+  SignatureStatus,
+  TransactionNode
+} from '../../../src/transactions/ports.ts'
+
+/** Milliseconds of a slot, and slots until a block is confirmed and finalized. */
+const SLOT_MS = 400
+const CONFIRMED_AFTER = 2
+const FINALIZED_AFTER = 32
+/** Blocks for which a blockhash is valid. */
+export const BLOCKHASH_BLOCKS = 150
+
+interface Landed {
+  readonly slot: number
+  readonly err: unknown
+}
+
+/** A send as a node received it. */
+export interface ReceivedSend {
+  readonly signature: string
+  readonly atMs: number
+  /** The process that sent it. */
+  readonly by: number
+}
+
+type Listener = Parameters<BlockSightings['subscribe']>[0]
+
+/**
+ * A chain with one block a slot of virtual time, whose height is its slot. Transactions land, fail and are dropped as a test
+ * says. The wire of a transaction is its signature, and a blockhash is `hash-HEIGHT`.
+ */
+export class FakeChain {
+  readonly received: ReceivedSend[] = []
+  /** Whether a send is taken when a node receives it: the outcome `err`, or undefined to let it wait. */
+  lands: (signature: string) => { readonly err: unknown } | undefined = () => undefined
+  readonly landed = new Map<string, Landed>()
+  readonly nonces = new Map<string, string>()
+  readonly #clock: Clock
+  readonly #listeners = new Set<Listener>()
+  readonly #watched = new Map<string, number>()
+  /** Whether processes see blocks. */
+  hasBlocks = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get slot(): number {
+    return 1_000 + Math.floor(this.#clock.now() / SLOT_MS)
+  }
+
+  get confirmed(): number {
+    return this.slot - CONFIRMED_AFTER
+  }
+
+  commitmentOf(slot: number): SignatureStatus['commitment'] {
+    const age = this.slot - slot
+    return age >= FINALIZED_AFTER ? 'finalized' : age >= CONFIRMED_AFTER ? 'confirmed' : 'processed'
+  }
+
+  /** Lands a transaction in the current slot; its block is seen at a commitment where processes see blocks. */
+  land(signature: string, err: unknown = null, commitment: SightedBlock['commitment'] = 'processed'): void {
+    const { slot } = this
+    this.landed.set(signature, { slot, err })
+    if (!this.hasBlocks) return
+    const sightings = this.#watched.has(signature)
+      ? [{ signature, slot, index: 3, failed: err !== null }]
+      : []
+    for (const { seen } of this.#listeners)
+      seen({ slot, height: slot, blockhash: null, commitment, sightings })
+  }
+
+  /** Takes back all blocks above a slot. */
+  fork(afterSlot: number): void {
+    for (const [signature, { slot }] of this.landed) if (slot > afterSlot) this.landed.delete(signature)
+    if (this.hasBlocks) for (const { lost } of this.#listeners) lost(afterSlot)
+  }
+
+  status(signature: string): SignatureStatus | null {
+    const landed = this.landed.get(signature)
+    if (landed === undefined) return null
+    const commitment = this.commitmentOf(landed.slot)
+    const confirmations = commitment === 'finalized' ? null : this.slot - landed.slot
+    return { ...landed, confirmations, commitment }
+  }
+
+  /** Whether a transaction with a blockhash of this height can still land. */
+  isValid(height: number): boolean {
+    return this.confirmed <= height + BLOCKHASH_BLOCKS
+  }
+
+  receive(signature: string, by: number): void {
+    this.received.push({ signature, atMs: this.#clock.now(), by })
+    const outcome = this.lands(signature)
+    if (outcome !== undefined && !this.landed.has(signature)) this.land(signature, outcome.err)
+  }
+
+  sendsOf(signature: string): number[] {
+    return this.received.filter((each) => each.signature === signature).map(({ atMs }) => atMs)
+  }
+
+  get watchedCount(): number {
+    return this.#watched.size
+  }
+
+  readonly sightings: BlockSightings = {
+    watch: (signature) => {
+      this.#watched.set(signature, (this.#watched.get(signature) ?? 0) + 1)
+      return () => {
+        const left = this.#watched.get(signature)! - 1
+        if (left === 0) this.#watched.delete(signature)
+        else this.#watched.set(signature, left)
+      }
+    },
+    subscribe: (listener) => {
+      this.#listeners.add(listener)
+      return () => void this.#listeners.delete(listener)
+    },
+    lastValidBlockHeight: (blockhash) => {
+      const [, height] = /^hash-(\d+)$/.exec(blockhash) ?? []
+      return this.hasBlocks && height !== undefined ? Number(height) + BLOCKHASH_BLOCKS : null
+    },
+    newest: null
+  }
+}
+
+/** A node of the chain, with the faults of a test. */
+export class FakeNode implements TransactionNode {
+  readonly chain: FakeChain
+  readonly by: number
+  isAway = false
+  /** Refuses sends by a JSON-RPC error after it received them. */
+  refuses = false
+  /** Slots that it is behind the chain: it knows nothing that came later. */
+  lag = 0
+  /** Added to the height that it tells. */
+  heightLie = 0
+  /** Requests by method. */
+  readonly requests = new Map<string, number>()
+
+  constructor(chain: FakeChain, by = 0) {
+    this.chain = chain
+    this.by = by
+  }
+
+  async send(wire: Uint8Array): Promise<void> {
+    this.#answer('send')
+    this.chain.receive(Buffer.from(wire).toString(), this.by)
+    if (this.refuses) throw new NodeError('node', { kind: 'rpc', code: -32005, message: 'behind' })
+  }
+
+  async simulate() {
+    this.#answer('simulate')
+    return { err: null, logs: [], unitsConsumed: null }
+  }
+
+  async statuses(signatures: readonly string[]) {
+    this.#answer('statuses')
+    const contextSlot = this.chain.slot - this.lag
+    const known = (signature: string): SignatureStatus | null => {
+      const status = this.chain.status(signature)
+      return status === null || status.slot > contextSlot ? null : status
+    }
+    return { contextSlot, statuses: signatures.map(known) }
+  }
+
+  async height() {
+    this.#answer('height')
+    const slot = this.chain.confirmed - this.lag
+    return { slot, height: slot + this.heightLie }
+  }
+
+  async isBlockhashValid(blockhash: string) {
+    this.#answer('isBlockhashValid')
+    const contextSlot = this.chain.confirmed - this.lag
+    const height = Number(blockhash.replace('hash-', ''))
+    return { contextSlot, isValid: height <= contextSlot && contextSlot <= height + BLOCKHASH_BLOCKS }
+  }
+
+  async nonce(account: string) {
+    this.#answer('nonce')
+    return { contextSlot: this.chain.confirmed - this.lag, value: this.chain.nonces.get(account) ?? null }
+  }
+
+  async account() {
+    this.#answer('account')
+    return null
+  }
+
+  #answer(method: string): void {
+    this.requests.set(method, (this.requests.get(method) ?? 0) + 1)
+    if (this.isAway) throw new NodeError('node', { kind: 'unreachable', detail: 'away' })
+  }
+}

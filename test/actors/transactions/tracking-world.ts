@@ -1,0 +1,124 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { Tracker } from '../../../actors/transactions/tracker.ts'
+import { TransactionShard } from '../../../actors/transactions/transaction-shard.ts'
+import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import {
+  SUBMISSION,
+  submissionPartition,
+  transactionShard,
+  type Submission,
+  type SubmissionProgress
+} from '../../../src/transactions/submission.ts'
+import { Documents, type Stored } from '../../../storage/documents.ts'
+import { virtualClock } from '../../virtual-time.ts'
+import { testClaim } from '../webhooks/delivery-world.ts'
+import { MemoryDocuments } from '../webhooks/memory-documents.ts'
+import { FakeChain, FakeNode } from './fake-chain.ts'
+
+const TENANT = 'acme'
+
+/** A submission of a tenant, whose wire is its signature. */
+export function sampleSubmission(changes: Partial<Submission> & { readonly signature: string }): Submission {
+  return {
+    tenant: TENANT,
+    wire: Buffer.from(changes.signature),
+    route: 'node',
+    revertProtection: false,
+    receivedAtMs: 0,
+    blockhash: 'hash-998',
+    nonceAccount: null,
+    bundleId: null,
+    end: null,
+    ...changes
+  }
+}
+
+/** A process that tracks the submissions of one shard. */
+export class TestProcess {
+  readonly node: FakeNode
+  readonly claim
+  readonly tracker: Tracker
+  readonly shard: TransactionShard
+  readonly told: { readonly signature: string; readonly progress: SubmissionProgress }[] = []
+  readonly faults: unknown[] = []
+  readonly running: Promise<void>
+  readonly #end = new AbortController()
+
+  constructor(world: TrackingWorld, token: number) {
+    this.node = new FakeNode(world.chain, token)
+    this.claim = testClaim(token)
+    this.tracker = new Tracker({
+      node: this.node,
+      leaders: null,
+      engine: null,
+      sightings: world.chain.sightings,
+      documents: world.store,
+      isShared: world.isShared,
+      clock: world.clock,
+      metrics: createMetrics(new DecodingReport()).sentTransactions,
+      changed: ({ signature }, progress) => this.told.push({ signature, progress }),
+      report: (fault) => this.faults.push(fault)
+    })
+    this.shard = new TransactionShard(transactionShard(TENANT), this.claim, world.store, this.tracker)
+    this.running = this.tracker.run(this.#end.signal)
+  }
+
+  progress(signature: string): SubmissionProgress | null {
+    return this.tracker.progress(TENANT, signature)
+  }
+
+  /** Ends it as a kill does: what it did not store is lost. */
+  kill(): void {
+    this.claim.lose()
+    this.#end.abort()
+    this.tracker.end()
+  }
+
+  /** Ends it as a drain does. */
+  async drain(): Promise<void> {
+    await this.shard.stop(new AbortController().signal)
+    this.kill()
+  }
+}
+
+/** Processes that track submissions one after another, on a store and a chain that outlive them, in virtual time. */
+export class TrackingWorld {
+  readonly clock = virtualClock()
+  readonly chain = new FakeChain(this.clock)
+  readonly store = new MemoryDocuments()
+  readonly documents = new Documents(this.store, SUBMISSION)
+  isShared = false
+  #token = 0
+
+  start(): TestProcess {
+    return new TestProcess(this, ++this.#token)
+  }
+
+  async submit(signature: string, changes: Partial<Submission> = {}): Promise<Stored<Submission>> {
+    const receivedAtMs = this.clock.now()
+    const outcome = await this.documents.insert(sampleSubmission({ signature, receivedAtMs, ...changes }))
+    if (!outcome.ok) throw new Error(outcome.reason)
+    return outcome.stored
+  }
+
+  async stored(signature: string): Promise<Stored<Submission>> {
+    return (await this.documents.get(submissionPartition(TENANT, signature), [TENANT, signature]))!
+  }
+
+  async storedProgress(signature: string): Promise<SubmissionProgress | null> {
+    return (await this.documents.hot([await this.stored(signature)]))[0]!
+  }
+
+  async settle(turns = 6): Promise<void> {
+    for (let turn = 0; turn < turns; turn++) await yieldToEventLoop()
+  }
+
+  /** Passes time in steps of 20 ms. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 20) {
+      this.clock.increment(Math.min(left, 20))
+      await this.settle(2)
+    }
+  }
+}
