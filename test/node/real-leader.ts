@@ -3,8 +3,6 @@ import { Keypair, Transaction } from '@solana/web3.js'
 import type { Test } from 'tap'
 import { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { QuicThread } from '../../actors/transactions/tpu/quic-thread.ts'
-import { nodeAddresses } from '../../src/node/node-address.ts'
-import { RpcClient } from '../../src/node/rpc-client.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
@@ -22,8 +20,6 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
   const payer = Keypair.generate()
   const airdrop = await connection.requestAirdrop(payer.publicKey, 10 ** 10)
   await connection.confirmTransaction(airdrop)
-  const client = new RpcClient(nodeAddresses([url])[0]!, systemPorts.clock)
-  t.teardown(() => client.close())
   const { leaders: metrics, registry } = createMetrics(new DecodingReport())
   let opened = 0
   const drain = new AbortController()
@@ -33,7 +29,7 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
   const log = (line: unknown): void => void logged.push(String(line))
   const run = leaders(
     {
-      node: new RpcLeaderNode(client),
+      openNode: () => new RpcLeaderNode([url], systemPorts.clock),
       identity: () => Promise.resolve(ephemeralIdentity()),
       startTransport: async (identity) => {
         const thread = await QuicThread.start(identity)

@@ -22,7 +22,7 @@ export type EndingTransport = QuicTransport & {
 }
 
 export interface LeadersOptions {
-  readonly node: LeaderNode
+  readonly openNode: () => LeaderNode
   /** Returns the identity that leaders see. */
   readonly identity: () => Promise<LeaderIdentity>
   /** Rejects with QuicUnavailable where there is no QUIC on this machine. */
@@ -50,7 +50,8 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
   return async ({ draining, ready, gauge, report }) => {
     const tls = tlsIdentity((await options.identity()).privateKey)
     const wake = new AutoResetEvent()
-    const scheduled = new ScheduledLeaders(options.node, clock, () => wake.set())
+    const node = options.openNode()
+    const scheduled = new ScheduledLeaders(node, clock, () => wake.set())
     const quic: { links: LeaderLinks | null; transport: EndingTransport | null } = {
       links: null,
       transport: null
@@ -80,7 +81,7 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
       metrics.show(null)
       scheduled.serve(null)
       quic.links?.close()
-      await quic.transport?.close()
+      await Promise.all([quic.transport?.close(), node.close()])
     }
 
     async function refresh(): Promise<void> {

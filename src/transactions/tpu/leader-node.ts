@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { nodeAddresses } from '../../node/node-address.ts'
 import { NodeError } from '../../node/node-fault.ts'
-import type { RpcClient } from '../../node/rpc-client.ts'
+import { RpcClient, type RpcClientOptions } from '../../node/rpc-client.ts'
+import type { Clock } from '../../ports.ts'
 
 /** Where a leader takes transactions over QUIC. */
 export interface LeaderAddress {
@@ -18,10 +20,18 @@ export interface LeaderNode {
   slotLeaders(from: number, count: number, signal: AbortSignal): Promise<readonly string[]>
   /** Addresses of the nodes that take transactions over QUIC, by public key in base58. */
   addresses(signal: AbortSignal): Promise<ReadonlyMap<string, LeaderAddress>>
+  close(): Promise<void>
 }
 
-/** Milliseconds of a request: its answer is of use for some slots only, and the next round asks again. */
-const TIMEOUT_MS = 5_000
+/**
+ * One request at a time, of which the largest answer is that of all nodes (2 MB on mainnet). An answer is of use for some
+ * slots only, and the next round asks again.
+ */
+const CLIENT: Partial<RpcClientOptions> = {
+  concurrency: 1,
+  timeoutMs: 5_000,
+  bodyBytesMax: 32 * 1024 * 1024
+}
 
 const publicKey = z.string().min(32).max(44)
 const answers = {
@@ -30,12 +40,13 @@ const answers = {
   getClusterNodes: z.array(z.object({ pubkey: publicKey, tpuQuic: z.string().nullish() }))
 }
 
-/** Reads leaders from a node by JSON-RPC. */
+/** Reads leaders from the operator's nodes by JSON-RPC: from the first one that answers, until it fails. */
 export class RpcLeaderNode implements LeaderNode {
-  readonly #client: RpcClient
+  /** The node to ask first is the first one. */
+  #clients: readonly RpcClient[]
 
-  constructor(client: RpcClient) {
-    this.#client = client
+  constructor(urls: readonly string[], clock: Clock) {
+    this.#clients = nodeAddresses(urls).map((address) => new RpcClient(address, clock, CLIENT))
   }
 
   slot(signal: AbortSignal): Promise<number> {
@@ -56,20 +67,30 @@ export class RpcLeaderNode implements LeaderNode {
     return addresses
   }
 
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()))
+  }
+
   async #read<Method extends keyof typeof answers>(
     method: Method,
     params: readonly unknown[],
     signal: AbortSignal
   ): Promise<z.infer<(typeof answers)[Method]>> {
-    const { result } = await this.#client.call(method, params, {
-      signal,
-      timeoutMs: TIMEOUT_MS,
-      urgent: true
-    })
-    const { success, data } = answers[method].safeParse(result)
-    if (!success)
-      throw new NodeError(this.#client.name, { kind: 'garbage', detail: `the result of ${method}` })
-    return data as z.infer<(typeof answers)[Method]>
+    const clients = this.#clients
+    let failure: unknown
+    for (const [index, client] of clients.entries()) {
+      try {
+        const { result } = await client.call(method, params, { signal, urgent: true })
+        const { success, data } = answers[method].safeParse(result)
+        if (!success) throw new NodeError(client.name, { kind: 'garbage', detail: `the result of ${method}` })
+        if (index > 0) this.#clients = [client, ...clients.filter((each) => each !== client)]
+        return data as z.infer<(typeof answers)[Method]>
+      } catch (error) {
+        signal.throwIfAborted()
+        failure ??= error
+      }
+    }
+    throw failure
   }
 }
 

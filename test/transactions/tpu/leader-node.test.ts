@@ -2,8 +2,6 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { nodeAddresses } from '../../../src/node/node-address.ts'
-import { RpcClient } from '../../../src/node/rpc-client.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import { parseAddress, RpcLeaderNode } from '../../../src/transactions/tpu/leader-node.ts'
 
@@ -11,7 +9,7 @@ const A = 'A'.repeat(43)
 const B = 'B'.repeat(44)
 const never = new AbortController().signal
 
-/** A node that answers each method with a fixed result, and the requests that it got. */
+/** A server that answers each method with a fixed result, its URL, a reader of it, and the requests that it got. */
 async function nodeWith(t: Test, results: Readonly<Record<string, unknown>>) {
   const requests: unknown[] = []
   const server = createServer((request, response) => {
@@ -30,12 +28,12 @@ async function nodeWith(t: Test, results: Readonly<Record<string, unknown>>) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const client = new RpcClient(nodeAddresses([url])[0]!, systemPorts.clock)
+  const node = new RpcLeaderNode([url], systemPorts.clock)
   t.teardown(async () => {
-    await client.close()
+    await node.close()
     server.close()
   })
-  return { node: new RpcLeaderNode(client), requests }
+  return { url, node, requests }
 }
 
 t.test('slot, leaders and addresses are read; nodes without QUIC are left out', async (t) => {
@@ -68,6 +66,16 @@ t.test('a result of another form is a fault of the node', async (t) => {
   await t.rejects(node.slot(never), garbage('getSlot'))
   await t.rejects(node.slotLeaders(0, 1, never), garbage('getSlotLeaders'))
   await t.rejects(node.addresses(never), garbage('getClusterNodes'))
+})
+
+t.test('of several nodes, one that fails is asked last from then on', async (t) => {
+  const [bad, good] = await Promise.all([nodeWith(t, { getSlot: null }), nodeWith(t, { getSlot: 7 })])
+  const node = new RpcLeaderNode([bad.url, good.url], systemPorts.clock)
+  t.teardown(() => node.close())
+  t.equal(await node.slot(never), 7)
+  t.equal(await node.slot(never), 7)
+  t.same([bad.requests.length, good.requests.length], [1, 2])
+  await t.rejects(node.addresses(never), { name: 'NodeError' }, 'both have failed')
 })
 
 t.test('an address is an IP address and a port', async (t) => {

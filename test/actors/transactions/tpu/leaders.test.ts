@@ -22,6 +22,7 @@ class FakeNode implements LeaderNode {
   readonly requests = { slot: 0, slotLeaders: 0, addresses: 0 }
   known = new Map(LEADERS.map((leader) => [leader, addressOf(leader)]))
   isDown = false
+  isClosed = false
   readonly #now: () => number
 
   constructor(now: () => number) {
@@ -51,6 +52,11 @@ class FakeNode implements LeaderNode {
     return this.#answer(new Map(this.known))
   }
 
+  close(): Promise<void> {
+    this.isClosed = true
+    return Promise.resolve()
+  }
+
   #answer<T>(value: T): Promise<T> {
     return this.isDown ? Promise.reject(new Error('node: unreachable')) : Promise.resolve(value)
   }
@@ -70,7 +76,7 @@ async function start(t: Test, given: Partial<LeadersOptions> & { readonly known?
   const log = (line: unknown): void => void logged.push(String(line))
   const run = leaders(
     {
-      node,
+      openNode: () => node,
       identity: () => Promise.resolve(ephemeralIdentity()),
       startTransport: () => {
         const transport = new FakeTransport()
@@ -247,10 +253,11 @@ t.test('where there is no QUIC it is said once, and every send counts 0', async 
 })
 
 t.test('a drain closes the connections and the thread', async (t) => {
-  const { transports, send, end } = await start(t)
+  const { node, transports, send, end } = await start(t)
   await send()
   await end()
   t.ok(transports[0]!.isClosed)
   t.equal(transports[0]!.open.length, 0)
+  t.ok(node.isClosed)
   t.equal(await send(), 0)
 })
