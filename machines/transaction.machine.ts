@@ -177,7 +177,11 @@ const LANDED = [
   { guard: 'isFinalized', target: '#transaction.finalized', actions: 'land' },
   { guard: 'hasFailed', target: '#transaction.failed', actions: 'land' }
 ] as const
-const SEEN = { 'block.seen': LANDED, 'status.seen': LANDED } as const
+const SEEN = {
+  'send.made': { actions: 'countSend' },
+  'block.seen': LANDED,
+  'status.seen': LANDED
+} as const
 const DROPPED = {
   'fork.lost': { guard: 'isOnLostFork', target: '#transaction.sent', actions: 'forgetBlock' }
 } as const
@@ -193,7 +197,6 @@ export const transactionMachine = charts.createMachine({
     ...NOWHERE
   },
   initial: 'sent',
-  on: { 'send.made': { actions: 'countSend' } },
   states: {
     sent: {
       on: {

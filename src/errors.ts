@@ -88,7 +88,28 @@ export const ERRORS = {
     retryable: false
   },
   UPSTREAM_ERROR: { status: 502, code: 'upstream_error', title: 'Upstream error', retryable: true },
-  TIP_MISSING: { status: 422, code: 'tip_missing', title: 'Tip missing', retryable: false }
+  TIP_MISSING: { status: 422, code: 'tip_missing', title: 'Tip missing', retryable: false },
+  UPSTREAM_TIMEOUT: { status: 504, code: 'upstream_timeout', title: 'Upstream timeout', retryable: true },
+  TRANSACTION_INVALID: {
+    status: 400,
+    code: 'transaction_invalid',
+    title: 'Transaction invalid',
+    retryable: false
+  },
+  /** With the code of TRANSACTION_INVALID: the bytes are understood, and refused. */
+  TRANSACTION_UNSIGNED: {
+    status: 422,
+    code: 'transaction_invalid',
+    title: 'Transaction invalid',
+    retryable: false
+  },
+  PREFLIGHT_FAILED: { status: 422, code: 'preflight_failed', title: 'Preflight failed', retryable: false },
+  TRANSACTION_LIMIT_REACHED: {
+    status: 429,
+    code: 'transaction_limit_reached',
+    title: 'Transaction limit reached',
+    retryable: true
+  }
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

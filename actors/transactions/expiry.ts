@@ -28,7 +28,8 @@ export interface ExpiryDeps {
  * Finds transactions that can land no more. The clock proves nothing, and no single answer does:
  *
  * E1. With a recent blockhash: the confirmed height is above the last valid one, the blockhash is not valid as of that slot or
- *     a later one, and as of that one or a later one no status is known, from the history either.
+ *     a later one, and as of that one or a later one no status is known, from the history either. A height that
+ *     has risen by more than the slots since its reception counts for nothing.
  * E2. With a durable nonce: its account has another value, which it had not before, and as of that slot or a later one no
  *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
  * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus
@@ -88,7 +89,11 @@ export class Expiry {
     { slot, height }: { readonly slot: number; readonly height: number },
     signal: AbortSignal
   ): Promise<void> {
-    const late = open.filter(({ lifetime }) => lifetime !== null && height > lifetime.height)
+    // Heights rise by one a slot at most: before as many slots have passed, the height is a wrong one.
+    const late = open.filter(({ lifetime, since }) => {
+      if (lifetime === null || height <= lifetime.height) return false
+      return slot > since!.slot + Math.min(lifetime.height - since!.height, BLOCKHASH_BLOCKS)
+    })
     const byBlockhash = [...Map.groupBy(late, ({ value }) => value.blockhash)].slice(0, ROUND_MAX)
     for (const [blockhash, transactions] of byBlockhash) {
       const { contextSlot, isValid } = await this.#deps.node.isBlockhashValid(blockhash, signal)
@@ -125,6 +130,7 @@ export class Expiry {
   ): Promise<void> {
     if (transactions.length === 0) return
     for (const { transaction, contextSlot } of await this.#deps.poller.unknownAsOf(transactions, signal))
-      if (contextSlot >= slot) this.#deps.expired(transaction)
+      // A send in flight is counted first.
+      if (contextSlot >= slot && !transaction.isSending) this.#deps.expired(transaction)
   }
 }

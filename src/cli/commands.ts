@@ -1,6 +1,7 @@
 import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
+import { TRANSACTIONS } from './transaction-commands.ts'
 import { WEBHOOKS } from './webhook-commands.ts'
 
 /** Settings of the store's location. */
@@ -131,5 +132,6 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   }),
   tenants: TENANTS,
   keys: KEYS,
+  tx: TRANSACTIONS,
   webhooks: WEBHOOKS
 }

@@ -1,6 +1,7 @@
 import type { Storage } from '../../storage/port.ts'
 import { DEMO_TENANT } from '../access/bootstrap.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
+import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { SourceKind } from '../config/config.ts'
 import { WSOL } from '../market/cash.ts'
@@ -13,6 +14,11 @@ export const EXAMPLE_POOL = '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2'
 export const EXAMPLE_WALLET = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
 export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
 export const EXAMPLE_WEBHOOK_ID = '196744173809221'
+export const EXAMPLE_SIGNATURE =
+  '2gNKjBgQF2oLQHKu1ycAJDEf6Q1EHNyb2p5kqY8VQVwfST9tGhbnpehGC8JxTa5c3mUUDHQ6acQCnsEK34kMZFFB'
+/** The signed transfer with that signature. Its blockhash is of no cluster, so that nothing comes of sending it. */
+export const EXAMPLE_TRANSACTION =
+  'AVP3VdIUTa2kzNnvLTZHNKf+emTBhoiXzlplb7DqN5VEuUG/LnKRVGT0gSVjqOd1QhVw1J7hwQEVb7ElGL6QMw6AAQABA7H4BNq8aCdMEjOZXFqRGbVpNbzdg7feB+xybc7cTpznag9qKDqOTobSo9YO+eN+wz8qtgcaMOCkd3NRKOdXHrAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAI9pg21h8aZu99ohiQEPZsgD6KqZTRg9GBvDq983Th/WAQICAAEMAgAAAOgDAAAAAAAAAA=='
 /** A host that is reserved for documentation (RFC 2606). */
 export const EXAMPLE_WEBHOOK_URL = 'https://example.com/hook'
 
@@ -26,8 +32,8 @@ export interface ExampleSources {
 }
 
 /**
- * Returns example values that have an answer: the newest launch that trades, and the pool and the trader of SOL's
- * newest trade. On a localnet also the ids of the demo tenant's first key and first webhook; elsewhere the public
+ * Returns example values that have an answer: the newest launch that trades, and the pool, the trader and the signature of
+ * SOL's newest trade. On a localnet also the ids of the demo tenant's first key and first webhook; elsewhere the public
  * document names neither.
  */
 export async function exampleValues({ storage, keys, sourceKind }: ExampleSources): Promise<ExampleValues> {
@@ -45,7 +51,8 @@ export async function exampleValues({ storage, keys, sourceKind }: ExampleSource
       ? []
       : ([
           [EXAMPLE_POOL, pubkeyToBase58(trade.pool)],
-          [EXAMPLE_WALLET, pubkeyToBase58(trade.user)]
+          [EXAMPLE_WALLET, pubkeyToBase58(trade.user)],
+          [EXAMPLE_SIGNATURE, encodeBase58(trade.signature)]
         ] as const)),
     ...(key === undefined ? [] : [[EXAMPLE_KEY_ID, key.id] as const]),
     ...(webhook === undefined ? [] : [[EXAMPLE_WEBHOOK_ID, String(webhook.value.id)] as const])

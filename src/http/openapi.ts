@@ -36,6 +36,7 @@ const TAGS = [
   ['Tokens', 'One token, by its mint'],
   ['Pools', 'One pool, by its address'],
   ['Wallets', 'One wallet, by its address'],
+  ['Transactions', 'Sent, sent again until they land, and followed; of the tenant of the key in use'],
   ['Webhooks', 'Signed batches of events by POST to your own URL; of the tenant of the key in use'],
   ['Account', 'The key in use'],
   ['Service', 'Health, metrics and this document'],

@@ -66,3 +66,36 @@ function placeIn(list: string, text: string): PagePlace | null {
 function foreign(): ServiceError {
   return new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
 }
+
+/** Version of the format of a position in words. */
+const WORDS_VERSION = 3
+
+/** Encodes the `after` of a list whose positions are words: as `writePageCursor`, with the words in place of a cursor. */
+export function writeWordsCursor(list: string, words: readonly string[]): string {
+  const body = Buffer.concat([
+    Buffer.of(WORDS_VERSION),
+    checksum(Buffer.from(list)),
+    Buffer.from(JSON.stringify(words))
+  ])
+  return Buffer.concat([body, checksum(body)]).toString('base64url')
+}
+
+/** Returns the words of an `after` of a list. Throws CURSOR_INVALID. */
+export function readWordsCursor(list: string, text: string): readonly string[] {
+  const bytes = Buffer.from(text, 'base64url')
+  const body = bytes.subarray(0, -4)
+  const isGenuine =
+    bytes.length > 9 &&
+    bytes.toString('base64url') === text &&
+    body.readUInt8(0) === WORDS_VERSION &&
+    body.subarray(1, 5).equals(checksum(Buffer.from(list))) &&
+    bytes.subarray(-4).equals(checksum(body))
+  if (!isGenuine) throw foreign()
+  return JSON.parse(body.subarray(5).toString()) as string[]
+}
+
+function checksum(bytes: Uint8Array): Buffer {
+  const sum = Buffer.alloc(4)
+  sum.writeUInt32BE(crc32(bytes))
+  return sum
+}

@@ -8,8 +8,11 @@ export function problemNamed(name: string): ErrorCode | undefined {
   return BY_PATH.get(problemPath(name.toLowerCase()))
 }
 
+/** The first error of each code; its texts tell of all with that code. */
 const BY_PATH: ReadonlyMap<string, ErrorCode> = new Map(
-  (Object.keys(ERRORS) as ErrorCode[]).map((error) => [problemPath(ERRORS[error].code), error])
+  (Object.keys(ERRORS) as ErrorCode[])
+    .toReversed()
+    .map((error) => [problemPath(ERRORS[error].code), error] as const)
 )
 
 /** Returns a problem's page as JSON. */

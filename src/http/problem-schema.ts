@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ERRORS } from '../errors.ts'
 
-const CODES = Object.values(ERRORS).map(({ code }) => code)
+const CODES = [...new Set(Object.values(ERRORS).map(({ code }) => code))]
 
 /** A problem as clients read it (RFC 9457; spec choices, section 3). */
 export const PROBLEM = z
@@ -27,6 +27,13 @@ export const PROBLEM = z
       .describe('The exceeded quotas, by their names in `RateLimit-Policy`'),
     limit: z.int().optional().describe('Calls that the exceeded quota allows in a window'),
     window_seconds: z.int().optional().describe('Length of its window in seconds'),
-    retry_after: z.int().optional().describe('Seconds until its next window begins')
+    retry_after: z.int().optional().describe('Seconds until its next window begins'),
+    err: z.unknown().optional().describe('With `preflight_failed`: the error, as in JSON-RPC'),
+    logs: z.array(z.string()).optional().describe('With `preflight_failed`: the log of the programs'),
+    units_consumed: z
+      .int()
+      .nullable()
+      .optional()
+      .describe('With `preflight_failed`: compute units until the failure; null where the node does not say')
   })
   .meta({ id: 'Problem', description: 'Why a request was refused or failed' })

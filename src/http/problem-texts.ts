@@ -229,5 +229,38 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     remedy:
       'Add the transfer to the transaction, in a bundle to the last one. `GET /v1/tx/tips` lists the accounts and usual tips.',
     example: 'tx has a tip of 999 lamports; the minimum is 1000'
+  },
+  UPSTREAM_TIMEOUT: {
+    meaning: 'A node that the answer depends on did not answer in time.',
+    remedy:
+      'Retry after the seconds in `Retry-After`. If it lasts, the operator has to look at the upstream.',
+    example: 'the node did not answer in time'
+  },
+  TRANSACTION_INVALID: {
+    meaning:
+      'The transaction is not base64, or no node would read it: it is too long, cut, of an unknown version, or its message is not in order (400). Or a signature that its header asks for is missing or is not that of this message (422).',
+    remedy:
+      'Correct what `detail` names. Sign after the last change of the message, with every signer, and send the bytes of the whole transaction.',
+    example: 'tx is no valid transaction: transaction bytes end early'
+  },
+  TRANSACTION_UNSIGNED: {
+    meaning:
+      'A signature that the header of the transaction asks for is missing, or is not that of this message.',
+    remedy: 'Sign after the last change of the message, with every signer.',
+    example: 'tx is not signed by 3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
+  },
+  PREFLIGHT_FAILED: {
+    meaning:
+      'The transaction was simulated, as `skip_preflight: false` asks for, and failed. `err`, `logs` and `units_consumed` are those of the simulation. It was not sent.',
+    remedy:
+      'Correct the transaction. With `BlockhashNotFound`, sign it anew with a recent blockhash of this cluster.',
+    example: 'the simulation of tx failed; see err and logs'
+  },
+  TRANSACTION_LIMIT_REACHED: {
+    meaning:
+      'As many transactions are being sent and tracked as can be: 2,000 of one tenant, or 10,000 of one process of the service.',
+    remedy:
+      'Wait until some have landed or expired, which takes about a minute at most. `GET /v1/tx?status=sent` lists them.',
+    example: 'this tenant has 2000 tracked transactions, the most a tenant may have'
   }
 }

@@ -39,6 +39,12 @@ export interface LocalChain {
    * transaction lands as failed.
    */
   send(wire: Uint8Array, options: { readonly skipPreflight: boolean }): Uint8Array
+  /**
+   * Queues signed transactions that land in one block, in order and all of them successful, or not at all; returns their
+   * signatures. `onOutcome` is called by each block that takes or refuses them: again after a fork. Throws a SendFailure
+   * when the bytes or signatures of one are wrong, or the queue is full.
+   */
+  sendBundle(wires: readonly Uint8Array[], onOutcome: (outcome: BundleOutcome) => void): readonly Uint8Array[]
   simulate(wire: Uint8Array, options: SimulationOptions): Simulation
   /** Sends lamports of the faucet in an ordinary transfer; returns its signature. Throws as `send` does. */
   airdrop(to: Uint8Array, lamports: bigint): Uint8Array
@@ -173,6 +179,19 @@ export class SendFailure extends Error {
     this.problem = problem
   }
 }
+
+/** What a block did with a bundle. */
+export type BundleOutcome =
+  | { readonly kind: 'landed'; readonly slot: number }
+  /** `expired`: a blockhash is not valid; `known`: a member is in a block already; `failed`: a member failed. */
+  | {
+      readonly kind: 'refused'
+      readonly why: 'expired' | 'known' | 'failed'
+      /** Position of the member that is the reason, from 0. */
+      readonly index: number
+      /** The member's error in JSON-RPC form; null if it was not executed. */
+      readonly err: unknown
+    }
 
 export type ChainEvent =
   /** The block of a slot begins; skipped slots are not reported, as on a node. `root` is the newest finalized slot. */

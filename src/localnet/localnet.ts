@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { encodeBase58 } from '../chain/base58.ts'
 import type { Clock } from '../ports.ts'
 import { LocalBank } from './bank/bank.ts'
+import { TIP_ACCOUNT_KEYS } from './engine/tip-accounts.ts'
 import { DAY_MS } from './market/past.ts'
 import { BUSY_MARKET, MarketSimulator, USUAL_MARKET, type MarketSettings } from './market/simulator.ts'
 import { startLocalNode, type LocalNode } from './node/local-node.ts'
@@ -70,10 +71,11 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   const pace = slotMs === undefined ? {} : { slotMs }
   const genesisMs = past === 'day' ? clock.now() - DAY_MS : clock.now()
   const chain = { directory: join(directory, 'chain'), genesisMs }
-  const bank = await LocalBank.open({ clock, seed, ...chain, ...pace })
+  const bank = await LocalBank.open({ clock, seed, genesisAccounts: TIP_ACCOUNT_KEYS, ...chain, ...pace })
   try {
     const maker = PastMaker.of(bank, clock, past === 'day')
     openMarket(bank, { ...MARKETS[market], seed }, maker)
+    fundTipAccounts(bank)
     const node = await listen(bank, options)
     return {
       bank,
@@ -93,6 +95,12 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
     await bank.close()
     throw error
   }
+}
+
+/** Funds the tip accounts of a chain that an earlier version made: an account below its rent-exempt minimum takes no tip. */
+function fundTipAccounts(bank: LocalBank): void {
+  for (const address of TIP_ACCOUNT_KEYS)
+    if (bank.account(address) === null) bank.airdrop(address, bank.minimumBalance(0))
 }
 
 /** Connects the market to the chain; it continues from its notes there. */

@@ -3,6 +3,7 @@ import { transactionNodes } from '../../actors/transactions/nodes.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
+import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import type { FeeStatistics, TransactionParts } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
@@ -26,7 +27,7 @@ export const TRANSACTIONS: Product = {
       )
     ]
   },
-  routes: [],
+  routes: [transactionRoutes],
   channels: []
 }
 

@@ -1,9 +1,11 @@
+import { encodeBase58 } from '../chain/base58.ts'
+import { nonceStateOf } from '../chain/nonce.ts'
+import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import { isCount, isObject } from '../chain/rpc/fields.ts'
 import { nodeAddresses } from '../node/node-address.ts'
 import { NodeError } from '../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
-import { nonceValueOf } from './nonce-account.ts'
 import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
 import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
@@ -111,7 +113,8 @@ export class RpcTransactionNode implements TransactionNode {
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly value: string | null }> {
     const { contextSlot, found } = await this.#account(account, signal)
-    return { contextSlot, value: found === null ? null : nonceValueOf(found) }
+    const state = found && nonceStateOf({ owner: pubkeyFromBase58(found.owner), data: found.data })
+    return { contextSlot, value: state && encodeBase58(state.value) }
   }
 
   async account(address: string, signal: AbortSignal): ReturnType<TransactionNode['account']> {

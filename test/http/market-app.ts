@@ -28,6 +28,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { putTenant } from '../../storage/test/sample-access.ts'
 import { OPTIONS } from '../market/world.ts'
+import { fakeTransactions } from '../transactions/fake-transactions.ts'
 import { fakeParts } from '../webhooks/fake-parts.ts'
 
 /** A row of a list and a response, as a client parses them. */
@@ -84,6 +85,7 @@ export interface MarketApp {
   ): Promise<Answer>
 }
 
+const ROUTES = routesOf(PRODUCTS)
 const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
@@ -120,7 +122,10 @@ export async function marketApp(
     hotBytesMax = 2 ** 24,
     ...overrides
   }: { readonly hotBytesMax?: number } & Partial<
-    Pick<AppDeps, 'bounds' | 'metricsKeyRequired' | 'stream' | 'sourceKind' | 'demoKey' | 'webhooks'>
+    Pick<
+      AppDeps,
+      'bounds' | 'metricsKeyRequired' | 'stream' | 'sourceKind' | 'demoKey' | 'webhooks' | 'transactions'
+    >
   > = {}
 ): Promise<MarketApp> {
   const storage = await openEmbeddedStorage({ directory: t.testdir(), hotBytesMax })
@@ -144,7 +149,7 @@ export async function marketApp(
     ranking,
     stream: closedStream(),
     webhooks: fakeParts(),
-    transactions: null,
+    transactions: fakeTransactions(),
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,
@@ -177,7 +182,7 @@ export async function marketApp(
     metricsKeyRequired: false,
     ...overrides
   }
-  const app = buildApp(deps, routesOf(PRODUCTS))
+  const app = buildApp(deps, ROUTES)
 
   const world: MarketApp = {
     app,
@@ -202,7 +207,7 @@ export async function marketApp(
         feed.publish(commit)
       }
     },
-    another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }, routesOf(PRODUCTS)),
+    another: () => buildApp({ ...deps, metrics: createMetrics(decoding) }, ROUTES),
     async makeKey(scopes, attributes = {}) {
       const issued = await keys.issue({ ...ACME, scopes, ...attributes }, 1)
       return issued.key

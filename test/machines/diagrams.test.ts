@@ -7,6 +7,7 @@ import { serviceMachine } from '../../machines/service.machine.ts'
 import { sourceMachine } from '../../machines/source.machine.ts'
 import { supervised } from '../../machines/supervised.machine.ts'
 import type { Policy } from '../../machines/unit.ts'
+import { transactionMachine } from '../../machines/transaction.machine.ts'
 import { upstreamMachine } from '../../machines/upstream.machine.ts'
 import { webhookMachine } from '../../machines/webhook.machine.ts'
 import { drawMachine } from './mermaid.ts'
@@ -20,7 +21,8 @@ const MACHINES: [title: string, machine: AnyStateMachine][] = [
   ['source: where blocks come from, judged by the newest slot', sourceMachine],
   ['upstream: one node, as its probes find it', upstreamMachine],
   ['connection: one client of the stream', connectionMachine],
-  ['webhook: deliveries to one receiver', webhookMachine]
+  ['webhook: deliveries to one receiver', webhookMachine],
+  ['transaction: one submission, from its first send to its end', transactionMachine]
 ]
 
 const text = [

@@ -13,12 +13,13 @@ import { readCursor } from '../../market/cursor.ts'
 import type { WebhookRegistry } from '../../webhooks/registry.ts'
 import { sendTestEvent } from '../../webhooks/test-event.ts'
 import type { AppDeps, WebhookParts } from '../deps.ts'
+import { tenantOf } from '../caller-tenant.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_WEBHOOK_ID } from '../example-values.ts'
 import { wholeNumber } from '../parameters.ts'
 import { rateLimited } from '../plugins/limits.ts'
 import { attemptBody, webhookBody } from '../webhook-bodies.ts'
-import { tenantOf, webhookParams } from './webhook-parameters.ts'
+import { webhookParams } from './webhook-parameters.ts'
 
 const GRACE_SECONDS_MAX = 30 * 86_400
 const GRACE_MESSAGE = `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Caller } from '../../access/caller.ts'
 
 /**
  * Path of a webhook. Every whole number is understood, and one that is no id is answered like an unknown id with
@@ -13,9 +12,3 @@ export const webhookParams = z.object({
     .meta({ type: 'integer' })
     .describe('The id of a webhook, a whole number from 1 to 2^48 - 1')
 })
-
-/** Returns the tenant of a caller whose key was checked. */
-export function tenantOf(caller: Caller | null): string {
-  if (caller === null) throw new Error('an endpoint of webhooks was reached without a key')
-  return caller.tenant
-}

@@ -5,6 +5,7 @@ import { ServiceError } from '../../errors.ts'
 import { channelOf, isFault } from '../../stream/channel.ts'
 import { WebhookRegistry } from '../../webhooks/registry.ts'
 import { WEBHOOK_CHANNELS_MAX, WEBHOOKS_PER_TENANT_MAX } from '../../webhooks/webhook.ts'
+import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_LAUNCH, EXAMPLE_WEBHOOK_ID, EXAMPLE_WEBHOOK_URL } from '../example-values.ts'
@@ -12,7 +13,7 @@ import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { invalid } from '../parameters.ts'
 import { createdWebhookBody, webhookBody } from '../webhook-bodies.ts'
 import { webhookActionRoutes } from './webhook-actions.ts'
-import { tenantOf, webhookParams } from './webhook-parameters.ts'
+import { webhookParams } from './webhook-parameters.ts'
 
 /** Characters of a URL at most. Chosen: the length that browsers and proxies accept everywhere. */
 const URL_MAX = 2_048

@@ -38,6 +38,8 @@ export interface LocalBankOptions {
   /** Maximum number of sent transactions waiting for a block; further ones are refused. */
   readonly waitingMax?: number
   readonly faucetLamports?: bigint
+  /** Addresses that have their rent-exempt minimum in the genesis of a new chain. */
+  readonly genesisAccounts?: readonly Uint8Array[]
   /** Time of a new chain's genesis block, Unix milliseconds; the clock's by default. */
   readonly genesisMs?: number
 }
@@ -121,7 +123,7 @@ export class LocalBank implements chain.LocalChain {
         throw new ServiceError('STORAGE_UNAVAILABLE', detail)
       }
       const bank = new LocalBank(options, store, stored)
-      if (stored === null) await bank.#makeGenesis(options.faucetLamports ?? FAUCET_LAMPORTS)
+      if (stored === null) await bank.#makeGenesis(options)
       return bank
     } catch (error) {
       await store?.close()
@@ -269,6 +271,13 @@ export class LocalBank implements chain.LocalChain {
     return this.#intake.send(bytes, options)
   }
 
+  sendBundle(
+    wires: readonly Uint8Array[],
+    onOutcome: (outcome: chain.BundleOutcome) => void
+  ): readonly Uint8Array[] {
+    return this.#intake.sendBundle(wires, onOutcome)
+  }
+
   simulate(bytes: Uint8Array, options: chain.SimulationOptions): chain.Simulation {
     return this.#intake.simulate(bytes, options)
   }
@@ -349,8 +358,11 @@ export class LocalBank implements chain.LocalChain {
     this.#finalized.push(kept.packed.header.slot)
   }
 
-  async #makeGenesis(lamports: bigint): Promise<void> {
-    this.#runtime.put({ ...emptyAccount(this.#faucet.address), lamports })
+  async #makeGenesis(options: LocalBankOptions): Promise<void> {
+    const { faucetLamports = FAUCET_LAMPORTS, genesisAccounts = [] } = options
+    this.#runtime.put({ ...emptyAccount(this.#faucet.address), lamports: faucetLamports })
+    const lamports = this.minimumBalance(0)
+    for (const address of genesisAccounts) this.#runtime.put({ ...emptyAccount(address), lamports })
     const slot = this.#production.makeSlot(this.#genesisMs, null)
     this.#blocks.resume(0, { confirmed: 0, finalized: 0 })
     for (const { kept } of slot.made) this.#finalize(kept)

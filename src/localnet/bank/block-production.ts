@@ -10,7 +10,7 @@ import { standsOnNonce } from './nonce.ts'
 import type { ReadTransaction } from './read-transaction.ts'
 import { emptyAccount } from './runtime.ts'
 import type { AccountChange, Runtime } from './runtime.ts'
-import type { WaitingTransactions } from './waiting-transactions.ts'
+import type { Sent, WaitingBundle, WaitingTransactions } from './waiting-transactions.ts'
 
 /**
  * Fills a slot with the market's actions, after the transactions of users. Takes the slot, its time in Unix seconds, a
@@ -24,9 +24,9 @@ export type FillSlot = (
   keep: (name: string, note: Uint8Array | null) => void
 ) => void
 
-/** A transaction of a block, in a form that can be added to another block. */
+/** A part of a block, in a form that can be added to another block. */
 type Entry =
-  | { readonly kind: 'sent'; readonly transaction: ReadTransaction }
+  | Sent
   | {
       readonly kind: 'included'
       readonly transaction: ExecutedTransaction
@@ -76,6 +76,7 @@ export class BlockProduction {
   /** Transactions that go first into the next block: from lost blocks, and added between slots. */
   #carried: Entry[] = []
   #open: {
+    readonly slot: number
     readonly entries: Entry[]
     readonly transactions: ExecutedTransaction[]
     readonly signatures: Set<string>
@@ -122,9 +123,7 @@ export class BlockProduction {
         )
       }
     }
-    const waiting = this.#deps.waiting.take(SENT_PER_BLOCK_MAX)
-    const sent = waiting.map((transaction) => ({ kind: 'sent' as const, transaction }))
-    const entries = [...this.#carried.splice(0), ...sent]
+    const entries = [...this.#carried.splice(0), ...this.#deps.waiting.take(SENT_PER_BLOCK_MAX)]
     const slot = this.#nextSlot++
     made.push(this.#makeBlock({ slot, now, attempt: 0, entries, undone, notes }))
     return { made, dropped, notes }
@@ -165,7 +164,7 @@ export class BlockProduction {
     // A clock may be set back; block times never decrease.
     const blockTime = Math.max(parent?.blockTime ?? 0, Math.floor(plan.now / 1_000))
     runtime.beginSlot({ slot, blockTime, slotHashes: () => blocks.headers() })
-    this.#open = { entries: [], transactions: [], signatures: new Set() }
+    this.#open = { slot, entries: [], transactions: [], signatures: new Set() }
     const height = (parent?.blockHeight ?? -1) + 1
     for (const entry of plan.entries) this.#put(entry, height)
     if (plan.notes !== undefined) {
@@ -197,24 +196,57 @@ export class BlockProduction {
     return { kept, block, accounts }
   }
 
-  #put(entry: Entry, height?: number): void {
-    const { runtime, blocks } = this.#deps
+  #put(entry: Entry, height = -1): void {
+    const { runtime } = this.#deps
     const open = this.#open!
-    const { signature } = entry.transaction
-    const isKnown = blocks.has(signature) || open.signatures.has(signatureKey(signature))
     if (entry.kind === 'included') {
-      if (isKnown) throw new RangeError('the market has signed two transactions alike')
+      if (this.#isKnown(entry.transaction))
+        throw new RangeError('the market has signed two transactions alike')
       for (const account of entry.accounts) runtime.put(account)
-      open.transactions.push(entry.transaction)
-    } else {
-      if (isKnown || !this.mayLand(entry.transaction, height!)) return
+      this.#append([entry.transaction])
+    } else if (entry.kind === 'sent') {
+      if (this.#isKnown(entry.transaction) || !this.mayLand(entry.transaction, height)) return
       const execution = runtime.execute(entry.transaction)
       if (execution.kind === 'dropped') return
-      const { bytes, isVote } = entry.transaction
-      open.transactions.push({ signature, wire: bytes, isVote, meta: execution.meta })
-    }
+      this.#append([executed(entry.transaction, execution.meta)])
+    } else if (!this.#putBundle(entry.bundle, height)) return
     open.entries.push(entry)
-    open.signatures.add(signatureKey(signature))
+  }
+
+  /** Executes the members of a bundle, and undoes all of them if one fails. */
+  #putBundle({ members, onOutcome }: WaitingBundle, height: number): boolean {
+    const { runtime } = this.#deps
+    const done: ExecutedTransaction[] = []
+    const refuse = (why: 'expired' | 'known' | 'failed', err: unknown = null): false => {
+      onOutcome({ kind: 'refused', why, index: done.length, err })
+      return false
+    }
+    const hasLanded = runtime.attempt(() => {
+      for (const member of members) {
+        const isRepeated = done.some(({ signature }) => Buffer.compare(signature, member.signature) === 0)
+        if (isRepeated || this.#isKnown(member)) return refuse('known')
+        if (!this.mayLand(member, height)) return refuse('expired')
+        const execution = runtime.execute(member)
+        if (execution.kind === 'dropped') return refuse('failed', execution.err)
+        if (execution.meta.err !== null) return refuse('failed', execution.meta.err)
+        done.push(executed(member, execution.meta))
+      }
+      return true
+    })
+    if (!hasLanded) return false
+    this.#append(done)
+    onOutcome({ kind: 'landed', slot: this.#open!.slot })
+    return true
+  }
+
+  #isKnown({ signature }: Pick<ExecutedTransaction, 'signature'>): boolean {
+    return this.#deps.blocks.has(signature) || this.#open!.signatures.has(signatureKey(signature))
+  }
+
+  #append(transactions: readonly ExecutedTransaction[]): void {
+    const open = this.#open!
+    open.transactions.push(...transactions)
+    for (const { signature } of transactions) open.signatures.add(signatureKey(signature))
   }
 
   #undoHead(): { readonly slot: number; readonly undo: Undo } {
@@ -229,4 +261,11 @@ export class BlockProduction {
     const hash = createHash('sha256').update(this.#deps.genesisHash).update(previous)
     return new Uint8Array(hash.update(`${slot}/${attempt}`).digest())
   }
+}
+
+function executed(
+  { signature, bytes, isVote }: ReadTransaction,
+  meta: ExecutedTransaction['meta']
+): ExecutedTransaction {
+  return { signature, wire: bytes, isVote, meta }
 }

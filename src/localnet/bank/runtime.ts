@@ -19,6 +19,9 @@ export interface AccountChange {
   readonly after: LocalAccount | null
 }
 
+/** Accounts as they were, by their keys in maps. */
+type AccountsBefore = Map<string, Pick<AccountChange, 'address' | 'before'>>
+
 /** The result of executing. A transaction that cannot pay, or whose accounts cannot be loaded, is in no block. */
 export type Execution =
   | { readonly kind: 'landed'; readonly meta: ExecutionMeta }
@@ -52,7 +55,9 @@ const FEE_ONLY = ['ProgramAccountNotFound', 'InvalidProgramForExecution', 'MaxLo
 export class Runtime {
   readonly #svm = new LiteSvm()
   readonly #recent = new SecondChanceCache<LocalAccount | null>(RECENT_BYTES_MAX)
-  #changes = new Map<string, { readonly address: Uint8Array; readonly before: LocalAccount | null }>()
+  #changes: AccountsBefore = new Map()
+  /** Accounts as they were before the attempt that runs; null outside of one. */
+  #attempted: AccountsBefore | null = null
   /** Set until the first program runs, which then writes the sysvars that only programs read. */
   #slotHashes: SlotState['slotHashes'] | null = null
 
@@ -119,6 +124,20 @@ export class Runtime {
     }
     this.#changes = new Map()
     return changes
+  }
+
+  /** Runs a function that executes transactions, and undoes their changes if it returns false or throws. */
+  attempt(run: () => boolean): boolean {
+    const attempted: AccountsBefore = new Map()
+    this.#attempted = attempted
+    let isKept = false
+    try {
+      isKept = run()
+    } finally {
+      this.#attempted = null
+      if (!isKept) for (const { address, before } of attempted.values()) this.restore(address, before)
+    }
+    return isKept
   }
 
   execute(transaction: ReadTransaction): Execution {
@@ -217,12 +236,14 @@ export class Runtime {
   }
 
   #remember(address: Uint8Array): void {
-    if (!this.#changes.has(pubkeyMapKey(address))) this.#rememberAs(address, this.account(address))
+    if (this.#attempted !== null || !this.#changes.has(pubkeyMapKey(address)))
+      this.#rememberAs(address, this.account(address))
   }
 
   #rememberAs(address: Uint8Array, before: LocalAccount | null): void {
     const key = pubkeyMapKey(address)
     if (!this.#changes.has(key)) this.#changes.set(key, { address, before })
+    if (this.#attempted?.has(key) === false) this.#attempted.set(key, { address, before })
   }
 
   #write(account: LocalAccount): void {

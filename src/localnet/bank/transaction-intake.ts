@@ -1,5 +1,5 @@
 import { SendFailure } from '../chain.ts'
-import type { Simulation, SimulationOptions } from '../chain.ts'
+import type { BundleOutcome, Simulation, SimulationOptions } from '../chain.ts'
 import type { BlockProduction } from './block-production.ts'
 import { isSigned } from '../../signing/ed25519.ts'
 import type { Signer } from '../../signing/ed25519.ts'
@@ -41,6 +41,16 @@ export class TransactionIntake {
     // Without preflight a node accepts a landed transaction again, which does not land a second time.
     if (!blocks.has(signature)) waiting.add(transaction)
     return signature
+  }
+
+  sendBundle(
+    wires: readonly Uint8Array[],
+    onOutcome: (outcome: BundleOutcome) => void
+  ): readonly Uint8Array[] {
+    const members = wires.map((bytes) => readTransaction(new Uint8Array(bytes)))
+    if (!members.every(({ wire }) => isSigned(wire))) throw new SendFailure({ kind: 'signature' })
+    this.#deps.waiting.addBundle({ members, onOutcome })
+    return members.map(({ signature }) => signature)
   }
 
   simulate(bytes: Uint8Array, options: SimulationOptions): Simulation {

@@ -4,6 +4,8 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../ports.ts'
 import type { CacheUse } from '../../memory/second-chance-cache.ts'
 import type { LocalChain } from '../chain.ts'
+import { engineRoutes } from '../engine/engine-routes.ts'
+import { LocalEngine } from '../engine/local-engine.ts'
 import { BlockStatistics } from './block-statistics.ts'
 import { runner } from './json-rpc.ts'
 import type { Method, NodeContext } from './method.ts'
@@ -59,7 +61,7 @@ const PORT_TRIES = 20
 
 /**
  * Serves a chain as a node does: JSON-RPC over HTTP and pubsub over WebSocket on one port, and pubsub on the next one
- * too, so that a client given only the HTTP address finds it. Rejects when a port is in use.
+ * too, so that a client given only the HTTP address finds it. A block engine answers under `/api/v1`. Rejects when a port is in use.
  */
 export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNode> {
   const { chain, clock, host, limits = PUBSUB_LIMITS } = options
@@ -85,8 +87,9 @@ export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNo
     socket.on('close', () => sockets.delete(socket))
     new PubsubConnection(socket, hub, clock, limits)
   }
+  const engine = new LocalEngine(chain, clock)
   for (let left = options.port === 0 ? PORT_TRIES : 1; ; left--) {
-    const rpc = rpcApp(run, connect, delayed)
+    const rpc = rpcApp(run, connect, delayed, (app) => engineRoutes(app, engine, options.onFault))
     const pubsub = pubsubApp(connect)
     try {
       await rpc.listen({ host, port: options.port })

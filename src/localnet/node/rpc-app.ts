@@ -27,13 +27,14 @@ const TEXT = 'text/plain; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
- * Builds the app for JSON-RPC over HTTP at any path, and for pubsub by upgrade. Answers wait for `delayed`. It does not
- * listen.
+ * Builds the app for JSON-RPC over HTTP at any path, and for pubsub by upgrade. Answers wait for `delayed`. `more` adds
+ * routes that go before. It does not listen.
  */
 export function rpcApp(
   run: Run,
   connect: (socket: WebSocket) => void,
-  delayed: () => Promise<void>
+  delayed: () => Promise<void>,
+  more: (app: FastifyInstance) => void = () => undefined
 ): FastifyInstance {
   const app = bareApp()
   app.addHook('onSend', async (_request, reply) => {
@@ -52,6 +53,7 @@ export function rpcApp(
     return reply.code(statusCode).type(TEXT).send(text)
   })
   void app.register(async (app) => {
+    more(app)
     app.route({
       method: 'GET',
       url: '*',

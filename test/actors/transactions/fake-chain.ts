@@ -137,6 +137,8 @@ export class FakeNode implements TransactionNode {
   refuses = false
   /** Slots that it is behind the chain: it knows nothing that came later. */
   lag = 0
+  /** Slots that its statuses alone are behind, as those of another node behind the same address are. */
+  statusLag = 0
   /** Added to the height that it tells. */
   heightLie = 0
   /** Requests by method. */
@@ -160,7 +162,7 @@ export class FakeNode implements TransactionNode {
 
   async statuses(signatures: readonly string[]) {
     this.#answer('statuses')
-    const contextSlot = this.chain.slot - this.lag
+    const contextSlot = this.chain.slot - this.lag - this.statusLag
     const known = (signature: string): SignatureStatus | null => {
       const status = this.chain.status(signature)
       return status === null || status.slot > contextSlot ? null : status

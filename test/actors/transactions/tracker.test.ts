@@ -34,3 +34,224 @@ t.test(
     own.kill()
   }
 )
+
+t.test('a fork that drops its block takes a transaction back to sent, and the loop goes on', async (t) => {
+  for (const hasBlocks of [true, false]) {
+    const world = new TrackingWorld()
+    const { chain } = world
+    chain.hasBlocks = hasBlocks
+    const own = world.start()
+    own.shard.begin(await world.submit('a'))
+    await world.pass(500)
+    chain.land('a')
+    await world.pass(1_000)
+    t.match(own.progress('a'), { slot: 1_001 })
+    chain.fork(1_000)
+    await world.settle()
+    if (!hasBlocks) await world.pass(5_000)
+    t.match(own.progress('a'), { state: 'sent', slot: null, landedAtMs: null, commitment: null })
+    const before = chain.sendsOf('a').length
+    await world.pass(2_100)
+    t.equal(chain.sendsOf('a').length, before + 1)
+    own.kill()
+  }
+})
+
+t.test('a failure stops the loop at once, and shows once its error is known', async (t) => {
+  const world = new TrackingWorld()
+  const { chain } = world
+  chain.hasBlocks = true
+  const own = world.start()
+  own.shard.begin(await world.submit('a'))
+  await world.pass(500)
+  own.node.isAway = true
+  chain.land('a', { InstructionError: [0, 'Custom'] })
+  await world.pass(5_000)
+  t.match(own.progress('a'), { state: 'sent', slot: null, err: null })
+  t.same(chain.sendsOf('a'), [0], 'it is not sent')
+  own.node.isAway = false
+  await world.pass(1_100)
+  t.match(own.progress('a'), {
+    state: 'confirmed',
+    slot: 1_001,
+    index: 3,
+    err: { InstructionError: [0, 'Custom'] }
+  })
+  await world.pass(15_000)
+  t.match((await world.stored('a')).value.end, { state: 'failed', commitment: 'finalized' })
+  own.kill()
+})
+
+t.test(
+  'a send that a node refuses counts, one that reaches no node does not, and both are repeated at the next instant',
+  async (t) => {
+    const world = new TrackingWorld()
+    const { chain } = world
+    const own = world.start()
+    own.node.isAway = true
+    own.shard.begin(await world.submit('a'))
+    await world.pass(3_000)
+    t.match(own.progress('a'), { state: 'sent', firstSentAtMs: null, rebroadcasts: 0 })
+    t.match(await world.storedProgress('a'), { state: 'sent', firstSentAtMs: null })
+    own.node.isAway = false
+    own.node.refuses = true
+    await world.pass(4_000)
+    t.same(chain.sendsOf('a'), [4_000, 6_000])
+    t.match(own.progress('a'), { firstSentAtMs: 4_000, rebroadcasts: 1, lastSentAtMs: 6_000 })
+    own.kill()
+  }
+)
+
+t.test('another process goes on with the loop, the count and the instants', async (t) => {
+  for (const how of ['kill', 'drain'] as const)
+    for (const isShared of [false, true]) {
+      const world = new TrackingWorld()
+      world.isShared = isShared
+      const { chain } = world
+      const first = world.start()
+      await world.pass(150)
+      first.shard.begin(await world.submit('a'))
+      await world.pass(4_500)
+      if (how === 'kill') first.kill()
+      else await first.drain()
+      await world.pass(400)
+      const second = world.start()
+      await second.shard.sync()
+      await world.pass(2_500)
+      t.same(chain.sendsOf('a'), [150, 2_150, 4_150, 6_150], `${how}, ${isShared ? 'shared' : 'own'} store`)
+      t.match(second.progress('a'), { rebroadcasts: 3, firstSentAtMs: 150, token: 2 })
+      t.match(await world.storedProgress('a'), { rebroadcasts: 3, token: 2 })
+      second.kill()
+    }
+})
+
+t.test('a submission that was stored and never sent is sent by the next process at once', async (t) => {
+  const world = new TrackingWorld()
+  await world.submit('a')
+  await world.pass(300)
+  const own = world.start()
+  await own.shard.sync()
+  await world.settle()
+  t.same(world.chain.sendsOf('a'), [300])
+  own.kill()
+})
+
+t.test(
+  'a process that may have lost the shard sends nothing once a later one has claimed the transaction',
+  async (t) => {
+    const world = new TrackingWorld()
+    world.isShared = true
+    const [former] = [world.start()]
+    former.shard.begin(await world.submit('a'))
+    await world.pass(1_000)
+    former.claim.held = false
+    await world.pass(2_000)
+    t.same(world.chain.sendsOf('a'), [0, 2_000], 'nobody else has it')
+    const later = world.start()
+    await later.shard.sync()
+    await world.pass(6_000)
+    t.same(
+      world.chain.received.map(({ atMs, by }) => [atMs, by]),
+      [
+        [0, 1],
+        [2_000, 1],
+        [4_000, 2],
+        [6_000, 2],
+        [8_000, 2]
+      ]
+    )
+    t.equal(former.claim.lost.aborted, true)
+    later.kill()
+    former.kill()
+  }
+)
+
+t.test('an outage of the store delays no send of its owner, and loses no end', async (t) => {
+  const world = new TrackingWorld()
+  const own = world.start()
+  own.shard.begin(await world.submit('a'))
+  await world.pass(100)
+  world.store.isAway = true
+  await world.pass(6_000)
+  t.equal(world.chain.sendsOf('a').length, 4)
+  world.chain.land('a')
+  await world.pass(20_000)
+  t.match(own.progress('a'), { state: 'finalized' })
+  t.same(
+    own.told.map(({ progress }) => progress.state),
+    ['sent'],
+    'nothing is told before it is stored'
+  )
+  world.store.isAway = false
+  await world.pass(1_000)
+  t.match((await world.stored('a')).value, { wire: null, end: { state: 'finalized', rebroadcasts: 3 } })
+  t.match(own.told.at(-1), { progress: { state: 'finalized' } })
+  t.same(own.faults, [])
+  own.kill()
+})
+
+t.test('a transaction that ends while its shard is listed is not taken up again', async (t) => {
+  const world = new TrackingWorld()
+  const own = world.start()
+  own.shard.begin(await world.submit('a'))
+  await world.pass(100)
+  world.chain.land('a')
+  await world.pass(12_800)
+  const read = world.store.fenced.bind(world.store)
+  const list = world.store.list.bind(world.store)
+  let isLate = true
+  world.store.list = async (range) => {
+    const page = await list(range)
+    while (isLate) await world.settle(1)
+    return page
+  }
+  const syncing = own.shard.sync()
+  await world.pass(4_000)
+  t.equal(own.progress('a'), null, 'it has ended')
+  isLate = false
+  await syncing
+  t.equal(own.tracker.size, 0)
+  world.store.fenced = read
+  own.kill()
+})
+
+t.test('one signature of two tenants is tracked for each', async (t) => {
+  const world = new TrackingWorld()
+  const own = world.start()
+  world.chain.hasBlocks = true
+  own.tracker.begin(await world.submit('a'), own.claim)
+  own.tracker.begin(await world.submit('a', { tenant: 'other' }), own.claim)
+  await world.pass(100)
+  t.same([own.tracker.count('acme'), own.tracker.count('other'), own.tracker.size], [1, 1, 2])
+  world.chain.land('a')
+  await world.pass(1_000)
+  t.match(own.tracker.progress('other', 'a'), { state: 'confirmed' })
+  await world.pass(20_000)
+  t.equal(own.tracker.size, 0)
+  t.equal(world.chain.watchedCount, 0)
+  own.kill()
+})
+
+t.test(
+  'a thousand followed signatures take four requests a second where no blocks come, and fewer with blocks',
+  async (t) => {
+    for (const [hasBlocks, most] of [
+      [false, 45],
+      [true, 15]
+    ] as const) {
+      const world = new TrackingWorld()
+      world.chain.hasBlocks = hasBlocks
+      const own = world.start()
+      for (let n = 0; n < 1_000; n++) own.shard.begin(await world.submit(`s${n}`))
+      for (let second = 0; second < 10; second++) {
+        if (hasBlocks) world.chain.land(`other-${second}`)
+        await world.pass(1_000)
+      }
+      const { node } = own
+      t.ok(node.requests.get('statuses')! <= most, `${node.requests.get('statuses')} requests in 10 s`)
+      t.ok(node.requests.get('height')! <= 6)
+      t.equal(node.requests.get('send'), 5_000 + 1_000)
+      own.kill()
+    }
+  }
+)

@@ -114,10 +114,10 @@ export class TrackingWorld {
     for (let turn = 0; turn < turns; turn++) await yieldToEventLoop()
   }
 
-  /** Passes time in steps of 20 ms. */
+  /** Passes time in steps of 50 ms. */
   async pass(ms: number): Promise<void> {
-    for (let left = ms; left > 0; left -= 20) {
-      this.clock.increment(Math.min(left, 20))
+    for (let left = ms; left > 0; left -= 50) {
+      this.clock.increment(Math.min(left, 50))
       await this.settle(2)
     }
   }

@@ -1,10 +1,10 @@
 import { AddressLookupTableAccount, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import t from 'tap'
+import { tipOf } from '../../src/chain/tip.ts'
 import { readWire } from '../../src/chain/wire.ts'
-import { tipLamports } from '../../src/transactions/tip.ts'
 import { randomRuns } from '../random-runs.ts'
-import { signedWire, transfer, wallet } from './signed.ts'
+import { signedWire, transfer, wallet } from '../transactions/signed.ts'
 
 const TIPS = [30, 31].map((number) => wallet(number).publicKey)
 const TEXTS = TIPS.map((tip) => tip.toBase58())
@@ -19,7 +19,7 @@ t.test('the tip is the sum of transfers to tip accounts, whatever else is transf
         { version }
       )
       const tips = transfers.filter(([index]) => index < TIPS.length)
-      return tipOf(wire) === tips.reduce((sum, [, lamports]) => sum + lamports, 0n)
+      return tipIn(wire) === tips.reduce((sum, [, lamports]) => sum + lamports, 0n)
     }),
     randomRuns(60)
   )
@@ -32,8 +32,8 @@ t.test('a tip account that is loaded from a lookup table does not count', (t) =>
     key: wallet(50).publicKey,
     state: { deactivationSlot: 0n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: TIPS }
   })
-  t.equal(tipOf(signedWire([transfer(5_000n, TIPS[0])], { lookups: [table] })), 0n)
-  t.equal(tipOf(signedWire([transfer(5_000n, TIPS[0])])), 5_000n)
+  t.equal(tipIn(signedWire([transfer(5_000n, TIPS[0])], { lookups: [table] })), 0n)
+  t.equal(tipIn(signedWire([transfer(5_000n, TIPS[0])])), 5_000n)
   t.end()
 })
 
@@ -46,17 +46,17 @@ t.test('a transfer with seed counts, and another program’s data of the same fo
     seed: 'seed',
     programId: SystemProgram.programId
   })
-  t.equal(tipOf(signedWire([seeded])), 1_234n)
+  t.equal(tipIn(signedWire([seeded])), 1_234n)
   const same = transfer(5_000n, TIPS[0])
   const foreign = new TransactionInstruction({ ...same, programId: wallet(61).publicKey })
-  t.equal(tipOf(signedWire([foreign])), 0n)
+  t.equal(tipIn(signedWire([foreign])), 0n)
   const cut = new TransactionInstruction({ ...same, data: same.data.subarray(0, 11) })
-  t.equal(tipOf(signedWire([cut])), 0n)
+  t.equal(tipIn(signedWire([cut])), 0n)
   t.end()
 })
 
-function tipOf(bytes: Uint8Array): bigint {
+function tipIn(bytes: Uint8Array): bigint {
   const read = readWire(bytes)
   if (read.kind === 'unreadable') throw new Error(read.reason)
-  return tipLamports(read.wire, TEXTS)
+  return tipOf(read.wire, new Set(TEXTS))
 }

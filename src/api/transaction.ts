@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { moment } from './api-key.ts'
+import { count, listOf, signature, text } from './schema.ts'
+
+export const transactionRoute = z.enum(['node', 'jito'])
+export const transactionState = z.enum(['sent', 'processed', 'confirmed', 'finalized', 'failed', 'expired'])
+
+/** Schema of the answer to a submission. */
+export const sentTransactionAnswer = z.object({
+  signature: signature('First signature of the transaction, by which its status is asked for')
+})
+
+const STATUS = {
+  signature: signature('First signature of the transaction'),
+  status: z
+    .enum(['processed', 'confirmed', 'finalized', 'unknown'])
+    .describe('Commitment of its block; `unknown` while no block with it is known'),
+  err: z
+    .unknown()
+    .describe(
+      'Error with which it failed in its block, as in JSON-RPC; null if it did not, and without a block'
+    ),
+  slot: count('Slot of its block; null without one').nullable(),
+  rebroadcasts: count('Sends after the first one'),
+  tracking: z.boolean().describe('Whether it is sent again, every 2 s'),
+  state: transactionState
+    .nullable()
+    .describe(
+      'State of the submission: `failed` is finalized with an error, `expired` can no longer land; null if the tenant has not submitted it'
+    ),
+  route: transactionRoute
+    .nullable()
+    .describe(
+      'The way by which it is sent: `jito` is the block engine; null if the tenant has not submitted it'
+    ),
+  received_at: moment('Time of the submission; null if the tenant has not submitted it').nullable(),
+  first_sent_at: moment('Time of the first send; null before it').nullable(),
+  last_sent_at: moment('Time of the last send; null before the first').nullable(),
+  landed_ms: count(
+    'Milliseconds from the first send until a block with it was seen; null before, and where a node reported the block first'
+  ).nullable(),
+  last_valid_block_height: count(
+    'Block height after which it cannot land; null where it is not known, and with a durable nonce'
+  ).nullable(),
+  expired: z.boolean().describe('Whether it is known that it can no longer land'),
+  leaders_sent: count('Leaders that it was sent to directly, over all sends'),
+  confirmations: count(
+    'Blocks on top of its block; null once that is finalized, and where no node has reported it'
+  ).nullable(),
+  bundle_id: text('Bundle that it was submitted in; null for none').nullable()
+}
+
+/** Schema of a submission in a list. */
+export const submissionAnswer = z
+  .object(STATUS)
+  .meta({ id: 'Submission', description: 'A submitted transaction and what became of it' })
+
+/** Schema of the status of a transaction. */
+export const transactionStatusAnswer = z
+  .object({
+    ...STATUS,
+    current_block_height: count(
+      'Newest block height at confirmed, to compare with `last_valid_block_height`; null while the node does not answer'
+    ).nullable()
+  })
+  .meta({ id: 'TransactionStatus', description: 'The status of a transaction' })
+
+/** Schema of the list of a tenant's submissions. */
+export const submissionList = listOf(submissionAnswer)

@@ -1,0 +1,195 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { sentTransactionAnswer, submissionList, transactionStatusAnswer } from '../../api/transaction.ts'
+import { decodeBase58 } from '../../chain/base58.ts'
+import { ChainStatuses } from '../../transactions/chain-statuses.ts'
+import { TransactionIntake, transactionIn, type SendWish } from '../../transactions/intake.ts'
+import type { SignatureStatus } from '../../transactions/ports.ts'
+import { TRANSACTION_STATES } from '../../transactions/submission.ts'
+import { stateOf, Submissions, type SubmissionState } from '../../transactions/submissions.ts'
+import { fromNode } from '../../transactions/upstream.ts'
+import { tenantOf } from '../caller-tenant.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_SIGNATURE, EXAMPLE_TRANSACTION } from '../example-values.ts'
+import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
+import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
+import { invalid, oneOf, wholeNumber } from '../parameters.ts'
+import { foreignBody, submissionBody } from '../transaction-bodies.ts'
+
+/** Milliseconds to take a transaction. Chosen: a simulation, or the tip accounts, may take the node some seconds. */
+const SEND_MS = 10_000
+/** Milliseconds for a status. Chosen: an archive of history may take the node some seconds. */
+const STATUS_MS = 8_000
+/** Submissions of one page at most. Chosen: as other lists. */
+const LIST_MAX = 1_000
+/** Digits of 64 bytes in base58 at most; longer text is not decoded. */
+const SIGNATURE_DIGITS_MAX = 88
+
+const signatureParam = z
+  .string()
+  .refine(isSignature, 'must be a base58 signature of 64 bytes')
+  .meta({ pattern: '^[1-9A-HJ-NP-Za-km-z]{64,88}$' })
+  .describe('First signature of the transaction; base58')
+
+export const sendTransaction = endpoint({
+  method: 'POST',
+  path: '/v1/tx/send',
+  tag: 'Transactions',
+  summary: 'Send a transaction',
+  description:
+    'Stores a signed transaction and sends it, again every 2 s, until it is confirmed, has failed or can no longer land. The same signature again is answered alike and begins nothing.',
+  scope: 'tx:send',
+  body: z.object({
+    tx: z
+      .string()
+      .describe(
+        'The fully signed transaction, in base64: legacy or version 0 of up to 1,232 bytes, or version 1 of up to 4,096'
+      ),
+    skip_preflight: z
+      .boolean()
+      .default(true)
+      .describe('`false` simulates it first, and refuses it with `preflight_failed` if that fails'),
+    via: oneOf(['jito'])
+      .optional()
+      .describe('`jito` sends it by the block engine alone; it needs a tip of at least 1,000 lamports'),
+    revert_protection: z.boolean().default(false).describe('With `via`: it lands only if it succeeds')
+  }),
+  answer: sentTransactionAnswer,
+  errors: [
+    'TRANSACTION_INVALID',
+    'TRANSACTION_UNSIGNED',
+    'TIP_MISSING',
+    'PREFLIGHT_FAILED',
+    'TRANSACTION_LIMIT_REACHED',
+    'UPSTREAM_ERROR',
+    'UPSTREAM_TIMEOUT'
+  ],
+  isIdempotent: true,
+  deadlineMs: SEND_MS,
+  examples: [{ name: 'a transfer', body: { tx: EXAMPLE_TRANSACTION } }]
+})
+
+export const transactionStatus = endpoint({
+  path: '/v1/tx/{signature}/status',
+  tag: 'Transactions',
+  summary: 'Status of a transaction',
+  description:
+    'What became of a transaction: of one that the tenant has submitted also how it was sent, of any other what the chain says of it.',
+  scope: 'tx:send',
+  params: z.object({ signature: signatureParam }),
+  answer: transactionStatusAnswer,
+  errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  deadlineMs: STATUS_MS,
+  examples: [{ name: 'a transaction', params: { signature: EXAMPLE_SIGNATURE } }]
+})
+
+export const listTransactions = endpoint({
+  path: '/v1/tx',
+  tag: 'Transactions',
+  summary: 'List submitted transactions',
+  description: 'The transactions that the tenant has submitted, newest first, those of a state if given.',
+  scope: 'tx:send',
+  query: z.object({
+    status: oneOf(TRANSACTION_STATES).optional().describe('Only those of a state (`state` of the answer)'),
+    limit: wholeNumber(1, LIST_MAX, 100).describe('Maximum number of submissions'),
+    after: z.string().optional().describe('The `nextCursor` of the page before, with the same parameters')
+  }),
+  answer: submissionList,
+  errors: ['CURSOR_INVALID'],
+  examples: [{ name: 'the newest', query: { limit: '10' } }]
+})
+
+export const transactionRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'transactions' | 'storage' | 'clock'>
+> = async (app, { transactions: parts, storage: { documents }, clock }) => {
+  if (parts === null) return
+  const intake = new TransactionIntake({ documents, parts, clock })
+  const submissions = new Submissions(documents, parts.tracking)
+  const chain = new ChainStatuses(parts.node, clock)
+  const idempotency = new Idempotency(documents)
+
+  serve(app, sendTransaction, async ({ body, caller, request, signal }) => {
+    const tenant = tenantOf(caller)
+    if (body.revert_protection && body.via === undefined)
+      throw invalid('revert_protection', 'is used with via only')
+    const wish: SendWish = {
+      transaction: transactionIn('tx', body.tx),
+      route: body.via ?? 'node',
+      revertProtection: body.revert_protection,
+      preflight: !body.skip_preflight
+    }
+    const { signature } = wish.transaction
+    await idempotency.once(
+      {
+        tenant,
+        operation: `${sendTransaction.method} ${sendTransaction.path}`,
+        key: idempotencyKeyOf(request.headers),
+        content: body
+      },
+      async () => {
+        await intake.check(tenant, wish, signal)
+        return signature
+      },
+      ({ isDone }) => (isDone ? Promise.resolve() : intake.take(tenant, wish))
+    )
+    return { signature }
+  })
+
+  serve(app, transactionStatus, async ({ params: { signature }, caller }) => {
+    const known = parts.sightings.newest?.height ?? null
+    const [found, height] = await Promise.all([
+      submissions.get(tenantOf(caller), signature),
+      known ?? chain.height()
+    ])
+    if (found === null)
+      return {
+        ...foreignBody(signature, await fromNode(chain.status(signature))),
+        current_block_height: height
+      }
+    return { ...submissionBody(found, await onChain(found)), current_block_height: height }
+  })
+
+  serve(app, listTransactions, async ({ query: { status = null, limit, after }, caller }) => {
+    const tenant = tenantOf(caller)
+    const list = `tx:${tenant}:${status ?? ''}`
+    const { states, next } = await submissions.list(tenant, {
+      state: status,
+      limit,
+      after: after === undefined ? null : placeIn(list, after)
+    })
+    return {
+      tenant,
+      data: states.map((each) => submissionBody(each)),
+      nextCursor: next && writeWordsCursor(list, [String(next.receivedAtMs), next.signature])
+    }
+  })
+
+  /**
+   * Asks the node for a submission that seems not to have landed, unless this process tracks it itself. Its owner may be
+   * away, and an expiry may rest on a fork that was left. Without an answer the record stands.
+   */
+  async function onChain({
+    progress,
+    isTrackedHere,
+    submission
+  }: SubmissionState): Promise<SignatureStatus | null> {
+    const state = stateOf(progress)
+    if (isTrackedHere || (state !== 'sent' && state !== 'expired')) return null
+    return chain.status(submission.signature).catch(() => null)
+  }
+}
+
+function placeIn(list: string, after: string): { receivedAtMs: number; signature: string } {
+  const [receivedAtMs, signature] = readWordsCursor(list, after)
+  return { receivedAtMs: Number(receivedAtMs), signature: signature! }
+}
+
+function isSignature(text: string): boolean {
+  if (text.length > SIGNATURE_DIGITS_MAX) return false
+  try {
+    return decodeBase58(text).length === 64
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,100 @@
+import type { z } from 'zod'
+import { momentText } from '../api/api-key.ts'
+import type { submissionAnswer } from '../api/transaction.ts'
+import type { SignatureStatus } from '../transactions/ports.ts'
+import type { SubmissionProgress } from '../transactions/submission.ts'
+import { stateOf, type SubmissionState } from '../transactions/submissions.ts'
+
+type SubmissionBody = z.input<typeof submissionAnswer>
+type LandedFields = Pick<
+  SubmissionBody,
+  'status' | 'err' | 'slot' | 'confirmations' | 'tracking' | 'state' | 'expired'
+>
+
+/**
+ * Renders a submission for its tenant. The status on the chain, where it was asked for, adds a block that tracking has not
+ * seen; it takes none away.
+ */
+export function submissionBody(
+  { submission, progress }: SubmissionState,
+  onChain: SignatureStatus | null = null
+): SubmissionBody {
+  const isUnseen = progress === null || progress.slot === null
+  const landed = isUnseen && onChain !== null ? landedFields(onChain) : trackedFields(progress)
+  const { firstSentAtMs, landedAtMs } = progress ?? { firstSentAtMs: null, landedAtMs: null }
+  return {
+    signature: submission.signature,
+    ...landed,
+    rebroadcasts: progress?.rebroadcasts ?? 0,
+    route: submission.route,
+    received_at: momentText(submission.receivedAtMs),
+    first_sent_at: momentOrNull(firstSentAtMs),
+    last_sent_at: momentOrNull(progress?.lastSentAtMs ?? null),
+    landed_ms:
+      firstSentAtMs === null || landedAtMs === null
+        ? null
+        : Math.max(0, Math.round(landedAtMs - firstSentAtMs)),
+    last_valid_block_height: progress?.lastValidBlockHeight ?? null,
+    leaders_sent: progress?.leadersSent ?? 0,
+    bundle_id: submission.bundleId
+  }
+}
+
+/** Renders a transaction that the tenant has not submitted: public facts of the chain alone. */
+export function foreignBody(signature: string, onChain: SignatureStatus | null): SubmissionBody {
+  return {
+    signature,
+    status: 'unknown',
+    err: null,
+    slot: null,
+    confirmations: null,
+    expired: false,
+    ...(onChain === null ? {} : landedFields(onChain)),
+    state: null,
+    tracking: false,
+    rebroadcasts: 0,
+    route: null,
+    received_at: null,
+    first_sent_at: null,
+    last_sent_at: null,
+    landed_ms: null,
+    last_valid_block_height: null,
+    leaders_sent: 0,
+    bundle_id: null
+  }
+}
+
+function trackedFields(progress: SubmissionProgress | null): LandedFields {
+  const state = stateOf(progress)
+  const { err = null, slot = null, confirmations = null } = progress ?? {}
+  const facts = { err, slot, confirmations, state }
+  switch (state) {
+    case 'sent':
+      return { ...facts, status: 'unknown', tracking: true, expired: false }
+    case 'processed':
+      return { ...facts, status: 'processed', tracking: err === null, expired: false }
+    case 'confirmed':
+    case 'finalized':
+      return { ...facts, status: state, tracking: false, expired: false }
+    case 'failed':
+      return { ...facts, status: progress?.commitment ?? 'finalized', tracking: false, expired: false }
+    case 'expired':
+      return { ...facts, status: 'unknown', tracking: false, expired: true }
+  }
+}
+
+function landedFields({ commitment, err, slot, confirmations }: SignatureStatus): LandedFields {
+  return {
+    status: commitment,
+    err: err ?? null,
+    slot,
+    confirmations,
+    tracking: commitment === 'processed' && (err ?? null) === null,
+    state: commitment === 'finalized' && (err ?? null) !== null ? 'failed' : commitment,
+    expired: false
+  }
+}
+
+function momentOrNull(unixMs: number | null): string | null {
+  return unixMs === null ? null : momentText(unixMs)
+}

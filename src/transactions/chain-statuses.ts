@@ -1,0 +1,86 @@
+import type { Clock } from '../ports.ts'
+import type { SignatureStatus, TransactionNode } from './ports.ts'
+
+/** Milliseconds that an answer of the node is kept. Chosen: one slot, in which nothing new can be known. */
+const KEEP_MS = 400
+/** Signatures whose answers are kept at once, about 1 MB. Beyond it the oldest answer is dropped and asked again. */
+const KEPT_MAX = 2_000
+/** Signatures of one request (the limit of getSignatureStatuses). */
+const BATCH_MAX = 256
+/** Milliseconds that the node may take: for a status, which can need its archive, and for a height, which is an extra. */
+const STATUS_MS = 5_000
+const HEIGHT_MS = 1_000
+
+interface Kept<T> {
+  readonly answer: Promise<T>
+  /** Unix milliseconds; infinite while the node is asked. */
+  untilMs: number
+}
+
+/** Statuses of signatures on the chain, as the node has them. Equal questions are asked once, others together. */
+export class ChainStatuses {
+  readonly #node: Pick<TransactionNode, 'statuses' | 'height'>
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #kept = new Map<string, Kept<SignatureStatus | null>>()
+  #asked: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
+  #height: Kept<number> | null = null
+
+  constructor(node: Pick<TransactionNode, 'statuses' | 'height'>, clock: Pick<Clock, 'now'>) {
+    this.#node = node
+    this.#clock = clock
+  }
+
+  /** Returns the status of a signature (base58), with the node's history; null for none. Rejects as the node does. */
+  status(signature: string): Promise<SignatureStatus | null> {
+    const kept = this.#kept.get(signature)
+    if (kept !== undefined && kept.untilMs > this.#clock.now()) return kept.answer
+    const made = this.#keep(this.#ask(signature), () => this.#kept.delete(signature))
+    this.#kept.delete(signature)
+    this.#kept.set(signature, made)
+    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!)
+    return made.answer
+  }
+
+  /** Returns the newest block height at confirmed; null while the node does not answer. */
+  async height(): Promise<number | null> {
+    if (this.#height === null || this.#height.untilMs <= this.#clock.now()) {
+      const asked = this.#node.height(AbortSignal.timeout(HEIGHT_MS)).then(({ height }) => height)
+      this.#height = this.#keep(asked, () => (this.#height = null))
+    }
+    try {
+      return await this.#height.answer
+    } catch {
+      return null
+    }
+  }
+
+  #keep<T>(answer: Promise<T>, forget: () => void): Kept<T> {
+    const kept: Kept<T> = { answer, untilMs: Infinity }
+    answer.then(() => (kept.untilMs = this.#clock.now() + KEEP_MS), forget)
+    return kept
+  }
+
+  /** Asks with the other questions of this turn of the event loop. */
+  #ask(signature: string): Promise<SignatureStatus | null> {
+    if (this.#asked === null) {
+      this.#asked = new Map()
+      setImmediate(() => this.#askAll())
+    }
+    const question = Promise.withResolvers<SignatureStatus | null>()
+    this.#asked.set(signature, question)
+    return question.promise
+  }
+
+  #askAll(): void {
+    const questions = [...this.#asked!]
+    this.#asked = null
+    for (let at = 0; at < questions.length; at += BATCH_MAX) {
+      const batch = questions.slice(at, at + BATCH_MAX)
+      const signatures = batch.map(([signature]) => signature)
+      this.#node.statuses(signatures, { history: true }, AbortSignal.timeout(STATUS_MS)).then(
+        ({ statuses }) => batch.forEach(([, { resolve }], index) => resolve(statuses[index] ?? null)),
+        (error: unknown) => batch.forEach(([, { reject }]) => reject(error))
+      )
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
+import type { Tracking } from './ports.ts'
+import {
+  partitionsOf,
+  SUBMISSION,
+  submissionPartition,
+  transactionShard,
+  type Submission,
+  type SubmissionProgress,
+  type TransactionState
+} from './submission.ts'
+
+/** A submission and what is known of its transaction. */
+export interface SubmissionState {
+  readonly submission: Submission
+  /** Null before the first send. */
+  readonly progress: SubmissionProgress | null
+  /** Whether the progress is that of this process's own tracking, and so the newest there is. */
+  readonly isTrackedHere: boolean
+}
+
+/** The position of a submission in a list. */
+export interface SubmissionPlace {
+  readonly receivedAtMs: number
+  readonly signature: string
+}
+
+export interface SubmissionQuery {
+  /** Null for all. */
+  readonly state: TransactionState | null
+  /** From 1. */
+  readonly limit: number
+  /** The list continues after this position; null at its beginning. */
+  readonly after: SubmissionPlace | null
+}
+
+type StoredSubmission = Stored<Submission>
+type Index = 'tracked' | 'received' | 'ended'
+type Next = (count: number) => Promise<StoredSubmission[]>
+
+/** Documents that a partition is read for beyond its share of a page. Chosen: most pages then need one read of each. */
+const SPARE = 4
+
+/** Tenants' submissions in the store. */
+export class Submissions {
+  readonly #documents: Documents<Submission, Index, never, SubmissionProgress>
+  readonly #tracking: Pick<Tracking, 'progress'>
+
+  constructor(store: DocumentStore, tracking: Pick<Tracking, 'progress'>) {
+    this.#documents = new Documents(store, SUBMISSION)
+    this.#tracking = tracking
+  }
+
+  /**
+   * Stores a new submission, durably. Returns null if its tenant has submitted the same signature before: that record stays
+   * as it is.
+   */
+  async insert(submission: Submission): Promise<StoredSubmission | null> {
+    const outcome = await this.#documents.insert(submission)
+    if (outcome.ok) return outcome.stored
+    if (outcome.reason === 'exists') return null
+    throw new Error(`a new submission was refused: ${outcome.reason}`)
+  }
+
+  /** Whether a tenant has submitted a signature. */
+  async has(tenant: string, signature: string): Promise<boolean> {
+    return (await this.#find(tenant, signature)) !== null
+  }
+
+  /** Returns the submission of a tenant; null if it has not submitted the signature. */
+  async get(tenant: string, signature: string): Promise<SubmissionState | null> {
+    const stored = await this.#find(tenant, signature)
+    if (stored === null) return null
+    const [state] = await this.#withProgress([stored])
+    return state!
+  }
+
+  /**
+   * Lists submissions of a tenant, newest first; those of one millisecond by their signature, descending. `next` continues
+   * the list; null at its end.
+   */
+  async list(
+    tenant: string,
+    { state, limit, after }: SubmissionQuery
+  ): Promise<{ readonly states: readonly SubmissionState[]; readonly next: SubmissionPlace | null }> {
+    const take = this.#newestFirst(tenant, state, limit, after)
+    const states: SubmissionState[] = []
+    while (states.length <= limit) {
+      const candidates = await take(limit + 1 - states.length)
+      if (candidates.length === 0) break
+      const read = await this.#withProgress(candidates)
+      states.push(...read.filter(({ progress }) => state === null || stateOf(progress) === state))
+    }
+    const page = states.slice(0, limit)
+    const last = page.at(-1)
+    return { states: page, next: states.length > limit && last ? placeOf(last.submission) : null }
+  }
+
+  #find(tenant: string, signature: string): Promise<StoredSubmission | null> {
+    return this.#documents.get(submissionPartition(tenant, signature), [tenant, signature])
+  }
+
+  /** Returns a function that takes the next submissions of all partitions together. */
+  #newestFirst(
+    tenant: string,
+    state: TransactionState | null,
+    limit: number,
+    after: SubmissionPlace | null
+  ): Next {
+    const partitions = partitionsOf(transactionShard(tenant))
+    const pageSize = Math.min(PAGE_MAX, Math.ceil((limit + 1) / partitions.length) + SPARE)
+    const lists = partitions.map((partition) => this.#listOf(partition, tenant, state, pageSize, after))
+    return async (count) => {
+      const taken: StoredSubmission[] = []
+      while (taken.length < count) {
+        const heads = await Promise.all(lists.map((list) => list.head()))
+        const newest = heads.reduce<number | null>(
+          (best, head, at) =>
+            head !== null && (best === null || compare(head.value, heads[best]!.value) < 0) ? at : best,
+          null
+        )
+        if (newest === null) break
+        taken.push(lists[newest]!.shift())
+      }
+      return taken
+    }
+  }
+
+  /** Returns the submissions of a partition after a position, newest first, read page by page. */
+  #listOf(
+    partition: string,
+    tenant: string,
+    state: TransactionState | null,
+    limit: number,
+    after: SubmissionPlace | null
+  ): { head(): Promise<StoredSubmission | null>; shift(): StoredSubmission } {
+    const [index, prefix]: [Index, (string | number)[]] =
+      state === null
+        ? ['received', [tenant]]
+        : isFinal(state)
+          ? ['ended', [tenant, state]]
+          : ['tracked', [tenant]]
+    const until = after === null ? {} : { until: [after.receivedAtMs] }
+    let rows: StoredSubmission[] = []
+    let next: string | null = null
+    let isRead = false
+    return {
+      head: async () => {
+        while (rows.length === 0 && !(isRead && next === null)) {
+          const range = { prefix, ...until, order: 'desc', limit, after: next } as const
+          const page = await this.#documents.listBy(index, partition, range)
+          rows = page.documents.filter(({ value }) => after === null || compare(value, after) > 0)
+          next = page.next
+          isRead = true
+        }
+        return rows[0] ?? null
+      },
+      shift: () => rows.shift()!
+    }
+  }
+
+  async #withProgress(stored: readonly StoredSubmission[]): Promise<SubmissionState[]> {
+    const here = stored.map(({ value: { tenant, signature, end } }) =>
+      end === null ? this.#tracking.progress(tenant, signature) : null
+    )
+    const elsewhere = stored.filter(({ value }, at) => value.end === null && here[at] === null)
+    const hot = elsewhere.length === 0 ? [] : await this.#documents.hot(elsewhere)
+    const progressOf = new Map(elsewhere.map((each, at) => [each, hot[at] ?? null]))
+    return stored.map((each, at) => ({
+      submission: each.value,
+      progress: each.value.end ?? here[at] ?? progressOf.get(each) ?? null,
+      isTrackedHere: here[at] !== null
+    }))
+  }
+}
+
+/** Returns the state of a submission's progress. */
+export const stateOf = (progress: SubmissionProgress | null): TransactionState => progress?.state ?? 'sent'
+
+const placeOf = ({ receivedAtMs, signature }: Submission): SubmissionPlace => ({ receivedAtMs, signature })
+
+const isFinal = (state: TransactionState): boolean =>
+  state === 'finalized' || state === 'failed' || state === 'expired'
+
+/** Orders positions of a list; base58 text sorts as its bytes do. */
+function compare(a: SubmissionPlace, b: SubmissionPlace): number {
+  if (a.receivedAtMs !== b.receivedAtMs) return b.receivedAtMs - a.receivedAtMs
+  return a.signature === b.signature ? 0 : a.signature < b.signature ? 1 : -1
+}

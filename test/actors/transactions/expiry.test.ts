@@ -1,0 +1,151 @@
+import t from 'tap'
+import type { FakeNode } from './fake-chain.ts'
+import { TrackingWorld, type TestProcess } from './tracking-world.ts'
+
+/** Milliseconds until the confirmed height is above the last valid one of `hash-998`: 150 blocks and two for confirmation. */
+const VALID_MS = (998 + 150 + 2 + 1 - 1_000) * 400
+
+interface Case {
+  readonly name: string
+  /** What the node does from 2 s on, and when it ends that. */
+  readonly fault: (node: FakeNode) => void
+  readonly over?: (node: FakeNode) => void
+  readonly overMs?: number
+}
+
+const CASES: readonly Case[] = [
+  { name: 'says the truth', fault: () => undefined },
+  { name: 'tells a height far too high', fault: (node) => void (node.heightLie = 1_000_000) },
+  {
+    name: 'tells a height far too low for a while',
+    fault: (node) => void (node.heightLie = -500),
+    over: (node) => void (node.heightLie = 0),
+    overMs: 50_000
+  },
+  {
+    name: 'lags by 40 slots, so that it does not know the blockhash yet',
+    fault: (node) => void (node.lag = 40),
+    over: (node) => void (node.lag = 0),
+    overMs: 30_000
+  },
+  {
+    name: 'lags by 300 slots and tells the height of the newest',
+    fault: (node) => {
+      node.lag = 300
+      node.heightLie = 300
+    },
+    over: (node) => {
+      node.lag = 0
+      node.heightLie = 0
+    },
+    overMs: 90_000
+  },
+  {
+    name: 'is away for 20 s',
+    fault: (node) => void (node.isAway = true),
+    over: (node) => void (node.isAway = false),
+    overMs: 22_000
+  },
+  {
+    name: 'is away when it expires',
+    fault: () => undefined,
+    over: (node) => void (node.isAway = true),
+    overMs: 50_000
+  }
+]
+
+async function expires(world: TrackingWorld, own: TestProcess, signature: string): Promise<number | null> {
+  for (let passed = 0; passed < 100_000 && own.progress(signature) !== null; passed += 200)
+    await world.pass(200)
+  return own.progress(signature) === null ? world.clock.now() : null
+}
+
+for (const hasBlocks of [false, true])
+  for (const { name, fault, over, overMs = 0 } of CASES)
+    t.test(
+      `a node that ${name} ends no tracking before a transaction can land no more, ${hasBlocks ? 'with' : 'without'} blocks`,
+      async (t) => {
+        const world = new TrackingWorld()
+        world.chain.hasBlocks = hasBlocks
+        const own = world.start()
+        own.shard.begin(await world.submit('a'))
+        await world.pass(2_000)
+        fault(own.node)
+        if (over !== undefined) {
+          await world.pass(overMs - world.clock.now())
+          t.equal(own.progress('a')?.state, 'sent', 'it is tracked until then')
+          over(own.node)
+        }
+        if (own.node.isAway) {
+          await world.pass(60_000)
+          t.equal(own.progress('a')?.state, 'sent', 'an absent node proves nothing')
+          own.node.isAway = false
+        }
+        const endedAtMs = await expires(world, own, 'a')
+        t.ok(endedAtMs !== null && endedAtMs >= VALID_MS, `it ends at ${endedAtMs}`)
+        t.match((await world.stored('a')).value, { wire: null, end: { state: 'expired', slot: null } })
+        const sends = world.chain.sendsOf('a')
+        t.ok(sends.at(-1)! <= endedAtMs!)
+        t.equal((await world.stored('a')).value.end!.rebroadcasts, sends.length - 1)
+        await world.pass(6_000)
+        t.equal(world.chain.sendsOf('a').length, sends.length, 'nothing is sent after its end')
+        t.same(own.faults, [])
+        own.kill()
+      }
+    )
+
+t.test('a transaction that lands in the last valid block, and is seen late, does not expire', async (t) => {
+  const world = new TrackingWorld()
+  const own = world.start()
+  own.shard.begin(await world.submit('a'))
+  await world.pass(VALID_MS - 1_000)
+  own.node.statusLag = 40
+  world.chain.land('a')
+  await world.pass(12_000)
+  t.equal(own.progress('a')?.state, 'sent', 'the status is too old to prove anything')
+  own.node.statusLag = 0
+  await world.pass(20_000)
+  t.match((await world.stored('a')).value.end, { state: 'finalized' })
+  own.kill()
+})
+
+t.test(
+  'a durable nonce is followed until it advances: sent for 60 s, then not, and landed or expired',
+  async (t) => {
+    const world = new TrackingWorld()
+    const { chain } = world
+    const own = world.start()
+    chain.nonces.set('N', 'nonce-1')
+    const nonce = { nonceAccount: 'N', blockhash: 'nonce-1' }
+    for (const signature of ['lands', 'expires']) own.shard.begin(await world.submit(signature, nonce))
+    await world.pass(300_000)
+    t.equal(chain.sendsOf('lands').length, 30, 'sent at 0, 2, … 58 s')
+    t.match(own.progress('lands'), { state: 'sent', lastValidBlockHeight: null })
+    chain.land('lands')
+    chain.nonces.set('N', 'nonce-2')
+    await world.pass(90_000)
+    t.match((await world.stored('lands')).value.end, { state: 'finalized' })
+    t.match((await world.stored('expires')).value.end, { state: 'expired' })
+    t.same(own.faults, [])
+    own.kill()
+  }
+)
+
+t.test(
+  'a nonce whose older value a lagging node tells does not expire, nor one that was never seen before 150 blocks',
+  async (t) => {
+    const world = new TrackingWorld()
+    const own = world.start()
+    world.chain.nonces.set('N', 'nonce-0')
+    own.shard.begin(await world.submit('a', { nonceAccount: 'N', blockhash: 'nonce-1' }))
+    await world.pass(50_000)
+    t.equal(own.progress('a')?.state, 'sent')
+    world.chain.nonces.set('N', 'nonce-1')
+    await world.pass(100_000)
+    t.equal(own.progress('a')?.state, 'sent', 'the node has caught up')
+    world.chain.nonces.delete('N')
+    await world.pass(70_000)
+    t.match((await world.stored('a')).value.end, { state: 'expired' }, 'its account was closed')
+    own.kill()
+  }
+)

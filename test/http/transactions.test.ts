@@ -1,0 +1,380 @@
+import t from 'tap'
+import { encodeBase58 } from '../../src/chain/base58.ts'
+import {
+  SUBMISSION,
+  submissionPartition,
+  type Submission,
+  type SubmissionProgress
+} from '../../src/transactions/submission.ts'
+import { Documents } from '../../storage/documents.ts'
+import { sentProgress, TIP_ACCOUNT } from '../transactions/fake-transactions.ts'
+import { BLOCKHASH, signedWire, toBase64, transfer } from '../transactions/signed.ts'
+import type { Answer, MarketApp } from './market-app.ts'
+import { NOON, transactionClient, transferText } from './transaction-client.ts'
+
+const UNKNOWN = encodeBase58(new Uint8Array(64).fill(7))
+const LANDED = { slot: 77, confirmations: 3, err: null, commitment: 'confirmed' } as const
+
+t.test('a transaction is stored, handed to tracking once, and shown', async (t) => {
+  const app = await transactionClient(t)
+  const bytes = signedWire([transfer(5n)])
+  const signature = encodeBase58(bytes.subarray(1, 65))
+  const sent = await app.post({ tx: toBase64(bytes) })
+  t.equal(sent.status, 200)
+  t.strictSame(sent.body, { signature })
+  t.match(app.parts.begun, [
+    {
+      tenant: 'acme',
+      signature,
+      route: 'node',
+      revertProtection: false,
+      receivedAtMs: NOON,
+      nonceAccount: null
+    }
+  ])
+  const [stored] = await storedOf(app, [signature])
+  t.match(stored, { blockhash: BLOCKHASH, end: null, bundleId: null })
+  t.same([...stored!.wire!], [...bytes])
+
+  t.strictSame((await app.post({ tx: toBase64(bytes), skip_preflight: true })).body, { signature })
+  t.strictSame((await app.post({ tx: toBase64(bytes), skip_preflight: false })).body, { signature })
+  t.equal(app.parts.begun.length, 1, 'the same signature begins nothing')
+  t.equal(app.parts.simulated.length, 0, 'and is not simulated')
+
+  const status = await app.call('GET', `/v1/tx/${signature}/status`)
+  t.strictSame(status.body, {
+    signature,
+    status: 'unknown',
+    err: null,
+    slot: null,
+    rebroadcasts: 0,
+    tracking: true,
+    state: 'sent',
+    route: 'node',
+    received_at: '2026-08-24T12:00:00.000Z',
+    first_sent_at: null,
+    last_sent_at: null,
+    landed_ms: null,
+    last_valid_block_height: null,
+    expired: false,
+    leaders_sent: 0,
+    confirmations: null,
+    bundle_id: null,
+    current_block_height: 1_000
+  })
+})
+
+t.test('each state of a submission is shown as the specification names it', async (t) => {
+  const app = await transactionClient(t)
+  const signature = await app.submit(1n)
+  const landed = { slot: 50, index: 3, confirmations: 0, landedAtMs: NOON + 450.4 }
+  const err = { InstructionError: [0, { Custom: 1 }] }
+  const cases: [Partial<SubmissionProgress>, Record<string, unknown>][] = [
+    [{ rebroadcasts: 2 }, { status: 'unknown', tracking: true, expired: false, rebroadcasts: 2, slot: null }],
+    [
+      { ...landed, state: 'processed', commitment: 'processed' },
+      { status: 'processed', tracking: true, slot: 50, landed_ms: 450, confirmations: 0 }
+    ],
+    [
+      { ...landed, state: 'processed', commitment: 'processed', err },
+      { status: 'processed', tracking: false, err }
+    ],
+    [
+      { ...landed, state: 'confirmed', commitment: 'confirmed' },
+      { status: 'confirmed', tracking: false }
+    ],
+    [
+      { ...landed, state: 'finalized', commitment: 'finalized', confirmations: null },
+      { status: 'finalized', tracking: false, confirmations: null }
+    ],
+    [
+      { ...landed, state: 'failed', commitment: 'finalized', err },
+      { status: 'finalized', tracking: false, err, state: 'failed', expired: false }
+    ],
+    [{ state: 'expired' }, { status: 'unknown', tracking: false, expired: true, slot: null, err: null }]
+  ]
+  for (const [changed, expected] of cases) {
+    app.parts.tracked.set(signature, sentProgress(NOON, { leadersSent: 4, ...changed }))
+    const { body } = await app.call('GET', `/v1/tx/${signature}/status`)
+    t.match(body, {
+      ...expected,
+      first_sent_at: '2026-08-24T12:00:00.000Z',
+      last_valid_block_height: 1_150,
+      leaders_sent: 4
+    })
+  }
+  t.same(app.parts.asked, [], 'the node is not asked for what this process tracks')
+})
+
+t.test('an ended submission is answered from its record, and the list is by state', async (t) => {
+  const app = await transactionClient(t)
+  const signatures: string[] = []
+  for (const lamports of [1n, 2n, 3n, 4n, 5n]) {
+    app.nowMs = NOON + Number(lamports)
+    signatures.push(await app.submit(lamports))
+  }
+  const [sent, processed, finalized, failed, expired] = signatures as [string, string, string, string, string]
+  app.parts.tracked.set(
+    processed,
+    sentProgress(NOON, { state: 'processed', slot: 9, commitment: 'processed' })
+  )
+  await end(app, finalized, { state: 'finalized', slot: 9, commitment: 'finalized' })
+  await end(app, failed, { state: 'failed', slot: 9, commitment: 'finalized', err: 'AccountInUse' })
+  await end(app, expired, { state: 'expired' })
+  const list = async (query = ''): Promise<unknown[]> => {
+    const { body, status } = await app.call('GET', `/v1/tx${query}`)
+    t.equal(status, 200)
+    t.equal(body.tenant, 'acme')
+    return body.data.map((row) => row.signature)
+  }
+  t.same(await list(), signatures.toReversed())
+  t.same(await list('?status=sent'), [sent])
+  t.same(await list('?status=processed'), [processed])
+  t.same(await list('?status=finalized'), [finalized])
+  t.same(await list('?status=failed'), [failed])
+  t.same(await list('?status=expired'), [expired])
+  t.same(await list('?status=confirmed'), [])
+  app.parts.fault = { kind: 'unreachable', detail: 'refused' }
+  t.match((await app.call('GET', `/v1/tx/${finalized}/status`)).body, { status: 'finalized', slot: 9 })
+  t.match((await app.call('GET', `/v1/tx/${expired}/status`)).body, { status: 'unknown', expired: true })
+})
+
+t.test('pages of the list hold each submission once, whatever their size', async (t) => {
+  const app = await transactionClient(t)
+  const all: string[] = []
+  for (let number = 1; number <= 13; number++) {
+    // Several are of one millisecond.
+    app.nowMs = NOON + Math.floor(number / 4)
+    all.push(await app.submit(BigInt(number)))
+  }
+  for (const limit of [1, 5, 13]) {
+    const seen: unknown[] = []
+    let after: string | null = null
+    do {
+      const { body }: Answer = await app.call('GET', `/v1/tx?limit=${limit}${after ? `&after=${after}` : ''}`)
+      t.ok(body.data.length <= limit && body.data.length > 0)
+      seen.push(...body.data.map((row) => row.signature))
+      after = body.nextCursor
+    } while (after !== null)
+    t.equal(seen.length, all.length, `pages of ${limit}`)
+    t.same(seen.toSorted(), all.toSorted())
+    if (limit === 13) t.equal(seen.at(-1), [...all.slice(0, 3)].sort()[0])
+  }
+  const { body } = await app.call('GET', '/v1/tx?limit=1')
+  for (const wrong of [`${body.nextCursor}x`, 'AAAA', ''])
+    t.match((await app.call('GET', `/v1/tx?after=${wrong}`)).body, { code: 'invalid_cursor' })
+  const other = await app.call('GET', `/v1/tx?status=sent&after=${body.nextCursor}`)
+  t.match(other.body, { code: 'invalid_cursor' }, 'a cursor of another list')
+})
+
+t.test(
+  'an expired record that the chain contradicts, or one of another process, is answered from the node',
+  async (t) => {
+    const app = await transactionClient(t)
+    const [expired, elsewhere] = [await app.submit(1n), await app.submit(2n)]
+    await end(app, expired, { state: 'expired' })
+    for (const signature of [expired, elsewhere]) {
+      app.parts.chain.set(signature, LANDED)
+      t.match((await app.call('GET', `/v1/tx/${signature}/status`)).body, {
+        status: 'confirmed',
+        state: 'confirmed',
+        slot: 77,
+        expired: false,
+        tracking: false,
+        confirmations: 3
+      })
+    }
+  }
+)
+
+t.test('a signature of nobody, or of another tenant, is answered by the chain alone', async (t) => {
+  const app = await transactionClient(t)
+  await app.keys.createTenant('other', NOON)
+  const other = await app.as('other')
+  const mine = await app.submit(1n)
+  app.parts.tracked.set(mine, sentProgress(NOON, { rebroadcasts: 9 }))
+  const foreign = (signature: string) => ({
+    signature,
+    status: 'unknown',
+    err: null,
+    slot: null,
+    rebroadcasts: 0,
+    tracking: false,
+    state: null,
+    route: null,
+    received_at: null,
+    first_sent_at: null,
+    last_sent_at: null,
+    landed_ms: null,
+    last_valid_block_height: null,
+    expired: false,
+    leaders_sent: 0,
+    confirmations: null,
+    bundle_id: null,
+    current_block_height: 1_000
+  })
+  for (const signature of [UNKNOWN, mine])
+    t.strictSame((await other('GET', `/v1/tx/${signature}/status`)).body, foreign(signature))
+  t.same((await other('GET', '/v1/tx')).body.data, [])
+  app.nowMs += 1_000
+  app.parts.chain.set(mine, { ...LANDED, err: 'AccountInUse', commitment: 'processed' })
+  t.strictSame((await other('GET', `/v1/tx/${mine}/status`)).body, {
+    ...foreign(mine),
+    status: 'processed',
+    slot: 77,
+    err: 'AccountInUse',
+    confirmations: 3
+  })
+
+  // The same signature of a second tenant has a record of its own.
+  t.equal((await other('POST', '/v1/tx/send', { tx: transferText(1n) })).status, 200)
+  t.same(
+    app.parts.begun.map(({ tenant, signature }) => [tenant, signature]),
+    [
+      ['acme', mine],
+      ['other', mine]
+    ]
+  )
+  t.equal((await other('GET', '/v1/tx')).body.data.length, 1)
+})
+
+t.test('equal questions are asked once and kept for a moment, others go together', async (t) => {
+  const app = await transactionClient(t)
+  const signatures = [1, 2, 3].map((value) => encodeBase58(new Uint8Array(64).fill(value)))
+  const ask = (signature: string) => app.call('GET', `/v1/tx/${signature}/status`)
+  await Promise.all([...signatures, ...signatures].map(ask))
+  await ask(signatures[0]!)
+  t.same(app.parts.asked.flat().toSorted(), signatures.toSorted())
+  app.nowMs += 400
+  await ask(signatures[0]!)
+  t.equal(app.parts.asked.flat().length, 4)
+})
+
+t.test('a node that does not answer is 502 or 504, and the height alone is left out', async (t) => {
+  const app = await transactionClient(t)
+  const path = `/v1/tx/${UNKNOWN}/status`
+  app.parts.fault = { kind: 'unreachable', detail: 'connect ECONNREFUSED 10.1.2.3:8899' }
+  const gone = await app.call('GET', path)
+  t.match(gone, { status: 502, body: { code: 'upstream_error' } })
+  t.equal(gone.headers['retry-after'], '1')
+  t.notMatch(gone.text, /10\.1\.2\.3/)
+  app.parts.fault = { kind: 'timeout', afterMs: 5_000 }
+  t.match(await app.call('GET', path), { status: 504, body: { code: 'upstream_timeout' } })
+  t.match(await app.post({ tx: transferText(1n), skip_preflight: false }), {
+    status: 504,
+    body: { code: 'upstream_timeout' }
+  })
+  t.same(app.parts.begun, [])
+  t.equal((await app.post({ tx: transferText(1n) })).status, 200, 'without preflight the node is not needed')
+  app.parts.fault = null
+  app.parts.height = null
+  app.nowMs += 1_000
+  t.match((await app.call('GET', path)).body, { status: 'unknown', current_block_height: null })
+})
+
+t.test('preflight refuses a transaction whose simulation fails', async (t) => {
+  const app = await transactionClient(t)
+  const tx = transferText(1n)
+  app.parts.simulation = {
+    err: { InstructionError: [0, { Custom: 1 }] },
+    logs: ['Program 11111111111111111111111111111111 invoke [1]'],
+    unitsConsumed: 150
+  }
+  t.match(await app.post({ tx, skip_preflight: false }), {
+    status: 422,
+    body: {
+      code: 'preflight_failed',
+      err: { InstructionError: [0, { Custom: 1 }] },
+      logs: ['Program 11111111111111111111111111111111 invoke [1]'],
+      units_consumed: 150
+    }
+  })
+  t.same(app.parts.begun, [])
+  app.parts.simulation = { err: 'BlockhashNotFound', logs: [], unitsConsumed: null }
+  t.match((await app.post({ tx, skip_preflight: false })).body, {
+    err: 'BlockhashNotFound',
+    units_consumed: null
+  })
+  t.equal((await app.post({ tx })).status, 200)
+  t.equal(app.parts.begun.length, 1)
+})
+
+t.test('the block-engine route needs an engine and a tip', async (t) => {
+  const app = await transactionClient(t)
+  const tipped = transferText(1_000n, TIP_ACCOUNT)
+  t.equal((await app.post({ tx: tipped, via: 'jito', revert_protection: true })).status, 200)
+  t.match(app.parts.begun, [{ route: 'jito', revertProtection: true }])
+  for (const tx of [transferText(5_000n), transferText(999n, TIP_ACCOUNT)]) {
+    const { status, body } = await app.post({ tx, via: 'jito' })
+    t.match([status, body.code], [422, 'tip_missing'])
+    t.match(body.detail, /^tx has /)
+  }
+  Object.assign(app.parts, { engine: null })
+  t.match(await app.post({ tx: transferText(2_000n, TIP_ACCOUNT), via: 'jito' }), {
+    status: 502,
+    body: { code: 'upstream_error' }
+  })
+  t.equal(app.parts.begun.length, 1)
+})
+
+t.test('at its limits a tenant is answered 429, but not for what it has submitted', async (t) => {
+  const app = await transactionClient(t)
+  await app.submit(1n)
+  for (const count of [
+    { process: 0, tenant: 2_000 },
+    { process: 10_000, tenant: 1 }
+  ]) {
+    app.parts.count = count
+    const refused = await app.post({ tx: transferText(2n) })
+    t.match(refused, { status: 429, body: { code: 'transaction_limit_reached' } })
+    t.equal(refused.headers['retry-after'], '1')
+    t.equal((await app.post({ tx: transferText(1n) })).status, 200)
+  }
+  app.parts.count = { process: 9_999, tenant: 1_999 }
+  t.equal((await app.post({ tx: transferText(2n) })).status, 200)
+  t.equal(app.parts.begun.length, 2)
+})
+
+t.test('an idempotency key gives the same signature back, and refuses another body', async (t) => {
+  const app = await transactionClient(t)
+  const headers = { 'idempotency-key': 'once' }
+  const first = await app.post({ tx: transferText(1n), skip_preflight: false }, headers)
+  t.equal(first.status, 200)
+  app.parts.simulation = { err: 'AlreadyProcessed', logs: [], unitsConsumed: 0 }
+  t.strictSame((await app.post({ tx: transferText(1n), skip_preflight: false }, headers)).body, first.body)
+  t.match(await app.post({ tx: transferText(2n) }, headers), {
+    status: 422,
+    body: { code: 'idempotency_key_reused' }
+  })
+  t.equal(app.parts.begun.length, 1)
+})
+
+t.test('a key without the scope is refused on each route', async (t) => {
+  const app = await transactionClient(t)
+  const key = await app.makeKey(['data:read', 'webhooks'])
+  for (const [method, path] of [
+    ['POST', '/v1/tx/send'],
+    ['GET', '/v1/tx'],
+    ['GET', `/v1/tx/${UNKNOWN}/status`]
+  ] as const) {
+    const body = method === 'POST' ? JSON.stringify({ tx: transferText(1n) }) : undefined
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+    t.match(await app.ask(method, path, headers, body), { status: 403, body: { code: 'insufficient_scope' } })
+  }
+})
+
+const documentsOf = ({ storage }: MarketApp) => new Documents(storage.documents, SUBMISSION)
+
+async function storedOf(app: MarketApp, signatures: readonly string[]): Promise<(Submission | undefined)[]> {
+  const found = await Promise.all(
+    signatures.map((each) => documentsOf(app).get(submissionPartition('acme', each), ['acme', each]))
+  )
+  return found.map((each) => each?.value)
+}
+
+/** Ends a submission of `acme`, as its owner does. */
+async function end(app: MarketApp, signature: string, changed: Partial<SubmissionProgress>): Promise<void> {
+  const documents = documentsOf(app)
+  const stored = await documents.get(submissionPartition('acme', signature), ['acme', signature])
+  await documents.update(stored!, { ...stored!.value, wire: null, end: sentProgress(NOON, changed) })
+}

@@ -1,0 +1,113 @@
+import t from 'tap'
+import { initialTransition, transition } from 'xstate'
+import { isLooping, transactionMachine, type TransactionEvent } from '../../machines/transaction.machine.ts'
+import { stateName } from './explore.ts'
+
+const ERR = { InstructionError: [0, 'Custom'] }
+const seen = { type: 'status.seen', err: null, confirmations: 1, atMs: 9_000 } as const
+const inBlock = { type: 'block.seen', index: 4, failed: false, atMs: 8_000 } as const
+const RESTORED = {
+  sends: 3,
+  leadersSent: 2,
+  firstSentAtMs: 500,
+  lastSentAtMs: 4_500,
+  firstSentSlot: 7,
+  slot: null,
+  commitment: null,
+  index: null,
+  err: null,
+  confirmations: null,
+  landedAtMs: null
+}
+const ON_10 = { slot: 10, commitment: 'confirmed', landedAtMs: 700 } as const
+
+/** Events by the words of the table. */
+const EVENTS: Record<string, TransactionEvent> = {
+  send: { type: 'send.made', atMs: 1_000, slot: 8, leaders: 2 },
+  'send again': { type: 'send.made', atMs: 3_000, slot: 13, leaders: 0 },
+  'block 10': { ...inBlock, slot: 10, commitment: 'processed' },
+  'block 10 confirmed': { ...inBlock, slot: 10, commitment: 'confirmed' },
+  'block 10 failed': { ...inBlock, slot: 10, commitment: 'confirmed', failed: true },
+  'block 12': { ...inBlock, slot: 12, commitment: 'processed', index: 6 },
+  'processed 10': { ...seen, slot: 10, commitment: 'processed' },
+  'processed 12': { ...seen, slot: 12, commitment: 'processed' },
+  'confirmed 10': { ...seen, slot: 10, commitment: 'confirmed', confirmations: 3 },
+  'confirmed 12': { ...seen, slot: 12, commitment: 'confirmed' },
+  'finalized 10': { ...seen, slot: 10, commitment: 'finalized', confirmations: null },
+  'processed 10 failed': { ...seen, slot: 10, commitment: 'processed', err: ERR },
+  'confirmed 10 failed': { ...seen, slot: 10, commitment: 'confirmed', err: ERR },
+  'finalized 10 failed': { ...seen, slot: 10, commitment: 'finalized', err: ERR, confirmations: null },
+  'fork 9': { type: 'fork.lost', afterSlot: 9 },
+  'fork 10': { type: 'fork.lost', afterSlot: 10 },
+  ended: { type: 'lifetime.ended' },
+  restored: { type: 'progress.restored', context: RESTORED },
+  'restored 10': { type: 'progress.restored', context: { ...RESTORED, ...ON_10 } }
+}
+
+const NOWHERE = { slot: null, commitment: null, index: null, err: null, landedAtMs: null }
+
+const TABLE: [path: string, state: string, loops: boolean, context: object][] = [
+  ['', 'sent', true, { sends: 0, firstSentAtMs: null, ...NOWHERE }],
+  ['send', 'sent', true, { sends: 1, leadersSent: 2, firstSentAtMs: 1_000, firstSentSlot: 8 }],
+  [
+    'send, send again',
+    'sent',
+    true,
+    { sends: 2, leadersSent: 2, firstSentAtMs: 1_000, lastSentAtMs: 3_000, firstSentSlot: 8 }
+  ],
+  ['block 10', 'processed', true, { slot: 10, index: 4, landedAtMs: 8_000 }],
+  ['processed 10', 'processed', true, { slot: 10, index: null, landedAtMs: 9_000 }],
+  ['block 10, send', 'processed', true, { sends: 1 }],
+  ['block 10, processed 10', 'processed', true, { index: 4, landedAtMs: 8_000, confirmations: 1 }],
+  ['processed 10, block 10', 'processed', true, { index: 4, landedAtMs: 9_000 }],
+  ['block 10, confirmed 10', 'confirmed', false, { slot: 10, confirmations: 3, landedAtMs: 8_000 }],
+  ['confirmed 10, send', 'confirmed', false, { sends: 1 }],
+  ['confirmed 10, processed 10', 'confirmed', false, { commitment: 'confirmed', confirmations: 3 }],
+  ['confirmed 10, processed 12', 'confirmed', false, { slot: 10 }],
+  ['confirmed 10, block 12', 'confirmed', false, { slot: 10 }],
+  ['confirmed 10, confirmed 12', 'confirmed', false, { slot: 12 }],
+  ['processed 10, processed 12', 'processed', true, { slot: 12 }],
+  ['block 10, block 12', 'processed', true, { slot: 12, index: 6 }],
+  ['block 10, processed 12', 'processed', true, { slot: 12, index: null, landedAtMs: 9_000 }],
+  ['confirmed 10, finalized 10', 'finalized', false, { slot: 10, confirmations: null }],
+  ['finalized 10', 'finalized', false, { err: null }],
+  ['finalized 10, fork 9', 'finalized', false, { slot: 10 }],
+  ['block 10, fork 9', 'sent', true, NOWHERE],
+  ['block 10, fork 10', 'processed', true, { slot: 10 }],
+  ['confirmed 10, fork 9', 'sent', true, NOWHERE],
+  ['fork 9', 'sent', true, NOWHERE],
+  ['block 10, fork 9, block 12', 'processed', true, { slot: 12, landedAtMs: 8_000 }],
+  ['block 10 failed', 'failing', false, { slot: 10 }],
+  ['block 10 failed, confirmed 10', 'failing', false, {}],
+  ['block 10 failed, ended', 'failing', false, {}],
+  ['block 10 failed, fork 9', 'sent', true, NOWHERE],
+  ['block 10 failed, confirmed 10 failed', 'confirmed', false, { err: ERR, index: 4 }],
+  ['block 10 failed, processed 10 failed', 'confirmed', false, { err: ERR, commitment: 'confirmed' }],
+  ['block 10 failed, confirmed 12', 'confirmed', false, { err: null, slot: 12 }],
+  ['processed 10 failed', 'processed', false, { err: ERR }],
+  ['processed 10 failed, block 10 failed', 'confirmed', false, { err: ERR }],
+  ['processed 10 failed, fork 9', 'sent', true, NOWHERE],
+  ['processed 10 failed, confirmed 10', 'confirmed', false, { err: ERR }],
+  ['confirmed 10 failed, finalized 10 failed', 'failed', false, { err: ERR, commitment: 'finalized' }],
+  ['block 10 failed, finalized 10 failed', 'failed', false, { err: ERR }],
+  ['ended', 'expired', false, NOWHERE],
+  ['ended, block 10', 'expired', false, NOWHERE],
+  ['ended, send', 'expired', false, { sends: 0 }],
+  ['processed 10, ended', 'processed', true, {}],
+  ['confirmed 10, ended', 'confirmed', false, {}],
+  ['restored', 'sent', true, RESTORED],
+  ['restored, send again', 'sent', true, { sends: 4, firstSentAtMs: 500, lastSentAtMs: 3_000 }],
+  ['restored 10', 'confirmed', false, { ...RESTORED, ...ON_10 }],
+  ['restored 10, fork 9', 'sent', true, { ...NOWHERE, sends: 3 }]
+]
+
+for (const [path, state, loops, context] of TABLE) {
+  t.test(`a transaction after ${path === '' ? 'nothing' : path} is ${state}`, async (t) => {
+    let [snapshot] = initialTransition(transactionMachine)
+    for (const word of path.split(', ').filter(Boolean))
+      [snapshot] = transition(transactionMachine, snapshot, EVENTS[word]!)
+    t.equal(stateName(snapshot.value), state)
+    t.equal(isLooping(snapshot), loops)
+    t.match(snapshot.context, context)
+  })
+}
