@@ -13,6 +13,7 @@ import { openAll, storeDirectory, type Opened } from '../products/opening.ts'
 import { startService } from '../service.ts'
 import { localnetDirectory } from '../products/sources.ts'
 import { createLogger, type Logger } from '../telemetry/logger.ts'
+import { readIdentityFile } from '../transactions/tpu/identity.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './command.ts'
 import { urlHost } from './url-host.ts'
@@ -93,6 +94,8 @@ async function openedOrReason(config: Config, logger: Logger, end: AbortSignal):
 async function refusalOf(config: Config): Promise<readonly string[] | null> {
   const refusal = deploymentRefusal(config)
   if (refusal !== null) return [refusal]
+  const identity = await identityRefusal(config)
+  if (identity !== null) return [identity]
   if (!config.role.includes('ingest')) return null
   const mixed = await mixedDataRefusal(config)
   if (mixed !== null) return [mixed]
@@ -105,6 +108,15 @@ async function refusalOf(config: Config): Promise<readonly string[] | null> {
   const found = await stat(config.recordedDir).catch(() => null)
   if (found?.isDirectory() !== true) return [`MILLRACE_RECORDED_DIR=${config.recordedDir} is no folder`]
   return null
+}
+
+/** Returns a refusal if the keypair file for leaders cannot be used; null otherwise. */
+async function identityRefusal({ tpu, tpuIdentity }: Config): Promise<string | null> {
+  if (tpu === 'off' || tpuIdentity === null) return null
+  return readIdentityFile(tpuIdentity).then(
+    () => null,
+    (error: unknown) => (error as Error).message
+  )
 }
 
 /** Returns a refusal if the data folder would mix a localnet's market with another chain's blocks; null otherwise. */

@@ -1,4 +1,5 @@
 import { blockEngine, type BlockEngineOptions } from '../../actors/transactions/engine/block-engine.ts'
+import { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { transactionNodes } from '../../actors/transactions/nodes.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
@@ -10,7 +11,9 @@ import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
 import type { TransactionParts } from '../transactions/ports.ts'
-import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
+import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
+import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.ts'
+import { coordinationOf, type Given, type Product, type ServiceParts, type UnitOfTree } from './product.ts'
 
 /** Milliseconds that a drain may take: as long as sends in flight are waited for, and the last writes. */
 const DRAIN_MS = 5_000
@@ -55,8 +58,21 @@ export const TRACKING: Product = {
     const deps = { ...ports, logger, metrics: metrics.sentTransactions, local, tenantEvents, sightings }
     type Needs = TransactionsNeeds & Pick<Given, 'peers'>
     const run = transactions<Needs>(deps, (given) => coordinationOf(service, given))
-    return [supervisor('transactions', 'one_for_one', [child('tracking', run, { drainMs: DRAIN_MS })])]
+    return [
+      ...leaderUnits(service),
+      supervisor('transactions', 'one_for_one', [child('tracking', run, { drainMs: DRAIN_MS })])
+    ]
   }
+}
+
+/** Returns the unit that sends straight to leaders. The localnet has no leader to send to. */
+function leaderUnits(service: ServiceParts): UnitOfTree[] {
+  const { config, ports, logger, metrics } = service
+  if (config.tpu === 'off' || hasLocalnet(service)) return []
+  const identity = async (): Promise<LeaderIdentity> =>
+    config.tpuIdentity === null ? ephemeralIdentity() : readIdentityFile(config.tpuIdentity)
+  const openNode = (): LeaderNode => new RpcLeaderNode(config.rpcUrl, ports.clock)
+  return [child('leaders', leaders({ openNode, identity }, { ...ports, logger, metrics: metrics.leaders }))]
 }
 
 /** Returns the parts of transactions that the HTTP side uses; null in a process without a node to send to. */

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
+import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
@@ -21,6 +22,7 @@ export interface Metrics {
   readonly leaseHeld: Gauge<'lease'>
   readonly lagSlots: Gauge
   readonly webhooks: WebhookMetrics
+  readonly leaders: LeaderMetrics
   readonly sentTransactions: TransactionMetrics
 }
 
@@ -130,6 +132,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       registers
     }),
     webhooks: webhookMetrics(registry),
+    leaders: leaderMetrics(registry),
     sentTransactions: transactionMetrics(registry)
   }
 }

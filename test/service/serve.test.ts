@@ -182,6 +182,11 @@ t.test('a bad setting stops the start with a line that names it', async (t) => {
     [['--source', 'recorded'], {}, /MILLRACE_RECORDED_DIR is not set/],
     [['--source', 'recorded', '--recorded-dir', '/nowhere/at/all'], {}, /is no folder/],
     [['--source', 'rpc'], {}, /MILLRACE_RPC_URL is not set/],
+    [
+      ['--tpu-identity', '/nowhere/id.json'],
+      {},
+      /MILLRACE_TPU_IDENTITY=\/nowhere\/id\.json cannot be read \(ENOENT\)/
+    ],
     [['--source', 'yellowstone'], {}, /MILLRACE_YELLOWSTONE_URL is not set/]
   ]
   for (const [args, environment, line] of cases) {

@@ -1,0 +1,15 @@
+import type { QuicFault } from './quic.ts'
+
+/** The outcome of one transaction at one leader. A written one may still never arrive. */
+export type LeaderOutcome =
+  | 'written'
+  /** Too many transactions waited for this leader. */
+  | 'queue_full'
+  /** It waited too long, so that the leader's slots were over. */
+  | 'late'
+  /** There is no connection, and the last try is too recent for another. */
+  | 'unreachable'
+  | QuicFault
+
+/** Counts outcomes. */
+export type CountOutcome = (outcome: LeaderOutcome) => void
