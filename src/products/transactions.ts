@@ -25,7 +25,7 @@ export const TRANSACTIONS: Product = {
     ]
   },
   routes: [transactionRoutes],
-  channels: []
+  channels: ['tx']
 }
 
 /**
