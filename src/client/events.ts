@@ -8,6 +8,7 @@ import type {
   RETRACTION,
   TRADE_EVENT
 } from '../api/stream-schema.ts'
+import type { SUBMISSION_CHANGE } from '../api/submission-change.ts'
 import type { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
 
 /** A channel name: addresses are base58, venues by their names. */
@@ -20,6 +21,7 @@ export type Channel =
   | 'pools'
   | 'curves'
   | 'webhooks'
+  | 'tx'
 
 /** An event on a channel. `data` is as the service sent it, with fields in snake_case. */
 interface On<Kind extends string, Data> {
@@ -43,10 +45,12 @@ export type RetractEvent = On<'retract', z.output<typeof RETRACTION>>
 
 /** A change of one of the tenant's webhooks. Several may have the same cursor. */
 export type WebhookChangeEvent = On<'webhook', z.output<typeof WEBHOOK_CHANGE>>
+/** A change of a submission of the own tenant. */
+export type SubmissionChangeEvent = On<'transaction', z.output<typeof SUBMISSION_CHANGE>>
 
 export type ChainEvent =
   TradeEvent | LaunchEvent | CurveEvent | LiquidityEvent | PoolEvent | PriceEvent | RetractEvent
-export type StreamEvent = ChainEvent | WebhookChangeEvent
+export type StreamEvent = ChainEvent | WebhookChangeEvent | SubmissionChangeEvent
 
 /**
  * Missing events that the stream cannot send. Either those of `channels` after `since` up to `until` are older than
@@ -77,4 +81,6 @@ type EventOn<C extends Channel> = C extends `trades:${string}`
             ? CurveEvent
             : C extends 'webhooks'
               ? WebhookChangeEvent
-              : Exclude<ChainEvent, PriceEvent>
+              : C extends 'tx'
+                ? SubmissionChangeEvent
+                : Exclude<ChainEvent, PriceEvent>

@@ -154,15 +154,15 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   }
 
   #event({ channel, data, cursor, replay }: EventMessage): void {
-    // Several changes of webhooks may have one cursor.
-    const isWebhook = channel === 'webhooks'
-    if (!isWebhook && cursor <= (this.#seen.get(channel) ?? this.#asked)) return
+    // Several events of private channels may have one cursor.
+    const own = channel === 'webhooks' ? 'webhook' : channel === 'tx' ? 'transaction' : null
+    if (own === null && cursor <= (this.#seen.get(channel) ?? this.#asked)) return
     this.#seen.set(channel, cursor)
-    const kind = isWebhook ? 'webhook' : (data.kind ?? (data.event === 'retract' ? 'retract' : 'price'))
+    const kind = own ?? data.kind ?? (data.event === 'retract' ? 'retract' : 'price')
     // Events of live channels arrive during a replay, which must resume at its own cursor.
     this.#hand(
       { kind, channel, cursor, replay: replay === true, data } as Item,
-      isWebhook || channel === 'pools' ? null : cursor
+      own !== null || channel === 'pools' ? null : cursor
     )
   }
 

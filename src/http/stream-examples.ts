@@ -7,6 +7,7 @@ import type {
   PRICE_TICK,
   TRADE_EVENT
 } from '../api/stream-schema.ts'
+import type { SUBMISSION_CHANGE } from '../api/submission-change.ts'
 import type { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
 import { WSOL } from '../market/cash.ts'
 
@@ -181,3 +182,18 @@ export const EXAMPLE_DEACTIVATION: z.input<typeof WEBHOOK_CHANGE> = {
 }
 
 export const EXAMPLE_DROPS: z.input<typeof WEBHOOK_CHANGE> = { event: 'dropped', ...CHANGE, dropped: 64 }
+
+export const EXAMPLE_SUBMISSION_CHANGE: z.input<typeof SUBMISSION_CHANGE> = {
+  event: 'confirmed',
+  signature: '492ecoUSdvsw4NVRogxp139oVR3uyjs32nzwK2w32zVMQshfX3cJHayTZt29kBbuCwzpgro3v6PvtGsNP8kHtVSb',
+  route: 'node',
+  bundle_id: null,
+  commitment: 'confirmed',
+  slot: ORIGIN.slot,
+  err: null,
+  rebroadcasts: 1,
+  landed_ms: 1_240,
+  received_at_ms: ORIGIN.ts_ms - 1_600,
+  ts_ms: ORIGIN.ts_ms,
+  cursor: at(2 ** 20 - 1)
+}

@@ -96,7 +96,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     'Warning: replay not supported',
     'The channel is live only',
     schemas.REPLAY_NOT_SUPPORTED,
-    built.replayNotSupported(['pools', 'webhooks'])
+    built.replayNotSupported(['pools', 'webhooks', 'tx'])
   ),
   eventsDropped: server(
     'Warning: events dropped',
@@ -173,5 +173,11 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     events.webhooks,
     carry('webhooks', example.EXAMPLE_DEACTIVATION),
     carry('webhooks', example.EXAMPLE_DROPS)
+  ),
+  tx: server(
+    'Event of tx',
+    'Changes of the tenant’s own submitted transactions, heard by its connections alone; live only. States that follow each other fast are told as the last one. Messages can be lost: `GET /v1/tx` is the truth',
+    events.tx,
+    carry('tx', example.EXAMPLE_SUBMISSION_CHANGE)
   )
 }

@@ -41,7 +41,7 @@ export const TRANSACTIONS: Product = {
     ]
   },
   routes: [transactionRoutes, priorityFeeRoutes, bundleRoutes, tipRoutes],
-  channels: []
+  channels: ['tx']
 }
 
 /**

@@ -8,7 +8,7 @@ export type Channel =
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
 /** Names of the channels that a connection hears of its own tenant alone. They are live only, and not of the chain. */
-export const PRIVATE_CHANNELS = ['webhooks'] as const
+export const PRIVATE_CHANNELS = ['webhooks', 'tx'] as const
 export type PrivateChannelName = (typeof PRIVATE_CHANNELS)[number]
 
 export interface PrivateChannel {

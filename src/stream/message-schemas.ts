@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as schema from '../api/schema.ts'
+import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
 import { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
 import {
   CURVE_EVENT,
@@ -205,7 +206,8 @@ export const EVENT_MESSAGES = {
   launches: event('launches', z.union([LAUNCH_EVENT, RETRACTION])).meta({ id: 'LaunchesMessage' }),
   pools: event('pools', z.union([POOL_EVENT, RETRACTION])).meta({ id: 'PoolsMessage' }),
   curves: event('curves', z.union([CURVE_EVENT, RETRACTION])).meta({ id: 'CurvesMessage' }),
-  webhooks: event('webhooks', WEBHOOK_CHANGE).omit({ replay: true }).meta({ id: 'WebhooksMessage' })
+  webhooks: event('webhooks', WEBHOOK_CHANGE).omit({ replay: true }).meta({ id: 'WebhooksMessage' }),
+  tx: event('tx', SUBMISSION_CHANGE).omit({ replay: true }).meta({ id: 'TransactionsMessage' })
 } as const
 
 export const WARNINGS = [
