@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { BundleTracker } from '../../actors/transactions/bundle-tracker.ts'
-import { bundleIdOf } from '../../src/chain/bundle-id.ts'
+import { bundleIdOf } from '../../src/signing/bundle-id.ts'
 import { BUNDLE, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
 import type { EngineStatus } from '../../src/transactions/engine/answers.ts'
 import type { BlockSightings, SignatureStatus, SubmissionOutcome } from '../../src/transactions/ports.ts'
