@@ -19,7 +19,7 @@ t.test('the SDK sends a bundle to the localnet, which lands in order, and reads 
   const owner = await funded(bank, 1)
   const node = await startNode(t, bank)
   const sdk = new JitoJsonRpcClient(`${urlOf(node)}/api/v1`, '')
-  const tipAccount = (await sdk.getRandomTipAccount())
+  const tipAccount = await sdk.getRandomTipAccount()
   t.ok(TIP_ACCOUNTS.includes(tipAccount))
   const wires = [
     signed(bank, [transfer(owner, wallet(2).publicKey, 2n * SOL)], [owner]),
