@@ -196,12 +196,7 @@ export class RpcClient {
   }
 
   /** Sends a body; a read again if the node closed its persistent connection while it was sent. */
-  async #repeatable(
-    isRead: boolean,
-    body: string,
-    signal: AbortSignal,
-    path?: string
-  ): Promise<HttpAnswer> {
+  async #repeatable(isRead: boolean, body: string, signal: AbortSignal, path?: string): Promise<HttpAnswer> {
     return this.#send(body, signal, path).catch((error: unknown) => {
       if (!isDropped(error) || !isRead || signal.aborted) throw error
       return this.#send(body, signal, path)

@@ -1,6 +1,6 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
-import { bundleIdOf } from '../chain/bundle-id.ts'
+import { bundleIdOf } from '../signing/bundle-id.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'

@@ -25,7 +25,7 @@ export type BundleState = (typeof BUNDLE_STATES)[number]
 
 export type BundleReason = (typeof BUNDLE_REASONS)[number]
 
-/** What is known of a bundle. Changes with each answer; at the end it is a part of the document. */
+/** The progress of a bundle. It changes with each answer; at the end it is a part of the document. */
 const progress = z.object({
   /** Fencing token of the process that wrote this. */
   token: z.number(),
@@ -53,7 +53,7 @@ export const BUNDLE = defineDocument({
   kind: 'bundle',
   schema: z.object({
     tenant: z.string(),
-    /** SHA-256 of its signatures in hexadecimal (`src/chain/bundle-id.ts`). */
+    /** SHA-256 of its signatures in hexadecimal (`src/signing/bundle-id.ts`). */
     bundleId: z.string(),
     /** Base58 of the first signature of each member, in order. */
     signatures: z.array(z.string()),

@@ -62,7 +62,7 @@ export interface LeaderSender {
   send(wire: Uint8Array): Promise<number>
 }
 
-/** What became of a submission to the block engine. */
+/** The outcome of a submission to the block engine. */
 export type SubmissionOutcome =
   /** The engine has it. `id` is that of its bundle, or the signature; null where the answer names none. */
   | { readonly kind: 'taken'; readonly id: string | null }

@@ -1,7 +1,7 @@
 import { AddressLookupTableAccount } from '@solana/web3.js'
 import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
-import { bundleIdOf } from '../../src/chain/bundle-id.ts'
+import { bundleIdOf } from '../../src/signing/bundle-id.ts'
 import { BUNDLE, firstProgress, type BundleProgress } from '../../src/transactions/bundle.ts'
 import { Documents } from '../../storage/documents.ts'
 import { TIP_ACCOUNT } from '../transactions/fake-transactions.ts'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
-import { bundleIdOf } from '../../src/chain/bundle-id.ts'
+import { bundleIdOf } from '../../src/signing/bundle-id.ts'
 import { readWire } from '../../src/chain/wire.ts'
 import { TIP_ACCOUNTS } from '../../src/localnet/engine/tip-accounts.ts'
 
@@ -35,7 +35,7 @@ export interface TestEngine {
   readonly taken: ReadonlyMap<string, readonly string[]>
   /** Faults of the next requests of a method, in order. */
   fault(method: string, ...faults: readonly EngineFault[]): void
-  /** What it says of a bundle; `Pending` by default. */
+  /** Sets its word on a bundle; `Pending` by default. */
   say(id: string, status: 'Invalid' | 'Pending' | 'Failed' | 'Landed'): void
   /** The tip-floor feed's answer. */
   feed: unknown

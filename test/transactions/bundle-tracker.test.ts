@@ -149,6 +149,10 @@ t.test('a bundle expires with evidence alone: height, blockhash and statuses', a
   await world.pass(100)
   t.equal(await world.end(stored), null, 'a node that is away says nothing')
   world.chain.isAway = false
+  world.chain.ahead = 5
+  await world.pass(3)
+  t.equal(await world.end(stored), null, 'the statuses are older than the word on the blockhash')
+  world.chain.ahead = 0
   await world.pass(2)
   t.match(await world.end(stored), { state: 'failed', reason: 'blockhash_expired', slot: null })
   t.equal(tracker.size, 0)

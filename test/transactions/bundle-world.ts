@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { BundleTracker } from '../../actors/transactions/bundle-tracker.ts'
-import { bundleIdOf } from '../../src/chain/bundle-id.ts'
+import { bundleIdOf } from '../../src/signing/bundle-id.ts'
 import { BUNDLE, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
 import type { EngineStatus } from '../../src/transactions/engine/answers.ts'
 import type { BlockSightings, SignatureStatus, SubmissionOutcome } from '../../src/transactions/ports.ts'
@@ -30,6 +30,8 @@ export async function bundleWorld(t: Test) {
     /** Statuses that the node has in its history alone. */
     history: new Map<string, SignatureStatus>(),
     isAway: false,
+    /** Slots by which the node of blockhashes is ahead of that of statuses. */
+    ahead: 0,
     asked: 0
   }
   const ask = () => {
@@ -67,7 +69,7 @@ export async function bundleWorld(t: Test) {
     },
     async isBlockhashValid(blockhash: string) {
       ask()
-      return { contextSlot: chain.slot, isValid: chain.valid.has(blockhash) }
+      return { contextSlot: chain.slot + chain.ahead, isValid: chain.valid.has(blockhash) }
     }
   }
   const sightings: Pick<BlockSightings, 'watch' | 'subscribe' | 'lastValidBlockHeight'> = {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { bundleStatusAnswer, sentBundleAnswer } from '../../api/bundle.ts'
-import { BUNDLE_SIZE_MAX } from '../../chain/bundle-id.ts'
+import { BUNDLE_SIZE_MAX } from '../../signing/bundle-id.ts'
 import { BundleIntake, bundleWishOf, type BundleWish } from '../../transactions/bundle-intake.ts'
 import { transactionIn } from '../../transactions/intake.ts'
 import { bundleBody, unknownBundleBody } from '../bundle-bodies.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { decodeBase58, encodeBase58 } from '../../chain/base58.ts'
-import { bundleIdOf } from '../../chain/bundle-id.ts'
+import { bundleIdOf } from '../../signing/bundle-id.ts'
 import { readWire } from '../../chain/wire.ts'
 import { SendFailure } from '../chain.ts'
 import { answer, type Run } from '../node/json-rpc.ts'

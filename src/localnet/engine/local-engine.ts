@@ -1,5 +1,5 @@
 import { encodeBase58 } from '../../chain/base58.ts'
-import { BUNDLE_SIZE_MAX, bundleIdOf } from '../../chain/bundle-id.ts'
+import { BUNDLE_SIZE_MAX, bundleIdOf } from '../../signing/bundle-id.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../../chain/tip.ts'
 import { readWire } from '../../chain/wire.ts'
 import type { Commitment } from '../../market/rows.ts'

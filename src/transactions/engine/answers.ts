@@ -31,7 +31,7 @@ const inflightStatus = z.object({
 /** The answer of `getInflightBundleStatuses`; null where no bundle is known. */
 export const inflightAnswer = z.object({ value: z.array(inflightStatus.nullable()) }).nullable()
 
-/** What the engine says of a bundle. `unknown` is also the first answer to a bundle that it has just taken. */
+/** The engine's word on a bundle. `unknown` is also the first answer to a bundle that it has just taken. */
 export interface EngineStatus {
   readonly kind: 'unknown' | 'pending' | 'failed' | 'landed'
   /** Why it failed; null where the engine gives no reason. */

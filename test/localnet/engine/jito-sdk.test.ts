@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js'
 import { JitoJsonRpcClient } from 'jito-js-rpc'
 import t from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
-import { bundleIdOf } from '../../../src/chain/bundle-id.ts'
+import { bundleIdOf } from '../../../src/signing/bundle-id.ts'
 import { TIP_ACCOUNT_KEYS, TIP_ACCOUNTS } from '../../../src/localnet/engine/tip-accounts.ts'
 import { startTestEngine } from '../../servers/test-engine.ts'
 import { funded, lamportsOf, openBank, produce, signed, SOL, transfer, wallet } from '../bank/sending.ts'
@@ -19,7 +19,7 @@ t.test('the SDK sends a bundle to the localnet, which lands in order, and reads 
   const owner = await funded(bank, 1)
   const node = await startNode(t, bank)
   const sdk = new JitoJsonRpcClient(`${urlOf(node)}/api/v1`, '')
-  const tipAccount = (await sdk.getRandomTipAccount())
+  const tipAccount = await sdk.getRandomTipAccount()
   t.ok(TIP_ACCOUNTS.includes(tipAccount))
   const wires = [
     signed(bank, [transfer(owner, wallet(2).publicKey, 2n * SOL)], [owner]),

@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js'
 import t, { type Test } from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
-import { bundleIdOf } from '../../../src/chain/bundle-id.ts'
+import { bundleIdOf } from '../../../src/signing/bundle-id.ts'
 import type { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import { LocalEngine } from '../../../src/localnet/engine/local-engine.ts'
 import { TIP_ACCOUNTS } from '../../../src/localnet/engine/tip-accounts.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { EngineClient, type EngineClientOptions } from '../../../actors/transactions/engine/engine-client.ts'
-import { bundleIdOf } from '../../../src/chain/bundle-id.ts'
+import { bundleIdOf } from '../../../src/signing/bundle-id.ts'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import { TIP_ACCOUNTS } from '../../../src/localnet/engine/tip-accounts.ts'
 import { systemPorts } from '../../../src/ports.ts'
