@@ -35,7 +35,10 @@ const FOREIGN = Keypair.generate().publicKey.toBase58()
 type Status = Readonly<Record<string, unknown>>
 
 t.test('what became of each transaction is told, and never otherwise than by the chain', async (t) => {
-  const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
+  const service = await startBusyLocalnetProcess(t, t.testdir(), [
+    ...['--localnet-slot-ms', '50'],
+    ...['--rate-limit-per-minute', '100000']
+  ])
   const key = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)!
   const node = new Connection(service.rpcUrl, 'confirmed')
   const payer = Keypair.generate()
@@ -141,7 +144,11 @@ t.test('what became of each transaction is told, and never otherwise than by the
 
   const answers = new Map(Object.values(cases).map((signature) => [signature, [] as Status[]]))
   await until(async () => {
-    for (const [signature, seen] of answers) seen.push((await ask(`/v1/tx/${signature}/status`)).body)
+    for (const [signature, seen] of answers) {
+      const { status, body } = await ask(`/v1/tx/${signature}/status`)
+      if (status !== 200) throw new Error(JSON.stringify(body))
+      seen.push(body)
+    }
     return [...answers.values()].every((seen) =>
       ['finalized', 'failed', 'expired'].includes(String(seen.at(-1)!.state))
     )
