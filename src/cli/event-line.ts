@@ -55,6 +55,10 @@ function wordsOf(event: StreamEvent): string[] {
       const { venue, event: change, pool, base_mint, quote_mint } = event.data
       return [venue, `pool ${change}  ${pool} of ${base_mint} and ${quote_mint}`]
     }
+    case 'transaction': {
+      const { event: state, slot, rebroadcasts } = event.data
+      return [`transaction ${state}`, slot === null ? `${rebroadcasts} rebroadcasts` : `in slot ${slot}`]
+    }
     case 'webhook': {
       const { event: change, webhook_id, url, reason, dropped } = event.data
       const detail = reason ?? (dropped === undefined ? '' : `${dropped} events`)

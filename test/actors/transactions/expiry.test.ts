@@ -7,7 +7,7 @@ const VALID_MS = (998 + 150 + 2 + 1 - 1_000) * 400
 
 interface Case {
   readonly name: string
-  /** What the node does from 2 s on, and when it ends that. */
+  /** The fault of the node from 2 s on, and the time of its end. */
   readonly fault: (node: FakeNode) => void
   readonly over?: (node: FakeNode) => void
   readonly overMs?: number
