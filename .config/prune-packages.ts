@@ -11,13 +11,19 @@ const UNLOADED = [
   // Node 26 is in the image.
   /^node(-bin)?-(linux|darwin|win)-\w+$/,
   // The service uses the engine of litesvm beneath its wrapper, which alone needs the kit and the compiler.
-  /^@solana(-program)?$/,
+  /^@solana-program$/,
   /^typescript$/,
+  // Types of packages that are written in JavaScript.
+  /^@types$/,
   // Links to tools.
   /^\.bin$/,
   // Binaries for Alpine, where Debian's C library is.
   /-musl$/
 ] as const
+/** Packages of the scope `@solana` that web3.js needs; the others are the kit's. */
+const LOADED_OF_SOLANA: readonly string[] = ['web3.js', 'buffer-layout']
+/** Builds of web3.js for browsers and phones. */
+const OTHER_BUILDS = /^index\.(browser|iife|native)\./
 const UNREAD_FILES = /^(?!licen[cs]e).*\.(map|d\.[cm]?ts|tsbuildinfo|md|markdown)$/i
 const PLATFORM = `${process.platform}-${process.arch}`
 
@@ -25,7 +31,18 @@ const [folder] = process.argv.slice(2)
 if (folder === undefined) {
   console.error('usage: node .config/prune-packages.ts NODE_MODULES')
   process.exitCode = 2
-} else prune(resolve(folder))
+} else {
+  pruneSolana(join(resolve(folder), '@solana'))
+  prune(resolve(folder))
+}
+
+function pruneSolana(scope: string): void {
+  for (const name of readdirSync(scope))
+    if (!LOADED_OF_SOLANA.includes(name)) rmSync(join(scope, name), { recursive: true })
+  const builds = join(scope, 'web3.js', 'lib')
+  for (const name of readdirSync(builds)) if (OTHER_BUILDS.test(name)) rmSync(join(builds, name))
+  rmSync(join(scope, 'web3.js', 'src'), { recursive: true, force: true })
+}
 
 function prune(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { FeeSummary } from '../transactions/ports.ts'
 import * as schema from './schema.ts'
 
 const fee = (rank: string) =>
@@ -26,13 +25,3 @@ export const PRIORITY_FEES = z
       .describe('Percentiles by nearest rank')
   })
   .meta({ id: 'PriorityFees', description: 'Priority fees of recent transactions' })
-
-/** Renders priority fees. */
-export function priorityFeesBody({ samples, slots, ...fees }: FeeSummary): z.input<typeof PRIORITY_FEES> {
-  const { p25, p50, p75, p90, max } = fees
-  return {
-    samples,
-    slot_range: slots === null ? null : [...slots],
-    micro_lamports_per_cu: { p25, p50, p75, p90, max }
-  }
-}

