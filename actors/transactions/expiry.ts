@@ -29,7 +29,8 @@ export interface ExpiryDeps {
  *
  * E1. With a recent blockhash: the confirmed height is above the last valid one, the blockhash is not valid as of that slot or
  *     a later one, and as of that one or a later one no status is known, from the history either. A height that
- *     has risen by more than the slots since its reception counts for nothing.
+ *     has risen by more than the slots since its reception counts for nothing. A node without history proves by its cache
+ *     alone only what it was asked for in time and without a gap; else a transaction stays tracked.
  * E2. With a durable nonce: its account has another value, which it had not before, and as of that slot or a later one no
  *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
  * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus

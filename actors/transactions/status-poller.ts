@@ -1,4 +1,4 @@
-import { NodeError } from '../../src/node/node-fault.ts'
+import { NodeError, RPC_CODE } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { SignatureStatus, TransactionNode } from '../../src/transactions/ports.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
@@ -21,6 +21,11 @@ const REST_WITH_BLOCKS = 5
 const REST_CONFIRMED = 2
 /** Milliseconds after which a node answers about a landed signature only from its history: 150 slots take 60 s. */
 const RECENT_MS = 60_000
+/**
+ * Slots between two answers from a node's status cache that leave no gap. The cache has at least the last 300 rooted blocks
+ * (agave, MAX_RECENT_BLOCKHASHES); half of them, so that a change of forks between the answers is covered too.
+ */
+const CACHE_SLOTS = 150
 
 export interface StatusPollerDeps {
   readonly node: Pick<TransactionNode, 'statuses'>
@@ -61,7 +66,10 @@ export class StatusPoller {
     await Promise.all(Array.from({ length: LANES }, lane))
   }
 
-  /** Asks for the statuses from the node's history too. Resolves with those that the node does not know, as of a slot. */
+  /**
+   * Asks for the statuses from the node's history too. Resolves with those that have not landed, as of a slot. Where the node
+   * has no history, these are the ones that its cache has never had since their reception, without a gap.
+   */
   async unknownAsOf(
     transactions: readonly TrackedTransaction[],
     signal: AbortSignal
@@ -82,15 +90,39 @@ export class StatusPoller {
   ): Promise<void> {
     try {
       const signatures = chunk.map(({ value }) => value.signature)
-      const { contextSlot, statuses } = await this.#deps.node.statuses(signatures, { history }, signal)
+      const { contextSlot, statuses, isWhole } = await this.#statuses(signatures, history, signal)
       for (const [at, transaction] of chunk.entries()) {
         const status = statuses[at] ?? null
-        if (status === null) onUnknown(transaction, contextSlot)
+        if (status === null && this.#isAbsent(transaction, contextSlot, isWhole))
+          onUnknown(transaction, contextSlot)
         this.#deps.answered(transaction, status, contextSlot)
       }
     } catch (error) {
       if (!(error instanceof NodeError) && !signal.aborted) throw error
     }
+  }
+
+  /** Asks a node that has no history for its cache. `isWhole` tells whether the history was looked through. */
+  async #statuses(signatures: readonly string[], history: boolean, signal: AbortSignal) {
+    const { node } = this.#deps
+    try {
+      return { ...(await node.statuses(signatures, { history }, signal)), isWhole: history }
+    } catch (error) {
+      if (!history || !hasNoHistory(error)) throw error
+      return { ...(await node.statuses(signatures, { history: false }, signal)), isWhole: false }
+    }
+  }
+
+  /** Takes in that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
+  #isAbsent(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
+    const { absentSlot, value, hasSeenNonce } = transaction
+    // With a nonce that was never seen it can have landed long before its reception; with a blockhash 150 blocks before.
+    const isNew =
+      this.#deps.clock.now() - value.receivedAtMs <= RECENT_MS &&
+      (value.nonceAccount === null || hasSeenNonce)
+    const isCovered = absentSlot === null ? isNew : slot - absentSlot <= CACHE_SLOTS
+    if (isWhole || isCovered) transaction.absentSlot = Math.max(slot, absentSlot ?? 0)
+    return isWhole || isCovered
   }
 
   #intervalOf({ state }: TrackedTransaction, tracked: number): number {
@@ -100,6 +132,11 @@ export class StatusPoller {
     return state === 'confirmed' ? intervalMs * REST_CONFIRMED : intervalMs
   }
 }
+
+const hasNoHistory = (error: unknown): boolean =>
+  error instanceof NodeError &&
+  error.fault.kind === 'rpc' &&
+  error.fault.code === RPC_CODE.transactionHistoryNotAvailable
 
 function chunked(all: readonly TrackedTransaction[]): (readonly TrackedTransaction[])[] {
   const count = Math.ceil(all.length / SIGNATURES_MAX)

@@ -49,6 +49,8 @@ export class TrackedTransaction {
   hasSeenNonce = false
   /** The first confirmed block that was known since it is tracked here. */
   since: { readonly slot: number; readonly height: number } | null = null
+  /** The newest slot as of which a node proved that it had not landed; null before. */
+  absentSlot: number | null = null
   #stored: Stored<Submission>
   #snapshot: SnapshotFrom<typeof transactionMachine> = START
   #contradictions = 0

@@ -53,7 +53,8 @@ const tenantEvents: Format<TenantEvent> = {
 const submissions: Format<StoredSubmission> = {
   write: ({ tenant, signature }) => `${signature} ${tenant}`,
   read(text) {
-    const [, signature, tenant] = /^([1-9A-HJ-NP-Za-km-z]{64,88}) (.+)$/.exec(text) ?? []
+    // The id of a bundle, in hexadecimal, stands in the place of a signature.
+    const [, signature, tenant] = /^([1-9A-HJ-NP-Za-km-z]{64,88}|[0-9a-f]{64}) (.+)$/.exec(text) ?? []
     return signature === undefined || tenant === undefined ? null : { tenant, signature }
   }
 }

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
+import { encodeBase58 } from '../../src/chain/base58.ts'
 import { systemPorts } from '../../src/ports.ts'
 import type { RedisConnection } from '../../storage/redis/connection.ts'
 import { RedisHints } from '../../storage/redis/hints.ts'
@@ -78,6 +79,36 @@ testWithRedis(t, 'of many events of tenants at once each arrives, in order', asy
   await until(() => heard.length === 203)
   t.strictSame(heard.slice(200), [undefined, undefined, undefined], 'text of no known form is a loss')
 })
+
+testWithRedis(
+  t,
+  'submissions, bundles and trackers each arrive as they were said, in order',
+  async (t, redis) => {
+    const [one, two] = [await join(t, redis), await join(t, redis)]
+    const heard: unknown[] = []
+    const trackers: unknown[] = []
+    two.hints.submissions.subscribe((stored) => heard.push(stored))
+    two.hints.trackers.subscribe((id) => trackers.push(id))
+    await until(() => two.hints.submissions.available)
+    heard.splice(0)
+    trackers.splice(0)
+    const signatures = Array.from({ length: 200 }, (_, at) => encodeBase58(Buffer.alloc(64, at)))
+    const told = [...signatures, '0123456789abcdef'.repeat(4)].map((signature) => ({
+      tenant: 'acme & sons',
+      signature
+    }))
+    for (const each of told) one.hints.submissions.publish(each)
+    one.hints.trackers.publish('a-tracker')
+    await until(() => heard.length >= told.length && trackers.length > 0)
+    t.strictSame(heard, told)
+    t.strictSame(trackers, ['a-tracker'])
+    const name = one.connection.key('hint', 'submissions')
+    for (const text of ['', 'short acme', signatures[1]!])
+      await one.connection.publish(name, `another ${text}`)
+    await until(() => heard.length === told.length + 3)
+    t.strictSame(heard.slice(told.length), [null, null, null], 'text of no known form is a loss')
+  }
+)
 
 testWithOwnRedis(t, 'a server that is away and back is told to whoever follows', async (t, redis) => {
   const [one, two] = [await join(t, redis), await join(t, redis)]

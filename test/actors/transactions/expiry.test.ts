@@ -40,6 +40,7 @@ const CASES: readonly Case[] = [
     },
     overMs: 90_000
   },
+  { name: 'has no history', fault: (node) => void (node.cacheSlots = 300) },
   {
     name: 'is away for 20 s',
     fault: (node) => void (node.isAway = true),
@@ -106,6 +107,44 @@ t.test('a transaction that lands in the last valid block, and is seen late, does
   own.node.statusLag = 0
   await world.pass(20_000)
   t.match((await world.stored('a')).value.end, { state: 'finalized' })
+  own.kill()
+})
+
+t.test('without history a transaction that landed while nobody asked does not expire', async (t) => {
+  const world = new TrackingWorld()
+  const first = world.start()
+  first.node.cacheSlots = 300
+  first.shard.begin(await world.submit('a'))
+  await world.pass(3_000)
+  first.kill()
+  world.chain.land('a')
+  await world.pass(200_000)
+  const next = world.start()
+  next.node.cacheSlots = 300
+  await next.shard.sync()
+  await world.pass(100_000)
+  t.equal(next.progress('a')?.state, 'sent', 'the cache has forgotten it, which proves nothing')
+  next.node.cacheSlots = null
+  await world.pass(10_000)
+  t.match((await world.stored('a')).value.end, { state: 'finalized' })
+  next.kill()
+})
+
+t.test('without history a durable nonce is followed to its end', async (t) => {
+  const world = new TrackingWorld()
+  const own = world.start()
+  own.node.cacheSlots = 300
+  world.chain.nonces.set('N', 'nonce-1')
+  const nonce = { nonceAccount: 'N', blockhash: 'nonce-1' }
+  for (const signature of ['lands', 'expires']) own.shard.begin(await world.submit(signature, nonce))
+  await world.pass(100_000)
+  world.chain.nonces.set('N', 'nonce-2')
+  own.shard.begin(await world.submit('used', nonce))
+  world.chain.land('lands')
+  await world.pass(90_000)
+  t.match((await world.stored('lands')).value.end, { state: 'finalized' })
+  t.match((await world.stored('expires')).value.end, { state: 'expired' })
+  t.equal(own.progress('used')?.state, 'sent', 'its nonce was used before: who knows by which transaction')
   own.kill()
 })
 

@@ -141,6 +141,8 @@ export class FakeNode implements TransactionNode {
   statusLag = 0
   /** Added to the height that it tells. */
   heightLie = 0
+  /** Slots of statuses that it has; with a number it has no history and refuses requests for it. */
+  cacheSlots: number | null = null
   /** Requests by method. */
   readonly requests = new Map<string, number>()
 
@@ -160,12 +162,19 @@ export class FakeNode implements TransactionNode {
     return { err: null, logs: [], unitsConsumed: null }
   }
 
-  async statuses(signatures: readonly string[]) {
+  async statuses(signatures: readonly string[], { history }: { readonly history: boolean }) {
     this.#answer('statuses')
+    if (history && this.cacheSlots !== null)
+      throw new NodeError('node', {
+        kind: 'rpc',
+        code: -32011,
+        message: 'Transaction history is not available'
+      })
     const contextSlot = this.chain.slot - this.lag - this.statusLag
     const known = (signature: string): SignatureStatus | null => {
       const status = this.chain.status(signature)
-      return status === null || status.slot > contextSlot ? null : status
+      if (status === null || status.slot > contextSlot) return null
+      return contextSlot - status.slot > (this.cacheSlots ?? Infinity) ? null : status
     }
     return { contextSlot, statuses: signatures.map(known) }
   }
