@@ -1,4 +1,4 @@
-import { NodeError, RPC_CODE } from '../../src/node/node-fault.ts'
+import { hasNoHistory, NodeError } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { SignatureStatus, TransactionNode } from '../../src/transactions/ports.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
@@ -132,11 +132,6 @@ export class StatusPoller {
     return state === 'confirmed' ? intervalMs * REST_CONFIRMED : intervalMs
   }
 }
-
-const hasNoHistory = (error: unknown): boolean =>
-  error instanceof NodeError &&
-  error.fault.kind === 'rpc' &&
-  error.fault.code === RPC_CODE.transactionHistoryNotAvailable
 
 function chunked(all: readonly TrackedTransaction[]): (readonly TrackedTransaction[])[] {
   const count = Math.ceil(all.length / SIGNATURES_MAX)

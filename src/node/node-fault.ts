@@ -69,3 +69,9 @@ export function describeFault(fault: NodeFault): string {
       return `${fault.waiting} requests wait for it`
   }
 }
+
+/** Tells whether a node refused because it keeps no transaction history. */
+export const hasNoHistory = (error: unknown): boolean =>
+  error instanceof NodeError &&
+  error.fault.kind === 'rpc' &&
+  error.fault.code === RPC_CODE.transactionHistoryNotAvailable

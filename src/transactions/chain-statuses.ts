@@ -1,3 +1,4 @@
+import { hasNoHistory } from '../node/node-fault.ts'
 import type { Clock } from '../ports.ts'
 import type { SignatureStatus, TransactionNode } from './ports.ts'
 
@@ -10,6 +11,8 @@ const BATCH_MAX = 256
 /** Milliseconds that the node may take: for a status, which can need its archive, and for a height, which is an extra. */
 const STATUS_MS = 5_000
 const HEIGHT_MS = 1_000
+
+type Question = readonly [string, PromiseWithResolvers<SignatureStatus | null>]
 
 interface Kept<T> {
   readonly answer: Promise<T>
@@ -76,11 +79,33 @@ export class ChainStatuses {
     this.#asked = null
     for (let at = 0; at < questions.length; at += BATCH_MAX) {
       const batch = questions.slice(at, at + BATCH_MAX)
-      const signatures = batch.map(([signature]) => signature)
-      this.#node.statuses(signatures, { history: true }, AbortSignal.timeout(STATUS_MS)).then(
-        ({ statuses }) => batch.forEach(([, { resolve }], index) => resolve(statuses[index] ?? null)),
-        (error: unknown) => batch.forEach(([, { reject }]) => reject(error))
-      )
+      void this.#askHistory(batch)
     }
+  }
+
+  /** A node without history is asked for recent signatures; of others it cannot say that they are unknown. */
+  async #askHistory(questions: readonly Question[]): Promise<void> {
+    const signatures = questions.map(([signature]) => signature)
+    try {
+      const { statuses } = await this.#statuses(signatures, true)
+      for (const [at, [, { resolve }]] of questions.entries()) resolve(statuses[at] ?? null)
+    } catch (error) {
+      const none = { statuses: [] }
+      const { statuses } = hasNoHistory(error)
+        ? await this.#statuses(signatures, false).catch(() => none)
+        : none
+      for (const [at, [, { resolve, reject }]] of questions.entries()) {
+        const status = statuses[at]
+        if (status === undefined || status === null) reject(error)
+        else resolve(status)
+      }
+    }
+  }
+
+  #statuses(
+    signatures: readonly string[],
+    history: boolean
+  ): Promise<{ readonly statuses: readonly (SignatureStatus | null)[] }> {
+    return this.#node.statuses(signatures, { history }, AbortSignal.timeout(STATUS_MS))
   }
 }
