@@ -21,7 +21,7 @@ import { startSending } from './transactions/service.ts'
 
 const HELP = `Usage: node loadtest/transactions.ts [--small]
 
-  --small   a tenth of the size, printed and not saved
+  --small   a fifth of the transactions or less, printed and not saved
 `
 const FULL = { tracked: 10_000, seconds: 30, rounds: 5, sends: 6_000, arrivals: 1_500, batches: 200 }
 const SMALL = { tracked: 2_000, seconds: 4, rounds: 1, sends: 1_500, arrivals: 200, batches: 50 }

@@ -3,7 +3,7 @@ import type { RpcClient } from '../node/rpc-client.ts'
 
 /**
  * Sends in one request. Chosen: a request of 64 takes a tenth of the processor time of 64 requests, here and at a node
- * (`loadtest/transactions.ts`). A node that takes no body of this size, up to 110 KB, gets single requests.
+ * (`loadtest/transactions.ts`). A node that refuses a body of this size gets single requests.
  */
 const BATCH_MAX = 64
 /** Sends go without preflight, and without the node's own retries: the loop repeats them. */
