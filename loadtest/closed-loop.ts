@@ -5,10 +5,18 @@ import type { MeasuredProcess } from './measured-process.ts'
 const CLASSES_PER_MS = 100
 const CLASSES = 1000 * CLASSES_PER_MS
 
+/** A request other than a GET with the headers of the load. */
+export interface Post {
+  readonly method: 'POST'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
 export interface Load {
   readonly headers: Readonly<Record<string, string>>
-  /** Paths that a connection requests in order, over and over; one list per connection. */
-  readonly paths: readonly (readonly string[])[]
+  /** Paths or whole requests that a connection sends in order, over and over; one list per connection. */
+  readonly paths: readonly (readonly (string | Post)[])[]
   /** Seconds to run, or `once` to request each path once. */
   readonly seconds: number | 'once'
   /** Maximum request rate of a connection, kept while answers arrive in time; unlimited without it. */
@@ -30,7 +38,13 @@ export interface Measurement {
 export async function measure(server: MeasuredProcess, load: Load): Promise<Measurement> {
   const counts = new Uint32Array(CLASSES + 1)
   const statuses: Record<number, number> = {}
-  const lists = load.paths.map((paths) => paths.map((path) => ({ method: 'GET' as const, path })))
+  const lists = load.paths.map((paths) =>
+    paths.map((each) =>
+      typeof each === 'string'
+        ? { method: 'GET' as const, path: each }
+        : { ...each, headers: { ...each.headers } }
+    )
+  )
   let connection = 0
   const cpuBefore = server.cpuMs()
   let started = 0

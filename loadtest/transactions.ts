@@ -1,0 +1,57 @@
+/**
+ * Measures transactions against a node in another process that takes batches, in four parts: the lateness of rebroadcasts
+ * of 10,000 tracked at once, the processor and memory that they take; sends a second, verified and stored, against a bare
+ * Fastify route that verifies the signature and forwards; the time from a POST to the node's receipt against sending to it
+ * directly; 64 sends in one request against 64 requests. After it nothing must be lost, or have been sent twice at once.
+ * Takes some two minutes:
+ *
+ *     node loadtest/transactions.ts [--small] [--help]
+ */
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { leaveServersACore } from './cores.ts'
+import { startMeasured } from './measured-process.ts'
+import { writeResult } from './result.ts'
+import { measureArrivals } from './transactions/arrivals.ts'
+import { measureBatches } from './transactions/batches.ts'
+import { measureRebroadcasts } from './transactions/rebroadcasts.ts'
+import { measureSends } from './transactions/sends.ts'
+import { askNode } from './transactions/receipts.ts'
+import { startSending } from './transactions/service.ts'
+
+const HELP = `Usage: node loadtest/transactions.ts [--small]
+
+  --small   a fifth of the transactions or less, printed and not saved
+`
+const FULL = { tracked: 10_000, seconds: 30, rounds: 5, sends: 6_000, arrivals: 1_500, batches: 200 }
+const SMALL = { tracked: 2_000, seconds: 4, rounds: 1, sends: 1_500, arrivals: 200, batches: 50 }
+/** A tenant may have 2,000 tracked. */
+const TENANTS = 5
+
+const { values } = parseArgs({ options: { small: { type: 'boolean' }, help: { type: 'boolean' } } })
+if (values.help === true) process.stdout.write(HELP)
+else await measureAll(values.small === true)
+
+async function measureAll(isSmall: boolean): Promise<void> {
+  const size = isSmall ? SMALL : FULL
+  const hasCore = leaveServersACore()
+  const load = [loadavg()[0]!]
+  const rebroadcasts = await measureRebroadcasts(size.tracked, size.seconds, hasCore)
+  const node = await startMeasured('transactions/node-process.ts', [])
+  const batches = await measureBatches(node, size.batches)
+  const service = await startSending(node.url, TENANTS, hasCore)
+  try {
+    const sends = await measureSends(service, node, { ...size, hasCore })
+    await askNode(node, 'forget')
+    const arrivals = await measureArrivals(service, node, size.arrivals)
+    const reached = rebroadcasts.reached && sends.reached && arrivals.reached
+    load.push(loadavg()[0]!)
+    const figures = { reached, load_of_the_machine: load, rebroadcasts, sends, arrivals, batches }
+    if (isSmall) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
+    else await writeResult('transactions', figures)
+    if (!reached) process.exitCode = 1
+  } finally {
+    await service.close()
+    await node.end()
+  }
+}

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { giveServersCore } from '../cores.ts'
+import { startMeasured, type MeasuredProcess } from '../measured-process.ts'
+
+const ADMIN_KEY = 'an-admin-key-of-the-loadtest'
+const LOOK_MS = 200
+const LOOKS_MAX = 600
+
+/** The service on an embedded store, with a node to send to and tenants that send. */
+export interface SendingService {
+  readonly process: MeasuredProcess
+  /** One key of each tenant. */
+  readonly keys: readonly string[]
+  /** Resolves once no transaction is tracked any more. Rejects after two minutes. */
+  ended(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts the service with a number of tenants. */
+export async function startSending(
+  nodeUrl: string,
+  tenants: number,
+  hasCore: boolean
+): Promise<SendingService> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-sending-'))
+  const nothing = join(directory, 'nothing')
+  mkdirSync(nothing)
+  const flags = ['--data-dir', directory, '--port', '0', '--source', 'recorded', '--recorded-dir', nothing]
+  const env = {
+    MILLRACE_ADMIN_KEY: ADMIN_KEY,
+    MILLRACE_LOG_LEVEL: 'warn',
+    MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
+    MILLRACE_RPC_URL: nodeUrl,
+    MILLRACE_TPU: 'off'
+  }
+  const service = await startMeasured('../src/main.ts', ['serve', ...flags], { env })
+  if (hasCore) giveServersCore(service.pid)
+  const create = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' }
+    const answer = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`)
+    return (await answer.json()) as Record<string, unknown>
+  }
+  const keys: string[] = []
+  for (let n = 0; n < tenants; n++) {
+    await create('/v1/admin/tenants', { name: `tenant-${n}` })
+    keys.push(String((await create('/v1/admin/keys', { tenant: `tenant-${n}` })).key))
+  }
+  const hasSent = async (key: string): Promise<boolean> => {
+    const answer = await fetch(`${service.url}/v1/tx?status=sent&limit=1`, { headers: { 'x-api-key': key } })
+    return ((await answer.json()) as { data: readonly unknown[] }).data.length > 0
+  }
+  return {
+    process: service,
+    keys,
+    async ended() {
+      for (let look = 0; look < LOOKS_MAX; look++) {
+        if (!(await Promise.all(keys.map(hasSent))).includes(true)) return
+        await pause(LOOK_MS)
+      }
+      throw new Error('transactions are still tracked after two minutes')
+    },
+    async close() {
+      await service.end()
+      for (const line of service.stderr.slice(0, 5)) process.stderr.write(`${line}\n`)
+      rmSync(directory, { recursive: true })
+    }
+  }
+}
