@@ -26,7 +26,7 @@ export type TrackerOrder =
   | { readonly kind: 'memory' }
   | { readonly kind: 'anchors' }
 
-/** What a run of the loop cost. */
+/** Cost of a run of the loop. */
 export interface RunCost {
   readonly cpuPerSecond: number
   /** Most transactions whose newest state was not stored, and most sends in flight. */
@@ -35,7 +35,7 @@ export interface RunCost {
 }
 
 export interface Anchors {
-  /** What is added to the monotonic clock for Unix milliseconds. */
+  /** Unix milliseconds at the start of the monotonic clock. */
   readonly offsetMs: number
   /** The first send of each transaction in Unix milliseconds, and the number of sends after it. */
   readonly sent: readonly (readonly [key: string, firstSentAtMs: number, rebroadcasts: number])[]

@@ -6,6 +6,8 @@ import type { RpcClient } from '../node/rpc-client.ts'
  * (`loadtest/transactions.ts`). A node that refuses a body of this size gets single requests.
  */
 const BATCH_MAX = 64
+/** Characters of the transactions of one request. Chosen: agave takes bodies of 50 KiB, and each send adds some 130. */
+const BATCH_CHARACTERS_MAX = 38 * 2 ** 10
 /** Sends go without preflight, and without the node's own retries: the loop repeats them. */
 const OPTIONS = { encoding: 'base64', skipPreflight: true, maxRetries: 0 } as const
 const FOREVER = new AbortController().signal
@@ -50,9 +52,7 @@ export class SendBatches {
     const waiting = this.#waiting
     this.#waiting = []
     if (this.#refusesBatches) for (const each of waiting) void this.#single(each)
-    else
-      for (let at = 0; at < waiting.length; at += BATCH_MAX)
-        void this.#batch(waiting.slice(at, at + BATCH_MAX))
+    else for (const batch of batchesOf(waiting)) void this.#batch(batch)
   }
 
   async #single({ transaction, resolve, reject }: Waiting): Promise<void> {
@@ -76,6 +76,21 @@ export class SendBatches {
       } else for (const { reject } of batch) reject(error)
     }
   }
+}
+
+function batchesOf(waiting: readonly Waiting[]): (readonly Waiting[])[] {
+  const batches: Waiting[][] = []
+  let characters = Infinity
+  for (const each of waiting) {
+    const { length } = each.transaction
+    if (characters + length > BATCH_CHARACTERS_MAX || batches.at(-1)!.length === BATCH_MAX) {
+      batches.push([])
+      characters = 0
+    }
+    batches.at(-1)!.push(each)
+    characters += length
+  }
+  return batches
 }
 
 /** HTTP statuses by which a proxy refuses the body of a batch: malformed, too large, or not allowed. */

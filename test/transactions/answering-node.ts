@@ -9,7 +9,7 @@ export interface Refusal {
   readonly status: number
 }
 
-/** What a node answers: the parts `result` or `error` of a JSON-RPC response. */
+/** Answer of a node: the part `result` or `error` of a JSON-RPC response. */
 export type Answer = { readonly result: unknown } | { readonly error: { code: number; message: string } }
 
 /** A node on HTTP that answers single requests and batches as a test says. */

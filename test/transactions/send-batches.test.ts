@@ -40,6 +40,14 @@ t.test('sends of one turn go in batches of 64 in their order; one alone goes by 
   t.equal(sizes(node).at(-1), 0)
 })
 
+t.test('a batch of the largest transactions stays below the 50 KiB that agave reads of a body', async (t) => {
+  const { node, batches } = await batchesOf(t)
+  const largest = Array.from({ length: 64 }, (_, at) => String(at).padEnd(1_644, 'A'))
+  t.same(new Set(await outcomesOf(batches, largest)), new Set(['taken']))
+  t.same(sizes(node).toSorted(), [18, 23, 23])
+  t.ok(node.posts.every((post) => JSON.stringify(post).length < 50 * 2 ** 10))
+})
+
 t.test('a member that is refused is refused alone, in whatever order the answers come', async (t) => {
   for (const isReversed of [false, true]) {
     const { node, batches } = await batchesOf(t)
