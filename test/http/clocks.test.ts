@@ -44,10 +44,10 @@ t.test('every moment in the documents names its clock: of blocks, of ingest or o
   const rest = fields['/openapi.json']!.filter(({ name }) => /^(ts|ts_ms|block_time)$/.test(name))
   t.ok(rest.length > 10)
   for (const { path, description } of rest) t.match(description, CLOCKS.block, path)
-  // A test event and a change of a webhook have no block.
+  // A test event, and a change of a webhook or a submission, have no block.
   const stream = fields['/asyncapi.json']!.filter(
     ({ name, beside, path }) =>
-      name === 'ts_ms' && beside.includes('event') && !/TestEvent|WebhookChange/.test(path)
+      name === 'ts_ms' && beside.includes('event') && !/TestEvent|WebhookChange|SubmissionChange/.test(path)
   )
   t.ok(stream.length >= 5)
   for (const { path, description } of stream) t.match(description, CLOCKS.ingest, path)

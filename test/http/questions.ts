@@ -73,5 +73,6 @@ export const QUESTIONS: readonly Question[] = [
     'status=graduated&order=asc'
   ]),
   ...ask('block', '/v1/stats'),
+  ...ask('block', '/v1/priority-fees', ['', `accounts=${pubkeyToBase58(POOL)}`]),
   ...ask('block', '/v1/trending', ['', 'window=1h&limit=2', 'window=4h', 'window=24h&limit=3'])
 ]

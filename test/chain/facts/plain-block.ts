@@ -1,8 +1,11 @@
 import { plainTransaction } from '../rpc/plain.ts'
 import type { FactBlock } from './encoding.ts'
 
-/** Returns all content of a block of facts, for comparison. */
+/** Returns all content of a block of facts, for comparison. A fact does not say which accounts are writable. */
 export function plainBlock(block: FactBlock) {
-  const facts = block.facts.map((fact) => ({ ...fact, transaction: plainTransaction(fact.transaction) }))
+  const facts = block.facts.map((fact) => {
+    const { writable: _, ...transaction } = plainTransaction(fact.transaction)
+    return { ...fact, transaction }
+  })
   return { ...block, facts }
 }
