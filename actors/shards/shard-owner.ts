@@ -261,7 +261,10 @@ export class ShardOwner<Shard extends OwnedShard> {
       const isTurn = startedMs >= nextMs
       const names = isTurn ? [...this.#shards.keys()] : [...this.#due]
       this.#due.clear()
-      for (const name of names) await this.#sync(name)
+      for (const name of names) {
+        if (end.aborted) return
+        await this.#sync(name)
+      }
       if (isTurn) nextMs = clock.now() + this.#restAfter(clock.now() - startedMs)
       if (this.#due.size === 0) await this.#look.wait(clock, Math.max(0, nextMs - clock.now()), end)
     }

@@ -69,6 +69,7 @@ export class TransactionShard implements OwnedShard {
     for (const partition of partitionsOf(this.name)) {
       let after: string | null = null
       do {
+        if (this.#isStopping) return
         const options = { limit: PAGE_MAX, after }
         const { documents, next } = await this.#documents.listBy('tracked', partition, options, (version) =>
           this.#listed.get(version)
@@ -76,7 +77,7 @@ export class TransactionShard implements OwnedShard {
         for (const each of documents) listed.set(each.version, each)
         await this.#takeUp(documents)
         after = next
-      } while (after !== null && !this.#isStopping)
+      } while (after !== null)
       await this.#bundles?.sync(partition)
     }
     this.#listed = listed

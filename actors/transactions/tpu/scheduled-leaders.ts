@@ -1,3 +1,4 @@
+import { NodeError } from '../../../src/node/node-fault.ts'
 import type { Clock } from '../../../src/ports.ts'
 import type { LeaderSender } from '../../../src/transactions/ports.ts'
 import type { LeaderAddress, LeaderNode } from '../../../src/transactions/tpu/leader-node.ts'
@@ -109,7 +110,14 @@ export class ScheduledLeaders implements LeaderSender {
   async #readNodes(signal: AbortSignal): Promise<boolean> {
     if (this.#clock.now() < this.#nodesDueMs) return false
     this.#nodesDueMs = this.#clock.now() + RETRY_MS
-    this.#addresses = await this.#node.addresses(signal)
+    try {
+      this.#addresses = await this.#node.addresses(signal)
+    } catch (error) {
+      // It will not answer before its operator or ours does something.
+      if (error instanceof NodeError && error.fault.kind === 'unauthorized')
+        this.#nodesDueMs = this.#clock.now() + NODES_EVERY_MS
+      throw error
+    }
     this.#nodesDueMs = this.#clock.now() + NODES_EVERY_MS
     // With the addresses, the schedule is read again: the node may have changed, or its chain.
     this.#scheduleDueMs = -Infinity
