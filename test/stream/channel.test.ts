@@ -39,5 +39,5 @@ t.test('a private channel is known to the stream alone, which lists it among its
     code: 'unknown_channel',
     message: /^"webhooks" is no channel; .* curves$/
   })
-  t.match(streamChannelOf('webhooks:7'), { code: 'unknown_channel', message: /curves and webhooks$/ })
+  t.match(streamChannelOf('webhooks:7'), { code: 'unknown_channel', message: /curves, webhooks and tx$/ })
 })
