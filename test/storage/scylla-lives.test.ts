@@ -6,6 +6,7 @@ import { SCYLLA_CRASH_POINTS } from '../../storage/crash-points.ts'
 import type { ScyllaCrashPoint } from '../../storage/crash-points.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { assertSame } from '../../storage/test/conformance/agreement.ts'
+import { IS_LONG } from '../random-runs.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { LifeStore } from './scylla-life-store.ts'
 import { Life } from './scylla-life.ts'
@@ -17,9 +18,9 @@ const NTH = 3
 const TOGETHER = 3
 /** Number of trades whose block takes two pieces of the journal. */
 const LARGE = 3_000
-const RANDOM_KILLS = 10
+const RANDOM_KILLS = IS_LONG ? 10 : 4
 /** Milliseconds after the watermark was sent at which the kill comes, so that it also hits a watermark in flight. */
-const DECIDING_MS = [1, 2, 4, 8]
+const DECIDING_MS = IS_LONG ? [1, 2, 4, 8] : [1, 4]
 const LOST = 'STORAGE_UNAVAILABLE: another process writes now: this one has lost its claim to write blocks'
 
 type CommitPoint = Extract<ScyllaCrashPoint, `commit.${string}`>
