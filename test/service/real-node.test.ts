@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Keypair } from '@solana/web3.js'
 import t, { type Test } from 'tap'
-import { IS_LONG } from '../random-runs.ts'
 import { decodeBase58 } from '../../src/chain/base58.ts'
 import { RealLoad } from '../node/real-load.ts'
 import { RealPool, SWAP_PROGRAM } from '../node/real-pool.ts'
@@ -17,7 +16,7 @@ import { servedMarket } from './real-market.ts'
 import { shownBy, sourceOf } from './shown-source.ts'
 import { storedSlots } from './stored-rows.ts'
 
-const SLOTS = IS_LONG ? 500 : 300
+const SLOTS = 500
 /** 50 ms a slot, if the machine keeps up. */
 const TICKS_PER_SLOT = 8
 /** A hundred slots of a node that runs. */
