@@ -43,7 +43,7 @@ export const CRASH_POINTS = ['a POST was received', 'a POST was answered', 'betw
 export type CrashPoint = (typeof CRASH_POINTS)[number]
 /** Milliseconds after an answer that lie between two POSTs, which are 500 ms apart. */
 const BETWEEN_MS = 120
-/** Batch that is refused three times, and so dropped. */
+/** POST from which on the first batch that is treated is refused three times, and so dropped. */
 const REFUSED = 5
 
 /** Fails every seventh batch once, in two ways, and one for good. */
@@ -53,7 +53,7 @@ export class Flapping {
 
   treat({ index, repeats, batch }: Post): Treatment {
     if (this.isOver) return 'accept'
-    if (index === REFUSED) this.refused.add(batch.batch_id)
+    if (index >= REFUSED && this.refused.size === 0) this.refused.add(batch.batch_id)
     if (this.refused.has(batch.batch_id)) return 'refuse'
     if (repeats > 0 || index % 7 !== 3) return 'accept'
     return index % 2 === 0 ? 'reset' : 'refuse'
