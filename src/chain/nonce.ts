@@ -1,3 +1,4 @@
+import { isLockedForWriting } from './account-locks.ts'
 import { pubkeyFromBase58, samePubkey } from './pubkey.ts'
 import { staticKey } from './wire.ts'
 import type { WireTransaction } from './wire.ts'
@@ -35,7 +36,8 @@ export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
   if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== ADVANCE_NONCE)
     return null
   const [account, , authority] = accounts
-  if (account === undefined || !isWritableStatic(wire, account)) return null
+  const locks = { ...wire.header, statics: wire.keyCount, loadedWritable: 0 }
+  if (account === undefined || !isLockedForWriting(locks, account)) return null
   return {
     account: staticKey(wire, account),
     authority: authority === undefined || authority >= wire.keyCount ? null : staticKey(wire, authority)
@@ -53,9 +55,4 @@ export function nonceStateOf({
   if (!samePubkey(owner, SYSTEM_PROGRAM) || data.length !== NONCE_BYTES) return null
   if (new DataView(data.buffer, data.byteOffset).getUint32(4, true) !== INITIALIZED) return null
   return { authority: data.slice(8, 40), value: data.slice(40, 72) }
-}
-
-function isWritableStatic({ header, keyCount }: WireTransaction, index: number): boolean {
-  if (index < header.signatures) return index < header.signatures - header.readonlySigned
-  return index < keyCount - header.readonlyUnsigned
 }

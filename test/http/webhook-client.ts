@@ -1,11 +1,10 @@
 import type { Test } from 'tap'
-import type { JsonSchema } from '../../src/http/json-schemas.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
 import type { WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { fakeParts, type FakeParts } from '../webhooks/fake-parts.ts'
-import { closed, Contract } from './contract.ts'
-import { marketApp, type Answer, type MarketApp } from './market-app.ts'
+import { checkedRequests, type Send } from './checked-requests.ts'
+import { marketApp, type MarketApp } from './market-app.ts'
 
 /** 2026-08-24 12:00:00 UTC. */
 export const NOON = Date.UTC(2026, 7, 24, 12)
@@ -32,16 +31,11 @@ export const PROGRESS: WebhookProgress = {
 export interface WebhookClient extends MarketApp {
   readonly parts: FakeParts
   /** Sends a request with a key of `acme` and checks the answer against the OpenAPI document. */
-  send(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Readonly<Record<string, string>>
-  ): Promise<Answer>
+  readonly send: Send
   /** Creates a webhook on `launches`. Returns its id. */
   make(url?: string): Promise<number>
   /** Returns a function like `send` with a key of its own. */
-  as(attributes: Partial<KeyAttributes>): Promise<WebhookClient['send']>
+  as(attributes: Partial<KeyAttributes>): Promise<Send>
 }
 
 export async function webhookClient(
@@ -51,23 +45,7 @@ export async function webhookClient(
   const parts = fakeParts()
   const world = await marketApp(t, undefined, { ...overrides, webhooks: parts })
   world.nowMs = NOON
-  const contract = new Contract(closed(JSON.parse((await world.get('/openapi.json')).text) as JsonSchema))
-  const sendWith =
-    (key: string): WebhookClient['send'] =>
-    async (method, path, body, headers = {}) => {
-      const answer = await world.ask(
-        method,
-        path,
-        {
-          'x-api-key': key,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers
-        },
-        typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
-      )
-      t.equal(contract.breach({ method, path, ...answer }), null, 'the document describes the answer')
-      return answer
-    }
+  const sendWith = await checkedRequests(t, world)
   const send = sendWith(await world.makeKey(['webhooks']))
   const client: WebhookClient = Object.assign(world, {
     parts,
