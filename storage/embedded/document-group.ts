@@ -111,6 +111,8 @@ export class DocumentGroups {
       await this.#database.write(async (view, batch) => {
         const stage = new DocumentStage(view, batch, this.#clock.now())
         if (stage.nowMs >= this.#sweepAtMs) await this.#sweep(stage)
+        // The sweep took its time, and changes came meanwhile.
+        stage.nowMs = this.#clock.now()
         this.#isUrgent = this.#waiting.length > most
         hasBegun = true
         group.push(...this.#waiting.splice(0, most).filter((each) => ran(each, stage)))

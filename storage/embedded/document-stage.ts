@@ -19,7 +19,8 @@ const SWEPT_MAX = 1_000
 
 /** Documents as they are after the changes that a group has staged so far. */
 export class DocumentStage {
-  readonly nowMs: number
+  /** The time of the changes, from which times to live are counted. */
+  nowMs: number
   readonly #view: View
   readonly #batch: WriteBatch
   /** Values of keys that the group writes, in front of the view's; null for deleted ones. */

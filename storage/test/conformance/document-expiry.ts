@@ -45,6 +45,19 @@ export async function testDocumentExpiry(t: Test, open: OpenForTest): Promise<vo
     }
   )
 
+  t.test('a time to live is counted from the change, while others are being made', async (t) => {
+    const { storage, clock } = await open(t)
+    const tickets = new Documents(storage.documents, TICKET)
+    const first = tickets.insert(ticket('a', '1'))
+    // As long as a group that has begun looks for expired documents, changes join it.
+    await Promise.resolve()
+    clock.advance(TICKET_TTL_MS)
+    const second = stored(await tickets.insert(ticket('b', '2')))
+    stored(await first)
+    clock.advance(TICKET_TTL_MS / 2)
+    t.strictSame(seen(await tickets.get('ann', ['b'])), seen(second))
+  })
+
   t.test('an update begins the time to live anew', async (t) => {
     const { storage, clock } = await open(t)
     const tickets = new Documents(storage.documents, TICKET)
