@@ -34,6 +34,17 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
     'good.test.ts': `import t from ${TAP}\nconst n: number = 1\nt.equal(n, 1)\nt.test('later', { skip: 'why' }, () => {})\n`,
     'bad.test.ts': `import t from ${TAP}\nt.equal(1, 2, 'one is two')\nt.pass('another')\n`,
     'long.test.ts': `import t from ${TAP}\nfor (let n = 0; n < 20_000; n++) t.pass('one of many points of a file that writes much')\n`,
+    'lost.test.ts': `import t from ${TAP}
+      t.test('outer', (t) => {
+        t.test('at fault', async (t) => {
+          t.test('innocent', async (t) => t.pass())
+          void Promise.reject(new Error('a lost rejection'))
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        })
+        t.test('throws', (t) => void setTimeout(() => { throw new Error('a late throw') }, 5))
+        t.test('after', async (t) => t.pass())
+        t.end()
+      })\n`,
     'crash.test.ts': `throw new Error('it ends at once')\n`
   })
   const run = (name: string) => runTestFile(join(folder, name), process.env)
@@ -42,6 +53,10 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
   t.match(bad, { passed: 1, failed: 1 })
   t.match(failuresOf(bad.output), /^not ok 1 - one is two\n +---\n[^]*\n +\.\.\.$/)
   t.match(await run('long.test.ts'), { passed: 20_000, failed: 0 }, 'all of a long output is read')
+  const lost = await run('lost.test.ts')
+  t.match(lost, { passed: 2, failed: 2 })
+  t.match(lost.output, /# Subtest: at fault\n[^]*not ok 2 - a lost rejection[^]*# Subtest: throws/)
+  t.match(lost.output, / {4}not ok 2[^]* {4}ok 3 - after/, 'the others go on')
   t.match(crash, { passed: 0, failed: 1 })
   t.match(failuresOf(crash.output), /it ends at once/)
 })

@@ -8,6 +8,8 @@ import { ROOT } from '../house/sources.ts'
 const TEST_WITHIN_S = 900
 /** Limit of its process: a file that its own limit did not end is killed. */
 const PROCESS_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
+/** Loaded before each file. */
+const TEST_ERRORS = new URL('test-errors.ts', import.meta.url).href
 /** How long outputs are read that stay open after the process has ended. */
 const OUTLIVED_MS = 10_000
 /** Characters of a failure's report that are printed; the rest stays in the whole output. */
@@ -32,7 +34,7 @@ export interface TestOutcome {
 /** Runs a test file in its own process, by plain Node: the loaders of node-tap take four times the processor time. */
 export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise<TestOutcome> {
   const began = performance.now()
-  const child = spawn(process.execPath, ['--disable-warning=DEP0205', file], {
+  const child = spawn(process.execPath, ['--disable-warning=DEP0205', '--import', TEST_ERRORS, file], {
     cwd: ROOT,
     env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S) },
     stdio: ['ignore', 'pipe', 'pipe']
