@@ -8,13 +8,15 @@ import type {
 } from '../../src/transactions/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
 import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
 import { TrackedBundle } from './tracked-bundle.ts'
 
 export interface BundleTrackerDeps {
   readonly documents: DocumentStore
-  /** The right to the shard: the fencing token of its lease, and its end. */
-  readonly claim: { readonly token: number; readonly lost: AbortSignal }
+  readonly claim: ShardClaim
+  /** Whether other processes have the store. */
+  readonly isShared: boolean
   readonly engine: BundleEngine
   readonly node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>
   readonly sightings: Pick<BlockSightings, 'watch' | 'subscribe' | 'lastValidBlockHeight'>
@@ -33,7 +35,9 @@ const BLOCKHASH_BLOCKS = 150
 /**
  * Submits and tracks the bundles of one shard while this process has it.
  *
- * T1. A bundle is submitted after it was stored, and each step is stored under the shard's token before it counts.
+ * T1. A bundle is submitted after it was stored, and each step is stored under the shard's token before it counts. While
+ *     another process may have the shard, a step counts only if a read shows no greater token; a bundle of another process is
+ *     fenced before its progress is read. So two processes never submit one bundle at once.
  * T2. Its end comes from the chain: members in blocks, or the evidence that none can land any more: the confirmed height is
  *     above the last valid one, the node says so of each blockhash, and statuses as of that slot know no member.
  */
@@ -76,9 +80,7 @@ export class BundleTracker {
     do {
       const page = await this.#documents.listBy('tracked', partition, { limit: PAGE_MAX, after })
       const fresh = page.documents.filter(({ value }) => !this.#bundles.has(keyOf(value)))
-      const progress = await this.#documents.hot(fresh)
-      for (const [at, stored] of fresh.entries())
-        this.#track(stored, progress[at] ?? firstProgress(stored.value, this.#deps.claim.token))
+      await this.#takeUp(fresh)
       after = page.next
     } while (after !== null && !this.#end.aborted)
   }
@@ -94,6 +96,28 @@ export class BundleTracker {
     this.#bundles.clear()
   }
 
+  /** Takes up bundles of another process: whatever it writes after the fence is dropped, and it reads that. */
+  async #takeUp(fresh: readonly Stored<Bundle>[]): Promise<void> {
+    const { claim, isShared } = this.#deps
+    if (isShared) await Promise.all(fresh.map((each) => this.#documents.fenceHot(each, claim.token)))
+    const found = await this.#documents.fencedHot(fresh)
+    for (const [at, stored] of fresh.entries()) {
+      const { token, hot } = found[at]!
+      if (token > claim.token) return claim.outranked(token)
+      this.#track(stored, hot ?? firstProgress(stored.value, claim.token))
+    }
+  }
+
+  /** Stores a step. Rejects where another process has the shard. */
+  async #write(stored: Stored<Bundle>, progress: BundleProgress): Promise<void> {
+    const { claim } = this.#deps
+    await this.#documents.putHot(stored, claim.token, progress)
+    if (claim.held) return
+    const [found] = await this.#documents.fencedHot([stored])
+    if (found!.token > claim.token) claim.outranked(found!.token)
+    claim.lost.throwIfAborted()
+  }
+
   #track(stored: Stored<Bundle>, progress: BundleProgress): void {
     const key = keyOf(stored.value)
     if (this.#end.aborted || this.#bundles.has(key) || stored.value.end !== null) return
@@ -103,8 +127,7 @@ export class BundleTracker {
       clock,
       token: claim.token,
       signal: this.#end,
-      write: (document, next) =>
-        this.#retry(() => this.#documents.putHot(document, claim.token, next), this.#end),
+      write: (document, next) => this.#retry(() => this.#write(document, next), this.#end),
       finish: (document, end) => this.#finish(document, end),
       failed: (error) => this.#fail(error)
     })

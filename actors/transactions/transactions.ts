@@ -87,7 +87,9 @@ export function transactions<Needs extends TransactionsNeeds>(
         new TransactionShard(name, claim, documents, {
           tracker,
           bundles:
-            engine === null ? null : new BundleTracker({ ...deps, documents, claim, engine, node, report })
+            engine === null
+              ? null
+              : new BundleTracker({ ...deps, documents, isShared, claim, engine, node, report })
         })
     })
     gauge('shards', () => owner.shards.length)

@@ -267,6 +267,34 @@ t.test('another process goes on where one stopped, and asks before it submits ag
   t.equal(tracker.size, 2, 'an ended bundle is not taken up again')
 })
 
+t.test(
+  'a process that lost its shard without knowing submits no bundle that its successor has taken up',
+  async (t) => {
+    const world = await bundleWorld(t)
+    const former = world.startTracker(1)
+    world.outcomes.push({ kind: 'untaken', detail: 'HTTP 429', waitMs: 2_500 })
+    const stored = await world.store('q')
+    former.tracker.begin(stored)
+    await world.pass(1)
+    t.match(await world.progress(stored), { state: 'queued', token: 1 })
+    former.claim.held = false
+    const late = await world.store('l')
+    former.tracker.begin(late)
+    await world.pass(1)
+    t.same(world.submitted, ['q0', 'l0'], 'it goes on as long as no other process has the shard')
+
+    world.outcomes.push({ kind: 'untaken', detail: 'HTTP 429', waitMs: 2_500 })
+    const { tracker } = world.startTracker(2)
+    await tracker.sync(BUNDLE.partition(stored.value))
+    await tracker.sync(BUNDLE.partition(late.value))
+    await world.pass(8)
+    t.same(world.submitted, ['q0', 'l0', 'q0', 'q0'], 'both submissions are those of the successor')
+    t.ok(former.claim.lost.aborted)
+    t.match(await world.progress(stored), { state: 'pending', token: 2 })
+    t.same(world.reports, [])
+  }
+)
+
 t.test('an end that was cut short before the document had it is written by the next process', async (t) => {
   const world = await bundleWorld(t)
   const stored = await world.store()

@@ -7,6 +7,7 @@ import type { BlockSightings, SignatureStatus, SubmissionOutcome } from '../../s
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { testClaim } from '../actors/webhooks/delivery-world.ts'
 import { settle, virtualClock } from '../virtual-time.ts'
 
 type Listener = Parameters<BlockSightings['subscribe']>[0]
@@ -88,10 +89,11 @@ export async function bundleWorld(t: Test) {
     }
   }
   const startTracker = (token: number) => {
-    const lost = new AbortController()
+    const claim = testClaim(token)
     const tracker = new BundleTracker({
       documents: counted,
-      claim: { token, lost: lost.signal },
+      claim,
+      isShared: true,
       engine,
       node,
       sightings,
@@ -99,7 +101,7 @@ export async function bundleWorld(t: Test) {
       report: (error) => reports.push(error)
     })
     t.teardown(() => tracker.stop())
-    return { tracker, lose: () => lost.abort() }
+    return { tracker, claim, lose: () => claim.lose() }
   }
   t.teardown(() => storage.close())
 
