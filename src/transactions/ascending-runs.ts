@@ -22,7 +22,7 @@ export function ranked(runs: AscendingRuns, ranks: readonly number[]): number[] 
 
 class RankSearch {
   readonly #runs: AscendingRuns
-  /** What is left of each run: elements before `#from` are below the one searched, those from `#to` on above. */
+  /** Bounds of the rest of each run: elements before `#from` are below the one searched, those from `#to` on above. */
   readonly #from: Uint32Array
   readonly #to: Uint32Array
 
