@@ -26,6 +26,8 @@ export interface Answer<Body> {
   readonly dependsOn: readonly CacheTag[]
   /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
   readonly changesWith: RefreshTrigger
+  /** Tells whether memory that the answer also depends on, and that changes without a block, is as it was. */
+  readonly isCurrent?: () => boolean
 }
 
 /** Returns the cache key of an answer to a tenant. A URL holds no space, so that keys of two tenants cannot collide. */
@@ -70,6 +72,7 @@ interface CacheEntry extends CachedAnswer {
   readonly render: ((headTime: number) => string) | null
   readonly tags: readonly string[]
   readonly trigger: RefreshTrigger
+  readonly isCurrent: (() => boolean) | undefined
   /** The newest slot at which the answer is known to be valid. */
   slot: number
   /** The block time, in Unix seconds, that it is rendered for. */
@@ -153,6 +156,10 @@ export class ResponseCache {
   fresh(key: string): CachedAnswer | null {
     const entry = this.#entries.get(key)
     if (entry === undefined) return null
+    if (entry.isCurrent?.() === false) {
+      this.#entries.delete(key)
+      return null
+    }
     const { head } = this.#feed
     const slot = slotOf(head)
     if (entry.slot !== slot) {
@@ -214,7 +221,7 @@ export class ResponseCache {
     make: (making: Making) => Promise<Answer<Body>>
   ): Promise<Rendering> {
     const generation = this.#generation
-    const { body, dependsOn, changesWith } = await withinDeadline(this.#clock, (signal) =>
+    const { body, dependsOn, changesWith, isCurrent } = await withinDeadline(this.#clock, (signal) =>
       make({ head, signal })
     )
     const render = isRenderer(body) ? (headTime: number) => textOf(body(headTime)) : null
@@ -222,7 +229,8 @@ export class ResponseCache {
     const rendering = new Rendering(render === null ? textOf(body) : render(headTime))
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
       const tags = dependsOn.map(tagKey)
-      this.#keep(key, { route, render, tags, trigger: changesWith, slot: slotOf(head), headTime, rendering })
+      const slot = slotOf(head)
+      this.#keep(key, { route, render, tags, trigger: changesWith, isCurrent, slot, headTime, rendering })
     }
     return rendering
   }

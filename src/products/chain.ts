@@ -4,6 +4,7 @@ import { NO_UNDO } from '../../actors/chain/undo-history.ts'
 import { leader } from '../../actors/chain/leader.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { recallBlocks } from '../../actors/transactions/recall-blocks.ts'
+import { sharedFees } from '../../actors/transactions/shared-fees.ts'
 import { child, supervisor, type AnyUnit } from '../../actors/supervision/unit.ts'
 import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
 import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
@@ -16,12 +17,18 @@ export const CHAIN: Product = {
   roles: ['ingest', 'gateway', 'delivery'],
   settings: CHAIN_SETTINGS,
   units: (service) => {
-    const { config } = service
+    const { config, fees, feed, ports } = service
     const chain = ingestDepsOf(service)
-    if (!config.role.includes('ingest'))
-      return [supervisor('chain', 'rest_for_one', [child('follower', follower(chain))])]
+    const publishes = config.role.includes('ingest')
+    const shared =
+      config.storage === 'embedded' || config.redisUrl === null
+        ? []
+        : [child('fees', sharedFees({ fees, feed, clock: ports.clock, publishes }))]
+    if (!publishes)
+      return [supervisor('chain', 'rest_for_one', [child('follower', follower(chain))]), ...shared]
     return [
-      config.storage === 'embedded' ? chainWith(service, ingest(chain)) : chainWith(service, leader(chain))
+      config.storage === 'embedded' ? chainWith(service, ingest(chain)) : chainWith(service, leader(chain)),
+      ...shared
     ]
   },
   metrics: ({ metrics: { registry }, recorded, sourceStatus }) => {

@@ -14,6 +14,7 @@ import type { Config } from '../config/config.ts'
 import { memoryBudget } from '../config/memory-budget.ts'
 import { logSecondsOf, retentionSecondsOf } from '../config/retention.ts'
 import { systemPorts, type Ports } from '../ports.ts'
+import { FEE_SLOTS } from '../transactions/priority-fees.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { foldCandlesAgain } from '../verify/candle-repair.ts'
 
@@ -115,12 +116,14 @@ export async function openCoordination(
   if (storage === 'embedded' || redisUrl === null) {
     return soloCoordination()
   }
-  const [{ RedisConnection }, { RedisHints }, { RedisLeases }, { RedisRateCounter }] = await Promise.all([
-    import('../../storage/redis/connection.ts'),
-    import('../../storage/redis/hints.ts'),
-    import('../../storage/redis/leases.ts'),
-    import('../../storage/redis/rate-counter.ts')
-  ])
+  const [{ RedisBlockDigests }, { RedisConnection }, { RedisHints }, { RedisLeases }, { RedisRateCounter }] =
+    await Promise.all([
+      import('../../storage/redis/block-digests.ts'),
+      import('../../storage/redis/connection.ts'),
+      import('../../storage/redis/hints.ts'),
+      import('../../storage/redis/leases.ts'),
+      import('../../storage/redis/rate-counter.ts')
+    ])
   // Several services may share one Redis; each has its own keyspace.
   const prefix = `millrace:${scyllaKeyspace}:`
   const connection = await RedisConnection.open({ ...ports, url: redisUrl, prefix, logger })
@@ -134,6 +137,7 @@ export async function openCoordination(
     submissions: hints.submissions,
     trackers: hints.trackers,
     tenantEvents: hints.tenantEvents,
+    digests: new RedisBlockDigests(connection, FEE_SLOTS),
     limits: new SharedRate(new RedisRateCounter(connection), { clock, namesMax: KEYS_MAX }),
     get outage() {
       return connection.outage
@@ -157,6 +161,7 @@ export function soloCoordination(): ClusterCoordination {
     submissions: null,
     trackers: null,
     tenantEvents: null,
+    digests: null,
     limits,
     outage: null,
     close: async () => undefined

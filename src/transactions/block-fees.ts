@@ -1,135 +1,183 @@
-import { accountHashes } from '../chain/account-hash.ts'
-import { pubkeyFromBase58 } from '../chain/pubkey.ts'
-import type { Block, Transaction } from '../chain/transaction.ts'
+import type { Block } from '../chain/transaction.ts'
 import { writeWritable } from '../chain/writable-accounts.ts'
+import type { AccountFilter } from './account-filter.ts'
+import { AccountIndex } from './account-index.ts'
+import { countBelow } from './ascending-runs.ts'
+import { computeUnitPrice } from './compute-unit-price.ts'
 
-const [BUDGET_BYTES, BUDGET_TEXT] = accountHashes(
-  pubkeyFromBase58('ComputeBudget111111111111111111111111111111')
-)
-const SET_COMPUTE_UNIT_PRICE = 3
-const MICRO_LAMPORTS = 1_000_000n
-const TWO_32 = 2 ** 32
 /** Keys of a transaction. */
 const KEYS_MAX = 256
-/** Writable accounts per bucket of the index, on average. Chosen: a bucket is read in one cache line. */
-const PER_BUCKET = 4
+const TWO_32 = 2 ** 32
+/** Fewer prices than these are sorted as they are. Chosen: a sort of so many takes as long as a look at all ranks. */
+const FEW = 32
+/** Accounts of a block that are read in the time of a look-up in its index, as measured with mainnet's. */
+const READ_IN_A_LOOK_UP = 60
+
+/** A block, and the size of its fees. */
+export interface FeesOf {
+  readonly slot: number
+  /** Base58; null where the source does not name it. */
+  readonly blockhash: string | null
+  readonly transactions: number
+  /** Writable accounts of all transactions together. */
+  readonly writes: number
+}
 
 /**
- * Fees of a block's transactions that are no votes, and the accounts that these wrote to. It takes about 9 bytes per writable
- * account of a transaction, and 8 per transaction, or 16 once fees were asked for.
+ * Fees of a block's transactions that are no votes, and the accounts that these wrote to, in one piece. All that a search
+ * needs beyond them is made by the first one: most blocks are never searched.
  */
-export interface BlockFees {
+export class BlockFees {
   readonly slot: number
+  readonly blockhash: string | null
+  /** All fields below, in their order. */
+  readonly bytes: Uint8Array
   /** Micro-lamports per compute unit, by transaction in the order of the block. */
   readonly prices: Float64Array
-  /** Lower 32 bits of the hash (`accountHashes`) of each writable account of each transaction, ordered by bucket. */
+  /** Index after the last account of each transaction. */
+  readonly ends: Uint32Array
+  /** Lower 32 bits of the hash (`accountHashes`) of each writable account of each transaction. */
   readonly low: Uint32Array
   /** Upper 16 bits of the same hashes. */
   readonly high: Uint16Array
-  /** Their transactions, as indexes in `prices`. */
-  readonly places: Uint32Array | Uint16Array
-  /** Where each bucket begins, and the end of the last. A bucket is a hash modulo their number, a power of two. */
-  readonly buckets: Uint32Array
+  #ascending: Float64Array | undefined
+  #ranks: Uint32Array | undefined
+  #index: AccountIndex | undefined
+
+  /** Takes its bytes, which begin at a multiple of 8 in their buffer; by default all are 0. */
+  constructor(
+    { slot, blockhash, transactions, writes }: FeesOf,
+    bytes = new Uint8Array(bytesOf(transactions, writes))
+  ) {
+    const { buffer, byteOffset: at } = bytes
+    this.slot = slot
+    this.blockhash = blockhash
+    this.bytes = bytes
+    this.prices = new Float64Array(buffer, at, transactions)
+    this.ends = new Uint32Array(buffer, at + 8 * transactions, transactions)
+    this.low = new Uint32Array(buffer, at + 12 * transactions, writes)
+    this.high = new Uint16Array(buffer, at + 12 * transactions + 4 * writes, writes)
+  }
+
+  /** The prices in ascending order; made on first use. */
+  get ascending(): Float64Array {
+    return (this.#ascending ??= this.prices.toSorted())
+  }
+
+  /** Bytes of the block, with all that was made for searches. */
+  get heldBytes(): number {
+    return (
+      this.bytes.length +
+      (this.#ascending?.byteLength ?? 0) +
+      (this.#ranks?.byteLength ?? 0) +
+      (this.#index?.bytes ?? 0)
+    )
+  }
+
+  /** Tells whether a search for some accounts would be faster with an index, which is not made yet. */
+  lacksIndex(filter: AccountFilter): boolean {
+    return this.#index === undefined && this.#isForIndex(filter)
+  }
+
+  /** Makes the index of accounts, which is as large as the block. */
+  index(): void {
+    this.#index ??= new AccountIndex(this)
+  }
+
+  /** Returns, in ascending order, the prices of transactions that write to an account of the filter. */
+  of(filter: AccountFilter): Float64Array {
+    const index = this.#isForIndex(filter) ? this.#index : undefined
+    const found = index === undefined ? this.#scan(filter) : this.#lookUp(filter, index)
+    const run = new Float64Array(found.length)
+    if (found.length < FEW) {
+      for (let i = 0; i < found.length; i++) run[i] = this.prices[found[i]!]!
+      return run.sort()
+    }
+    const { ascending } = this
+    const ranks = (this.#ranks ??= ranksOf(this.prices, ascending))
+    const counts = new Uint32Array(ranks.length)
+    for (let i = 0; i < found.length; i++) counts[ranks[found[i]!]!]!++
+    for (let rank = 0, at = 0; at < run.length; rank++)
+      for (let left = counts[rank]!; left > 0; left--) run[at++] = ascending[rank]!
+    return run
+  }
+
+  #isForIndex({ low }: AccountFilter): boolean {
+    return low.length * READ_IN_A_LOOK_UP <= this.low.length
+  }
+
+  /** Returns the transactions that write to an account of the filter. */
+  #scan(filter: AccountFilter): number[] {
+    const { ends, low, high } = this
+    const { marks } = filter
+    const found: number[] = []
+    for (let at = 0, place = 0; at < low.length; at++) {
+      if (marks[low[at]! & 0xffff] === 0 || !filter.has(low[at]!, high[at]!)) continue
+      while (ends[place]! <= at) place++
+      found.push(place)
+      // The others of the transaction do not matter any more.
+      at = ends[place]! - 1
+    }
+    return found
+  }
+
+  #lookUp({ low, high }: AccountFilter, index: AccountIndex): number[] {
+    const marks = new Uint8Array(this.ends.length)
+    const found: number[] = []
+    const take = (place: number): void => {
+      if (marks[place] === 0) found.push(place)
+      marks[place] = 1
+    }
+    for (let i = 0; i < low.length; i++) index.find(low[i]!, high[i]!, take)
+    return found
+  }
 }
 
-/** Hashes and transactions of the block being read; grows to the largest block. */
-let scratch = { hashes: new Float64Array(2 ** 14), places: new Uint32Array(2 ** 14) }
+/** Returns the bytes of a block's fees: 12 per transaction, and 6 per account that one writes to. */
+export const bytesOf = (transactions: number, writes: number): number => 12 * transactions + 6 * writes
+
+/** Returns, for each price, the index of the first equal one in ascending order. */
+function ranksOf(prices: Float64Array, ascending: Float64Array): Uint32Array {
+  const ranks = new Uint32Array(prices.length)
+  for (let i = 0; i < prices.length; i++) ranks[i] = countBelow(ascending, prices[i]!)
+  return ranks
+}
+
+/** Fields of the block being read; they grow to the largest block. */
+let scratch = {
+  hashes: new Float64Array(2 ** 14),
+  prices: new Float64Array(2 ** 11),
+  ends: new Uint32Array(2 ** 11)
+}
 
 /** Reads the fees of a block. Transactions that failed have paid too. */
-export function blockFees({ slot, transactions }: Pick<Block, 'slot' | 'transactions'>): BlockFees {
-  const prices = new Float64Array(transactions.length)
-  let count = 0
-  for (let place = 0; place < transactions.length; place++) {
+export function blockFees(block: Pick<Block, 'slot' | 'blockhash' | 'transactions'>): BlockFees {
+  const { slot, blockhash = null, transactions } = block
+  const { length } = transactions
+  if (length > scratch.prices.length)
+    scratch = { ...scratch, prices: new Float64Array(length * 2), ends: new Uint32Array(length * 2) }
+  let writes = 0
+  for (let place = 0; place < length; place++) {
     const transaction = transactions[place]!
-    prices[place] = computeUnitPrice(transaction)
-    if (count + KEYS_MAX > scratch.hashes.length) grow()
-    const end = writeWritable(transaction, scratch.hashes, count)
-    scratch.places.fill(place, count, end)
-    count = end
+    if (writes + KEYS_MAX > scratch.hashes.length) growHashes()
+    scratch.prices[place] = computeUnitPrice(transaction)
+    writes = writeWritable(transaction, scratch.hashes, writes)
+    scratch.ends[place] = writes
   }
-  return indexed(slot, prices, scratch.hashes.subarray(0, count), scratch.places)
+  const fees = new BlockFees({ slot, blockhash, transactions: length, writes })
+  const { low, high } = fees
+  const { hashes, prices, ends } = scratch
+  fees.prices.set(prices.subarray(0, length))
+  fees.ends.set(ends.subarray(0, length))
+  for (let i = 0; i < writes; i++) {
+    low[i] = hashes[i]! >>> 0
+    high[i] = hashes[i]! / TWO_32
+  }
+  return fees
 }
 
-/** Returns fees with the index by account. `hashes` and `places` have an entry for each writable account. */
-function indexed(slot: number, prices: Float64Array, hashes: Float64Array, places: Uint32Array): BlockFees {
-  const count = hashes.length
-  const size = 2 ** Math.max(0, Math.ceil(Math.log2(count / PER_BUCKET)))
-  const buckets = new Uint32Array(size + 1)
-  const low = new Uint32Array(count)
-  const high = new Uint16Array(count)
-  const ordered = prices.length > 2 ** 16 ? new Uint32Array(count) : new Uint16Array(count)
-  for (let i = 0; i < count; i++) buckets[bucketOf(hashes[i]!, size) + 1]!++
-  for (let i = 0; i < size; i++) buckets[i + 1]! += buckets[i]!
-  for (let i = count - 1; i >= 0; i--) {
-    const hash = hashes[i]!
-    const bucket = bucketOf(hash, size)
-    // Buckets fill from their end, which leaves in the next entry what becomes their beginning.
-    const at = --buckets[bucket + 1]!
-    low[at] = hash >>> 0
-    high[at] = hash / TWO_32
-    ordered[at] = places[i]!
-  }
-  buckets.copyWithin(0, 1)
-  buckets[size] = count
-  return { slot, prices, low, high, places: ordered, buckets }
+function growHashes(): void {
+  const hashes = new Float64Array(scratch.hashes.length * 2)
+  hashes.set(scratch.hashes)
+  scratch = { ...scratch, hashes }
 }
-
-/**
- * Sets the mark of each transaction that writes to an account of this hash to 1, and returns the number of those that had
- * none.
- */
-export function markWriters(
-  { low, high, places, buckets }: BlockFees,
-  hash: number,
-  marks: Uint8Array
-): number {
-  const bucket = bucketOf(hash, buckets.length - 1)
-  const lower = hash >>> 0
-  const upper = Math.floor(hash / TWO_32)
-  const end = buckets[bucket + 1]!
-  let count = 0
-  for (let i = buckets[bucket]!; i < end; i++) {
-    if (low[i] !== lower || high[i] !== upper) continue
-    const place = places[i]!
-    if (marks[place] === 0) count++
-    marks[place] = 1
-  }
-  return count
-}
-
-const bucketOf = (hash: number, size: number): number => (hash & (size - 1)) >>> 0
-
-function grow(): void {
-  const { hashes, places } = scratch
-  scratch = { hashes: new Float64Array(hashes.length * 2), places: new Uint32Array(places.length * 2) }
-  scratch.hashes.set(hashes)
-  scratch.places.set(places)
-}
-
-/**
- * Returns the micro-lamports per compute unit that a transaction offers, at most 2^53 - 1. Version 1 states lamports and a
- * limit instead; one that asks for no compute unit has no price, and counts as 0 (SIMD-0385: no limit means the least).
- */
-export function computeUnitPrice({ version, config, keys, instructions }: Transaction): number {
-  if (version === 1) {
-    if (config === undefined) return 0
-    const { priorityFeeLamports, computeUnitLimit } = config
-    if (priorityFeeLamports === null || computeUnitLimit === null || computeUnitLimit === 0) return 0
-    return exact((priorityFeeLamports * MICRO_LAMPORTS) / BigInt(computeUnitLimit))
-  }
-  for (let i = 0; i < instructions.length; i++) {
-    const { innerIndex, program } = instructions[i]!
-    if (innerIndex !== null) continue
-    const hash = keys.hash(program)
-    if (hash !== BUDGET_BYTES && hash !== BUDGET_TEXT) continue
-    const { data } = instructions[i]!
-    if (data[0] !== SET_COMPUTE_UNIT_PRICE || data.length < 9) continue
-    let price = 0
-    for (let at = 8; at > 0; at--) price = price * 256 + data[at]!
-    return Math.min(price, Number.MAX_SAFE_INTEGER)
-  }
-  return 0
-}
-
-const exact = (price: bigint): number =>
-  price > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(price)

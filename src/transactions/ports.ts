@@ -131,6 +131,8 @@ export interface Tracking {
 
 /** Priority fees of the last blocks, in micro-lamports per compute unit, over transactions that are no votes. */
 export interface FeeStatistics {
+  /** The number of changes so far: answers with another number may differ. */
+  readonly version: number
   /** Over all transactions, or those that write to one of the accounts (at most 128). Percentiles by nearest rank. */
   of(accounts: readonly Uint8Array[]): FeeSummary
 }

@@ -1,18 +1,30 @@
-import { accountHashes } from '../chain/account-hash.ts'
 import type { Block } from '../chain/transaction.ts'
-import { isReserved } from '../chain/writable-accounts.ts'
+import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import { blockFees, markWriters, type BlockFees } from './block-fees.ts'
+import { AccountFilter } from './account-filter.ts'
+import { blockFees, type BlockFees } from './block-fees.ts'
 import type { BlockObserver } from './committed-blocks.ts'
+import { FeeSelection } from './fee-selection.ts'
 import type { FeeStatistics, FeeSummary } from './ports.ts'
 
 /** Slots of the window that ends with the newest block (choices, 8; as many as `getRecentPrioritizationFees` has). */
 export const FEE_SLOTS = 150
 /**
- * Most writable accounts of transactions in the window; the oldest blocks make room. Chosen: twice what 150 blocks of
- * 1,500 transactions with ten each have; 40 MB.
+ * Most writable accounts of transactions in the window; the oldest blocks make room. Chosen: more than 150 blocks of 1,500
+ * transactions with 14 each have, as mainnet's do (2024); 27 MB.
  */
 const WRITES_MAX = 4_500_000
+/**
+ * Bytes for the prices of account lists that were asked for. Chosen: 60 lists that each match a third of mainnet's
+ * transactions, or thousands of usual ones.
+ */
+const LISTS_BYTES_MAX = 32 * 2 ** 20
+
+/**
+ * Blocks that a new list of accounts makes an index of; it reads the others as they are. Chosen: after a long time without a
+ * list, no answer takes many times as long as usual.
+ */
+const INDEXED_AT_ONCE = 10
 
 /** The answer without any block. */
 export const NO_FEES: FeeSummary = { samples: 0, slots: null, p25: 0, p50: 0, p75: 0, p90: 0, max: 0 }
@@ -22,21 +34,31 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
   /** Ascending by slot. */
   readonly #blocks: BlockFees[] = []
   readonly #writesMax: number
-  /** Prices in ascending order, made when fees of all transactions are asked for. */
-  readonly #sorted = new WeakMap<BlockFees, Float64Array>()
+  readonly #all = new FeeSelection(({ ascending }) => ascending)
+  /** By the bytes of the accounts. A list that is asked for again reads only new blocks. */
+  readonly #lists: SecondChanceCache<FeeSelection>
   #writes = 0
-  #marks = new Uint8Array(4096)
+  #version = 0
 
-  constructor({ writesMax = WRITES_MAX } = {}) {
+  constructor({ writesMax = WRITES_MAX, listsBytesMax = LISTS_BYTES_MAX } = {}) {
     this.#writesMax = writesMax
+    this.#lists = new SecondChanceCache(listsBytesMax)
   }
 
-  /** Bytes of the window, with the sorted prices of all blocks. */
+  /** The number of changes so far: answers with another number may differ. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Bytes of the window, and of the lists that were asked for. */
   get bytes(): number {
-    let bytes = 0
-    for (const { prices, low, high, places, buckets } of this.#blocks)
-      for (const each of [prices, prices, low, high, places, buckets]) bytes += each.byteLength
-    return bytes
+    const window = this.#blocks.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
+    return window + this.#all.bytes + this.#lists.bytes
+  }
+
+  /** Blocks of the window, ascending by slot. */
+  get blocks(): readonly BlockFees[] {
+    return this.#blocks
   }
 
   /** Tells whether the window has a block of a slot. */
@@ -62,6 +84,7 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
   add(block: BlockFees): void {
     const newest = this.newest
     if (newest !== null && block.slot <= newest - FEE_SLOTS) return
+    this.#version++
     const at = this.#blocks.findLastIndex(({ slot }) => slot <= block.slot)
     const isReplaced = this.#blocks[at]?.slot === block.slot
     if (isReplaced) this.#writes -= this.#blocks[at]!.low.length
@@ -73,73 +96,34 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
   }
 
   lost(afterSlot: number): void {
-    while (this.#blocks.length > 0 && this.#blocks.at(-1)!.slot > afterSlot)
-      this.#writes -= this.#blocks.pop()!.low.length
+    this.retain(({ slot }) => slot <= afterSlot)
   }
 
-  of(accounts: readonly Uint8Array[]): FeeSummary {
-    const runs =
-      accounts.length === 0 ? this.#blocks.map((block) => this.#ascending(block)) : this.#runsOf(accounts)
-    const samples = runs.reduce((sum, run) => sum + run.length, 0)
-    const { length } = this.#blocks
-    const slots = length === 0 ? null : ([this.#blocks[0]!.slot, this.#blocks[length - 1]!.slot] as const)
-    const percentile = (percent: number): number =>
-      samples === 0 ? 0 : nthSmallest(runs, Math.ceil((percent / 100) * samples))
-    return {
-      samples,
-      slots,
-      p25: percentile(25),
-      p50: percentile(50),
-      p75: percentile(75),
-      p90: percentile(90),
-      max: runs.reduce((max, run) => Math.max(max, run.at(-1) ?? 0), 0)
+  /** Removes all blocks but those that a function says true for. */
+  retain(isRetained: (block: BlockFees) => boolean): void {
+    for (let at = this.#blocks.length - 1; at >= 0; at--) {
+      const block = this.#blocks[at]!
+      if (isRetained(block)) continue
+      this.#blocks.splice(at, 1)
+      this.#writes -= block.low.length
+      this.#version++
     }
   }
 
-  #ascending(block: BlockFees): Float64Array {
-    const known = this.#sorted.get(block) ?? block.prices.toSorted()
-    this.#sorted.set(block, known)
-    return known
+  of(accounts: readonly Uint8Array[]): FeeSummary {
+    const blocks = this.#blocks
+    const key = Buffer.concat(accounts).toString('latin1')
+    const selection = accounts.length === 0 ? this.#all : (this.#lists.get(key) ?? this.#newList(accounts))
+    selection.update(blocks)
+    if (selection !== this.#all) this.#lists.set(key, selection, key.length + selection.bytes)
+    const slots = blocks.length === 0 ? null : ([blocks[0]!.slot, blocks.at(-1)!.slot] as const)
+    return selection.summary(slots)
   }
 
-  /** Returns, by block, the ascending prices of transactions that write to any of the accounts. */
-  #runsOf(accounts: readonly Uint8Array[]): Float64Array[] {
-    const hashes = accounts.flatMap((account) => (isReserved(account) ? [] : accountHashes(account)))
-    return this.#blocks.map((block) => {
-      const { prices } = block
-      if (this.#marks.length < prices.length) this.#marks = new Uint8Array(prices.length * 2)
-      const marks = this.#marks.fill(0, 0, prices.length)
-      let count = 0
-      for (const hash of hashes) count += markWriters(block, hash, marks)
-      const run = new Float64Array(count)
-      for (let place = 0, at = 0; at < count; place++) if (marks[place] === 1) run[at++] = prices[place]!
-      return run.sort()
-    })
+  #newList(accounts: readonly Uint8Array[]): FeeSelection {
+    const filter = new AccountFilter(accounts)
+    const lacking = this.#blocks.filter((block) => block.lacksIndex(filter))
+    for (const block of lacking.slice(-INDEXED_AT_ONCE)) block.index()
+    return new FeeSelection((block) => block.of(filter))
   }
-}
-
-/** Returns the element of a rank, from 1, among whole numbers in several ascending runs; by bisection of its value. */
-function nthSmallest(runs: readonly Float64Array[], rank: number): number {
-  let from = 0
-  let to = runs.reduce((max, run) => Math.max(max, run.at(-1) ?? 0), 0)
-  while (from < to) {
-    const middle = from + Math.floor((to - from) / 2)
-    let below = 0
-    for (const run of runs) below += countUpTo(run, middle)
-    if (below >= rank) to = middle
-    else from = middle + 1
-  }
-  return from
-}
-
-/** Returns the number of elements of an ascending run that are at most a value. */
-function countUpTo(run: Float64Array, value: number): number {
-  let from = 0
-  let to = run.length
-  while (from < to) {
-    const middle = (from + to) >>> 1
-    if (run[middle]! <= value) from = middle + 1
-    else to = middle
-  }
-  return from
 }

@@ -49,9 +49,15 @@ export class StreamedKeys implements AccountKeys {
   }
 
   writableHashes(into: Float64Array, from: number): number {
+    const { bytes } = this.#from
+    const { signatures, readonlySigned, readonlyUnsigned, statics, loadedWritable } = this.#locks
     let at = from
-    for (let index = 0; index < this.length; index++)
-      if (this.isWritable(index)) into[at++] = this.hash(index)
+    for (let index = 0; index < signatures - readonlySigned; index++)
+      into[at++] = hashOfKeyBytes(bytes, this.#static[index])
+    for (let index = signatures; index < statics - readonlyUnsigned; index++)
+      into[at++] = hashOfKeyBytes(bytes, this.#static[index])
+    for (let index = 0; index < loadedWritable; index++)
+      into[at++] = hashOfKeyBytes(bytes, this.#loaded[index])
     return at
   }
 

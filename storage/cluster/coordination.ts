@@ -76,6 +76,16 @@ export interface RateCounter {
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
 }
 
+/** Bytes that stand for recent blocks, for processes that do not ingest them. They may be lost, or of a lost fork. */
+export interface BlockDigests {
+  /** Replaces the digest of a slot. Rejects while nobody can be reached. */
+  put(slot: number, digest: Uint8Array): Promise<void>
+  /** Returns what is there for each slot: of it, of another slot, or null. Rejects while nobody can be reached. */
+  read(slots: readonly number[]): Promise<(Uint8Array | null)[]>
+  /** Calls `listener` when digests cease or begin to be reachable, until the returned function is called. */
+  onChange(listener: (available: boolean) => void): () => void
+}
+
 /** How this process coordinates with the others of the service, apart from the store. */
 export interface ClusterCoordination {
   /** Null where processes have nothing to agree by. */
@@ -94,6 +104,8 @@ export interface ClusterCoordination {
   readonly trackers: HintChannel<string> | null
   /** An event of a private channel of the stream. A lost one is never sent again: the REST lists are the truth. */
   readonly tenantEvents: HintChannel<TenantEvent> | null
+  /** Fees of recent blocks. */
+  readonly digests: BlockDigests | null
   /** Counts the calls of each key. */
   readonly limits: RateCounter
   /** Not null while none of them can be reached; it ends by itself. */

@@ -178,6 +178,18 @@ export class RedisConnection {
     await this.#client.publish(channel, message)
   }
 
+  /** Sets a key to bytes for some seconds. Rejects at once while the server is away. */
+  async put(key: string, bytes: Uint8Array, seconds: number): Promise<void> {
+    if (!this.available) throw this.#awayError()
+    await this.#client.set(key, Buffer.from(bytes), 'EX', seconds)
+  }
+
+  /** Returns the bytes of keys, null for one that is not set. Rejects at once while the server is away. */
+  async readAll(keys: readonly string[]): Promise<(Uint8Array | null)[]> {
+    if (!this.available) throw this.#awayError()
+    return this.#client.mgetBuffer(...keys)
+  }
+
   /** Returns another, unconnected connection to the same server: a subscription needs its own. */
   duplicate(): Redis {
     return new Redis(this.#socket)

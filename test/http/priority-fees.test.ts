@@ -19,12 +19,16 @@ interface World {
   /** Accounts of each computation, in base58. */
   readonly asked: string[][]
   answer: FeeSummary
+  version: number
 }
 
 async function world(t: Test, hasTransactions = true): Promise<World> {
   const market = await marketApp(t)
   const asked: string[][] = []
   const fees: TransactionParts['fees'] = {
+    get version() {
+      return made.version
+    },
     of: (accounts) => {
       asked.push(accounts.map(pubkeyToBase58))
       return made.answer
@@ -34,7 +38,7 @@ async function world(t: Test, hasTransactions = true): Promise<World> {
   const { deps } = market
   const app = buildApp({ ...deps, transactions, metrics: createMetrics(deps.decoding) }, [priorityFeeRoutes])
   t.teardown(() => app.close())
-  const made: World = { market, app, key: await market.makeKey(['tx:send']), asked, answer: FEES }
+  const made: World = { market, app, key: await market.makeKey(['tx:send']), asked, answer: FEES, version: 0 }
   return made
 }
 
@@ -108,4 +112,7 @@ void t.test('an answer is computed once a block', async (t) => {
   await it.market.commit(block(100, NOON, [buy(1_000n, 1_000n)]))
   t.match((await ask(it)).body, { samples: 8 })
   t.equal(it.asked.length, 2)
+  it.version++
+  it.answer = { ...FEES, samples: 9 }
+  t.match((await ask(it)).body, { samples: 9 }, 'and when another process tells of a block')
 })

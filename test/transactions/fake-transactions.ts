@@ -91,7 +91,7 @@ export function fakeTransactions(): FakeTransactions {
       lastValidBlockHeight: unused,
       newest: null
     },
-    fees: { of: unused },
+    fees: { of: unused, version: 0 },
     engine: {
       send: unused,
       tipAccounts: async () => parts.tipAccounts ?? unused(),

@@ -163,6 +163,47 @@ void t.test('fees are those of a list of all transactions, whatever comes, goes 
   t.end()
 })
 
+const many = fc.array(paid, { minLength: 60, maxLength: 120 })
+
+void t.test(
+  'large blocks are searched as small ones are: by index, in a row, and again after each block',
+  (t) => {
+    fc.assert(
+      fc.property(fc.array(many, { minLength: 1, maxLength: 3 }), (blocks) => {
+        const fees = new PriorityFees()
+        // Few hashes are looked up in an index, many are compared with all accounts.
+        const lists = [[0], [0, 1], Array.from({ length: 19 }, (_, at) => at)]
+        for (const [slot, each] of blocks.entries()) {
+          give(fees, slot, each)
+          const all = blocks.slice(0, slot + 1).flat()
+          for (const list of lists) {
+            const prices = all
+              .filter(({ writes }) => writes.some((at) => list.includes(at)))
+              .map(({ price }) => Math.min(Number(price ?? 0n), Number.MAX_SAFE_INTEGER))
+              .sort((a, b) => a - b)
+            const rank = (percent: number): number =>
+              prices[Math.ceil((percent * prices.length) / 100) - 1] ?? 0
+            const expected = [prices.length, rank(25), rank(50), rank(75), rank(90), rank(100)]
+            const { samples, p25, p50, p75, p90, max } = fees.of(list.map((at) => ACCOUNTS[at]!))
+            const found = [samples, p25, p50, p75, p90, max]
+            if (found.join() !== expected.join())
+              throw new Error(`${found.join()} instead of ${expected.join()}`)
+          }
+        }
+      }),
+      randomRuns(30)
+    )
+    t.end()
+  }
+)
+
+void t.test('lists beyond the memory for them are searched anew', (t) => {
+  const fees = new PriorityFees({ listsBytesMax: 1 })
+  give(fees, 1, [single(5n, 0), single(6n, 1)])
+  for (let again = 0; again < 3; again++) t.match(fees.of([ACCOUNTS[0]!]), { samples: 1, max: 5 })
+  t.end()
+})
+
 void t.test('the oldest blocks make room for writes beyond the limit', (t) => {
   const fees = new PriorityFees({ writesMax: 10 })
   for (let slot = 1; slot <= 6; slot++) give(fees, slot, [single(BigInt(slot), 0, 1, 2)])

@@ -61,8 +61,11 @@ export const priorityFeeRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>
   { transactions }
 ) => {
   serveCached(app, priorityFees, async ({ query }) => {
-    const fees = transactions?.fees.of(query.accounts ?? []) ?? NO_FEES
-    return { body: bodyOf(fees), dependsOn: [], changesWith: 'block' }
+    const statistics = transactions?.fees
+    const version = statistics?.version
+    const fees = statistics?.of(query.accounts ?? []) ?? NO_FEES
+    const isCurrent = (): boolean => statistics?.version === version
+    return { body: bodyOf(fees), dependsOn: [], changesWith: 'block', isCurrent }
   })
 }
 

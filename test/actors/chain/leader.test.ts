@@ -18,6 +18,7 @@ const NO_COORDINATION: Omit<ClusterCoordination, 'limits'> = {
   submissions: null,
   trackers: null,
   tenantEvents: null,
+  digests: null,
   outage: null,
   close: async () => undefined
 }

@@ -1,0 +1,145 @@
+import type { SlotRow } from '../../src/market/rows.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { BlockFees } from '../../src/transactions/block-fees.ts'
+import { decodeFees, encodeFees } from '../../src/transactions/fee-digest.ts'
+import { FEE_SLOTS, type PriorityFees } from '../../src/transactions/priority-fees.ts'
+import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { BlockDigests, ClusterCoordination } from '../../storage/cluster/coordination.ts'
+import type { Storage } from '../../storage/port.ts'
+import { undefinedIfUnavailable } from '../storage/retry.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import type { Run } from '../supervision/process.ts'
+
+/** Milliseconds until digests that were not there are read again, if no block comes. Chosen: half a slot's time. */
+const LATE_MS = 200
+/** Digests read at a time. Chosen: mainnet's have 150 KB each, and leases wait behind the answer on the same connection. */
+const DIGESTS_PER_READ = 8
+
+export interface SharedFeesDeps {
+  readonly fees: PriorityFees
+  readonly feed: CommitFeed
+  readonly clock: Clock
+  /** Whether this process may ingest, and then publishes the fees of its blocks. */
+  readonly publishes: boolean
+}
+
+/**
+ * Gives the window of fees the blocks that another process has ingested.
+ *
+ * F1. The store is the truth: the window keeps and takes only blocks of the last 150 slots that are stored, by slot and
+ *     blockhash. A digest of a lost fork is never used, and the blocks of one leave the window.
+ * F2. A block is published after it is committed, and again when Redis is back, which may have lost it.
+ * F3. While Redis is away the window stays behind; its slots say how far. Nothing waits for Redis.
+ */
+export function sharedFees(
+  deps: SharedFeesDeps
+): Run<{ readonly storage: Pick<Storage, 'blocks'>; readonly peers: Pick<ClusterCoordination, 'digests'> }> {
+  return async ({ input: { storage, peers }, draining, ready }) => {
+    const { digests } = peers
+    ready()
+    if (digests !== null) await new SharedWindow(deps, storage.blocks, digests).run(draining)
+  }
+}
+
+class SharedWindow {
+  readonly #deps: SharedFeesDeps
+  readonly #stored: Pick<Storage['blocks'], 'between'>
+  readonly #digests: BlockDigests
+  readonly #wakeUp = new AutoResetEvent()
+  /** Stored blocks of the window by slot; null where they have to be read again. */
+  #rows: Map<number, SlotRow> | null = null
+  /** Blocks that are in Redis, as far as is known. */
+  #published = new WeakSet<BlockFees>()
+
+  constructor(deps: SharedFeesDeps, stored: Pick<Storage['blocks'], 'between'>, digests: BlockDigests) {
+    this.#deps = deps
+    this.#stored = stored
+    this.#digests = digests
+  }
+
+  async run(end: AbortSignal): Promise<void> {
+    const { feed, clock } = this.#deps
+    const unsubscribe = [
+      feed.follow(({ slot }) => {
+        this.#rows?.set(slot.slot, slot)
+        this.#wakeUp.set()
+      }),
+      feed.onJump(() => {
+        this.#rows = null
+        this.#wakeUp.set()
+      }),
+      this.#digests.onChange((available) => {
+        if (!available) return
+        this.#published = new WeakSet()
+        this.#wakeUp.set()
+      })
+    ]
+    try {
+      while (!end.aborted) {
+        await this.#step(end)
+        await this.#wakeUp.wait(clock, LATE_MS, end)
+      }
+    } finally {
+      for (const each of unsubscribe) each()
+    }
+  }
+
+  async #step(end: AbortSignal): Promise<void> {
+    await this.#readRows()
+    const rows = this.#rows
+    if (rows === null) return
+    const { fees, feed, publishes } = this.#deps
+    const first = (feed.head?.slot ?? 0) - FEE_SLOTS + 1
+    for (const slot of rows.keys()) if (slot < first) rows.delete(slot)
+    fees.retain((block) => this.#isStored(block))
+    try {
+      if (publishes) await this.#publish(end)
+      await this.#read(end)
+    } catch {
+      // Redis is away (F3), which its connection logs.
+    }
+  }
+
+  /** Reads the stored blocks of the window, unless they are known. */
+  async #readRows(): Promise<void> {
+    const { head } = this.#deps.feed
+    if (this.#rows !== null || head === null) return
+    const heard = new Map<number, SlotRow>()
+    this.#rows = heard
+    const from = Math.max(0, head.slot - FEE_SLOTS + 1)
+    const stored = await undefinedIfUnavailable(this.#stored.between(from, head.slot))
+    // A jump has happened meanwhile.
+    if (this.#rows !== heard) return
+    this.#rows =
+      stored === undefined ? null : new Map([...stored.map((row) => [row.slot, row] as const), ...heard])
+  }
+
+  #isStored({ slot, blockhash }: Pick<BlockFees, 'slot' | 'blockhash'>): boolean {
+    const row = this.#rows?.get(slot)
+    return row !== undefined && row.blockhash === blockhash
+  }
+
+  async #publish(end: AbortSignal): Promise<void> {
+    for (const block of this.#deps.fees.blocks.toReversed()) {
+      if (end.aborted) return
+      if (this.#published.has(block)) continue
+      await this.#digests.put(block.slot, encodeFees(block))
+      this.#published.add(block)
+    }
+  }
+
+  /** Reads the blocks that the window lacks, newest first. */
+  async #read(end: AbortSignal): Promise<void> {
+    const { fees } = this.#deps
+    const has = new Set(fees.blocks.map(({ slot }) => slot))
+    const lacking = [...(this.#rows?.keys() ?? [])].filter((slot) => !has.has(slot)).sort((a, b) => b - a)
+    for (let at = 0; at < lacking.length && !end.aborted; at += DIGESTS_PER_READ) {
+      for (const digest of await this.#digests.read(lacking.slice(at, at + DIGESTS_PER_READ))) {
+        const block = digest === null ? null : decodeFees(digest)
+        if (block === null || !this.#isStored(block) || fees.has(block.slot)) continue
+        this.#published.add(block)
+        fees.add(block)
+      }
+    }
+  }
+}
