@@ -158,7 +158,12 @@ export class ChangeLog {
     }
   }
 
-  #batchOf(tenant: string, { number, cursor }: Tail, changes: readonly SubmissionChange[], token: number): ChangeBatch {
+  #batchOf(
+    tenant: string,
+    { number, cursor }: Tail,
+    changes: readonly SubmissionChange[],
+    token: number
+  ): ChangeBatch {
     return { tenant, number: number + 1, token, after: cursor, changes: this.#placed(changes, cursor) }
   }
 
@@ -181,7 +186,8 @@ export class ChangeLog {
     let current = stored
     for (let moves = 0; moves < MOVES_MAX; moves++) {
       const { value } = current
-      if (splitCursor(value.changes[0]!.cursor).slot >= splitCursor(Math.max(0, this.#deps.head())).slot) break
+      if (splitCursor(value.changes[0]!.cursor).slot >= splitCursor(Math.max(0, this.#deps.head())).slot)
+        break
       const changes = this.#placed(value.changes, tail.cursor)
       const outcome = await this.#documents.update(current, { ...value, changes })
       if (!outcome.ok) break

@@ -113,7 +113,8 @@ export class TransactionShard implements OwnedShard {
       const known = progress[at] ?? null
       const told = await this.#toldOf(stored.value, known)
       if (this.#isStopping || this.claim.lost.aborted) return
-      if (known === null || told === null) this.#tracker.takeUp(stored, this.claim, known, told && stateTold(told))
+      if (known === null || told === null)
+        this.#tracker.takeUp(stored, this.claim, known, told && stateTold(told))
       else if (isEnd(told.event)) await this.#end(stored, progressAsTold(known, told))
       else this.#tracker.takeUp(stored, this.claim, progressAsTold(known, told), stateTold(told))
     }

@@ -53,7 +53,14 @@ await storage.blocks.claim(null)
 const documents = new Documents(storage.documents, SUBMISSION)
 const claim = { token: TOKEN, lost: new AbortController().signal, held: true, outranked: () => undefined }
 const changes = new ChangeLog(
-  { ...systemPorts, documents: storage.documents, isShared: false, keptMs: null, head: () => -1, publish: () => undefined },
+  {
+    ...systemPorts,
+    documents: storage.documents,
+    isShared: false,
+    keptMs: null,
+    head: () => -1,
+    publish: () => undefined
+  },
   new AbortController().signal
 )
 const tracker = new Tracker({

@@ -46,7 +46,9 @@ export class MergedPast {
   ) {
     this.#history = history
     this.#rowsHeld = rowsHeld
-    this.#buffers = channels.map((channel) => new ChannelBuffer(channel, since, isPrivate(channel) ? changesSince : null))
+    this.#buffers = channels.map(
+      (channel) => new ChannelBuffer(channel, since, isPrivate(channel) ? changesSince : null)
+    )
     this.#position = since
   }
 
@@ -145,12 +147,7 @@ class ChannelBuffer {
   }
 
   /** Reads on if less than half of the target is held, so that channels read together rather than one after another. */
-  async fill(
-    history: PastReader,
-    until: number,
-    rows: number,
-    allocator: Allocator
-  ): Promise<void> {
+  async fill(history: PastReader, until: number, rows: number, allocator: Allocator): Promise<void> {
     const held = this.#events.length - this.#next
     const enough = isKeptAsSent(this.channel) ? EVENTS_HELD.few : rows
     if (held >= enough / 2 || this.#to >= until) return
@@ -158,7 +155,8 @@ class ChannelBuffer {
     const from = this.#changesRead ?? this.#to
     const { events, to } = await history.read(this.channel, from, until, limits)
     // A full page had as many rows up to its end, though some may belong to no event.
-    if (!isKeptAsSent(this.channel)) this.#rowsPerCursor = (to < until ? rows : events.length) / Math.max(1, to - from)
+    if (!isKeptAsSent(this.channel))
+      this.#rowsPerCursor = (to < until ? rows : events.length) / Math.max(1, to - from)
     if (this.#changesRead !== null) this.#changesRead = events.at(-1)?.cursor ?? this.#changesRead
     if (events.length < EVENTS_HELD.few) this.#slots = Math.min(2 * this.#slots, SLOTS_HELD.most)
     else if (events.length > EVENTS_HELD.many) this.#slots = Math.ceil(this.#slots / 2)

@@ -4,8 +4,8 @@ import type { HintChannel, TenantEvent } from '../../storage/cluster/coordinatio
 type Hints<Use extends keyof HintChannel<TenantEvent>> = Pick<HintChannel<TenantEvent>, Use> | null
 
 /**
- * Passes events of private channels to the connections of this process and, through hints, of others. Events are not
- * stored, and a hint can be lost.
+ * Passes events of private channels to the connections of this process and, through hints, of others. A hint can be
+ * lost; events that must not be are stored before.
  */
 export class TenantEvents {
   readonly #listeners = new Set<(event: TenantEvent | null) => void>()

@@ -7,7 +7,6 @@ import { changeBatches, type ChangeBatch, type ToldChange } from './change-batch
 /** Batches of one read. Chosen: one has 32 changes at most, and mostly one or two. */
 const BATCHES_READ = 64
 
-
 /** Reads the changes of tenants' submissions from the store. */
 export class ChangeHistory {
   readonly #documents: Documents<ChangeBatch, 'last'>
