@@ -26,7 +26,7 @@ const MOVES_MAX = 3
  */
 const RESTORED_BATCHES = 256
 /** Tenants whose newest batch is remembered. Chosen: more than are likely to submit at once; others are read again. */
-const TAILS_MAX = 10_000
+const LASTS_MAX = 10_000
 
 export interface ChangeLogDeps {
   readonly documents: DocumentStore
@@ -49,7 +49,7 @@ interface Pending {
 }
 
 /** The place after which a tenant's next batch comes. */
-interface Tail {
+interface LastBatch {
   readonly number: number
   readonly cursor: number
 }
@@ -65,7 +65,7 @@ export class ChangeLog {
   readonly #deps: ChangeLogDeps
   readonly #documents: Documents<ChangeBatch, 'last'>
   readonly #queues = new Map<string, Pending[]>()
-  readonly #tails = new Map<string, Tail>()
+  readonly #lasts = new Map<string, LastBatch>()
   readonly #end: AbortSignal
   #head = -1
   #headAtMs = -Infinity
@@ -104,7 +104,7 @@ export class ChangeLog {
     const batches = documents.map(({ value }) => value).toReversed()
     const last = batches.at(-1)
     if (last !== undefined) {
-      this.#remember(tenant, tailOf(last))
+      this.#remember(tenant, lastBatchOf(last))
       this.#deps.publish(last)
     }
     return new Map(batches.flatMap(({ changes }) => changes.map((change) => [change.signature, change])))
@@ -128,17 +128,17 @@ export class ChangeLog {
   async #store(tenant: string, items: readonly Pending[]): Promise<void> {
     const { claim } = items[0]!
     let open = items.map(({ change }) => change)
-    let tail = this.#tails.get(tenant) ?? null
+    let last = this.#lasts.get(tenant) ?? null
     while (open.length > 0) {
       claim.lost.throwIfAborted()
       this.#end.throwIfAborted()
       try {
-        tail ??= await this.#readTail(tenant)
-        const batch = this.#batchOf(tenant, tail, open, claim.token)
+        last ??= await this.#readLast(tenant)
+        const batch = this.#batchOf(tenant, last, open, claim.token)
         const outcome = await this.#documents.insert(batch)
-        if (outcome.ok) return this.#publish(await this.#movedBehindHead(outcome.stored, tail))
+        if (outcome.ok) return this.#publish(await this.#movedBehindHead(outcome.stored, last))
         const other = await this.#documents.get(tenant, [batch.number])
-        tail = null
+        last = null
         if (other === null) continue
         // The answer to this very write was lost.
         if (other.value.token === claim.token) return this.#publish(other.value)
@@ -147,7 +147,7 @@ export class ChangeLog {
           throw new Error(`changes of ${tenant} are stored by another process`)
         }
         // The process before has stored it after this one took over.
-        tail = tailOf(other.value)
+        last = lastBatchOf(other.value)
         this.#publish(other.value)
         const told = newestBySignature(other.value)
         open = open.filter((change) => !isSameChange(told.get(change.signature) ?? null, change))
@@ -160,7 +160,7 @@ export class ChangeLog {
 
   #batchOf(
     tenant: string,
-    { number, cursor }: Tail,
+    { number, cursor }: LastBatch,
     changes: readonly SubmissionChange[],
     token: number
   ): ChangeBatch {
@@ -182,13 +182,13 @@ export class ChangeLog {
   }
 
   /** Gives a stored batch new cursors where the block after it was published meanwhile. Nobody has heard of it yet. */
-  async #movedBehindHead(stored: Stored<ChangeBatch>, tail: Tail): Promise<ChangeBatch> {
+  async #movedBehindHead(stored: Stored<ChangeBatch>, last: LastBatch): Promise<ChangeBatch> {
     let current = stored
     for (let moves = 0; moves < MOVES_MAX; moves++) {
       const { value } = current
       if (splitCursor(value.changes[0]!.cursor).slot >= splitCursor(Math.max(0, this.#deps.head())).slot)
         break
-      const changes = this.#placed(value.changes, tail.cursor)
+      const changes = this.#placed(value.changes, last.cursor)
       const outcome = await this.#documents.update(current, { ...value, changes })
       if (!outcome.ok) break
       current = outcome.stored
@@ -197,24 +197,27 @@ export class ChangeLog {
   }
 
   #publish(batch: ChangeBatch): void {
-    this.#remember(batch.tenant, tailOf(batch))
+    this.#remember(batch.tenant, lastBatchOf(batch))
     this.#deps.publish(batch)
   }
 
-  async #readTail(tenant: string): Promise<Tail> {
+  async #readLast(tenant: string): Promise<LastBatch> {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: 1 })
     const [last] = documents
-    return last === undefined ? { number: 0, cursor: -1 } : tailOf(last.value)
+    return last === undefined ? { number: 0, cursor: -1 } : lastBatchOf(last.value)
   }
 
-  #remember(tenant: string, tail: Tail): void {
-    this.#tails.delete(tenant)
-    if (this.#tails.size >= TAILS_MAX) this.#tails.delete(this.#tails.keys().next().value!)
-    this.#tails.set(tenant, tail)
+  #remember(tenant: string, last: LastBatch): void {
+    this.#lasts.delete(tenant)
+    if (this.#lasts.size >= LASTS_MAX) this.#lasts.delete(this.#lasts.keys().next().value!)
+    this.#lasts.set(tenant, last)
   }
 }
 
-const tailOf = ({ number, changes }: ChangeBatch): Tail => ({ number, cursor: changes.at(-1)!.cursor })
+const lastBatchOf = ({ number, changes }: ChangeBatch): LastBatch => ({
+  number,
+  cursor: changes.at(-1)!.cursor
+})
 
 const newestBySignature = ({ changes }: ChangeBatch): ReadonlyMap<string, ToldChange> =>
   new Map(changes.map((change) => [change.signature, change]))

@@ -27,7 +27,7 @@ export class TransactionShard implements OwnedShard {
   /** Documents as they were listed last, by version: those that have not changed are not parsed again. */
   #listed: ReadonlyMap<string, Stored<Submission>> = new Map()
   readonly #changes: Pick<ChangeLog, 'restore'>
-  /** What tenants were told before this process had the shard, by tenant and signature. */
+  /** The changes that tenants were told before this process had the shard, by tenant and signature. */
   readonly #told = new Map<string, Promise<ReadonlyMap<string, ToldChange>>>()
   /** Whether all submissions that a process before may have tracked were listed. */
   #isTakenOver = false
