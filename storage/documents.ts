@@ -33,6 +33,8 @@ export type Outcome<T> =
 export interface ListOptions {
   /** Only documents whose key, or index entry, begins with these parts. */
   readonly prefix?: DocumentKey
+  /** Only those after these parts, and after all that begin with them. */
+  readonly above?: DocumentKey
   /** Only those up to and including these parts. */
   readonly until?: DocumentKey
   /** `next` of the page before. */
@@ -199,11 +201,12 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     partition: string,
     of: DocumentRange['of'],
     before: DocumentKey,
-    { prefix = [], until, after: position = null, order = 'asc', limit }: ListOptions
+    { prefix = [], above, until, after: position = null, order = 'asc', limit }: ListOptions
   ): DocumentRange {
     if (!(limit >= 1 && limit <= PAGE_MAX)) throw new RangeError(`a page of ${limit} documents`)
     const begin = encodeKey([...before, ...prefix])
     let [gte, lt] = [begin, endOf(until === undefined ? begin : encodeKey([...before, ...prefix, ...until]))]
+    if (above !== undefined) gte = endOf(encodeKey([...before, ...prefix, ...above]))
     if (position !== null) {
       const last = Buffer.from(position, 'base64url')
       const isBeyond = Buffer.compare(last, gte) < 0 || Buffer.compare(last, lt) >= 0

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Arena } from '../../src/memory/arena.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
-import type { Channel } from '../../src/stream/channel.ts'
+import { isPrivate, type Channel, type ReplayedChannel } from '../../src/stream/channel.ts'
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import { endOf, type StreamHub } from '../../src/stream/hub.ts'
 import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
@@ -15,7 +15,7 @@ export interface CatchingUp {
   readonly replays: Replays
   readonly retry: RetryPolicy
   /** Hands the channels over to the hub, in the same turn of the event loop in which they reached the head. */
-  readonly join: (channels: readonly Channel[]) => void
+  readonly join: (channels: readonly ReplayedChannel[]) => void
   /** Resolves when the connection's queue is nearly sent; at once when it is empty. */
   readonly room: () => Promise<void>
   /** Whether the socket has sent everything that it was given. */
@@ -25,7 +25,7 @@ export interface CatchingUp {
   /** The last cursor before the replayable range. */
   readonly horizon: () => number
   /** Tells the client that events up to the horizon are no longer available. */
-  readonly beyond: (channels: readonly Channel[], since: number, horizon: number) => void
+  readonly beyond: (channels: readonly ReplayedChannel[], since: number, horizon: number) => void
   readonly end: AbortSignal
 }
 
@@ -61,8 +61,10 @@ async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, 
       past.skipTo(horizon())
       continue
     }
-    const recent = hub.recentAfter(past.position)
-    const [block] = recent ?? []
+    const chain = past.channels.filter((channel): channel is Channel => !isPrivate(channel))
+    // Changes of submissions come from the store, in the order of all.
+    const isOfChain = chain.length === past.channels.length
+    const [block] = (isOfChain ? hub.recentAfter(past.position) : null) ?? []
     if (block === undefined) {
       await replays.turn(async () => {
         const events = await retry(() => past.next(hub.head, arena), end)
@@ -73,7 +75,7 @@ async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, 
     } else {
       const { position } = past
       const channels = new ChannelTable<Channel>()
-      for (const channel of past.channels) channels.set(channel, channel)
+      for (const channel of chain) channels.set(channel, channel)
       give(
         Array.from(block.on(channels), ([channel, events]) => ({
           channel,

@@ -2,6 +2,7 @@ import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
+import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import type { Storage } from '../../storage/port.ts'
 import {
@@ -40,6 +41,7 @@ export interface ChannelsDeps {
 export interface Channels {
   readonly hub: StreamHub
   readonly history: ChannelHistory
+  readonly changes: ChangeHistory
   readonly horizon: Horizon
   readonly replays: Replays
   readonly retry: RetryPolicy
@@ -62,7 +64,14 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
       gauge('events', () => hub.eventsTold)
       gauge('replay_reads_waiting', () => replays.waiting)
       cacheGauges(gauge, 'replay', () => replays.cache)
-      ready({ hub, history: new ChannelHistory(storage, cash), horizon, replays, retry })
+      ready({
+        hub,
+        history: new ChannelHistory(storage, cash),
+        changes: new ChangeHistory(storage.documents),
+        horizon,
+        replays,
+        retry
+      })
       while (!draining.aborted) {
         await sleep(clock, HORIZON_MS, draining)
         await undefinedIfUnavailable(horizon.look())

@@ -8,17 +8,22 @@ import {
 import type { Caller } from '../../src/access/caller.ts'
 import {
   channelsOf,
+  isOfChanges,
+  isPrivate,
   isReplayed,
   streamChannelOf,
-  type Channel,
+  type ReplayedChannel,
   type StreamChannel
 } from '../../src/stream/channel.ts'
-import type { Frames } from '../../src/stream/frames.ts'
+import { shownHead } from '../../src/market/cursor.ts'
+import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import type { Reader } from '../../src/stream/hub.ts'
 import * as messages from '../../src/stream/messages.ts'
 import { CHANNELS_MAX, MESSAGE_BYTES_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
-import { MergedPast } from '../../src/stream/merged-past.ts'
+import { MergedPast, type PastReader } from '../../src/stream/merged-past.ts'
+import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
 import { catchUp } from './catch-up.ts'
+import { LiveChanges } from './live-changes.ts'
 import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from './message-rate.ts'
 import type { Pipe } from './pipe.ts'
 import { Sender } from './sender.ts'
@@ -55,6 +60,8 @@ export class StreamConnection implements Reader {
   /** Messages of the client; null while there are none, since a queue takes 0.9 KB. */
   #messages: PQueue | null = null
   #pingsMissed = 0
+  /** Sends changes of the tenant's submissions; null without that channel, and while it is replayed. */
+  #changes: LiveChanges | null = null
 
   constructor(pipe: Pipe, caller: Caller, deps: StreamDeps) {
     this.#pipe = pipe
@@ -95,7 +102,7 @@ export class StreamConnection implements Reader {
 
   open(): void {
     const { hub, horizon, clock } = this.#deps
-    this.#send(messages.hello(this.caller.tenant, hub.head, horizon.place, clock.now()))
+    this.#send(messages.hello(this.caller.tenant, shownHead(hub.head), horizon.place, clock.now()))
     this.#change({ type: 'opened' })
   }
 
@@ -147,12 +154,28 @@ export class StreamConnection implements Reader {
   missed(after: number): void {
     this.#block = null
     const channels = this.#subscriptions.leaveHub()
-    if (channels.length > 0) this.#catchUp(channels, after, false)
+    const changesSince = this.#changes?.position ?? after
+    this.#endChanges()
+    if (channels.length > 0) this.#catchUp(channels, after, false, changesSince)
   }
 
-  /** Sends an event of a private channel, if the client has subscribed to it. */
-  tell(channel: string, frames: Frames): void {
-    if (this.#subscriptions.has(channel)) this.#give([frames])
+  /**
+   * Sends an event of a private channel without a past, if the client has subscribed to it. `body` is its data as that of
+   * EncodedEvent. Its cursor moves no client back, and several events may have the same.
+   */
+  tell(channel: string, body: Uint8Array): void {
+    if (!this.#subscriptions.has(channel)) return
+    this.#give([eventFrames(channel, [{ cursor: this.#shownCursor, body }], false)])
+  }
+
+  /** Sends changes of the tenant's submissions that were stored just now, if the client has subscribed to them. */
+  hear(batch: ChangeBatch): void {
+    this.#changes?.hear(batch)
+  }
+
+  /** Looks in the store for changes of the tenant's submissions that nobody told of. */
+  lookForChanges(): void {
+    this.#changes?.look()
   }
 
   /** To be called when the socket has sent everything that it was given. */
@@ -195,6 +218,7 @@ export class StreamConnection implements Reader {
     if (this.isClosed) return
     this.#end.abort()
     for (const name of this.#subscriptions.names) this.#subscriptions.forget(name)
+    this.#endChanges()
     this.#sender.end()
   }
 
@@ -210,20 +234,24 @@ export class StreamConnection implements Reader {
     )
     const added = wanted.filter(({ name }) => !this.#subscriptions.has(name)).map(({ name }) => name)
     const taken = await this.#charge(this.#withinLimit(wanted))
+    const changesAfter =
+      typeof since !== 'number' && taken.some(isOfChanges) ? await this.#newestChange() : null
     if (this.isClosed || channels.length === 0) return
     const past = typeof since === 'number' ? taken.filter(isReplayed) : []
     const live = taken.filter((channel) => !namesOf(past).includes(channel.name))
     for (const { name } of taken) this.#subscriptions.forget(name)
+    if (taken.some(isOfChanges)) this.#endChanges()
     this.#subscriptions.join(live)
+    if (changesAfter !== null) this.#beginChanges(changesAfter)
     this.#subscriptions.follow(past, null)
     const isNew = added.filter((name) => this.#subscriptions.has(name))
     this.#send(
-      messages.subscribed(this.#subscriptions.names, isNew, since, past.length > 0, this.#deps.hub.head)
+      messages.subscribed(this.#subscriptions.names, isNew, since, past.length > 0, this.#shownCursor)
     )
     if (typeof since !== 'number') return
     if (live.length > 0) this.#send(messages.replayNotSupported(namesOf(live)))
     if (past.length > 0) this.#replay(past, since)
-    else if (live.length > 0) this.#send(messages.replayComplete(this.#headCursor, namesOf(live)))
+    else if (live.length > 0) this.#send(messages.replayComplete(this.#shownCursor, namesOf(live)))
   }
 
   #withinLimit(channels: readonly StreamChannel[]): StreamChannel[] {
@@ -253,33 +281,40 @@ export class StreamConnection implements Reader {
 
   #unsubscribe(names: readonly string[]): void {
     const removed = [...new Set(names)].filter((name) => this.#subscriptions.forget(name))
+    if (removed.includes('tx')) this.#endChanges()
     this.#send(messages.unsubscribed(removed))
   }
 
   /** Sends the events of channels since a cursor, then live ones. */
-  #replay(channels: readonly Channel[], since: number): void {
+  #replay(channels: readonly ReplayedChannel[], since: number): void {
     const { hub } = this.#deps
     if (since > hub.head) {
-      this.#send(messages.aheadOfHead(namesOf(channels), since, hub.head))
-      this.#send(messages.replayComplete(this.#headCursor, namesOf(channels)))
+      this.#send(messages.aheadOfHead(namesOf(channels), since, this.#shownCursor))
+      this.#send(messages.replayComplete(this.#shownCursor, namesOf(channels)))
       return this.#catchUp(channels, since, false)
     }
     this.#catchUp(channels, since, true)
   }
 
-  #catchUp(channels: readonly Channel[], since: number, isReplay: boolean): void {
-    const { hub, history, horizon, replays, retry } = this.#deps
+  #catchUp(
+    channels: readonly ReplayedChannel[],
+    since: number,
+    isReplay: boolean,
+    changesSince = since
+  ): void {
+    const { hub, horizon, replays, retry } = this.#deps
     const end = new AbortController()
     const stop = (): void => end.abort()
     this.#end.signal.addEventListener('abort', stop, { once: true })
-    const group: Group = { past: new MergedPast(history, channels, since), end }
+    const group: Group = { past: new MergedPast(this.#past, channels, since, { changesSince }), end }
     this.#subscriptions.follow(channels, group)
     this.#change({ type: 'replay.begun' })
-    const join = (joined: readonly Channel[]): void => {
+    const join = (joined: readonly ReplayedChannel[]): void => {
       this.#subscriptions.join(joined)
-      if (isReplay) this.#send(messages.replayComplete(this.#headCursor, namesOf(joined)))
+      if (joined.some(isOfChanges)) this.#beginChanges(group.past.changesTo!)
+      if (isReplay) this.#send(messages.replayComplete(this.#shownCursor, namesOf(joined)))
     }
-    const beyond = (left: readonly Channel[], from: number, first: number): void =>
+    const beyond = (left: readonly ReplayedChannel[], from: number, first: number): void =>
       this.#send(messages.beyondHorizon(namesOf(left), from, first))
     const client = {
       hub,
@@ -310,8 +345,51 @@ export class StreamConnection implements Reader {
       [this.#machine] = transition(connectionMachine, this.#machine, event)
   }
 
-  get #headCursor(): number {
-    return Math.max(this.#deps.hub.head, 0)
+  /** The newest cursor up to which the client has everything, or will have it by events that are on their way. */
+  get #shownCursor(): number {
+    return Math.max(shownHead(this.#deps.hub.head), this.#changes?.position ?? 0)
+  }
+
+  /** The past of channels, and of the tenant's own changes. */
+  get #past(): PastReader {
+    const { history, changes } = this.#deps
+    const { tenant } = this.caller
+    return {
+      read: (channel, after, until, limits) =>
+        isPrivate(channel)
+          ? changes.read(tenant, after, until, limits.rows)
+          : history.read(channel, after, until, limits)
+    }
+  }
+
+  #newestChange(): Promise<number> {
+    const { changes, retry } = this.#deps
+    return retry(() => changes.last(this.caller.tenant), this.#end.signal)
+  }
+
+  #beginChanges(after: number): void {
+    this.#endChanges()
+    const { hub, changes, retry, report } = this.#deps
+    this.#changes = new LiveChanges(
+      {
+        tenant: this.caller.tenant,
+        hub,
+        history: changes,
+        retry,
+        room: () => this.#sender.room(),
+        give: (frames) => this.#give([frames]),
+        failed: (fault) => {
+          report(fault)
+          this.close(1011, 'the changes of submissions could not be read')
+        }
+      },
+      after
+    )
+  }
+
+  #endChanges(): void {
+    this.#changes?.end()
+    this.#changes = null
   }
 
   /**

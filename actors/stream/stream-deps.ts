@@ -3,6 +3,7 @@ import type { Clock } from '../../src/ports.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
 import type { StreamHub } from '../../src/stream/hub.ts'
 import type { Room } from '../../src/stream/outbox.ts'
+import type { ChangeHistory } from '../../src/transactions/change-history.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 import type { Horizon } from './horizon.ts'
 import type { Replays } from './replays.ts'
@@ -11,6 +12,7 @@ import type { Replays } from './replays.ts'
 export interface StreamDeps {
   readonly hub: StreamHub
   readonly history: Pick<ChannelHistory, 'read'>
+  readonly changes: Pick<ChangeHistory, 'read' | 'last'>
   readonly horizon: Horizon
   readonly limits: RateCounter
   /** Bounds of each connection's outbox. */

@@ -1,4 +1,4 @@
-import { isPrivate, type Channel, type StreamChannel } from '../../src/stream/channel.ts'
+import { isPrivate, isReplayed, type ReplayedChannel, type StreamChannel } from '../../src/stream/channel.ts'
 import type { Reader, StreamHub } from '../../src/stream/hub.ts'
 import type { MergedPast } from '../../src/stream/merged-past.ts'
 
@@ -50,15 +50,15 @@ export class Subscriptions {
   }
 
   /** Assigns channels to a replay group; null while the group is not created yet. */
-  follow(channels: readonly Channel[], group: Group | null): void {
+  follow(channels: readonly ReplayedChannel[], group: Group | null): void {
     for (const channel of channels) this.#byName.set(channel.name, { channel, group })
   }
 
-  /** Unsubscribes all live channels from the hub and returns them. */
-  leaveHub(): Channel[] {
+  /** Unsubscribes all live channels from the hub. Returns those whose past can be read, and `pools`. */
+  leaveHub(): ReplayedChannel[] {
     const live = [...this.#byName.values()].filter(({ group }) => group === null)
-    const channels = live.map(({ channel }) => channel).filter((channel) => !isPrivate(channel))
-    for (const channel of channels) this.#hub.leave(channel, this.#reader)
+    const channels = live.map(({ channel }) => channel).filter((each) => !isPrivate(each) || isReplayed(each))
+    for (const channel of channels) if (!isPrivate(channel)) this.#hub.leave(channel, this.#reader)
     return channels
   }
 
@@ -68,9 +68,9 @@ export class Subscriptions {
     if (subscription === undefined) return false
     const { channel, group } = subscription
     this.#byName.delete(name)
-    if (isPrivate(channel)) return true
-    if (group === null) this.#hub.leave(channel, this.#reader)
-    else {
+    if (group === null) {
+      if (!isPrivate(channel)) this.#hub.leave(channel, this.#reader)
+    } else {
       group.past.drop(name)
       if (group.past.channels.length === 0) group.end.abort()
     }

@@ -4,8 +4,8 @@ import { keyState, type Caller } from '../../src/access/caller.ts'
 import type { KeyDirectory } from '../../src/access/key-directory.ts'
 import type { ClusterCoordination, RateCounter, TenantEvent } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock, type Random } from '../../src/ports.ts'
-import { eventFrames } from '../../src/stream/frames.ts'
 import type { TenantEvents } from '../../src/stream/tenant-events.ts'
+import { changeBatchIn } from '../../src/transactions/change-batch.ts'
 import { BUFFER } from '../../src/stream/outbox.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { aborted } from '../supervision/aborted.ts'
@@ -24,6 +24,11 @@ export const CONNECTIONS_MAX = 50_000
 const SWEEP_MS = 500
 /** Sweeps between two pings of a connection: 25 s (spec choices, section 6). */
 const SWEEPS_A_PING = 50
+/**
+ * Sweeps between two looks for changes of submissions that were stored and not heard of: 10 s. Chosen: only a process that dies
+ * between the two, or a hint that is lost without a word, leaves any.
+ */
+const SWEEPS_A_LOOK = 20
 /**
  * A drain closes `DRAIN_BATCH` connections, then pauses. Each client is told to come back after a random time in
  * `RETRY_MS`. Chosen: 50,000 connections close in 5 s and return spread over four.
@@ -125,15 +130,22 @@ export class Tenants implements StreamGateway {
   }
 
   /**
-   * Sends an event of a private channel to the connections of its tenant that have the channel. Its cursor is that of
-   * the head, so that it moves no client back; events of one block share it.
+   * Sends an event of a private channel to the connections of its tenant that have the channel. With null some may have been
+   * lost: those that are stored are looked for.
    */
-  tell({ tenant, channel, data }: TenantEvent): void {
-    const connections = this.#tenants.get(tenant)
+  tell(event: TenantEvent | null): void {
+    if (event === null) return this.#lookForChanges()
+    const connections = this.#tenants.get(event.tenant)
     if (connections === undefined) return
-    const cursor = Math.max(this.#channels.hub.head, 0)
-    const frames = eventFrames(channel, [{ cursor, body: bodyOf(data) }], false)
-    for (const connection of connections.keys()) connection.tell(channel, frames)
+    if (event.channel === 'tx') {
+      const batch = changeBatchIn(event.data)
+      for (const connection of connections.keys())
+        if (batch === null) connection.lookForChanges()
+        else connection.hear(batch)
+      return
+    }
+    const body = bodyOf(event.data)
+    for (const connection of connections.keys()) connection.tell(event.channel, body)
   }
 
   /** Closes connections whose key has ended and pings clients in turn. To be called every `SWEEP_MS`. */
@@ -142,6 +154,7 @@ export class Tenants implements StreamGateway {
     const nowMs = this.#deps.clock.now()
     this.#sample(nowMs)
     const turn = this.#sweeps % SWEEPS_A_PING
+    if (this.#sweeps % SWEEPS_A_LOOK === 0) this.#lookForChanges()
     for (const connections of this.#tenants.values()) {
       for (const [connection, ownTurn] of connections) {
         const reason = this.#endOf(connection.caller, nowMs)
@@ -189,6 +202,11 @@ export class Tenants implements StreamGateway {
     this.#size--
     this.#past.events += connection.events
     this.#past.dropped += connection.dropped
+  }
+
+  #lookForChanges(): void {
+    for (const connections of this.#tenants.values())
+      for (const connection of connections.keys()) connection.lookForChanges()
   }
 
   #sums() {

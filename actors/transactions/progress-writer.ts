@@ -1,5 +1,5 @@
 import { sleep, type Clock } from '../../src/ports.ts'
-import { isSameToTenant } from '../../src/transactions/changes.ts'
+import { isSameToTenant, type SeenState } from '../../src/transactions/changes.ts'
 import { SUBMISSION, type Submission, type SubmissionProgress } from '../../src/transactions/submission.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
@@ -17,8 +17,8 @@ const RETRY_MS = 500
 export interface ProgressWriterDeps {
   readonly documents: DocumentStore
   readonly clock: Clock
-  /** Called after a change that its tenant sees is stored. */
-  readonly onStored: (submission: Submission, progress: SubmissionProgress) => void
+  /** Stores a change that its tenant sees, and publishes it; before the progress, so that a kill between them loses none. */
+  readonly tell: (transaction: TrackedTransaction, progress: SubmissionProgress) => Promise<void>
   /** Called after the end of a transaction is stored, or its document is gone. */
   readonly onEnded: (transaction: TrackedTransaction) => void
   readonly report: (fault: unknown) => void
@@ -33,8 +33,8 @@ export class ProgressWriter {
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
   readonly #waiting = new Set<TrackedTransaction>()
   readonly #writing = new Map<TrackedTransaction, Promise<void>>()
-  /** The progress that tenants were told last. */
-  readonly #told = new WeakMap<TrackedTransaction, SubmissionProgress>()
+  /** The states that tenants were told last. */
+  readonly #told = new WeakMap<TrackedTransaction, SeenState>()
   readonly #end: AbortSignal
 
   constructor(deps: ProgressWriterDeps, end: AbortSignal) {
@@ -53,9 +53,9 @@ export class ProgressWriter {
     return this.#waiting.has(transaction) || this.#writing.has(transaction)
   }
 
-  /** Takes progress that the store has as told. */
-  restore(transaction: TrackedTransaction, progress: SubmissionProgress): void {
-    this.#told.set(transaction, progress)
+  /** Takes a state as told. */
+  restore(transaction: TrackedTransaction, told: SeenState): void {
+    this.#told.set(transaction, told)
   }
 
   /** Stores the newest state of a transaction soon. */
@@ -102,22 +102,23 @@ export class ProgressWriter {
   }
 
   async #write(transaction: TrackedTransaction): Promise<void> {
-    const { clock, onStored, onEnded, report } = this.#deps
+    const { clock, tell, onEnded, report } = this.#deps
     const progress = transaction.progress(clock.now())
     const { isOver } = transaction
     try {
+      if (!isSameToTenant(this.#told.get(transaction) ?? null, progress)) {
+        await tell(transaction, progress)
+        this.#told.set(transaction, progress)
+      }
       if (isOver) await this.#storeEnd(transaction, progress)
       else {
         await this.claim(transaction)
         if (!transaction.claim.held) await this.confirmed([transaction])
       }
       if (transaction.claim.lost.aborted) return
-      if (!isSameToTenant(this.#told.get(transaction) ?? null, progress)) {
-        this.#told.set(transaction, progress)
-        onStored(transaction.value, progress)
-      }
       if (isOver) onEnded(transaction)
     } catch (fault) {
+      if (transaction.claim.lost.aborted || this.#end.aborted) return
       if (!isOutage(fault)) report(fault)
       // Also after another fault: what is known of a transaction must not be lost.
       await sleep(clock, RETRY_MS, this.#end)

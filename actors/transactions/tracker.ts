@@ -1,5 +1,6 @@
 import { isStale, type TransactionEvent } from '../../machines/transaction.machine.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
+import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
 import {
   TRACKED_LABELS,
   type TrackedLabel,
@@ -24,6 +25,7 @@ import type { Stored } from '../../storage/documents.ts'
 import { isOutage } from '../storage/retry.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import type { ChangeLog } from './change-log.ts'
 import { Expiry } from './expiry.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { SendGrid } from './send-grid.ts'
@@ -51,8 +53,8 @@ export interface TrackerDeps {
   readonly isShared: boolean
   readonly clock: Clock
   readonly metrics: TransactionMetrics
-  /** Called after a change of a submission is stored. */
-  readonly changed: (submission: Submission, progress: SubmissionProgress) => void
+  /** The log of changes that tenants are told. */
+  readonly changes: Pick<ChangeLog, 'append'>
   readonly report: (fault: unknown) => void
 }
 
@@ -83,12 +85,19 @@ export class Tracker {
   readonly #endedInList = new Set<string>()
 
   constructor(deps: TrackerDeps) {
-    const { clock, node, sightings, documents, metrics, changed, report } = deps
+    const { clock, node, sightings, documents, metrics, changes, report } = deps
     this.#deps = deps
     this.#grid = new SendGrid(clock, (due, nowMs) => this.#fire(due, nowMs))
     this.#sender = new TransactionSender(deps)
     this.#writer = new ProgressWriter(
-      { documents, clock, onStored: changed, onEnded: (each) => this.#end(each), report },
+      {
+        documents,
+        clock,
+        tell: ({ value, claim }, progress) =>
+          changes.append(value.tenant, submissionChange(value, progress), claim),
+        onEnded: (each) => this.#end(each),
+        report
+      },
       this.#ended.signal
     )
     this.#poller = new StatusPoller({
@@ -173,11 +182,16 @@ export class Tracker {
     }
   }
 
-  /** Takes up a submission from a list, with the progress that the store has. */
-  takeUp(stored: Stored<Submission>, claim: ShardClaim, progress: SubmissionProgress | null): void {
+  /** Takes up a submission from a list, with the progress that the store has, and the state that its tenant was told last. */
+  takeUp(
+    stored: Stored<Submission>,
+    claim: ShardClaim,
+    progress: SubmissionProgress | null,
+    told: SeenState | null = progress
+  ): void {
     if (progress !== null && progress.token > claim.token) return claim.outranked(progress.token)
     if (this.#endedInList.has(keyOf(stored.value))) return
-    this.#add(stored, claim, progress, this.#deps.isShared && progress?.token !== claim.token)
+    this.#add(stored, claim, progress, this.#deps.isShared && progress?.token !== claim.token, told)
   }
 
   /** Asks nodes until `end` aborts. Rejects on a fault that concerns all transactions. */
@@ -215,7 +229,8 @@ export class Tracker {
     stored: Stored<Submission>,
     claim: ShardClaim,
     progress: SubmissionProgress | null,
-    isUnclaimed: boolean
+    isUnclaimed: boolean,
+    told: SeenState | null = null
   ): void {
     const { tenant, signature } = stored.value
     if (this.#table.get(tenant, signature) !== undefined || claim.lost.aborted) return
@@ -226,7 +241,7 @@ export class Tracker {
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature)
-    if (progress !== null) this.#writer.restore(added, progress)
+    if (told !== null) this.#writer.restore(added, told)
     if (added.isLooping(nowMs)) this.#loop(added, nowMs)
     else this.#writer.add(added)
   }

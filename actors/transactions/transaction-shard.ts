@@ -1,8 +1,11 @@
+import type { ToldChange } from '../../src/transactions/change-batch.ts'
+import { progressAsTold, stateTold } from '../../src/transactions/changes.ts'
 import {
   partitionsOf,
   SUBMISSION,
   type Submission,
-  type SubmissionProgress
+  type SubmissionProgress,
+  type TransactionState
 } from '../../src/transactions/submission.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
@@ -10,6 +13,7 @@ import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
 import type { Bundle } from '../../src/transactions/bundle.ts'
 import type { BundleTracker } from './bundle-tracker.ts'
+import type { ChangeLog } from './change-log.ts'
 import type { Tracker } from './tracker.ts'
 
 /** The submissions and bundles of one shard, while this process has it. */
@@ -22,6 +26,11 @@ export class TransactionShard implements OwnedShard {
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
   /** Documents as they were listed last, by version: those that have not changed are not parsed again. */
   #listed: ReadonlyMap<string, Stored<Submission>> = new Map()
+  readonly #changes: Pick<ChangeLog, 'restore'>
+  /** The changes that tenants were told before this process had the shard, by tenant and signature. */
+  readonly #told = new Map<string, Promise<ReadonlyMap<string, ToldChange>>>()
+  /** Whether all submissions that a process before may have tracked were listed. */
+  #isTakenOver = false
   #isStopping = false
   #syncing: Promise<void> | null = null
 
@@ -29,12 +38,21 @@ export class TransactionShard implements OwnedShard {
     name: string,
     claim: ShardClaim,
     documents: DocumentStore,
-    { tracker, bundles }: { readonly tracker: Tracker; readonly bundles: BundleTracker | null }
+    {
+      tracker,
+      bundles,
+      changes
+    }: {
+      readonly tracker: Tracker
+      readonly bundles: BundleTracker | null
+      readonly changes: Pick<ChangeLog, 'restore'>
+    }
   ) {
     this.name = name
     this.claim = claim
     this.#tracker = tracker
     this.#bundles = bundles
+    this.#changes = changes
     this.#documents = new Documents(documents, SUBMISSION)
   }
 
@@ -81,6 +99,8 @@ export class TransactionShard implements OwnedShard {
       await this.#bundles?.sync(partition)
     }
     this.#listed = listed
+    this.#isTakenOver = true
+    this.#told.clear()
   }
 
   async #takeUp(documents: readonly Stored<Submission>[]): Promise<void> {
@@ -90,8 +110,39 @@ export class TransactionShard implements OwnedShard {
     if (added.length === 0) return
     const progress = await this.#documents.hot(added)
     for (const [at, stored] of added.entries()) {
+      const known = progress[at] ?? null
+      const told = await this.#toldOf(stored.value, known)
       if (this.#isStopping || this.claim.lost.aborted) return
-      this.#tracker.takeUp(stored, this.claim, progress[at] ?? null)
+      if (known === null || told === null)
+        this.#tracker.takeUp(stored, this.claim, known, told && stateTold(told))
+      else if (isEnd(told.event)) await this.#end(stored, progressAsTold(known, told))
+      else this.#tracker.takeUp(stored, this.claim, progressAsTold(known, told), stateTold(told))
     }
   }
+
+  /** Returns the change that a tenant was told last by a process before this one; null where there is none to know of. */
+  async #toldOf(
+    { tenant, signature }: Submission,
+    progress: SubmissionProgress | null
+  ): Promise<ToldChange | null> {
+    if (this.#isTakenOver || progress?.token === this.claim.token) return null
+    let told = this.#told.get(tenant)
+    if (told === undefined) {
+      told = this.#changes.restore(tenant)
+      this.#told.set(tenant, told)
+      told.catch(() => this.#told.delete(tenant))
+    }
+    return (await told).get(signature) ?? null
+  }
+
+  /** Stores an end that the tenant was told by a process that died before it had stored it. */
+  async #end(stored: Stored<Submission>, end: SubmissionProgress): Promise<void> {
+    const own = { ...end, token: this.claim.token }
+    await this.#documents.change(stored, (value) =>
+      value.end === null ? { ...value, wire: null, end: own } : value
+    )
+  }
 }
+
+const isEnd = (state: TransactionState): boolean =>
+  state === 'finalized' || state === 'failed' || state === 'expired'

@@ -2,7 +2,6 @@ import type { Ports } from '../../src/ports.ts'
 import type { TenantEvents } from '../../src/stream/tenant-events.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { TRACKED_LABELS, type TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
-import { submissionChange } from '../../src/transactions/changes.ts'
 import { BUNDLE } from '../../src/transactions/bundle.ts'
 import type { LocalTracking } from '../../src/transactions/local-tracking.ts'
 import type {
@@ -23,8 +22,11 @@ import { Documents } from '../../storage/documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import { ShardOwner } from '../shards/shard-owner.ts'
 import { isOutage } from '../storage/retry.ts'
+import type { Channels } from '../stream/channels.ts'
 import type { Run } from '../supervision/process.ts'
+import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import { BundleTracker } from './bundle-tracker.ts'
+import { ChangeLog } from './change-log.ts'
 import { Tracker } from './tracker.ts'
 import { TransactionShard } from './transaction-shard.ts'
 
@@ -34,10 +36,14 @@ export interface TransactionsDeps extends Ports {
   readonly local: LocalTracking
   readonly sightings: BlockSightings
   readonly tenantEvents: TenantEvents
+  readonly feed: Pick<CommitFeed, 'follow'>
+  /** Milliseconds that changes of submissions are kept for replays; null for ever. */
+  readonly changesKeptMs: number | null
 }
 
 export interface TransactionsNeeds {
   readonly storage: Pick<Storage, 'documents' | 'isShared'>
+  readonly channels: Pick<Channels, 'hub'>
   readonly nodes: TransactionNode
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender | null
@@ -56,9 +62,24 @@ export function transactions<Needs extends TransactionsNeeds>(
   coordinationOf: (needs: Needs) => Coordination
 ): Run<Needs> {
   return async ({ input, draining, signal, ready, gauge, report }) => {
-    const { storage, nodes: node, leaders = null, engine = null } = input
+    const { storage, channels, nodes: node, leaders = null, engine = null } = input
     const { documents, isShared } = storage
     const { leases, submissions, trackers, tenantEvents } = coordinationOf(input)
+    const ended = new AbortController()
+    const end = AbortSignal.any([signal, ended.signal])
+    const changes = new ChangeLog(
+      {
+        ...deps,
+        documents,
+        isShared,
+        keptMs: deps.changesKeptMs,
+        head: () => channels.hub.head,
+        publish: (batch) =>
+          deps.tenantEvents.publish({ tenant: batch.tenant, channel: 'tx', data: batch }, tenantEvents)
+      },
+      end
+    )
+    const unfollow = deps.feed.follow(() => changes.noteHead())
     const tracker = new Tracker({
       ...deps,
       node,
@@ -66,12 +87,8 @@ export function transactions<Needs extends TransactionsNeeds>(
       engine,
       documents,
       isShared,
-      report,
-      changed: (submission, progress) =>
-        deps.tenantEvents.publish(
-          { tenant: submission.tenant, channel: 'tx', data: submissionChange(submission, progress) },
-          tenantEvents
-        )
+      changes,
+      report
     })
     const owner = new ShardOwner<TransactionShard>({
       ...deps,
@@ -86,6 +103,7 @@ export function transactions<Needs extends TransactionsNeeds>(
       make: (name, claim) =>
         new TransactionShard(name, claim, documents, {
           tracker,
+          changes,
           bundles:
             engine === null
               ? null
@@ -134,8 +152,6 @@ export function transactions<Needs extends TransactionsNeeds>(
         return tracker.size
       }
     })
-    const ended = new AbortController()
-    const end = AbortSignal.any([signal, ended.signal])
     ready()
     try {
       const over = AbortSignal.any([draining, ended.signal])
@@ -148,6 +164,7 @@ export function transactions<Needs extends TransactionsNeeds>(
     } finally {
       ended.abort()
       unsubscribe?.()
+      unfollow()
       deps.local.serve(null)
       tracker.end()
     }

@@ -45,7 +45,7 @@ export class PastReader {
     until: number,
     end: AbortSignal
   ): Promise<PastEvents> {
-    const past = new MergedPast(this.#history, channels, after, ROWS_READ)
+    const past = new MergedPast(this.#history, channels, after, { rowsHeld: ROWS_READ })
     const events: ChannelEvent[] = []
     while (events.length < LOADED_MAX && past.position < until) {
       end.throwIfAborted()

@@ -22,6 +22,7 @@ import { systemPorts } from '../../src/ports.ts'
 import { routesOf } from '../../src/products/product.ts'
 import { PRODUCTS } from '../../src/products/products.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
+import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -61,6 +62,7 @@ await horizon.look()
 const channels = {
   hub,
   history: new ChannelHistory(storage, cash),
+  changes: new ChangeHistory(storage.documents),
   horizon,
   replays: new Replays(4),
   retry: retryWhileUnavailable(storage, clock)

@@ -3,6 +3,7 @@
  * the directory of the store, and the URL of the node.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import { ChangeLog } from '../../actors/transactions/change-log.ts'
 import { Tracker } from '../../actors/transactions/tracker.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -51,6 +52,17 @@ const storage = await openEmbeddedStorage({ directory: process.argv[2]! })
 await storage.blocks.claim(null)
 const documents = new Documents(storage.documents, SUBMISSION)
 const claim = { token: TOKEN, lost: new AbortController().signal, held: true, outranked: () => undefined }
+const changes = new ChangeLog(
+  {
+    ...systemPorts,
+    documents: storage.documents,
+    isShared: false,
+    keptMs: null,
+    head: () => -1,
+    publish: () => undefined
+  },
+  new AbortController().signal
+)
 const tracker = new Tracker({
   ...systemPorts,
   node: new RpcTransactionNode(() => [process.argv[3]!], systemPorts.clock),
@@ -60,7 +72,7 @@ const tracker = new Tracker({
   documents: storage.documents,
   isShared: false,
   metrics: createMetrics(new DecodingReport()).sentTransactions,
-  changed: () => undefined,
+  changes,
   report: (fault) => void process.stderr.write(`${String(fault)}\n`)
 })
 void tracker.run(new AbortController().signal)

@@ -19,6 +19,6 @@ export const SUBMISSION_CHANGE = z
     landed_ms: count('Milliseconds from the first send until its block was seen').nullable(),
     received_at_ms: unixMs('Time of its reception', 'service'),
     ts_ms: unixMs('Time of the change', 'service'),
-    cursor: count('The newest published block; several changes may have the same')
+    cursor: count('Position of the change in the order of all events; no other change of the tenant has it')
   })
   .meta({ id: 'SubmissionChange', description: 'A change of a submitted transaction' })

@@ -154,15 +154,16 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   }
 
   #event({ channel, data, cursor, replay }: EventMessage): void {
-    // Several events of private channels may have one cursor.
-    const own = channel === 'webhooks' ? 'webhook' : channel === 'tx' ? 'transaction' : null
-    if (own === null && cursor <= (this.#seen.get(channel) ?? this.#asked)) return
+    // Several changes of webhooks may have one cursor.
+    const isWebhook = channel === 'webhooks'
+    if (!isWebhook && cursor <= (this.#seen.get(channel) ?? this.#asked)) return
     this.#seen.set(channel, cursor)
+    const own = isWebhook ? 'webhook' : channel === 'tx' ? 'transaction' : null
     const kind = own ?? data.kind ?? (data.event === 'retract' ? 'retract' : 'price')
     // Events of live channels arrive during a replay, which must resume at its own cursor.
     this.#hand(
       { kind, channel, cursor, replay: replay === true, data } as Item,
-      own !== null || channel === 'pools' ? null : cursor
+      isWebhook || channel === 'pools' ? null : cursor
     )
   }
 

@@ -96,7 +96,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     'Warning: replay not supported',
     'The channel is live only',
     schemas.REPLAY_NOT_SUPPORTED,
-    built.replayNotSupported(['pools', 'webhooks', 'tx'])
+    built.replayNotSupported(['pools', 'webhooks'])
   ),
   eventsDropped: server(
     'Warning: events dropped',
@@ -176,7 +176,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   tx: server(
     'Event of tx',
-    'Changes of the tenant’s own submitted transactions, heard by its connections alone; live only. States that follow each other fast are told as the last one. Messages can be lost: `GET /v1/tx` is the truth',
+    'Changes of the tenant’s own submitted transactions, heard by its connections alone. States that follow each other fast are told as the last one',
     events.tx,
     carry('tx', example.EXAMPLE_SUBMISSION_CHANGE)
   )

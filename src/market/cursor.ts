@@ -19,6 +19,14 @@ export const POSITIONS_PER_SLOT = 2 ** 20
 export const EVENT_POSITIONS = 2 ** 19
 
 /**
+ * Number of positions at the end of those for events that no chain event takes: changes of a tenant's own submissions have
+ * them, each tenant counts for itself. They are after the slot's events, and before the retractions that the next block
+ * brings. Chosen: 98,000 trades have room before them, some twenty times the most of a block so far.
+ */
+export const TENANT_POSITIONS = 2 ** 17
+const CHAIN_POSITIONS = EVENT_POSITIONS - TENANT_POSITIONS
+
+/**
  * Distance of each channel's copy from the event's first cursor (C1). A trade without a cash side is on the `trades:`
  * channels of both mints, the paid mint first, and has no price copy.
  */
@@ -34,7 +42,7 @@ export const COPY_OFFSETS = {
 const COPIES = { trade: 4, liquidity: 2, launch: 2, curve: 3, pool: 3 } as const
 
 /**
- * Returns the first cursor of each event, in order. The first event that does not fit into EVENT_POSITIONS and all
+ * Returns the first cursor of each event, in order. The first event that does not fit before TENANT_POSITIONS and all
  * after it get none, so the list may be shorter than the events.
  */
 export function placeEvents(
@@ -45,17 +53,17 @@ export function placeEvents(
   let position = 0
   for (const event of events) {
     const next = position + COPIES[event.kind]
-    if (next > EVENT_POSITIONS) break
+    if (next > CHAIN_POSITIONS) break
     cursors.push(cursorAt(slot, position))
     position = next
   }
   return cursors
 }
 
-/** Returns the number of positions that a block's events take; at most EVENT_POSITIONS. */
+/** Returns the number of positions that a block's events take; at most those before TENANT_POSITIONS. */
 export function positionsOf(events: readonly { readonly kind: ChainEvent['kind'] }[]): number {
   const all = events.reduce((sum, { kind }) => sum + COPIES[kind], 0)
-  return Math.min(all, EVENT_POSITIONS)
+  return Math.min(all, CHAIN_POSITIONS)
 }
 
 /**
@@ -67,6 +75,23 @@ export function cursorAt(slot: number, position: number): number {
 
 /** Returns the last cursor that an event of a slot can have. */
 export const endOfEvents = (slot: number): number => cursorAt(slot, EVENT_POSITIONS) - 1
+
+/** Returns the last cursor that a chain event of a slot can have. */
+export const endOfChainEvents = (slot: number): number => cursorAt(slot, CHAIN_POSITIONS) - 1
+
+/** Returns the lowest cursor above another one that a tenant's own event can have in a slot, or after it. */
+export function tenantCursorAfter(last: number, slot: number): number {
+  const first = Math.max(last + 1, cursorAt(slot, CHAIN_POSITIONS))
+  const { slot: own, position } = splitCursor(first)
+  if (position < CHAIN_POSITIONS) return cursorAt(own, CHAIN_POSITIONS)
+  return position < EVENT_POSITIONS ? first : cursorAt(own + 1, CHAIN_POSITIONS)
+}
+
+/**
+ * Returns the cursor that clients are shown as that of a head, which ends a slot: changes of submissions that may still come
+ * behind the slot's events are after it.
+ */
+export const shownHead = (head: number): number => Math.max(0, head - TENANT_POSITIONS)
 
 export function splitCursor(cursor: number): { slot: number; position: number } {
   const position = cursor % POSITIONS_PER_SLOT

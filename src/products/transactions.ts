@@ -3,6 +3,7 @@ import { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { transactionNodes } from '../../actors/transactions/nodes.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { replaySecondsOf } from '../config/retention.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
 import { bundleRoutes } from '../http/routes/bundles.ts'
 import { priorityFeeRoutes } from '../http/routes/priority-fees.ts'
@@ -17,6 +18,12 @@ import { coordinationOf, type Given, type Product, type ServiceParts, type UnitO
 
 /** Milliseconds that a drain may take: as long as sends in flight are waited for, and the last writes. */
 const DRAIN_MS = 5_000
+
+/**
+ * Milliseconds that changes of submissions are kept beyond the replay horizon. That counts from the head's block time: the
+ * chain may be silent for as long before a replay misses changes.
+ */
+const CHANGES_MARGIN_MS = 86_400_000
 
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {
@@ -54,8 +61,11 @@ export const TRACKING: Product = {
   settings: {},
   units: (service) => {
     if (!hasNode(service)) return []
-    const { ports, logger, metrics, tracking: local, tenantEvents, sightings } = service
-    const deps = { ...ports, logger, metrics: metrics.sentTransactions, local, tenantEvents, sightings }
+    const { ports, logger, metrics, tracking: local, tenantEvents, sightings, feed } = service
+    const seconds = replaySecondsOf(service.config)
+    const changesKeptMs = seconds === null ? null : seconds * 1_000 + CHANGES_MARGIN_MS
+    const shared = { ...ports, logger, local, tenantEvents, sightings, feed }
+    const deps = { ...shared, metrics: metrics.sentTransactions, changesKeptMs }
     type Needs = TransactionsNeeds & Pick<Given, 'peers'>
     const run = transactions<Needs>(deps, (given) => coordinationOf(service, given))
     return [

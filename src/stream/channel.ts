@@ -7,7 +7,7 @@ export type Channel =
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
-/** Names of the channels that a connection hears of its own tenant alone. They are live only, and not of the chain. */
+/** Names of the channels that a connection hears of its own tenant alone. They are not of the chain. */
 export const PRIVATE_CHANNELS = ['webhooks', 'tx'] as const
 export type PrivateChannelName = (typeof PRIVATE_CHANNELS)[number]
 
@@ -16,11 +16,19 @@ export interface PrivateChannel {
   readonly name: PrivateChannelName
 }
 
+/** The private channel of changes of submissions. Its events are stored. */
+export interface ChangesChannel extends PrivateChannel {
+  readonly name: 'tx'
+}
+
 /** A channel that a connection can subscribe to. */
 export type StreamChannel = Channel | PrivateChannel
 
+/** A channel whose past a connection can read. */
+export type ReplayedChannel = Channel | ChangesChannel
+
 /** Tells whether the store has a channel's events encoded (`market/log.ts`) instead of as rows. */
-export const isKeptAsSent = (channel: Channel): boolean => !('of' in channel)
+export const isKeptAsSent = (channel: ReplayedChannel): boolean => !isPrivate(channel) && !('of' in channel)
 
 /** The refusal of a channel name. */
 export interface ChannelFault {
@@ -110,9 +118,12 @@ export const isFault = <Found extends StreamChannel>(found: Found | ChannelFault
 
 export const isPrivate = (channel: StreamChannel): channel is PrivateChannel => channel.kind === 'private'
 
+export const isOfChanges = (channel: StreamChannel): channel is ChangesChannel =>
+  isPrivate(channel) && channel.name === 'tx'
+
 /** Tells whether a connection can read a channel's past. */
-export const isReplayed = (channel: StreamChannel): channel is Channel =>
-  !isPrivate(channel) && channel.kind !== 'pools'
+export const isReplayed = (channel: StreamChannel): channel is ReplayedChannel =>
+  isPrivate(channel) ? isOfChanges(channel) : channel.kind !== 'pools'
 
 /** Returns the key of a channel within its kind; empty for a kind with one channel. */
 export function channelKey(channel: Channel): string {

@@ -1,10 +1,15 @@
 import type { EncodedEvent, Allocator } from '../market/log.ts'
-import { isKeptAsSent, type Channel } from './channel.ts'
-import type { ChannelHistory, Stretch } from './channel-history.ts'
+import { isKeptAsSent, isPrivate, type ReplayedChannel } from './channel.ts'
+import type { ReadLimits, Stretch } from './channel-history.ts'
+
+/** Reads the past of channels, as ChannelHistory does. */
+export interface PastReader {
+  read(channel: ReplayedChannel, after: number, until: number, limits: ReadLimits): Promise<Stretch>
+}
 
 /** The next events of a channel, in cursor order. */
 export interface ChannelEvents {
-  readonly channel: Channel
+  readonly channel: ReplayedChannel
   readonly events: readonly EncodedEvent[]
 }
 
@@ -24,21 +29,26 @@ const SLOTS_HELD = { first: 2, most: 32 }
 
 /** Merges the past of several channels in cursor order, page by page. */
 export class MergedPast {
-  readonly #history: Pick<ChannelHistory, 'read'>
+  readonly #history: PastReader
   readonly #rowsHeld: number
   #buffers: ChannelBuffer[]
   #position: number
 
-  /** `rowsHeld` is the number of rows that are read together. */
+  /**
+   * `rowsHeld` is the number of rows that are read together. Changes of submissions are read after `changesSince`: several
+   * may be stored after the events of their slot were read.
+   */
   constructor(
-    history: Pick<ChannelHistory, 'read'>,
-    channels: readonly Channel[],
+    history: PastReader,
+    channels: readonly ReplayedChannel[],
     since: number,
-    rowsHeld = ROWS_HELD
+    { rowsHeld = ROWS_HELD, changesSince = since }: { rowsHeld?: number; changesSince?: number } = {}
   ) {
     this.#history = history
     this.#rowsHeld = rowsHeld
-    this.#buffers = channels.map((channel) => new ChannelBuffer(channel, since))
+    this.#buffers = channels.map(
+      (channel) => new ChannelBuffer(channel, since, isPrivate(channel) ? changesSince : null)
+    )
     this.#position = since
   }
 
@@ -47,8 +57,13 @@ export class MergedPast {
     return this.#position
   }
 
-  get channels(): readonly Channel[] {
+  get channels(): readonly ReplayedChannel[] {
     return this.#buffers.map(({ channel }) => channel)
+  }
+
+  /** The cursor of the newest change of submissions that was returned, or from which they are read. */
+  get changesTo(): number | null {
+    return this.#buffers.reduce<number | null>((to, { changesTo }) => changesTo ?? to, null)
   }
 
   /** Records that everything up to a cursor was sent by other means. */
@@ -93,17 +108,28 @@ export class MergedPast {
 
 /** Events of one channel that were read and not yet returned. */
 class ChannelBuffer {
-  readonly channel: Channel
+  readonly channel: ReplayedChannel
   #events: Stretch['events'] = []
   #next = 0
   #to: number
   /** Slots of the next read. */
   #slots = SLOTS_HELD.first
   #rowsPerCursor = 0
+  /**
+   * The newest change of submissions that was read; null for other channels. One that is stored later may be of a slot up to
+   * whose end others were read.
+   */
+  #changesRead: number | null
+  #changesTo: number | null
 
-  constructor(channel: Channel, since: number) {
+  constructor(channel: ReplayedChannel, since: number, changesSince: number | null) {
     this.channel = channel
     this.#to = since
+    this.#changesRead = this.#changesTo = changesSince
+  }
+
+  get changesTo(): number | null {
+    return this.#changesTo
   }
 
   /** Everything up to here is returned or held. */
@@ -121,20 +147,17 @@ class ChannelBuffer {
   }
 
   /** Reads on if less than half of the target is held, so that channels read together rather than one after another. */
-  async fill(
-    history: Pick<ChannelHistory, 'read'>,
-    until: number,
-    rows: number,
-    allocator: Allocator
-  ): Promise<void> {
+  async fill(history: PastReader, until: number, rows: number, allocator: Allocator): Promise<void> {
     const held = this.#events.length - this.#next
     const enough = isKeptAsSent(this.channel) ? EVENTS_HELD.few : rows
     if (held >= enough / 2 || this.#to >= until) return
     const limits = { rows, parts: this.#slots, allocator }
-    const from = this.#to
+    const from = this.#changesRead ?? this.#to
     const { events, to } = await history.read(this.channel, from, until, limits)
     // A full page had as many rows up to its end, though some may belong to no event.
-    if (!isKeptAsSent(this.channel)) this.#rowsPerCursor = (to < until ? rows : events.length) / (to - from)
+    if (!isKeptAsSent(this.channel))
+      this.#rowsPerCursor = (to < until ? rows : events.length) / Math.max(1, to - from)
+    if (this.#changesRead !== null) this.#changesRead = events.at(-1)?.cursor ?? this.#changesRead
     if (events.length < EVENTS_HELD.few) this.#slots = Math.min(2 * this.#slots, SLOTS_HELD.most)
     else if (events.length > EVENTS_HELD.many) this.#slots = Math.ceil(this.#slots / 2)
     this.#events = this.holdsEvents ? [...this.#events.slice(this.#next), ...events] : events
@@ -146,6 +169,7 @@ class ChannelBuffer {
     const start = this.#next
     while (this.#next < this.#events.length && this.#events[this.#next]!.cursor <= cursor) this.#next++
     const all = start === 0 && this.#next === this.#events.length
+    if (this.#changesTo !== null && this.#next > start) this.#changesTo = this.#events[this.#next - 1]!.cursor
     const taken = all ? this.#events : this.#events.slice(start, this.#next)
     if (this.#next === this.#events.length) {
       this.#events = []
@@ -157,5 +181,7 @@ class ChannelBuffer {
   skipTo(cursor: number): void {
     this.takeTo(cursor)
     this.#to = Math.max(this.#to, cursor)
+    if (this.#changesRead !== null) this.#changesRead = Math.max(this.#changesRead, cursor)
+    if (this.#changesTo !== null) this.#changesTo = Math.max(this.#changesTo, cursor)
   }
 }

@@ -207,7 +207,7 @@ export const EVENT_MESSAGES = {
   pools: event('pools', z.union([POOL_EVENT, RETRACTION])).meta({ id: 'PoolsMessage' }),
   curves: event('curves', z.union([CURVE_EVENT, RETRACTION])).meta({ id: 'CurvesMessage' }),
   webhooks: event('webhooks', WEBHOOK_CHANGE).omit({ replay: true }).meta({ id: 'WebhooksMessage' }),
-  tx: event('tx', SUBMISSION_CHANGE).omit({ replay: true }).meta({ id: 'TransactionsMessage' })
+  tx: event('tx', SUBMISSION_CHANGE).meta({ id: 'TransactionsMessage' })
 } as const
 
 export const WARNINGS = [

@@ -21,13 +21,46 @@ export function submissionChange(
     slot,
     err,
     rebroadcasts,
-    landed_ms: hasLanded ? Math.max(0, landedAtMs - firstSentAtMs) : null,
+    landed_ms: hasLanded ? Math.max(0, Math.round(landedAtMs - firstSentAtMs)) : null,
     received_at_ms: receivedAtMs,
     ts_ms: updatedAtMs
   }
 }
 
+/** The facts of a submission's state by which its tenant tells two states apart. */
+export type SeenState = Pick<SubmissionProgress, 'state' | 'slot' | 'commitment'>
+
 /** Tells whether two states of one submission look the same to its tenant. */
-export function isSameToTenant(a: SubmissionProgress | null, b: SubmissionProgress): boolean {
+export function isSameToTenant(a: SeenState | null, b: SeenState): boolean {
   return a?.state === b.state && a.slot === b.slot && a.commitment === b.commitment
+}
+
+/** Returns the state that an event told. */
+export function stateTold({ event, slot, commitment }: SubmissionChange): SeenState {
+  return { state: event, slot, commitment }
+}
+
+/** Tells whether two events of one submission tell the same state. */
+export function isSameChange(a: SubmissionChange | null, b: SubmissionChange): boolean {
+  return isSameToTenant(a && stateTold(a), stateTold(b))
+}
+
+/**
+ * Returns progress at the state that the tenant was told last. A change is stored before the progress that brings it, so what
+ * was told is as new as the stored progress, or newer.
+ */
+export function progressAsTold(progress: SubmissionProgress, told: SubmissionChange): SubmissionProgress {
+  const seen = stateTold(told)
+  if (isSameToTenant(progress, seen)) return progress
+  const { err = null, landed_ms: landedMs, ts_ms: updatedAtMs } = told
+  const { firstSentAtMs } = progress
+  return {
+    ...progress,
+    ...seen,
+    err,
+    index: null,
+    confirmations: null,
+    landedAtMs: landedMs === null || firstSentAtMs === null ? null : firstSentAtMs + landedMs,
+    updatedAtMs
+  }
 }

@@ -102,7 +102,7 @@ export interface ClusterCoordination {
   readonly submissions: HintChannel<StoredSubmission> | null
   /** A process that tracks transactions is alive; the content identifies it. */
   readonly trackers: HintChannel<string> | null
-  /** An event of a private channel of the stream. A lost one is never sent again: the REST lists are the truth. */
+  /** An event of a private channel of the stream. A lost one of webhooks is never sent again; changes of submissions are stored. */
   readonly tenantEvents: HintChannel<TenantEvent> | null
   /** Fees of recent blocks. */
   readonly digests: BlockDigests | null

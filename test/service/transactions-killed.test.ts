@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '@solana/web3.js'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { WebSocket } from 'ws'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { signedWire, toBase64, transfer, wallet } from '../transactions/signed.ts'
@@ -40,7 +41,11 @@ t.test(
       const made = await fetch(`${service.url}/v1/admin/keys`, {
         method: 'POST',
         headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
-        body: JSON.stringify({ tenant: 'operator', scopes: ['tx:send'], rate_limit_per_minute: 1_000_000 })
+        body: JSON.stringify({
+          tenant: 'operator',
+          scopes: ['tx:send', 'stream'],
+          rate_limit_per_minute: 1_000_000
+        })
       })
       if (made.status !== 503 && !made.ok) throw new Error(await made.text())
       return made.ok ? ((await made.json()) as { key: string }).key : null
@@ -113,6 +118,51 @@ t.test(
     const count = node.sends.length
     await sleep(2_500)
     t.equal(node.sends.length, count, 'nothing is sent after its end')
+
+    const changes = await changesOf(service, key)
+    const half = changes[Math.floor(changes.length / 2)]!
+    t.same(await changesOf(service, key, half.cursor), changes.slice(changes.indexOf(half) + 1), 'the rest')
+    for (const { signature } of submitted.filter(({ isAnswered }) => isAnswered)) {
+      const own = changes.filter(({ data }) => data.signature === signature)
+      const known = own.map(({ data }) => JSON.stringify([data.event, data.slot, data.commitment]))
+      t.ok(
+        known.every((each, at) => each !== known[at - 1]),
+        `each change of ${signature} is told once`
+      )
+      t.equal(own.filter(({ data }) => ['finalized', 'expired', 'failed'].includes(data.event)).length, 1)
+      t.equal(
+        own.at(-1)?.data.event === 'expired',
+        submitted.find((each) => each.signature === signature)?.isDropped
+      )
+    }
     t.match(await service.end('SIGTERM'), { code: 0 })
   }
 )
+
+interface Change {
+  readonly cursor: number
+  readonly data: {
+    readonly signature: string
+    readonly event: string
+    readonly slot: number
+    readonly commitment: string
+  }
+}
+
+/** Returns the changes that a client of `ws` is replayed after a cursor. */
+async function changesOf(service: ServiceProcess, key: string, since = 0): Promise<Change[]> {
+  const socket = new WebSocket(`${service.url.replace('http', 'ws')}/v1/stream?key=${key}`)
+  const changes: Change[] = []
+  const complete = new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as { type: string; replay?: boolean } & Change
+      if (message.type === 'event' && message.replay === true) changes.push(message)
+      if (message.type === 'replay_complete') resolve()
+    })
+  })
+  socket.once('open', () => socket.send(JSON.stringify({ subscribe: ['tx'], since })))
+  await complete
+  socket.terminate()
+  return changes
+}

@@ -1,15 +1,14 @@
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
-import { eventFrames } from '../../src/stream/frames.ts'
-import { cursorAt, endOfEvents } from '../../src/market/cursor.ts'
+import { cursorAt, endOfChainEvents, endOfEvents } from '../../src/market/cursor.ts'
 import { key } from '../market/world.ts'
 import { blockOf, MINTS } from './blocks.ts'
 import type { FakePipe, Message } from './fake-pipe.ts'
 import { quiet, send, World, WorldStore } from './stream-world.ts'
 
 const TRADES = `trades:${pubkeyToBase58(MINTS[0]!)}`
-const HEAD = endOfEvents(102)
+const HEAD = endOfChainEvents(102)
 /** A trade of the first mint, and an event of a pool that is no trade. */
 const [TRADE, OTHER] = [0, 1]
 
@@ -163,8 +162,8 @@ t.test(
   async (t) => {
     const world = worldOf()
     const { connection, pipe } = world.connect()
-    const frames = eventFrames('webhooks', [{ cursor: HEAD, body: Buffer.from('{"cursor":') }], false)
-    connection.tell('webhooks', frames)
+    const body = Buffer.from('{"cursor":')
+    connection.tell('webhooks', body)
     send(connection, { subscribe: ['webhooks', 'curves'], since: HEAD })
     await quiet()
     t.match(said(pipe), [
@@ -174,13 +173,14 @@ t.test(
     ])
     world.jump([blockOf(103, [TRADE])])
     await quiet()
-    connection.tell('webhooks', frames)
-    connection.tell('webhooks', frames)
-    t.same(events(pipe), [HEAD, HEAD])
-    t.same(last(pipe), { type: 'event', channel: 'webhooks', data: { cursor: HEAD }, cursor: HEAD })
+    connection.tell('webhooks', body)
+    connection.tell('webhooks', body)
+    const cursor = endOfChainEvents(103)
+    t.same(events(pipe), [cursor, cursor])
+    t.same(last(pipe), { type: 'event', channel: 'webhooks', data: { cursor }, cursor })
     send(connection, { unsubscribe: ['webhooks'] })
     await quiet()
-    connection.tell('webhooks', frames)
+    connection.tell('webhooks', body)
     t.match(last(pipe), { type: 'unsubscribed', channels: ['webhooks'] })
     t.equal(connection.subscriptions, 1)
   }

@@ -12,10 +12,12 @@ import { ChannelTable } from '../../src/stream/channel-table.ts'
 import { channelOf, isFault, type Channel } from '../../src/stream/channel.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { endOfSlot, retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
+import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { BUFFER, type Room } from '../../src/stream/outbox.ts'
 import type { KeyRow } from '../../storage/access-documents.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import { settle } from '../virtual-time.ts'
+import { MemoryDocuments } from '../actors/webhooks/memory-documents.ts'
 import { FakePipe } from './fake-pipe.ts'
 
 const CASH = new CashList()
@@ -98,6 +100,7 @@ export class World {
   readonly limits = new RateWindow(10)
   readonly #replays = new Replays(2)
   readonly store: WorldStore
+  readonly documents = new MemoryDocuments()
   nowMs = 0
   room: Room = BUFFER
   /** Bytes that a socket accepts while its peer reads nothing. */
@@ -150,6 +153,7 @@ export class World {
     const connection = new StreamConnection(pipe, new Caller(KEY, ratePerMinute), {
       hub: this.hub,
       history: this.store,
+      changes: new ChangeHistory(this.documents),
       horizon: this.horizon,
       limits: this.limits,
       room: this.room,

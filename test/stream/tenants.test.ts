@@ -7,8 +7,10 @@ import { Tenants } from '../../actors/stream/tenants.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { CashList } from '../../src/market/cash.ts'
-import { endOfEvents } from '../../src/market/cursor.ts'
+import { endOfChainEvents } from '../../src/market/cursor.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
+import { ChangeHistory } from '../../src/transactions/change-history.ts'
+import { MemoryDocuments } from '../actors/webhooks/memory-documents.ts'
 import type { Storage } from '../../storage/port.ts'
 import { blockOf } from './blocks.ts'
 import { textsOf, type Message } from './fake-pipe.ts'
@@ -72,6 +74,7 @@ function tenantsOf(): Opened {
     hub: world.hub,
     // Never read.
     history: new ChannelHistory({} as Storage, new CashList()),
+    changes: new ChangeHistory(new MemoryDocuments()),
     horizon: world.horizon,
     replays: new Replays(4),
     retry: <T>(ask: () => Promise<T>) => ask()
@@ -141,7 +144,7 @@ t.test(
         const message = JSON.parse(text) as Message
         return message.type === 'event' ? [message] : []
       })
-    const cursor = endOfEvents(7)
+    const cursor = endOfChainEvents(7)
     const event = { type: 'event', channel: 'webhooks', data: { ...data, cursor }, cursor }
     t.strictSame([one, two, silent, stranger].map(events), [[event], [event], [], []])
   }

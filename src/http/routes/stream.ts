@@ -3,7 +3,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { count, unixMs } from '../../api/schema.ts'
 import { ServiceError } from '../../errors.ts'
-import { splitCursor } from '../../market/cursor.ts'
+import { shownHead, splitCursor } from '../../market/cursor.ts'
 import { MESSAGE_BYTES_HARD_MAX } from '../../stream/messages.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
@@ -117,7 +117,11 @@ export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed
       head:
         head === null || health.head < 0
           ? null
-          : { cursor: health.head, slot: splitCursor(health.head).slot, ts_ms: head.blockTime * 1000 },
+          : {
+              cursor: shownHead(health.head),
+              slot: splitCursor(health.head).slot,
+              ts_ms: head.blockTime * 1000
+            },
       horizon:
         health.horizon === null
           ? null

@@ -98,6 +98,14 @@ export async function testDocuments(t: Test, open: OpenForTest): Promise<void> {
     t.strictSame(await due(100), [3, 1])
     t.strictSame(await withStatus('open'), [0, 2])
     t.strictSame(await withStatus('sent'), [1, 3])
+    const above = async (dueAtMs: number, limit = 10): Promise<unknown[]> =>
+      valuesOf((await parcels.listBy('due', 'ann', { above: [dueAtMs], limit })).documents).map(
+        ({ id }) => id
+      )
+    t.strictSame(await above(0), [3, 1])
+    t.strictSame(await above(20), [1], 'a lower bound is left out')
+    t.strictSame(await above(39), [1])
+    t.strictSame(await above(40), [])
     const first = await parcels.listBy('status', 'ann', { limit: 3 })
     const rest = await parcels.listBy('status', 'ann', { limit: 3, after: first.next })
     t.strictSame(

@@ -10,6 +10,7 @@ import type { CashList } from '../../../src/market/cash.ts'
 import type { EncodedEvent } from '../../../src/market/log.ts'
 import type { Clock } from '../../../src/ports.ts'
 import { ChannelHistory } from '../../../src/stream/channel-history.ts'
+import { ChangeHistory } from '../../../src/transactions/change-history.ts'
 import { StreamHub } from '../../../src/stream/hub.ts'
 import { BUFFER } from '../../../src/stream/outbox.ts'
 import type { Storage } from '../../../storage/port.ts'
@@ -37,6 +38,7 @@ export class ForkListener {
     const connection = new StreamConnection(this.#pipe, new Caller(KEY, 1_000), {
       hub,
       history: this.#history,
+      changes: new ChangeHistory(storage.documents),
       horizon: new Horizon(storage.blocks, null),
       limits: new RateWindow(10),
       room: BUFFER,

@@ -1,4 +1,4 @@
-import type { SubmissionProgress } from '../../../src/transactions/submission.ts'
+import { isSameChange } from '../../../src/transactions/changes.ts'
 import { TrackingWorld, type TestProcess } from './tracking-world.ts'
 
 /** A step of a random run. Transactions are chosen by number among those that were submitted. */
@@ -126,7 +126,15 @@ export class ModelRun {
       node.statusLag = 0
     }
     await this.#pass(100_000)
-    for (const signature of this.#signatures) await this.#checkEnd(signature)
+    const changes = await this.world.changes()
+    for (const signature of this.#signatures) {
+      await this.#checkEnd(signature)
+      const own = changes.filter((each) => each.signature === signature)
+      const twice = own.find((each, at) => at > 0 && isSameChange(own[at - 1]!, each))
+      if (twice !== undefined) throw new Error(`${signature} is told twice of ${JSON.stringify(twice)}`)
+      const { value } = await this.world.stored(signature)
+      if (own.at(-1)?.event !== value.end?.state) throw new Error(`the end of ${signature} was not told`)
+    }
     for (const each of this.#processes) each.kill()
     const faults = this.#processes.flatMap((each) => each.faults)
     if (faults.length > 0) throw faults[0]
@@ -176,7 +184,7 @@ export class ModelRun {
     }
   }
 
-  #checkTold(signature: string, progress: SubmissionProgress): void {
+  #checkTold(signature: string, progress: TestProcess['told'][number]['progress']): void {
     const { state, slot, err, updatedAtMs } = progress
     const landing = this.#landings.get(signature)?.find((each) => each.slot === slot)
     const known = JSON.stringify(progress)

@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { ChangeLog } from '../../../actors/transactions/change-log.ts'
 import { Tracker } from '../../../actors/transactions/tracker.ts'
 import { TransactionShard } from '../../../actors/transactions/transaction-shard.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
@@ -10,6 +11,8 @@ import {
   type Submission,
   type SubmissionProgress
 } from '../../../src/transactions/submission.ts'
+import { endOfEvents } from '../../../src/market/cursor.ts'
+import { changeBatches, type ChangeBatch, type ToldChange } from '../../../src/transactions/change-batch.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { virtualClock } from '../../virtual-time.ts'
 import { testClaim } from '../webhooks/delivery-world.ts'
@@ -40,14 +43,29 @@ export class TestProcess {
   readonly claim
   readonly tracker: Tracker
   readonly shard: TransactionShard
-  readonly told: { readonly signature: string; readonly progress: SubmissionProgress }[] = []
+  readonly told: {
+    readonly signature: string
+    readonly progress: Pick<SubmissionProgress, 'state' | 'slot' | 'commitment' | 'err' | 'updatedAtMs'>
+  }[] = []
   readonly faults: unknown[] = []
   readonly running: Promise<void>
   readonly #end = new AbortController()
+  #heardTo = -1
 
   constructor(world: TrackingWorld, token: number) {
     this.node = new FakeNode(world.chain, token)
     this.claim = testClaim(token)
+    const changes = new ChangeLog(
+      {
+        documents: world.store,
+        clock: world.clock,
+        isShared: world.isShared,
+        keptMs: null,
+        head: () => endOfEvents(world.chain.slot),
+        publish: (batch) => this.#hear(batch)
+      },
+      this.#end.signal
+    )
     this.tracker = new Tracker({
       node: this.node,
       leaders: null,
@@ -57,14 +75,23 @@ export class TestProcess {
       isShared: world.isShared,
       clock: world.clock,
       metrics: createMetrics(new DecodingReport()).sentTransactions,
-      changed: ({ signature }, progress) => this.told.push({ signature, progress }),
+      changes,
       report: (fault) => this.faults.push(fault)
     })
     this.shard = new TransactionShard(transactionShard(TENANT), this.claim, world.store, {
       tracker: this.tracker,
-      bundles: null
+      bundles: null,
+      changes
     })
     this.running = this.tracker.run(this.#end.signal)
+  }
+
+  #hear({ changes }: ChangeBatch): void {
+    for (const { cursor, signature, event: state, slot, commitment, err, ts_ms: updatedAtMs } of changes) {
+      if (cursor <= this.#heardTo) continue
+      this.#heardTo = cursor
+      this.told.push({ signature, progress: { state, slot, commitment, err, updatedAtMs } })
+    }
   }
 
   progress(signature: string): SubmissionProgress | null {
@@ -111,6 +138,22 @@ export class TrackingWorld {
 
   async storedProgress(signature: string): Promise<SubmissionProgress | null> {
     return (await this.documents.hot([await this.stored(signature)]))[0]!
+  }
+
+  /** All changes that were stored, in their order. Throws where cursors or numbers do not ascend as they should. */
+  async changes(): Promise<ToldChange[]> {
+    const batches = await new Documents(this.store, changeBatches(null)).all(TENANT)
+    const values = batches.map(({ value }) => value)
+    for (const [at, { number, after, token }] of values.entries()) {
+      const before = values[at - 1]
+      const last = before?.changes.at(-1)!.cursor ?? -1
+      if (number !== at + 1 || after !== last || token < (before?.token ?? 0))
+        throw new Error(`batch ${number} after ${after} under token ${token} is not the one after ${last}`)
+    }
+    const changes = values.flatMap((each) => each.changes)
+    for (const [at, { cursor }] of changes.entries())
+      if (at > 0 && cursor <= changes[at - 1]!.cursor) throw new Error(`${cursor} does not ascend`)
+    return changes
   }
 
   async settle(turns = 6): Promise<void> {

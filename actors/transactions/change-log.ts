@@ -1,0 +1,235 @@
+import { splitCursor, tenantCursorAfter } from '../../src/market/cursor.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import { changeBatches, type ChangeBatch, type ToldChange } from '../../src/transactions/change-batch.ts'
+import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
+import { isOutage } from '../storage/retry.ts'
+
+/** Changes, and bytes of them, that are stored together at most, so that a batch is far below the largest document. */
+const BATCH_MAX = 32
+const BATCH_BYTES_MAX = 16 * 1024
+/** Milliseconds between two attempts while the store is unavailable. */
+const RETRY_MS = 500
+/**
+ * Milliseconds after the newest block for which a change has its place behind that block's events; later ones come behind the
+ * next block's. So other processes hear of a change before the block that follows it. Chosen: half a slot. A chain that is silent for longer than STALL_MS does not keep changes waiting.
+ */
+const BEHIND_HEAD_MS = 200
+const STALL_MS = 2_000
+/** Times that a batch gets new cursors because blocks came while it was stored. Chosen: beyond that the store is too slow. */
+const MOVES_MAX = 3
+/**
+ * Batches that are read when a shard is taken over. Chosen: the process before had at most 64 writes in flight, and a change
+ * that it stored without its progress is among those of its last moments.
+ */
+const RESTORED_BATCHES = 256
+/** Tenants whose newest batch is remembered. Chosen: more than are likely to submit at once; others are read again. */
+const LASTS_MAX = 10_000
+
+export interface ChangeLogDeps {
+  readonly documents: DocumentStore
+  readonly clock: Clock
+  /** Whether connections of other processes hear of changes. */
+  readonly isShared: boolean
+  /** Milliseconds that changes are kept; null for ever. */
+  readonly keptMs: number | null
+  /** The end of the newest published slot; -1 before the first. */
+  readonly head: () => number
+  /** Called after changes are stored. */
+  readonly publish: (batch: ChangeBatch) => void
+}
+
+interface Pending {
+  readonly change: SubmissionChange
+  readonly claim: ShardClaim
+  readonly stored: () => void
+  readonly failed: (error: unknown) => void
+}
+
+/** The place after which a tenant's next batch comes. */
+interface LastBatch {
+  readonly number: number
+  readonly cursor: number
+}
+
+/**
+ * Stores the changes of tenants' submissions in the order in which connections are sent them, then publishes them.
+ *
+ * L1. Cursors of a tenant ascend, and none is used twice: batches are numbered, a number is stored once, and a process that
+ *     finds a batch with a greater token has lost the shard.
+ * L2. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
+ */
+export class ChangeLog {
+  readonly #deps: ChangeLogDeps
+  readonly #documents: Documents<ChangeBatch, 'last'>
+  readonly #queues = new Map<string, Pending[]>()
+  readonly #lasts = new Map<string, LastBatch>()
+  readonly #end: AbortSignal
+  #head = -1
+  #headAtMs = -Infinity
+
+  constructor(deps: ChangeLogDeps, end: AbortSignal) {
+    this.#deps = deps
+    this.#documents = new Documents(deps.documents, changeBatches(deps.keptMs))
+    this.#end = end
+  }
+
+  /** Records that a block was published. */
+  noteHead(): void {
+    const head = this.#deps.head()
+    if (head <= this.#head) return
+    this.#head = head
+    this.#headAtMs = this.#deps.clock.now()
+  }
+
+  /** Stores a change and publishes it. Waits while the store is unavailable; rejects once the claim is lost. */
+  append(tenant: string, change: SubmissionChange, claim: ShardClaim): Promise<void> {
+    return new Promise((stored, failed) => {
+      const pending = { change, claim, stored, failed }
+      const queue = this.#queues.get(tenant)
+      if (queue !== undefined) return void queue.push(pending)
+      this.#queues.set(tenant, [pending])
+      void this.#drain(tenant)
+    })
+  }
+
+  /**
+   * Returns the newest change of each signature in a tenant's last batches, and publishes the last one again: the process
+   * before may have died before it did. Rejects with the store's error.
+   */
+  async restore(tenant: string): Promise<ReadonlyMap<string, ToldChange>> {
+    const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
+    const batches = documents.map(({ value }) => value).toReversed()
+    const last = batches.at(-1)
+    if (last !== undefined) {
+      this.#remember(tenant, lastBatchOf(last))
+      this.#deps.publish(last)
+    }
+    return new Map(batches.flatMap(({ changes }) => changes.map((change) => [change.signature, change])))
+  }
+
+  async #drain(tenant: string): Promise<void> {
+    const queue = this.#queues.get(tenant)!
+    while (queue.length > 0) {
+      const items = takeBatch(queue)
+      try {
+        await this.#store(tenant, items)
+        for (const { stored } of items) stored()
+      } catch (error) {
+        for (const { failed } of items) failed(error)
+      }
+    }
+    this.#queues.delete(tenant)
+  }
+
+  /** Stores one batch, at the number after the last one. */
+  async #store(tenant: string, items: readonly Pending[]): Promise<void> {
+    const { claim } = items[0]!
+    let open = items.map(({ change }) => change)
+    let last = this.#lasts.get(tenant) ?? null
+    while (open.length > 0) {
+      claim.lost.throwIfAborted()
+      this.#end.throwIfAborted()
+      try {
+        last ??= await this.#readLast(tenant)
+        const batch = this.#batchOf(tenant, last, open, claim.token)
+        const outcome = await this.#documents.insert(batch)
+        if (outcome.ok) return this.#publish(await this.#movedBehindHead(outcome.stored, last))
+        const other = await this.#documents.get(tenant, [batch.number])
+        last = null
+        if (other === null) continue
+        // The answer to this very write was lost.
+        if (other.value.token === claim.token) return this.#publish(other.value)
+        if (other.value.token > claim.token) {
+          claim.outranked(other.value.token)
+          throw new Error(`changes of ${tenant} are stored by another process`)
+        }
+        // The process before has stored it after this one took over.
+        last = lastBatchOf(other.value)
+        this.#publish(other.value)
+        const told = newestBySignature(other.value)
+        open = open.filter((change) => !isSameChange(told.get(change.signature) ?? null, change))
+      } catch (error) {
+        if (!isOutage(error)) throw error
+        await sleep(this.#deps.clock, RETRY_MS, AbortSignal.any([claim.lost, this.#end]))
+      }
+    }
+  }
+
+  #batchOf(
+    tenant: string,
+    { number, cursor }: LastBatch,
+    changes: readonly SubmissionChange[],
+    token: number
+  ): ChangeBatch {
+    return { tenant, number: number + 1, token, after: cursor, changes: this.#placed(changes, cursor) }
+  }
+
+  /** Gives changes their cursors, after the one given. */
+  #placed(changes: readonly SubmissionChange[], after: number): ToldChange[] {
+    const { clock, head, isShared } = this.#deps
+    this.noteHead()
+    const slot = head() < 0 ? 0 : splitCursor(head()).slot
+    const sinceMs = clock.now() - this.#headAtMs
+    const isLate = isShared && sinceMs > BEHIND_HEAD_MS && sinceMs < STALL_MS
+    let last = after
+    return changes.map((change) => {
+      last = tenantCursorAfter(last, isLate ? slot + 1 : slot)
+      return { ...change, err: change.err ?? null, cursor: last }
+    })
+  }
+
+  /** Gives a stored batch new cursors where the block after it was published meanwhile. Nobody has heard of it yet. */
+  async #movedBehindHead(stored: Stored<ChangeBatch>, last: LastBatch): Promise<ChangeBatch> {
+    let current = stored
+    for (let moves = 0; moves < MOVES_MAX; moves++) {
+      const { value } = current
+      if (splitCursor(value.changes[0]!.cursor).slot >= splitCursor(Math.max(0, this.#deps.head())).slot)
+        break
+      const changes = this.#placed(value.changes, last.cursor)
+      const outcome = await this.#documents.update(current, { ...value, changes })
+      if (!outcome.ok) break
+      current = outcome.stored
+    }
+    return current.value
+  }
+
+  #publish(batch: ChangeBatch): void {
+    this.#remember(batch.tenant, lastBatchOf(batch))
+    this.#deps.publish(batch)
+  }
+
+  async #readLast(tenant: string): Promise<LastBatch> {
+    const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: 1 })
+    const [last] = documents
+    return last === undefined ? { number: 0, cursor: -1 } : lastBatchOf(last.value)
+  }
+
+  #remember(tenant: string, last: LastBatch): void {
+    this.#lasts.delete(tenant)
+    if (this.#lasts.size >= LASTS_MAX) this.#lasts.delete(this.#lasts.keys().next().value!)
+    this.#lasts.set(tenant, last)
+  }
+}
+
+const lastBatchOf = ({ number, changes }: ChangeBatch): LastBatch => ({
+  number,
+  cursor: changes.at(-1)!.cursor
+})
+
+const newestBySignature = ({ changes }: ChangeBatch): ReadonlyMap<string, ToldChange> =>
+  new Map(changes.map((change) => [change.signature, change]))
+
+/** Takes the changes of the next batch: of one claim, and within the bounds. */
+function takeBatch(queue: Pending[]): Pending[] {
+  const taken: Pending[] = []
+  let bytes = 0
+  while (taken.length < BATCH_MAX && queue.length > 0 && queue[0]!.claim === (taken[0] ?? queue[0])!.claim) {
+    bytes += Buffer.byteLength(JSON.stringify(queue[0]!.change))
+    if (taken.length > 0 && bytes > BATCH_BYTES_MAX) break
+    taken.push(queue.shift()!)
+  }
+  return taken
+}

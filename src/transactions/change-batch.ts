@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { defineDocument, type DocumentDefinition } from '../../storage/document-definition.ts'
+import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
+
+/**
+ * Changes of a tenant's submissions that were stored together, in the order of their cursors. Batches of a tenant are numbered
+ * without a gap: a process that stores the next one has seen all before it.
+ */
+const changeBatch = z.object({
+  tenant: z.string(),
+  number: z.number(),
+  /** Fencing token of the process that wrote this. Tokens of later batches are as great or greater. */
+  token: z.number(),
+  /** Cursor of the last change before; -1 for none. */
+  after: z.number(),
+  changes: z.array(SUBMISSION_CHANGE.extend({ signature: z.string() })).min(1)
+})
+export type ChangeBatch = z.output<typeof changeBatch>
+/** A change at its cursor. */
+export type ToldChange = ChangeBatch['changes'][number]
+
+export type ChangeBatchDefinition = DocumentDefinition<ChangeBatch, 'last'>
+
+/** Returns the kind of documents that keeps changes for a time; null for ever. */
+export function changeBatches(ttlMs: number | null): ChangeBatchDefinition {
+  return defineDocument({
+    kind: 'submission-changes',
+    schema: changeBatch,
+    partition: ({ tenant }) => tenant,
+    key: ({ number }) => [number],
+    indexes: { last: ({ changes }) => [changes.at(-1)!.cursor] },
+    ...(ttlMs === null ? {} : { ttlMs })
+  })
+}
+
+/** Reads a batch from the data of a hint; null for any other data. */
+export const changeBatchIn = (data: unknown): ChangeBatch | null => changeBatch.safeParse(data).data ?? null
