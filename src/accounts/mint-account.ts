@@ -1,4 +1,4 @@
-import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
 import { isRefused, keyOrNull, taggedKey } from './optional-key.ts'
 import type { Account } from './ports.ts'
 import { refused, type Refused } from './refused.ts'
@@ -106,6 +106,3 @@ function readFeatures(extensions: readonly TokenExtension[]): MintFeatures | Ref
     paused: read('pausable_config', (value) => value[32] === 1)
   }
 }
-
-/** Tells whether metadata names the mint that it was read for. */
-export const isNamesOf = (names: EmbeddedNames, mint: Pubkey): boolean => samePubkey(names.mint, mint)

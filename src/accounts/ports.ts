@@ -1,4 +1,5 @@
 import type { Pubkey } from '../chain/pubkey.ts'
+import type { MintDirectory } from './mint-directory.ts'
 
 /** An account as a node reports it. */
 export interface Account {
@@ -59,4 +60,5 @@ export interface AccountNode {
 /** The parts of the account side that the HTTP side uses. */
 export interface AccountParts {
   readonly node: AccountNode
+  readonly mints: MintDirectory
 }

@@ -1,6 +1,8 @@
+import { mintDirectory } from '../../actors/accounts/mints.ts'
 import { accountNodes } from '../../actors/accounts/nodes.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { AccountParts } from '../accounts/ports.ts'
+import { metadataRoutes } from '../http/routes/metadata.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import type { Given, Product } from './product.ts'
 
@@ -15,12 +17,14 @@ export const ACCOUNTS: Product = {
           child(
             'accounts',
             accountNodes(() => nodeUrls(service), service.ports.clock)
-          )
+          ),
+          child('mints', mintDirectory(service.ports.clock, service.budget.mints))
         ]
-      : []
+      : [],
+  routes: [metadataRoutes]
 }
 
 /** Returns the parts of the account side that the HTTP side uses; null in a process without a node. */
-export function accountPartsOf({ accounts: node }: Given): AccountParts | null {
-  return node === undefined ? null : { node }
+export function accountPartsOf({ accounts: node, mints }: Given): AccountParts | null {
+  return node === undefined || mints === undefined ? null : { node, mints }
 }

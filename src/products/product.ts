@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { MintDirectory } from '../accounts/mint-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
@@ -68,6 +69,8 @@ export interface Given {
   readonly nodes?: RpcTransactionNode
   /** Absent in a process without a node to read accounts from. */
   readonly accounts?: RpcAccountNode
+  /** Absent in a process without a node to read accounts from. */
+  readonly mints?: MintDirectory
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */

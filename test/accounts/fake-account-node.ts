@@ -1,10 +1,13 @@
 import type {
   Account,
   AccountNode,
+  AccountParts,
   AddressedAccount,
   ProgramAccountsQuery
 } from '../../src/accounts/ports.ts'
+import { MintDirectory } from '../../src/accounts/mint-directory.ts'
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { systemPorts, type Clock } from '../../src/ports.ts'
 import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
 
 /** Where the owner of a token account stands. */
@@ -91,4 +94,14 @@ export class FakeAccountNode implements AccountNode {
     if (this.fault !== null) throw new NodeError('node', this.fault)
     return { slot: this.slot, accounts: accounts() }
   }
+}
+
+/** The parts of the account side, over a node with the accounts that a test puts there. */
+export interface FakeAccounts extends AccountParts {
+  readonly node: FakeAccountNode
+}
+
+export function fakeAccounts(clock: Clock = systemPorts.clock): FakeAccounts {
+  const node = new FakeAccountNode()
+  return { node, mints: new MintDirectory({ node, clock, bytesMax: 2 ** 20 }) }
 }

@@ -28,7 +28,7 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 170,
+    memoryMb: 180,
     source: 'rpc',
     storage: 'embedded',
     role: ['ingest', 'gateway']
