@@ -81,6 +81,10 @@ export const accountState = (meaning: string) =>
 export const SUPPLY =
   'as its account states it at `supply_slot` or `slot`; while that has not been read, as the launch states it, without later mints and burns; null when neither is known'
 
+/** Description of the slot of a supply. */
+export const SUPPLY_SLOT =
+  'The supply is as of this slot, from the account of the mint; null where it is that of the launch, or not known'
+
 /** Description of liquidity. */
 export const LIQUIDITY =
   'for a pool, both reserves at its latest price; for an open bonding curve, its cash alone; only pools whose newest trade states reserves count'
