@@ -69,7 +69,10 @@ export const TOKEN = z
       .time('Time of the launch', 'block')
       .nullable()
       .describe('Time of the launch; block time, UTC, `YYYY-MM-DD HH:MM:SS`; null when unknown'),
-    metadata: METADATA,
+    metadata: METADATA.omit({ age_seconds: true }).meta({
+      id: 'TokenMetadata',
+      description: 'What the accounts of the mint state, with the slot and the time of the reading'
+    }),
     status: z
       .enum(LAUNCH_STATUSES)
       .describe(
@@ -144,7 +147,8 @@ export function tokenBody(
   const { token, launch, curve, pair, value } = known
   const mint = pubkeyToBase58(known.mint)
   const decimals = token?.decimals ?? known.metadata.decimals
-  const metadata = { ...known.metadata, decimals }
+  const { age_seconds: _, ...read } = known.metadata
+  const metadata = { ...read, decimals }
   const { name, symbol, uri, token_program } = metadata
   const day = windows['24h']
   return {

@@ -3,6 +3,7 @@ import { accountNodes } from '../../actors/accounts/nodes.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { AccountParts } from '../accounts/ports.ts'
 import { metadataRoutes } from '../http/routes/metadata.ts'
+import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import type { Given, Product } from './product.ts'
 
@@ -21,7 +22,7 @@ export const ACCOUNTS: Product = {
           child('mints', mintDirectory(service.ports.clock, service.budget.mints))
         ]
       : [],
-  routes: [metadataRoutes]
+  routes: [metadataRoutes, tokenAccountRoutes]
 }
 
 /** Returns the parts of the account side that the HTTP side uses; null in a process without a node. */
