@@ -59,11 +59,16 @@ export class Trends {
     this.#end = to
     const key = keyOf(mint, window)
     const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept
+    if (kept !== undefined && !this.#isOutdone(mint, kept)) return kept
     const trend = await this.#read(mint, RANKED_WINDOWS[window], head.blockTime)
-    // A read that overlapped a commit may have missed it; one before the mint's accounts are read is incomplete.
-    if (this.#feed.head === head && trend.known.maxAgeMs !== ANSWER_MS) this.#keep(key, trend)
+    // A read that overlapped a commit may have missed it.
+    if (this.#feed.head === head) this.#keep(key, trend)
     return trend
+  }
+
+  /** Tells whether a trend was made before the accounts of its mint were read, and they have been since. */
+  #isOutdone(mint: Pubkey, { known }: KnownTrend): boolean {
+    return known.maxAgeMs === ANSWER_MS && knownFacts(this.#accounts, mint).facts !== null
   }
 
   async #read(mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {

@@ -40,6 +40,7 @@ t.test('a cache that a process does not have takes nothing of the budget', async
     indexes: 0,
     engine: 20 * MB,
     replays: 20 * MB,
+    mints: 10 * MB,
     localnetBlocks: 0
   })
   const writer = memoryBudget({ memoryMb: 90, source: 'rpc', storage: 'scylla', role: ['ingest'] })
