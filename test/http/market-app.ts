@@ -125,7 +125,14 @@ export async function marketApp(
   }: { readonly hotBytesMax?: number } & Partial<
     Pick<
       AppDeps,
-      'bounds' | 'metricsKeyRequired' | 'stream' | 'sourceKind' | 'demoKey' | 'webhooks' | 'transactions'
+      | 'accounts'
+      | 'bounds'
+      | 'metricsKeyRequired'
+      | 'stream'
+      | 'sourceKind'
+      | 'demoKey'
+      | 'webhooks'
+      | 'transactions'
     >
   > = {}
 ): Promise<MarketApp> {
