@@ -24,7 +24,7 @@ export interface MintAccount {
   readonly features: MintFeatures
 }
 
-/** What extensions of a mint say; null without the extension. */
+/** Contents of a mint's extensions; null without the extension. */
 export interface MintFeatures {
   readonly transferFee: TransferFeeConfig | null
   /** Account with the names; `authority` may change it. */

@@ -7,7 +7,7 @@ import { refused, type Refused } from './refused.ts'
 import type { EmbeddedNames, TokenNames } from './token-metadata.ts'
 import { transferFeeAt, type TransferFee } from './transfer-fee.ts'
 
-/** What chain accounts say of a mint. */
+/** Facts of a mint, as chain accounts state them. */
 export interface MintFacts {
   readonly kind: 'facts'
   readonly mint: Pubkey

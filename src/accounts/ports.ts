@@ -1,5 +1,4 @@
 import type { Pubkey } from '../chain/pubkey.ts'
-import type { MintDirectory } from './mint-directory.ts'
 
 /** An account as a node reports it. */
 export interface Account {
@@ -55,10 +54,4 @@ export interface AccountNode {
     query: ProgramAccountsQuery,
     signal: AbortSignal
   ): Promise<{ readonly slot: number; readonly accounts: readonly AddressedAccount[] }>
-}
-
-/** The parts of the account side that the HTTP side uses. */
-export interface AccountParts {
-  readonly node: AccountNode
-  readonly mints: MintDirectory
 }

@@ -127,7 +127,7 @@ export const METADATA_BATCH = z
   })
   .meta({ id: 'MetadataBatch' })
 
-/** What events say of a mint, for what its accounts do not. */
+/** Facts of a mint from events, for those that its accounts do not state. */
 export interface StatedMint {
   readonly mint: Pubkey
   readonly names: MintNames

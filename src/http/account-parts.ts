@@ -1,4 +1,4 @@
-import type { AccountParts } from '../accounts/ports.ts'
+import type { AccountParts } from '../accounts/parts.ts'
 import { ServiceError } from '../errors.ts'
 import type { AppDeps } from './deps.ts'
 

@@ -1,4 +1,4 @@
-import type { AccountParts } from '../accounts/ports.ts'
+import type { AccountParts } from '../accounts/parts.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'

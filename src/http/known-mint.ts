@@ -1,10 +1,10 @@
 import type { MintFacts } from '../accounts/mint-facts.ts'
 import { REFRESH_MS } from '../accounts/mint-directory.ts'
-import type { AccountParts } from '../accounts/ports.ts'
+import type { AccountParts } from '../accounts/parts.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { ANSWER_MS } from './account-parts.ts'
 
-/** What is cached of a mint's accounts. */
+/** Cached facts of a mint's accounts. */
 export interface KnownFacts {
   /** Null while they have not been read, for an address that is no mint, and without a node. */
   readonly facts: MintFacts | null

@@ -1,4 +1,4 @@
-import type { AccountParts } from '../accounts/ports.ts'
+import type { AccountParts } from '../accounts/parts.ts'
 import { mergedNames } from '../api/metadata.ts'
 import { ANSWER_MS } from './account-parts.ts'
 import type { AppDeps } from './deps.ts'

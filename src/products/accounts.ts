@@ -1,7 +1,7 @@
 import { mintDirectory } from '../../actors/accounts/mints.ts'
 import { accountNodes } from '../../actors/accounts/nodes.ts'
 import { child } from '../../actors/supervision/unit.ts'
-import type { AccountParts } from '../accounts/ports.ts'
+import type { AccountParts } from '../accounts/parts.ts'
 import { metadataRoutes } from '../http/routes/metadata.ts'
 import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'

@@ -1,7 +1,7 @@
+import type { AccountParts } from '../../src/accounts/parts.ts'
 import type {
   Account,
   AccountNode,
-  AccountParts,
   AddressedAccount,
   ProgramAccountsQuery
 } from '../../src/accounts/ports.ts'
