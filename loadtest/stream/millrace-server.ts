@@ -82,6 +82,7 @@ const app = buildApp(
     stream: tenants,
     webhooks: null,
     transactions: null,
+    accounts: null,
     venues: VENUE_IDS,
     cash,
     decoding,

@@ -43,6 +43,7 @@ export const PRICE = z
       'Seconds from that trade to the block time of the indexed head'
     ),
     market_cap_usd: schema.usd('Market capitalisation').nullable().describe(schema.SAME_MARKET_CAP),
+    supply_slot: schema.count('Slot').nullable().describe(schema.SUPPLY_SLOT),
     volume_24h_usd: schema
       .usd('Volume')
       .nullable()
@@ -86,6 +87,7 @@ export function untradedPriceBody(
     ts_ms: null,
     age_seconds: null,
     market_cap_usd: value.marketCapUsd,
+    supply_slot: value.supplySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
     volume_24h_native: 0,
     liquidity_usd: value.liquidityUsd,
@@ -123,6 +125,7 @@ export function priceBody(
     ts_ms: last.blockTime * 1000,
     age_seconds: age,
     market_cap_usd: value.marketCapUsd,
+    supply_slot: value.supplySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
     volume_24h_native: humanAmount(dayCash, pair.cashDecimals),
     liquidity_usd: value.liquidityUsd,

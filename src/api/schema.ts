@@ -79,7 +79,11 @@ export const accountState = (meaning: string) =>
 
 /** Description of supply, which events state only at the launch. */
 export const SUPPLY =
-  'as the launch states it, without later mints and burns; null without a known launch, or if it states none'
+  'as its account states it at `supply_slot` or `slot`; while that has not been read, as the launch states it, without later mints and burns; null when neither is known'
+
+/** Description of the slot of a supply. */
+export const SUPPLY_SLOT =
+  'The supply is as of this slot, from the account of the mint; null where it is that of the launch, or not known'
 
 /** Description of liquidity. */
 export const LIQUIDITY =

@@ -5,11 +5,11 @@ import { priceUsd } from '../market/cash-price.ts'
 import { type PricedPair } from '../market/latest-price.ts'
 import type { CurveRow, TokenRow } from '../market/registry-rows.ts'
 import type { LaunchRow, LaunchStatus } from '../market/rows.ts'
-import type { MintNames } from '../market/mint-names.ts'
 import { VALUED_POOLS_MAX, type TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
-import { addressOrNull, rawOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
+import { METADATA, NAMES } from './metadata.ts'
+import { addressOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
@@ -38,39 +38,7 @@ const WINDOW = z
       'Activity of a token in the whole minutes of a window, which ends with the minute of the indexed head'
   })
 
-const NAMES = {
-  name: z
-    .string()
-    .nullable()
-    .describe(
-      'Name: of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
-    ),
-  symbol: z
-    .string()
-    .nullable()
-    .describe(
-      'Symbol: of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
-    ),
-  uri: z.string().nullable().describe('URI of its metadata, as its launch states it; null when unknown'),
-  decimals: z.int().min(0).nullable().describe('Decimals; null when unknown')
-}
-
 const SUPPLY = schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`)
-
-/** Fields that a launch states of its token; the others need account state. */
-const METADATA = z
-  .object({
-    mint: schema.address('The token'),
-    ...NAMES,
-    supply: SUPPLY,
-    supply_raw: schema.rawAmount('Supply').nullable().describe(`Supply in base units, ${schema.SUPPLY}`),
-    mint_authority: schema.accountState('Mint authority'),
-    freeze_authority: schema.accountState('Freeze authority'),
-    token_program: schema.accountState('The token program'),
-    extensions: schema.accountState('Token-2022 extensions'),
-    slot: schema.accountState('Slot of the account state')
-  })
-  .meta({ id: 'Metadata' })
 
 const HOLDERS = z
   .object({
@@ -94,14 +62,17 @@ export const TOKEN = z
   .object({
     mint: schema.address('The token'),
     ...NAMES,
-    token_program: schema.accountState('The token program'),
+    token_program: METADATA.shape.token_program,
     venue: schema.venue('Venue of the launch').nullable().describe('Venue of the launch; null when unknown'),
     creator: schema.address('Creator').nullable().describe('Creator; null when unknown'),
     created_at: schema
       .time('Time of the launch', 'block')
       .nullable()
       .describe('Time of the launch; block time, UTC, `YYYY-MM-DD HH:MM:SS`; null when unknown'),
-    metadata: METADATA,
+    metadata: METADATA.omit({ age_seconds: true }).meta({
+      id: 'TokenMetadata',
+      description: 'What the accounts of the mint state, with the slot and the time of the reading'
+    }),
     status: z
       .enum(LAUNCH_STATUSES)
       .describe(
@@ -122,11 +93,12 @@ export const TOKEN = z
       .describe('`circulating_supply` × `price_usd`; null when either is'),
     fdv_usd: schema.usd('Supply × price').nullable().describe('`supply` × `price_usd`; null when either is'),
     supply: SUPPLY,
+    supply_slot: schema.count('Slot').nullable().describe(schema.SUPPLY_SLOT),
     circulating_supply: schema
       .amount('Circulating supply')
       .nullable()
       .describe(
-        'Supply in human units without what its bonding curve still holds, all of it once the curve graduated; null where the supply or the reserves of the curve are not known'
+        'Supply in human units without what its bonding curve still holds, all of it once the curve graduated, and of a token without launch and curve; null where the supply or the reserves of the curve are not known'
       ),
     liquidity_usd: schema
       .usd('Liquidity')
@@ -159,7 +131,7 @@ export const TOKEN = z
 /** Everything known about a mint. */
 export interface KnownToken {
   readonly mint: Pubkey
-  readonly names: MintNames
+  readonly metadata: z.input<typeof METADATA>
   readonly token: TokenRow | null
   readonly launch: LaunchRow | null
   readonly curve: CurveRow | null
@@ -174,29 +146,22 @@ export function tokenBody(
 ): z.input<typeof TOKEN> {
   const { token, launch, curve, pair, value } = known
   const mint = pubkeyToBase58(known.mint)
-  const { decimals: namedDecimals, ...names } = known.names
-  const decimals = token?.decimals ?? namedDecimals
+  const decimals = token?.decimals ?? known.metadata.decimals
+  const { age_seconds: _, ...read } = known.metadata
+  const metadata = { ...read, decimals }
+  const { name, symbol, uri, token_program } = metadata
   const day = windows['24h']
   return {
     mint,
-    ...names,
+    name,
+    symbol,
+    uri,
     decimals,
-    token_program: null,
+    token_program,
     venue: launch?.venue ?? curve?.platform ?? null,
     creator: addressOrNull(launch?.creator ?? curve?.creator ?? null),
     created_at: timeOrNull(launch?.blockTime ?? curve?.created?.blockTime),
-    metadata: {
-      mint,
-      ...names,
-      decimals,
-      supply: value.supply,
-      supply_raw: rawOrNull(value.supplyRaw),
-      mint_authority: null,
-      freeze_authority: null,
-      token_program: null,
-      extensions: null,
-      slot: null
-    },
+    metadata,
     status: statusOf(known),
     price: pair?.last.price ?? null,
     price_usd: pair === null ? null : priceUsd(pair.last),
@@ -207,6 +172,7 @@ export function tokenBody(
     market_cap_usd: value.marketCapUsd,
     fdv_usd: value.fdvUsd,
     supply: value.supply,
+    supply_slot: value.supplySlot,
     circulating_supply: value.circulating,
     liquidity_usd: value.liquidityUsd,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),

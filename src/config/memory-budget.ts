@@ -17,6 +17,8 @@ const PARTS = {
   engine: 2,
   /** Pages of replays in progress. */
   replays: 2,
+  /** Facts of mints, as their accounts state them. */
+  mints: 1,
   /** Blocks rendered by the localnet's node. */
   localnetBlocks: 1
 }
@@ -54,6 +56,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     indexes: !isEmbedded,
     engine: isEmbedded,
     replays: isGateway,
+    mints: role.includes('gateway'),
     localnetBlocks: isLocalnetOf(setup)
   }
   const bytes = budgetMb(setup) * 2 ** 20

@@ -172,6 +172,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
 ): void {
   const { responseCache } = app
   const { url, config } = routeOf(endpoint)
+  const { deadlineMs } = endpoint
   const route = { path: url, scope: config.scope }
   app.served.push({ endpoint, isCached: true })
   const readParams = reader(endpoint.params)
@@ -185,14 +186,18 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
         sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
       const kept = responseCache.fresh(key)
       if (kept !== null) return send(kept.rendering)
-      const making = responseCache.make(key, route, async ({ head, signal }) =>
-        handler({
-          params: readParams(request.params),
-          query: readQuery(request.query),
-          tenant,
-          head,
-          signal
-        })
+      const making = responseCache.make(
+        key,
+        route,
+        async ({ head, signal }) =>
+          handler({
+            params: readParams(request.params),
+            query: readQuery(request.query),
+            tenant,
+            head,
+            signal
+          }),
+        deadlineMs
       )
       return making.then(send)
     }

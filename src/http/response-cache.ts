@@ -28,6 +28,8 @@ export interface Answer<Body> {
   readonly changesWith: RefreshTrigger
   /** Tells whether memory that the answer also depends on, and that changes without a block, is as it was. */
   readonly isCurrent?: () => boolean
+  /** Milliseconds after which it is made again, for values that change without a block; absent for none. */
+  readonly maxAgeMs?: number
 }
 
 /** Returns the cache key of an answer to a tenant. A URL holds no space, so that keys of two tenants cannot collide. */
@@ -73,6 +75,8 @@ interface CacheEntry extends CachedAnswer {
   readonly tags: readonly string[]
   readonly trigger: RefreshTrigger
   readonly isCurrent: (() => boolean) | undefined
+  /** By the clock of the service; Infinity for no limit. */
+  readonly endsAtMs: number
   /** The newest slot at which the answer is known to be valid. */
   slot: number
   /** The block time, in Unix seconds, that it is rendered for. */
@@ -89,8 +93,8 @@ interface Flight {
  * Cache of rendered answers by request, valid until a block changes a value they depend on.
  *
  * A1. The head is noted before a handler reads: the rows read may be newer than the noted head, never older.
- * A2. An answer is served only if no object of its tags was changed after its slot, and its refresh interval has not
- *     ended.
+ * A2. An answer is served only if no object of its tags was changed after its slot, and neither its refresh interval nor
+ *     its greatest age has ended.
  * A3. Concurrent requests for one answer at one head share one computation.
  * A4. After an amendment of stored blocks no earlier answer is served, nor one whose computation began before.
  */
@@ -156,7 +160,10 @@ export class ResponseCache {
   fresh(key: string): CachedAnswer | null {
     const entry = this.#entries.get(key)
     if (entry === undefined) return null
-    if (entry.isCurrent?.() === false) {
+    if (
+      entry.isCurrent?.() === false ||
+      (entry.endsAtMs !== Infinity && this.#clock.now() >= entry.endsAtMs)
+    ) {
       this.#entries.delete(key)
       return null
     }
@@ -194,12 +201,13 @@ export class ResponseCache {
   async make<Body>(
     key: string,
     route: CachedRoute,
-    make: (making: Making) => Promise<Answer<Body>>
+    make: (making: Making) => Promise<Answer<Body>>,
+    deadlineMs?: number
   ): Promise<Rendering> {
     const slot = slotOf(this.#feed.head)
     const running = this.#flights.get(key)
     if (running?.slot === slot) return running.rendering
-    const flight = { slot, rendering: this.#make(key, route, this.#feed.head, make) }
+    const flight = { slot, rendering: this.#make(key, route, this.#feed.head, make, deadlineMs) }
     this.#flights.set(key, flight)
     try {
       return await flight.rendering
@@ -218,19 +226,33 @@ export class ResponseCache {
     key: string,
     route: CachedRoute,
     head: SlotRow | null,
-    make: (making: Making) => Promise<Answer<Body>>
+    make: (making: Making) => Promise<Answer<Body>>,
+    deadlineMs: number | undefined
   ): Promise<Rendering> {
     const generation = this.#generation
-    const { body, dependsOn, changesWith, isCurrent } = await withinDeadline(this.#clock, (signal) =>
-      make({ head, signal })
+    const { body, dependsOn, changesWith, isCurrent, maxAgeMs } = await withinDeadline(
+      this.#clock,
+      (signal) => make({ head, signal }),
+      deadlineMs
     )
     const render = isRenderer(body) ? (headTime: number) => textOf(body(headTime)) : null
     const headTime = head?.blockTime ?? 0
     const rendering = new Rendering(render === null ? textOf(body) : render(headTime))
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
       const tags = dependsOn.map(tagKey)
+      const endsAtMs = maxAgeMs === undefined ? Infinity : this.#clock.now() + maxAgeMs
       const slot = slotOf(head)
-      this.#keep(key, { route, render, tags, trigger: changesWith, isCurrent, slot, headTime, rendering })
+      this.#keep(key, {
+        route,
+        render,
+        tags,
+        trigger: changesWith,
+        isCurrent,
+        endsAtMs,
+        slot,
+        headTime,
+        rendering
+      })
     }
     return rendering
   }

@@ -1,10 +1,15 @@
+import type { AccountParts } from '../accounts/parts.ts'
+import { mergedNames } from '../api/metadata.ts'
+import { ANSWER_MS } from './account-parts.ts'
+import type { AppDeps } from './deps.ts'
+import { knownFacts, type KnownFacts } from './known-mint.ts'
+import { namesStatedBy } from './stated-names.ts'
 import type { Storage } from '../../storage/port.ts'
 import { RANKED_WINDOW_NAMES, type Trend } from '../api/trending.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
 import { newestUsd } from '../market/latest-price.ts'
-import { mintNames } from '../market/mint-names.ts'
 import { RANKED_WINDOWS, type RankedWindow } from '../market/ranking.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { BlockCommit } from '../market/records.ts'
@@ -14,6 +19,11 @@ import { readPricedToken } from './valued-token.ts'
 /** Trends cached at most: a hundred mints in each of three windows. Beyond it the cache is cleared. */
 const TRENDS_MAX = 300
 
+/** A trend with what is cached of the mint's accounts. */
+export interface KnownTrend extends Trend {
+  readonly known: KnownFacts
+}
+
 /**
  * Cache of facts about ranked mints, valid until a block changes the mint or the head enters another minute. A block
  * changes few of the hundred largest mints.
@@ -22,11 +32,13 @@ export class Trends {
   readonly #storage: Storage
   readonly #cash: CashList
   readonly #feed: CommitFeed
+  readonly #accounts: AccountParts | null
   /** Trends by window and mint. */
-  readonly #kept = new Map<string, Trend>()
+  readonly #kept = new Map<string, KnownTrend>()
   #end = -Infinity
 
-  constructor(storage: Storage, feed: CommitFeed, cash: CashList) {
+  constructor({ storage, feed, cash, accounts }: Pick<AppDeps, 'storage' | 'feed' | 'cash' | 'accounts'>) {
+    this.#accounts = accounts
     this.#storage = storage
     this.#cash = cash
     this.#feed = feed
@@ -41,30 +53,37 @@ export class Trends {
     return this.#feed.follow((commit) => this.#forget(commit))
   }
 
-  async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<Trend> {
+  async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<KnownTrend> {
     const { to } = windowSpan(head.blockTime, RANKED_WINDOWS[window])
     if (to !== this.#end) this.#kept.clear()
     this.#end = to
     const key = keyOf(mint, window)
     const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept
+    if (kept !== undefined && !this.#isOutdone(mint, kept)) return kept
     const trend = await this.#read(mint, RANKED_WINDOWS[window], head.blockTime)
     // A read that overlapped a commit may have missed it.
     if (this.#feed.head === head) this.#keep(key, trend)
     return trend
   }
 
-  async #read(mint: Pubkey, seconds: number, headTime: number): Promise<Trend> {
-    const [hours, { launch, pair, value }] = await Promise.all([
-      this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
-      readPricedToken(this.#storage, mint)
-    ])
-    const names = mintNames(this.#cash.of(mint), launch)
-    // Counts traders now, so that the cache does not hold hours of activity.
-    return { activity: { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }, names, value, pair }
+  /** Tells whether a trend was made before the accounts of its mint were read, and they have been since. */
+  #isOutdone(mint: Pubkey, { known }: KnownTrend): boolean {
+    return known.maxAgeMs === ANSWER_MS && knownFacts(this.#accounts, mint).facts !== null
   }
 
-  #keep(key: string, trend: Trend): void {
+  async #read(mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
+    const known = knownFacts(this.#accounts, mint)
+    const [hours, { launch, pair, value }] = await Promise.all([
+      this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
+      readPricedToken(this.#storage, mint, known)
+    ])
+    const stated = namesStatedBy(this.#cash.of(mint), launch)
+    const names = known.facts === null ? stated.names : mergedNames(known.facts, stated)
+    // Counts traders now, so that the cache does not hold hours of activity.
+    return { activity: { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }, names, value, pair, known }
+  }
+
+  #keep(key: string, trend: KnownTrend): void {
     if (this.#kept.size === TRENDS_MAX) this.#kept.clear()
     this.#kept.set(key, trend)
   }

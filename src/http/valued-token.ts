@@ -1,5 +1,8 @@
+import type { MintFacts } from '../accounts/mint-facts.ts'
+import type { KnownFacts } from './known-mint.ts'
 import type { Storage } from '../../storage/port.ts'
-import type { Pubkey } from '../chain/pubkey.ts'
+import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
+import { NATIVE_MINT } from '../chain/token-accounts.ts'
 import { newestPair } from '../market/latest-price.ts'
 import type { LaunchRow } from '../market/rows.ts'
 import { tokenValue, VALUED_POOLS_MAX, type TokenValue, type ValuedToken } from '../market/token-value.ts'
@@ -10,10 +13,14 @@ export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
   readonly value: TokenValue
 }
 
-/** Reads a token's launch, curve and newest pair, and values it. Rejects with the store's error. */
+/**
+ * Reads a token's launch, curve and newest pair, and values it at the supply that its account states, if that is known. The
+ * account of wrapped SOL states none. Rejects with the store's error.
+ */
 export async function readPricedToken(
   { launches, curves, pools, pairs }: Pick<Storage, 'launches' | 'curves' | 'pools' | 'pairs'>,
-  mint: Pubkey
+  mint: Pubkey,
+  { facts, slot }: Pick<KnownFacts, 'facts' | 'slot'>
 ): Promise<PricedToken> {
   const [launch, curve, listed, paired] = await Promise.all([
     launches.get(mint),
@@ -23,5 +30,8 @@ export async function readPricedToken(
     pairs.ofMint(mint)
   ])
   const pair = newestPair(paired)
-  return { launch, curve, pair, value: tokenValue({ launch, curve, pools: listed, pair }) }
+  const minted = facts === null || samePubkey(mint, NATIVE_MINT) ? null : { ...suppliedBy(facts), slot }
+  return { launch, curve, pair, value: tokenValue({ launch, minted, curve, pools: listed, pair }) }
 }
+
+const suppliedBy = ({ account: { supply, decimals } }: MintFacts) => ({ supply, decimals })

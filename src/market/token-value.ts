@@ -10,9 +10,19 @@ import type { LaunchRow } from './rows.ts'
 /** Maximum number of pools for which liquidity is computed: reading more would take longer than an answer may. */
 export const VALUED_POOLS_MAX = 100
 
+/** The supply of a mint as its account states it. */
+export interface MintedSupply {
+  /** Base units. */
+  readonly supply: bigint
+  readonly decimals: number
+  readonly slot: number
+}
+
 /** Inputs for valuing a token. */
 export interface ValuedToken {
   readonly launch: Pick<LaunchRow, 'supply' | 'decimals'> | null
+  /** Null while its account has not been read. */
+  readonly minted: MintedSupply | null
   readonly curve: CurveRow | null
   /** Its pools, up to `VALUED_POOLS_MAX` and one more. */
   readonly pools: readonly PoolRow[]
@@ -22,10 +32,12 @@ export interface ValuedToken {
 
 /** Amounts and values of a token, each null when unknown. */
 export interface TokenValue {
-  /** Supply in base units as the launch states it; later mints and burns are account state. */
+  /** Supply in base units as the account of the mint states it, else as the launch does, without later mints and burns. */
   readonly supplyRaw: bigint | null
   /** The same in human units. */
   readonly supply: number | null
+  /** The slot of the account; null where the supply is that of the launch, or unknown. */
+  readonly supplySlot: number | null
   /** In human units, without the tokens that a bonding curve still holds. */
   readonly circulating: number | null
   /** Circulating supply × price. */
@@ -37,19 +49,24 @@ export interface TokenValue {
 }
 
 /** Values a token at its latest price. */
-export function tokenValue({ launch, curve, pools, pair }: ValuedToken): TokenValue {
-  const decimals = launch?.decimals ?? curve?.decimals ?? null
-  const supplyRaw = launch?.supply ?? null
+export function tokenValue({ launch, minted, curve, pools, pair }: ValuedToken): TokenValue {
+  const decimals = minted?.decimals ?? launch?.decimals ?? curve?.decimals ?? null
+  const launched = launch?.supply ?? null
+  const supplyRaw = minted?.supply ?? launched
   const human = (raw: bigint | null): number | null =>
     raw === null || decimals === null ? null : humanAmount(raw, decimals)
   const supply = human(supplyRaw)
-  const circulating = supply === null || curve === null ? null : human(circulatingOf(supplyRaw, curve))
+  // A curve that is not known may hold tokens, except of a mint without a launch.
+  const isFree = curve === null && launch === null
+  const isKnown = supply !== null && (curve !== null || isFree)
+  const circulating = !isKnown ? null : isFree ? supply : human(circulatingOf(supplyRaw, launched, curve!))
   const usd = pair === null ? null : priceUsd(pair.last)
   const values = pools.map((pool) => poolLiquidityUsd(pool, curve)).filter((value) => value !== null)
   const isWhole = pools.length <= VALUED_POOLS_MAX && values.length > 0
   return {
     supplyRaw,
     supply,
+    supplySlot: minted?.slot ?? null,
     circulating,
     marketCapUsd: circulating === null || usd === null ? null : circulating * usd,
     fdvUsd: supply === null || usd === null ? null : supply * usd,
@@ -57,9 +74,20 @@ export function tokenValue({ launch, curve, pools, pair }: ValuedToken): TokenVa
   }
 }
 
-/** Returns the base units outside the curve: the sold tokens, or all once its funds went to a pool. */
-function circulatingOf(supply: bigint | null, { status, reserves }: CurveRow): bigint | null {
-  return status === 'graduated' ? supply : (curveCourse(reserves)?.sold ?? null)
+/**
+ * Returns the base units outside the curve: the sold tokens without what was burned of them since the launch, or all once its
+ * funds went to a pool.
+ */
+function circulatingOf(
+  supply: bigint | null,
+  launched: bigint | null,
+  { status, reserves }: CurveRow
+): bigint | null {
+  if (status === 'graduated') return supply
+  const sold = curveCourse(reserves)?.sold ?? null
+  if (sold === null || supply === null || launched === null) return sold
+  const left = sold + supply - launched
+  return left < 0n ? null : left
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { MintDirectory } from '../accounts/mint-directory.ts'
+import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
@@ -65,6 +67,10 @@ export interface Given {
   readonly outgoing?: OpenOutgoing
   /** Absent in a process without a node to send transactions to. */
   readonly nodes?: RpcTransactionNode
+  /** Absent in a process without a node to read accounts from. */
+  readonly accounts?: RpcAccountNode
+  /** Absent in a process without a node to read accounts from. */
+  readonly mints?: MintDirectory
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */

@@ -6,7 +6,7 @@ import { checkBase64, type CheckedTransaction } from './checked-transaction.ts'
 import type { TransactionParts } from './ports.ts'
 import { TRACKED_PER_PROCESS_MAX, TRACKED_PER_TENANT_MAX, type Route } from './submission.ts'
 import { Submissions } from './submissions.ts'
-import { fromNode } from './upstream.ts'
+import { fromNode } from '../node/upstream.ts'
 
 /** A transaction that a tenant wants to be sent. */
 export interface SendWish {

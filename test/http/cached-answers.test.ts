@@ -227,12 +227,15 @@ t.test('an answer outlives a block that its endpoint does not change with', asyn
   }
 })
 
+/** Endpoints that answer from accounts, which no block of the feed changes: their answers end with time (metadata.test.ts). */
+const OF_ACCOUNTS = ['/v1/metadata/{mint}', '/v1/metadata', '/v1/wallets/{wallet}/token-accounts']
+
 t.test('every endpoint whose answers are kept is asked', async (t) => {
   const { app } = await marketApp(t)
   await app.ready()
   const paths = app.served.filter(({ isCached }) => isCached).map(({ endpoint }) => endpoint.path)
   const asked = QUESTIONS.map(({ url }) => url.split('?')[0]!)
-  for (const path of paths) {
+  for (const path of paths.filter((each) => !OF_ACCOUNTS.includes(each))) {
     const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
     t.ok(
       asked.some((each) => pattern.test(each)),

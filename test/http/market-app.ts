@@ -28,6 +28,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { putTenant } from '../../storage/test/sample-access.ts'
 import { OPTIONS } from '../market/world.ts'
+import { fakeAccounts } from '../accounts/fake-account-node.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
 import { fakeParts } from '../webhooks/fake-parts.ts'
 
@@ -124,7 +125,14 @@ export async function marketApp(
   }: { readonly hotBytesMax?: number } & Partial<
     Pick<
       AppDeps,
-      'bounds' | 'metricsKeyRequired' | 'stream' | 'sourceKind' | 'demoKey' | 'webhooks' | 'transactions'
+      | 'accounts'
+      | 'bounds'
+      | 'metricsKeyRequired'
+      | 'stream'
+      | 'sourceKind'
+      | 'demoKey'
+      | 'webhooks'
+      | 'transactions'
     >
   > = {}
 ): Promise<MarketApp> {
@@ -150,6 +158,7 @@ export async function marketApp(
     stream: closedStream(),
     webhooks: fakeParts(),
     transactions: fakeTransactions(),
+    accounts: fakeAccounts(),
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,

@@ -8,6 +8,7 @@ import { windowHours, windowOf, windowParts, type ActivityWindow } from '../../m
 import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { ageLimit, knownFacts } from '../known-mint.ts'
 import { address } from '../parameters.ts'
 import { readPricedToken } from '../valued-token.ts'
 
@@ -30,21 +31,22 @@ export const tokenPrice = endpoint({
   examples: [{ name: 'The price of SOL in dollars', params: { mint: WSOL } }]
 })
 
-export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> = async (
+export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'accounts'>> = async (
   app,
-  { storage, cash }
+  { storage, cash, accounts }
 ) => {
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
+    const known = knownFacts(accounts, mint)
     const [{ pair, value }, hours] = await Promise.all([
-      readPricedToken(storage, mint),
+      readPricedToken(storage, mint, known),
       storage.activity.range('mint', mint, windowHours(now, DAY))
     ])
     if (pair === null || head === null) {
-      const known = cash.of(mint)
-      if (known !== undefined) {
-        const body = untradedPriceBody(known, windowOf(hours, now, DAY), value)
-        return { body, dependsOn: [mint], changesWith: 'minute' }
+      const listed = cash.of(mint)
+      if (listed !== undefined) {
+        const body = untradedPriceBody(listed, windowOf(hours, now, DAY), value)
+        return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit([known]) }
       }
       throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
     }
@@ -53,7 +55,8 @@ export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> 
     return {
       body: (headTime) => priceBody(pair, day, dayCash, value, cash, headTime),
       dependsOn: [mint],
-      changesWith: 'minute'
+      changesWith: 'minute',
+      ...ageLimit([known])
     }
   })
 }

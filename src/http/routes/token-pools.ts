@@ -11,6 +11,7 @@ import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { readPageCursor, writePageCursor } from '../page-cursor.ts'
+import { ageLimit, knownFacts, type KnownFacts } from '../known-mint.ts'
 import { address, paging } from '../parameters.ts'
 
 const DAY = 86_400
@@ -30,7 +31,7 @@ export const tokenPools = endpoint({
   examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'cash'>
+type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts'>
 
 export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage } = deps
@@ -44,7 +45,7 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const page = rows.slice(0, query.limit)
     const last = page.at(-1)
     const now = head?.blockTime ?? 0
-    const [symbols, curve, days] = await Promise.all([
+    const [{ symbols, limits }, curve, days] = await Promise.all([
       symbolsOf(page, deps),
       storage.curves.get(mint),
       Promise.all(page.map((row) => dayOf(row, now, storage)))
@@ -67,7 +68,12 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     )
     const more = rows.length > query.limit && last !== undefined
     const nextCursor = more ? writePageCursor(list, last.firstCursor) : null
-    return { body: { tenant, data, nextCursor }, dependsOn: [mint, ...unnamed], changesWith: 'minute' }
+    return {
+      body: { tenant, data, nextCursor },
+      dependsOn: [mint, ...unnamed],
+      changesWith: 'minute',
+      ...limits
+    }
   })
 }
 
@@ -81,17 +87,24 @@ async function dayOf(
   return isTraded ? activity.range('pool', pool, windowHours(now, DAY)) : []
 }
 
-/** Reads the symbols of pools' mints: of cash from the configuration, of tokens from their launch. */
+/** Returns the symbols of pools' mints: of cash from the configuration, of tokens from their accounts, else their launch. */
 async function symbolsOf(
   pools: readonly PoolRow[],
-  { storage, cash }: Deps
-): Promise<Map<string, string | null>> {
+  { storage, cash, accounts }: Deps
+): Promise<{
+  readonly symbols: Map<string, string | null>
+  readonly limits: { readonly maxAgeMs?: number }
+}> {
   const mints = new Map<string, Pubkey>()
   for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)
+  const read: KnownFacts[] = []
   const symbols = [...mints].map(async ([key, mint]) => {
-    const known = cash.of(mint)
-    const symbol = known === undefined ? ((await storage.launches.get(mint))?.symbol ?? null) : known.symbol
+    const listed = cash.of(mint)?.symbol ?? null
+    if (listed !== null) return [key, listed] as const
+    const known = knownFacts(accounts, mint)
+    read.push(known)
+    const symbol = known.facts?.names?.symbol ?? (await storage.launches.get(mint))?.symbol ?? null
     return [key, symbol] as const
   })
-  return new Map(await Promise.all(symbols))
+  return { symbols: new Map(await Promise.all(symbols)), limits: ageLimit(read) }
 }

@@ -1,14 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { metadataBody, statedMetadataBody } from '../../api/metadata.ts'
 import { TOKEN, TOKEN_WINDOWS, tokenBody, type TokenWindow } from '../../api/token.ts'
 import { ServiceError } from '../../errors.ts'
 import { WSOL } from '../../market/cash.ts'
 import { newestUsd } from '../../market/latest-price.ts'
-import { mintNames } from '../../market/mint-names.ts'
 import { windowHours, windowOf } from '../../market/windows.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { ageLimit, knownFacts } from '../known-mint.ts'
 import { address } from '../parameters.ts'
+import { namesStatedBy } from '../stated-names.ts'
 import { readPricedToken } from '../valued-token.ts'
 
 export const token = endpoint({
@@ -16,7 +18,7 @@ export const token = endpoint({
   tag: 'Tokens',
   summary: 'Summary of a token',
   description:
-    'Names, price, rolling windows up to the minute of the indexed head, bonding curve and pools of a token. Fields that need account state are null. Wrapped SOL, USDC and USDT are always known.',
+    'Names, price, rolling windows up to the minute of the indexed head, bonding curve and pools of a token. What its accounts state is read in the background: it is missing in the first answer of a token, and stated with its slot in later ones. Wrapped SOL, USDC and USDT are always known.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: TOKEN,
@@ -24,29 +26,39 @@ export const token = endpoint({
   examples: [{ name: 'Wrapped SOL', params: { mint: WSOL } }]
 })
 
-export const tokenRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> = async (
-  app,
-  { storage, cash }
-) => {
+export const tokenRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
+> = async (app, { storage, cash, accounts, clock }) => {
   serveCached(app, token, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
+    const read = knownFacts(accounts, mint)
     const [row, { launch, curve, pair, value }, hours] = await Promise.all([
       storage.tokens.get(mint),
-      readPricedToken(storage, mint),
+      readPricedToken(storage, mint, read),
       storage.activity.range('mint', mint, windowHours(now, TOKEN_WINDOWS['24h']))
     ])
     const known = cash.of(mint)
-    if (known === undefined && row === null && launch === null && curve === null && pair === null) {
+    if (
+      read.facts === null &&
+      known === undefined &&
+      row === null &&
+      launch === null &&
+      curve === null &&
+      pair === null
+    ) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'nothing is known of this token')
     }
-    const names = mintNames(known, launch)
+    const stated = { mint, ...namesStatedBy(known, launch), supplyRaw: value.supplyRaw, supply: value.supply }
+    const metadata =
+      read.facts === null ? statedMetadataBody(stated) : metadataBody(read.facts, read, stated, clock.now())
     const lastUsd = newestUsd(pair)
     const of = (window: TokenWindow) => windowOf(hours, now, TOKEN_WINDOWS[window], lastUsd)
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
     return {
-      body: tokenBody({ mint, names, token: row, launch, curve, pair, value }, windows),
+      body: tokenBody({ mint, metadata, token: row, launch, curve, pair, value }, windows),
       dependsOn: [mint],
-      changesWith: 'minute'
+      changesWith: 'minute',
+      ...ageLimit([read])
     }
   })
 }

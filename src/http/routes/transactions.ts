@@ -7,7 +7,7 @@ import { TransactionIntake, transactionIn, type SendWish } from '../../transacti
 import type { SignatureStatus } from '../../transactions/ports.ts'
 import { TRANSACTION_STATES } from '../../transactions/submission.ts'
 import { stateOf, Submissions, type SubmissionState } from '../../transactions/submissions.ts'
-import { fromNode } from '../../transactions/upstream.ts'
+import { fromNode } from '../../node/upstream.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'

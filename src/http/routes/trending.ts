@@ -7,6 +7,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { loadedRanking } from '../loaded-ranking.ts'
 import { oneOf, wholeNumber } from '../parameters.ts'
+import { ageLimit } from '../known-mint.ts'
 import { Trends } from '../trends.ts'
 
 export const trending = endpoint({
@@ -28,26 +29,28 @@ export const trending = endpoint({
   ]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'clock' | 'cash'>
+type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'clock' | 'cash' | 'accounts'>
 
 export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, feed, cash } = deps
-  const trends = new Trends(storage, feed, cash)
+  const { feed } = deps
+  const trends = new Trends(deps)
   const unfollow = trends.follow()
   app.addHook('onClose', async () => unfollow())
 
   serveCached(app, trending, async ({ query: { window, limit }, tenant, signal }) => {
     const ranking = await loadedRanking(deps, signal)
     const { head } = feed
-    const data =
+    const ranks =
       head === null
         ? []
         : await Promise.all(
             ranking.top(window, limit).map(async (ranked, index) => {
               const trend = await trends.of(ranked.mint, window, head)
-              return trendingItem(ranked, trend, index + 1, window)
+              return { item: trendingItem(ranked, trend, index + 1, window), known: trend.known }
             })
           )
-    return { body: { tenant, data, nextCursor: null }, dependsOn: [], changesWith: 'block' }
+    const data = ranks.map(({ item }) => item)
+    const limits = ageLimit(ranks.map(({ known }) => known))
+    return { body: { tenant, data, nextCursor: null }, dependsOn: [], changesWith: 'block', ...limits }
   })
 }

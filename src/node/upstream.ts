@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { NodeError } from '../node/node-fault.ts'
+import { NodeError } from './node-fault.ts'
 
 /** Resolves like a question to the operator's node. Its faults become UPSTREAM_ERROR or UPSTREAM_TIMEOUT. */
 export async function fromNode<T>(asked: Promise<T>): Promise<T> {

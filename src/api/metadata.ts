@@ -1,0 +1,221 @@
+import { z } from 'zod'
+import type { KnownMint, MintFacts } from '../accounts/mint-facts.ts'
+import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
+import type { TransferFee } from '../accounts/transfer-fee.ts'
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import { humanAmount } from '../market/amount.ts'
+import type { MintNames } from '../market/mint-names.ts'
+import { addressOrNull } from './event.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+const NAME =
+  'as its metadata states it, without padding; without metadata on the chain, of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
+
+/** Names and decimals of a token, as accounts state them, else its launch. */
+export const NAMES = {
+  name: z.string().nullable().describe(`Name, ${NAME}`),
+  symbol: z.string().nullable().describe(`Symbol, ${NAME}`),
+  uri: z.string().nullable().describe(`URI of its metadata, ${NAME}`),
+  decimals: z.int().min(0).nullable().describe('Decimals; null when unknown')
+}
+
+/** Sources of a name, the first that has one. */
+const NAME_SOURCES = ['token-2022', 'metaplex', 'cash-list', 'launch'] as const
+export type NameSource = (typeof NAME_SOURCES)[number]
+
+const UNREAD = 'null also while the account has not been read'
+const authority = (meaning: string) =>
+  schema.address(meaning).nullable().describe(`${meaning}; base58; null when revoked, ${UNREAD}`)
+const ofExtension = (meaning: string) =>
+  schema
+    .address(meaning)
+    .nullable()
+    .describe(`${meaning}; base58; null without the extension or when revoked`)
+
+const FEE = z
+  .object({
+    epoch: z.int().min(0).describe('The epoch from which it is in force'),
+    bps: z.int().min(0).describe('Part of the amount, in hundredths of a percent, rounded up'),
+    maximum_raw: schema.rawAmount('Largest fee of one transfer')
+  })
+  .meta({ id: 'TransferFee' })
+
+const TRANSFER_FEE = z
+  .object({
+    older: FEE.describe('In force before the epoch of `newer`'),
+    newer: FEE,
+    withheld_raw: schema.rawAmount('Fees moved to the mint'),
+    config_authority: ofExtension('May change the fee'),
+    withdraw_authority: ofExtension('May withdraw the fees')
+  })
+  .meta({ id: 'TransferFeeConfig', description: 'The transfer fee of a Token-2022 mint, by epoch' })
+
+export const METADATA = z
+  .object({
+    mint: schema.address('The token'),
+    ...NAMES,
+    name_source: z
+      .enum(NAME_SOURCES)
+      .nullable()
+      .describe(
+        'Where the names are from: inside the mint (`token-2022`), its metadata account (`metaplex`), known to the service (`cash-list`), or its launch (`launch`); null without names'
+      ),
+    supply: schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`),
+    supply_raw: schema.rawAmount('Supply').nullable().describe(`Supply in base units, ${schema.SUPPLY}`),
+    mint_authority: authority('May mint more'),
+    freeze_authority: authority('May freeze token accounts'),
+    token_program: z.enum(TOKEN_PROGRAM_NAMES).nullable().describe(`The token program; ${UNREAD}`),
+    extensions: z
+      .array(z.string())
+      .nullable()
+      .describe(
+        `Names of its Token-2022 extensions, in their order; one that is newer than the service is \`unknown_\` and its number; ${UNREAD}`
+      ),
+    transfer_fee_bps: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe(
+        'Transfer fee at the slot, in hundredths of a percent; null without one, and where the epoch of the slot is not known'
+      ),
+    transfer_fee: TRANSFER_FEE.nullable().describe('The transfer fee by epoch; null without the extension'),
+    update_authority: schema
+      .address('May change the names')
+      .nullable()
+      .describe('May change the names; base58; null when revoked or without metadata on the chain'),
+    mutable: z
+      .boolean()
+      .nullable()
+      .describe('Whether the names can change; null without metadata on the chain'),
+    permanent_delegate: ofExtension('May move and burn the tokens of every account'),
+    close_authority: ofExtension('May close the mint once its supply is zero'),
+    transfer_hook_program: ofExtension('Program that every transfer calls'),
+    default_account_state: z
+      .enum(['initialized', 'frozen'])
+      .nullable()
+      .describe('State of new token accounts; null without the extension'),
+    paused: z
+      .boolean()
+      .nullable()
+      .describe('Whether transfers, mints and burns are paused; null without the extension'),
+    slot: schema
+      .count('Slot')
+      .nullable()
+      .describe(`The accounts are as of this slot, at confirmed; ${UNREAD}`),
+    updated_at: schema
+      .time('When the accounts were read', 'service')
+      .nullable()
+      .describe(
+        `When the accounts were read; by the clock of the service, UTC, \`YYYY-MM-DD HH:MM:SS\`; ${UNREAD}`
+      ),
+    age_seconds: schema
+      .count('Age')
+      .nullable()
+      .describe(
+        `Whole seconds since then; of \`/v1/metadata\` more than 6 only while no node answers; ${UNREAD}`
+      )
+  })
+  .meta({ id: 'Metadata', description: 'What the accounts of a mint state' })
+
+export const METADATA_BATCH = z
+  .object({
+    data: z.array(METADATA).describe('In the order asked, each mint once'),
+    missing: z
+      .array(schema.address('An address'))
+      .describe('Addresses that are no mint: without an account, or with one of another kind or program')
+  })
+  .meta({ id: 'MetadataBatch' })
+
+/** Facts of a mint from events, for those that its accounts do not state. */
+export interface StatedMint {
+  readonly mint: Pubkey
+  readonly names: MintNames
+  /** Null without names. */
+  readonly namesFrom: NameSource | null
+  /** Supply in base units and in human units. */
+  readonly supplyRaw: bigint | null
+  readonly supply: number | null
+}
+
+/** Renders what is known of a mint without its accounts. */
+export function statedMetadataBody(stated: StatedMint): z.input<typeof METADATA> {
+  return {
+    mint: pubkeyToBase58(stated.mint),
+    ...stated.names,
+    name_source: stated.namesFrom,
+    supply: stated.supply,
+    supply_raw: stated.supplyRaw === null ? null : String(stated.supplyRaw),
+    mint_authority: null,
+    freeze_authority: null,
+    token_program: null,
+    extensions: null,
+    transfer_fee_bps: null,
+    transfer_fee: null,
+    update_authority: null,
+    mutable: null,
+    permanent_delegate: null,
+    close_authority: null,
+    transfer_hook_program: null,
+    default_account_state: null,
+    paused: null,
+    slot: null,
+    updated_at: null,
+    age_seconds: null
+  }
+}
+
+/** Renders the facts of a mint as of a time; `stated` gives the names where its accounts have none. */
+export function metadataBody(
+  facts: MintFacts,
+  { slot, readAtMs }: Pick<KnownMint, 'slot' | 'readAtMs'>,
+  stated: Pick<StatedMint, 'names' | 'namesFrom'>,
+  nowMs: number
+): z.input<typeof METADATA> {
+  const { account, names } = facts
+  const { transferFee, transferHook, ...features } = account.features
+  return {
+    mint: pubkeyToBase58(facts.mint),
+    ...mergedNames(facts, stated),
+    supply: humanAmount(account.supply, account.decimals),
+    supply_raw: String(account.supply),
+    mint_authority: addressOrNull(account.mintAuthority),
+    freeze_authority: addressOrNull(account.freezeAuthority),
+    token_program: account.tokenProgram,
+    extensions: [...account.extensions],
+    transfer_fee_bps: facts.transferFee?.basisPoints ?? null,
+    transfer_fee: transferFee && {
+      older: feeBody(transferFee.older),
+      newer: feeBody(transferFee.newer),
+      withheld_raw: String(transferFee.withheld),
+      config_authority: addressOrNull(transferFee.configAuthority),
+      withdraw_authority: addressOrNull(transferFee.withdrawAuthority)
+    },
+    update_authority: addressOrNull(names?.updateAuthority ?? null),
+    mutable: names?.isMutable ?? null,
+    permanent_delegate: addressOrNull(features.permanentDelegate),
+    close_authority: addressOrNull(features.closeAuthority),
+    transfer_hook_program: addressOrNull(transferHook?.program ?? null),
+    default_account_state: features.defaultAccountState,
+    paused: features.paused,
+    slot,
+    updated_at: secondsText(Math.floor(readAtMs / 1000)),
+    age_seconds: Math.max(0, Math.floor((nowMs - readAtMs) / 1000))
+  }
+}
+
+/** Chooses the names of a mint: those of its accounts, else those that are stated; the decimals are the account's. */
+export function mergedNames(
+  { account: { decimals }, names, namesFrom }: MintFacts,
+  stated: Pick<StatedMint, 'names' | 'namesFrom'>
+): MintNames & { readonly name_source: NameSource | null } {
+  const chosen = names === null ? stated.names : names
+  const { name, symbol, uri } = chosen
+  return { name, symbol, uri, decimals, name_source: names === null ? stated.namesFrom : namesFrom }
+}
+
+const feeBody = ({ epoch, basisPoints, maximum }: TransferFee): z.input<typeof FEE> => ({
+  epoch: Number(epoch),
+  bps: basisPoints,
+  maximum_raw: String(maximum)
+})

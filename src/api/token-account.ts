@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { TokenAccount } from '../accounts/token-account.ts'
+import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import { humanAmount } from '../market/amount.ts'
+import { addressOrNull } from './event.ts'
+import * as schema from './schema.ts'
+
+const TOKEN_ACCOUNT = z
+  .object({
+    pubkey: schema.address('The token account'),
+    mint: schema.address('The token'),
+    owner: schema.address('The wallet'),
+    amount: schema
+      .amount('Balance')
+      .nullable()
+      .describe('Balance in human units (decimals applied); null where the mint could not be read'),
+    amount_raw: schema.rawAmount('Balance'),
+    decimals: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe('Decimals of the token; null where the mint could not be read'),
+    state: z.enum(['initialized', 'frozen']).describe('`frozen`: no transfer until it is thawed'),
+    delegate: schema.address('May move tokens for the owner').nullable(),
+    delegated_amount_raw: schema.rawAmount('What the delegate may still move'),
+    close_authority: schema.address('May close the account in place of the owner').nullable(),
+    is_native: z.boolean().describe('Whether it holds wrapped SOL'),
+    rent_exempt_reserve: schema
+      .rawAmount('Lamports of an account of wrapped SOL that are no tokens')
+      .nullable()
+      .describe('Lamports of an account of wrapped SOL that are no tokens; text; null for every other token'),
+    program: z.enum(TOKEN_PROGRAM_NAMES).describe('The token program'),
+    extensions: z.array(z.string()).describe('Names of its Token-2022 extensions, in their order'),
+    withheld_raw: schema
+      .rawAmount('Transfer fees withheld in the account')
+      .nullable()
+      .describe(
+        'Transfer fees withheld in the account, in base units; null for a token without transfer fee'
+      ),
+    lamports: schema.rawAmount('Lamports of the account').describe('Lamports of the account; text')
+  })
+  .meta({ id: 'TokenAccount', description: 'A token account, as the node has it' })
+
+export const TOKEN_ACCOUNTS = z
+  .object({
+    wallet: schema.address('The wallet'),
+    slot: schema.count('The accounts are as of this slot, at confirmed'),
+    data: z.array(TOKEN_ACCOUNT).describe('Ascending by `pubkey`')
+  })
+  .meta({ id: 'TokenAccounts' })
+
+/** A token account with its address and lamports. */
+export interface HeldAccount {
+  readonly address: Pubkey
+  readonly lamports: bigint
+  readonly account: TokenAccount
+}
+
+/** Renders a token account; `decimals` are those of its mint, null when unknown. */
+export function tokenAccountBody(
+  { address, lamports, account }: HeldAccount,
+  decimals: number | null
+): z.input<typeof TOKEN_ACCOUNT> {
+  return {
+    pubkey: pubkeyToBase58(address),
+    mint: pubkeyToBase58(account.mint),
+    owner: pubkeyToBase58(account.owner),
+    amount: decimals === null ? null : humanAmount(account.amount, decimals),
+    amount_raw: String(account.amount),
+    decimals,
+    state: account.state,
+    delegate: addressOrNull(account.delegate),
+    delegated_amount_raw: String(account.delegatedAmount),
+    close_authority: addressOrNull(account.closeAuthority),
+    is_native: account.nativeReserve !== null,
+    rent_exempt_reserve: account.nativeReserve === null ? null : String(account.nativeReserve),
+    program: account.tokenProgram,
+    extensions: [...account.extensions],
+    withheld_raw: account.withheld === null ? null : String(account.withheld),
+    lamports: String(lamports)
+  }
+}

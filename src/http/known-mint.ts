@@ -1,0 +1,37 @@
+import type { MintFacts } from '../accounts/mint-facts.ts'
+import { REFRESH_MS } from '../accounts/mint-directory.ts'
+import type { AccountParts } from '../accounts/parts.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { ANSWER_MS } from './account-parts.ts'
+
+/** Cached facts of a mint's accounts. */
+export interface KnownFacts {
+  /** Null while they have not been read, for an address that is no mint, and without a node. */
+  readonly facts: MintFacts | null
+  readonly slot: number
+  readonly readAtMs: number
+  /** Milliseconds for which an answer from it may be repeated; undefined for no limit. */
+  readonly maxAgeMs: number | undefined
+}
+
+const WITHOUT_NODE: KnownFacts = { facts: null, slot: 0, readAtMs: 0, maxAgeMs: undefined }
+const UNREAD: KnownFacts = { ...WITHOUT_NODE, maxAgeMs: ANSWER_MS }
+
+/**
+ * Returns what is cached of a mint's accounts, without a request, and has it read in the background where that is missing or
+ * old. An answer made before the accounts are read is not repeated for long.
+ */
+export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: Pubkey): KnownFacts {
+  if (accounts === null) return WITHOUT_NODE
+  accounts.mints.refresh(mint)
+  const known = accounts.mints.peek(mint)
+  if (known === null) return UNREAD
+  const { reading, slot, readAtMs } = known
+  return { facts: reading.kind === 'facts' ? reading : null, slot, readAtMs, maxAgeMs: REFRESH_MS }
+}
+
+/** Returns the limit of an answer that is made from several mints. */
+export function ageLimit(known: readonly KnownFacts[]): { readonly maxAgeMs?: number } {
+  const limits = known.flatMap(({ maxAgeMs }) => (maxAgeMs === undefined ? [] : [maxAgeMs]))
+  return limits.length === 0 ? {} : { maxAgeMs: Math.min(...limits) }
+}

@@ -1,0 +1,76 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { distinct } from '../../accounts/asked-mints.ts'
+import type { KnownMint, MintFacts } from '../../accounts/mint-facts.ts'
+import { METADATA, METADATA_BATCH, metadataBody } from '../../api/metadata.ts'
+import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { ServiceError } from '../../errors.ts'
+import { USDC, WSOL } from '../../market/cash.ts'
+import { fromNode } from '../../node/upstream.ts'
+import { accountsOf, ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { address, addresses } from '../parameters.ts'
+import { statedNames } from '../stated-names.ts'
+
+/** As many as the specification says. */
+const MINTS_MAX = 100
+const RULES =
+  'The accounts are read from the node at confirmed, and answer for up to 6 s; `slot` and `age_seconds` say how old they are. While no node answers, older ones are served, or 502.'
+
+export const metadata = endpoint({
+  path: '/v1/metadata/{mint}',
+  tag: 'Tokens',
+  summary: 'Metadata of a token',
+  description: `Names, decimals, supply, authorities and extensions of a mint of either token program, as its accounts state them now. ${RULES} An address that is no mint is 404.`,
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  answer: METADATA,
+  errors: ['TOKEN_NOT_FOUND', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  examples: [{ name: 'Wrapped SOL', params: { mint: WSOL } }],
+  deadlineMs: NODE_DEADLINE_MS
+})
+
+export const metadataBatch = endpoint({
+  path: '/v1/metadata',
+  tag: 'Tokens',
+  summary: 'Metadata of several tokens',
+  description: `The metadata of up to ${MINTS_MAX} tokens in the order asked, each once; addresses that are no mint are listed in \`missing\`. ${RULES}`,
+  scope: 'data:read',
+  query: z.object({
+    mints: addresses(MINTS_MAX).describe(`Addresses of mints, separated by commas; at most ${MINTS_MAX}`)
+  }),
+  answer: METADATA_BATCH,
+  errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  examples: [{ name: 'Wrapped SOL and USDC', query: { mints: `${WSOL},${USDC}` } }],
+  deadlineMs: NODE_DEADLINE_MS
+})
+
+type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock'>
+
+export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { clock } = deps
+  const kept = { dependsOn: [], changesWith: 'tags', maxAgeMs: ANSWER_MS } as const
+  const read = async (mints: readonly Pubkey[]) => fromNode(accountsOf(deps).mints.read(mints))
+  const bodyOf = async (facts: MintFacts, known: KnownMint): Promise<z.input<typeof METADATA>> =>
+    metadataBody(facts, known, await statedNames(deps, facts), clock.now())
+
+  serveCached(app, metadata, async ({ params: { mint } }) => {
+    const [known] = await read([mint])
+    const { reading } = known!
+    if (reading.kind === 'refused')
+      throw new ServiceError('TOKEN_NOT_FOUND', `this address is no mint: its account ${reading.reason}`)
+    return { ...kept, body: await bodyOf(reading, known!) }
+  })
+
+  serveCached(app, metadataBatch, async ({ query }) => {
+    const mints = distinct(query.mints)
+    const known = await read(mints)
+    const bodies = known.map(async (each) =>
+      each.reading.kind === 'refused' ? null : bodyOf(each.reading, each)
+    )
+    const found = await Promise.all(bodies)
+    const missing = mints.filter((_, at) => found[at] === null).map(pubkeyToBase58)
+    return { ...kept, body: { data: found.filter((body) => body !== null), missing } }
+  })
+}

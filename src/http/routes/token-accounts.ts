@@ -1,0 +1,90 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { distinct } from '../../accounts/asked-mints.ts'
+import { isRefused } from '../../accounts/optional-key.ts'
+import type { AccountParts } from '../../accounts/parts.ts'
+import { readTokenAccount } from '../../accounts/token-account.ts'
+import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES } from '../../accounts/token-program.ts'
+import { TOKEN_ACCOUNTS, tokenAccountBody, type HeldAccount } from '../../api/token-account.ts'
+import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
+import { fromNode } from '../../node/upstream.ts'
+import { accountsOf, ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { EXAMPLE_WALLET } from '../example-values.ts'
+import { address, oneOf } from '../parameters.ts'
+
+/** Mints that are read for their decimals; further ones have them only if they are cached. Chosen: 20 requests. */
+const MINTS_MAX = 1_000
+
+export const tokenAccounts = endpoint({
+  path: '/v1/wallets/{wallet}/token-accounts',
+  tag: 'Wallets',
+  summary: 'Token accounts of a wallet',
+  description:
+    'The token accounts of a wallet in both token programs, read from the node at confirmed when asked; an answer is repeated for up to 1 s. Empty for an unknown wallet. Without a node that answers: 502.',
+  scope: 'data:read',
+  params: z.object({ wallet: address.describe('The wallet') }),
+  query: z.object({
+    include_zero: oneOf(['true', 'false'])
+      .default('false')
+      .describe('Whether accounts without tokens are listed too')
+  }),
+  answer: TOKEN_ACCOUNTS,
+  errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { include_zero: 'true' } }],
+  deadlineMs: NODE_DEADLINE_MS
+})
+
+export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts'>> = async (app, deps) => {
+  serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal }) => {
+    const parts = accountsOf(deps)
+    const { slot, accounts } = await fromNode(heldBy(wallet, parts, signal))
+    const listed = accounts.filter(({ account }) => query.include_zero === 'true' || account.amount > 0n)
+    const decimals = await decimalsOf(distinct(listed.map(({ account }) => account.mint)), parts)
+    const data = listed
+      .map((held) => tokenAccountBody(held, decimals.get(pubkeyMapKey(held.account.mint)) ?? null))
+      .toSorted((a, b) => (a.pubkey < b.pubkey ? -1 : 1))
+    return {
+      body: { wallet: pubkeyToBase58(wallet), slot, data },
+      dependsOn: [],
+      changesWith: 'tags',
+      maxAgeMs: ANSWER_MS
+    }
+  })
+}
+
+/** Reads the token accounts of a wallet in both programs, as of the older of both slots. */
+async function heldBy(
+  wallet: Pubkey,
+  { node }: AccountParts,
+  signal: AbortSignal
+): Promise<{ readonly slot: number; readonly accounts: readonly HeldAccount[] }> {
+  const answers = await Promise.all(
+    TOKEN_PROGRAM_NAMES.map(async (name) => node.tokenAccounts(wallet, TOKEN_PROGRAM_KEYS[name], signal))
+  )
+  const accounts = answers
+    .flatMap((answer) => answer.accounts)
+    .flatMap(({ address, account }) => {
+      const read = readTokenAccount(account)
+      return isRefused(read) ? [] : [{ address, lamports: account.lamports, account: read }]
+    })
+  return { slot: Math.min(...answers.map(({ slot }) => slot)), accounts }
+}
+
+/** Returns the decimals of mints by their map key, where the mint is cached or can be read now. */
+async function decimalsOf(
+  mints: readonly Pubkey[],
+  { mints: directory }: AccountParts
+): Promise<Map<string, number>> {
+  const found = new Map([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])
+  const unknown = mints.filter((mint) => directory.peek(mint) === null && !found.has(pubkeyMapKey(mint)))
+  // Decimals never change, so any reading does; without one, they are missing.
+  await directory.read(unknown.slice(0, MINTS_MAX)).catch(() => undefined)
+  for (const mint of mints) {
+    const reading = directory.peek(mint)?.reading
+    if (reading?.kind === 'facts') found.set(pubkeyMapKey(mint), reading.account.decimals)
+  }
+  return found
+}
