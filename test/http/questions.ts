@@ -63,6 +63,10 @@ export const QUESTIONS: readonly Question[] = [
   ...pools.flatMap((pool) => ask('tags', of('pools', pool, 'activity'), ['', 'limit=2'])),
   ...wallets.flatMap((wallet) => ask('tags', of('wallets', wallet, 'trades'), ['', 'limit=1'])),
   ...ask('tags', of('wallets', key(300), 'trades'), [...PAGES.slice(3), ...FILTERS.slice(0, 3)]),
+  ...ask('minute', '/v1/prices', [
+    `mints=${mints.map(pubkeyToBase58).join(',')}`,
+    `mints=${pubkeyToBase58(OTHER)}`
+  ]),
   ...ask('tags', '/v1/launches', [
     '',
     'limit=1',

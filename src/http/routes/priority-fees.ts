@@ -1,36 +1,14 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { PRIORITY_FEES } from '../../api/priority-fees.ts'
-import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { FeeSummary } from '../../transactions/ports.ts'
 import { FEE_SLOTS, NO_FEES } from '../../transactions/priority-fees.ts'
+import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 
 /** As many as `getRecentPrioritizationFees` takes (choices, 8). */
 const ACCOUNTS_MAX = 128
-
-const accounts = z
-  .string()
-  .transform((text, context): readonly Pubkey[] => {
-    const texts = text.split(',')
-    if (texts.length > ACCOUNTS_MAX) {
-      context.addIssue(`must be at most ${ACCOUNTS_MAX} addresses; these are ${texts.length}`)
-      return z.NEVER
-    }
-    const keys: Pubkey[] = []
-    for (const [at, each] of texts.entries()) {
-      try {
-        keys.push(pubkeyFromBase58(each))
-      } catch {
-        const message = `must be base58 addresses of 32 bytes, separated by commas; number ${at + 1} is not one`
-        context.addIssue({ code: 'custom', message, params: { address: true } })
-        return z.NEVER
-      }
-    }
-    return keys
-  })
-  .optional()
 
 export const priorityFees = endpoint({
   path: '/v1/priority-fees',
@@ -39,7 +17,8 @@ export const priorityFees = endpoint({
   description: `What transactions of the last ${FEE_SLOTS} slots offered per compute unit, whether they succeeded or failed: all of them, or those that write to any of the given accounts, each once. Fee markets are per account, so list the accounts that your transaction writes to, and take p75 to p90 where time matters. After a start the window fills again; \`slot_range\` tells how far it reaches.`,
   scope: 'tx:send',
   query: z.object({
-    accounts: accounts
+    accounts: addressList(ACCOUNTS_MAX)
+      .optional()
       .describe(`Addresses of writable accounts, separated by commas; at most ${ACCOUNTS_MAX}`)
       .meta({ type: 'string' })
   }),
