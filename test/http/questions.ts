@@ -60,7 +60,11 @@ export const QUESTIONS: readonly Question[] = [
     ...ask('tags', of('tokens', mint, 'bonding-curve'))
   ]),
   ...ask('minute', of('tokens', SOL, 'candles'), [`cash=${USDC}`, `cash=${USDC}&interval=1h&fill=previous`]),
-  ...pools.flatMap((pool) => ask('tags', of('pools', pool, 'activity'), ['', 'limit=2'])),
+  ...pools.flatMap((pool) => [
+    ...ask('tags', of('pools', pool, 'activity'), ['', 'limit=2']),
+    ...ask('minute', `/v1/pools/${pubkeyToBase58(pool)}`),
+    ...ask('tags', of('pools', pool, 'trades'), pool === POOL ? [...PAGES, FILTERS[0]!] : [''])
+  ]),
   ...wallets.flatMap((wallet) => ask('tags', of('wallets', wallet, 'trades'), ['', 'limit=1'])),
   ...ask('tags', of('wallets', key(300), 'trades'), [...PAGES.slice(3), ...FILTERS.slice(0, 3)]),
   ...ask('minute', '/v1/prices', [
