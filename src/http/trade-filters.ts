@@ -73,7 +73,7 @@ export function filterText({ from, to, venue, side, min_usd: minUsd }: TradeFilt
 }
 
 /** Seconds by which block times may fall from slot to slot; a row near a bound is checked by its own time. */
-const DISORDER_SECONDS = 5
+export const DISORDER_SECONDS = 5
 
 /** Returns the range of cursors that covers a range of times; null for an empty one. */
 export async function cursorRange(

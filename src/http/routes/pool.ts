@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { POOL_CANDLES } from '../../api/candle.ts'
 import { POOL } from '../../api/pool.ts'
 import { listOf } from '../../api/schema.ts'
 import { TRADE } from '../../api/trade-schema.ts'
@@ -8,10 +9,20 @@ import { pubkeyToBase58, samePubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import { cursorAt, endOfEvents, splitCursor } from '../../market/cursor.ts'
 import type { PoolRow } from '../../market/registry-rows.ts'
+import type { TradeRow } from '../../market/rows.ts'
 import type { AppDeps } from '../deps.ts'
+import {
+  CANDLE_LIST_QUERY,
+  candleList,
+  candleListName,
+  pageEnd,
+  ROW_CANDLE_RULES,
+  SECOND_CANDLE_RULES
+} from '../candle-list.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_POOL } from '../example-values.ts'
 import { address } from '../parameters.ts'
+import { isInPair, RowCandles } from '../row-candles.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage, type Among } from '../trade-list.ts'
 import { poolBodies } from './token-pools.ts'
 
@@ -41,6 +52,24 @@ all trades of the token, as with a filter. ${TRADE_LIST_RULES} Empty for an unkn
   examples: [{ name: 'The newest of a pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
 })
 
+export const poolCandles = endpoint({
+  path: '/v1/pools/{pool}/candles',
+  tag: 'Pools',
+  summary: 'Candles of a pool',
+  description: `The candles of one pool, with the options of \`/v1/tokens/{mint}/candles\`; oldest first, \`nextCursor\` leads to \
+older ones. They are those of the trades that \`/v1/pools/{pool}/trades\` lists. ${ROW_CANDLE_RULES} ${SECOND_CANDLE_RULES} \
+Empty for an unknown pool, and for a pool of two tokens.`,
+  scope: 'data:read',
+  params: z.object({ pool: address.describe('The pool') }),
+  query: z.object(CANDLE_LIST_QUERY),
+  answer: POOL_CANDLES,
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    { name: 'A pool of SOL by the minute', params: { pool: EXAMPLE_POOL }, query: { limit: '30' } },
+    { name: 'By the second', params: { pool: EXAMPLE_POOL }, query: { interval: '1s', limit: '30' } }
+  ]
+})
+
 export const poolRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (
   app,
   deps
@@ -64,6 +93,28 @@ export const poolRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | '
     )
     const data = rows.map((trade) => tradeBody(trade, cash))
     return { body: { tenant, data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
+  })
+
+  serveCached(app, poolCandles, async ({ params, query, head }) => {
+    const address = pubkeyToBase58(params.pool)
+    const list = candleListName(['pool-candles', address], query)
+    const to = pageEnd(list, query, head)
+    const row = await storage.pools.get(params.pool)
+    const cash = row === null || row.quoteListed ? null : row.quote
+    const pair = row === null || cash === null ? null : await storage.pairs.get({ mint: row.base, cash })
+    const of = {
+      pool: address,
+      mint: row === null ? null : pubkeyToBase58(row.base),
+      cash_mint: cash === null ? null : pubkeyToBase58(cash)
+    }
+    if (row === null || pair === null || head === null) {
+      return { body: { ...of, data: [], nextCursor: null }, dependsOn: [params.pool], changesWith: 'tags' }
+    }
+    const { matches, low, high } = tradesAmong(row)
+    const includes = (trade: TradeRow): boolean => matches(trade) && isInPair(trade, pair)
+    const source = new RowCandles(storage, { mint: row.base, includes, low, high }, query.interval)
+    const { data, nextCursor, changesWith } = await candleList(source, list, query, { to, head, pair })
+    return { body: { ...of, data, nextCursor }, dependsOn: [params.pool], changesWith }
   })
 }
 
