@@ -10,6 +10,7 @@ const WALLET = `/v1/wallets/${MINT}/trades`
 const CANDLES = `/v1/tokens/${MINT}/candles`
 const POOLS = `/v1/tokens/${MINT}/pools`
 const POOL_TRADES = `/v1/pools/${MINT}/trades`
+const POOL_CANDLES = `/v1/pools/${MINT}/candles`
 const ACTIVITY = `/v1/pools/${MINT}/activity`
 const SLOT = 300_000_000
 
@@ -41,7 +42,7 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
     '2026-08-24T12:00:00Q',
     '2026-08-24T12:00:00%2099'
   ]
-  for (const path of [TRADES, WALLET, POOL_TRADES, CANDLES]) {
+  for (const path of [TRADES, WALLET, POOL_TRADES, CANDLES, POOL_CANDLES]) {
     for (const time of times) {
       await refuses(path, `from=${time}`, 'from')
       await refuses(path, `to=${time}`, 'to')
@@ -79,6 +80,10 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
   const { body } = await app.get(`${TRADES}?venue=uniswap`)
   for (const venue of VENUE_IDS) t.match(body.detail, venue, 'the refusal lists the venues')
 
+  for (const path of [CANDLES, POOL_CANDLES]) await refuses(path, 'interval=2s', 'interval')
+  await refuses(POOL_CANDLES, 'cash=x', 'cash')
+  await refuses(POOL_CANDLES, 'limit=1001', 'limit')
+  await refuses(POOL_CANDLES, 'after=AAAA', 'after', 'invalid_cursor')
   await refuses(CANDLES, 'fill=zero', 'fill')
   await refuses(CANDLES, 'raw=2', 'raw')
   await refuses(CANDLES, 'raw=true', 'raw')
@@ -100,6 +105,7 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
     ['/v1/wallets/nobody/trades', 'wallet'],
     ['/v1/pools/nobody', 'pool'],
     ['/v1/pools/nobody/trades', 'pool'],
+    ['/v1/pools/nobody/candles', 'pool'],
     ['/v1/pools/nobody/activity', 'pool']
   ] as const) {
     await refuses(path, '', field, 'invalid_address')

@@ -37,7 +37,7 @@ t.test('a pool alone is its row in the list of its token; an unknown one is 404'
   for (const row of listed) {
     const { status, body } = await app.get(`/v1/pools/${String(row['pool'])}`)
     t.equal(status, 200)
-    t.strictSame(body as unknown, row)
+    t.strictSame(body, row)
   }
   await app.commit(block(SLOT + 20, NOON + 300, [sell(10n ** 9n, 11n * SOL, { pool: RARE })]))
   t.match((await app.get(pathOf(RARE))).body, { price: 0.011, last_trade_at: '2026-08-24 12:05:00' })
