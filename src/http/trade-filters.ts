@@ -12,7 +12,7 @@ import { invalid, oneOf } from './parameters.ts'
  * An amount in USD, in every form of a JSON number, as answers contain them: up to 24 characters. A space stands for
  * the plus sign of an exponent that was not escaped in the URL.
  */
-const amountUsd = z
+export const amountUsd = z
   .string()
   .regex(/^[0-9]+(?:\.[0-9]+)?(?:[eE][-+ ]?[0-9]+)?$/, 'must be an amount in USD, as 1000, 0.5 or 1e-7')
   .transform((text) => Number(text.replace(' ', '+')))

@@ -1,18 +1,20 @@
 import type { Storage } from '../../storage/port.ts'
 import { RANKED_WINDOW_NAMES, type Trend } from '../api/trending.ts'
+import type { VenueId } from '../chain/venue-id.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
 import { newestUsd } from '../market/latest-price.ts'
 import { mintNames } from '../market/mint-names.ts'
-import { RANKED_WINDOWS, type RankedWindow } from '../market/ranking.ts'
+import { RANKED_WINDOWS, RANKS_MAX, type RankedWindow } from '../market/ranking.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
 import { readPricedToken } from './valued-token.ts'
 
-/** Trends cached at most: a hundred mints in each of three windows. Beyond it the cache is cleared. */
-const TRENDS_MAX = 300
+/** Trends cached at most: every ranked mint in each of three windows. Beyond it the cache is cleared. */
+const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
 
 /**
  * Cache of facts about ranked mints, valid until a block changes the mint or the head enters another minute. A block
@@ -55,13 +57,14 @@ export class Trends {
   }
 
   async #read(mint: Pubkey, seconds: number, headTime: number): Promise<Trend> {
-    const [hours, { launch, pair, value }] = await Promise.all([
+    const [hours, { launch, pair, pools, value }] = await Promise.all([
       this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
       readPricedToken(this.#storage, mint)
     ])
     const names = mintNames(this.#cash.of(mint), launch)
     // Counts traders now, so that the cache does not hold hours of activity.
-    return { activity: { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }, names, value, pair }
+    const activity = { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }
+    return { activity, names, value, pair, venues: venuesSince(activity.from, pools) }
   }
 
   #keep(key: string, trend: Trend): void {
@@ -75,6 +78,12 @@ export class Trends {
       if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#kept.delete(keyOf(owner, window))
     }
   }
+}
+
+/** Returns the venues of the pools that traded at or after a time. */
+function venuesSince(from: number, pools: readonly PoolRow[]): VenueId[] {
+  const traded = pools.filter(({ lastTrade }) => lastTrade !== null && lastTrade.blockTime >= from)
+  return [...new Set(traded.map(({ venue }) => venue))]
 }
 
 function keyOf(mint: Pubkey, window: RankedWindow): string {

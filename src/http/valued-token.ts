@@ -1,6 +1,7 @@
 import type { Storage } from '../../storage/port.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { newestPair } from '../market/latest-price.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
 import type { LaunchRow } from '../market/rows.ts'
 import { tokenValue, VALUED_POOLS_MAX, type TokenValue, type ValuedToken } from '../market/token-value.ts'
 
@@ -8,6 +9,8 @@ import { tokenValue, VALUED_POOLS_MAX, type TokenValue, type ValuedToken } from 
 export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
   readonly launch: LaunchRow | null
   readonly value: TokenValue
+  /** Its pools, the newest first: `VALUED_POOLS_MAX` and one more at most. */
+  readonly pools: readonly PoolRow[]
 }
 
 /** Reads a token's launch, curve and newest pair, and values it. Rejects with the store's error. */
@@ -23,5 +26,5 @@ export async function readPricedToken(
     pairs.ofMint(mint)
   ])
   const pair = newestPair(paired)
-  return { launch, curve, pair, value: tokenValue({ launch, curve, pools: listed, pair }) }
+  return { launch, curve, pair, pools: listed, value: tokenValue({ launch, curve, pools: listed, pair }) }
 }

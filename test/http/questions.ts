@@ -90,5 +90,11 @@ export const QUESTIONS: readonly Question[] = [
   ]),
   ...ask('block', '/v1/stats'),
   ...ask('block', '/v1/priority-fees', ['', `accounts=${pubkeyToBase58(POOL)}`]),
-  ...ask('block', '/v1/trending', ['', 'window=1h&limit=2', 'window=4h', 'window=24h&limit=3'])
+  ...ask('block', '/v1/trending', [
+    '',
+    'window=1h&limit=2',
+    'window=4h',
+    'window=24h&limit=3',
+    'sort=trades&exclude_cash=1'
+  ])
 ]
