@@ -234,7 +234,7 @@ t.test('trending is sorted by any figure, with unknown values last, and filtered
   const reserves = { in: 50n * SOL, out: 10n ** 6n }
   await app.commit(
     block(1, NOON, [solSale(100)]),
-    block(2, NOON + 1, [of(1, 4n), of(2, 9n, { reserves }), of(3, 2n, { venue: 'moonshot' }), of(1, 4n)]),
+    block(2, NOON + 1, [of(1, 4n), of(2, 9n), of(3, 2n, { venue: 'moonshot' }), of(1, 4n, { reserves })]),
     block(3, NOON + 2, [of(3, 3n, { venue: 'moonshot' }), of(3, 1n, { venue: 'moonshot' })])
   )
   const mints = async (query: string): Promise<string[]> => {
@@ -260,8 +260,8 @@ t.test('trending is sorted by any figure, with unknown values last, and filtered
   t.strictSame(await mints('venue=moonshot'), ['3'])
   t.strictSame(await mints('venue=phoenix'), [])
   for (const order of ['asc', 'desc'])
-    t.equal((await mints(`sort=liquidity_usd&order=${order}`))[0], '2', 'unknown liquidity is last')
-  t.strictSame(await mints('min_liquidity_usd=1'), ['2'])
+    t.equal((await mints(`sort=liquidity_usd&order=${order}`))[0], '1', 'unknown liquidity is last')
+  t.strictSame(await mints('min_liquidity_usd=1'), ['1'])
   t.strictSame(await mints('min_liquidity_usd=1e9'), [])
 })
 
