@@ -11,6 +11,7 @@ export const ERRORS = {
   SCOPE_MISSING: { status: 403, code: 'insufficient_scope', title: 'Insufficient scope', retryable: false },
   ROUTE_NOT_FOUND: { status: 404, code: 'unknown_route', title: 'Unknown route', retryable: false },
   TOKEN_NOT_FOUND: { status: 404, code: 'token_not_found', title: 'Token not found', retryable: false },
+  POOL_NOT_FOUND: { status: 404, code: 'pool_not_found', title: 'Pool not found', retryable: false },
   METHOD_INVALID: { status: 405, code: 'method_not_allowed', title: 'Method not allowed', retryable: false },
   BODY_EXCEEDED: { status: 413, code: 'body_too_large', title: 'Body too large', retryable: false },
   MEDIA_TYPE_INVALID: {

@@ -36,6 +36,22 @@ export const CANDLES = z
   })
   .meta({ id: 'Candles' })
 
+export const POOL_CANDLES = z
+  .object({
+    pool: schema.address('The pool'),
+    mint: schema
+      .address('Its token')
+      .nullable()
+      .describe('Its token, `base_mint` of the pool; null for an unknown pool'),
+    cash_mint: schema
+      .address('Its cash')
+      .nullable()
+      .describe('Its cash; null for an unknown pool, and for a pool of two tokens, which has no candles'),
+    data: CANDLES.shape.data,
+    nextCursor: CANDLES.shape.nextCursor
+  })
+  .meta({ id: 'PoolCandles' })
+
 /** The prices of a candle that a request asks for. */
 export interface CandlePrices {
   readonly currency: 'native' | 'usd'

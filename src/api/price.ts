@@ -66,6 +66,16 @@ export const PRICE = z
   })
   .meta({ id: 'Price', description: 'The latest price of a token, from its newest price-forming trade' })
 
+export const PRICES = z
+  .object({
+    tenant: schema.text('Tenant of the key in use'),
+    data: z.array(PRICE).describe('In the order of the request'),
+    missing: z
+      .array(schema.address('A token'))
+      .describe('Tokens of which no price is known, in the order of the request')
+  })
+  .meta({ id: 'Prices' })
+
 /** Renders the price of a cash mint without a trade as a token: 1 USD for dollars by definition, none for SOL. */
 export function untradedPriceBody(
   { mint, pegged }: CashMint,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import type { VenueId } from '../chain/venue-id.ts'
 import { priceUsd } from '../market/cash-price.ts'
 import { type PricedPair } from '../market/latest-price.ts'
 import type { RankedMint, RankedWindow } from '../market/ranking.ts'
@@ -13,7 +14,7 @@ export const RANKED_WINDOW_NAMES = ['1h', '4h', '24h'] as const satisfies readon
 
 export const TRENDING_ITEM = z
   .object({
-    rank: z.int().min(1).describe('1 is the largest volume'),
+    rank: z.int().min(1).describe('Place in the list; without `sort` and filters, 1 is the largest volume'),
     mint: schema.address('The token'),
     token: schema.address('The token, again'),
     name: z.string().nullable().describe('Name, as `/v1/tokens/{mint}` gives it'),
@@ -50,6 +51,8 @@ export interface Trend {
   readonly value: TokenValue
   /** The pair with its newest price; null without one. */
   readonly pair: PricedPair | null
+  /** Venues on which it traded in the window, of its newest hundred pools. */
+  readonly venues: readonly VenueId[]
 }
 
 /** Renders a ranked mint. */

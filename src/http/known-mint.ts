@@ -30,8 +30,13 @@ export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: P
   return { facts: reading.kind === 'facts' ? reading : null, slot, readAtMs, maxAgeMs: REFRESH_MS }
 }
 
+/** The limit of an answer's age; empty for none. */
+export interface AgeLimit {
+  readonly maxAgeMs?: number
+}
+
 /** Returns the limit of an answer that is made from several mints. */
-export function ageLimit(known: readonly KnownFacts[]): { readonly maxAgeMs?: number } {
+export function ageLimit(known: readonly KnownFacts[]): AgeLimit {
   const limits = known.flatMap(({ maxAgeMs }) => (maxAgeMs === undefined ? [] : [maxAgeMs]))
   return limits.length === 0 ? {} : { maxAgeMs: Math.min(...limits) }
 }

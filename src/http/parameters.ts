@@ -20,31 +20,6 @@ export const address = z
   })
   .meta({ format: 'solana-address', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })
 
-/** A list of at most `max` addresses in a query, separated by commas. The refusal of a malformed one names its index. */
-export function addresses(max: number) {
-  return z
-    .string()
-    .transform((text, context): readonly Pubkey[] => {
-      const texts = text.split(',')
-      if (texts.length > max) {
-        context.addIssue(`must be at most ${max} addresses; these are ${texts.length}`)
-        return z.NEVER
-      }
-      const keys: Pubkey[] = []
-      for (const [at, each] of texts.entries()) {
-        try {
-          keys.push(pubkeyFromBase58(each))
-        } catch {
-          const message = `must be base58 addresses of 32 bytes, separated by commas; the one at index ${at} is none`
-          context.addIssue({ code: 'custom', message, params: { address: true } })
-          return z.NEVER
-        }
-      }
-      return keys
-    })
-    .meta({ type: 'string' })
-}
-
 /** A whole number in a query, `fallback` if absent. Out of range is refused, not clamped. */
 export function wholeNumber(min: number, max: number, fallback: number) {
   const message = `must be a whole number between ${min} and ${max}`

@@ -71,6 +71,12 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
       'Check the mint. A token is known from its first launch, pool or trade on a covered venue after the index began.',
     example: 'no trade that forms a price of this token is known'
   },
+  POOL_NOT_FOUND: {
+    meaning: 'The index has no event that names this pool with both of its mints.',
+    remedy:
+      'Check the address. A pool is known from its creation, or from its first trade on a covered venue after the index began.',
+    example: 'no event of this pool is known'
+  },
   CURVE_NOT_FOUND: {
     meaning: 'The token was never on a bonding curve of an indexed launchpad.',
     remedy: 'None: a token that began in a pool has no curve.',

@@ -12,7 +12,7 @@ import { invalid, oneOf } from './parameters.ts'
  * An amount in USD, in every form of a JSON number, as answers contain them: up to 24 characters. A space stands for
  * the plus sign of an exponent that was not escaped in the URL.
  */
-const amountUsd = z
+export const amountUsd = z
   .string()
   .regex(/^[0-9]+(?:\.[0-9]+)?(?:[eE][-+ ]?[0-9]+)?$/, 'must be an amount in USD, as 1000, 0.5 or 1e-7')
   .transform((text) => Number(text.replace(' ', '+')))
@@ -73,7 +73,7 @@ export function filterText({ from, to, venue, side, min_usd: minUsd }: TradeFilt
 }
 
 /** Seconds by which block times may fall from slot to slot; a row near a bound is checked by its own time. */
-const DISORDER_SECONDS = 5
+export const DISORDER_SECONDS = 5
 
 /** Returns the range of cursors that covers a range of times; null for an empty one. */
 export async function cursorRange(

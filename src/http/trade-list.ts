@@ -34,12 +34,24 @@ type Query = TradeFilters & {
   readonly after?: string | undefined
 }
 
-/** Returns a page of the trades that `read` returns, and the cursor of the next page. `name` identifies the list. */
+/** The rows of a larger list that belong to a page's list. */
+export interface Among {
+  readonly matches: (row: TradeRow) => boolean
+  /** Cursors outside of which the larger list has none of them, both included. */
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * Returns a page of the trades that `read` returns, and the cursor of the next page. `name` identifies the list. With
+ * `among` it is a list within the one that is read, and found as with a filter.
+ */
 export async function tradePage(
   { storage, clock }: Pick<AppDeps, 'storage' | 'clock'>,
   name: string,
   query: Query,
-  read: (page: PageRequest) => Promise<TradeRow[]>
+  read: (page: PageRequest) => Promise<TradeRow[]>,
+  among?: Among
 ): Promise<{ readonly rows: readonly TradeRow[]; readonly nextCursor: string | null }> {
   const { limit, offset, order, after, from, to, venue, side, min_usd } = query
   const filters = { from, to, venue, side, min_usd }
@@ -49,8 +61,9 @@ export async function tradePage(
   const place = after === undefined ? undefined : readPagePlace(list, after)
   const start = place?.cursor
   const skip = place?.skip ?? offset
-  const matches = matcherOf(filters)
-  const range = matches === null ? startAt(start) : await cursorRange(storage.blocks, filters, order, start)
+  const matches = bothOf(matcherOf(filters), among?.matches ?? null)
+  const ofTimes = matches === null ? startAt(start) : await cursorRange(storage.blocks, filters, order, start)
+  const range = among === undefined || ofTimes === null ? ofTimes : between(ofTimes, among, order)
   if (range === null) return { rows: [], nextCursor: null }
   const found =
     matches === null
@@ -75,6 +88,24 @@ interface Found {
 
 function startAt(from: number | undefined): Pick<PageRequest, 'from' | 'until'> {
   return from === undefined ? {} : { from }
+}
+
+type Matcher = Among['matches']
+
+function bothOf(one: Matcher | null, other: Matcher | null): Matcher | null {
+  if (one === null || other === null) return one ?? other
+  return (row) => one(row) && other(row)
+}
+
+/** Narrows a range to the cursors of a list within the larger one. */
+function between(
+  { from, until }: Pick<PageRequest, 'from' | 'until'>,
+  { low, high }: Among,
+  order: PageRequest['order']
+): Pick<PageRequest, 'from' | 'until'> {
+  return order === 'desc'
+    ? { from: Math.min(from ?? high + 1, high + 1), until: Math.max(until ?? low, low) }
+    : { from: Math.max(from ?? low - 1, low - 1), until: Math.min(until ?? high, high) }
 }
 
 async function all(read: (rows: number) => Promise<TradeRow[]>, wanted: number): Promise<Found> {

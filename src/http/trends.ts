@@ -6,18 +6,20 @@ import { knownFacts, type KnownFacts } from './known-mint.ts'
 import { namesStatedBy } from './stated-names.ts'
 import type { Storage } from '../../storage/port.ts'
 import { RANKED_WINDOW_NAMES, type Trend } from '../api/trending.ts'
+import type { VenueId } from '../chain/venue-id.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { CashList } from '../market/cash.ts'
 import { newestUsd } from '../market/latest-price.ts'
-import { RANKED_WINDOWS, type RankedWindow } from '../market/ranking.ts'
+import { RANKED_WINDOWS, RANKS_MAX, type RankedWindow } from '../market/ranking.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
 import { readPricedToken } from './valued-token.ts'
 
-/** Trends cached at most: a hundred mints in each of three windows. Beyond it the cache is cleared. */
-const TRENDS_MAX = 300
+/** Trends cached at most: every ranked mint in each of three windows. Beyond it the cache is cleared. */
+const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
 
 /** A trend with what is cached of the mint's accounts. */
 export interface KnownTrend extends Trend {
@@ -73,14 +75,15 @@ export class Trends {
 
   async #read(mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
     const known = knownFacts(this.#accounts, mint)
-    const [hours, { launch, pair, value }] = await Promise.all([
+    const [hours, { launch, pair, pools, value }] = await Promise.all([
       this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
       readPricedToken(this.#storage, mint, known)
     ])
     const stated = namesStatedBy(this.#cash.of(mint), launch)
     const names = known.facts === null ? stated.names : mergedNames(known.facts, stated)
     // Counts traders now, so that the cache does not hold hours of activity.
-    return { activity: { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }, names, value, pair, known }
+    const activity = { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }
+    return { activity, names, value, pair, venues: venuesSince(activity.from, pools), known }
   }
 
   #keep(key: string, trend: KnownTrend): void {
@@ -94,6 +97,12 @@ export class Trends {
       if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#kept.delete(keyOf(owner, window))
     }
   }
+}
+
+/** Returns the venues of the pools that traded at or after a time. */
+function venuesSince(from: number, pools: readonly PoolRow[]): VenueId[] {
+  const traded = pools.filter(({ lastTrade }) => lastTrade !== null && lastTrade.blockTime >= from)
+  return [...new Set(traded.map(({ venue }) => venue))]
 }
 
 function keyOf(mint: Pubkey, window: RankedWindow): string {

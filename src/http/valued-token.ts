@@ -4,6 +4,7 @@ import type { Storage } from '../../storage/port.ts'
 import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import { NATIVE_MINT } from '../chain/token-accounts.ts'
 import { newestPair } from '../market/latest-price.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
 import type { LaunchRow } from '../market/rows.ts'
 import { tokenValue, VALUED_POOLS_MAX, type TokenValue, type ValuedToken } from '../market/token-value.ts'
 
@@ -11,6 +12,8 @@ import { tokenValue, VALUED_POOLS_MAX, type TokenValue, type ValuedToken } from 
 export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
   readonly launch: LaunchRow | null
   readonly value: TokenValue
+  /** Its pools, the newest first: `VALUED_POOLS_MAX` and one more at most. */
+  readonly pools: readonly PoolRow[]
 }
 
 /**
@@ -31,7 +34,8 @@ export async function readPricedToken(
   ])
   const pair = newestPair(paired)
   const minted = facts === null || samePubkey(mint, NATIVE_MINT) ? null : { ...suppliedBy(facts), slot }
-  return { launch, curve, pair, value: tokenValue({ launch, minted, curve, pools: listed, pair }) }
+  const value = tokenValue({ launch, minted, curve, pools: listed, pair })
+  return { launch, curve, pair, pools: listed, value }
 }
 
 const suppliedBy = ({ account: { supply, decimals } }: MintFacts) => ({ supply, decimals })

@@ -1,9 +1,12 @@
 import { microUsd } from './amount.ts'
 import { legOf, otherSide } from './legs.ts'
 import { INTERVALS } from './rows.ts'
-import type { Candle, CandleAddress, CandleUpsert, Interval, Ohlc, TradeRow } from './rows.ts'
+import type { Candle, CandleAddress, CandleInterval, CandleUpsert, Ohlc, TradeRow } from './rows.ts'
 
-const SECONDS: Readonly<Record<Interval, number>> = {
+const SECONDS: Readonly<Record<CandleInterval, number>> = {
+  '1s': 1,
+  '5s': 5,
+  '15s': 15,
   '1m': 60,
   '5m': 300,
   '15m': 900,
@@ -16,12 +19,12 @@ const SECONDS: Readonly<Record<Interval, number>> = {
 /** 1970-01-05, a Monday; weeks begin on Mondays at 00:00 UTC. */
 const FIRST_MONDAY = 4 * 86_400
 
-export function intervalSeconds(interval: Interval): number {
+export function intervalSeconds(interval: CandleInterval): number {
   return SECONDS[interval]
 }
 
 /** Returns the start of a time's bucket in Unix seconds. */
-export function bucketStart(interval: Interval, time: number): number {
+export function bucketStart(interval: CandleInterval, time: number): number {
   const seconds = SECONDS[interval]
   const origin = interval === '1w' ? FIRST_MONDAY : 0
   return Math.floor((time - origin) / seconds) * seconds + origin
@@ -76,7 +79,7 @@ export const bucketAt = (
 ): CandleUpsert | null => (candle == null ? null : { mint, cash, interval, candle })
 
 /** The larger buckets of a pair from its smaller ones, oldest first. */
-export function foldCandles(candles: Iterable<Candle>, interval: Interval): Candle[] {
+export function foldCandles(candles: Iterable<Candle>, interval: CandleInterval): Candle[] {
   const buckets = new Map<number, Candle>()
   for (const candle of candles) {
     const part = { ...candle, ts: bucketStart(interval, candle.ts) }
@@ -87,7 +90,7 @@ export function foldCandles(candles: Iterable<Candle>, interval: Interval): Cand
 }
 
 /** Folds rows of a pair in cursor order into buckets, oldest first. */
-export function foldRows(rows: Iterable<TradeRow>, interval: Interval): Candle[] {
+export function foldRows(rows: Iterable<TradeRow>, interval: CandleInterval): Candle[] {
   return foldCandles(
     Array.from(rows, (row) => candleOf(row, row.blockTime)),
     interval

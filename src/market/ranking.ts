@@ -13,8 +13,8 @@ const HOUR = 3_600
 export const RANKED_WINDOWS = { '1h': HOUR, '4h': 4 * HOUR, '24h': 24 * HOUR } as const
 export type RankedWindow = keyof typeof RANKED_WINDOWS
 
-/** Maximum number of ranked mints. */
-export const RANKS_MAX = 100
+/** Maximum number of ranked mints. Chosen: three times as many as an answer has, for filters and other orders. */
+export const RANKS_MAX = 300
 
 /** Seconds by which the head's time may fall while windows stay complete. On the chain it never falls. */
 export const RANKING_FALL = HOUR

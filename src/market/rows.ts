@@ -78,8 +78,14 @@ export interface LaunchRow extends RowOrigin {
   readonly status: LaunchStatus
 }
 
+/** Intervals of which candles are stored. */
 export const INTERVALS = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w'] as const
 export type Interval = (typeof INTERVALS)[number]
+
+/** Intervals of which candles are folded from rows when they are asked for. */
+export const SECOND_INTERVALS = ['1s', '5s', '15s'] as const
+export type SecondInterval = (typeof SECOND_INTERVALS)[number]
+export type CandleInterval = SecondInterval | Interval
 
 export interface Ohlc {
   readonly open: number

@@ -4,6 +4,7 @@ import { bondingCurveRoutes } from '../http/routes/bonding-curve.ts'
 import { candleRoutes } from '../http/routes/candles.ts'
 import { launchRoutes } from '../http/routes/launches.ts'
 import { poolActivityRoutes } from '../http/routes/pool-activity.ts'
+import { poolRoutes } from '../http/routes/pool.ts'
 import { priceRoutes } from '../http/routes/price.ts'
 import { statsRoutes } from '../http/routes/stats.ts'
 import { tokenPoolRoutes } from '../http/routes/token-pools.ts'
@@ -32,6 +33,7 @@ export const DATA: Product = {
     tokenRoutes,
     tokenPoolRoutes,
     bondingCurveRoutes,
+    poolRoutes,
     poolActivityRoutes,
     walletTradeRoutes
   ]

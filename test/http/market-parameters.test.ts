@@ -9,6 +9,8 @@ const TRADES = `/v1/tokens/${MINT}/trades`
 const WALLET = `/v1/wallets/${MINT}/trades`
 const CANDLES = `/v1/tokens/${MINT}/candles`
 const POOLS = `/v1/tokens/${MINT}/pools`
+const POOL_TRADES = `/v1/pools/${MINT}/trades`
+const POOL_CANDLES = `/v1/pools/${MINT}/candles`
 const ACTIVITY = `/v1/pools/${MINT}/activity`
 const SLOT = 300_000_000
 
@@ -40,7 +42,7 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
     '2026-08-24T12:00:00Q',
     '2026-08-24T12:00:00%2099'
   ]
-  for (const path of [TRADES, WALLET, CANDLES]) {
+  for (const path of [TRADES, WALLET, POOL_TRADES, CANDLES, POOL_CANDLES]) {
     for (const time of times) {
       await refuses(path, `from=${time}`, 'from')
       await refuses(path, `to=${time}`, 'to')
@@ -49,7 +51,7 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
     await refuses(path, 'from=2026-08-24&to=2026-08-23', 'from')
     await refuses(path, 'from=1&from=1', 'from')
   }
-  for (const path of [TRADES, WALLET]) {
+  for (const path of [TRADES, WALLET, POOL_TRADES]) {
     for (const usd of [
       '',
       '-1',
@@ -78,6 +80,10 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
   const { body } = await app.get(`${TRADES}?venue=uniswap`)
   for (const venue of VENUE_IDS) t.match(body.detail, venue, 'the refusal lists the venues')
 
+  for (const path of [CANDLES, POOL_CANDLES]) await refuses(path, 'interval=2s', 'interval')
+  await refuses(POOL_CANDLES, 'cash=x', 'cash')
+  await refuses(POOL_CANDLES, 'limit=1001', 'limit')
+  await refuses(POOL_CANDLES, 'after=AAAA', 'after', 'invalid_cursor')
   await refuses(CANDLES, 'fill=zero', 'fill')
   await refuses(CANDLES, 'raw=2', 'raw')
   await refuses(CANDLES, 'raw=true', 'raw')
@@ -97,6 +103,9 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
     ['/v1/tokens/nobody/pools', 'mint'],
     ['/v1/tokens/nobody/bonding-curve', 'mint'],
     ['/v1/wallets/nobody/trades', 'wallet'],
+    ['/v1/pools/nobody', 'pool'],
+    ['/v1/pools/nobody/trades', 'pool'],
+    ['/v1/pools/nobody/candles', 'pool'],
     ['/v1/pools/nobody/activity', 'pool']
   ] as const) {
     await refuses(path, '', field, 'invalid_address')
@@ -110,7 +119,15 @@ t.test('an unknown address is empty in lists, and 404 as a single object', async
       await app.commit(
         block(SLOT, NOON, [buy(10n ** 9n, 10n ** 9n, { outMint: new Uint8Array(32).fill(5) })])
       )
-    for (const path of [TRADES, WALLET, CANDLES, POOLS, `${CANDLES}?fill=previous`, `${TRADES}?side=buy`]) {
+    for (const path of [
+      TRADES,
+      WALLET,
+      POOL_TRADES,
+      CANDLES,
+      POOLS,
+      `${CANDLES}?fill=previous`,
+      `${TRADES}?side=buy`
+    ]) {
       const { status, body } = await app.get(path)
       t.strictSame([status, body.data, body.nextCursor], [200, [], null], path)
     }

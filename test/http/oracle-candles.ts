@@ -2,7 +2,9 @@ import type { Json } from './oracle-bodies.ts'
 import { stamp } from './oracle-bodies.ts'
 import { human, type Listed } from './oracle-story.ts'
 
-const LENGTHS = {
+/** Seconds of the intervals that the service folds from rows. */
+const SECONDS = { '1s': 1, '5s': 5, '15s': 15 }
+const STORED = {
   '1m': 60,
   '5m': 300,
   '15m': 900,
@@ -12,7 +14,10 @@ const LENGTHS = {
   '1d': 86400,
   '1w': 604800
 }
-export const INTERVALS = Object.keys(LENGTHS) as (keyof typeof LENGTHS)[]
+const LENGTHS = { ...SECONDS, ...STORED }
+/** Intervals of which candles are stored. */
+export const INTERVALS = Object.keys(STORED) as (keyof typeof STORED)[]
+export const SECOND_INTERVALS = Object.keys(SECONDS) as (keyof typeof SECONDS)[]
 
 export interface CandleQuestion {
   readonly interval: keyof typeof LENGTHS

@@ -59,10 +59,26 @@ export const QUESTIONS: readonly Question[] = [
     ...ask('minute', of('tokens', mint, 'pools'), ['', 'order=asc&limit=1']),
     ...ask('tags', of('tokens', mint, 'bonding-curve'))
   ]),
+  ...ask('block', of('tokens', TOKEN, 'candles'), ['interval=5s', 'interval=1s&fill=previous&limit=9']),
+  ...ask('block', of('pools', POOL, 'candles'), ['interval=15s']),
   ...ask('minute', of('tokens', SOL, 'candles'), [`cash=${USDC}`, `cash=${USDC}&interval=1h&fill=previous`]),
-  ...pools.flatMap((pool) => ask('tags', of('pools', pool, 'activity'), ['', 'limit=2'])),
+  ...pools.flatMap((pool) => [
+    ...ask('tags', of('pools', pool, 'activity'), ['', 'limit=2']),
+    ...ask('minute', `/v1/pools/${pubkeyToBase58(pool)}`),
+    ...ask(
+      'minute',
+      of('pools', pool, 'candles'),
+      pool === POOL ? ['fill=previous&limit=5', 'interval=1d&currency=usd'] : ['']
+    ),
+    ...ask('tags', of('pools', pool, 'candles'), pool === POOL ? CLOSED.slice(0, 1) : []),
+    ...ask('tags', of('pools', pool, 'trades'), pool === POOL ? [...PAGES, FILTERS[0]!] : [''])
+  ]),
   ...wallets.flatMap((wallet) => ask('tags', of('wallets', wallet, 'trades'), ['', 'limit=1'])),
   ...ask('tags', of('wallets', key(300), 'trades'), [...PAGES.slice(3), ...FILTERS.slice(0, 3)]),
+  ...ask('minute', '/v1/prices', [
+    `mints=${mints.map(pubkeyToBase58).join(',')}`,
+    `mints=${pubkeyToBase58(OTHER)}`
+  ]),
   ...ask('tags', '/v1/launches', [
     '',
     'limit=1',
@@ -74,5 +90,11 @@ export const QUESTIONS: readonly Question[] = [
   ]),
   ...ask('block', '/v1/stats'),
   ...ask('block', '/v1/priority-fees', ['', `accounts=${pubkeyToBase58(POOL)}`]),
-  ...ask('block', '/v1/trending', ['', 'window=1h&limit=2', 'window=4h', 'window=24h&limit=3'])
+  ...ask('block', '/v1/trending', [
+    '',
+    'window=1h&limit=2',
+    'window=4h',
+    'window=24h&limit=3',
+    'sort=trades&exclude_cash=1'
+  ])
 ]

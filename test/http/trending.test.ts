@@ -226,6 +226,45 @@ t.test('a value read during a commit is not cached', async (t) => {
   )
 })
 
+t.test('trending is sorted by any figure, with unknown values last, and filtered', async (t) => {
+  const app = await marketApp(t)
+  const SOL = 10n ** 9n
+  const of = (mint: number, sol: bigint, more: Parameters<typeof buy>[2] = {}) =>
+    buy(sol * SOL, 10n ** 6n, { outMint: key(mint), pool: key(500 + mint), ...more })
+  const reserves = { in: 50n * SOL, out: 10n ** 6n }
+  await app.commit(
+    block(1, NOON, [solSale(100)]),
+    block(2, NOON + 1, [of(1, 4n), of(2, 9n), of(3, 2n, { venue: 'moonshot' }), of(1, 4n, { reserves })]),
+    block(3, NOON + 2, [of(3, 3n, { venue: 'moonshot' }), of(3, 1n, { venue: 'moonshot' })])
+  )
+  const mints = async (query: string): Promise<string[]> => {
+    const items = await trendingOf(t, app, `?${query}`)
+    t.same(
+      items.map(({ rank }) => rank),
+      items.map((_, index) => index + 1)
+    )
+    return items.map(({ mint }) => {
+      const number = [1, 2, 3].find((n) => pubkeyToBase58(key(n)) === mint)
+      return number === undefined ? 'SOL' : String(number)
+    })
+  }
+  t.strictSame(await mints(''), ['2', '1', '3', 'SOL'])
+  t.strictSame(await mints('sort=volume_usd&order=asc'), ['SOL', '3', '1', '2'])
+  t.strictSame(await mints('sort=trades'), ['3', '1', '2', 'SOL'])
+  t.strictSame(
+    await mints('sort=trades&order=asc&limit=2'),
+    ['2', 'SOL'],
+    'equals are in the order of volume'
+  )
+  t.strictSame(await mints('exclude_cash=1'), ['2', '1', '3'])
+  t.strictSame(await mints('venue=moonshot'), ['3'])
+  t.strictSame(await mints('venue=phoenix'), [])
+  for (const order of ['asc', 'desc'])
+    t.equal((await mints(`sort=liquidity_usd&order=${order}`))[0], '1', 'unknown liquidity is last')
+  t.strictSame(await mints('min_liquidity_usd=1'), ['1'])
+  t.strictSame(await mints('min_liquidity_usd=1e9'), [])
+})
+
 t.test('an empty index has no trending tokens', async (t) => {
   t.same(await trendingOf(t, await marketApp(t)), [])
 })
@@ -241,7 +280,12 @@ t.test('an invalid window or limit is refused, and a failing store is reported a
     ['?limit=101', /limit/],
     ['?limit=1&limit=2', /limit/],
     ['?after=x', /after is not a parameter/],
-    ['?window=', /window/]
+    ['?window=', /window/],
+    ['?sort=name', /^sort must be one of/],
+    ['?order=up', /^order /],
+    ['?min_liquidity_usd=-1', /^min_liquidity_usd /],
+    ['?venue=uniswap', /^venue /],
+    ['?exclude_cash=yes', /^exclude_cash /]
   ] as const) {
     const { status, body } = await app.get(`/v1/trending${query}`)
     t.match({ status, body }, { status: 400, body: { code: 'invalid_parameter', detail } })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '@solana/web3.js'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { WebSocket } from 'ws'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { IS_LONG } from '../random-runs.ts'

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { distinct } from '../../accounts/asked-mints.ts'
 import type { KnownMint, MintFacts } from '../../accounts/mint-facts.ts'
 import { METADATA, METADATA_BATCH, metadataBody } from '../../api/metadata.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
@@ -8,9 +7,10 @@ import { ServiceError } from '../../errors.ts'
 import { USDC, WSOL } from '../../market/cash.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { accountsOf, ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
+import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
-import { address, addresses } from '../parameters.ts'
+import { address } from '../parameters.ts'
 import { statedNames } from '../stated-names.ts'
 
 /** As many as the specification says. */
@@ -38,7 +38,7 @@ export const metadataBatch = endpoint({
   description: `The metadata of up to ${MINTS_MAX} tokens in the order asked, each once; addresses that are no mint are listed in \`missing\`. ${RULES}`,
   scope: 'data:read',
   query: z.object({
-    mints: addresses(MINTS_MAX).describe(`Addresses of mints, separated by commas; at most ${MINTS_MAX}`)
+    mints: addressList(MINTS_MAX).describe(`Addresses of mints, separated by commas; at most ${MINTS_MAX}`)
   }),
   answer: METADATA_BATCH,
   errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
@@ -64,7 +64,7 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   })
 
   serveCached(app, metadataBatch, async ({ query }) => {
-    const mints = distinct(query.mints)
+    const { mints } = query
     const known = await read(mints)
     const bodies = known.map(async (each) =>
       each.reading.kind === 'refused' ? null : bodyOf(each.reading, each)

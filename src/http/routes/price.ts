@@ -1,14 +1,17 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { PRICE, priceBody, untradedPriceBody } from '../../api/price.ts'
+import { PRICE, PRICES, priceBody, untradedPriceBody } from '../../api/price.ts'
+import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
-import { isWrappedSol, WSOL } from '../../market/cash.ts'
+import { isWrappedSol, USDC, WSOL } from '../../market/cash.ts'
 import { newestUsd, type PricedPair } from '../../market/latest-price.ts'
+import type { SlotRow } from '../../market/rows.ts'
 import { windowHours, windowOf, windowParts, type ActivityWindow } from '../../market/windows.ts'
 import type { Storage } from '../../../storage/port.ts'
+import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
-import { ageLimit, knownFacts } from '../known-mint.ts'
+import { ageLimit, knownFacts, type KnownFacts } from '../known-mint.ts'
 import { address } from '../parameters.ts'
 import { readPricedToken } from '../valued-token.ts'
 
@@ -17,6 +20,8 @@ const DAY = 86_400
  * More candles than a day has in any of the intervals that windows are read from: 24 hours, and minutes at both ends.
  */
 const CANDLES_OF_DAY = 120
+/** Tokens of one request, as many as of a metadata request (spec, Limits). */
+const MINTS_MAX = 100
 
 export const tokenPrice = endpoint({
   path: '/v1/tokens/{mint}/price',
@@ -31,34 +36,74 @@ export const tokenPrice = endpoint({
   examples: [{ name: 'The price of SOL in dollars', params: { mint: WSOL } }]
 })
 
-export const priceRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'accounts'>> = async (
-  app,
-  { storage, cash, accounts }
-) => {
+export const prices = endpoint({
+  path: '/v1/prices',
+  tag: 'Tokens',
+  summary: 'Latest prices of several tokens',
+  description:
+    'What `/v1/tokens/{mint}/price` answers for each token, in the order of the request; a repeated token has one row. `missing` has the tokens of which no price is known.',
+  scope: 'data:read',
+  query: z.object({
+    mints: addressList(MINTS_MAX)
+      .describe(`The tokens, separated by commas; at most ${MINTS_MAX}`)
+      .meta({ type: 'string' })
+  }),
+  answer: PRICES,
+  examples: [{ name: 'SOL and USDC in dollars', query: { mints: `${WSOL},${USDC}` } }]
+})
+
+type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts'>
+
+/** A token's price, rendered for a block time of the head in Unix seconds, and what it was made from. */
+interface PriceAt {
+  readonly body: (headTime: number) => z.input<typeof PRICE>
+  readonly facts: KnownFacts
+}
+
+export const priceRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
-    const now = head?.blockTime ?? 0
-    const known = knownFacts(accounts, mint)
-    const [{ pair, value }, hours] = await Promise.all([
-      readPricedToken(storage, mint, known),
-      storage.activity.range('mint', mint, windowHours(now, DAY))
-    ])
-    if (pair === null || head === null) {
-      const listed = cash.of(mint)
-      if (listed !== undefined) {
-        const body = untradedPriceBody(listed, windowOf(hours, now, DAY), value)
-        return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit([known]) }
-      }
+    const price = await priceAt(head, mint, deps)
+    if (price === null) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
     }
-    const day = windowOf(hours, now, DAY, newestUsd(pair))
-    const dayCash = await cashOf(storage, pair, day, now)
+    const { body, facts } = price
+    return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit([facts]) }
+  })
+
+  serveCached(app, prices, async ({ query: { mints }, tenant, head }) => {
+    const prices = await Promise.all(mints.map((mint) => priceAt(head, mint, deps)))
+    const known = prices.filter((price) => price !== null)
+    const missing = mints.filter((_, index) => prices[index] === null).map(pubkeyToBase58)
     return {
-      body: (headTime) => priceBody(pair, day, dayCash, value, cash, headTime),
-      dependsOn: [mint],
+      body: (headTime) => ({ tenant, data: known.map(({ body }) => body(headTime)), missing }),
+      dependsOn: mints,
       changesWith: 'minute',
-      ...ageLimit([known])
+      ...ageLimit(known.map(({ facts }) => facts))
     }
   })
+}
+
+/** Returns a token's price. Null without a price-forming trade of the token, unless it is a cash mint. */
+async function priceAt(
+  head: SlotRow | null,
+  mint: Pubkey,
+  { storage, cash, accounts }: Deps
+): Promise<PriceAt | null> {
+  const now = head?.blockTime ?? 0
+  const facts = knownFacts(accounts, mint)
+  const [{ pair, value }, hours] = await Promise.all([
+    readPricedToken(storage, mint, facts),
+    storage.activity.range('mint', mint, windowHours(now, DAY))
+  ])
+  if (pair === null || head === null) {
+    const listed = cash.of(mint)
+    return listed === undefined
+      ? null
+      : { body: () => untradedPriceBody(listed, windowOf(hours, now, DAY), value), facts }
+  }
+  const day = windowOf(hours, now, DAY, newestUsd(pair))
+  const dayCash = await cashOf(storage, pair, day, now)
+  return { body: (headTime) => priceBody(pair, day, dayCash, value, cash, headTime), facts }
 }
 
 /**

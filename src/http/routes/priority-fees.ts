@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { PRIORITY_FEES } from '../../api/priority-fees.ts'
 import type { FeeSummary } from '../../transactions/ports.ts'
 import { FEE_SLOTS, NO_FEES } from '../../transactions/priority-fees.ts'
+import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
-import { addresses } from '../parameters.ts'
 
 /** As many as `getRecentPrioritizationFees` takes (choices, 8). */
 const ACCOUNTS_MAX = 128
@@ -17,7 +17,7 @@ export const priorityFees = endpoint({
   description: `What transactions of the last ${FEE_SLOTS} slots offered per compute unit, whether they succeeded or failed: all of them, or those that write to any of the given accounts, each once. Fee markets are per account, so list the accounts that your transaction writes to, and take p75 to p90 where time matters. After a start the window fills again; \`slot_range\` tells how far it reaches.`,
   scope: 'tx:send',
   query: z.object({
-    accounts: addresses(ACCOUNTS_MAX)
+    accounts: addressList(ACCOUNTS_MAX)
       .optional()
       .describe(`Addresses of writable accounts, separated by commas; at most ${ACCOUNTS_MAX}`)
   }),

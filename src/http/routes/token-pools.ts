@@ -4,14 +4,15 @@ import { POOL, poolBody } from '../../api/pool.ts'
 import { listOf } from '../../api/schema.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityHour } from '../../market/activity-rows.ts'
-import type { PoolRow } from '../../market/registry-rows.ts'
+import type { CurveRow, PoolRow } from '../../market/registry-rows.ts'
+import type { SlotRow } from '../../market/rows.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { readPageCursor, writePageCursor } from '../page-cursor.ts'
-import { ageLimit, knownFacts, type KnownFacts } from '../known-mint.ts'
+import { ageLimit, knownFacts, type AgeLimit, type KnownFacts } from '../known-mint.ts'
 import { address, paging } from '../parameters.ts'
 
 const DAY = 86_400
@@ -44,37 +45,48 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     })
     const page = rows.slice(0, query.limit)
     const last = page.at(-1)
-    const now = head?.blockTime ?? 0
-    const [{ symbols, limits }, curve, days] = await Promise.all([
-      symbolsOf(page, deps),
-      storage.curves.get(mint),
-      Promise.all(page.map((row) => dayOf(row, now, storage)))
-    ])
-    const data = page.map((row, index) =>
-      poolBody(
-        row,
-        windowOf(days[index] ?? [], now, DAY),
-        {
-          base: symbols.get(pubkeyMapKey(row.base)) ?? null,
-          quote: symbols.get(pubkeyMapKey(row.quote)) ?? null
-        },
-        curve
-      )
-    )
-    // A mint without a symbol may still be launched; that block changes the mint, but not the token whose pools these
-    // are.
-    const unnamed = page.flatMap(({ base, quote }) =>
-      [base, quote].filter((side) => symbols.get(pubkeyMapKey(side)) === null)
-    )
+    const { bodies, unnamed, limits } = await poolBodies(page, await storage.curves.get(mint), head, deps)
     const more = rows.length > query.limit && last !== undefined
     const nextCursor = more ? writePageCursor(list, last.firstCursor) : null
     return {
-      body: { tenant, data, nextCursor },
+      body: { tenant, data: bodies, nextCursor },
       dependsOn: [mint, ...unnamed],
       changesWith: 'minute',
       ...limits
     }
   })
+}
+
+/** Pools as they are served, and what an answer with them depends on besides them. */
+interface PoolBodies {
+  readonly bodies: z.input<typeof POOL>[]
+  /**
+   * Mints without a symbol. One may still be launched; that block changes the mint, but not the token whose pools these
+   * are.
+   */
+  readonly unnamed: readonly Pubkey[]
+  readonly limits: AgeLimit
+}
+
+/** Renders pools, in the order given. `curve` is the bonding curve of their token. */
+export async function poolBodies(
+  rows: readonly PoolRow[],
+  curve: CurveRow | null,
+  head: SlotRow | null,
+  deps: Deps
+): Promise<PoolBodies> {
+  const now = head?.blockTime ?? 0
+  const [{ symbols, limits }, days] = await Promise.all([
+    symbolsOf(rows, deps),
+    Promise.all(rows.map((row) => dayOf(row, now, deps.storage)))
+  ])
+  const symbolOf = (mint: Pubkey): string | null => symbols.get(pubkeyMapKey(mint)) ?? null
+  const bodies = rows.map((row, index) => {
+    const sides = { base: symbolOf(row.base), quote: symbolOf(row.quote) }
+    return poolBody(row, windowOf(days[index] ?? [], now, DAY), sides, curve)
+  })
+  const mints = rows.flatMap(({ base, quote }) => [base, quote])
+  return { bodies, unnamed: mints.filter((mint) => symbolOf(mint) === null), limits }
 }
 
 /** Reads the hours of a pool's last day; none if it did not trade then, so that old pools cost nothing. */
@@ -93,7 +105,7 @@ async function symbolsOf(
   { storage, cash, accounts }: Deps
 ): Promise<{
   readonly symbols: Map<string, string | null>
-  readonly limits: { readonly maxAgeMs?: number }
+  readonly limits: AgeLimit
 }> {
   const mints = new Map<string, Pubkey>()
   for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)

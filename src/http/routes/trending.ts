@@ -2,55 +2,82 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { listOf } from '../../api/schema.ts'
 import { RANKED_WINDOW_NAMES, TRENDING_ITEM, trendingItem } from '../../api/trending.ts'
+import { VENUE_IDS } from '../../chain/venue-id.ts'
 import { RANKS_MAX } from '../../market/ranking.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { loadedRanking } from '../loaded-ranking.ts'
 import { oneOf, wholeNumber } from '../parameters.ts'
 import { ageLimit } from '../known-mint.ts'
+import { amountUsd } from '../trade-filters.ts'
+import { TREND_SORTS, trendChoice } from '../trend-choice.ts'
 import { Trends } from '../trends.ts'
+
+/** Most tokens of an answer (spec, Limits). */
+const LIMIT_MAX = 100
 
 export const trending = endpoint({
   path: '/v1/trending',
   tag: 'Market',
   summary: 'Tokens by volume',
-  description:
-    'Tokens ranked by volume in USD in a rolling window of whole minutes, which ends with the minute of the newest indexed block. A volume without a known price counts as 0; equal volumes rank by trades. The list has one page.',
+  description: `Tokens ranked by volume in USD in a rolling window of whole minutes, which ends with the minute of the newest \
+indexed block. A volume without a known price counts as 0; equal volumes rank by trades. The list has one page. \`sort\`, \
+\`order\` and the filters choose among the ${RANKS_MAX} tokens with the largest volume in the window.`,
   scope: 'data:read',
   query: z.object({
     window: oneOf(RANKED_WINDOW_NAMES).default('24h').describe('Length of the window'),
-    limit: wholeNumber(1, RANKS_MAX, 20).describe('Maximum number of tokens')
+    limit: wholeNumber(1, LIMIT_MAX, 20).describe('Maximum number of tokens'),
+    sort: oneOf(TREND_SORTS)
+      .default('volume_usd')
+      .describe(
+        'Field to sort by; a token without a value comes last, equal values are in the order of volume'
+      ),
+    order: oneOf(['desc', 'asc']).default('desc').describe('`desc`: largest first'),
+    min_liquidity_usd: amountUsd
+      .optional()
+      .describe('Only tokens with at least this liquidity in USD; tokens without a known one are left out'),
+    venue: oneOf(VENUE_IDS)
+      .optional()
+      .describe('Only tokens that traded on this venue in the window; their figures are of all venues'),
+    exclude_cash: oneOf(['0', '1'])
+      .default('0')
+      .describe('`1`: without wrapped SOL, USDC, USDT and other cash mints')
   }),
   answer: listOf(TRENDING_ITEM),
   errors: ['INDEX_LOADING'],
   examples: [
     { name: 'the last day' },
-    { name: 'the first three of the last hour', query: { window: '1h', limit: '3' } }
+    { name: 'the first three of the last hour', query: { window: '1h', limit: '3' } },
+    {
+      name: 'the largest gains of tokens with liquidity',
+      query: { sort: 'price_change_pct', min_liquidity_usd: '1000', exclude_cash: '1', limit: '10' }
+    }
   ]
 })
 
 type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'clock' | 'cash' | 'accounts'>
 
 export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { feed } = deps
+  const { feed, cash } = deps
   const trends = new Trends(deps)
   const unfollow = trends.follow()
   app.addHook('onClose', async () => unfollow())
 
-  serveCached(app, trending, async ({ query: { window, limit }, tenant, signal }) => {
+  serveCached(app, trending, async ({ query, tenant, signal }) => {
+    const { window, limit } = query
     const ranking = await loadedRanking(deps, signal)
     const { head } = feed
-    const ranks =
-      head === null
-        ? []
-        : await Promise.all(
-            ranking.top(window, limit).map(async (ranked, index) => {
-              const trend = await trends.of(ranked.mint, window, head)
-              return { item: trendingItem(ranked, trend, index + 1, window), known: trend.known }
-            })
-          )
-    const data = ranks.map(({ item }) => item)
-    const limits = ageLimit(ranks.map(({ known }) => known))
+    const choice = trendChoice(query, cash)
+    const ranked = head === null ? [] : ranking.top(window, choice === null ? limit : RANKS_MAX)
+    const candidates = await Promise.all(
+      ranked.map(async (each) => {
+        const trend = await trends.of(each.mint, window, head!)
+        return { trend, item: trendingItem(each, trend, 0, window) }
+      })
+    )
+    const items = choice === null ? candidates.map(({ item }) => item) : choice(candidates)
+    const data = items.slice(0, limit).map((item, index) => ({ ...item, rank: index + 1 }))
+    const limits = ageLimit(candidates.map(({ trend }) => trend.known))
     return { body: { tenant, data, nextCursor: null }, dependsOn: [], changesWith: 'block', ...limits }
   })
 }

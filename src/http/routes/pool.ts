@@ -1,0 +1,129 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { POOL_CANDLES } from '../../api/candle.ts'
+import { POOL } from '../../api/pool.ts'
+import { listOf } from '../../api/schema.ts'
+import { TRADE } from '../../api/trade-schema.ts'
+import { tradeBody } from '../../api/trade.ts'
+import { pubkeyToBase58, samePubkey } from '../../chain/pubkey.ts'
+import { ServiceError } from '../../errors.ts'
+import { cursorAt, endOfEvents, splitCursor } from '../../market/cursor.ts'
+import type { PoolRow } from '../../market/registry-rows.ts'
+import type { TradeRow } from '../../market/rows.ts'
+import type { AppDeps } from '../deps.ts'
+import {
+  CANDLE_LIST_QUERY,
+  candleList,
+  candleListName,
+  pageEnd,
+  ROW_CANDLE_RULES,
+  SECOND_CANDLE_RULES
+} from '../candle-list.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { EXAMPLE_POOL } from '../example-values.ts'
+import { address } from '../parameters.ts'
+import { isInPair, RowCandles } from '../row-candles.ts'
+import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage, type Among } from '../trade-list.ts'
+import { poolBodies } from './token-pools.ts'
+
+export const pool = endpoint({
+  path: '/v1/pools/{pool}',
+  tag: 'Pools',
+  summary: 'A pool',
+  description: 'A pool, curve or market, as `/v1/tokens/{mint}/pools` lists it under its token.',
+  scope: 'data:read',
+  params: z.object({ pool: address.describe('The pool') }),
+  answer: POOL,
+  errors: ['POOL_NOT_FOUND'],
+  examples: [{ name: 'A pool of SOL', params: { pool: EXAMPLE_POOL } }]
+})
+
+export const poolTrades = endpoint({
+  path: '/v1/pools/{pool}/trades',
+  tag: 'Pools',
+  summary: 'Trades of a pool',
+  description: `The trades of a pool, newest first: those of its token (\`base_mint\`) that were made there. They are found among \
+all trades of the token, as with a filter. ${TRADE_LIST_RULES} Empty for an unknown pool.`,
+  scope: 'data:read',
+  params: z.object({ pool: address.describe('The pool') }),
+  query: z.object(TRADE_LIST_QUERY),
+  answer: listOf(TRADE),
+  errors: ['CURSOR_INVALID'],
+  examples: [{ name: 'The newest of a pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
+})
+
+export const poolCandles = endpoint({
+  path: '/v1/pools/{pool}/candles',
+  tag: 'Pools',
+  summary: 'Candles of a pool',
+  description: `The candles of one pool, with the options of \`/v1/tokens/{mint}/candles\`; oldest first, \`nextCursor\` leads to \
+older ones. They are those of the trades that \`/v1/pools/{pool}/trades\` lists. ${ROW_CANDLE_RULES} ${SECOND_CANDLE_RULES} \
+Empty for an unknown pool, and for a pool of two tokens.`,
+  scope: 'data:read',
+  params: z.object({ pool: address.describe('The pool') }),
+  query: z.object(CANDLE_LIST_QUERY),
+  answer: POOL_CANDLES,
+  errors: ['CURSOR_INVALID'],
+  examples: [
+    { name: 'A pool of SOL by the minute', params: { pool: EXAMPLE_POOL }, query: { limit: '30' } },
+    { name: 'By the second', params: { pool: EXAMPLE_POOL }, query: { interval: '1s', limit: '30' } }
+  ]
+})
+
+type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
+
+export const poolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { storage, cash } = deps
+  serveCached(app, pool, async ({ params, head }) => {
+    const row = await storage.pools.get(params.pool)
+    if (row === null) throw new ServiceError('POOL_NOT_FOUND', 'no event of this pool is known')
+    const curve = await storage.curves.get(row.base)
+    const { bodies, unnamed, limits } = await poolBodies([row], curve, head, deps)
+    const dependsOn = [row.pool, row.base, ...unnamed]
+    return { body: bodies[0]!, dependsOn, changesWith: 'minute', ...limits }
+  })
+
+  serveCached(app, poolTrades, async ({ params, query, tenant }) => {
+    const row = await storage.pools.get(params.pool)
+    const { rows, nextCursor } = await tradePage(
+      deps,
+      `pool-trades:${pubkeyToBase58(params.pool)}`,
+      query,
+      async (page) => (row === null ? [] : storage.trades.ofMint(row.base, page)),
+      row === null ? undefined : tradesAmong(row)
+    )
+    const data = rows.map((trade) => tradeBody(trade, cash))
+    return { body: { tenant, data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
+  })
+
+  serveCached(app, poolCandles, async ({ params, query, head }) => {
+    const address = pubkeyToBase58(params.pool)
+    const list = candleListName(['pool-candles', address], query)
+    const to = pageEnd(list, query, head)
+    const row = await storage.pools.get(params.pool)
+    const cash = row === null || row.quoteListed ? null : row.quote
+    const pair = row === null || cash === null ? null : await storage.pairs.get({ mint: row.base, cash })
+    const of = {
+      pool: address,
+      mint: row === null ? null : pubkeyToBase58(row.base),
+      cash_mint: cash === null ? null : pubkeyToBase58(cash)
+    }
+    if (row === null || pair === null || head === null) {
+      return { body: { ...of, data: [], nextCursor: null }, dependsOn: [params.pool], changesWith: 'tags' }
+    }
+    const { matches, low, high } = tradesAmong(row)
+    const includes = (trade: TradeRow): boolean => matches(trade) && isInPair(trade, pair)
+    const source = new RowCandles(storage, { mint: row.base, includes, low, high }, query.interval)
+    const { data, nextCursor, changesWith } = await candleList(source, list, query, { to, head, pair })
+    return { body: { ...of, data, nextCursor }, dependsOn: [params.pool], changesWith }
+  })
+}
+
+/** Returns where the trades of a pool are among those of its token. */
+function tradesAmong({ pool, firstCursor, lastTrade }: PoolRow): Among {
+  return {
+    matches: (row) => samePubkey(row.pool, pool),
+    low: cursorAt(splitCursor(firstCursor).slot, 0),
+    high: lastTrade === null ? -1 : endOfEvents(lastTrade.slot)
+  }
+}

@@ -1,0 +1,127 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { Storage } from '../../storage/port.ts'
+import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
+import { bucketStart, foldRows, intervalSeconds } from '../market/candles.ts'
+import { legOf } from '../market/legs.ts'
+import type { CandleInterval, PairAddress, TradeRow } from '../market/rows.ts'
+import type { CandleSource, CandleStretch } from './candle-page.ts'
+import { cursorRange, DISORDER_SECONDS } from './trade-filters.ts'
+
+/**
+ * Rows that one request reads at most. Chosen: an embedded store reads so many in about a tenth of a second; the newest 300
+ * seconds of a token with 60 trades a second are fewer.
+ */
+export const CANDLE_ROWS_MAX = 20_000
+/** Rows read at first, and at most before other requests run. */
+const FIRST_ROWS = 128
+const CHUNK_ROWS = 1000
+
+/** Selects the trades whose candles are folded. */
+export interface RowSeries {
+  readonly mint: Pubkey
+  /** Whether a row of the mint is in the candles; only of rows with a cash side. */
+  readonly includes: (row: TradeRow) => boolean
+  /** Cursors outside of which there is no such row, both included. */
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * The candles of one interval of some of a token's trades, folded from its rows. All ranges together read
+ * `CANDLE_ROWS_MAX` rows at most. A candle that is returned has all trades of its bucket.
+ */
+export class RowCandles implements CandleSource {
+  readonly #storage: Pick<Storage, 'trades' | 'blocks'>
+  readonly #series: RowSeries
+  readonly #interval: CandleInterval
+  #rowsLeft: number
+
+  constructor(
+    storage: Pick<Storage, 'trades' | 'blocks'>,
+    series: RowSeries,
+    interval: CandleInterval,
+    rowsMax = CANDLE_ROWS_MAX
+  ) {
+    this.#storage = storage
+    this.#series = series
+    this.#interval = interval
+    this.#rowsLeft = rowsMax
+  }
+
+  async range({
+    from,
+    to,
+    limit
+  }: {
+    readonly from: number
+    readonly to: number
+    readonly limit: number
+  }): Promise<CandleStretch> {
+    const { mint, low, high } = this.#series
+    const first = this.#bucketAfter(from - 1)
+    const times = {
+      from: first > 0 ? first : undefined,
+      to: isUnbounded(to) ? undefined : this.#bucketAfter(to - 1)
+    }
+    const span = await cursorRange(this.#storage.blocks, times, 'desc', high + 1)
+    if (span === null) return { candles: [], cutAt: null }
+    const until = Math.max(span.until ?? low, low)
+    /** Newest first. */
+    const rows: TradeRow[] = []
+    const starts = new Set<number>()
+    let after = span.from
+    for (let chunk = FIRST_ROWS, cutAt = to; ; chunk = Math.min(chunk * 2, CHUNK_ROWS)) {
+      const asked = Math.min(chunk, this.#rowsLeft)
+      if (asked === 0) return { candles: this.#fold(rows, cutAt), cutAt }
+      const read = await this.#storage.trades.ofMint(mint, {
+        ...(after === undefined ? {} : { from: after }),
+        until,
+        order: 'desc',
+        limit: asked
+      })
+      this.#rowsLeft -= read.length
+      for (const row of read) {
+        const start = bucketStart(this.#interval, row.blockTime)
+        if (start < first || start >= to || !this.#series.includes(row)) continue
+        rows.push(row)
+        starts.add(start)
+      }
+      const oldest = read.at(-1)
+      if (oldest === undefined || read.length < asked) {
+        return { candles: this.#fold(rows, first).slice(-limit), cutAt: null }
+      }
+      // A row further back may be of a somewhat later time, so buckets before this one may lack rows.
+      cutAt = Math.min(to, this.#bucketAfter(oldest.blockTime + DISORDER_SECONDS))
+      if (countFrom(starts, cutAt) >= limit) {
+        return { candles: this.#fold(rows, cutAt).slice(-limit), cutAt: null }
+      }
+      after = oldest.cursor
+      await yieldToEventLoop()
+    }
+  }
+
+  /** Folds rows, newest first, into the buckets from one on. */
+  #fold(rows: readonly TradeRow[], from: number) {
+    const oldestFirst = rows.filter((row) => bucketStart(this.#interval, row.blockTime) >= from).reverse()
+    return foldRows(oldestFirst, this.#interval)
+  }
+
+  /** Returns the start of the first bucket after a time. */
+  #bucketAfter(time: number): number {
+    return bucketStart(this.#interval, time) + intervalSeconds(this.#interval)
+  }
+}
+
+/** Whether a time is no bound: later than any that a request can give. */
+const isUnbounded = (to: number): boolean => to === Number.MAX_SAFE_INTEGER
+
+/** Tells whether a row of the pair's token is a trade for its cash. */
+export function isInPair(row: TradeRow, { cash }: Pick<PairAddress, 'cash'>): boolean {
+  return row.cashSide !== null && samePubkey(legOf(row, row.cashSide).mint, cash)
+}
+
+function countFrom(starts: ReadonlySet<number>, from: number): number {
+  let count = 0
+  for (const start of starts) if (start >= from) count++
+  return count
+}
