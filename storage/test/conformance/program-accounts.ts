@@ -57,7 +57,8 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
     const versions = [version(1, 5, [1, 2, 3]), version(2, 2 ** 33, []), version(3, 7, null)]
     await storage.programAccounts.put(PROGRAM, versions)
     await storage.programAccounts.put(OTHER, [version(1, 9, [9])])
-    for (const { programAccounts } of [storage, await reopen()]) {
+    for (const open of [() => storage, reopen]) {
+      const { programAccounts } = await open()
       const addresses = [...versions.map(({ address }) => address), addressOf(4)]
       t.strictSame(await programAccounts.newest(PROGRAM, addresses), [...versions, null])
       t.strictSame(await programAccounts.at(PROGRAM, 6, addresses), [versions[0], null, null, null])
