@@ -80,6 +80,7 @@ const app = buildApp(
     stream: tenants,
     webhooks: null,
     transactions: null,
+    accounts: null,
     venues: VENUE_IDS,
     cash,
     decoding,

@@ -55,3 +55,8 @@ export interface AccountNode {
     signal: AbortSignal
   ): Promise<{ readonly slot: number; readonly accounts: readonly AddressedAccount[] }>
 }
+
+/** The parts of the account side that the HTTP side uses. */
+export interface AccountParts {
+  readonly node: AccountNode
+}

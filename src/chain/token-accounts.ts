@@ -4,6 +4,8 @@ import type { Movements } from './movements.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'
 
 /** Wrapped SOL; the native SOL legs of bonding curves are reported under it too. */
+/** The program that derives and creates the usual token account of a wallet for a mint. */
+export const ASSOCIATED_TOKEN = pubkeyFromBase58('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 export const NATIVE_MINT = pubkeyFromBase58('So11111111111111111111111111111111111111112')
 export const NATIVE_DECIMALS = 9
 

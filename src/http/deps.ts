@@ -1,3 +1,4 @@
+import type { AccountParts } from '../accounts/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
@@ -47,6 +48,8 @@ export interface AppDeps {
   readonly webhooks: WebhookParts | null
   /** Null in a process without a node to send transactions to. */
   readonly transactions: TransactionParts | null
+  /** Null in a process without a node to read accounts from. */
+  readonly accounts: AccountParts | null
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

@@ -5,7 +5,7 @@ import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../chain/toke
 export const SYSTEM = pubkeyFromBase58(SYSTEM_PROGRAM)
 export const TOKEN = pubkeyFromBase58(TOKEN_PROGRAM)
 export const TOKEN_2022 = pubkeyFromBase58(TOKEN_2022_PROGRAM)
-export const ASSOCIATED_TOKEN = pubkeyFromBase58('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
+export { ASSOCIATED_TOKEN } from '../chain/token-accounts.ts'
 export const COMPUTE_BUDGET = pubkeyFromBase58('ComputeBudget111111111111111111111111111111')
 export const LOOKUP_TABLE = pubkeyFromBase58('AddressLookupTab1e1111111111111111111111111')
 export const VOTE = pubkeyFromBase58('Vote111111111111111111111111111111111111111')

@@ -12,6 +12,7 @@ import { docsRoutes } from '../http/routes/docs.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
+import { accountPartsOf } from './accounts.ts'
 import { transactionPartsOf } from './transactions.ts'
 import { webhookPartsOf } from './webhooks.ts'
 import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
@@ -82,7 +83,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         storage: given.storage,
         stream: given.tenants ?? null,
         webhooks: webhookPartsOf(service, given),
-        transactions: transactionPartsOf(service, given)
+        transactions: transactionPartsOf(service, given),
+        accounts: accountPartsOf(given)
       },
       routes
     )

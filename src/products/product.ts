@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
@@ -65,6 +66,8 @@ export interface Given {
   readonly outgoing?: OpenOutgoing
   /** Absent in a process without a node to send transactions to. */
   readonly nodes?: RpcTransactionNode
+  /** Absent in a process without a node to read accounts from. */
+  readonly accounts?: RpcAccountNode
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { ACCESS } from './access.ts'
+import { ACCOUNTS } from './accounts.ts'
 import { CHAIN } from './chain.ts'
 import { DATA } from './data.ts'
 import { DOCS, EDGE } from './edge.ts'
@@ -20,6 +21,7 @@ export const PRODUCTS: readonly Product[] = [
   DELIVERY,
   TRANSACTIONS,
   TRACKING,
+  ACCOUNTS,
   ACCESS,
   EDGE,
   DOCS,

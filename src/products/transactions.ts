@@ -13,6 +13,7 @@ import { SharedBundles } from '../transactions/shared-bundles.ts'
 import type { TransactionParts } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
 import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.ts'
+import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
 import { coordinationOf, type Given, type Product, type ServiceParts, type UnitOfTree } from './product.ts'
 
 /** Milliseconds that a drain may take: as long as sends in flight are waited for, and the last writes. */
@@ -90,12 +91,6 @@ export function transactionPartsOf(service: ServiceParts, given: Given): Transac
   }
 }
 
-/** Tells whether this process has the localnet, whose node is then the only one that transactions go to. */
-const hasLocalnet = ({ config: { role, source }, source: replaced }: ServiceParts): boolean =>
-  role.includes('ingest') && source === 'localnet' && replaced === undefined
-
-const hasNode = (service: ServiceParts): boolean => hasLocalnet(service) || service.config.rpcUrl.length > 0
-
 const hasEngine = (service: ServiceParts): boolean =>
   hasLocalnet(service) || service.config.blockEngineUrl.length > 0
 
@@ -114,10 +109,4 @@ function engineOptions(service: ServiceParts): BlockEngineOptions {
     requestsPerSecond: LOCALNET_RATE,
     tipFloorUrl: tipFloorUrl ?? `${localnet}/api/v1/bundles/tip_floor`
   }
-}
-
-function nodeUrls(service: ServiceParts): readonly string[] {
-  if (!hasLocalnet(service)) return service.config.rpcUrl
-  const url = service.localnetUrl()
-  return url === null ? [] : [url]
 }

@@ -2,7 +2,7 @@ import { encodeBase58 } from '../chain/base58.ts'
 import { nonceStateOf } from '../chain/nonce.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import { isCount, isObject } from '../chain/rpc/fields.ts'
-import { nodeAddresses } from '../node/node-address.ts'
+import { NodeGroup, type NodeClients } from '../node/node-group.ts'
 import { NodeError } from '../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
@@ -32,42 +32,35 @@ const SENDS: Partial<RpcClientOptions> = {
   bodyBytesMax: 4 * 1024 * 1024,
   compressed: false
 }
-/** Milliseconds for which a node's slot is trusted when the newest of several is chosen. Chosen: two to three slots. */
-const SLOT_MS = 1_000
 const CONFIRMED = { commitment: 'confirmed' } as const
 
-interface KnownNode {
-  readonly url: string
-  readonly reads: RpcClient
+interface Clients extends NodeClients {
   readonly sends: RpcClient
   readonly batches: SendBatches
-  /** The newest slot that it has told at confirmed; -1 after a failed request. */
-  slot: number
 }
 
 /** The operator's nodes by JSON-RPC. Of several, the one with the newest slot is asked, and the others if it fails. */
 export class RpcTransactionNode implements TransactionNode {
-  readonly #urls: () => readonly string[]
-  readonly #clock: Clock
-  #nodes: KnownNode[] = []
-  #probedAtMs = -Infinity
-  #probing: Promise<void> | null = null
+  readonly #nodes: NodeGroup<Clients>
 
   /** `urls` is read at each request: the localnet's URL is known only once it listens. */
   constructor(urls: () => readonly string[], clock: Clock) {
-    this.#urls = urls
-    this.#clock = clock
+    this.#nodes = new NodeGroup(urls, clock, (address) => {
+      const sends = new RpcClient(address, clock, SENDS)
+      const reads = new RpcClient(address, clock, READS)
+      return { reads, sends, batches: new SendBatches(sends), all: [reads, sends] }
+    })
   }
 
   /** Requests that wait for a node. */
   get waiting(): number {
-    return this.#nodes.reduce((sum, { reads, sends }) => sum + reads.waiting + sends.waiting, 0)
+    return this.#nodes.waiting
   }
 
   async send(wire: Uint8Array, signal: AbortSignal): Promise<void> {
     const transaction = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64')
     // A node that was not reached has received nothing, so that another one may have it.
-    await this.#ask(({ batches }) => batches.send(transaction, signal), signal, isUnreached)
+    await this.#nodes.ask(({ clients }) => clients.batches.send(transaction, signal), signal, isUnreached)
   }
 
   async simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome> {
@@ -90,8 +83,8 @@ export class RpcTransactionNode implements TransactionNode {
   }
 
   async height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }> {
-    return this.#ask(async (node) => {
-      const { result } = await node.reads.call('getEpochInfo', [CONFIRMED], { signal })
+    return this.#nodes.ask(async (node) => {
+      const { result } = await node.clients.reads.call('getEpochInfo', [CONFIRMED], { signal })
       const { absoluteSlot: slot, blockHeight: height } = isObject(result) ? result : {}
       if (!isCount(slot) || !isCount(height)) throw garbage('getEpochInfo')
       node.slot = slot
@@ -122,9 +115,7 @@ export class RpcTransactionNode implements TransactionNode {
   }
 
   async close(): Promise<void> {
-    const nodes = this.#nodes
-    this.#nodes = []
-    await Promise.all(nodes.flatMap(({ reads, sends }) => [reads.close(), sends.close()]))
+    await this.#nodes.close()
   }
 
   async #account(address: string, signal: AbortSignal) {
@@ -139,70 +130,13 @@ export class RpcTransactionNode implements TransactionNode {
 
   /** Calls a method whose result has a context. */
   async #inContext(method: string, params: readonly unknown[], signal: AbortSignal) {
-    return this.#ask(async ({ reads }) => {
-      const { result } = await reads.call(method, params, { signal })
+    return this.#nodes.ask(async ({ clients }) => {
+      const { result } = await clients.reads.call(method, params, { signal })
       const { context, value } = isObject(result) ? result : {}
       const slot = isObject(context) ? context['slot'] : undefined
       if (!isCount(slot) || value === undefined) throw garbage(method)
       return { contextSlot: slot, value }
     }, signal)
-  }
-
-  /** Asks the nodes in turn, the newest first, while they fail in a way that lets the next one be asked. */
-  async #ask<T>(
-    ask: (node: KnownNode) => Promise<T>,
-    signal: AbortSignal,
-    isNextAsked: (error: NodeError) => boolean = () => true
-  ): Promise<T> {
-    let last = new NodeError('node', { kind: 'unreachable', detail: 'none is configured' })
-    for (const node of await this.#newestFirst()) {
-      try {
-        return await ask(node)
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error
-        signal.throwIfAborted()
-        last = error
-        // A refusal by the node concerns the request; every other fault the node.
-        if (error.fault.kind !== 'rpc') node.slot = -1
-        if (!isNextAsked(error)) break
-      }
-    }
-    throw last
-  }
-
-  /** Returns the nodes, the newest first. Slots are asked for again beside requests; only the first time they wait. */
-  async #newestFirst(): Promise<readonly KnownNode[]> {
-    this.#follow(this.#urls())
-    if (this.#nodes.length <= 1) return this.#nodes
-    const isFirst = this.#probedAtMs === -Infinity
-    if (this.#clock.now() - this.#probedAtMs >= SLOT_MS) this.#probing ??= this.#probe()
-    if (isFirst) await this.#probing
-    return this.#nodes.toSorted((a, b) => b.slot - a.slot)
-  }
-
-  async #probe(): Promise<void> {
-    this.#probedAtMs = this.#clock.now()
-    const signal = new AbortController().signal
-    const asked = this.#nodes.map(async (node) => {
-      const answer = await node.reads
-        .call('getSlot', [CONFIRMED], { signal, timeoutMs: SLOT_MS, urgent: true })
-        .catch(() => null)
-      node.slot = isCount(answer?.result) ? answer.result : -1
-    })
-    await Promise.all(asked)
-    this.#probing = null
-  }
-
-  #follow(urls: readonly string[]): void {
-    const isSame = urls.length === this.#nodes.length && urls.every((url, at) => url === this.#nodes[at]!.url)
-    if (isSame) return
-    void this.close()
-    this.#probedAtMs = -Infinity
-    this.#nodes = nodeAddresses(urls).map((address, at) => {
-      const sends = new RpcClient(address, this.#clock, SENDS)
-      const reads = new RpcClient(address, this.#clock, READS)
-      return { url: urls[at]!, reads, sends, batches: new SendBatches(sends), slot: 0 }
-    })
   }
 }
 

@@ -38,7 +38,7 @@ const FLOORS = [
   ['storage'],
   ['src/access', 'src/views', 'src/recorded', 'src/localnet', 'src/verify'],
   ['src/node'],
-  ['src/yellowstone', 'src/telemetry'],
+  ['src/yellowstone', 'src/telemetry', 'src/accounts'],
   ['src/api'],
   ['src/stream'],
   ['src/webhooks', 'src/transactions'],

@@ -28,6 +28,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { putTenant } from '../../storage/test/sample-access.ts'
 import { OPTIONS } from '../market/world.ts'
+import { FakeAccountNode } from '../accounts/fake-account-node.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
 import { fakeParts } from '../webhooks/fake-parts.ts'
 
@@ -150,6 +151,7 @@ export async function marketApp(
     stream: closedStream(),
     webhooks: fakeParts(),
     transactions: fakeTransactions(),
+    accounts: { node: new FakeAccountNode() },
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,

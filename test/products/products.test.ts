@@ -55,6 +55,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'stream',
     'webhooks',
     'transactions',
+    'accounts',
     'access',
     'edge',
     'docs'

@@ -1,7 +1,7 @@
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../chain/token-accounts.ts'
 import type { LocalAccount } from '../chain.ts'
-import { associatedTokenAccount } from './program-address.ts'
+import { associatedTokenAccount } from '../../signing/program-address.ts'
 import { SYSTEM, TOKEN, TOKEN_2022 } from '../programs.ts'
 import type { LedgerView } from './script.ts'
 import { mintAccount, newMint, newTokenAccount, rentExempt, tokenAccount } from './token-layouts.ts'

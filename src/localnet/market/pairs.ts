@@ -4,7 +4,7 @@ import type { FirstPool } from './genesis.ts'
 import type { ExecutedScript } from './execution.ts'
 import type { Pair } from './market-state.ts'
 import { LOOKUP_TABLE, SYSTEM } from '../programs.ts'
-import { programAddress } from './program-address.ts'
+import { programAddress } from '../../signing/program-address.ts'
 import type { MarketTurn } from './turn.ts'
 import type { MarketPool } from './venue.ts'
 

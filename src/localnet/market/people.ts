@@ -1,5 +1,5 @@
 import type { Pubkey } from '../../chain/pubkey.ts'
-import { isOnCurve } from './program-address.ts'
+import { isOnCurve } from '../../signing/program-address.ts'
 import { seededRandom } from './random.ts'
 
 /** The market's wallets, which follow from the seed alone. */

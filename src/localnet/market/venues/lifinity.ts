@@ -1,6 +1,6 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { firstShares } from '../curves/constant-product.ts'
-import { associatedTokenAccount } from '../program-address.ts'
+import { associatedTokenAccount } from '../../../signing/program-address.ts'
 import { TOKEN } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'

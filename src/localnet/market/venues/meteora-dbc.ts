@@ -10,7 +10,7 @@ import {
   sellToCurve
 } from '../curves/launch-curve.ts'
 import { ceilDiv, floorSqrt } from '../curves/integers.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { LaunchpadVenue, MarketPool, NewCurve, PoolVenue, VenueWorld } from '../venue.ts'
 import {

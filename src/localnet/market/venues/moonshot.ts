@@ -9,7 +9,7 @@ import {
   type LaunchCurve
 } from '../curves/launch-curve.ts'
 import { ceilDiv } from '../curves/integers.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import { ASSOCIATED_TOKEN, TOKEN } from '../../programs.ts'
 import type { CallScript, TransactionScript } from '../script.ts'
 import type { Executed, LaunchpadVenue, MarketPool, NewCurve, PoolVenue, Swap, VenueWorld } from '../venue.ts'

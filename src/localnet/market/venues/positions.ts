@@ -1,6 +1,6 @@
 import { samePubkey, type Pubkey } from '../../../chain/pubkey.ts'
 import { liquidityWorth, type Range } from '../curves/concentrated.ts'
-import { associatedTokenAccount } from '../program-address.ts'
+import { associatedTokenAccount } from '../../../signing/program-address.ts'
 import { TOKEN_2022 } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { MarketPool, VenueWorld } from '../venue.ts'

@@ -1,6 +1,6 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { ASSOCIATED_TOKEN, MEMO, RENT_SYSVAR, SYSTEM, TOKEN, TOKEN_2022 } from '../../programs.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import type { AccountUse, CallScript, TokenCalls } from '../script.ts'
 import { record, wordsOf, type Values, type Words } from './record.ts'
 

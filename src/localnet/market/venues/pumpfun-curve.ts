@@ -1,6 +1,6 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { ceilDiv, smaller } from '../curves/integers.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import type { CallScript } from '../script.ts'
 import { key } from './pool-sides.ts'
 import { Program } from './program.ts'

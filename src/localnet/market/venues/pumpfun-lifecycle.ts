@@ -1,5 +1,5 @@
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import { ASSOCIATED_TOKEN, TOKEN_2022 } from '../../programs.ts'
 import type { TransactionScript } from '../script.ts'
 import type { NewCurve, VenueWorld } from '../venue.ts'

@@ -1,6 +1,6 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../../chain/token-accounts.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import type { CallScript } from '../script.ts'
 import type { Executed, LaunchpadVenue, Swap, VenueWorld } from '../venue.ts'
 import { exchangeForLamports } from './launchpad.ts'

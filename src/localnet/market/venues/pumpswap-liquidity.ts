@@ -1,6 +1,6 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { firstShares } from '../curves/constant-product.ts'
-import { associatedTokenAccount, programAddress } from '../program-address.ts'
+import { associatedTokenAccount, programAddress } from '../../../signing/program-address.ts'
 import { TOKEN_2022 } from '../../programs.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, VenueWorld } from '../venue.ts'

@@ -1,5 +1,5 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import type { CallScript } from '../script.ts'
 import { key, type Pair, type PoolSides, type PoolTokens } from './pool-sides.ts'
 import { Program } from './program.ts'

@@ -1,7 +1,7 @@
 import type { Pubkey } from '../../../chain/pubkey.ts'
 import { productOut } from '../curves/constant-product.ts'
 import { ceilDiv } from '../curves/integers.ts'
-import { programAddress } from '../program-address.ts'
+import { programAddress } from '../../../signing/program-address.ts'
 import type { CallScript, LedgerView } from '../script.ts'
 import type { NewPool, PoolVenue, VenueWorld } from '../venue.ts'
 import { ratioPrice, vaultBalances, type Caller, type Pair } from './pool-sides.ts'

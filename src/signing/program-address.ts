@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { pubkeyMapKey, type Pubkey } from '../../chain/pubkey.ts'
-import { ASSOCIATED_TOKEN } from '../programs.ts'
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { ASSOCIATED_TOKEN } from '../chain/token-accounts.ts'
 
 const FIELD = (1n << 255n) - 19n
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n

@@ -1,0 +1,86 @@
+import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
+import { isCount, isObject, listOf, objectOf, Unreadable } from '../chain/rpc/fields.ts'
+import type { Account, AddressedAccount } from './ports.ts'
+
+/** JSON.parse reads 2^64 - 1, the rent epoch of an account that pays no rent, as this double. */
+const NO_RENT_AS_DOUBLE = 2 ** 64
+const NO_RENT = 2n ** 64n - 1n
+
+/** A result with a context: its slot, and the value. */
+export interface InContext {
+  readonly slot: number
+  readonly value: unknown
+}
+
+/** Reads a result with a context. Throws Unreadable. */
+export function readInContext(result: unknown): InContext {
+  const { context, value } = objectOf(result, 'result')
+  const slot = isObject(context) ? context['slot'] : undefined
+  if (!isCount(slot)) throw new Unreadable('context.slot')
+  if (value === undefined) throw new Unreadable('value')
+  return { slot, value }
+}
+
+/**
+ * Reads an account in encoding `base64`. Its data is all of it unless `isSlice`. Throws Unreadable, also for lamports that
+ * JSON.parse has rounded.
+ */
+export function readAccount(value: unknown, isSlice = false): Account {
+  const { lamports, owner, executable, rentEpoch, data, space } = objectOf(value, 'account')
+  if (typeof executable !== 'boolean') throw new Unreadable('executable')
+  const bytes = readData(data)
+  if (space !== undefined && !isSlice && space !== bytes.length) throw new Unreadable('space')
+  return {
+    lamports: amountOf(lamports, 'lamports'),
+    owner: addressOf(owner, 'owner'),
+    executable,
+    rentEpoch: rentEpoch === NO_RENT_AS_DOUBLE ? NO_RENT : amountOf(rentEpoch, 'rentEpoch'),
+    data: bytes
+  }
+}
+
+/** Reads a list of accounts with their addresses. Throws Unreadable. */
+export function readAddressed(value: unknown, isSlice = false): AddressedAccount[] {
+  return listOf(value, 'accounts').map((each) => {
+    const { pubkey, account } = objectOf(each, 'account')
+    return { address: addressOf(pubkey, 'pubkey'), account: readAccount(account, isSlice) }
+  })
+}
+
+/**
+ * Parses a response again, with its lamports as bigint. Slower than JSON.parse by far: for the answers with an account of
+ * more than 2^53 lamports (9 million SOL), of which mainnet has a few.
+ */
+export function resultWithExactLamports(body: Buffer): unknown {
+  const exact = (key: string, value: unknown, { source }: { readonly source?: string }): unknown =>
+    key === 'lamports' && source !== undefined && /^\d+$/.test(source) ? BigInt(source) : value
+  const { result } = JSON.parse(body.toString('utf8'), exact as (key: string, value: unknown) => unknown) as {
+    readonly result?: unknown
+  }
+  return result
+}
+
+function readData(data: unknown): Uint8Array {
+  const [text, encoding] = Array.isArray(data) ? (data as unknown[]) : []
+  if (typeof text !== 'string' || encoding !== 'base64') throw new Unreadable('data')
+  try {
+    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
+  } catch {
+    throw new Unreadable('data')
+  }
+}
+
+function addressOf(value: unknown, field: string): Pubkey {
+  if (typeof value !== 'string') throw new Unreadable(field)
+  try {
+    return pubkeyFromBase58(value)
+  } catch {
+    throw new Unreadable(field)
+  }
+}
+
+function amountOf(value: unknown, field: string): bigint {
+  if (typeof value === 'bigint') return value
+  if (!isCount(value)) throw new Unreadable(field, typeof value === 'number')
+  return BigInt(value)
+}

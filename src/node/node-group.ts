@@ -1,0 +1,113 @@
+import { isCount } from '../chain/rpc/fields.ts'
+import type { Clock } from '../ports.ts'
+import { nodeAddresses, type NodeAddress } from './node-address.ts'
+import { NodeError } from './node-fault.ts'
+import type { RpcClient } from './rpc-client.ts'
+
+/** Milliseconds for which a node's slot is trusted when the newest of several is chosen. Chosen: two to three slots. */
+const SLOT_MS = 1_000
+const CONFIRMED = { commitment: 'confirmed' } as const
+
+/** The clients of one node. */
+export interface NodeClients {
+  /** Asks for the node's slot. */
+  readonly reads: RpcClient
+  /** Every client, to be closed with the group. */
+  readonly all: readonly RpcClient[]
+}
+
+/** A node of a group. */
+export interface GroupNode<C extends NodeClients> {
+  readonly url: string
+  readonly clients: C
+  /** The newest slot that it has told at confirmed; -1 after a failed request. */
+  slot: number
+}
+
+/** Several nodes by JSON-RPC. The one with the newest slot is asked, and the others if it fails. */
+export class NodeGroup<C extends NodeClients> {
+  readonly #urls: () => readonly string[]
+  readonly #clock: Clock
+  readonly #open: (address: NodeAddress) => C
+  #nodes: GroupNode<C>[] = []
+  #probedAtMs = -Infinity
+  #probing: Promise<void> | null = null
+
+  /** `urls` is read at each request: the localnet's URL is known only once it listens. */
+  constructor(urls: () => readonly string[], clock: Clock, open: (address: NodeAddress) => C) {
+    this.#urls = urls
+    this.#clock = clock
+    this.#open = open
+  }
+
+  /** Requests that wait for a node. */
+  get waiting(): number {
+    return this.#nodes.flatMap(({ clients }) => clients.all).reduce((sum, client) => sum + client.waiting, 0)
+  }
+
+  /**
+   * Asks the nodes in turn, the newest first, while they fail in a way that lets the next one be asked. Rejects with the
+   * last NodeError, or the signal's reason.
+   */
+  async ask<T>(
+    ask: (node: GroupNode<C>) => Promise<T>,
+    signal: AbortSignal,
+    isNextAsked: (error: NodeError) => boolean = () => true
+  ): Promise<T> {
+    let last = new NodeError('node', { kind: 'unreachable', detail: 'none is configured' })
+    for (const node of await this.#newestFirst()) {
+      try {
+        return await ask(node)
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error
+        signal.throwIfAborted()
+        last = error
+        // A refusal by the node concerns the request; every other fault the node.
+        if (error.fault.kind !== 'rpc') node.slot = -1
+        if (!isNextAsked(error)) break
+      }
+    }
+    throw last
+  }
+
+  async close(): Promise<void> {
+    const nodes = this.#nodes
+    this.#nodes = []
+    await Promise.all(nodes.flatMap(({ clients }) => clients.all.map((client) => client.close())))
+  }
+
+  /** Returns the nodes, the newest first. Slots are asked for again beside requests; only the first time they wait. */
+  async #newestFirst(): Promise<readonly GroupNode<C>[]> {
+    this.#follow(this.#urls())
+    if (this.#nodes.length <= 1) return this.#nodes
+    const isFirst = this.#probedAtMs === -Infinity
+    if (this.#clock.now() - this.#probedAtMs >= SLOT_MS) this.#probing ??= this.#probe()
+    if (isFirst) await this.#probing
+    return this.#nodes.toSorted((a, b) => b.slot - a.slot)
+  }
+
+  async #probe(): Promise<void> {
+    this.#probedAtMs = this.#clock.now()
+    const signal = new AbortController().signal
+    const asked = this.#nodes.map(async (node) => {
+      const answer = await node.clients.reads
+        .call('getSlot', [CONFIRMED], { signal, timeoutMs: SLOT_MS, urgent: true })
+        .catch(() => null)
+      node.slot = isCount(answer?.result) ? answer.result : -1
+    })
+    await Promise.all(asked)
+    this.#probing = null
+  }
+
+  #follow(urls: readonly string[]): void {
+    const isSame = urls.length === this.#nodes.length && urls.every((url, at) => url === this.#nodes[at]!.url)
+    if (isSame) return
+    void this.close()
+    this.#probedAtMs = -Infinity
+    this.#nodes = nodeAddresses(urls).map((address, at) => ({
+      url: urls[at]!,
+      clients: this.#open(address),
+      slot: 0
+    }))
+  }
+}

@@ -1,0 +1,94 @@
+import type {
+  Account,
+  AccountNode,
+  AddressedAccount,
+  ProgramAccountsQuery
+} from '../../src/accounts/ports.ts'
+import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
+
+/** Where the owner of a token account stands. */
+const TOKEN_OWNER_AT = 32
+
+/** A node with the accounts that a test puts there. It answers at once, or when the test opens its gate. */
+export class FakeAccountNode implements AccountNode {
+  slot = 1_000
+  /** The fault of every call; null for none. */
+  fault: NodeFault | null = null
+  /** Addresses of each call of `accounts`. */
+  readonly asked: (readonly Pubkey[])[] = []
+  /** Calls of any method. */
+  calls = 0
+  /** Answers wait for it. */
+  gate: Promise<void> = Promise.resolve()
+  readonly #accounts = new Map<string, AddressedAccount>()
+
+  put(address: Pubkey, account: Pick<Account, 'owner' | 'data'> & Partial<Account>): void {
+    const whole = { lamports: 1_000_000n, executable: false, rentEpoch: 2n ** 64n - 1n, ...account }
+    this.#accounts.set(pubkeyMapKey(address), { address, account: whole })
+  }
+
+  remove(address: Pubkey): void {
+    this.#accounts.delete(pubkeyMapKey(address))
+  }
+
+  async accounts(addresses: readonly Pubkey[], signal: AbortSignal): ReturnType<AccountNode['accounts']> {
+    this.asked.push(addresses)
+    return this.#answer(signal, () =>
+      addresses.map((address) => this.#accounts.get(pubkeyMapKey(address))?.account ?? null)
+    )
+  }
+
+  async tokenAccounts(
+    wallet: Pubkey,
+    tokenProgram: Pubkey,
+    signal: AbortSignal
+  ): ReturnType<AccountNode['tokenAccounts']> {
+    return this.#answer(signal, () =>
+      this.#ownedBy(tokenProgram).filter(
+        ({ account: { data } }) =>
+          data.length >= TOKEN_OWNER_AT + 32 &&
+          samePubkey(data.subarray(TOKEN_OWNER_AT, TOKEN_OWNER_AT + 32), wallet)
+      )
+    )
+  }
+
+  async programAccounts(
+    program: Pubkey,
+    { dataSize, memcmp = [], dataSlice }: ProgramAccountsQuery,
+    signal: AbortSignal
+  ): ReturnType<AccountNode['programAccounts']> {
+    return this.#answer(signal, () =>
+      this.#ownedBy(program)
+        .filter(({ account: { data } }) => dataSize === undefined || data.length === dataSize)
+        .filter(({ account: { data } }) =>
+          memcmp.every(({ offset, bytes }) => bytes.every((byte, at) => data[offset + at] === byte))
+        )
+        .map(({ address, account }) => ({
+          address,
+          account:
+            dataSlice === undefined
+              ? account
+              : {
+                  ...account,
+                  data: account.data.slice(dataSlice.offset, dataSlice.offset + dataSlice.length)
+                }
+        }))
+    )
+  }
+
+  #ownedBy(program: Pubkey): AddressedAccount[] {
+    return [...this.#accounts.values()].filter(({ account: { owner } }) => samePubkey(owner, program))
+  }
+
+  async #answer<T>(
+    signal: AbortSignal,
+    accounts: () => T
+  ): Promise<{ readonly slot: number; readonly accounts: T }> {
+    this.calls++
+    await this.gate
+    signal.throwIfAborted()
+    if (this.fault !== null) throw new NodeError('node', this.fault)
+    return { slot: this.slot, accounts: accounts() }
+  }
+}
