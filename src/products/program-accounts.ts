@@ -1,4 +1,6 @@
 import { mirror, type MirrorNeeds } from '../../actors/program-accounts/mirror.ts'
+import { adminProgramRoutes } from '../http/routes/admin-programs.ts'
+import { programAccountRoutes } from '../http/routes/program-accounts.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
 import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
@@ -8,13 +10,16 @@ const PROCESSED_SLOTS = 16
 /** Milliseconds that a drain may take: as long as requests in flight are waited for. */
 const DRAIN_MS = 5_000
 
-/** The mirror of programs' accounts, in the process that ingests. A fault of it restarts nothing else. */
-export const MIRROR: Product = {
-  name: 'mirror',
-  roles: ['ingest'],
+/**
+ * Accounts of whitelisted programs. Gateways serve them, and a process that ingests mirrors them. A fault of the mirror
+ * restarts nothing else.
+ */
+export const PROGRAM_ACCOUNTS: Product = {
+  name: 'program-accounts',
+  roles: ['ingest', 'gateway'],
   settings: {},
   units: (service) => {
-    if (!hasNode(service)) return []
+    if (!service.config.role.includes('ingest') || !hasNode(service)) return []
     const { config, ports, logger, metrics, chainWatch: watch, localMirror: local } = service
     const run = mirror<MirrorNeeds & Pick<Given, 'peers'>>(
       {
@@ -30,7 +35,8 @@ export const MIRROR: Product = {
       (given) => coordinationOf(service, given)
     )
     return [supervisor('programs', 'one_for_one', [child('mirror', run, { drainMs: DRAIN_MS })])]
-  }
+  },
+  routes: [programAccountRoutes, adminProgramRoutes]
 }
 
 /** Returns the WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does. */

@@ -14,6 +14,7 @@ import {
   versionKey,
   versionsOf
 } from '../codec/program-account.ts'
+import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
   AccountsQuery,
@@ -96,10 +97,11 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
       /** The key of an account whose version at the slot was found. */
       let done: Key | null = null
       let left = examined
+      let bytes = 0
       for await (const entries of chunksOf(level, { gte, lt: range.lt }, Math.min(examined, limit * 2))) {
         for (const [key, value] of entries) {
           const isNext = last === null || !isOfAddress(last, key)
-          if (isNext && last !== null && (accounts.length === limit || left <= 0))
+          if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
             return { accounts, next: addressOfVersion(last) }
           last = key
           left--
@@ -107,6 +109,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
           done = key
           const data = dataOf(value)
           if (data === null || matches?.(data) === false) continue
+          bytes += data.length
           accounts.push(versionOf([key, value]) as (typeof accounts)[number])
         }
       }

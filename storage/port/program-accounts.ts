@@ -1,5 +1,8 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 
+/** Bytes of data in a page, from which on it ends: some hundred accounts of usual size, or one of the largest. */
+export const PAGE_BYTES_MAX = 4 * 2 ** 20
+
 /** What is stored of an account; its owner is the program. */
 export interface ProgramAccount {
   readonly lamports: bigint
@@ -25,7 +28,7 @@ export interface AccountsQuery {
   readonly slot: number
   /** Only accounts with greater addresses. */
   readonly after?: Pubkey | undefined
-  /** Maximum number of accounts in the answer; from 1. */
+  /** Maximum number of accounts in the answer; from 1. It may have fewer where they are large (PAGE_BYTES_MAX). */
   readonly limit: number
   /** Maximum number of versions to look at; the answer may then have fewer accounts than `limit`. At least 1. */
   readonly examined: number

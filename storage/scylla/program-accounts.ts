@@ -1,5 +1,6 @@
 import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { dataOf, packAccount, unpackAccount } from '../codec/program-account.ts'
+import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
   AccountsQuery,
@@ -63,11 +64,12 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     let last: Pubkey | null = null
     let isDone = false
     let left = examined
+    let bytes = 0
     for await (const rows of this.#rowsAfter(program, after, Math.min(limit * 2, ROWS_AT_ONCE))) {
       for (const row of rows) {
         const address = row['address'] as Buffer
         const isNext = last === null || !samePubkey(last, address)
-        if (isNext && last !== null && (accounts.length === limit || left <= 0))
+        if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
           return { accounts, next: Uint8Array.from(last) }
         if (isNext) isDone = false
         last = address
@@ -76,6 +78,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
         isDone = true
         const data = dataOf(row['account'] as Buffer)
         if (data === null || matches?.(data) === false) continue
+        bytes += data.length
         accounts.push(versionOf(row) as (typeof accounts)[number])
       }
     }
