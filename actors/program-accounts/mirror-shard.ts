@@ -1,6 +1,11 @@
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { sleep } from '../../src/ports.ts'
-import { NO_PROGRESS, programsIn, PROGRAMS_PARTITION, type Program } from '../../src/program-accounts/program.ts'
+import {
+  NO_PROGRESS,
+  programsIn,
+  PROGRAMS_PARTITION,
+  type Program
+} from '../../src/program-accounts/program.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
@@ -83,7 +88,12 @@ export class MirrorShard implements OwnedShard {
           mirror = await this.#mirrorOf(stored)
           await mirror.run(end.signal)
         }
-    this.#entries.set(program, { isRemoved, end, done: this.#until(attempt, end.signal), mirror: () => mirror })
+    this.#entries.set(program, {
+      isRemoved,
+      end,
+      done: this.#until(attempt, end.signal),
+      mirror: () => mirror
+    })
   }
 
   /** Runs work until it succeeds. */

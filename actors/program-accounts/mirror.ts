@@ -55,7 +55,8 @@ export function mirror<Needs extends MirrorNeeds>(
       logger
     })
     const mirrors = (): readonly ProgramMirror[] => owner.shards.flatMap((shard) => shard.mirrors)
-    const sum = (of: (mirror: ProgramMirror) => number): number => mirrors().reduce((all, each) => all + of(each), 0)
+    const sum = (of: (mirror: ProgramMirror) => number): number =>
+      mirrors().reduce((all, each) => all + of(each), 0)
     const counts = {
       backfilling: () => sum(({ progress }) => (progress.slot === null ? 1 : 0)),
       live: () => sum(({ progress }) => (progress.slot === null ? 0 : 1)),

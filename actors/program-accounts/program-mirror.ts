@@ -50,6 +50,7 @@ export interface ProgramMirrorDeps extends Ports {
   /** Slots from a block of the index to those that are confirmed: 0 where the index has confirmed blocks. */
   readonly slotsUnconfirmed: number
   readonly auditMs?: number
+  readonly settleMs?: number
   readonly superseded?: SupersededLimits
   readonly pending?: PendingLimits
 }
@@ -198,7 +199,8 @@ export class ProgramMirror {
   #tick({ slot, closed }: ChainTick): void {
     this.#hasBlocks = closed !== null
     for (const address of closed ?? [])
-      if (!this.#isKnownPast(slot) && !this.#pending.addClosed({ address, slot, account: null })) this.#overflow()
+      if (!this.#isKnownPast(slot) && !this.#pending.addClosed({ address, slot, account: null }))
+        this.#overflow()
     const confirmed = slot - this.#deps.slotsUnconfirmed
     const readyAtMs = this.#processed >= confirmed ? this.#deps.clock.now() : null
     this.#ticks.push({ slot: confirmed, readyAtMs })
@@ -217,7 +219,10 @@ export class ProgramMirror {
     this.#deps.metrics.updates.inc()
     if (this.#isKnownPast(slot)) return
     if (this.#gap === null && slot <= (this.#progress.slot ?? -1))
-      return this.#miss('late', `an update of slot ${slot} came after slot ${this.#progress.slot} was complete`)
+      return this.#miss(
+        'late',
+        `an update of slot ${slot} came after slot ${this.#progress.slot} was complete`
+      )
     if (!this.#pending.add(version)) this.#overflow()
   }
 
@@ -247,7 +252,7 @@ export class ProgramMirror {
   /** Returns the newest slot whose updates should have come. */
   #settled(now: number): number {
     const isSettled = ({ readyAtMs }: { readonly readyAtMs: number | null }): boolean =>
-      readyAtMs !== null && readyAtMs + SETTLE_MS <= now
+      readyAtMs !== null && readyAtMs + (this.#deps.settleMs ?? SETTLE_MS) <= now
     const last = this.#ticks.findLastIndex(isSettled)
     if (last < 0) return -1
     const { slot } = this.#ticks[last]!
@@ -272,7 +277,12 @@ export class ProgramMirror {
     const now = clock.now()
     let { accounts } = this.#progress
     if (updates.length === 0) return accounts
-    const found = await stored(store.newest(this.#program, updates.map(({ address }) => address)))
+    const found = await stored(
+      store.newest(
+        this.#program,
+        updates.map(({ address }) => address)
+      )
+    )
     const newest = new Map<string, AccountVersion>()
     for (const version of found) if (version !== null) newest.set(keyOf(version.address), version)
     const written: AccountVersion[] = []
@@ -334,7 +344,9 @@ export class ProgramMirror {
     this.#deps.metrics.snapshots.inc({ reason: 'audit' })
     this.#deps.metrics.repaired.inc(found)
     if (found > 0)
-      this.#deps.logger.warn(`an audit of program ${this.name} at slot ${slot} has found ${found} missed updates`)
+      this.#deps.logger.warn(
+        `an audit of program ${this.name} at slot ${slot} has found ${found} missed updates`
+      )
   }
 
   #nextAuditMs(): number {

@@ -4,7 +4,11 @@ import { readAddressed, readInContext } from '../../src/accounts/node-answers.ts
 import { Unreadable } from '../../src/chain/rpc/fields.ts'
 import { nodeAddresses } from '../../src/node/node-address.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
-import type { ProgramSubscription, SubscribeProgram, SubscriptionListener } from '../../src/program-accounts/ports.ts'
+import type {
+  ProgramSubscription,
+  SubscribeProgram,
+  SubscriptionListener
+} from '../../src/program-accounts/ports.ts'
 
 /** Milliseconds to connect, and for an answer. Chosen: a node that takes longer is overloaded. */
 const ANSWER_MS = 10_000
@@ -12,7 +16,11 @@ const ANSWER_MS = 10_000
 const SILENCE_MS = 30_000
 
 const message = z.union([
-  z.object({ id: z.number(), result: z.unknown().optional(), error: z.object({ message: z.string() }).optional() }),
+  z.object({
+    id: z.number(),
+    result: z.unknown().optional(),
+    error: z.object({ message: z.string() }).optional()
+  }),
   z.object({ method: z.string(), params: z.object({ result: z.unknown(), subscription: z.number() }) })
 ])
 const slotNotice = z.object({ slot: z.int().min(0) })
@@ -109,11 +117,15 @@ class PubsubConnection implements ProgramSubscription {
 
   async #inTime<T>(wait: Promise<T>, what: string): Promise<T> {
     const done = new AbortController()
-    const late = sleep(this.#clock, ANSWER_MS, AbortSignal.any([done.signal, this.#over.signal])).then(async () => {
-      if (done.signal.aborted) return wait
-      const reason = this.#over.signal.aborted ? await this.ended : `no answer to ${what} within ${ANSWER_MS / 1_000} s`
-      throw new Error(`the subscription at ${this.#name} failed: ${reason}`)
-    })
+    const late = sleep(this.#clock, ANSWER_MS, AbortSignal.any([done.signal, this.#over.signal])).then(
+      async () => {
+        if (done.signal.aborted) return wait
+        const reason = this.#over.signal.aborted
+          ? await this.ended
+          : `no answer to ${what} within ${ANSWER_MS / 1_000} s`
+        throw new Error(`the subscription at ${this.#name} failed: ${reason}`)
+      }
+    )
     try {
       return await Promise.race([wait, late])
     } finally {
@@ -146,7 +158,13 @@ class PubsubConnection implements ProgramSubscription {
     }
   }
 
-  #answered({ id, error }: { readonly id: number; readonly error?: { readonly message: string } | undefined }): void {
+  #answered({
+    id,
+    error
+  }: {
+    readonly id: number
+    readonly error?: { readonly message: string } | undefined
+  }): void {
     const answer = this.#answers.get(id)
     const isStrict = this.#strict.delete(id)
     if (error === undefined || !isStrict) return answer?.resolve()

@@ -18,7 +18,9 @@ export const programAnswer = z.object({
   program: address('The program'),
   state: z
     .enum(PROGRAM_STATES)
-    .describe('`backfilling` until the first snapshot is stored; `live` from then on, also while the node is away'),
+    .describe(
+      '`backfilling` until the first snapshot is stored; `live` from then on, also while the node is away'
+    ),
   accounts: count('Accounts at `slot`; while backfilling, those that are stored'),
   slot: count('The newest slot whose accounts are complete; null while backfilling').nullable(),
   lag_slots: count('Slots from there to the indexed head; null while backfilling').nullable(),
@@ -45,16 +47,23 @@ export const programAccountsAnswer = z.object({
           executable: z.boolean().describe('Whether it holds a program'),
           rent_epoch: z.string().regex(/^\d+$/).describe('Text, because it may exceed 2^53'),
           space: count('Bytes of the data, also with a slice'),
-          data: z.tuple([z.string(), z.enum(ACCOUNT_ENCODINGS)]).describe('The data or its slice, and the encoding')
+          data: z
+            .tuple([z.string(), z.enum(ACCOUNT_ENCODINGS)])
+            .describe('The data or its slice, and the encoding')
         })
       })
     )
-    .describe('Ascending by the bytes of the address; a page may have fewer than `limit` before the last one'),
+    .describe(
+      'Ascending by the bytes of the address; a page may have fewer than `limit` before the last one'
+    ),
   nextCursor: z.string().nullable().describe('`after` of the next page; null on the last')
 })
 
 /** Renders a program of the whitelist; `head` is the newest indexed slot. */
-export function programBody({ program, progress }: ProgramStatus, head: number | null): z.input<typeof programAnswer> {
+export function programBody(
+  { program, progress }: ProgramStatus,
+  head: number | null
+): z.input<typeof programAnswer> {
   const { slot, accounts, reason } = progress
   return {
     program: program.program,

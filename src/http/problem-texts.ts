@@ -229,7 +229,8 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   CURSOR_EXPIRED: {
     meaning: 'The slot that the pages of this paging run show is no longer stored.',
-    remedy: 'Begin again with the first page. A run has five minutes, or less for a program with many changes.',
+    remedy:
+      'Begin again with the first page. A run has five minutes, or less for a program with many changes.',
     example: 'after is of slot 300000000, which can no longer be read'
   },
   IDEMPOTENCY_KEY_REUSED: {

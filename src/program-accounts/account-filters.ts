@@ -56,7 +56,8 @@ export function filtersOf(text: string): AccountFilter[] {
 
 /** Throws FilterFault for filters that are too many, or that no account can pass. */
 export function checkFilters(filters: readonly AccountFilter[]): void {
-  if (filters.length > FILTERS_MAX) throw new FilterFault(`must not bring the filters to more than ${FILTERS_MAX}`)
+  if (filters.length > FILTERS_MAX)
+    throw new FilterFault(`must not bring the filters to more than ${FILTERS_MAX}`)
   const sizes = filters.flatMap((each) => ('dataSize' in each ? [each.dataSize] : []))
   const shortest = Math.min(DATA_BYTES_MAX, ...sizes)
   for (const each of filters)
@@ -69,7 +70,10 @@ export function checkFilters(filters: readonly AccountFilter[]): void {
 /** Returns whether data passes all filters. */
 export function matcherOf(filters: readonly AccountFilter[]): ((data: Uint8Array) => boolean) | undefined {
   if (filters.length === 0) return undefined
-  return (data) => filters.every((each) => ('dataSize' in each ? data.length === each.dataSize : hasBytes(data, each.memcmp)))
+  return (data) =>
+    filters.every((each) =>
+      'dataSize' in each ? data.length === each.dataSize : hasBytes(data, each.memcmp)
+    )
 }
 
 function hasBytes(data: Uint8Array, { offset, bytes }: BytesFilter): boolean {

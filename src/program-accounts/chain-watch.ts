@@ -32,10 +32,7 @@ export class ChainWatch {
   readonly #closed = new Map<number, readonly Pubkey[]>()
   #unsubscribe: readonly (() => void)[] = []
 
-  constructor(
-    feed: Pick<CommitFeed, 'follow' | 'onJump'>,
-    blocks: Pick<CommittedBlocks, 'subscribe'>
-  ) {
+  constructor(feed: Pick<CommitFeed, 'follow' | 'onJump'>, blocks: Pick<CommittedBlocks, 'subscribe'>) {
     this.#feed = feed
     this.#blocks = blocks
   }

@@ -1,7 +1,14 @@
 import { ServiceError } from '../errors.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
-import { NO_PROGRESS, programsIn, PROGRAMS_MAX, PROGRAMS_PARTITION, type MirrorProgress, type Program } from './program.ts'
+import {
+  NO_PROGRESS,
+  programsIn,
+  PROGRAMS_MAX,
+  PROGRAMS_PARTITION,
+  type MirrorProgress,
+  type Program
+} from './program.ts'
 
 /** A program of the whitelist with the progress of its mirror. */
 export interface ProgramStatus {
@@ -32,7 +39,10 @@ export class Whitelist {
   }
 
   /** Adds a program; one that is there stays as it is. Rejects with PROGRAM_LIMIT_REACHED. */
-  async add(program: string, nowMs: number): Promise<{ readonly isNew: boolean; readonly status: ProgramStatus }> {
+  async add(
+    program: string,
+    nowMs: number
+  ): Promise<{ readonly isNew: boolean; readonly status: ProgramStatus }> {
     const known = await this.get(program)
     if (known !== null) return { isNew: false, status: known }
     const all = await this.#documents.all(PROGRAMS_PARTITION)

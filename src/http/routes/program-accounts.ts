@@ -1,6 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { ACCOUNT_ENCODINGS, BASE58_BYTES_MAX, programAccountBody, programAccountsAnswer } from '../../api/program.ts'
+import {
+  ACCOUNT_ENCODINGS,
+  BASE58_BYTES_MAX,
+  programAccountBody,
+  programAccountsAnswer
+} from '../../api/program.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import {
@@ -35,24 +40,45 @@ export const programAccounts = endpoint({
   scope: 'data:read',
   params: z.object({ programId: address.describe('The program, base58') }),
   query: z.object({
-    dataSize: z.string().regex(/^\d{1,8}$/, 'must be a number of bytes').transform(Number).optional().describe('Only accounts with data of so many bytes'),
+    dataSize: z
+      .string()
+      .regex(/^\d{1,8}$/, 'must be a number of bytes')
+      .transform(Number)
+      .optional()
+      .describe('Only accounts with data of so many bytes'),
     memcmp: z
       .union([z.string(), z.array(z.string())])
       .optional()
       .describe('`<offset>:<base58>`: only accounts with these bytes at the offset; may be repeated'),
-    filters: z.string().max(4_096, 'must be at most 4096 characters').optional().describe('A JSON array of filters as in getProgramAccounts'),
+    filters: z
+      .string()
+      .max(4_096, 'must be at most 4096 characters')
+      .optional()
+      .describe('A JSON array of filters as in getProgramAccounts'),
     dataSlice: z
       .string()
       .regex(/^\d{1,8}:\d{1,8}$/, 'must be <offset>:<length>')
       .optional()
       .describe('`<offset>:<length>`: only these bytes of the data'),
-    encoding: oneOf(ACCOUNT_ENCODINGS).default('base64').describe(`Encoding of the data; base58 for at most ${BASE58_BYTES_MAX} bytes`),
+    encoding: oneOf(ACCOUNT_ENCODINGS)
+      .default('base64')
+      .describe(`Encoding of the data; base58 for at most ${BASE58_BYTES_MAX} bytes`),
     limit: wholeNumber(1, 1_000, 100).describe('Maximum number of accounts'),
-    after: z.string().max(300).optional().describe('The `nextCursor` of the page before, with the same filters')
+    after: z
+      .string()
+      .max(300)
+      .optional()
+      .describe('The `nextCursor` of the page before, with the same filters')
   }),
   answer: programAccountsAnswer,
   errors: ['ADDRESS_INVALID', 'CURSOR_INVALID', 'CURSOR_EXPIRED', 'PROGRAM_NOT_WHITELISTED', 'INDEX_LOADING'],
-  examples: [{ name: 'token accounts of a mint', params: { programId: EXAMPLE_PROGRAM }, query: { dataSize: '165', memcmp: '0:So11111111111111111111111111111111111111112', limit: '10' } }]
+  examples: [
+    {
+      name: 'token accounts of a mint',
+      params: { programId: EXAMPLE_PROGRAM },
+      query: { dataSize: '165', memcmp: '0:So11111111111111111111111111111111111111112', limit: '10' }
+    }
+  ]
 })
 
 export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'clock'>> = async (
@@ -106,7 +132,10 @@ const loading = (program: string): ServiceError =>
   new ServiceError('INDEX_LOADING', `the accounts of program ${program} are still being read from the node`)
 
 const expired = (slot: number): ServiceError =>
-  new ServiceError('CURSOR_EXPIRED', `after is of slot ${slot}, which can no longer be read; begin with the first page`)
+  new ServiceError(
+    'CURSOR_EXPIRED',
+    `after is of slot ${slot}, which can no longer be read; begin with the first page`
+  )
 
 /** Returns all filters of a query. Throws PARAMETER_INVALID, which names the field. */
 function filtersIn(query: {
@@ -138,7 +167,8 @@ function withField(field: string, run: () => unknown): void {
 function sliceOf(text: string | undefined): { readonly offset: number; readonly length: number } | null {
   if (text === undefined) return null
   const [offset = 0, length = 0] = text.split(':').map(Number)
-  if (offset > DATA_BYTES_MAX) throw invalid('dataSlice', `must begin within ${DATA_BYTES_MAX} bytes, the most that an account has`)
+  if (offset > DATA_BYTES_MAX)
+    throw invalid('dataSlice', `must begin within ${DATA_BYTES_MAX} bytes, the most that an account has`)
   return { offset, length }
 }
 
