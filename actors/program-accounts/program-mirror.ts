@@ -7,8 +7,9 @@ import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
 import { sleep, type Ports } from '../../src/ports.ts'
 import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
-import type { AccountVersion, ProgramAccount, ProgramAccountStore } from '../../storage/port.ts'
+import type { AccountVersion, ProgramAccountStore } from '../../storage/port.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { isSame, keyOf, stored, StoreError, storedEach } from './mirror-store.ts'
 
 /**
  * Milliseconds from the time when the index and the node have a block until its updates count as complete. Chosen: nodes send
@@ -238,7 +239,7 @@ export class ProgramMirror {
 
   #miss(kind: GapKind, reason: string): void {
     this.#gap ??= { kind, reason, atMs: this.#deps.clock.now() }
-    // What was told so far is of slots that the node had processed.
+    // Updates so far are of slots that the node had processed.
     if (this.#processed >= 0) this.#gapSlot = this.#processed
     this.#wake.set()
   }
@@ -457,33 +458,4 @@ export class ProgramMirror {
     await stored(this.#save(progress))
     this.#progress = progress
   }
-}
-
-/** A failure of the store, not of a node. */
-class StoreError extends Error {}
-
-async function stored<T>(asked: Promise<T>): Promise<T> {
-  return asked.catch((cause: unknown) => {
-    throw new StoreError('the store failed', { cause })
-  })
-}
-
-async function* storedEach<T>(asked: AsyncIterable<T>): AsyncGenerator<T> {
-  try {
-    yield* asked
-  } catch (cause) {
-    throw new StoreError('the store failed', { cause })
-  }
-}
-
-const keyOf = (address: Pubkey): string => Buffer.from(address).toString('latin1')
-
-function isSame(a: ProgramAccount | null, b: ProgramAccount | null): boolean {
-  if (a === null || b === null) return a === b
-  return (
-    a.lamports === b.lamports &&
-    a.executable === b.executable &&
-    a.rentEpoch === b.rentEpoch &&
-    Buffer.compare(a.data, b.data) === 0
-  )
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { sleep, systemPorts } from '../ports.ts'
 import { openStoreToRead } from '../products/opening.ts'
 import { Whitelist } from '../program-accounts/whitelist.ts'
-import { accountDifferences } from '../verify/account-check.ts'
+import { accountDifferences } from '../program-accounts/account-check.ts'
 import type { Invocation } from './command.ts'
 
 /** Milliseconds to wait until a running mirror has the slot of the node's answer, and between two looks. */

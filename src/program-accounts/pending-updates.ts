@@ -67,7 +67,7 @@ export class PendingUpdates {
   }
 }
 
-/** What an entry takes besides its data, estimated. */
+/** Bytes of an entry besides its data, estimated. */
 const ENTRY_BYTES = 300
 
 const bytesOf = ({ account }: AccountVersion): number => ENTRY_BYTES + (account?.data.length ?? 0)

@@ -3,7 +3,7 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 /** Bytes of data in a page, from which on it ends: some hundred accounts of usual size, or one of the largest. */
 export const PAGE_BYTES_MAX = 4 * 2 ** 20
 
-/** What is stored of an account; its owner is the program. */
+/** A stored account; its owner is the program. */
 export interface ProgramAccount {
   readonly lamports: bigint
   readonly executable: boolean

@@ -5,7 +5,7 @@ import {
   BASE58_BYTES_MAX,
   programAccountBody,
   programAccountsAnswer
-} from '../../api/program.ts'
+} from '../program-bodies.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import {

@@ -57,7 +57,7 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
     const versions = [version(1, 5, [1, 2, 3]), version(2, 2 ** 33, []), version(3, 7, null)]
     await storage.programAccounts.put(PROGRAM, versions)
     await storage.programAccounts.put(OTHER, [version(1, 9, [9])])
-    for (const open of [() => storage, reopen]) {
+    for (const open of [async () => storage, async () => reopen()]) {
       const { programAccounts } = await open()
       const addresses = [...versions.map(({ address }) => address), addressOf(4)]
       t.strictSame(await programAccounts.newest(PROGRAM, addresses), [...versions, null])
@@ -114,7 +114,7 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
             (address) => newest.find((each) => Buffer.compare(each.address, address) === 0) ?? null
           )
         )
-        // What was superseded by the slot is not needed to read it.
+        // Versions superseded by the slot are not needed to read it.
         const superseded = upTo.filter((each) => !newest.includes(each))
         await programAccounts.drop(PROGRAM, superseded)
         t.strictSame(await allAt(programAccounts, slot, { limit, examined }), present)

@@ -5,7 +5,7 @@ import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { PROGRAM_STATES } from '../program-accounts/program.ts'
 import type { ProgramStatus } from '../program-accounts/whitelist.ts'
 import type { AccountsPage } from '../../storage/port.ts'
-import { address, text } from './schema.ts'
+import { address, text } from '../api/schema.ts'
 
 export const ACCOUNT_ENCODINGS = ['base64', 'base58', 'base64+zstd'] as const
 export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
