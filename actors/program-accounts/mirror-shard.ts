@@ -11,7 +11,8 @@ import type { Stored } from '../../storage/documents.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { isOutage } from '../storage/retry.ts'
-import { ProgramMirror, type ProgramMirrorDeps } from './program-mirror.ts'
+import type { ProgramMirrorDeps } from './mirror-deps.ts'
+import { ProgramMirror } from './program-mirror.ts'
 
 /** Milliseconds between a failure of the store and the next try. */
 const RETRY_MS = 2_000

@@ -1,14 +1,14 @@
 import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
-import type { AccountNode, AddressedAccount } from '../../src/accounts/ports.ts'
-import type { ChainTick, ChainWatch } from '../../src/program-accounts/chain-watch.ts'
+import type { AddressedAccount } from '../../src/accounts/ports.ts'
+import type { ChainTick } from '../../src/program-accounts/chain-watch.ts'
 import { PendingUpdates, type PendingLimits } from '../../src/program-accounts/pending-updates.ts'
-import type { ProgramSubscription, SubscribeProgram } from '../../src/program-accounts/ports.ts'
+import type { ProgramSubscription } from '../../src/program-accounts/ports.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
-import { sleep, type Ports } from '../../src/ports.ts'
-import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
-import type { AccountVersion, ProgramAccountStore } from '../../storage/port.ts'
+import { sleep } from '../../src/ports.ts'
+import type { AccountVersion } from '../../storage/port.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { isSame, keyOf, stored, StoreError, storedEach } from './mirror-store.ts'
 
 /**
@@ -40,21 +40,6 @@ const WRITE_VERSIONS = 1_000
 const WRITE_BYTES = 2 ** 20
 /** Ticks that wait. Chosen: far more than settle in a second. */
 const TICKS_MAX = 1_000
-
-export interface ProgramMirrorDeps extends Ports {
-  readonly node: Pick<AccountNode, 'programAccounts'>
-  readonly subscribe: SubscribeProgram
-  readonly watch: Pick<ChainWatch, 'subscribe'>
-  readonly store: ProgramAccountStore
-  readonly metrics: MirrorMetrics
-  readonly logger: { info(text: string): void; warn(text: string): void }
-  /** Slots from a block of the index to those that are confirmed: 0 where the index has confirmed blocks. */
-  readonly slotsUnconfirmed: number
-  readonly auditMs?: number
-  readonly settleMs?: number
-  readonly superseded?: SupersededLimits
-  readonly pending?: PendingLimits
-}
 
 /** Why a mirror begins again with a snapshot; counted by metrics. */
 type GapKind = 'start' | 'connection' | 'blocks' | 'late' | 'full'
