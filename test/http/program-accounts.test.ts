@@ -23,7 +23,7 @@ async function openMirror(t: Test) {
   const { documents, programAccounts } = app.storage
   const get = async (path: string) => {
     const response = await app.app.inject({ url: path, headers: { 'x-api-key': app.key } })
-    return { status: response.statusCode, body: response.json() as Record<string, never> }
+    return { status: response.statusCode, body: response.json<Record<string, never>>() }
   }
   t.match(await get(PATH), { status: 403, body: { code: 'program_not_whitelisted' } })
   await new Whitelist(documents).add(EXAMPLE_PROGRAM, 0)

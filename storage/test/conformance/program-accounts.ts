@@ -53,11 +53,12 @@ const change = fc.record({
 /** Promises of the store of mirrored accounts; `runs` is the number of random runs. */
 export async function testProgramAccounts(t: Test, open: OpenForTest, runs: number): Promise<void> {
   t.test('a version is read as it was written, after a restart too', async (t) => {
-    const { storage, reopen } = await open(t)
+    const under = await open(t)
+    const { storage } = under
     const versions = [version(1, 5, [1, 2, 3]), version(2, 2 ** 33, []), version(3, 7, null)]
     await storage.programAccounts.put(PROGRAM, versions)
     await storage.programAccounts.put(OTHER, [version(1, 9, [9])])
-    for (const open of [async () => storage, async () => reopen()]) {
+    for (const open of [async () => storage, async () => under.reopen()]) {
       const { programAccounts } = await open()
       const addresses = [...versions.map(({ address }) => address), addressOf(4)]
       t.strictSame(await programAccounts.newest(PROGRAM, addresses), [...versions, null])
