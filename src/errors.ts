@@ -105,6 +105,20 @@ export const ERRORS = {
     retryable: false
   },
   PREFLIGHT_FAILED: { status: 422, code: 'preflight_failed', title: 'Preflight failed', retryable: false },
+  PROGRAM_NOT_WHITELISTED: {
+    status: 403,
+    code: 'program_not_whitelisted',
+    title: 'Program not whitelisted',
+    retryable: false
+  },
+  PROGRAM_NOT_FOUND: { status: 404, code: 'program_not_found', title: 'Program not found', retryable: false },
+  PROGRAM_LIMIT_REACHED: {
+    status: 409,
+    code: 'program_limit_reached',
+    title: 'Program limit reached',
+    retryable: false
+  },
+  CURSOR_EXPIRED: { status: 410, code: 'cursor_expired', title: 'Cursor expired', retryable: false },
   TRANSACTION_LIMIT_REACHED: {
     status: 429,
     code: 'transaction_limit_reached',

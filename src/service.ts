@@ -22,6 +22,8 @@ import { CommittedBlocks } from './transactions/committed-blocks.ts'
 import { LocalTracking } from './transactions/local-tracking.ts'
 import { PriorityFees } from './transactions/priority-fees.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
+import { ChainWatch } from './program-accounts/chain-watch.ts'
+import { LocalMirror } from './program-accounts/local-mirror.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
 import { RankingHandle } from './views/ranking-handle.ts'
@@ -76,6 +78,8 @@ export function startService(deps: ServiceDeps): Supervision {
     ranking: new RankingHandle(),
     cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
     deliveries: new LocalDeliveries(),
+    chainWatch: new ChainWatch(feed, committedBlocks),
+    localMirror: new LocalMirror(),
     tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     recorded: new RecordedReport(),

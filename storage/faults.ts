@@ -71,6 +71,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       history: withFaults('history', storage.history),
       coverage: withFaults('coverage', storage.coverage),
       documents: withFaults('documents', storage.documents),
+      programAccounts: storage.programAccounts,
       isShared: storage.isShared,
       journal: storage.journal === null ? null : withFaults('journal', storage.journal),
       get recordCache() {

@@ -23,6 +23,9 @@ const ADDRESSED_KINDS = ADDRESSED.map((name) => {
   return kind(letter, title, 'always', tableOf(name))
 })
 
+/** Mirrored accounts, which the embedded store has in an engine of their own. */
+export const PROGRAM_ACCOUNTS = 'mirrored accounts of programs'
+
 const OTHER_KINDS = [
   kind('a', 'hourly activity', 'retention', 'activity'),
   kind('b', 'blocks', 'always', 'slots'),
@@ -50,7 +53,8 @@ const OTHER_KINDS = [
   kind('y', 'tenants of an earlier version', 'needed'),
   kind('z', 'totals', 'needed', 'totals'),
   kind(null, 'the journal of the newest blocks', 'needed', 'journal'),
-  kind(null, 'write claims', 'needed', 'writers')
+  kind(null, 'write claims', 'needed', 'writers'),
+  kind(null, PROGRAM_ACCOUNTS, 'needed', 'program_accounts')
 ]
 
 /** Every kind of rows, in the order of letters. */

@@ -1,6 +1,7 @@
 import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
+import { PROGRAMS } from './program-commands.ts'
 import { TRANSACTIONS } from './transaction-commands.ts'
 import { WEBHOOKS } from './webhook-commands.ts'
 
@@ -96,12 +97,14 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
       'data folder and removed at the end. Exits with 1 if a record differs or cannot be compared.',
     operands: '[FROM..TO] [MINT …]',
     options: {
+      accounts: { meaning: 'compare the mirrored accounts of programs with the node instead' },
       store: { meaning: 'verify the checksums of the embedded store’s files instead, and print each damage' }
     },
     settings: [...STORE, 'recordedDir', 'rpcUrl', 'archiveRpcUrl', 'venues', 'usdMints', 'solUsd'],
     examples: [
       'millrace verify',
       'millrace verify 300000000..300000999 --rpc-url https://NODE',
+      'millrace verify --accounts --rpc-url https://NODE',
       'millrace verify --store'
     ],
     run: async (invocation) => (await import('./verify.ts')).verify(invocation)
@@ -132,6 +135,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   }),
   tenants: TENANTS,
   keys: KEYS,
+  programs: PROGRAMS,
   tx: TRANSACTIONS,
   webhooks: WEBHOOKS
 }

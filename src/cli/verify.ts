@@ -16,6 +16,7 @@ import { differenceText, type Difference } from '../verify/difference.ts'
 import type { Storage } from '../../storage/port.ts'
 import { BadUsage, type CommandContext, type Invocation } from './command.ts'
 import { slotRange, type SlotRange } from './slot-range.ts'
+import { verifyAccounts } from './verify-accounts.ts'
 import { verifyStore } from './verify-store.ts'
 
 const HOUR = 3_600
@@ -32,6 +33,11 @@ interface Asked {
   readonly mints: readonly Pubkey[]
 }
 
+interface VerifyOptions {
+  readonly accounts?: true | undefined
+  readonly store?: true | undefined
+}
+
 /**
  * Compares stored records with those computed again, and prints each difference as a line of JSON. Candles are folded
  * again from stored trades: of the named mints, else of all mints launched or traded within the last day. With a
@@ -39,9 +45,13 @@ interface Asked {
  * service has an embedded store open, a snapshot is compared. Resolves with 1 if a record differs or could not be
  * compared; rows past the retention are skipped.
  */
-export async function verify(invocation: Invocation<{ readonly store?: true | undefined }>): Promise<number> {
+export async function verify(invocation: Invocation<VerifyOptions>): Promise<number> {
   const { config, operands, options } = invocation
   if (options.store === true) return verifyStore(invocation)
+  if (options.accounts === true) {
+    if (config.rpcUrl.length === 0) throw new BadUsage('name the node to compare with: --rpc-url')
+    return verifyAccounts(invocation)
+  }
   const complain = (line: string): void => invocation.stderr(`millrace: ${line}`)
   const asked = understood(operands)
   const { range } = asked

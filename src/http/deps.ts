@@ -50,6 +50,8 @@ export interface AppDeps {
   readonly transactions: TransactionParts | null
   /** Null in a process without a node to read accounts from. */
   readonly accounts: AccountParts | null
+  /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
+  readonly programsChanged?: (() => void) | undefined
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

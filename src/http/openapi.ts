@@ -40,6 +40,7 @@ const TAGS = [
   ['Webhooks', 'Signed batches of events by POST to your own URL; of the tenant of the key in use'],
   ['Account', 'The key in use'],
   ['Service', 'Health, metrics and this document'],
+  ['Accounts', 'Accounts of the chain, with the slot that they are of'],
   ['Administration', 'Tenants, keys and the state of the service; for operators']
 ] as const
 

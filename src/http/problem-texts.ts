@@ -218,6 +218,27 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     remedy: 'Delete one, or add the channels to one: a webhook takes 50 channels.',
     example: 'this tenant has 5 webhooks, the most a tenant may have'
   },
+  PROGRAM_NOT_WHITELISTED: {
+    meaning: 'The accounts of the program are not mirrored.',
+    remedy: 'Ask the operator to add the program to the whitelist.',
+    example: 'program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA is not whitelisted'
+  },
+  PROGRAM_NOT_FOUND: {
+    meaning: 'The program is not on the whitelist.',
+    remedy: 'List the programs with GET /v1/admin/programs.',
+    example: 'program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA is not on the whitelist'
+  },
+  PROGRAM_LIMIT_REACHED: {
+    meaning: 'The whitelist has 50 programs, the most that are mirrored.',
+    remedy: 'Remove one first.',
+    example: 'the whitelist has 50 programs, the most that it may have'
+  },
+  CURSOR_EXPIRED: {
+    meaning: 'The slot that the pages of this paging run show is no longer stored.',
+    remedy:
+      'Begin again with the first page. A run has five minutes, or less for a program with many changes.',
+    example: 'after is of slot 300000000, which can no longer be read'
+  },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: 'The `Idempotency-Key` was used in the last 24 hours for a request with another body.',
     remedy: 'Send the same body to repeat that request, or another key for a new one.',

@@ -24,7 +24,8 @@ export interface LocalChain {
    * lamports.
    */
   account(address: Uint8Array): LocalAccount | null
-  accountsOf(program: Uint8Array): readonly LocalAccount[]
+  /** Reads a program's accounts: the newest, or with `confirmed` as of the newest confirmed block. */
+  accountsOf(program: Uint8Array, commitment?: Commitment): readonly LocalAccount[]
   minimumBalance(dataLength: number): bigint
   /** Finds a transaction and its block; null when it is unknown or its block is no longer kept. */
   transaction(signature: Uint8Array): FoundTransaction | null

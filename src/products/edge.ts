@@ -67,6 +67,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     sourceKind: config.role.includes('ingest') ? config.source : null,
     demoKey,
     recorded,
+    programsChanged: () => service.localMirror.publish(),
     answerBytes: budget.answers,
     tree: service.tree,
     source: service.sourceStatus

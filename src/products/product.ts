@@ -35,6 +35,8 @@ import type { PriorityFees } from '../transactions/priority-fees.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
+import type { ChainWatch } from '../program-accounts/chain-watch.ts'
+import type { LocalMirror } from '../program-accounts/local-mirror.ts'
 import type { Opened } from './opening.ts'
 
 export type Role = Config['role'][number]
@@ -97,6 +99,8 @@ export interface ServiceParts {
   readonly committedBlocks: CommittedBlocks
   readonly sightings: WatchedSignatures
   readonly fees: PriorityFees
+  readonly chainWatch: ChainWatch
+  readonly localMirror: LocalMirror
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */

@@ -5,6 +5,7 @@ import { CHAIN } from './chain.ts'
 import { DATA } from './data.ts'
 import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
+import { PROGRAM_ACCOUNTS } from './program-accounts.ts'
 import { RETENTION, STORE } from './store.ts'
 import { CHANNELS, STREAM } from './stream.ts'
 import { TRACKING, TRANSACTIONS } from './transactions.ts'
@@ -22,6 +23,7 @@ export const PRODUCTS: readonly Product[] = [
   TRANSACTIONS,
   TRACKING,
   ACCOUNTS,
+  PROGRAM_ACCOUNTS,
   ACCESS,
   EDGE,
   DOCS,

@@ -3,6 +3,7 @@ import type { DecodingReport, VenueReport } from './decoding-report.ts'
 import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
+import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -22,6 +23,7 @@ export interface Metrics {
   readonly leaseHeld: Gauge<'lease'>
   readonly lagSlots: Gauge
   readonly webhooks: WebhookMetrics
+  readonly mirror: MirrorMetrics
   readonly leaders: LeaderMetrics
   readonly sentTransactions: TransactionMetrics
 }
@@ -132,6 +134,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       registers
     }),
     webhooks: webhookMetrics(registry),
+    mirror: mirrorMetrics(registry),
     leaders: leaderMetrics(registry),
     sentTransactions: transactionMetrics(registry)
   }

@@ -24,7 +24,12 @@ export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Pro
       throw refused(error.message)
     })
     if (!isTaken) throw refused('its files change too fast')
-    const storage = await openEmbeddedStorage({ ...options, directory: place })
+    const storage = await openEmbeddedStorage({
+      ...options,
+      directory: place,
+      isSnapshot: true,
+      programAccountsDirectory: `${directory}.accounts`
+    })
     return {
       ...storage,
       close: async () => {

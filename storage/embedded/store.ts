@@ -9,6 +9,7 @@ import { DocumentGroups } from './document-group.ts'
 import { documentStore } from './documents.ts'
 import { moveEarlierAccess } from './earlier-access.ts'
 import { historyOf } from './history.ts'
+import { ProgramAccountDatabase } from './program-accounts.ts'
 import { recordTables, recordStores } from './record-stores.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
 import { RowSweeper } from './sweeper.ts'
@@ -32,6 +33,10 @@ export interface EmbeddedStorageOptions {
   readonly retentionSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: CrashPoint) => void
+  /** Whether mirrored accounts that another process has open are read from a snapshot. */
+  readonly isSnapshot?: boolean
+  /** Directory of the mirrored accounts; by default beside the store's. */
+  readonly programAccountsDirectory?: string
   /** For documents, which expire. */
   readonly clock?: Clock
 }
@@ -61,6 +66,8 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
   const sweeper = options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds)
   const tables = recordTables(database, options.logSeconds ?? null)
   const groups = new DocumentGroups(database, clock)
+  const { isSnapshot = false, programAccountsDirectory = `${options.directory}.accounts` } = options
+  const programAccounts = new ProgramAccountDatabase(programAccountsDirectory, { isSnapshot })
   groups.sweep()
   return {
     blocks: blockStore(database, tables),
@@ -68,12 +75,13 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     ...recordStores(tables),
     coverage: coverageStore(database),
     documents: documentStore(database, groups, clock),
+    programAccounts,
     isShared: false,
     journal: null,
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
-    usage: () => usageOf(database, options),
+    usage: () => usageOf(database, programAccounts, options),
     // Lost records are made again of the rows that are left.
     sweeper: sweeper && {
       step: async () => (losses === null || losses.isSettled ? sweeper.step() : false)
@@ -86,9 +94,9 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
       return losses?.isSettled === false ? losses : null
     },
     failed: database.failed,
-    close: () => {
+    close: async () => {
       groups.close()
-      return database.close()
+      await Promise.all([database.close(), programAccounts.close()])
     }
   }
 }

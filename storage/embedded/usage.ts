@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { ServiceError } from '../../src/errors.ts'
 import { keysOf } from '../codec/keys.ts'
 import type { KindUsage, StorageUsage } from '../port.ts'
-import { ROW_KINDS, type Stay } from '../row-kinds.ts'
+import { PROGRAM_ACCOUNTS, ROW_KINDS, type Stay } from '../row-kinds.ts'
 import type { Database } from './database.ts'
+import type { ProgramAccountDatabase } from './program-accounts.ts'
 
 interface StoreOptions {
   readonly directory: string
@@ -18,6 +19,7 @@ interface StoreOptions {
  */
 export async function usageOf(
   database: Pick<Database, 'approximateBytes'>,
+  programAccounts: Pick<ProgramAccountDatabase, 'bytes'>,
   { directory, logSeconds, retentionSeconds }: StoreOptions
 ): Promise<StorageUsage> {
   const stays: Readonly<Record<Stay, KindUsage['stays']>> = {
@@ -40,7 +42,12 @@ export async function usageOf(
       bytes: await logBytes(directory),
       stays: 'always'
     } as const
-    return { kinds: [...usages, log], freeBytes: bavail * bsize }
+    const mirrored = {
+      kind: PROGRAM_ACCOUNTS,
+      bytes: await programAccounts.bytes(),
+      stays: 'needed'
+    } as const
+    return { kinds: [...usages, mirrored, log], freeBytes: bavail * bsize }
   } catch (cause) {
     throw new ServiceError('STORAGE_UNAVAILABLE', `the store's directory ${directory} cannot be read`, {
       cause

@@ -56,6 +56,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'webhooks',
     'transactions',
     'accounts',
+    'program-accounts',
     'access',
     'edge',
     'docs'
@@ -70,7 +71,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'tracking',
     'edge'
   ])
-  t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'edge', 'retention'])
+  t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'program-accounts', 'edge', 'retention'])
 })
 
 t.test('the page on products has a section for each, with its settings, channels and paths', async (t) => {

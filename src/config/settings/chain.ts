@@ -27,7 +27,6 @@ export const CHAIN_SETTINGS = {
     meaning: "JSON-RPC URLs of the operator's nodes, preferred first"
   },
   rpcWsUrl: {
-    inert: true,
     schema: list(url('ws:', 'wss:')),
     fallback: '',
     secret: true,

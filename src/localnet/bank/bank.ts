@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../errors.ts'
+import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
 import type { Commitment } from '../../market/rows.ts'
 import { sleep } from '../../ports.ts'
 import type { Clock } from '../../ports.ts'
@@ -248,8 +249,15 @@ export class LocalBank implements chain.LocalChain {
     return this.#runtime.account(address)
   }
 
-  accountsOf(program: Uint8Array): readonly chain.LocalAccount[] {
-    return this.#runtime.accountsOf(program)
+  accountsOf(program: Uint8Array, commitment?: Commitment): readonly chain.LocalAccount[] {
+    const newest = this.#runtime.accountsOf(program)
+    if (commitment !== 'confirmed') return newest
+    const before = this.#production.beforeUnconfirmed()
+    const unchanged = newest.filter(({ address }) => !before.has(pubkeyMapKey(address)))
+    const changed = [...before.values()].filter(
+      (account) => account !== null && samePubkey(account.owner, program)
+    )
+    return [...unchanged, ...(changed as chain.LocalAccount[])]
   }
 
   minimumBalance(dataLength: number): bigint {

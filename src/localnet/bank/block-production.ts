@@ -137,6 +137,17 @@ export class BlockProduction {
     this.#carried.push(entry)
   }
 
+  /** Returns the accounts that unconfirmed blocks have changed, as they were before; null for one that was not there. */
+  beforeUnconfirmed(): ReadonlyMap<string, LocalAccount | null> {
+    const accounts = new Map<string, LocalAccount | null>()
+    for (const { changes } of this.#undo.values())
+      for (const { address, before } of changes) {
+        const key = pubkeyMapKey(address)
+        if (!accounts.has(key)) accounts.set(key, before)
+      }
+    return accounts
+  }
+
   /** Drops the undo state of blocks up to a slot. */
   confirmed(slot: number): void {
     for (const known of this.#undo.keys()) if (known <= slot) this.#undo.delete(known)

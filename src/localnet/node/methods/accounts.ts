@@ -65,8 +65,8 @@ export const accountMethods: Readonly<Record<string, Method>> = {
     const key = addressOf(program)
     const filter = optional(config.filters, accountFilterOf) ?? (() => true)
     const context = optional(config.withContext, booleanOf) ?? false
-    const answer = inContext(node, config, () =>
-      encodeAll(node.chain, node.chain.accountsOf(key).filter(filter), form)
+    const answer = inContext(node, config, (commitment) =>
+      encodeAll(node.chain, node.chain.accountsOf(key, commitment).filter(filter), form)
     )
     return context ? answer : (answer as { value: unknown }).value
   }),

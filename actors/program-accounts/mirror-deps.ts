@@ -1,0 +1,23 @@
+import type { AccountNode } from '../../src/accounts/ports.ts'
+import type { ChainWatch } from '../../src/program-accounts/chain-watch.ts'
+import type { PendingLimits } from '../../src/program-accounts/pending-updates.ts'
+import type { SubscribeProgram } from '../../src/program-accounts/ports.ts'
+import type { SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
+import type { ProgramAccountStore } from '../../storage/port.ts'
+
+export interface ProgramMirrorDeps extends Ports {
+  readonly node: Pick<AccountNode, 'programAccounts'>
+  readonly subscribe: SubscribeProgram
+  readonly watch: Pick<ChainWatch, 'subscribe'>
+  readonly store: ProgramAccountStore
+  readonly metrics: MirrorMetrics
+  readonly logger: { info(text: string): void; warn(text: string): void }
+  /** Slots from a block of the index to those that are confirmed: 0 where the index has confirmed blocks. */
+  readonly slotsUnconfirmed: number
+  readonly auditMs?: number
+  readonly settleMs?: number
+  readonly superseded?: SupersededLimits
+  readonly pending?: PendingLimits
+}

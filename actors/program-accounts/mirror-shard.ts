@@ -1,0 +1,137 @@
+import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
+import { sleep } from '../../src/ports.ts'
+import {
+  NO_PROGRESS,
+  programsIn,
+  PROGRAMS_PARTITION,
+  type Program
+} from '../../src/program-accounts/program.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import type { Stored } from '../../storage/documents.ts'
+import type { OwnedShard } from '../shards/shard-owner.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
+import { isOutage } from '../storage/retry.ts'
+import type { ProgramMirrorDeps } from './mirror-deps.ts'
+import { ProgramMirror } from './program-mirror.ts'
+
+/** Milliseconds between a failure of the store and the next try. */
+const RETRY_MS = 2_000
+
+export interface MirrorShardDeps extends ProgramMirrorDeps {
+  readonly documents: DocumentStore
+  /** Records a fault that the process survives. */
+  readonly report: (error: unknown) => void
+}
+
+interface Entry {
+  readonly isRemoved: boolean
+  readonly end: AbortController
+  readonly done: Promise<void>
+  readonly mirror: () => ProgramMirror | null
+}
+
+/** All mirrored programs, while this process has the lease: each has a mirror, and removed ones are deleted. */
+export class MirrorShard implements OwnedShard {
+  readonly name: string
+  readonly claim: ShardClaim
+  readonly #deps: MirrorShardDeps
+  readonly #entries = new Map<string, Entry>()
+  #syncing: Promise<void> | null = null
+  #isStopping = false
+
+  constructor(name: string, claim: ShardClaim, deps: MirrorShardDeps) {
+    this.name = name
+    this.claim = claim
+    this.#deps = deps
+  }
+
+  get mirrors(): readonly ProgramMirror[] {
+    return [...this.#entries.values()].flatMap(({ mirror }) => mirror() ?? [])
+  }
+
+  /** Lists the programs, and begins and ends mirrors. Rejects with the store's error. */
+  sync(): Promise<void> {
+    this.#syncing ??= this.#sync().finally(() => (this.#syncing = null))
+    return this.#syncing
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await Promise.all([...this.#entries.keys()].map(async (program) => this.#end(program)))
+  }
+
+  async #sync(): Promise<void> {
+    const listed = await programsIn(this.#deps.documents).all(PROGRAMS_PARTITION)
+    const names = new Set(listed.map(({ value }) => value.program))
+    for (const program of this.#entries.keys()) if (!names.has(program)) await this.#end(program)
+    for (const stored of listed) {
+      const { program, isRemoved } = stored.value
+      if (this.#entries.get(program)?.isRemoved === isRemoved) continue
+      await this.#end(program)
+      if (!this.#isStopping) this.#begin(stored)
+    }
+  }
+
+  async #end(program: string): Promise<void> {
+    const entry = this.#entries.get(program)
+    entry?.end.abort()
+    await entry?.done
+    this.#entries.delete(program)
+  }
+
+  #begin(stored: Stored<Program>): void {
+    const { program, isRemoved } = stored.value
+    const end = new AbortController()
+    let mirror: ProgramMirror | null = null
+    const attempt = isRemoved
+      ? async () => this.#remove(stored)
+      : async () => {
+          mirror = await this.#mirrorOf(stored)
+          await mirror.run(end.signal)
+        }
+    this.#entries.set(program, {
+      isRemoved,
+      end,
+      done: this.#until(attempt, end.signal),
+      mirror: () => mirror
+    })
+  }
+
+  /** Runs work until it succeeds. */
+  async #until(attempt: () => Promise<void>, end: AbortSignal): Promise<void> {
+    while (!end.aborted)
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!isOutage(error)) this.#deps.report(error)
+        await sleep(this.#deps.clock, RETRY_MS, end)
+      }
+  }
+
+  async #mirrorOf(stored: Stored<Program>): Promise<ProgramMirror> {
+    const { documents: store } = this.#deps
+    const { token } = this.claim
+    const documents = programsIn(store)
+    await documents.fenceHot(stored, token)
+    const [progress] = await documents.hot([stored])
+    const { program } = stored.value
+    return new ProgramMirror(
+      program,
+      pubkeyFromBase58(program),
+      progress ?? NO_PROGRESS,
+      async (changed) => documents.putHot(stored, token, changed),
+      this.#deps
+    )
+  }
+
+  /** Deletes the accounts of a program, and then its document, unless it was added again. */
+  async #remove(stored: Stored<Program>): Promise<void> {
+    const { documents: store, store: accounts, logger } = this.#deps
+    const { program } = stored.value
+    const documents = programsIn(store)
+    // Readers are told first, in case it is added again.
+    await documents.putHot(stored, this.claim.token, NO_PROGRESS)
+    await accounts.clear(pubkeyFromBase58(program))
+    if (await documents.delete(stored)) logger.info(`the mirrored accounts of program ${program} are deleted`)
+  }
+}

@@ -1,0 +1,446 @@
+import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { AddressedAccount } from '../../src/accounts/ports.ts'
+import type { ChainTick } from '../../src/program-accounts/chain-watch.ts'
+import { PendingUpdates, type PendingLimits } from '../../src/program-accounts/pending-updates.ts'
+import type { ProgramSubscription } from '../../src/program-accounts/ports.ts'
+import type { MirrorProgress } from '../../src/program-accounts/program.ts'
+import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
+import { sleep } from '../../src/ports.ts'
+import type { AccountVersion } from '../../storage/port.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import type { ProgramMirrorDeps } from './mirror-deps.ts'
+import { isSame, keyOf, stored, StoreError, storedEach } from './mirror-store.ts'
+
+/**
+ * Milliseconds from the time when the index and the node have a block until its updates count as complete. Chosen: nodes send
+ * them within 100 ms; an update that is later still is noticed.
+ */
+const SETTLE_MS = 1_000
+/** Milliseconds between two audits, which compare the mirror with a new snapshot. Chosen: a scan is dear for a node. */
+const AUDIT_MS = 600_000
+/** The same where this process does not read blocks, so that closed accounts are found by audits alone. */
+const AUDIT_WITHOUT_BLOCKS_MS = 60_000
+/** Milliseconds between two tries after a failure, growing up to the most. */
+const RETRY_MS = { least: 1_000, most: 30_000 }
+/** Milliseconds between two requests to a node that is behind, and how many are made. */
+const BEHIND_MS = 1_000
+const BEHIND_TRIES = 60
+/** Milliseconds after which a gap is repaired though the index has no later block. Chosen: slots are confirmed in two. */
+const CONFIRMED_MS = 5_000
+/** Milliseconds between two prunings of superseded versions. */
+const PRUNE_MS = 10_000
+/** Milliseconds between two looks when nothing happens. */
+const LOOK_MS = 250
+/** Updates that wait for their slot: some hundred slots of the busiest program. At the limit a snapshot repairs the gap. */
+const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
+/** Superseded versions: paging runs have five minutes, less where these are too many. */
+const SUPERSEDED: SupersededLimits = { keptMs: 300_000, versionsMax: 50_000, bytesMax: 256 * 2 ** 20 }
+/** Versions and bytes of one durable write. */
+const WRITE_VERSIONS = 1_000
+const WRITE_BYTES = 2 ** 20
+/** Ticks that wait. Chosen: far more than settle in a second. */
+const TICKS_MAX = 1_000
+
+/** Why a mirror begins again with a snapshot; counted by metrics. */
+type GapKind = 'start' | 'connection' | 'blocks' | 'late' | 'full'
+
+interface Gap {
+  readonly kind: GapKind
+  readonly reason: string
+  readonly atMs: number
+}
+
+/**
+ * Mirrors the accounts of one program.
+ *
+ * M1. The state at `slot` is complete and exact: a snapshot as of a slot, or all updates up to it. Readers see no other slot.
+ * M2. Updates are held until their slot is complete: the index and the subscribed node have the block, and a round trip after
+ *     a while shows that the node's messages have come. One that comes later is a gap.
+ * M3. A gap ends the advance until a snapshot as of a newer slot is stored: its differences become versions of that slot.
+ * M4. A version is durable before `slot` reaches it. A version never replaces one of the same account with a greater slot.
+ */
+export class ProgramMirror {
+  readonly name: string
+  readonly #program: Pubkey
+  readonly #deps: ProgramMirrorDeps
+  readonly #save: (progress: MirrorProgress) => Promise<void>
+  readonly #pending: PendingUpdates
+  readonly #superseded: SupersededVersions
+  readonly #wake = new AutoResetEvent()
+  #progress: MirrorProgress
+  /** Slots up to this one are in the last snapshot. */
+  #baseline = -1
+  #ticks: { readonly slot: number; readyAtMs: number | null }[] = []
+  #processed = -1
+  #gap: Gap | null = null
+  /** The slot up to which the current or last gap may reach; null until the node has told one. */
+  #gapSlot: number | null = null
+  #hasBlocks = false
+  #isListed = false
+  #auditAtMs = 0
+  #pruneAtMs = 0
+
+  constructor(
+    name: string,
+    program: Pubkey,
+    progress: MirrorProgress,
+    save: (progress: MirrorProgress) => Promise<void>,
+    deps: ProgramMirrorDeps
+  ) {
+    this.name = name
+    this.#program = program
+    this.#progress = progress
+    this.#save = save
+    this.#deps = deps
+    this.#pending = new PendingUpdates(deps.pending ?? PENDING)
+    this.#superseded = new SupersededVersions(deps.superseded ?? SUPERSEDED)
+  }
+
+  get progress(): MirrorProgress {
+    return this.#progress
+  }
+
+  get pending(): number {
+    return this.#pending.size
+  }
+
+  /** Mirrors until `end` aborts. Rejects with the store's error. */
+  async run(end: AbortSignal): Promise<void> {
+    const { clock, random, logger, metrics } = this.#deps
+    await this.#loseEmptied()
+    for (let tries = 0; !end.aborted; tries++) {
+      const before = this.#progress.slot
+      const reason = await this.#session(end)
+      if (end.aborted) return
+      if (this.#progress.slot !== before) tries = 0
+      metrics.failures.inc()
+      logger.warn(`the mirror of program ${this.name} has stopped and begins again: ${reason}`)
+      await this.#put({ reason })
+      await sleep(clock, Math.min(RETRY_MS.least * 2 ** tries, RETRY_MS.most) * (0.5 + random() / 2), end)
+    }
+  }
+
+  /** A store that was emptied since, as a damaged one is, has nothing of the slot that readers would ask for. */
+  async #loseEmptied(): Promise<void> {
+    const { slot, accounts } = this.#progress
+    if (slot === null || accounts === 0) return
+    for await (const _ of this.#deps.store.versions(this.#program)) return
+    await this.#put({ slot: null, accounts: 0, reason: 'the stored accounts are lost' })
+  }
+
+  /** Runs until the subscription or a snapshot fails. Resolves with the reason; rejects with the store's error. */
+  async #session(end: AbortSignal): Promise<string> {
+    const { subscribe, watch } = this.#deps
+    this.#pending.clear()
+    this.#ticks = []
+    this.#processed = -1
+    this.#baseline = -1
+    this.#gap = null
+    this.#gapSlot = null
+    this.#miss(this.#progress.slot === null ? 'start' : 'connection', 'it has just connected')
+    const over = new AbortController()
+    const ending = AbortSignal.any([end, over.signal])
+    let reason = ''
+    let subscription: ProgramSubscription | null = null
+    const unwatch = watch.subscribe({
+      tick: (tick) => this.#tick(tick),
+      missed: (why) => this.#miss('blocks', why)
+    })
+    try {
+      const listener = {
+        update: (version: AccountVersion) => this.#update(version),
+        processed: (slot: number) => this.#see(slot)
+      }
+      subscription = await subscribe(this.#program, listener, end)
+      void subscription.ended.then((why) => {
+        reason = why
+        over.abort()
+      })
+      await this.#follow(subscription, ending)
+      return reason
+    } catch (error) {
+      if (ending.aborted && reason !== '') return reason
+      if (error instanceof StoreError) throw error.cause
+      return error instanceof Error ? error.message : String(error)
+    } finally {
+      unwatch()
+      subscription?.close()
+    }
+  }
+
+  async #follow(subscription: ProgramSubscription, end: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    while (!end.aborted) {
+      const now = clock.now()
+      const settled = this.#settled(now)
+      if (this.#gap !== null) {
+        if (this.#mayRepair(this.#gap, now)) await this.#repair(end)
+      } else if (now >= this.#auditAtMs) await this.#audit(subscription, end)
+      else if (settled > this.#progress.slot!) await this.#advance(subscription, settled)
+      if (now >= this.#pruneAtMs) await this.#prune(now)
+      await this.#wake.wait(clock, LOOK_MS, end)
+    }
+  }
+
+  #tick({ slot, closed }: ChainTick): void {
+    this.#hasBlocks = closed !== null
+    for (const address of closed ?? [])
+      if (!this.#isKnownPast(slot) && !this.#pending.addClosed({ address, slot, account: null }))
+        this.#overflow()
+    const confirmed = slot - this.#deps.slotsUnconfirmed
+    const readyAtMs = this.#processed >= confirmed ? this.#deps.clock.now() : null
+    this.#ticks.push({ slot: confirmed, readyAtMs })
+    if (this.#ticks.length > TICKS_MAX) this.#ticks.shift()
+  }
+
+  #see(slot: number): void {
+    this.#gapSlot ??= slot
+    this.#processed = Math.max(this.#processed, slot)
+    const now = this.#deps.clock.now()
+    for (const tick of this.#ticks) if (tick.slot <= this.#processed) tick.readyAtMs ??= now
+  }
+
+  #update(version: AccountVersion): void {
+    const { slot } = version
+    this.#deps.metrics.updates.inc()
+    if (this.#isKnownPast(slot)) return
+    if (this.#gap === null && slot <= (this.#progress.slot ?? -1))
+      return this.#miss(
+        'late',
+        `an update of slot ${slot} came after slot ${this.#progress.slot} was complete`
+      )
+    if (!this.#pending.add(version)) this.#overflow()
+  }
+
+  /** Whether a slot is in the last snapshot. */
+  #isKnownPast(slot: number): boolean {
+    return slot <= this.#baseline
+  }
+
+  #overflow(): void {
+    this.#miss('full', 'too many updates waited for their slot')
+    this.#pending.clear()
+  }
+
+  #miss(kind: GapKind, reason: string): void {
+    this.#gap ??= { kind, reason, atMs: this.#deps.clock.now() }
+    // Updates so far are of slots that the node had processed.
+    if (this.#processed >= 0) this.#gapSlot = this.#processed
+    this.#wake.set()
+  }
+
+  /** Whether nodes should have confirmed the slots of a gap, so that a snapshot is not asked for in vain. */
+  #mayRepair({ atMs }: Gap, now: number): boolean {
+    if (this.#gapSlot === null) return false
+    return (this.#ticks.at(-1)?.slot ?? -1) >= this.#gapSlot || now - atMs >= CONFIRMED_MS
+  }
+
+  /** Returns the newest slot whose updates should have come. */
+  #settled(now: number): number {
+    const isSettled = ({ readyAtMs }: { readonly readyAtMs: number | null }): boolean =>
+      readyAtMs !== null && readyAtMs + (this.#deps.settleMs ?? SETTLE_MS) <= now
+    const last = this.#ticks.findLastIndex(isSettled)
+    if (last < 0) return -1
+    const { slot } = this.#ticks[last]!
+    // The last one stays: an audit may wait for it.
+    this.#ticks = this.#ticks.slice(last)
+    return slot
+  }
+
+  /** Stores the updates up to a slot (M2). */
+  async #advance(subscription: ProgramSubscription, slot: number): Promise<void> {
+    await subscription.roundTrip()
+    if (this.#gap !== null) return
+    const updates = this.#pending.takeUpTo(slot)
+    const accounts = await this.#apply(updates)
+    await this.#put({ slot, accounts, atMs: this.#deps.clock.now(), reason: null })
+    this.#deps.metrics.commits.inc()
+  }
+
+  /** Writes updates, ascending by slot. Resolves with the number of accounts after them. */
+  async #apply(updates: readonly AccountVersion[]): Promise<number> {
+    const { store, clock } = this.#deps
+    const now = clock.now()
+    let { accounts } = this.#progress
+    if (updates.length === 0) return accounts
+    const found = await stored(
+      store.newest(
+        this.#program,
+        updates.map(({ address }) => address)
+      )
+    )
+    const newest = new Map<string, AccountVersion>()
+    for (const version of found) if (version !== null) newest.set(keyOf(version.address), version)
+    const written: AccountVersion[] = []
+    for (const version of updates) {
+      const key = keyOf(version.address)
+      const before = newest.get(key)
+      if (before !== undefined && before.slot >= version.slot) continue // M4
+      if (isSame(before?.account ?? null, version.account)) continue
+      newest.set(key, version)
+      written.push(version)
+      accounts += (version.account === null ? 0 : 1) - (before?.account == null ? 0 : 1)
+      this.#supersede(version, before, now)
+    }
+    await this.#write(written)
+    return accounts
+  }
+
+  #supersede(version: AccountVersion, before: AccountVersion | undefined, now: number): void {
+    if (before !== undefined && before.account !== null) this.#superseded.add(before, version.slot, now)
+    // A close is not needed once the versions before it are gone.
+    if (version.account === null) this.#superseded.add(version, version.slot, now)
+  }
+
+  /** Stores a snapshot after a gap (M3). */
+  async #repair(end: AbortSignal): Promise<void> {
+    const gap = this.#gap!
+    const { kind, reason } = gap
+    await this.#put({ reason: `a snapshot is being read: ${reason}` })
+    // Gaps from here on are of slots after the snapshot, or begin another one.
+    this.#gap = null
+    try {
+      const { slot, accounts } = await this.#snapshot(end)
+      this.#baseline = slot
+      this.#pending.takeUpTo(slot)
+      const found = await this.#store(slot, accounts)
+      this.#deps.metrics.snapshots.inc({ reason: kind })
+      if (kind !== 'start') this.#deps.metrics.repaired.inc(found)
+      this.#deps.logger.info(
+        `the mirror of program ${this.name} has ${accounts.length} accounts at slot ${slot}; ${found} were other than stored`
+      )
+    } catch (error) {
+      this.#gap ??= gap
+      throw error
+    }
+  }
+
+  /** Compares the mirror with a snapshot, and stores the differences. */
+  async #audit(subscription: ProgramSubscription, end: AbortSignal): Promise<void> {
+    this.#auditAtMs = this.#nextAuditMs()
+    const { slot, accounts } = await this.#snapshot(end)
+    while (this.#settled(this.#deps.clock.now()) < slot) {
+      if (end.aborted || this.#gap !== null) return
+      await this.#wake.wait(this.#deps.clock, LOOK_MS, end)
+    }
+    if (slot > this.#progress.slot!) await this.#advance(subscription, slot)
+    if (this.#gap !== null || this.#progress.slot !== slot) return
+    const found = await this.#store(slot, accounts)
+    this.#baseline = slot
+    this.#deps.metrics.snapshots.inc({ reason: 'audit' })
+    this.#deps.metrics.repaired.inc(found)
+    if (found > 0)
+      this.#deps.logger.warn(
+        `an audit of program ${this.name} at slot ${slot} has found ${found} missed updates`
+      )
+  }
+
+  #nextAuditMs(): number {
+    const { auditMs, clock } = this.#deps
+    return clock.now() + (auditMs ?? (this.#hasBlocks ? AUDIT_MS : AUDIT_WITHOUT_BLOCKS_MS))
+  }
+
+  /** Reads all accounts as of a slot that neither the mirror nor the subscription is past. */
+  async #snapshot(end: AbortSignal): Promise<{ slot: number; accounts: AddressedAccount[] }> {
+    const { node, clock } = this.#deps
+    const least = Math.max(this.#gapSlot ?? -1, this.#progress.slot ?? -1)
+    for (let tries = 0; ; tries++) {
+      end.throwIfAborted()
+      const answer = await node.programAccounts(this.#program, {}, end)
+      if (answer.slot >= least)
+        return {
+          slot: answer.slot,
+          accounts: answer.accounts.toSorted((a, b) => Buffer.compare(a.address, b.address))
+        }
+      if (tries === BEHIND_TRIES)
+        throw new Error(`the node is at slot ${answer.slot}, behind slot ${least}, which is needed`)
+      await sleep(clock, BEHIND_MS, end)
+    }
+  }
+
+  /** Writes the differences of a snapshot, and moves to its slot. Resolves with their number. */
+  async #store(slot: number, snapshot: readonly AddressedAccount[]): Promise<number> {
+    const now = this.#deps.clock.now()
+    let at = 0
+    let differences = 0
+    let changed: AccountVersion[] = []
+    const earlier: { readonly version: AccountVersion; readonly bySlot: number }[] = []
+    const change = async (version: AccountVersion, before: AccountVersion | undefined): Promise<void> => {
+      differences++
+      changed.push(version)
+      this.#supersede(version, before, now)
+      if (changed.length < WRITE_VERSIONS) return
+      await this.#write(changed)
+      changed = []
+      if (this.#progress.slot === null) await this.#put({ accounts: differences })
+    }
+    const take = ({ address, account: { owner: _, ...account } }: AddressedAccount): AccountVersion => ({
+      address,
+      slot,
+      account
+    })
+    for await (const chunk of storedEach(this.#deps.store.versions(this.#program))) {
+      for (const [i, version] of chunk.entries()) {
+        const newer = chunk[i - 1]
+        if (newer !== undefined && samePubkey(newer.address, version.address)) {
+          if (!this.#isListed) earlier.push({ version, bySlot: newer.slot })
+          continue
+        }
+        if (version.slot > slot) throw new Error(`the node is behind stored accounts of slot ${version.slot}`)
+        if (!this.#isListed && version.account === null) earlier.push({ version, bySlot: version.slot })
+        while (at < snapshot.length && Buffer.compare(snapshot[at]!.address, version.address) < 0)
+          await change(take(snapshot[at++]!), undefined)
+        const found = snapshot[at]
+        const isThere = found !== undefined && samePubkey(found.address, version.address)
+        const next = isThere ? take(found) : { address: version.address, slot, account: null }
+        if (isThere) at++
+        if (!isSame(version.account, next.account)) await change(next, version)
+      }
+    }
+    while (at < snapshot.length) await change(take(snapshot[at++]!), undefined)
+    await this.#write(changed)
+    if (!this.#isListed)
+      for (const { version, bySlot } of earlier.sort((a, b) => a.bySlot - b.bySlot))
+        this.#superseded.add(version, bySlot, now)
+    this.#isListed = true
+    const isFirst = this.#progress.slot === null
+    this.#auditAtMs = this.#nextAuditMs()
+    await this.#put({
+      slot,
+      accounts: snapshot.length,
+      atMs: this.#deps.clock.now(),
+      reason: null,
+      ...(isFirst && { oldestSlot: slot })
+    })
+    return differences
+  }
+
+  async #write(versions: readonly AccountVersion[]): Promise<void> {
+    let from = 0
+    let bytes = 0
+    for (let to = 0; to <= versions.length; to++) {
+      if (to === versions.length || bytes > WRITE_BYTES || to - from === WRITE_VERSIONS) {
+        if (to > from) await stored(this.#deps.store.put(this.#program, versions.slice(from, to)))
+        from = to
+        bytes = 0
+      }
+      bytes += versions[to]?.account?.data.length ?? 0
+    }
+  }
+
+  async #prune(now: number): Promise<void> {
+    this.#pruneAtMs = now + PRUNE_MS
+    const { keys, oldestSlot } = this.#superseded.take(now)
+    if (keys.length === 0) return
+    // Readers are told first.
+    if (oldestSlot > this.#progress.oldestSlot) await this.#put({ oldestSlot })
+    for (let from = 0; from < keys.length; from += WRITE_VERSIONS)
+      await stored(this.#deps.store.drop(this.#program, keys.slice(from, from + WRITE_VERSIONS)))
+  }
+
+  async #put(change: Partial<MirrorProgress>): Promise<void> {
+    const progress = { ...this.#progress, ...change }
+    await stored(this.#save(progress))
+    this.#progress = progress
+  }
+}

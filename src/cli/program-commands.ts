@@ -1,0 +1,41 @@
+import type { SettingName } from '../config/config.ts'
+import { command, type CommandGroup } from './command.ts'
+
+const settings = ['key', 'host', 'port'] as const satisfies readonly SettingName[]
+const details = 'Asks a running service, with a key that has the scope `admin`.'
+const everywhere = {
+  json: { meaning: 'print JSON objects instead of a table' },
+  url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
+} as const
+
+export const PROGRAMS: CommandGroup = {
+  summary: 'Lists, adds and removes programs whose accounts are mirrored.',
+  verbs: {
+    list: command({
+      summary: 'Lists the whitelist with the progress of each program.',
+      details,
+      options: everywhere,
+      settings,
+      examples: ['millrace programs list --key $KEY'],
+      run: async (invocation) => (await import('./programs.ts')).listPrograms(invocation)
+    }),
+    add: command({
+      summary: 'Adds a program; its accounts are read from the node in the background.',
+      details,
+      operands: 'PROGRAM',
+      options: everywhere,
+      settings,
+      examples: ['millrace programs add TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA --key $KEY'],
+      run: async (invocation) => (await import('./programs.ts')).addProgram(invocation)
+    }),
+    remove: command({
+      summary: 'Removes a program and deletes its mirrored accounts.',
+      details,
+      operands: 'PROGRAM',
+      options: everywhere,
+      settings,
+      examples: ['millrace programs remove TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA --key $KEY'],
+      run: async (invocation) => (await import('./programs.ts')).removeProgram(invocation)
+    })
+  }
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { zstdCompressSync } from 'node:zlib'
+import { encodeBase58 } from '../chain/base58.ts'
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { PROGRAM_STATES } from '../program-accounts/program.ts'
+import type { ProgramStatus } from '../program-accounts/whitelist.ts'
+import type { AccountsPage } from '../../storage/port.ts'
+import { address, text } from '../api/schema.ts'
+
+export const ACCOUNT_ENCODINGS = ['base64', 'base58', 'base64+zstd'] as const
+export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
+/** Bytes that are written in base58, whose time is quadratic, as on nodes (agave, MAX_BASE58_BYTES). */
+export const BASE58_BYTES_MAX = 128
+
+const count = (meaning: string) => z.int().min(0).describe(meaning)
+
+export const programAnswer = z.object({
+  program: address('The program'),
+  state: z
+    .enum(PROGRAM_STATES)
+    .describe(
+      '`backfilling` until the first snapshot is stored; `live` from then on, also while the node is away'
+    ),
+  accounts: count('Accounts at `slot`; while backfilling, those that are stored'),
+  slot: count('The newest slot whose accounts are complete; null while backfilling').nullable(),
+  lag_slots: count('Slots from there to the indexed head; null while backfilling').nullable(),
+  reason: text('Why the mirror does not advance; null while it does').nullable(),
+  added_at: text('When the program was added; UTC')
+})
+
+export const removedProgramAnswer = z.object({
+  program: address('The program'),
+  deleted: z.literal(true).describe('Its mirrored accounts are deleted in the background')
+})
+
+export const programAccountsAnswer = z.object({
+  program: address('The program'),
+  slot: count('The slot of all accounts of a paging run'),
+  age_seconds: count('Seconds since the mirror was complete last: it grows while the node is away'),
+  data: z
+    .array(
+      z.object({
+        pubkey: address('The account'),
+        account: z.object({
+          lamports: z.string().regex(/^\d+$/).describe('Text, because it may exceed 2^53'),
+          owner: address('The program'),
+          executable: z.boolean().describe('Whether it holds a program'),
+          rent_epoch: z.string().regex(/^\d+$/).describe('Text, because it may exceed 2^53'),
+          space: count('Bytes of the data, also with a slice'),
+          data: z
+            .tuple([z.string(), z.enum(ACCOUNT_ENCODINGS)])
+            .describe('The data or its slice, and the encoding')
+        })
+      })
+    )
+    .describe(
+      'Ascending by the bytes of the address; a page may have fewer than `limit` before the last one'
+    ),
+  nextCursor: z.string().nullable().describe('`after` of the next page; null on the last')
+})
+
+/** Renders a program of the whitelist; `head` is the newest indexed slot. */
+export function programBody(
+  { program, progress }: ProgramStatus,
+  head: number | null
+): z.input<typeof programAnswer> {
+  const { slot, accounts, reason } = progress
+  return {
+    program: program.program,
+    state: slot === null ? 'backfilling' : 'live',
+    accounts,
+    slot,
+    lag_slots: slot === null || head === null ? null : Math.max(head - slot, 0),
+    reason,
+    added_at: new Date(program.addedAtMs).toISOString().slice(0, 19).replace('T', ' ')
+  }
+}
+
+export interface AccountForm {
+  readonly encoding: AccountEncoding
+  readonly slice: { readonly offset: number; readonly length: number } | null
+}
+
+/** Renders an account; null if it has too many bytes for base58. */
+export function programAccountBody(
+  program: string,
+  { address, account }: AccountsPage['accounts'][number],
+  { encoding, slice }: AccountForm
+): z.input<typeof programAccountsAnswer>['data'][number] | null {
+  const { lamports, executable, rentEpoch } = account
+  const data =
+    slice === null ? account.data : account.data.subarray(slice.offset, slice.offset + slice.length)
+  if (encoding === 'base58' && data.length > BASE58_BYTES_MAX) return null
+  const written =
+    encoding === 'base58'
+      ? encodeBase58(data)
+      : (encoding === 'base64' ? data : new Uint8Array(zstdCompressSync(data))).toBase64()
+  return {
+    pubkey: pubkeyToBase58(address),
+    account: {
+      lamports: String(lamports),
+      owner: program,
+      executable,
+      rent_epoch: String(rentEpoch),
+      space: account.data.length,
+      data: [written, encoding]
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { programAnswer, programBody, removedProgramAnswer } from '../program-bodies.ts'
+import { listOf } from '../../api/schema.ts'
+import { pubkeyToBase58 } from '../../chain/pubkey.ts'
+import { PROGRAMS_MAX } from '../../program-accounts/program.ts'
+import { Whitelist } from '../../program-accounts/whitelist.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_PROGRAM } from '../example-values.ts'
+import { address } from '../parameters.ts'
+
+export const listPrograms = endpoint({
+  path: '/v1/admin/programs',
+  tag: 'Administration',
+  summary: 'List mirrored programs',
+  description: `The whitelist of programs whose accounts are mirrored, with the progress of each: at most ${PROGRAMS_MAX}.`,
+  scope: 'admin',
+  answer: listOf(programAnswer),
+  examples: [{ name: 'all programs' }]
+})
+
+export const addProgram = endpoint({
+  method: 'POST',
+  path: '/v1/admin/programs',
+  tag: 'Administration',
+  summary: 'Mirror a program',
+  description:
+    'Adds a program to the whitelist; its accounts are read from the node in the background. Answers 200 for a program that is there.',
+  scope: 'admin',
+  body: z.object({ program: address.describe('The program, base58') }),
+  status: 201,
+  otherStatuses: [200],
+  answer: programAnswer,
+  errors: ['ADDRESS_INVALID', 'PROGRAM_LIMIT_REACHED'],
+  examples: [{ name: 'a program', body: { program: EXAMPLE_PROGRAM } }]
+})
+
+export const removeProgram = endpoint({
+  method: 'DELETE',
+  path: '/v1/admin/programs/{program}',
+  tag: 'Administration',
+  summary: 'Remove a mirrored program',
+  description: 'Takes a program off the whitelist and deletes its mirrored accounts.',
+  scope: 'admin',
+  params: z.object({ program: address.describe('The program, base58') }),
+  answer: removedProgramAnswer,
+  errors: ['ADDRESS_INVALID', 'PROGRAM_NOT_FOUND'],
+  examples: [{ name: 'a program', params: { program: EXAMPLE_PROGRAM } }]
+})
+
+export const adminProgramRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'feed' | 'clock' | 'programsChanged'>
+> = async (app, { storage, feed, clock, programsChanged }) => {
+  const whitelist = new Whitelist(storage.documents)
+  const head = (): number | null => feed.head?.slot ?? null
+
+  serve(app, listPrograms, async ({ caller }) => {
+    const data = (await whitelist.list()).map((status) => programBody(status, head()))
+    return { tenant: caller?.tenant ?? '', data, nextCursor: null }
+  })
+
+  serve(app, addProgram, async ({ body, reply }) => {
+    const { isNew, status } = await whitelist.add(pubkeyToBase58(body.program), clock.now())
+    if (isNew) programsChanged?.()
+    else void reply.code(200)
+    return programBody(status, head())
+  })
+
+  serve(app, removeProgram, async ({ params }) => {
+    const program = pubkeyToBase58(params.program)
+    await whitelist.remove(program)
+    programsChanged?.()
+    return { program, deleted: true as const }
+  })
+}

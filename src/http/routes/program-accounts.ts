@@ -1,0 +1,181 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import {
+  ACCOUNT_ENCODINGS,
+  BASE58_BYTES_MAX,
+  programAccountBody,
+  programAccountsAnswer
+} from '../program-bodies.ts'
+import { pubkeyFromBase58, pubkeyToBase58 } from '../../chain/pubkey.ts'
+import { ServiceError } from '../../errors.ts'
+import {
+  checkFilters,
+  DATA_BYTES_MAX,
+  FilterFault,
+  filtersOf,
+  matcherOf,
+  memcmpOf,
+  type AccountFilter
+} from '../../program-accounts/account-filters.ts'
+import { Whitelist } from '../../program-accounts/whitelist.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_PROGRAM } from '../example-values.ts'
+import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
+import { address, invalid, oneOf, wholeNumber } from '../parameters.ts'
+
+/**
+ * Versions that one request looks at: some 100 ms. A page whose filters match rarely has fewer accounts than `limit`, and a
+ * cursor.
+ */
+const EXAMINED_MAX = 100_000
+
+export const programAccounts = endpoint({
+  path: '/v1/programs/{programId}/accounts',
+  tag: 'Accounts',
+  summary: 'List the accounts of a program',
+  description:
+    'Accounts of a whitelisted program, from the mirror on disk. All pages of a paging run show the state at one slot; a run has five minutes. ' +
+    'At most four filters, each comparing at most 128 bytes.',
+  scope: 'data:read',
+  params: z.object({ programId: address.describe('The program, base58') }),
+  query: z.object({
+    dataSize: z
+      .string()
+      .regex(/^\d{1,8}$/, 'must be a number of bytes')
+      .transform(Number)
+      .optional()
+      .describe('Only accounts with data of so many bytes'),
+    memcmp: z
+      .union([z.string(), z.array(z.string())])
+      .optional()
+      .describe('`<offset>:<base58>`: only accounts with these bytes at the offset; may be repeated'),
+    filters: z
+      .string()
+      .max(4_096, 'must be at most 4096 characters')
+      .optional()
+      .describe('A JSON array of filters as in getProgramAccounts'),
+    dataSlice: z
+      .string()
+      .regex(/^\d{1,8}:\d{1,8}$/, 'must be <offset>:<length>')
+      .optional()
+      .describe('`<offset>:<length>`: only these bytes of the data'),
+    encoding: oneOf(ACCOUNT_ENCODINGS)
+      .default('base64')
+      .describe(`Encoding of the data; base58 for at most ${BASE58_BYTES_MAX} bytes`),
+    limit: wholeNumber(1, 1_000, 100).describe('Maximum number of accounts'),
+    after: z
+      .string()
+      .max(300)
+      .optional()
+      .describe('The `nextCursor` of the page before, with the same filters')
+  }),
+  answer: programAccountsAnswer,
+  errors: ['ADDRESS_INVALID', 'CURSOR_INVALID', 'CURSOR_EXPIRED', 'PROGRAM_NOT_WHITELISTED', 'INDEX_LOADING'],
+  examples: [
+    {
+      name: 'token accounts of a mint',
+      params: { programId: EXAMPLE_PROGRAM },
+      query: { dataSize: '165', memcmp: '0:So11111111111111111111111111111111111111112', limit: '10' }
+    }
+  ]
+})
+
+export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'clock'>> = async (
+  app,
+  { storage, clock }
+) => {
+  const whitelist = new Whitelist(storage.documents)
+
+  serve(app, programAccounts, async ({ params, query }) => {
+    const program = pubkeyToBase58(params.programId)
+    const filters = filtersIn(query)
+    const slice = sliceOf(query.dataSlice)
+    const list = `program accounts ${program} ${JSON.stringify(filters, withBytes)}`
+    const place = query.after === undefined ? null : placeIn(list, query.after)
+    const status = await whitelist.get(program)
+    if (status === null)
+      throw new ServiceError('PROGRAM_NOT_WHITELISTED', `program ${program} is not whitelisted`)
+    const { progress } = status
+    if (progress.slot === null) throw loading(program)
+    const slot = place?.slot ?? progress.slot
+    if (slot > progress.slot || slot < progress.oldestSlot) throw expired(slot)
+    const { limit, encoding } = query
+    const { accounts, next } = await storage.programAccounts.page(params.programId, {
+      slot,
+      after: place?.address,
+      limit,
+      examined: EXAMINED_MAX,
+      matches: matcherOf(filters)
+    })
+    // Versions of the slot may have been dropped while the page was read.
+    const now = await whitelist.get(program)
+    if (now?.progress.slot == null) throw loading(program)
+    if (slot < now.progress.oldestSlot) throw expired(slot)
+    const data = accounts.map((each) => {
+      const body = programAccountBody(program, each, { encoding, slice })
+      if (body !== null) return body
+      const size = `${pubkeyToBase58(each.address)} has more than ${BASE58_BYTES_MAX} bytes`
+      throw invalid('encoding', `must not be base58 here: ${size}; use base64 or dataSlice`)
+    })
+    return {
+      program,
+      slot,
+      age_seconds: Math.max(0, Math.floor((clock.now() - now.progress.atMs) / 1_000)),
+      data,
+      nextCursor: next === null ? null : writeWordsCursor(list, [String(slot), pubkeyToBase58(next)])
+    }
+  })
+}
+
+const loading = (program: string): ServiceError =>
+  new ServiceError('INDEX_LOADING', `the accounts of program ${program} are still being read from the node`)
+
+const expired = (slot: number): ServiceError =>
+  new ServiceError(
+    'CURSOR_EXPIRED',
+    `after is of slot ${slot}, which can no longer be read; begin with the first page`
+  )
+
+/** Returns all filters of a query. Throws PARAMETER_INVALID, which names the field. */
+function filtersIn(query: {
+  readonly dataSize?: number | undefined
+  readonly memcmp?: string | readonly string[] | undefined
+  readonly filters?: string | undefined
+}): readonly AccountFilter[] {
+  const filters: AccountFilter[] = query.dataSize === undefined ? [] : [{ dataSize: query.dataSize }]
+  const compared = query.memcmp === undefined ? [] : [query.memcmp].flat()
+  for (const text of compared) withField('memcmp', () => filters.push(memcmpOf(text)))
+  withField('memcmp', () => checkFilters(filters))
+  if (query.filters !== undefined)
+    withField('filters', () => {
+      filters.push(...filtersOf(query.filters!))
+      checkFilters(filters)
+    })
+  return filters
+}
+
+function withField(field: string, run: () => unknown): void {
+  try {
+    run()
+  } catch (error) {
+    if (!(error instanceof FilterFault)) throw error
+    throw invalid(field, error.message)
+  }
+}
+
+function sliceOf(text: string | undefined): { readonly offset: number; readonly length: number } | null {
+  if (text === undefined) return null
+  const [offset = 0, length = 0] = text.split(':').map(Number)
+  if (offset > DATA_BYTES_MAX)
+    throw invalid('dataSlice', `must begin within ${DATA_BYTES_MAX} bytes, the most that an account has`)
+  return { offset, length }
+}
+
+function placeIn(list: string, text: string) {
+  const [slot = '', last = ''] = readWordsCursor(list, text)
+  return { slot: Number(slot), address: pubkeyFromBase58(last) }
+}
+
+const withBytes = (_: string, value: unknown): unknown =>
+  value instanceof Uint8Array ? value.toHex() : value

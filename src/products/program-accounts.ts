@@ -1,0 +1,52 @@
+import { mirror, type MirrorNeeds } from '../../actors/program-accounts/mirror.ts'
+import { adminProgramRoutes } from '../http/routes/admin-programs.ts'
+import { programAccountRoutes } from '../http/routes/program-accounts.ts'
+import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
+import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
+
+/** Slots after which a block of an index at processed counts as confirmed. Chosen: clusters confirm within two or three. */
+const PROCESSED_SLOTS = 16
+/** Milliseconds that a drain may take: as long as requests in flight are waited for. */
+const DRAIN_MS = 5_000
+
+/**
+ * Accounts of whitelisted programs. Gateways serve them, and a process that ingests mirrors them. A fault of the mirror
+ * restarts nothing else.
+ */
+export const PROGRAM_ACCOUNTS: Product = {
+  name: 'program-accounts',
+  roles: ['ingest', 'gateway'],
+  settings: {},
+  units: (service) => {
+    if (!service.config.role.includes('ingest') || !hasNode(service)) return []
+    const { config, ports, logger, metrics, chainWatch: watch, localMirror: local } = service
+    const run = mirror<MirrorNeeds & Pick<Given, 'peers'>>(
+      {
+        ...ports,
+        logger,
+        metrics: metrics.mirror,
+        watch,
+        local,
+        slotsUnconfirmed: config.indexCommitment === 'processed' ? PROCESSED_SLOTS : 0,
+        urls: () => nodeUrls(service),
+        pubsubUrls: () => pubsubUrls(service)
+      },
+      (given) => coordinationOf(service, given)
+    )
+    return [supervisor('programs', 'one_for_one', [child('mirror', run, { drainMs: DRAIN_MS })])]
+  },
+  routes: [programAccountRoutes, adminProgramRoutes]
+}
+
+/** Returns the WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does. */
+function pubsubUrls(service: ServiceParts): readonly string[] {
+  const { rpcWsUrl } = service.config
+  if (!hasLocalnet(service) && rpcWsUrl.length > 0) return rpcWsUrl
+  return nodeUrls(service).map((text) => {
+    const url = new URL(text)
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
+    if (url.port !== '') url.port = String(Number(url.port) + 1)
+    return url.href
+  })
+}

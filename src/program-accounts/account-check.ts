@@ -1,0 +1,47 @@
+import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import type { AddressedAccount } from '../accounts/ports.ts'
+import type { ProgramAccountStore } from '../../storage/port.ts'
+
+/** Accounts of one read of the store. */
+const PER_READ = 1_000
+
+/** Yields a line for each account that the mirror has at a slot other than the node. */
+export async function* accountDifferences(
+  store: Pick<ProgramAccountStore, 'page'>,
+  program: Pubkey,
+  slot: number,
+  accounts: readonly AddressedAccount[]
+): AsyncGenerator<string> {
+  const left = new Map(accounts.map((each) => [pubkeyMapKey(each.address), each]))
+  for (let after: Pubkey | undefined; ;) {
+    const page = await store.page(program, { slot, after, limit: PER_READ, examined: PER_READ })
+    for (const { address, account } of page.accounts) {
+      const name = `account ${pubkeyToBase58(address)} at slot ${slot}`
+      const key = pubkeyMapKey(address)
+      const there = left.get(key)?.account
+      left.delete(key)
+      if (there === undefined) yield `${name}: mirrored, and the node has none`
+      else {
+        if (there.lamports !== account.lamports)
+          yield `${name}: ${account.lamports} lamports mirrored, the node has ${there.lamports}`
+        if (there.executable !== account.executable)
+          yield `${name}: executable is mirrored as ${account.executable}, the node has ${there.executable}`
+        if (there.rentEpoch !== account.rentEpoch)
+          yield `${name}: rent epoch ${account.rentEpoch} mirrored, the node has ${there.rentEpoch}`
+        const at = firstDifference(account.data, there.data)
+        if (at !== null)
+          yield `${name}: data differs from byte ${at} on; ${account.data.length} bytes mirrored, the node has ${there.data.length}`
+      }
+    }
+    if (page.next === null) break
+    after = page.next
+  }
+  for (const { address } of left.values())
+    yield `account ${pubkeyToBase58(address)} at slot ${slot}: not mirrored, and the node has it`
+}
+
+function firstDifference(a: Uint8Array, b: Uint8Array): number | null {
+  const shorter = Math.min(a.length, b.length)
+  for (let i = 0; i < shorter; i++) if (a[i] !== b[i]) return i
+  return a.length === b.length ? null : shorter
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { decodeBase58 } from '../chain/base58.ts'
+import type { BytesFilter } from '../accounts/ports.ts'
+
+/** Both as nodes have them (agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and MAX_DATA_SIZE of a memcmp). */
+export const FILTERS_MAX = 4
+export const COMPARED_BYTES_MAX = 128
+/** Bytes of an account's data at most (agave, MAX_PERMITTED_DATA_LENGTH). */
+export const DATA_BYTES_MAX = 10 * 1024 * 1024
+
+/** Digits of 128 bytes in base58 and in base64: longer texts are refused before they are decoded. */
+const BASE58_DIGITS_MAX = 175
+const BASE64_DIGITS_MAX = 172
+
+export type AccountFilter = { readonly dataSize: number } | { readonly memcmp: BytesFilter }
+
+/** A fault of a filter: its message, to be read after the field's name. */
+export class FilterFault extends Error {}
+
+const jsonFilter = z.union([
+  z.strictObject({ dataSize: z.int().min(0) }),
+  z.strictObject({
+    memcmp: z.strictObject({
+      offset: z.int().min(0),
+      bytes: z.string(),
+      encoding: z.enum(['base58', 'base64']).default('base58')
+    })
+  })
+])
+
+/** Reads `<offset>:<base58>`. Throws FilterFault. */
+export function memcmpOf(text: string): AccountFilter {
+  const [, offset, bytes] = /^(\d{1,9}):([^:]*)$/.exec(text) ?? []
+  if (offset === undefined) throw new FilterFault('must be <offset>:<base58>')
+  return { memcmp: filterOf(Number(offset), bytes!, 'base58') }
+}
+
+/** Reads a JSON array of filters as in getProgramAccounts. Throws FilterFault. */
+export function filtersOf(text: string): AccountFilter[] {
+  let list: unknown
+  try {
+    list = JSON.parse(text)
+  } catch {
+    throw new FilterFault('must be a JSON array')
+  }
+  if (!Array.isArray(list)) throw new FilterFault('must be a JSON array')
+  return list.map((each, i) => {
+    const known = jsonFilter.safeParse(each)
+    if (!known.success)
+      throw new FilterFault(`has at ${i} neither {"dataSize":n} nor {"memcmp":{"offset":n,"bytes":text}}`)
+    if ('dataSize' in known.data) return known.data
+    const { offset, bytes, encoding } = known.data.memcmp
+    return { memcmp: filterOf(offset, bytes, encoding) }
+  })
+}
+
+/** Throws FilterFault for filters that are too many, or that no account can pass. */
+export function checkFilters(filters: readonly AccountFilter[]): void {
+  if (filters.length > FILTERS_MAX)
+    throw new FilterFault(`must not bring the filters to more than ${FILTERS_MAX}`)
+  const sizes = filters.flatMap((each) => ('dataSize' in each ? [each.dataSize] : []))
+  const shortest = Math.min(DATA_BYTES_MAX, ...sizes)
+  for (const each of filters)
+    if ('memcmp' in each && each.memcmp.offset + each.memcmp.bytes.length > shortest)
+      throw new FilterFault(
+        `must not compare past the data: ${each.memcmp.offset} + ${each.memcmp.bytes.length} bytes is more than ${shortest}`
+      )
+}
+
+/** Returns whether data passes all filters. */
+export function matcherOf(filters: readonly AccountFilter[]): ((data: Uint8Array) => boolean) | undefined {
+  if (filters.length === 0) return undefined
+  return (data) =>
+    filters.every((each) =>
+      'dataSize' in each ? data.length === each.dataSize : hasBytes(data, each.memcmp)
+    )
+}
+
+function hasBytes(data: Uint8Array, { offset, bytes }: BytesFilter): boolean {
+  if (offset + bytes.length > data.length) return false
+  for (let i = 0; i < bytes.length; i++) if (data[offset + i] !== bytes[i]) return false
+  return true
+}
+
+function filterOf(offset: number, text: string, encoding: 'base58' | 'base64'): BytesFilter {
+  const tooLong = new FilterFault(`must compare at most ${COMPARED_BYTES_MAX} bytes`)
+  if (text.length > (encoding === 'base64' ? BASE64_DIGITS_MAX : BASE58_DIGITS_MAX)) throw tooLong
+  const bytes = decoded(text, encoding)
+  if (bytes === null) throw new FilterFault(`must have its bytes in ${encoding}`)
+  if (bytes.length > COMPARED_BYTES_MAX) throw tooLong
+  return { offset, bytes }
+}
+
+function decoded(text: string, encoding: 'base58' | 'base64'): Uint8Array | null {
+  try {
+    return encoding === 'base64'
+      ? Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
+      : decodeBase58(text)
+  } catch {
+    return null
+  }
+}

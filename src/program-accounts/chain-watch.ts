@@ -1,0 +1,100 @@
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { Block } from '../chain/transaction.ts'
+import type { SourcedBlock } from '../node/block-source.ts'
+import type { BlockObserver, CommittedBlocks } from '../transactions/committed-blocks.ts'
+import type { CommitFeed } from '../views/commit-feed.ts'
+
+/** A block that the index has. */
+export interface ChainTick {
+  readonly slot: number
+  /** The accounts without lamports after the block, which had some before; null where this process has not read the block. */
+  readonly closed: readonly Pubkey[] | null
+}
+
+export interface ChainListener {
+  /** Called for each block, in order. It must not throw. */
+  tick(tick: ChainTick): void
+  /** Blocks were skipped, came late or have changed, so that closed accounts may be unknown. It must not throw. */
+  missed(why: string): void
+}
+
+/** Blocks that were read and whose commit was not seen. As many as `CommittedBlocks` has. */
+const READ_MAX = 16
+
+/**
+ * Tells of each committed block which accounts it closed. Subscriptions to a program do not: an account without lamports has no
+ * owner any more. Blocks cost nothing while nobody listens.
+ */
+export class ChainWatch {
+  readonly #feed: Pick<CommitFeed, 'follow' | 'onJump'>
+  readonly #blocks: Pick<CommittedBlocks, 'subscribe'>
+  readonly #listeners = new Set<ChainListener>()
+  readonly #closed = new Map<number, readonly Pubkey[]>()
+  #unsubscribe: readonly (() => void)[] = []
+
+  constructor(feed: Pick<CommitFeed, 'follow' | 'onJump'>, blocks: Pick<CommittedBlocks, 'subscribe'>) {
+    this.#feed = feed
+    this.#blocks = blocks
+  }
+
+  subscribe(listener: ChainListener): () => void {
+    if (this.#listeners.size === 0) this.#begin()
+    this.#listeners.add(listener)
+    return () => {
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
+      for (const each of this.#unsubscribe) each()
+      this.#closed.clear()
+    }
+  }
+
+  #begin(): void {
+    let newest: number | null = null
+    const observer: BlockObserver = {
+      read: ({ block }: SourcedBlock) => {
+        const closed = closedIn(block)
+        return () => {
+          if (newest !== null && block.slot <= newest) return this.#missed(`block ${block.slot} came late`)
+          this.#closed.set(block.slot, closed)
+          if (this.#closed.size > READ_MAX) this.#closed.delete(this.#closed.keys().next().value!)
+        }
+      },
+      recall: () => undefined,
+      lost: (afterSlot) => this.#missed(`the blocks after slot ${afterSlot} were on a lost fork`)
+    }
+    this.#unsubscribe = [
+      // Before the feed: a block is committed for the observer by the feed, too, and first.
+      this.#blocks.subscribe(observer),
+      this.#feed.follow(({ slot: { slot, parentSlot } }) => {
+        if (newest !== null && parentSlot !== null && parentSlot > newest)
+          this.#missed(`block ${parentSlot} is missing`)
+        newest = slot
+        const closed = this.#closed.get(slot) ?? null
+        this.#closed.delete(slot)
+        for (const each of this.#listeners) each.tick({ slot, closed })
+      }),
+      this.#feed.onJump(() => {
+        newest = null
+        this.#missed('blocks were skipped or have changed')
+      })
+    ]
+  }
+
+  #missed(why: string): void {
+    for (const each of this.#listeners) each.missed(why)
+  }
+}
+
+/** Returns the accounts that had lamports in a block and have none after it. */
+export function closedIn({ transactions }: Pick<Block, 'transactions'>): readonly Pubkey[] {
+  const closed = new Map<string, Pubkey>()
+  for (const { failed, keys, preBalances, postBalances } of transactions) {
+    if (failed) continue
+    for (let i = 0; i < postBalances.length; i++) {
+      if (postBalances[i] === 0) {
+        if (preBalances[i]! > 0) closed.set(pubkeyMapKey(keys.bytes(i)), keys.bytes(i))
+      } else if (preBalances[i] === 0 && closed.size > 0) closed.delete(pubkeyMapKey(keys.bytes(i)))
+    }
+  }
+  // Copies: a key may be a piece of a block of megabytes.
+  return [...closed.values()].map((key) => Uint8Array.from(key))
+}

@@ -1,0 +1,64 @@
+import type { AccountVersion, VersionKey } from '../../storage/port.ts'
+
+interface Superseded {
+  readonly key: VersionKey
+  /** The slot from which the version is not read any more. */
+  readonly bySlot: number
+  readonly atMs: number
+  readonly bytes: number
+}
+
+export interface SupersededLimits {
+  /** Milliseconds that a version stays after it was superseded. */
+  readonly keptMs: number
+  readonly versionsMax: number
+  readonly bytesMax: number
+}
+
+/**
+ * Versions that newer ones have superseded, oldest first. They stay for a while, so that pages of one paging run show one
+ * slot, and go earlier where there are too many.
+ */
+export class SupersededVersions {
+  readonly #limits: SupersededLimits
+  #list: Superseded[] = []
+  #bytes = 0
+
+  constructor(limits: SupersededLimits) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#list.length
+  }
+
+  /** Adds a version that another has superseded. A closed one goes by itself: without it there is no account either. */
+  add({ address, slot, account }: AccountVersion, bySlot: number, nowMs: number): void {
+    const bytes = ENTRY_BYTES + (account?.data.length ?? 0)
+    this.#list.push({ key: { address, slot }, bySlot, atMs: nowMs, bytes })
+    this.#bytes += bytes
+  }
+
+  /** Removes what is past its time or over the limits. Returns it with the oldest slot that can be read then. */
+  take(nowMs: number): { readonly keys: readonly VersionKey[]; readonly oldestSlot: number } {
+    const { keptMs, versionsMax, bytesMax } = this.#limits
+    let count = 0
+    let bytes = this.#bytes
+    let oldestSlot = 0
+    for (const each of this.#list) {
+      const isOver = this.#list.length - count > versionsMax || bytes > bytesMax
+      // Versions superseded by one slot go together: with one of them that slot is the oldest to read.
+      if (!isOver && each.atMs + keptMs > nowMs && each.bySlot > oldestSlot) break
+      oldestSlot = Math.max(oldestSlot, each.bySlot)
+      bytes -= each.bytes
+      count++
+    }
+    const taken = this.#list.slice(0, count)
+    this.#list = this.#list.slice(count)
+    this.#bytes = bytes
+    return { keys: taken.map(({ key }) => key), oldestSlot }
+  }
+}
+
+/** Bytes of a version besides its data, in the store. */
+const ENTRY_BYTES = 100

@@ -1,0 +1,73 @@
+import { ServiceError } from '../errors.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import type { Stored } from '../../storage/documents.ts'
+import {
+  NO_PROGRESS,
+  programsIn,
+  PROGRAMS_MAX,
+  PROGRAMS_PARTITION,
+  type MirrorProgress,
+  type Program
+} from './program.ts'
+
+/** A program of the whitelist with the progress of its mirror. */
+export interface ProgramStatus {
+  readonly program: Program
+  readonly progress: MirrorProgress
+}
+
+/** The programs whose accounts are mirrored, as the store has them. */
+export class Whitelist {
+  readonly #documents: ReturnType<typeof programsIn>
+
+  constructor(documents: DocumentStore) {
+    this.#documents = programsIn(documents)
+  }
+
+  /** Lists the programs in the order of their base58. */
+  async list(): Promise<readonly ProgramStatus[]> {
+    const all = await this.#documents.all(PROGRAMS_PARTITION)
+    return this.#withProgress(all.filter(({ value }) => !value.isRemoved))
+  }
+
+  /** Returns a program; null if it is not on the whitelist. */
+  async get(program: string): Promise<ProgramStatus | null> {
+    const stored = await this.#documents.get(PROGRAMS_PARTITION, [program])
+    if (stored === null || stored.value.isRemoved) return null
+    const [status] = await this.#withProgress([stored])
+    return status!
+  }
+
+  /** Adds a program; one that is there stays as it is. Rejects with PROGRAM_LIMIT_REACHED. */
+  async add(
+    program: string,
+    nowMs: number
+  ): Promise<{ readonly isNew: boolean; readonly status: ProgramStatus }> {
+    const known = await this.get(program)
+    if (known !== null) return { isNew: false, status: known }
+    const all = await this.#documents.all(PROGRAMS_PARTITION)
+    if (all.length >= PROGRAMS_MAX)
+      throw new ServiceError(
+        'PROGRAM_LIMIT_REACHED',
+        `the whitelist has ${all.length} programs, the most that it may have`
+      )
+    const value: Program = { program, addedAtMs: nowMs, isRemoved: false }
+    const before = all.find((each) => each.value.program === program)
+    if (before === undefined) await this.#documents.insert(value)
+    else await this.#documents.change(before, () => value)
+    return { isNew: true, status: { program: value, progress: NO_PROGRESS } }
+  }
+
+  /** Takes a program off the whitelist; its accounts are deleted after that. Rejects with PROGRAM_NOT_FOUND. */
+  async remove(program: string): Promise<void> {
+    const stored = await this.#documents.get(PROGRAMS_PARTITION, [program])
+    if (stored === null || stored.value.isRemoved)
+      throw new ServiceError('PROGRAM_NOT_FOUND', `program ${program} is not on the whitelist`)
+    await this.#documents.change(stored, (value) => (value.isRemoved ? value : { ...value, isRemoved: true }))
+  }
+
+  async #withProgress(stored: readonly Stored<Program>[]): Promise<readonly ProgramStatus[]> {
+    const progress = await this.#documents.hot(stored)
+    return stored.map(({ value }, i) => ({ program: value, progress: progress[i] ?? NO_PROGRESS }))
+  }
+}

@@ -1,0 +1,79 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** Numbers of mirrored programs, read when metrics are collected. */
+export interface MirrorCounts {
+  readonly backfilling: () => number
+  readonly live: () => number
+  readonly accounts: () => number
+  readonly pending: () => number
+}
+
+/** Metrics of the account mirror. */
+export interface MirrorMetrics {
+  readonly updates: Counter
+  readonly commits: Counter
+  readonly snapshots: Counter<'reason'>
+  readonly repaired: Counter
+  readonly failures: Counter
+  /** Sets what the gauges show; null while this process mirrors nothing. */
+  show(counts: MirrorCounts | null): void
+}
+
+export function mirrorMetrics(registry: Registry): MirrorMetrics {
+  const registers = [registry]
+  let shown: MirrorCounts | null = null
+  new Gauge({
+    name: 'millrace_mirrored_programs',
+    help: 'Programs whose accounts this process mirrors, by state',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const state of ['backfilling', 'live'] as const) this.set({ state }, shown?.[state]() ?? 0)
+    }
+  })
+  new Gauge({
+    name: 'millrace_mirrored_accounts',
+    help: 'Accounts that this process mirrors',
+    registers,
+    collect() {
+      this.set(shown?.accounts() ?? 0)
+    }
+  })
+  new Gauge({
+    name: 'millrace_mirror_pending_updates',
+    help: 'Updates of mirrored accounts that wait until their slot is complete',
+    registers,
+    collect() {
+      this.set(shown?.pending() ?? 0)
+    }
+  })
+  return {
+    updates: new Counter({
+      name: 'millrace_mirror_updates_total',
+      help: 'Updates of mirrored accounts that nodes have sent',
+      registers
+    }),
+    commits: new Counter({
+      name: 'millrace_mirror_commits_total',
+      help: 'Advances of a mirror to a later slot by updates',
+      registers
+    }),
+    snapshots: new Counter({
+      name: 'millrace_mirror_snapshots_total',
+      help: 'Snapshots that a mirror has stored: the first (start), audits, and repairs by the kind of the gap',
+      labelNames: ['reason'],
+      registers
+    }),
+    repaired: new Counter({
+      name: 'millrace_mirror_repaired_accounts_total',
+      help: 'Accounts that a snapshot has found other than the mirror had them',
+      registers
+    }),
+    failures: new Counter({
+      name: 'millrace_mirror_failures_total',
+      help: 'Times that a mirror lost its node and began again',
+      registers
+    }),
+    show: (counts) => void (shown = counts)
+  }
+}

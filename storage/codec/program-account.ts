@@ -1,0 +1,72 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { ProgramAccount } from '../port/program-accounts.ts'
+import type { Key, KeyRange } from './keys.ts'
+import { keysFrom } from './keys.ts'
+
+/**
+ * Versions of accounts in a store of their own: the key is program, address, and the slot with its bits inverted, so that
+ * the newest version of an account comes first. The value is a flag, lamports, rent epoch and the data; one without an
+ * account is the flag alone. Numbers are big-endian.
+ */
+const ADDRESS_AT = 32
+const SLOT_AT = 64
+const VERSION_KEY_BYTES = 72
+const CLOSED = 0
+const PRESENT = 1
+const EXECUTABLE = 2
+const DATA_AT = 17
+const SLOT_BITS = 2n ** 64n - 1n
+
+export function versionKey(program: Pubkey, address: Pubkey, slot: number): Key {
+  const key = Buffer.allocUnsafe(VERSION_KEY_BYTES)
+  key.set(program)
+  key.set(address, ADDRESS_AT)
+  key.writeBigUInt64BE(SLOT_BITS - BigInt(slot), SLOT_AT)
+  return key
+}
+
+/** Returns the range of all versions of a program. */
+export const versionsOf = (program: Pubkey): KeyRange => keysFrom(Buffer.from(program))
+
+/** Returns a key above all versions of an address, and below those of the next one. */
+export function afterAddress(program: Pubkey, address: Pubkey): Key {
+  const key = Buffer.alloc(VERSION_KEY_BYTES + 1, 255)
+  key.set(program)
+  key.set(address, ADDRESS_AT)
+  return key
+}
+
+/** Returns a copy of the address in a key. */
+export const addressOfVersion = (key: Key): Pubkey => Uint8Array.from(key.subarray(ADDRESS_AT, SLOT_AT))
+
+/** Tells whether two keys of one program have the same address. */
+export const isOfAddress = (key: Key, other: Key): boolean =>
+  key.compare(other, ADDRESS_AT, SLOT_AT, ADDRESS_AT, SLOT_AT) === 0
+
+export const slotOfVersion = (key: Key): number => Number(SLOT_BITS - key.readBigUInt64BE(SLOT_AT))
+
+export function packAccount(account: ProgramAccount | null): Buffer {
+  if (account === null) return Buffer.of(CLOSED)
+  const bytes = Buffer.allocUnsafe(DATA_AT + account.data.length)
+  bytes[0] = PRESENT | (account.executable ? EXECUTABLE : 0)
+  bytes.writeBigUInt64BE(account.lamports, 1)
+  bytes.writeBigUInt64BE(account.rentEpoch, 9)
+  bytes.set(account.data, DATA_AT)
+  return bytes
+}
+
+/** Returns the data of a packed account, not copied; null for one that is closed. */
+export const dataOf = (packed: Uint8Array): Uint8Array | null =>
+  packed[0] === CLOSED ? null : packed.subarray(DATA_AT)
+
+/** Reads a packed account, with a copy of its data. */
+export function unpackAccount(packed: Uint8Array): ProgramAccount | null {
+  if (packed[0] === CLOSED) return null
+  const view = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+  return {
+    executable: (packed[0]! & EXECUTABLE) !== 0,
+    lamports: view.readBigUInt64BE(1),
+    rentEpoch: view.readBigUInt64BE(9),
+    data: new Uint8Array(packed.subarray(DATA_AT))
+  }
+}

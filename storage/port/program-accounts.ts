@@ -1,0 +1,66 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+
+/** Bytes of data in a page, from which on it ends: some hundred accounts of usual size, or one of the largest. */
+export const PAGE_BYTES_MAX = 4 * 2 ** 20
+
+/** A stored account; its owner is the program. */
+export interface ProgramAccount {
+  readonly lamports: bigint
+  readonly executable: boolean
+  /** u64. */
+  readonly rentEpoch: bigint
+  readonly data: Uint8Array
+}
+
+/** The state of an account from a slot on, until its next version. */
+export interface AccountVersion {
+  readonly address: Pubkey
+  readonly slot: number
+  /** Null where the account was closed, or left the program. */
+  readonly account: ProgramAccount | null
+}
+
+/** The key of a version. */
+export type VersionKey = Pick<AccountVersion, 'address' | 'slot'>
+
+export interface AccountsQuery {
+  /** The slot whose state is read: of each account the newest version up to it. */
+  readonly slot: number
+  /** Only accounts with greater addresses. */
+  readonly after?: Pubkey | undefined
+  /** Maximum number of accounts in the answer; from 1. It may have fewer where they are large (PAGE_BYTES_MAX). */
+  readonly limit: number
+  /** Maximum number of versions to look at; the answer may then have fewer accounts than `limit`. At least 1. */
+  readonly examined: number
+  /** Selects accounts by their data; by default all. It must not keep the bytes. */
+  readonly matches?: ((data: Uint8Array) => boolean) | undefined
+}
+
+export interface AccountsPage {
+  /** Ascending by address; none is closed. */
+  readonly accounts: readonly (AccountVersion & { readonly account: ProgramAccount })[]
+  /** Continues after the last address that was looked at; null at the end. */
+  readonly next: Pubkey | null
+}
+
+/**
+ * The mirrored accounts of programs, by version. A version is written once and stays until it is dropped, so that pages of a
+ * paging run can show one slot while newer ones are written. Versions are facts of the chain: writing one again changes nothing.
+ * Every method rejects with STORAGE_UNAVAILABLE when the store cannot answer.
+ */
+export interface ProgramAccountStore {
+  /** Stores versions durably. Not atomic: readers ask for slots that are complete. */
+  put(program: Pubkey, versions: readonly AccountVersion[]): Promise<void>
+  /** Reads the newest version of each address, in their order; null for one without any. */
+  newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
+  /** Reads the given versions of addresses, in their order: the newest up to `slot`; null for one without any. */
+  at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
+  /** Reads a page of accounts at a slot. Exact only for slots of which no version was dropped. */
+  page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage>
+  /** Yields all versions, ascending by address, newest first, in chunks that hold all versions of their addresses. */
+  versions(program: Pubkey): AsyncIterable<readonly AccountVersion[]>
+  /** Deletes versions. */
+  drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void>
+  /** Deletes all versions of a program. */
+  clear(program: Pubkey): Promise<void>
+}

@@ -1,0 +1,160 @@
+import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { dataOf, packAccount, unpackAccount } from '../codec/program-account.ts'
+import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
+import type {
+  AccountsPage,
+  AccountsQuery,
+  AccountVersion,
+  ProgramAccount,
+  ProgramAccountStore,
+  VersionKey
+} from '../port/program-accounts.ts'
+import { blob, mapBounded } from './client.ts'
+import type { CqlClient, CqlRow } from './client.ts'
+import { batchesOf, type RowWrite } from './row-write.ts'
+
+/** Partitions of a program. Chosen: of ten million token accounts each has 50 MB. */
+const BUCKETS = 64
+const BITS_BELOW = 2
+/** Rows of an answer to a scan. */
+const ROWS_AT_ONCE = 1_000
+/** Buckets that a page reads ahead: an answer of a program with few accounts takes an eighth of the round trips. */
+const BUCKETS_AT_ONCE = 8
+const BATCHES_AT_ONCE = 8
+/** Bytes of a row's key on the wire, estimated. */
+const KEY_BYTES = 100
+
+const INSERT = 'INSERT INTO program_accounts (program, bucket, address, slot, account) VALUES (?, ?, ?, ?, ?)'
+const DELETE = 'DELETE FROM program_accounts WHERE program = ? AND bucket = ? AND address = ? AND slot = ?'
+const CLEAR = 'DELETE FROM program_accounts WHERE program = ? AND bucket = ?'
+const SELECT = 'SELECT address, slot, account FROM program_accounts WHERE program = ? AND bucket = ?'
+const SELECT_AFTER = `${SELECT} AND address > ?`
+const SELECT_AT = `${SELECT} AND address = ? AND slot <= ? LIMIT 1`
+
+/** Slots of nothing on the chain: above all. */
+const SLOT_LAST = 2n ** 62n
+
+/** The mirrored accounts in one table. */
+export class CqlProgramAccounts implements ProgramAccountStore {
+  readonly #client: CqlClient
+
+  constructor(client: CqlClient) {
+    this.#client = client
+  }
+
+  async put(program: Pubkey, versions: readonly AccountVersion[]): Promise<void> {
+    await this.#write(versions, ({ address, slot, account }) => {
+      const packed = packAccount(account)
+      const params = [...partitionOf(program, address), blob(address), BigInt(slot), packed]
+      return { statement: INSERT, params, bytes: KEY_BYTES + packed.length }
+    })
+  }
+
+  newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
+    return this.#at(program, SLOT_LAST, addresses)
+  }
+
+  at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
+    return this.#at(program, BigInt(slot), addresses)
+  }
+
+  async page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage> {
+    const { slot, after, limit, examined, matches } = query
+    const accounts: AccountsPage['accounts'][number][] = []
+    let last: Pubkey | null = null
+    let isDone = false
+    let left = examined
+    let bytes = 0
+    for await (const rows of this.#rowsAfter(program, after, Math.min(limit * 2, ROWS_AT_ONCE))) {
+      for (const row of rows) {
+        const address = row['address'] as Buffer
+        const isNext = last === null || !samePubkey(last, address)
+        if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
+          return { accounts, next: Uint8Array.from(last) }
+        if (isNext) isDone = false
+        last = address
+        left--
+        if (isDone || Number(row['slot']) > slot) continue
+        isDone = true
+        const data = dataOf(row['account'] as Buffer)
+        if (data === null || matches?.(data) === false) continue
+        bytes += data.length
+        accounts.push(versionOf(row) as (typeof accounts)[number])
+      }
+    }
+    return { accounts, next: null }
+  }
+
+  async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {
+    let carried: AccountVersion[] = []
+    for await (const rows of this.#rowsAfter(program, undefined, ROWS_AT_ONCE)) {
+      if (rows.length === 0) continue
+      const chunk = [...carried, ...rows.map(versionOf)]
+      const { address } = chunk.at(-1)!
+      carried = chunk.splice(chunk.findIndex((each) => samePubkey(each.address, address)))
+      if (chunk.length > 0) yield chunk
+    }
+    if (carried.length > 0) yield carried
+  }
+
+  async drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void> {
+    await this.#write(versions, ({ address, slot }) => ({
+      statement: DELETE,
+      params: [...partitionOf(program, address), blob(address), BigInt(slot)],
+      bytes: KEY_BYTES
+    }))
+  }
+
+  async clear(program: Pubkey): Promise<void> {
+    const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket)
+    await mapBounded(buckets, BATCHES_AT_ONCE, async (bucket) =>
+      this.#client.write([{ statement: CLEAR, params: [blob(program), bucket], bytes: KEY_BYTES }])
+    )
+  }
+
+  async #at(program: Pubkey, slot: bigint, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
+    const each = addresses.map((address) => [...partitionOf(program, address), blob(address), slot])
+    const answers = await this.#client.readEach(SELECT_AT, each)
+    return answers.map(([row]) => (row === undefined ? null : versionOf(row)))
+  }
+
+  /** Yields rows ascending by address. The first pages of some buckets are asked for together. */
+  async *#rowsAfter(program: Pubkey, after: Pubkey | undefined, size: number): AsyncGenerator<CqlRow[]> {
+    const first = after === undefined ? 0 : bucketOf(after)
+    for (let from = first; from < BUCKETS; from += BUCKETS_AT_ONCE) {
+      const buckets = Array.from({ length: Math.min(BUCKETS_AT_ONCE, BUCKETS - from) }, (_, i) => from + i)
+      const scans = buckets.map((bucket) =>
+        bucket === first && after !== undefined
+          ? this.#client.pages(SELECT_AFTER, [blob(program), bucket, blob(after)], size)
+          : this.#client.pages(SELECT, [blob(program), bucket], size)
+      )
+      const firsts = await Promise.all(scans.map(async (scan) => scan.next()))
+      for (const [i, page] of firsts.entries()) {
+        if (page.done === true) continue
+        yield page.value
+        yield* scans[i]!
+      }
+    }
+  }
+
+  async #write<T extends VersionKey>(
+    versions: readonly T[],
+    writeOf: (version: T) => RowWrite
+  ): Promise<void> {
+    const byBucket = Map.groupBy(versions, ({ address }) => bucketOf(address))
+    const batches = [...byBucket.values()].flatMap((each) => batchesOf(each.map(writeOf)))
+    await mapBounded(batches, BATCHES_AT_ONCE, async (batch) => this.#client.write(batch))
+  }
+}
+
+const bucketOf = (address: Pubkey): number => address[0]! >> BITS_BELOW
+
+const partitionOf = (program: Pubkey, address: Pubkey): unknown[] => [blob(program), bucketOf(address)]
+
+function versionOf(row: CqlRow): AccountVersion & { readonly account: ProgramAccount | null } {
+  return {
+    address: Uint8Array.from(row['address'] as Buffer),
+    slot: Number(row['slot']),
+    account: unpackAccount(row['account'] as Buffer)
+  }
+}

@@ -1,0 +1,105 @@
+import t, { type Test } from 'tap'
+import { encodeBase58 } from '../../src/chain/base58.ts'
+import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
+import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
+import { programsIn, PROGRAMS_PARTITION, type MirrorProgress } from '../../src/program-accounts/program.ts'
+import { Whitelist } from '../../src/program-accounts/whitelist.ts'
+import { marketApp } from './market-app.ts'
+
+const PROGRAM = pubkeyFromBase58(EXAMPLE_PROGRAM)
+const PATH = `/v1/programs/${EXAMPLE_PROGRAM}/accounts`
+
+const address = (n: number): Uint8Array => new Uint8Array(32).fill(n)
+const account = (data: readonly number[]) => ({
+  lamports: 5n,
+  executable: false,
+  rentEpoch: 2n ** 64n - 1n,
+  data: Uint8Array.from(data)
+})
+
+/** The API with a mirrored program whose accounts are 1 and 2 at slot 10, and 1 alone with other data at slot 11. */
+async function openMirror(t: Test) {
+  const app = await marketApp(t)
+  const { documents, programAccounts } = app.storage
+  const get = async (path: string) => {
+    const response = await app.app.inject({ url: path, headers: { 'x-api-key': app.key } })
+    return { status: response.statusCode, body: response.json<Record<string, never>>() }
+  }
+  t.match(await get(PATH), { status: 403, body: { code: 'program_not_whitelisted' } })
+  await new Whitelist(documents).add(EXAMPLE_PROGRAM, 0)
+  t.match(await get(PATH), { status: 503, body: { code: 'index_loading' } })
+  const stored = (await programsIn(documents).get(PROGRAMS_PARTITION, [EXAMPLE_PROGRAM]))!
+  const save = (progress: Partial<MirrorProgress>) =>
+    programsIn(documents).putHot(stored, 1, {
+      slot: 10,
+      oldestSlot: 10,
+      accounts: 2,
+      atMs: 0,
+      reason: null,
+      ...progress
+    })
+  await programAccounts.put(PROGRAM, [
+    { address: address(1), slot: 10, account: account([1, 2, 3]) },
+    { address: address(2), slot: 10, account: account(Array.from({ length: 200 }, () => 9)) },
+    { address: address(1), slot: 11, account: account([4]) },
+    { address: address(2), slot: 11, account: null }
+  ])
+  await save({})
+  return { get, save }
+}
+
+t.test('pages of a paging run show one slot, until it can no longer be read', async (t) => {
+  const { get, save } = await openMirror(t)
+  const first = await get(`${PATH}?limit=1`)
+  t.match(first, {
+    status: 200,
+    body: { slot: 10, data: [{ account: { data: ['AQID', 'base64'], space: 3 } }] }
+  })
+  await save({ slot: 11, accounts: 1 })
+  const next = `${PATH}?limit=1&after=${first.body['nextCursor']}`
+  t.match(await get(next), {
+    status: 200,
+    body: { slot: 10, data: [{ account: { space: 200 } }], nextCursor: null }
+  })
+  t.match((await get(PATH)).body, { slot: 11, data: [{ account: { data: ['BA==', 'base64'] } }] })
+  t.match(await get(`${next}&dataSize=3`), { status: 400, body: { code: 'invalid_cursor' } })
+  await save({ slot: 11, oldestSlot: 11 })
+  t.match(await get(next), { status: 410, body: { code: 'cursor_expired' } })
+})
+
+t.test('filters and slices select, and bad ones name their field', async (t) => {
+  const { get } = await openMirror(t)
+  const count = async (query: string): Promise<number> =>
+    ((await get(`${PATH}?${query}`)).body['data'] as unknown as unknown[]).length
+  t.equal(await count('dataSize=3'), 1)
+  t.equal(await count(`memcmp=1:${encodeBase58(Uint8Array.of(2, 3))}`), 1)
+  const filters = encodeURIComponent(
+    JSON.stringify([{ memcmp: { offset: 1, bytes: 'CQ==', encoding: 'base64' } }])
+  )
+  t.equal(await count(`filters=${filters}`), 1)
+  const sliced = await get(`${PATH}?dataSlice=1:2&encoding=base58`)
+  t.match(sliced.body, {
+    data: [{ account: { data: [encodeBase58(Uint8Array.of(2, 3)), 'base58'], space: 3 } }, {}]
+  })
+  const long = (bytes: number): string => encodeBase58(new Uint8Array(bytes).fill(255))
+  for (const [query, field] of [
+    [`memcmp=0:${long(129)}`, 'memcmp'],
+    ['memcmp=0:0OIl', 'memcmp'],
+    ['memcmp=x', 'memcmp'],
+    ['memcmp=0:1&memcmp=0:1&memcmp=0:1&memcmp=0:1&memcmp=0:1', 'memcmp'],
+    ['dataSize=3&memcmp=3:1', 'memcmp'],
+    ['filters=5', 'filters'],
+    [
+      `filters=${encodeURIComponent('[{"dataSize":1},{"dataSize":1},{"dataSize":1},{"dataSize":1},{"dataSize":1}]')}`,
+      'filters'
+    ],
+    ['dataSlice=99999999:1', 'dataSlice'],
+    ['encoding=hex', 'encoding'],
+    ['encoding=base58', 'encoding'],
+    ['limit=1001', 'limit']
+  ] as const) {
+    const { status, body } = await get(`${PATH}?${query}`)
+    t.equal(status, 400, query)
+    t.match(body, { code: 'invalid_parameter', detail: new RegExp(`^${field} `) }, query)
+  }
+})

@@ -1,0 +1,18 @@
+import t from 'tap'
+import { testProgramAccounts } from '../../storage/test/conformance/program-accounts.ts'
+import { randomRuns } from '../random-runs.ts'
+import { testWithCql } from '../servers/cql.ts'
+import { openForTest } from './embedded-under-test.ts'
+import { ScyllaUnderTest } from './scylla-keyspace.ts'
+
+const directory = t.testdir()
+
+t.test('mirrored accounts of the embedded store', async (t) =>
+  testProgramAccounts(t, openForTest(directory), randomRuns(60).numRuns)
+)
+
+testWithCql(t, 'mirrored accounts on a CQL server', async (t, server) => {
+  const under = await ScyllaUnderTest.make(server)
+  t.teardown(() => under.end())
+  await testProgramAccounts(t, (t) => under.open(t), randomRuns(4).numRuns)
+})
