@@ -5,7 +5,8 @@ import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { PROGRAM_STATES } from '../program-accounts/program.ts'
 import type { ProgramStatus } from '../program-accounts/whitelist.ts'
 import type { AccountsPage } from '../../storage/port.ts'
-import { address, text } from '../api/schema.ts'
+import { address, text, time } from '../api/schema.ts'
+import { secondsText } from '../api/time.ts'
 
 export const ACCOUNT_ENCODINGS = ['base64', 'base58', 'base64+zstd'] as const
 export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
@@ -14,19 +15,21 @@ export const BASE58_BYTES_MAX = 128
 
 const count = (meaning: string) => z.int().min(0).describe(meaning)
 
-export const programAnswer = z.object({
-  program: address('The program'),
-  state: z
-    .enum(PROGRAM_STATES)
-    .describe(
-      '`backfilling` until the first snapshot is stored; `live` from then on, also while the node is away'
-    ),
-  accounts: count('Accounts at `slot`; while backfilling, those that are stored'),
-  slot: count('The newest slot whose accounts are complete; null while backfilling').nullable(),
-  lag_slots: count('Slots from there to the indexed head; null while backfilling').nullable(),
-  reason: text('Why the mirror does not advance; null while it does').nullable(),
-  added_at: text('When the program was added; UTC')
-})
+export const programAnswer = z
+  .object({
+    program: address('The program'),
+    state: z
+      .enum(PROGRAM_STATES)
+      .describe(
+        '`backfilling` until the first snapshot is stored; `live` from then on, also while the node is away'
+      ),
+    accounts: count('Accounts at `slot`; while backfilling, those that are stored'),
+    slot: count('The newest slot whose accounts are complete; null while backfilling').nullable(),
+    lag_slots: count('Slots from there to the indexed head; null while backfilling').nullable(),
+    reason: text('Why the mirror does not advance; null while it does').nullable(),
+    added_at: time('When the program was added', 'service')
+  })
+  .meta({ id: 'MirroredProgram' })
 
 export const removedProgramAnswer = z.object({
   program: address('The program'),
@@ -72,7 +75,7 @@ export function programBody(
     slot,
     lag_slots: slot === null || head === null ? null : Math.max(head - slot, 0),
     reason,
-    added_at: new Date(program.addedAtMs).toISOString().slice(0, 19).replace('T', ' ')
+    added_at: secondsText(Math.floor(program.addedAtMs / 1000))
   }
 }
 

@@ -348,6 +348,7 @@ t.test('the price is that of the newest trade of any pair, with the day before t
     volume_24h_usd: 1000,
     volume_24h_native: 5,
     liquidity_usd: null,
+    supply_slot: null,
     price_change_24h_pct: body.price_change_24h_pct,
     confidence: 'trade'
   })

@@ -49,6 +49,25 @@ function soldOf({ reserves, progress_pct }: Json, decimals: number): number | nu
   return human(start - BigInt(token), decimals)
 }
 
+/** Fields of a token's metadata that only its accounts state, in a process without a node. */
+const ACCOUNT_STATE = {
+  mint_authority: null,
+  freeze_authority: null,
+  update_authority: null,
+  mutable: null,
+  token_program: null,
+  extensions: null,
+  transfer_fee_bps: null,
+  transfer_fee: null,
+  transfer_hook_program: null,
+  permanent_delegate: null,
+  close_authority: null,
+  default_account_state: null,
+  paused: null,
+  slot: null,
+  updated_at: null
+}
+
 /** The state of the market after some blocks, as the service should describe it when their last is the indexed head. */
 export class Oracle {
   readonly story: readonly Told[]
@@ -273,6 +292,7 @@ export class Oracle {
       volume_24h_native: human(sum(ofPair.map((row) => row.cashRaw)), last.cashDecimals),
       liquidity_usd,
       price_change_24h_pct: this.#change(mint, 86_400),
+      supply_slot: null,
       confidence: this.headTime - last.block.blockTime > 3600 ? 'stale' : 'trade'
     }
   }
@@ -306,11 +326,9 @@ export class Oracle {
         decimals,
         supply: value.supply,
         supply_raw,
-        mint_authority: null,
-        freeze_authority: null,
-        token_program: null,
-        extensions: null,
-        slot: null
+        // Without a node nothing is known of its accounts.
+        ...ACCOUNT_STATE,
+        name_source: isCash(mint) ? 'cash-list' : launch === undefined ? null : 'launch'
       },
       status:
         launch?.status ??
@@ -322,6 +340,7 @@ export class Oracle {
       price_slot: last?.block.slot ?? null,
       price_venue: last?.event.venue ?? null,
       ...value,
+      supply_slot: null,
       volume_24h_usd: volume(day),
       volume_24h_sol: human(lamports, 9),
       trades_24h: day.length,

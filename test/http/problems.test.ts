@@ -73,7 +73,11 @@ t.test('a bad parameter is refused with 400 and a detail that names it', async (
     ['/v1/launches?limit=501', 'invalid_parameter', /^limit .* 500/],
     [`/v1/tokens/${MINT}/trades?limit=1001`, 'invalid_parameter', /^limit .* 1000/],
     [`/v1/tokens/${MINT}/candles?limit=1001`, 'invalid_parameter', /^limit .* 1000/],
-    [`/v1/tokens/${MINT}/candles?interval=2m`, 'invalid_parameter', /^interval must be one of 1m, 5m, .*1w/],
+    [
+      `/v1/tokens/${MINT}/candles?interval=2m`,
+      'invalid_parameter',
+      /^interval must be one of 1s, 5s, 15s, 1m, 5m, .*1w/
+    ],
     [`/v1/tokens/${MINT}/candles?currency=eur`, 'invalid_parameter', /^currency must be one of native, usd/],
     [`/v1/tokens/${MINT}/candles?cash=DOGE`, 'invalid_address', /^cash must be a base58 address/],
     [`/v1/tokens/${MINT}/candles?cash=${MINT}`, 'invalid_parameter', /^cash must be the mint of wrapped SOL/],

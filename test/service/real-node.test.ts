@@ -137,10 +137,10 @@ testWithValidator(
     const expected = load.trades.filter((each) => landed.has(Buffer.from(decodeBase58(each)).toString('hex')))
     const served = market!.trades.map(({ signature }) => String(signature))
     t.same(served.toSorted(), expected.toSorted(), 'every trade is served that was executed, and no other')
-    t.ok(served.length >= 100, `${served.length} trades`)
+    t.ok(served.length >= 50, `${served.length} trades`)
     const kinds = kindsIn(read)
     t.comment(JSON.stringify(kinds))
-    for (const [kind, count] of Object.entries(kinds)) t.ok(count >= 50, `${count} ${kind}`)
+    for (const [kind, count] of Object.entries(kinds)) t.ok(count >= 20, `${count} ${kind}`)
 
     t.comment(`compared after ${seconds()} s`)
     const ends = await heads()
