@@ -24,7 +24,8 @@ export const EVENT_POSITIONS = 2 ** 19
  * brings. Chosen: 98,000 trades have room before them, some twenty times the most of a block so far.
  */
 export const TENANT_POSITIONS = 2 ** 17
-const CHAIN_POSITIONS = EVENT_POSITIONS - TENANT_POSITIONS
+/** Number of positions of a slot for chain events. */
+export const CHAIN_POSITIONS = EVENT_POSITIONS - TENANT_POSITIONS
 
 /**
  * Distance of each channel's copy from the event's first cursor (C1). A trade without a cash side is on the `trades:`

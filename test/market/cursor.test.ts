@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import {
+  CHAIN_POSITIONS,
   cursorAt,
   eventCursor,
   placeEvents,
@@ -67,23 +68,27 @@ t.test('a cursor at the largest slot of this century is still exact', async (t) 
 t.test(
   'events past the positions of a slot that are for them are left out, with all that follow',
   async (t) => {
-    const trades = Array.from({ length: 2 ** 17 - 1 }, () => ({ kind: 'trade' as const }))
+    const trades = Array.from({ length: CHAIN_POSITIONS / 4 - 1 }, () => ({ kind: 'trade' as const }))
     const fits = placeEvents(7, [...trades, { kind: 'curve' }])
-    t.equal(fits.length, 2 ** 17)
+    t.equal(fits.length, CHAIN_POSITIONS / 4)
     t.equal(splitCursor(fits.at(-1)!).slot, 7)
     const overflows = placeEvents(7, [...trades, { kind: 'curve' }, { kind: 'launch' }, { kind: 'launch' }])
-    t.equal(overflows.length, 2 ** 17, 'a curve and a launch do not fit in the last four positions')
+    t.equal(
+      overflows.length,
+      CHAIN_POSITIONS / 4,
+      'a curve and a launch do not fit in the last four positions'
+    )
   }
 )
 
 t.test('a block past its positions is folded without the rest, which is counted', async (t) => {
   const some = block(9, NOON, [liquidity()])
-  const full = { ...some, entries: new Array<BlockEntry>(2 ** 18 + 5).fill(some.entries[0]!) }
+  const full = { ...some, entries: new Array<BlockEntry>(CHAIN_POSITIONS / 2 + 5).fill(some.entries[0]!) }
   const { folds } = ingestAll([full], OPTIONS)
   t.equal(folds[0]!.leftOut, 5)
-  t.equal(folds[0]!.poolEvents.length, 2 ** 18)
-  t.equal(folds[0]!.slot.events, 2 ** 18)
-  t.same(splitCursor(folds[0]!.poolEvents.at(-1)!.cursor), { slot: 9, position: 2 ** 19 - 2 })
+  t.equal(folds[0]!.poolEvents.length, CHAIN_POSITIONS / 2)
+  t.equal(folds[0]!.slot.events, CHAIN_POSITIONS / 2)
+  t.same(splitCursor(folds[0]!.poolEvents.at(-1)!.cursor), { slot: 9, position: CHAIN_POSITIONS - 2 })
 })
 
 // INVARIANTS 3

@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { EXAMPLE_TRANSACTION } from '../../src/http/example-values.ts'
-import { startLocalnetProcess } from './localnet-process.ts'
+import { EXAMPLE_PROGRAM, EXAMPLE_TRANSACTION } from '../../src/http/example-values.ts'
+import { until } from './asking.ts'
+import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
+import { ADMIN_KEY } from './service-process.ts'
 
 /** Tags of endpoints that show what belongs to the tenant of the key. */
 const TENANT_TAGS = ['Webhooks', 'Transactions']
@@ -66,6 +68,20 @@ async function submitTransaction(serviceUrl: string, key: string): Promise<void>
   if (response.status !== 200) throw new Error(await response.text())
 }
 
+/** Has a program mirrored, and waits for its first snapshot. */
+async function mirrorProgram(service: LocalnetProcess, program: string): Promise<void> {
+  const response = await fetch(`${service.url}/v1/admin/programs`, {
+    method: 'POST',
+    headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ program })
+  })
+  if (response.status !== 201) throw new Error(await response.text())
+  await until(
+    async () => (await service.get(`/v1/programs/${program}/accounts`)).status === 200,
+    'the program is mirrored'
+  )
+}
+
 t.test('a started localnet', async (t) => {
   const service = await startLocalnetProcess(t, t.testdir(), [
     ...['--localnet-slot-ms', '200'],
@@ -75,6 +91,7 @@ t.test('a started localnet', async (t) => {
     const demoKey = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)
     await makeWebhook(t, service.url, demoKey!)
     await submitTransaction(service.url, demoKey!)
+    await mirrorProgram(service, EXAMPLE_PROGRAM)
     const document = (await service.get('/openapi.json', null)).body as unknown as {
       readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
     }

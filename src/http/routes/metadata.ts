@@ -6,7 +6,7 @@ import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import { USDC, WSOL } from '../../market/cash.ts'
 import { fromNode } from '../../node/upstream.ts'
-import { accountsOf, ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
+import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
 import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
@@ -49,9 +49,10 @@ export const metadataBatch = endpoint({
 type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock'>
 
 export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { clock } = deps
+  const { clock, accounts } = deps
+  if (accounts === null) return
   const kept = { dependsOn: [], changesWith: 'tags', maxAgeMs: ANSWER_MS } as const
-  const read = async (mints: readonly Pubkey[]) => fromNode(accountsOf(deps).mints.read(mints))
+  const read = async (mints: readonly Pubkey[]) => fromNode(accounts.mints.read(mints))
   const bodyOf = async (facts: MintFacts, known: KnownMint): Promise<z.input<typeof METADATA>> =>
     metadataBody(facts, known, await statedNames(deps, facts), clock.now())
 

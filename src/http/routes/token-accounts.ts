@@ -9,7 +9,7 @@ import { TOKEN_ACCOUNTS, tokenAccountBody, type HeldAccount } from '../../api/to
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { fromNode } from '../../node/upstream.ts'
-import { accountsOf, ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
+import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
@@ -37,9 +37,12 @@ export const tokenAccounts = endpoint({
   deadlineMs: NODE_DEADLINE_MS
 })
 
-export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts'>> = async (app, deps) => {
+export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts'>> = async (
+  app,
+  { accounts: parts }
+) => {
+  if (parts === null) return
   serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal }) => {
-    const parts = accountsOf(deps)
     const { slot, accounts } = await fromNode(heldBy(wallet, parts, signal))
     const listed = accounts.filter(({ account }) => query.include_zero === 'true' || account.amount > 0n)
     const decimals = await decimalsOf(distinct(listed.map(({ account }) => account.mint)), parts)

@@ -49,8 +49,8 @@ indexed block. A volume without a known price counts as 0; equal volumes rank by
     { name: 'the last day' },
     { name: 'the first three of the last hour', query: { window: '1h', limit: '3' } },
     {
-      name: 'the largest gains of tokens with liquidity',
-      query: { sort: 'price_change_pct', min_liquidity_usd: '1000', exclude_cash: '1', limit: '10' }
+      name: 'the largest gains',
+      query: { sort: 'price_change_pct', exclude_cash: '1', limit: '10' }
     }
   ]
 })
