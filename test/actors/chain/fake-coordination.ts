@@ -70,7 +70,7 @@ export class FakeCoordination {
       submissions: null,
       trackers: null,
       tenantEvents: null,
-    digests: null,
+      digests: null,
       limits: new RateWindow(10),
       get outage() {
         return outage()
