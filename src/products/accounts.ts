@@ -1,6 +1,7 @@
 import { mintDirectory } from '../../actors/accounts/mints.ts'
-import { accountNodes } from '../../actors/accounts/nodes.ts'
+import { nodes } from '../../actors/chain/nodes.ts'
 import { child } from '../../actors/supervision/unit.ts'
+import { RpcAccountNode } from '../accounts/node-client.ts'
 import type { AccountParts } from '../accounts/parts.ts'
 import { metadataRoutes } from '../http/routes/metadata.ts'
 import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
@@ -17,7 +18,10 @@ export const ACCOUNTS: Product = {
       ? [
           child(
             'accounts',
-            accountNodes(() => nodeUrls(service), service.ports.clock)
+            nodes(
+              () => nodeUrls(service),
+              (urls) => new RpcAccountNode(urls, service.ports.clock)
+            )
           ),
           child('mints', mintDirectory(service.ports.clock, service.budget.mints))
         ]

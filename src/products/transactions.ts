@@ -1,6 +1,6 @@
+import { nodes } from '../../actors/chain/nodes.ts'
 import { blockEngine, type BlockEngineOptions } from '../../actors/transactions/engine/block-engine.ts'
 import { leaders } from '../../actors/transactions/tpu/leaders.ts'
-import { transactionNodes } from '../../actors/transactions/nodes.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../config/retention.ts'
@@ -11,6 +11,7 @@ import { tipRoutes } from '../http/routes/tips.ts'
 import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
+import { RpcTransactionNode } from '../transactions/node-client.ts'
 import type { TransactionParts } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
 import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.ts'
@@ -36,7 +37,10 @@ export const TRANSACTIONS: Product = {
     return [
       child(
         'nodes',
-        transactionNodes(() => nodeUrls(service), service.ports.clock)
+        nodes(
+          () => nodeUrls(service),
+          (urls) => new RpcTransactionNode(urls, service.ports.clock)
+        )
       ),
       ...(hasEngine(service)
         ? [

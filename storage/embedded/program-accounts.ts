@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
 import { ServiceError } from '../../src/errors.ts'
-import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Key } from '../codec/keys.ts'
 import {
   addressOfVersion,
@@ -14,6 +14,7 @@ import {
   versionKey,
   versionsOf
 } from '../codec/program-account.ts'
+import { byWholeAddress } from '../whole-addresses.ts'
 import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
@@ -119,15 +120,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
 
   async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {
     const level = await this.#level()
-    /** Versions of the last address, of which the next chunk may have more. */
-    let carried: AccountVersion[] = []
-    for await (const entries of chunksOf(level, versionsOf(program), CHUNK_VERSIONS)) {
-      const chunk = [...carried, ...entries.map(versionOf)]
-      const { address } = chunk.at(-1)!
-      carried = chunk.splice(chunk.findIndex((each) => samePubkey(each.address, address)))
-      if (chunk.length > 0) yield chunk
-    }
-    if (carried.length > 0) yield carried
+    yield* byWholeAddress(chunksOf(level, versionsOf(program), CHUNK_VERSIONS), versionOf)
   }
 
   async drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void> {

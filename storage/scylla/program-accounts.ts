@@ -1,5 +1,6 @@
 import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { dataOf, packAccount, unpackAccount } from '../codec/program-account.ts'
+import { byWholeAddress } from '../whole-addresses.ts'
 import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
@@ -86,15 +87,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
   }
 
   async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {
-    let carried: AccountVersion[] = []
-    for await (const rows of this.#rowsAfter(program, undefined, ROWS_AT_ONCE)) {
-      if (rows.length === 0) continue
-      const chunk = [...carried, ...rows.map(versionOf)]
-      const { address } = chunk.at(-1)!
-      carried = chunk.splice(chunk.findIndex((each) => samePubkey(each.address, address)))
-      if (chunk.length > 0) yield chunk
-    }
-    if (carried.length > 0) yield carried
+    yield* byWholeAddress(this.#rowsAfter(program, undefined, ROWS_AT_ONCE), versionOf)
   }
 
   async drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void> {
