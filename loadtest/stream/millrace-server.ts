@@ -26,6 +26,7 @@ import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { PriorityFees } from '../../src/transactions/priority-fees.ts'
 import type { Storage } from '../../storage/port.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { CQL_DATACENTER } from '../../test/servers/cql-cluster.ts'
@@ -82,6 +83,7 @@ const app = buildApp(
     stream: tenants,
     webhooks: null,
     transactions: null,
+    fees: new PriorityFees(),
     accounts: null,
     venues: VENUE_IDS,
     cash,

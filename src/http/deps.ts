@@ -16,7 +16,7 @@ import type { SourceStatus } from '../node/source-status.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { TransactionParts } from '../transactions/ports.ts'
+import type { FeeStatistics, TransactionParts } from '../transactions/ports.ts'
 import type { WebhookChanges } from '../webhooks/changes.ts'
 import type { DeliveryLog, UrlGuard, WebhookDeliveries, WebhookSecrets } from '../webhooks/ports.ts'
 import type { WebhookSender, WebhookSigner } from '../webhooks/webhook.ts'
@@ -48,6 +48,8 @@ export interface AppDeps {
   readonly webhooks: WebhookParts | null
   /** Null in a process without a node to send transactions to. */
   readonly transactions: TransactionParts | null
+  /** Empty in a process that hears of no blocks' fees. */
+  readonly fees: FeeStatistics
   /** Null in a process without a node to read accounts from. */
   readonly accounts: AccountParts | null
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */

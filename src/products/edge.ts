@@ -50,7 +50,7 @@ export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, r
 
 /** Returns the builder of a process's app, with the routes of its products. */
 function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
-  const { config, feed, ranking, cash, decoding, metrics, logger, version, demoKey, recorded, budget } =
+  const { config, feed, fees, ranking, cash, decoding, metrics, logger, version, demoKey, recorded, budget } =
     service
   const http = {
     feed,
@@ -58,6 +58,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     venues: config.venues,
     cash,
     decoding,
+    fees,
     metrics,
     logger,
     clock: service.ports.clock,

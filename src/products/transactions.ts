@@ -94,12 +94,11 @@ function leaderUnits(service: ServiceParts): UnitOfTree[] {
 export function transactionPartsOf(service: ServiceParts, given: Given): TransactionParts | null {
   const { storage, nodes: node, engine = null } = given
   if (node === undefined) return null
-  const { tracking, sightings, fees, ports } = service
+  const { tracking, sightings, ports } = service
   return {
     node,
     tracking: new SharedTracking(tracking, storage.documents, coordinationOf(service, given), ports.clock),
     sightings,
-    fees,
     engine,
     bundles: new SharedBundles(tracking, coordinationOf(service, given))
   }

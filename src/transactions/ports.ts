@@ -184,7 +184,6 @@ export interface TransactionParts {
   readonly node: TransactionNode
   readonly tracking: Tracking
   readonly sightings: BlockSightings
-  readonly fees: FeeStatistics
   /** Null where none is configured and the source is no localnet. */
   readonly engine: BlockEngine | null
   readonly bundles: BundleTracking

@@ -1,3 +1,4 @@
+import { PriorityFees } from '../../src/transactions/priority-fees.ts'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
@@ -158,6 +159,7 @@ export async function marketApp(
     stream: closedStream(),
     webhooks: fakeParts(),
     transactions: fakeTransactions(),
+    fees: new PriorityFees(),
     accounts: fakeAccounts(),
     venues: VENUE_IDS,
     cash: OPTIONS.cash,

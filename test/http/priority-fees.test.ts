@@ -6,7 +6,7 @@ import { buildApp } from '../../src/http/app.ts'
 import { priorityFeeRoutes } from '../../src/http/routes/priority-fees.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { NO_FEES } from '../../src/transactions/priority-fees.ts'
-import type { FeeSummary, TransactionParts } from '../../src/transactions/ports.ts'
+import type { FeeStatistics, FeeSummary } from '../../src/transactions/ports.ts'
 import { block, buy, NOON } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 
@@ -22,10 +22,10 @@ interface World {
   version: number
 }
 
-async function world(t: Test, hasTransactions = true): Promise<World> {
+async function world(t: Test): Promise<World> {
   const market = await marketApp(t)
   const asked: string[][] = []
-  const fees: TransactionParts['fees'] = {
+  const fees: FeeStatistics = {
     get version() {
       return made.version
     },
@@ -34,9 +34,8 @@ async function world(t: Test, hasTransactions = true): Promise<World> {
       return made.answer
     }
   }
-  const transactions = hasTransactions ? ({ fees } as TransactionParts) : null
   const { deps } = market
-  const app = buildApp({ ...deps, transactions, metrics: createMetrics(deps.decoding) }, [priorityFeeRoutes])
+  const app = buildApp({ ...deps, fees, metrics: createMetrics(deps.decoding) }, [priorityFeeRoutes])
   t.teardown(() => app.close())
   const made: World = { market, app, key: await market.makeKey(['tx:send']), asked, answer: FEES, version: 0 }
   return made
@@ -68,17 +67,29 @@ void t.test('fees have the documented form, over all transactions or those of ac
   t.strictSame(it.asked, [[], accounts])
 })
 
-for (const hasTransactions of [true, false]) {
-  const where = hasTransactions ? '' : ', also in a process that takes no transactions'
-  void t.test(`no data is samples 0${where}`, async (t) => {
-    const it = await world(t, hasTransactions)
-    it.answer = NO_FEES
-    const { status, body } = await ask(it)
-    t.equal(status, 200)
-    t.match(body, { samples: 0, slot_range: null, micro_lamports_per_cu: { p25: 0, max: 0 } })
-    t.ok(PRIORITY_FEES.strict().safeParse(body).success)
-  })
-}
+void t.test('no data is samples 0', async (t) => {
+  const it = await world(t)
+  it.answer = NO_FEES
+  const { status, body } = await ask(it)
+  t.equal(status, 200)
+  t.match(body, { samples: 0, slot_range: null, micro_lamports_per_cu: { p25: 0, max: 0 } })
+  t.ok(PRIORITY_FEES.strict().safeParse(body).success)
+})
+
+void t.test('a process that takes no transactions serves the fees of its blocks', async (t) => {
+  const { market, key, ...it } = await world(t)
+  const app = buildApp(
+    {
+      ...market.deps,
+      fees: { of: () => FEES, version: 0 },
+      transactions: null,
+      metrics: createMetrics(market.deps.decoding)
+    },
+    [priorityFeeRoutes]
+  )
+  t.teardown(() => app.close())
+  t.match(await ask({ ...it, market, key, app }), { status: 200, body: { samples: 7 } })
+})
 
 void t.test('a query that is wrong is refused, with the field and the address', async (t) => {
   const it = await world(t)

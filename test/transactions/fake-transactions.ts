@@ -91,7 +91,6 @@ export function fakeTransactions(): FakeTransactions {
       lastValidBlockHeight: unused,
       newest: null
     },
-    fees: { of: unused, version: 0 },
     engine: {
       send: unused,
       tipAccounts: async () => parts.tipAccounts ?? unused(),

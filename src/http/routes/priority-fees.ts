@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { PRIORITY_FEES } from '../../api/priority-fees.ts'
 import type { FeeSummary } from '../../transactions/ports.ts'
-import { FEE_SLOTS, NO_FEES } from '../../transactions/priority-fees.ts'
+import { FEE_SLOTS } from '../../transactions/priority-fees.ts'
 import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
@@ -34,16 +34,11 @@ export const priorityFees = endpoint({
 })
 
 /** Fees by account are read from memory; an answer is cached until the next block. */
-export const priorityFeeRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>> = async (
-  app,
-  { transactions }
-) => {
+export const priorityFeeRoutes: FastifyPluginAsync<Pick<AppDeps, 'fees'>> = async (app, { fees }) => {
   serveCached(app, priorityFees, async ({ query }) => {
-    const statistics = transactions?.fees
-    const version = statistics?.version
-    const fees = statistics?.of(query.accounts ?? []) ?? NO_FEES
-    const isCurrent = (): boolean => statistics?.version === version
-    return { body: bodyOf(fees), dependsOn: [], changesWith: 'block', isCurrent }
+    const { version } = fees
+    const isCurrent = (): boolean => fees.version === version
+    return { body: bodyOf(fees.of(query.accounts ?? [])), dependsOn: [], changesWith: 'block', isCurrent }
   })
 }
 
