@@ -190,8 +190,8 @@ async function post(
       body: JSON.stringify(body)
     })
     const text = await answer.text()
-    // A busy machine may let the engine wait for longer than a request does.
-    if (answer.status === 503 || answer.status === 502) return null
+    // A process hears of a new key a moment later. A busy machine may let the engine wait for longer than a request does.
+    if ([401, 502, 503].includes(answer.status)) return null
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`)
     return JSON.parse(text) as Record<string, unknown>
   }, path)
