@@ -6,6 +6,7 @@ import { WSOL } from '../../src/market/cash.ts'
 import { installPackedClient } from '../client/packed-client.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY } from '../service/service-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const NAME = 'the client reads the stream in a browser, and goes on where its connection was lost'
@@ -18,7 +19,7 @@ if (BROWSER === undefined) {
   const executablePath = BROWSER
   t.test(NAME, async (t) => {
     const { client } = await installPackedClient(t)
-    const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
+    const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50'])
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     t.teardown(() => browser.close())
     const page = await browser.newPage()

@@ -5,6 +5,7 @@ import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
 import { startLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, startProcess } from '../service/service-process.ts'
 import { measureContrast } from './contrast.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const CANDLES = '/v1/tokens/{mint}/candles'
@@ -63,7 +64,7 @@ if (BROWSER === undefined) {
   t.test(
     'a localnet offers its demo key, shows a chart and streams, on a wide screen and a narrow one',
     async (t) => {
-      const service = await startLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '200'])
+      const service = await startLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '200'])
       const unasked = await service.get('/docs/demo-key', null)
       t.strictSame(unasked.body, { key: null }, 'only to its own page')
       const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })

@@ -8,6 +8,7 @@ import { WSOL } from '../../src/market/cash.ts'
 import { closed } from '../http/contract.ts'
 import { startBusyLocalnetProcess, type LocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, spawnMillrace } from '../service/service-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 interface Line {
   readonly kind: string
@@ -62,7 +63,7 @@ class Tail {
 }
 
 const start = (t: Test, more: readonly string[] = []): Promise<LocalnetProcess> =>
-  startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50', ...more])
+  startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50', ...more])
 const at = ({ url }: LocalnetProcess): string[] => ['--url', url, '--key', ADMIN_KEY]
 const cursors = (lines: readonly Line[]): number[] => lines.map(({ cursor }) => cursor)
 

@@ -4,6 +4,7 @@ import { SourceMap } from 'node:module'
 import { nodeResolve } from '@rollup/plugin-node-resolve'
 import { build } from 'esbuild'
 import { rollup } from '@rollup/wasm-node'
+import { ownDirectory } from '../own-directory.ts'
 import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
 import { ROOT } from '../house/sources.ts'
@@ -189,7 +190,7 @@ if (nodes === null) {
   })
 
   t.test(ON_NODE, async (t) => {
-    const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '50'])
+    const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50'])
     project.write('reader.js', READER)
     for (const [version, program] of [...nodes, [process.versions.node, process.execPath]] as const) {
       const printed = await project.run(program, ['reader.js', service.url, ADMIN_KEY, WSOL]).catch(told)

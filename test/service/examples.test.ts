@@ -6,6 +6,7 @@ import { EXAMPLE_PROGRAM, EXAMPLE_TRANSACTION } from '../../src/http/example-val
 import { until } from './asking.ts'
 import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY } from './service-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 /** Tags of endpoints that show what belongs to the tenant of the key. */
 const TENANT_TAGS = ['Webhooks', 'Transactions']
@@ -83,7 +84,7 @@ async function mirrorProgram(service: LocalnetProcess, program: string): Promise
 }
 
 t.test('a started localnet', async (t) => {
-  const service = await startLocalnetProcess(t, t.testdir(), [
+  const service = await startLocalnetProcess(t, ownDirectory(t), [
     ...['--localnet-slot-ms', '200'],
     ...['--allow-private-webhooks', 'true']
   ])

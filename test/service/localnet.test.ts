@@ -3,6 +3,7 @@ import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { slotOf, until } from './asking.ts'
 import { startBusyLocalnetProcess, startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 const sol = (count: number): number => count * LAMPORTS_PER_SOL
 
@@ -102,7 +103,7 @@ t.test(
 
 t.test('an operator sets the pace of the chain, and block times stay those of the clock', async (t) => {
   // Slow slots: a busy machine makes them later, never earlier.
-  const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '2000'])
+  const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '2000'])
   const connection = new Connection(service.rpcUrl, 'confirmed')
   await until(async () => (await connection.getSlot()) >= 1, 'the first slot')
   const [slot, startedAt] = [await connection.getSlot(), Date.now()]

@@ -5,6 +5,7 @@ import WebSocket from 'ws'
 import { until } from './asking.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 interface Message {
   readonly type: string
@@ -80,7 +81,7 @@ async function rawUpgrade(url: URL, key: string): Promise<Socket> {
 }
 
 t.test('a stream and what it is not meant for', async (t) => {
-  const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '100'])
+  const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '100'])
   const stream = `${service.url.replace('http', 'ws')}/v1/stream`
   const { key, id } = await keyOf(service, ['stream'])
   const good = new Client(`${stream}?key=${key}`)

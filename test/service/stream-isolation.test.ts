@@ -7,6 +7,7 @@ import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { faultsOf, until } from './asking.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 /** Maximum number of connections of a key. */
 const FROZEN = 20
@@ -118,7 +119,7 @@ function churn(url: string, over: AbortSignal): number[] {
 t.test(
   'a tenant whose clients read nothing or subscribe in a loop loses events, and another hears each of the same channels once, in order',
   async (t) => {
-    const service = await startBusyLocalnetProcess(t, t.testdir(), ['--localnet-slot-ms', '40'])
+    const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '40'])
     const streamOf = (key: string): string => `${service.url.replace('http', 'ws')}/v1/stream?key=${key}`
     const health = async () => (await service.get('/v1/stream/health', null)).body as unknown as Health
     const since = await until(async () => (await health()).head?.cursor ?? null, 'there is a block')

@@ -27,6 +27,7 @@ import { runCommand } from '../cli/run-command.ts'
 import { version1Wire } from '../transactions/signed.ts'
 import { until } from './asking.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 const SOL = 1_000_000_000
 /** A blockhash of another cluster. */
@@ -35,7 +36,7 @@ const FOREIGN = Keypair.generate().publicKey.toBase58()
 type Status = Readonly<Record<string, unknown>>
 
 t.test('what became of each transaction is told, and never otherwise than by the chain', async (t) => {
-  const service = await startBusyLocalnetProcess(t, t.testdir(), [
+  const service = await startBusyLocalnetProcess(t, ownDirectory(t), [
     ...['--localnet-slot-ms', '50'],
     ...['--rate-limit-per-minute', '100000']
   ])
