@@ -99,3 +99,8 @@ export class PubkeyTable<T> {
 function pubkeyHash(key: Pubkey): number {
   return (key[0]! | (key[1]! << 8) | (key[2]! << 16) | (key[3]! << 24)) ^ (key[31]! << 7)
 }
+
+/** Returns addresses in their order, each once. */
+export const distinctPubkeys = (keys: readonly Pubkey[]): Pubkey[] => [
+  ...new Map(keys.map((key) => [pubkeyMapKey(key), key])).values()
+]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { distinctPubkeys, pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 
 /**
  * Up to `max` addresses in a query, separated by commas. Reads them in the order given, each once. More are refused, and
@@ -14,7 +14,7 @@ export function addressList(max: number) {
         context.addIssue(`must be at most ${max} addresses; these are ${texts.length}`)
         return z.NEVER
       }
-      const keys = new Map<string, Pubkey>()
+      const keys: Pubkey[] = []
       for (const [at, each] of texts.entries()) {
         const key = pubkeyOrNull(each)
         if (key === null) {
@@ -22,9 +22,9 @@ export function addressList(max: number) {
           context.addIssue({ code: 'custom', message, params: { address: true } })
           return z.NEVER
         }
-        keys.set(pubkeyMapKey(key), key)
+        keys.push(key)
       }
-      return [...keys.values()]
+      return distinctPubkeys(keys)
     })
     .meta({ type: 'string' })
 }

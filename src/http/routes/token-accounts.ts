@@ -1,12 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { distinct } from '../../accounts/asked-mints.ts'
 import { isRefused } from '../../accounts/optional-key.ts'
 import type { AccountParts } from '../../accounts/parts.ts'
 import { readTokenAccount } from '../../accounts/token-account.ts'
 import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES } from '../../accounts/token-program.ts'
 import { TOKEN_ACCOUNTS, tokenAccountBody, type HeldAccount } from '../../api/token-account.ts'
-import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { distinctPubkeys, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
@@ -45,7 +44,7 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts'>> =
   serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal }) => {
     const { slot, accounts } = await fromNode(heldBy(wallet, parts, signal))
     const listed = accounts.filter(({ account }) => query.include_zero === 'true' || account.amount > 0n)
-    const decimals = await decimalsOf(distinct(listed.map(({ account }) => account.mint)), parts)
+    const decimals = await decimalsOf(distinctPubkeys(listed.map(({ account }) => account.mint)), parts)
     const data = listed
       .map((held) => tokenAccountBody(held, decimals.get(pubkeyMapKey(held.account.mint)) ?? null))
       .toSorted((a, b) => (a.pubkey < b.pubkey ? -1 : 1))
