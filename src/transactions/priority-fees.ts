@@ -26,9 +26,6 @@ const LISTS_BYTES_MAX = 32 * 2 ** 20
  */
 const INDEXED_AT_ONCE = 10
 
-/** The answer without any block. */
-export const NO_FEES: FeeSummary = { samples: 0, slots: null, p25: 0, p50: 0, p75: 0, p90: 0, max: 0 }
-
 /** Priority fees of the last 150 slots: of each transaction that is no vote, with the accounts that it wrote to. */
 export class PriorityFees implements FeeStatistics, BlockObserver {
   /** Ascending by slot. */

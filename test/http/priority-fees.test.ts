@@ -5,7 +5,7 @@ import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { priorityFeeRoutes } from '../../src/http/routes/priority-fees.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { NO_FEES } from '../../src/transactions/priority-fees.ts'
+import { PriorityFees } from '../../src/transactions/priority-fees.ts'
 import type { FeeStatistics, FeeSummary } from '../../src/transactions/ports.ts'
 import { block, buy, NOON } from '../market/world.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
@@ -69,7 +69,7 @@ void t.test('fees have the documented form, over all transactions or those of ac
 
 void t.test('no data is samples 0', async (t) => {
   const it = await world(t)
-  it.answer = NO_FEES
+  it.answer = new PriorityFees().of([])
   const { status, body } = await ask(it)
   t.equal(status, 200)
   t.match(body, { samples: 0, slot_range: null, micro_lamports_per_cu: { p25: 0, max: 0 } })
