@@ -1,15 +1,15 @@
-import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
-import type { AddressedAccount } from '../../src/accounts/ports.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ChainTick } from '../../src/program-accounts/chain-watch.ts'
 import { PendingUpdates, type PendingLimits } from '../../src/program-accounts/pending-updates.ts'
 import type { ProgramSubscription } from '../../src/program-accounts/ports.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
-import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
 import { sleep } from '../../src/ports.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { ProgramMirrorDeps } from './mirror-deps.ts'
-import { isSame, keyOf, stored, StoreError, storedEach } from './mirror-store.ts'
+import { StoreError } from './mirror-store.ts'
+import { MirroredAccounts } from './mirrored-accounts.ts'
+import type { Snapshot } from './snapshot-differences.ts'
 
 /**
  * Milliseconds from the time when the index and the node have a block until its updates count as complete. Chosen: nodes send
@@ -27,17 +27,10 @@ const BEHIND_MS = 1_000
 const BEHIND_TRIES = 60
 /** Milliseconds after which a gap is repaired though the index has no later block. Chosen: slots are confirmed in two. */
 const CONFIRMED_MS = 5_000
-/** Milliseconds between two prunings of superseded versions. */
-const PRUNE_MS = 10_000
 /** Milliseconds between two looks when nothing happens. */
 const LOOK_MS = 250
 /** Updates that wait for their slot: some hundred slots of the busiest program. At the limit a snapshot repairs the gap. */
 const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
-/** Superseded versions: paging runs have five minutes, less where these are too many. */
-const SUPERSEDED: SupersededLimits = { keptMs: 300_000, versionsMax: 50_000, bytesMax: 256 * 2 ** 20 }
-/** Versions and bytes of one durable write. */
-const WRITE_VERSIONS = 1_000
-const WRITE_BYTES = 2 ** 20
 /** Ticks that wait. Chosen: far more than settle in a second. */
 const TICKS_MAX = 1_000
 
@@ -57,17 +50,14 @@ interface Gap {
  * M2. Updates are held until their slot is complete: the index and the subscribed node have the block, and a round trip after
  *     a while shows that the node's messages have come. One that comes later is a gap.
  * M3. A gap ends the advance until a snapshot as of a newer slot is stored: its differences become versions of that slot.
- * M4. A version is durable before `slot` reaches it. A version never replaces one of the same account with a greater slot.
  */
 export class ProgramMirror {
   readonly name: string
   readonly #program: Pubkey
   readonly #deps: ProgramMirrorDeps
-  readonly #save: (progress: MirrorProgress) => Promise<void>
+  readonly #mirrored: MirroredAccounts
   readonly #pending: PendingUpdates
-  readonly #superseded: SupersededVersions
   readonly #wake = new AutoResetEvent()
-  #progress: MirrorProgress
   /** Slots up to this one are in the last snapshot. */
   #baseline = -1
   #ticks: { readonly slot: number; readyAtMs: number | null }[] = []
@@ -76,9 +66,7 @@ export class ProgramMirror {
   /** The slot up to which the current or last gap may reach; null until the node has told one. */
   #gapSlot: number | null = null
   #hasBlocks = false
-  #isListed = false
   #auditAtMs = 0
-  #pruneAtMs = 0
 
   constructor(
     name: string,
@@ -89,15 +77,13 @@ export class ProgramMirror {
   ) {
     this.name = name
     this.#program = program
-    this.#progress = progress
-    this.#save = save
     this.#deps = deps
+    this.#mirrored = new MirroredAccounts(program, progress, save, deps)
     this.#pending = new PendingUpdates(deps.pending ?? PENDING)
-    this.#superseded = new SupersededVersions(deps.superseded ?? SUPERSEDED)
   }
 
   get progress(): MirrorProgress {
-    return this.#progress
+    return this.#mirrored.progress
   }
 
   get pending(): number {
@@ -107,25 +93,17 @@ export class ProgramMirror {
   /** Mirrors until `end` aborts. Rejects with the store's error. */
   async run(end: AbortSignal): Promise<void> {
     const { clock, random, logger, metrics } = this.#deps
-    await this.#loseEmptied()
+    await this.#mirrored.loseEmptied()
     for (let tries = 0; !end.aborted; tries++) {
-      const before = this.#progress.slot
+      const before = this.progress.slot
       const reason = await this.#session(end)
       if (end.aborted) return
-      if (this.#progress.slot !== before) tries = 0
+      if (this.progress.slot !== before) tries = 0
       metrics.failures.inc()
       logger.warn(`the mirror of program ${this.name} has stopped and begins again: ${reason}`)
-      await this.#put({ reason })
+      await this.#mirrored.put({ reason })
       await sleep(clock, Math.min(RETRY_MS.least * 2 ** tries, RETRY_MS.most) * (0.5 + random() / 2), end)
     }
-  }
-
-  /** A store that was emptied since, as a damaged one is, has nothing of the slot that readers would ask for. */
-  async #loseEmptied(): Promise<void> {
-    const { slot, accounts } = this.#progress
-    if (slot === null || accounts === 0) return
-    for await (const _ of this.#deps.store.versions(this.#program)) return
-    await this.#put({ slot: null, accounts: 0, reason: 'the stored accounts are lost' })
   }
 
   /** Runs until the subscription or a snapshot fails. Resolves with the reason; rejects with the store's error. */
@@ -137,7 +115,7 @@ export class ProgramMirror {
     this.#baseline = -1
     this.#gap = null
     this.#gapSlot = null
-    this.#miss(this.#progress.slot === null ? 'start' : 'connection', 'it has just connected')
+    this.#miss(this.progress.slot === null ? 'start' : 'connection', 'it has just connected')
     const over = new AbortController()
     const ending = AbortSignal.any([end, over.signal])
     let reason = ''
@@ -176,8 +154,8 @@ export class ProgramMirror {
       if (this.#gap !== null) {
         if (this.#mayRepair(this.#gap, now)) await this.#repair(end)
       } else if (now >= this.#auditAtMs) await this.#audit(subscription, end)
-      else if (settled > this.#progress.slot!) await this.#advance(subscription, settled)
-      if (now >= this.#pruneAtMs) await this.#prune(now)
+      else if (settled > this.progress.slot!) await this.#advance(subscription, settled)
+      await this.#mirrored.prune()
       await this.#wake.wait(clock, LOOK_MS, end)
     }
   }
@@ -204,10 +182,10 @@ export class ProgramMirror {
     const { slot } = version
     this.#deps.metrics.updates.inc()
     if (this.#isKnownPast(slot)) return
-    if (this.#gap === null && slot <= (this.#progress.slot ?? -1))
+    if (this.#gap === null && slot <= (this.progress.slot ?? -1))
       return this.#miss(
         'late',
-        `an update of slot ${slot} came after slot ${this.#progress.slot} was complete`
+        `an update of slot ${slot} came after slot ${this.progress.slot} was complete`
       )
     if (!this.#pending.add(version)) this.#overflow()
   }
@@ -251,59 +229,24 @@ export class ProgramMirror {
   async #advance(subscription: ProgramSubscription, slot: number): Promise<void> {
     await subscription.roundTrip()
     if (this.#gap !== null) return
-    const updates = this.#pending.takeUpTo(slot)
-    const accounts = await this.#apply(updates)
-    await this.#put({ slot, accounts, atMs: this.#deps.clock.now(), reason: null })
+    await this.#mirrored.advance(slot, this.#pending.takeUpTo(slot))
     this.#deps.metrics.commits.inc()
-  }
-
-  /** Writes updates, ascending by slot. Resolves with the number of accounts after them. */
-  async #apply(updates: readonly AccountVersion[]): Promise<number> {
-    const { store, clock } = this.#deps
-    const now = clock.now()
-    let { accounts } = this.#progress
-    if (updates.length === 0) return accounts
-    const found = await stored(
-      store.newest(
-        this.#program,
-        updates.map(({ address }) => address)
-      )
-    )
-    const newest = new Map<string, AccountVersion>()
-    for (const version of found) if (version !== null) newest.set(keyOf(version.address), version)
-    const written: AccountVersion[] = []
-    for (const version of updates) {
-      const key = keyOf(version.address)
-      const before = newest.get(key)
-      if (before !== undefined && before.slot >= version.slot) continue // M4
-      if (isSame(before?.account ?? null, version.account)) continue
-      newest.set(key, version)
-      written.push(version)
-      accounts += (version.account === null ? 0 : 1) - (before?.account == null ? 0 : 1)
-      this.#supersede(version, before, now)
-    }
-    await this.#write(written)
-    return accounts
-  }
-
-  #supersede(version: AccountVersion, before: AccountVersion | undefined, now: number): void {
-    if (before !== undefined && before.account !== null) this.#superseded.add(before, version.slot, now)
-    // A close is not needed once the versions before it are gone.
-    if (version.account === null) this.#superseded.add(version, version.slot, now)
   }
 
   /** Stores a snapshot after a gap (M3). */
   async #repair(end: AbortSignal): Promise<void> {
     const gap = this.#gap!
     const { kind, reason } = gap
-    await this.#put({ reason: `a snapshot is being read: ${reason}` })
+    await this.#mirrored.put({ reason: `a snapshot is being read: ${reason}` })
     // Gaps from here on are of slots after the snapshot, or begin another one.
     this.#gap = null
     try {
-      const { slot, accounts } = await this.#snapshot(end)
+      const snapshot = await this.#snapshot(end)
+      const { slot, accounts } = snapshot
       this.#baseline = slot
       this.#pending.takeUpTo(slot)
-      const found = await this.#store(slot, accounts)
+      const found = await this.#mirrored.replace(snapshot)
+      this.#auditAtMs = this.#nextAuditMs()
       this.#deps.metrics.snapshots.inc({ reason: kind })
       if (kind !== 'start') this.#deps.metrics.repaired.inc(found)
       this.#deps.logger.info(
@@ -318,15 +261,17 @@ export class ProgramMirror {
   /** Compares the mirror with a snapshot, and stores the differences. */
   async #audit(subscription: ProgramSubscription, end: AbortSignal): Promise<void> {
     this.#auditAtMs = this.#nextAuditMs()
-    const { slot, accounts } = await this.#snapshot(end)
+    const snapshot = await this.#snapshot(end)
+    const { slot } = snapshot
     while (this.#settled(this.#deps.clock.now()) < slot) {
       if (end.aborted || this.#gap !== null) return
       await this.#wake.wait(this.#deps.clock, LOOK_MS, end)
     }
-    if (slot > this.#progress.slot!) await this.#advance(subscription, slot)
-    if (this.#gap !== null || this.#progress.slot !== slot) return
-    const found = await this.#store(slot, accounts)
+    if (slot > this.progress.slot!) await this.#advance(subscription, slot)
+    if (this.#gap !== null || this.progress.slot !== slot) return
+    const found = await this.#mirrored.replace(snapshot)
     this.#baseline = slot
+    this.#auditAtMs = this.#nextAuditMs()
     this.#deps.metrics.snapshots.inc({ reason: 'audit' })
     this.#deps.metrics.repaired.inc(found)
     if (found > 0)
@@ -341,106 +286,16 @@ export class ProgramMirror {
   }
 
   /** Reads all accounts as of a slot that neither the mirror nor the subscription is past. */
-  async #snapshot(end: AbortSignal): Promise<{ slot: number; accounts: AddressedAccount[] }> {
+  async #snapshot(end: AbortSignal): Promise<Snapshot> {
     const { node, clock } = this.#deps
-    const least = Math.max(this.#gapSlot ?? -1, this.#progress.slot ?? -1)
+    const least = Math.max(this.#gapSlot ?? -1, this.progress.slot ?? -1)
     for (let tries = 0; ; tries++) {
       end.throwIfAborted()
       const answer = await node.programAccounts(this.#program, {}, end)
-      if (answer.slot >= least)
-        return {
-          slot: answer.slot,
-          accounts: answer.accounts.toSorted((a, b) => Buffer.compare(a.address, b.address))
-        }
+      if (answer.slot >= least) return answer
       if (tries === BEHIND_TRIES)
         throw new Error(`the node is at slot ${answer.slot}, behind slot ${least}, which is needed`)
       await sleep(clock, BEHIND_MS, end)
     }
-  }
-
-  /** Writes the differences of a snapshot, and moves to its slot. Resolves with their number. */
-  async #store(slot: number, snapshot: readonly AddressedAccount[]): Promise<number> {
-    const now = this.#deps.clock.now()
-    let at = 0
-    let differences = 0
-    let changed: AccountVersion[] = []
-    const earlier: { readonly version: AccountVersion; readonly bySlot: number }[] = []
-    const change = async (version: AccountVersion, before: AccountVersion | undefined): Promise<void> => {
-      differences++
-      changed.push(version)
-      this.#supersede(version, before, now)
-      if (changed.length < WRITE_VERSIONS) return
-      await this.#write(changed)
-      changed = []
-      if (this.#progress.slot === null) await this.#put({ accounts: differences })
-    }
-    const take = ({ address, account: { owner: _, ...account } }: AddressedAccount): AccountVersion => ({
-      address,
-      slot,
-      account
-    })
-    for await (const chunk of storedEach(this.#deps.store.versions(this.#program))) {
-      for (const [i, version] of chunk.entries()) {
-        const newer = chunk[i - 1]
-        if (newer !== undefined && samePubkey(newer.address, version.address)) {
-          if (!this.#isListed) earlier.push({ version, bySlot: newer.slot })
-          continue
-        }
-        if (version.slot > slot) throw new Error(`the node is behind stored accounts of slot ${version.slot}`)
-        if (!this.#isListed && version.account === null) earlier.push({ version, bySlot: version.slot })
-        while (at < snapshot.length && Buffer.compare(snapshot[at]!.address, version.address) < 0)
-          await change(take(snapshot[at++]!), undefined)
-        const found = snapshot[at]
-        const isThere = found !== undefined && samePubkey(found.address, version.address)
-        const next = isThere ? take(found) : { address: version.address, slot, account: null }
-        if (isThere) at++
-        if (!isSame(version.account, next.account)) await change(next, version)
-      }
-    }
-    while (at < snapshot.length) await change(take(snapshot[at++]!), undefined)
-    await this.#write(changed)
-    if (!this.#isListed)
-      for (const { version, bySlot } of earlier.sort((a, b) => a.bySlot - b.bySlot))
-        this.#superseded.add(version, bySlot, now)
-    this.#isListed = true
-    const isFirst = this.#progress.slot === null
-    this.#auditAtMs = this.#nextAuditMs()
-    await this.#put({
-      slot,
-      accounts: snapshot.length,
-      atMs: this.#deps.clock.now(),
-      reason: null,
-      ...(isFirst && { oldestSlot: slot })
-    })
-    return differences
-  }
-
-  async #write(versions: readonly AccountVersion[]): Promise<void> {
-    let from = 0
-    let bytes = 0
-    for (let to = 0; to <= versions.length; to++) {
-      if (to === versions.length || bytes > WRITE_BYTES || to - from === WRITE_VERSIONS) {
-        if (to > from) await stored(this.#deps.store.put(this.#program, versions.slice(from, to)))
-        from = to
-        bytes = 0
-      }
-      bytes += versions[to]?.account?.data.length ?? 0
-    }
-  }
-
-  async #prune(now: number): Promise<void> {
-    this.#pruneAtMs = now + PRUNE_MS
-    const { keys, oldestSlot } = this.#superseded.take(now)
-    if (keys.length === 0) return
-    // Readers are told first.
-    if (oldestSlot > this.#progress.oldestSlot) await this.#put({ oldestSlot })
-    for (let from = 0; from < keys.length; from += WRITE_VERSIONS)
-      await stored(this.#deps.store.drop(this.#program, keys.slice(from, from + WRITE_VERSIONS)))
-  }
-
-  async #put(change: Partial<MirrorProgress>): Promise<void> {
-    const progress = { ...this.#progress, ...change }
-    await stored(this.#save(progress))
-    this.#progress = progress
   }
 }

@@ -1,0 +1,152 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+import type { MirrorProgress } from '../../src/program-accounts/program.ts'
+import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
+import type { AccountVersion } from '../../storage/port.ts'
+import type { ProgramMirrorDeps } from './mirror-deps.ts'
+import { isSame, keyOf, stored, storedEach } from './mirror-store.ts'
+import { differencesFrom, type Ended, type Snapshot } from './snapshot-differences.ts'
+
+/** Superseded versions: paging runs have five minutes, less where these are too many. */
+const SUPERSEDED: SupersededLimits = { keptMs: 300_000, versionsMax: 50_000, bytesMax: 256 * 2 ** 20 }
+/** Versions and bytes of one durable write. */
+const WRITE_VERSIONS = 1_000
+const WRITE_BYTES = 2 ** 20
+/** Milliseconds between two prunings of superseded versions. */
+const PRUNE_MS = 10_000
+
+/**
+ * The stored accounts of a program, and how far they are complete. Every method rejects with a StoreError when the store
+ * fails.
+ *
+ * A version is durable before the progress reaches its slot, and never replaces one of the same account with a greater slot.
+ */
+export class MirroredAccounts {
+  readonly #program: Pubkey
+  readonly #deps: Pick<ProgramMirrorDeps, 'store' | 'clock' | 'superseded'>
+  readonly #save: (progress: MirrorProgress) => Promise<void>
+  readonly #superseded: SupersededVersions
+  #progress: MirrorProgress
+  /** Whether the versions that an earlier process has superseded are known. */
+  #isListed = false
+  #pruneAtMs = 0
+
+  constructor(
+    program: Pubkey,
+    progress: MirrorProgress,
+    save: (progress: MirrorProgress) => Promise<void>,
+    deps: Pick<ProgramMirrorDeps, 'store' | 'clock' | 'superseded'>
+  ) {
+    this.#program = program
+    this.#progress = progress
+    this.#save = save
+    this.#deps = deps
+    this.#superseded = new SupersededVersions(deps.superseded ?? SUPERSEDED)
+  }
+
+  get progress(): MirrorProgress {
+    return this.#progress
+  }
+
+  async put(change: Partial<MirrorProgress>): Promise<void> {
+    const progress = { ...this.#progress, ...change }
+    await stored(this.#save(progress))
+    this.#progress = progress
+  }
+
+  /** A store that was emptied since, as a damaged one is, has nothing of the slot that readers would ask for. */
+  async loseEmptied(): Promise<void> {
+    const { slot, accounts } = this.#progress
+    if (slot === null || accounts === 0) return
+    for await (const _ of storedEach(this.#deps.store.versions(this.#program))) return
+    await this.put({ slot: null, accounts: 0, reason: 'the stored accounts are lost' })
+  }
+
+  /** Stores all updates up to a slot, ascending by slot, and moves to it. */
+  async advance(slot: number, updates: readonly AccountVersion[]): Promise<void> {
+    const accounts = updates.length === 0 ? this.#progress.accounts : await this.#apply(updates)
+    await this.put({ slot, accounts, atMs: this.#deps.clock.now(), reason: null })
+  }
+
+  /** Stores the differences from a snapshot, and moves to its slot. Resolves with their number. */
+  async replace({ slot, accounts: listed }: Snapshot): Promise<number> {
+    const accounts = listed.toSorted((a, b) => Buffer.compare(a.address, b.address))
+    const isFirst = this.#progress.slot === null
+    const earlier: Ended[] = []
+    let differences = 0
+    let changed: AccountVersion[] = []
+    const ended = this.#isListed ? null : (each: Ended) => void earlier.push(each)
+    const versions = storedEach(this.#deps.store.versions(this.#program))
+    for await (const { next, before } of differencesFrom({ slot, accounts }, versions, ended)) {
+      differences++
+      changed.push(next)
+      this.#supersede(next, before)
+      if (changed.length < WRITE_VERSIONS) continue
+      await this.#write(changed)
+      changed = []
+      if (isFirst) await this.put({ accounts: differences })
+    }
+    await this.#write(changed)
+    const now = this.#deps.clock.now()
+    for (const { version, bySlot } of earlier.sort((a, b) => a.bySlot - b.bySlot))
+      this.#superseded.add(version, bySlot, now)
+    this.#isListed = true
+    const oldest = isFirst ? { oldestSlot: slot } : {}
+    await this.put({ slot, accounts: accounts.length, atMs: now, reason: null, ...oldest })
+    return differences
+  }
+
+  /** Deletes superseded versions that are past their time, or too many, now and then. */
+  async prune(): Promise<void> {
+    const now = this.#deps.clock.now()
+    if (now < this.#pruneAtMs) return
+    this.#pruneAtMs = now + PRUNE_MS
+    const { keys, oldestSlot } = this.#superseded.take(now)
+    if (keys.length === 0) return
+    // Readers are told first.
+    if (oldestSlot > this.#progress.oldestSlot) await this.put({ oldestSlot })
+    for (let from = 0; from < keys.length; from += WRITE_VERSIONS)
+      await stored(this.#deps.store.drop(this.#program, keys.slice(from, from + WRITE_VERSIONS)))
+  }
+
+  /** Writes updates. Resolves with the number of accounts after them. */
+  async #apply(updates: readonly AccountVersion[]): Promise<number> {
+    let { accounts } = this.#progress
+    const addresses = updates.map(({ address }) => address)
+    const found = await stored(this.#deps.store.newest(this.#program, addresses))
+    const newest = new Map<string, AccountVersion>()
+    for (const version of found) if (version !== null) newest.set(keyOf(version.address), version)
+    const written: AccountVersion[] = []
+    for (const version of updates) {
+      const key = keyOf(version.address)
+      const before = newest.get(key)
+      if (before !== undefined && before.slot >= version.slot) continue
+      if (isSame(before?.account ?? null, version.account)) continue
+      newest.set(key, version)
+      written.push(version)
+      accounts += (version.account === null ? 0 : 1) - (before?.account == null ? 0 : 1)
+      this.#supersede(version, before)
+    }
+    await this.#write(written)
+    return accounts
+  }
+
+  #supersede(version: AccountVersion, before: AccountVersion | undefined): void {
+    const now = this.#deps.clock.now()
+    if (before !== undefined && before.account !== null) this.#superseded.add(before, version.slot, now)
+    // A close is not needed once the versions before it are gone.
+    if (version.account === null) this.#superseded.add(version, version.slot, now)
+  }
+
+  async #write(versions: readonly AccountVersion[]): Promise<void> {
+    let from = 0
+    let bytes = 0
+    for (let to = 0; to <= versions.length; to++) {
+      if (to === versions.length || bytes > WRITE_BYTES || to - from === WRITE_VERSIONS) {
+        if (to > from) await stored(this.#deps.store.put(this.#program, versions.slice(from, to)))
+        from = to
+        bytes = 0
+      }
+      bytes += versions[to]?.account?.data.length ?? 0
+    }
+  }
+}
