@@ -8,7 +8,7 @@ import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
 import type { ProgramAccountStore } from '../../storage/port.ts'
 
 export interface ProgramMirrorDeps extends Ports {
-  readonly node: Pick<AccountNode, 'programAccounts'>
+  readonly node: Pick<AccountNode, 'accounts' | 'programAccounts'>
   readonly subscribe: SubscribeProgram
   readonly watch: Pick<ChainWatch, 'subscribe'>
   readonly store: ProgramAccountStore

@@ -61,6 +61,11 @@ export class MirroredAccounts {
     await this.put({ slot: null, accounts: 0, reason: 'the stored accounts are lost' })
   }
 
+  /** Reads the newest version of each address, in their order; null for one without any. */
+  newest(addresses: readonly Pubkey[]): Promise<readonly (AccountVersion | null)[]> {
+    return stored(this.#deps.store.newest(this.#program, addresses))
+  }
+
   /** Stores all updates up to a slot, ascending by slot, and moves to it. */
   async advance(slot: number, updates: readonly AccountVersion[]): Promise<void> {
     const accounts = updates.length === 0 ? this.#progress.accounts : await this.#apply(updates)
@@ -111,8 +116,7 @@ export class MirroredAccounts {
   /** Writes updates. Resolves with the number of accounts after them. */
   async #apply(updates: readonly AccountVersion[]): Promise<number> {
     let { accounts } = this.#progress
-    const addresses = updates.map(({ address }) => address)
-    const found = await stored(this.#deps.store.newest(this.#program, addresses))
+    const found = await this.newest(updates.map(({ address }) => address))
     const newest = new Map<string, AccountVersion>()
     for (const version of found) if (version !== null) newest.set(keyOf(version.address), version)
     const written: AccountVersion[] = []

@@ -10,6 +10,7 @@ import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { StoreError } from './mirror-store.ts'
 import { MirroredAccounts } from './mirrored-accounts.ts'
 import type { Snapshot } from './snapshot-differences.ts'
+import { UpdateCheck } from './update-check.ts'
 
 /**
  * Milliseconds from the time when the index and the node have a block until its updates count as complete. Chosen: nodes send
@@ -57,6 +58,7 @@ export class ProgramMirror {
   readonly #deps: ProgramMirrorDeps
   readonly #mirrored: MirroredAccounts
   readonly #pending: PendingUpdates
+  readonly #check: UpdateCheck
   readonly #wake = new AutoResetEvent()
   /** Slots up to this one are in the last snapshot. */
   #baseline = -1
@@ -80,6 +82,14 @@ export class ProgramMirror {
     this.#deps = deps
     this.#mirrored = new MirroredAccounts(program, progress, save, deps)
     this.#pending = new PendingUpdates(deps.pending ?? PENDING)
+    this.#check = new UpdateCheck(program, {
+      ...deps,
+      newest: (each) => this.#mirrored.newest(each),
+      correct: (version) => {
+        deps.metrics.repaired.inc()
+        if (!this.#pending.add(version)) this.#overflow()
+      }
+    })
   }
 
   get progress(): MirrorProgress {
@@ -110,6 +120,7 @@ export class ProgramMirror {
   async #session(end: AbortSignal): Promise<string> {
     const { subscribe, watch } = this.#deps
     this.#pending.clear()
+    this.#check.clear()
     this.#ticks = []
     this.#processed = -1
     this.#baseline = -1
@@ -120,7 +131,7 @@ export class ProgramMirror {
     const ending = AbortSignal.any([end, over.signal])
     let reason = ''
     let subscription: ProgramSubscription | null = null
-    const unwatch = watch.subscribe({
+    const unwatch = watch.subscribe(this.#program, {
       tick: (tick) => this.#tick(tick),
       missed: (why) => this.#miss('blocks', why)
     })
@@ -154,17 +165,18 @@ export class ProgramMirror {
       if (this.#gap !== null) {
         if (this.#mayRepair(this.#gap, now)) await this.#repair(end)
       } else if (now >= this.#auditAtMs) await this.#audit(subscription, end)
-      else if (settled > this.progress.slot!) await this.#advance(subscription, settled)
+      else if (settled > this.progress.slot!) await this.#advance(subscription, settled, end)
       await this.#mirrored.prune()
       await this.#wake.wait(clock, LOOK_MS, end)
     }
   }
 
-  #tick({ slot, closed }: ChainTick): void {
+  #tick({ slot, closed, touched }: ChainTick): void {
     this.#hasBlocks = closed !== null
     for (const address of closed ?? [])
       if (!this.#isKnownPast(slot) && !this.#pending.addClosed({ address, slot, account: null }))
         this.#overflow()
+    if (touched !== null && !this.#isKnownPast(slot)) this.#check.expect(slot, touched)
     const confirmed = slot - this.#deps.slotsUnconfirmed
     const readyAtMs = this.#processed >= confirmed ? this.#deps.clock.now() : null
     this.#ticks.push({ slot: confirmed, readyAtMs })
@@ -226,9 +238,10 @@ export class ProgramMirror {
   }
 
   /** Stores the updates up to a slot (M2). */
-  async #advance(subscription: ProgramSubscription, slot: number): Promise<void> {
+  async #advance(subscription: ProgramSubscription, slot: number, end: AbortSignal): Promise<void> {
     await subscription.roundTrip()
     if (this.#gap !== null) return
+    if (!(await this.#check.isComplete(slot, this.#pending.upTo(slot), end)) || this.#gap !== null) return
     await this.#mirrored.advance(slot, this.#pending.takeUpTo(slot))
     this.#deps.metrics.commits.inc()
   }
@@ -245,6 +258,7 @@ export class ProgramMirror {
       const { slot, accounts } = snapshot
       this.#baseline = slot
       this.#pending.takeUpTo(slot)
+      this.#check.clear()
       const found = await this.#mirrored.replace(snapshot)
       this.#auditAtMs = this.#nextAuditMs()
       this.#deps.metrics.snapshots.inc({ reason: kind })
@@ -267,7 +281,7 @@ export class ProgramMirror {
       if (end.aborted || this.#gap !== null) return
       await this.#wake.wait(this.#deps.clock, LOOK_MS, end)
     }
-    if (slot > this.progress.slot!) await this.#advance(subscription, slot)
+    if (slot > this.progress.slot!) await this.#advance(subscription, slot, end)
     if (this.#gap !== null || this.progress.slot !== slot) return
     const found = await this.#mirrored.replace(snapshot)
     this.#baseline = slot

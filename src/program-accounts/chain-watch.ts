@@ -1,14 +1,23 @@
-import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
 import type { BlockObserver, CommittedBlocks } from '../transactions/committed-blocks.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
+import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 
 /** A block that the index has. */
 export interface ChainTick {
   readonly slot: number
   /** The accounts without lamports after the block, which had some before; null where this process has not read the block. */
   readonly closed: readonly Pubkey[] | null
+  /** The accounts that the listener's program may have changed; null where this process has not read the block. */
+  readonly touched: readonly TouchedAccount[] | null
+}
+
+/** What a block says of accounts. */
+interface Changes {
+  readonly closed: readonly Pubkey[]
+  readonly touched: ReadonlyMap<string, readonly TouchedAccount[]>
 }
 
 export interface ChainListener {
@@ -22,14 +31,14 @@ export interface ChainListener {
 const READ_MAX = 16
 
 /**
- * Tells of each committed block which accounts it closed. Subscriptions to a program do not: an account without lamports has no
+ * Tells of each committed block which accounts it closed, and which ones a program may have changed. Subscriptions to a program do not: an account without lamports has no
  * owner any more. Blocks cost nothing while nobody listens.
  */
 export class ChainWatch {
   readonly #feed: Pick<CommitFeed, 'follow' | 'onJump'>
   readonly #blocks: Pick<CommittedBlocks, 'subscribe'>
-  readonly #listeners = new Set<ChainListener>()
-  readonly #closed = new Map<number, readonly Pubkey[]>()
+  readonly #listeners = new Map<ChainListener, Pubkey>()
+  readonly #read = new Map<number, Changes>()
   #unsubscribe: readonly (() => void)[] = []
 
   constructor(feed: Pick<CommitFeed, 'follow' | 'onJump'>, blocks: Pick<CommittedBlocks, 'subscribe'>) {
@@ -37,13 +46,13 @@ export class ChainWatch {
     this.#blocks = blocks
   }
 
-  subscribe(listener: ChainListener): () => void {
+  subscribe(program: Pubkey, listener: ChainListener): () => void {
     if (this.#listeners.size === 0) this.#begin()
-    this.#listeners.add(listener)
+    this.#listeners.set(listener, program)
     return () => {
       if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
       for (const each of this.#unsubscribe) each()
-      this.#closed.clear()
+      this.#read.clear()
     }
   }
 
@@ -51,11 +60,12 @@ export class ChainWatch {
     let newest: number | null = null
     const observer: BlockObserver = {
       read: ({ block }: SourcedBlock) => {
-        const closed = closedIn(block)
+        const programs = distinctPubkeys([...this.#listeners.values()])
+        const changes = { closed: closedIn(block), touched: touchedBy(programs, block) }
         return () => {
           if (newest !== null && block.slot <= newest) return this.#missed(`block ${block.slot} came late`)
-          this.#closed.set(block.slot, closed)
-          if (this.#closed.size > READ_MAX) this.#closed.delete(this.#closed.keys().next().value!)
+          this.#read.set(block.slot, changes)
+          if (this.#read.size > READ_MAX) this.#read.delete(this.#read.keys().next().value!)
         }
       },
       recall: () => undefined,
@@ -68,9 +78,13 @@ export class ChainWatch {
         if (newest !== null && parentSlot !== null && parentSlot > newest)
           this.#missed(`block ${parentSlot} is missing`)
         newest = slot
-        const closed = this.#closed.get(slot) ?? null
-        this.#closed.delete(slot)
-        for (const each of this.#listeners) each.tick({ slot, closed })
+        const changes = this.#read.get(slot)
+        this.#read.delete(slot)
+        for (const [listener, program] of this.#listeners) {
+          // A program that was subscribed to after the block was read begins with a snapshot.
+          const touched = changes?.touched.get(pubkeyMapKey(program)) ?? null
+          listener.tick({ slot, closed: changes?.closed ?? null, touched })
+        }
       }),
       this.#feed.onJump(() => {
         newest = null
@@ -80,7 +94,7 @@ export class ChainWatch {
   }
 
   #missed(why: string): void {
-    for (const each of this.#listeners) each.missed(why)
+    for (const each of this.#listeners.keys()) each.missed(why)
   }
 }
 

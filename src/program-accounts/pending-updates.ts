@@ -50,14 +50,22 @@ export class PendingUpdates {
     return this.add(version)
   }
 
+  /** Returns the updates up to a slot, ascending by slot. */
+  upTo(slot: number): AccountVersion[] {
+    return this.#slotsUpTo(slot).flatMap((each) => [...this.#slots.get(each)!.values()])
+  }
+
   /** Removes the updates up to a slot, and returns them ascending by slot. */
   takeUpTo(slot: number): AccountVersion[] {
-    const slots = [...this.#slots.keys()].filter((each) => each <= slot).sort((a, b) => a - b)
-    const taken = slots.flatMap((each) => [...this.#slots.get(each)!.values()])
-    for (const each of slots) this.#slots.delete(each)
+    const taken = this.upTo(slot)
+    for (const each of this.#slotsUpTo(slot)) this.#slots.delete(each)
     this.#size -= taken.length
     for (const version of taken) this.#bytes -= bytesOf(version)
     return taken
+  }
+
+  #slotsUpTo(slot: number): number[] {
+    return [...this.#slots.keys()].filter((each) => each <= slot).sort((a, b) => a - b)
   }
 
   clear(): void {

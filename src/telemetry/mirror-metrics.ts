@@ -14,6 +14,7 @@ export interface MirrorMetrics {
   readonly commits: Counter
   readonly snapshots: Counter<'reason'>
   readonly repaired: Counter
+  readonly checked: Counter<'outcome'>
   readonly failures: Counter
   /** Sets what the gauges show; null while this process mirrors nothing. */
   show(counts: MirrorCounts | null): void
@@ -67,6 +68,12 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     repaired: new Counter({
       name: 'millrace_mirror_repaired_accounts_total',
       help: 'Accounts that a snapshot has found other than the mirror had them',
+      registers
+    }),
+    checked: new Counter({
+      name: 'millrace_mirror_checked_accounts_total',
+      help: 'Accounts that a block has touched and a node has sent no update of, by what a second look has found',
+      labelNames: ['outcome'],
       registers
     }),
     failures: new Counter({

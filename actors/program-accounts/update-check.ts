@@ -1,0 +1,149 @@
+import type { AccountNode } from '../../src/accounts/ports.ts'
+import { distinctPubkeys, pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { ExpectedUpdates, lastOf } from '../../src/program-accounts/expected-updates.ts'
+import type { TouchedAccount } from '../../src/program-accounts/touched-accounts.ts'
+import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
+import type { AccountVersion } from '../../storage/port.ts'
+import { isSame } from './mirror-store.ts'
+
+/** Accounts that are asked for at once: one request. More of them are left to the next audit. */
+const ASKED_MAX = 100
+/** Tries to get an answer of a slot that is not too old, before the accounts are left to the next audit. */
+const TRIES = 5
+/** Rounds, each of which finds accounts for the next one, before these are left to the next audit. */
+const ROUNDS = 5
+
+export interface UpdateCheckDeps {
+  readonly node: Pick<AccountNode, 'accounts'>
+  readonly metrics: Pick<MirrorMetrics, 'checked'>
+  /** Reads what is stored of accounts, in their order; null for one without any. */
+  readonly newest: (addresses: readonly Pubkey[]) => Promise<readonly (AccountVersion | null)[]>
+  /** Takes a version whose update was missed. */
+  readonly correct: (version: AccountVersion) => void
+}
+
+/** Accounts without an expected update, and what the node says of them. */
+interface Round {
+  readonly addresses: readonly Pubkey[]
+  readonly tries: number
+  /** As of a slot that is not before the one in question. Null until there is one. */
+  readonly answer: { readonly slot: number; readonly versions: readonly AccountVersion[] } | null
+}
+
+/**
+ * Finds updates that a node did not send, by the accounts that blocks have touched: it reads those again that the mirror has or
+ * that are new, and of which no update came. One that differs is corrected as of the slot of the answer.
+ */
+export class UpdateCheck {
+  readonly #program: Pubkey
+  readonly #deps: UpdateCheckDeps
+  readonly #expected = new ExpectedUpdates()
+  /** Accounts that the next round asks for. */
+  #suspects: readonly Pubkey[] = []
+  #round: Round | null = null
+  /** Rounds since updates were complete. */
+  #rounds = 0
+
+  constructor(program: Pubkey, deps: UpdateCheckDeps) {
+    this.#program = program
+    this.#deps = deps
+  }
+
+  expect(slot: number, accounts: readonly TouchedAccount[]): void {
+    this.#expected.add(slot, accounts)
+  }
+
+  clear(): void {
+    this.#expected.clear()
+    this.#suspects = []
+    this.#round = null
+    this.#rounds = 0
+  }
+
+  /**
+   * Resolves with whether the updates up to a slot are complete. Otherwise a later slot has to be tried, because the node's
+   * answer is of a later one; missed versions have been given to `correct` then. Rejects with the store's error.
+   *
+   * @param updates All that are not stored yet, ascending by slot.
+   */
+  async isComplete(slot: number, updates: readonly AccountVersion[], signal: AbortSignal): Promise<boolean> {
+    await this.#suspect(this.#expected.takeMissing(slot, updates), updates)
+    if (this.#round === null) {
+      if (this.#suspects.length === 0 || this.#rounds === ROUNDS) return this.#leave(this.#suspects)
+      this.#round = { addresses: this.#suspects, tries: 0, answer: null }
+      this.#suspects = []
+    }
+    this.#round = await this.#asked(this.#round, slot, signal)
+    const { addresses, tries, answer } = this.#round
+    if (answer === null) return tries < TRIES ? false : this.#leave([...addresses, ...this.#suspects])
+    if (answer.slot > slot) return false
+    const missed = await this.#differing(answer, updates)
+    this.#count('same', addresses.length - missed.length)
+    this.#count('missed', missed.length)
+    for (const version of missed) this.#deps.correct(version)
+    this.#round = null
+    this.#rounds++
+    // Corrections are among the updates of the next try.
+    if (missed.length > 0 || this.#suspects.length > 0) return false
+    return this.#leave([])
+  }
+
+  /** Ends the check of a slot, and leaves accounts to the next audit. */
+  #leave(unchecked: readonly Pubkey[]): true {
+    this.#count('unchecked', unchecked.length)
+    this.#suspects = []
+    this.#round = null
+    this.#rounds = 0
+    return true
+  }
+
+  /** Notes the accounts that the mirror has or that are new: the others are of other programs. */
+  async #suspect(accounts: readonly TouchedAccount[], updates: readonly AccountVersion[]): Promise<void> {
+    if (accounts.length === 0) return
+    const stored = await this.#deps.newest(accounts.map(({ address }) => address))
+    const updated = new Set(updates.map(({ address }) => pubkeyMapKey(address)))
+    const isKnown = (address: Pubkey, i: number) =>
+      stored[i]?.account != null || updated.has(pubkeyMapKey(address))
+    const found = accounts.filter(({ address, isNew }, i) => isNew || isKnown(address, i))
+    const suspects = distinctPubkeys([...this.#suspects, ...found.map(({ address }) => address)])
+    this.#suspects = suspects.slice(0, ASKED_MAX)
+    this.#count('unchecked', suspects.length - this.#suspects.length)
+  }
+
+  async #asked(round: Round, slot: number, signal: AbortSignal): Promise<Round> {
+    if (round.answer !== null) return round
+    const { addresses } = round
+    const tries = round.tries + 1
+    try {
+      const { slot: asOf, accounts } = await this.#deps.node.accounts(addresses, signal)
+      if (asOf < slot) return { addresses, tries, answer: null }
+      const versions = addresses.map((address, i): AccountVersion => {
+        const account = accounts[i]
+        if (account == null || !samePubkey(account.owner, this.#program))
+          return { address, slot: asOf, account: null }
+        const { owner: _, ...rest } = account
+        return { address, slot: asOf, account: rest }
+      })
+      return { addresses, tries, answer: { slot: asOf, versions } }
+    } catch {
+      signal.throwIfAborted()
+      return { addresses, tries, answer: null }
+    }
+  }
+
+  /** Returns the states of an answer that neither the store nor the updates up to its slot have. */
+  async #differing(
+    { versions }: NonNullable<Round['answer']>,
+    updates: readonly AccountVersion[]
+  ): Promise<readonly AccountVersion[]> {
+    const stored = await this.#deps.newest(versions.map(({ address }) => address))
+    return versions.filter(({ address, slot, account }, i) => {
+      const known = lastOf(updates, address, slot) ?? stored[i]
+      return !isSame(known?.account ?? null, account)
+    })
+  }
+
+  #count(outcome: 'same' | 'missed' | 'unchecked', accounts: number): void {
+    if (accounts > 0) this.#deps.metrics.checked.inc({ outcome }, accounts)
+  }
+}

@@ -1,0 +1,50 @@
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { AccountVersion } from '../../storage/port.ts'
+import type { TouchedAccount } from './touched-accounts.ts'
+
+/** Touched accounts that wait for their slot: some hundred slots of the busiest program. Beyond it audits look for them. */
+const WAITING_MAX = 20_000
+
+/** Accounts of which a node should have told: a block has touched them. Ascending by slot. */
+export class ExpectedUpdates {
+  #slots: { readonly slot: number; readonly accounts: readonly TouchedAccount[] }[] = []
+  #size = 0
+
+  /** Adds the accounts that a block has touched. At the limit those of the oldest blocks are forgotten. */
+  add(slot: number, accounts: readonly TouchedAccount[]): void {
+    this.#slots.push({ slot, accounts })
+    this.#size += accounts.length
+    while (this.#size > WAITING_MAX) this.#size -= this.#slots.shift()!.accounts.length
+  }
+
+  /** Removes the accounts of slots up to one, and returns those without an update of their slot or a later one. */
+  takeMissing(upTo: number, updates: readonly AccountVersion[]): readonly TouchedAccount[] {
+    const updated = new Map<string, number>()
+    for (const { address, slot } of updates) updated.set(pubkeyMapKey(address), slot)
+    const missing = new Map<string, TouchedAccount>()
+    while (this.#slots.length > 0 && this.#slots[0]!.slot <= upTo) {
+      const { slot, accounts } = this.#slots.shift()!
+      this.#size -= accounts.length
+      for (const account of accounts) {
+        const key = pubkeyMapKey(account.address)
+        if ((updated.get(key) ?? -1) < slot && (account.isNew || !missing.has(key))) missing.set(key, account)
+      }
+    }
+    return [...missing.values()]
+  }
+
+  clear(): void {
+    this.#slots = []
+    this.#size = 0
+  }
+}
+
+/** Returns the last state of an account in updates, ascending by slot, up to a slot; undefined for none. */
+export function lastOf(
+  updates: readonly AccountVersion[],
+  address: Pubkey,
+  upTo: number
+): AccountVersion | undefined {
+  const key = pubkeyMapKey(address)
+  return updates.findLast((each) => each.slot <= upTo && pubkeyMapKey(each.address) === key)
+}

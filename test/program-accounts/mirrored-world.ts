@@ -1,0 +1,224 @@
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import type { Test } from 'tap'
+import type { ProgramMirrorDeps } from '../../actors/program-accounts/mirror-deps.ts'
+import { ProgramMirror } from '../../actors/program-accounts/program-mirror.ts'
+import { pubsubSubscriptions } from '../../actors/program-accounts/pubsub-subscription.ts'
+import { RpcAccountNode } from '../../src/accounts/node-client.ts'
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import type { LocalBank } from '../../src/localnet/bank/bank.ts'
+import type { LocalAccount } from '../../src/localnet/chain.ts'
+import type { ChainListener } from '../../src/program-accounts/chain-watch.ts'
+import type { TouchedAccount } from '../../src/program-accounts/touched-accounts.ts'
+import { NO_PROGRESS, type MirrorProgress } from '../../src/program-accounts/program.ts'
+import type { SubscriptionListener } from '../../src/program-accounts/ports.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { mirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import type { AccountVersion, ProgramAccountStore } from '../../storage/port.ts'
+import { Choices } from '../../storage/test/choices.ts'
+import { included, marketAccount } from '../localnet/bank/market-entries.ts'
+import { openBank } from '../localnet/bank/sending.ts'
+import { startNode, urlOf } from '../localnet/node/node-client.ts'
+import { ownDirectory } from '../own-directory.ts'
+import { until } from '../service/asking.ts'
+
+const PROGRAM = new Uint8Array(32).fill(77)
+type State = ReadonlyMap<string, LocalAccount>
+
+/** A localnet with accounts of a program that change in each slot, and what they were at each confirmed slot. */
+class World {
+  readonly bank: LocalBank
+  readonly choices = new Choices(3)
+  readonly states = new Map<number, State>()
+  readonly listeners = new Set<ChainListener>()
+  /** Whether blocks tell which accounts they have touched. */
+  isTold = true
+  #state = new Map<string, LocalAccount>()
+  #entry = 0
+
+  constructor(bank: LocalBank) {
+    this.bank = bank
+    bank.listen((event) => {
+      if (event.kind !== 'block' || event.commitment !== 'confirmed') return
+      const touched = this.#touched(event.accounts)
+      for (const account of event.accounts) {
+        if (account.lamports > 0n && pubkeyMapKey(account.owner) === pubkeyMapKey(PROGRAM))
+          this.#state.set(pubkeyMapKey(account.address), account)
+        else this.#state.delete(pubkeyMapKey(account.address))
+      }
+      const { slot } = event.block
+      this.states.set(slot, new Map(this.#state))
+      const closed = event.accounts.filter(({ lamports }) => lamports === 0n).map(({ address }) => address)
+      for (const each of this.listeners) each.tick({ slot, closed, touched })
+    })
+  }
+
+  /** Makes slots in which accounts are made, changed and closed, and given to another program. */
+  async slots(count: number): Promise<void> {
+    for (let made = 0; made < count; made++) {
+      for (let i = this.choices.below(6); i > 0; i--) this.#change()
+      await this.bank.produceSlot()
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+  }
+
+  /** Each changed account counts as touched, whoever has it: a block does not tell the owner. */
+  #touched(accounts: readonly LocalAccount[]): TouchedAccount[] {
+    if (!this.isTold) return []
+    return accounts.map(({ address }) => ({ address, isNew: !this.#state.has(pubkeyMapKey(address)) }))
+  }
+
+  #change(): void {
+    const account = marketAccount(1)
+    const address = new Uint8Array(32).fill(this.choices.below(40) + 100)
+    const isClosed = this.choices.chance(0.2)
+    const data = Uint8Array.of(this.choices.below(3), this.#entry % 256, 7)
+    const changed = { ...account, address, owner: PROGRAM, data, lamports: BigInt(this.#entry + 1) }
+    const closed = { ...account, address, owner: new Uint8Array(32), data: new Uint8Array(), lamports: 0n }
+    this.bank.include(included(++this.#entry), [isClosed ? closed : changed])
+  }
+}
+
+export async function contentOf(store: ProgramAccountStore, slot: number): Promise<AccountVersion[]> {
+  const found: AccountVersion[] = []
+  for (let after: Uint8Array | undefined; ;) {
+    const { accounts, next } = await store.page(PROGRAM, { slot, after, limit: 7, examined: 20 })
+    found.push(...accounts)
+    if (next === null) return found
+    after = next
+  }
+}
+
+export const shape = (
+  list: Iterable<{ address: Uint8Array; lamports: bigint; data: Uint8Array }>
+): string[] =>
+  [...list]
+    .map(({ address, lamports, data }) => `${address[0]} ${lamports} ${Buffer.from(data).toString('hex')}`)
+    .sort()
+
+export const shapeOf = (versions: readonly AccountVersion[]): string[] =>
+  shape(versions.map(({ address, account }) => ({ address, ...account! })))
+
+/** Ends a process at a write: from then on none takes effect. */
+class Kill {
+  /** Writes until the end. */
+  after = Infinity
+  fired = 0
+
+  async step<T>(write: () => Promise<T>): Promise<T> {
+    if (this.after-- > 0) return write()
+    this.fired++
+    throw new Error('the process is killed')
+  }
+
+  of(store: ProgramAccountStore): ProgramAccountStore {
+    return {
+      newest: async (program, addresses) => store.newest(program, addresses),
+      at: async (program, slot, addresses) => store.at(program, slot, addresses),
+      page: async (program, query) => store.page(program, query),
+      versions: (program) => store.versions(program),
+      put: async (program, each) => this.step(async () => store.put(program, each)),
+      drop: async (program, each) => this.step(async () => store.drop(program, each)),
+      clear: async (program) => this.step(async () => store.clear(program))
+    }
+  }
+}
+
+export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) {
+  const world = new World(await openBank())
+  await world.slots(5)
+  const node = await startNode(t, world.bank)
+  const directory = join(ownDirectory(t), 'store')
+  let storage = await openEmbeddedStorage({ directory })
+  t.teardown(() => storage.close())
+  const accounts = new RpcAccountNode(() => [urlOf(node)], systemPorts.clock)
+  t.teardown(() => accounts.close())
+  let saved: MirrorProgress = NO_PROGRESS
+  const registry = new Registry()
+  const metrics = mirrorMetrics(registry)
+  const dropping = { chance: 0 }
+  const kill = new Kill()
+  const open = pubsubSubscriptions(() => [`ws://${node.host}:${node.port}`], systemPorts.clock)
+  let running: { mirror: ProgramMirror; end: () => Promise<void> } | null = null
+  const start = (): ProgramMirror => {
+    const end = new AbortController()
+    const deps: ProgramMirrorDeps = {
+      ...systemPorts,
+      random: () => 0,
+      node: accounts,
+      subscribe: (program, listener, signal) => {
+        const lossy: SubscriptionListener = {
+          ...listener,
+          processed: (slot) => listener.processed(slot),
+          update: (version) => {
+            if (!world.choices.chance(dropping.chance)) listener.update(version)
+          }
+        }
+        return open(program, lossy, signal)
+      },
+      watch: {
+        subscribe: (_, listener) => {
+          world.listeners.add(listener)
+          return () => void world.listeners.delete(listener)
+        }
+      },
+      store: kill.of(storage.programAccounts),
+      metrics,
+      logger: { info: () => undefined, warn: () => undefined },
+      slotsUnconfirmed: 0,
+      settleMs: 20,
+      ...more
+    }
+    const mirror = new ProgramMirror(
+      'P',
+      PROGRAM,
+      saved,
+      async (progress) => kill.step(async () => void (saved = progress)),
+      deps
+    )
+    const done = mirror
+      .run(end.signal)
+      .catch((error: unknown) => void (kill.fired === 0 && t.fail(String(error))))
+    running = { mirror, end: async () => (end.abort(), done) }
+    return mirror
+  }
+  t.teardown(() => running?.end())
+  const restart = async (): Promise<ProgramMirror> => {
+    await running!.end()
+    kill.after = Infinity
+    await storage.close()
+    storage = await openEmbeddedStorage({ directory })
+    return start()
+  }
+  const counted = async (name: string): Promise<number> => {
+    const { values } = await registry.getSingleMetric(name)!.get()
+    return values.reduce((sum, { value }) => sum + value, 0)
+  }
+  return { world, node, dropping, kill, start, restart, counted, store: () => storage.programAccounts }
+}
+
+type Opened = Awaited<ReturnType<typeof openWorld>>
+
+/** Waits until the mirror is at the chain's confirmed slot, and compares the two. */
+export async function equal(
+  t: Test,
+  { world, store }: Opened,
+  mirror: ProgramMirror,
+  message: string
+): Promise<void> {
+  let looks = 0
+  // A mirror that has begun anew needs a slot to begin at.
+  await until(async () => {
+    const slot = world.bank.slot('confirmed')
+    if (mirror.progress.slot === slot && mirror.progress.reason === null) return true
+    // Now and then: the mirror follows a block after a quarter of a second.
+    if (looks++ % 40 === 39) await world.slots(1)
+    return false
+  }, message)
+  const { slot, accounts } = mirror.progress
+  const expected = shape(world.states.get(slot!)!.values())
+  t.strictSame(shapeOf(await contentOf(store(), slot!)), expected, message)
+  t.equal(accounts, expected.length)
+  t.strictSame(shape(world.bank.accountsOf(PROGRAM, 'confirmed')), expected)
+}
