@@ -14,7 +14,7 @@ export interface ChainTick {
   readonly touched: readonly TouchedAccount[] | null
 }
 
-/** What a block says of accounts. */
+/** Changes of accounts by a block. */
 interface Changes {
   readonly closed: readonly Pubkey[]
   readonly touched: ReadonlyMap<string, readonly TouchedAccount[]>
