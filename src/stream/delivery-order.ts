@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { cursorAt, EVENT_POSITIONS, splitCursor } from '../market/cursor.ts'
+import {
+  cursorAt,
+  EVENT_POSITIONS,
+  SIDE_BY_SIDE_POSITIONS,
+  splitCursor,
+  TRADE_POSITIONS
+} from '../market/cursor.ts'
 import type { LogEntry } from '../market/log.ts'
 
 /**
@@ -10,14 +16,24 @@ export interface Move {
   /** First slot, and last slot (included), whose events are not sent at their own cursors. */
   readonly first: number
   readonly last: number
-  /** Each slot with a block, ascending, and the cursor at which its first position is sent. */
-  readonly slots: readonly (readonly [slot: number, toldFrom: number])[]
+  /** Each slot with a block, ascending. */
+  readonly slots: readonly MovedSlot[]
 }
+
+/**
+ * A slot, the cursor at which its first position is sent, and the one at which its first position for `wallet:` is. The
+ * last is absent in moves that were stored before there were these channels.
+ */
+export type MovedSlot = readonly [slot: number, toldFrom: number, walletsFrom?: number | undefined]
 
 const MOVE = z.object({
   first: z.int().nonnegative(),
   last: z.int().nonnegative(),
-  slots: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()]).readonly()).readonly()
+  slots: z
+    .array(
+      z.tuple([z.int().nonnegative(), z.int().nonnegative(), z.int().nonnegative().optional()]).readonly()
+    )
+    .readonly()
 })
 
 /** Returns the log entry that stores a move, at the slot of the first block that is again sent at its own cursors. */
@@ -61,7 +77,7 @@ interface Segment {
  */
 export class DeliveryOrder {
   readonly #segments: readonly Segment[]
-  readonly #toldFrom = new Map<number, number>()
+  readonly #moved = new Map<number, MovedSlot>()
 
   /** `moves` ascend by their last slot. */
   constructor(moves: readonly Move[]) {
@@ -70,7 +86,7 @@ export class DeliveryOrder {
     let open = Number.MAX_SAFE_INTEGER
     for (const { first, last, slots } of moves.toReversed()) {
       const own = slots.filter(([slot]) => slot < least)
-      for (const [slot, from] of own) this.#toldFrom.set(slot, from)
+      for (const moved of own) this.#moved.set(moved[0], moved)
       if (last < least) {
         segments.push({ start: cursorAt(last + 1, 0), first: cursorAt(last + 1, 0), last: open, slots: null })
         open = cursorAt(first, 0) - 1
@@ -91,12 +107,12 @@ export class DeliveryOrder {
   /** Returns the cursor at which the event of a row's cursor is sent. */
   toldAt(cursor: number): number {
     const { slot, position } = splitCursor(cursor)
-    const from = this.#toldFrom.get(slot)
-    return from === undefined ? cursor : from + position
+    const moved = this.#moved.get(slot)
+    return moved === undefined ? cursor : toldIn(moved, position)
   }
 
-  /** Returns the next section after a cursor, up to another one that ends a slot. */
-  stretchAfter(after: number, until: number): TellingStretch {
+  /** Returns the next section of a kind of channels after a cursor, up to another one that ends a slot. */
+  stretchAfter(after: number, until: number, isOfWallet: boolean): TellingStretch {
     const at = Math.max(
       0,
       this.#segments.findLastIndex(({ start }) => start <= after + 1)
@@ -111,8 +127,23 @@ export class DeliveryOrder {
         toldAt: (cursor) => cursor
       }
     const place = slots.findLast(([, from]) => from <= after)
-    const ownAfter =
-      place === undefined ? first - 1 : cursorAt(place[0], Math.min(after - place[1], EVENT_POSITIONS - 1))
+    const ownAfter = place === undefined ? first - 1 : ownIn(place, after, isOfWallet)
     return { after: ownAfter, until: last, end, toldAt: (cursor) => this.toldAt(cursor) }
   }
+}
+
+/** Returns the cursor at which a position of a moved slot is sent. */
+function toldIn([, from, walletsFrom]: MovedSlot, position: number): number {
+  const nth = position - SIDE_BY_SIDE_POSITIONS
+  if (nth < 0) return from + position
+  // Without positions of their own, copies on `wallet:` have the last of their group of four; it is one of their trade's.
+  return walletsFrom === undefined ? from + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
+}
+
+/** Returns the last own cursor of a moved slot at which an event is sent up to a cursor. */
+function ownIn([slot, from, walletsFrom]: MovedSlot, told: number, isOfWallet: boolean): number {
+  const shared = isOfWallet ? Math.floor((told - from + 1) / TRADE_POSITIONS) - 1 : -1
+  const nth = walletsFrom === undefined ? shared : told - walletsFrom
+  const position = nth < 0 ? Math.min(told - from, SIDE_BY_SIDE_POSITIONS - 1) : SIDE_BY_SIDE_POSITIONS + nth
+  return cursorAt(slot, Math.min(position, EVENT_POSITIONS - 1))
 }
